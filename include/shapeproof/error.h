@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * What a call can end with. Every fallible function fills one explicit error object, once, where the
+ * fault was found; callers may add context but never overwrite it. The library never prints or exits. */
+#ifndef SHAPEPROOF_ERROR_H
+#define SHAPEPROOF_ERROR_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The values are the exit statuses of the command (1, "differs", is a result and not an error). */
+enum sp_status {
+    SP_OK = 0,
+    SP_ERR_USAGE = 2,  /* the caller asked for something that does not exist */
+    SP_ERR_TABLE = 3,  /* a table or a configuration is wrong */
+    SP_ERR_FILE = 4,   /* the checkpoint is unreadable or malformed */
+    SP_ERR_UNKNOWN = 5 /* no table for this architecture */
+};
+
+/* Why a checkpoint could not be read; printed in front of the message and as "kind" in JSON. */
+enum sp_kind {
+    SP_KIND_NONE = 0,
+    SP_KIND_IO,           /* the system refused: missing, no permission, not a regular file */
+    SP_KIND_UNRECOGNISED, /* not a checkpoint format that this build knows */
+    SP_KIND_MALFORMED,    /* the file breaks its own format */
+    SP_KIND_REFUSED,      /* understood, and not followed on purpose */
+    SP_KIND_LIMIT,        /* larger or deeper than the documented limits */
+    SP_KIND_CRASHED       /* a foreign library died on it, in its own process */
+};
+
+struct sp_error {
+    enum sp_status status;
+    enum sp_kind kind;
+    char message[1024]; /* one line, or several "file:line:column: ..." blocks for a table; no final newline */
+    char hint[512];     /* the next thing to do, or "" */
+};
+
+/* The name of a kind as it stands in JSON: "malformed", "limit", ...; "" for SP_KIND_NONE. Static. */
+const char *sp_kind_name(enum sp_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * The inventory: what a checkpoint really holds, in one neutral form that every reader fills.
+ * Readers never look at tensor data. */
+#ifndef SHAPEPROOF_INVENTORY_H
+#define SHAPEPROOF_INVENTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shapeproof/dtype.h"
+#include "shapeproof/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SP_NONE SIZE_MAX
+
+enum sp_tensor_flag {
+    SP_TENSOR_NO_SHAPE = 1 << 0, /* an HDF5 null dataspace: no shape at all; `rank` is 0 */
+    SP_TENSOR_NO_DATA = 1 << 1,  /* the file declares it but holds no bytes for it (meta device, never written) */
+    SP_TENSOR_EXPANDED = 1 << 2, /* a stride of 0: the shape counts more elements than the storage holds */
+    SP_TENSOR_VIEW = 1 << 3,     /* overlaps another tensor of the same storage without being equal to it */
+    SP_TENSOR_STATE = 1 << 4     /* optimizer or trainer state, not part of the model */
+};
+
+struct sp_tensor {
+    const char *name; /* UTF-8 without NUL; may be "" */
+    enum sp_dtype dtype;
+    const char *dtype_name; /* the safetensors name, or the format's own word when `dtype` is unknown */
+    const uint64_t *shape;  /* `rank` dimensions, outermost first; rank 0 is a scalar with one element */
+    const uint64_t *stride; /* `rank` strides in elements, or NULL when the format has none (dense, row-major) */
+    uint32_t rank;
+    uint32_t flags;      /* enum sp_tensor_flag */
+    uint32_t file;       /* index into the inventory's files: the shard that holds it */
+    uint64_t parameters; /* elements: the product of the shape */
+    uint64_t bytes;      /* parameters x bits / 8; 0 when the dtype is unknown */
+    const char *storage; /* identity of the storage within the checkpoint, or NULL when the format shares none */
+    uint64_t offset;     /* first element, counted in elements from the start of the storage */
+    uint64_t data_begin; /* byte range in the file, [begin, end); both 0 when the format does not tell */
+    uint64_t data_end;
+    size_t same_as; /* index of the first tensor with the same storage, offset and shape, or SP_NONE */
+};
+
+struct sp_metadata {
+    const char *key;
+    const char *value; /* text; long values are cut by the reports and never here */
+};
+
+struct sp_totals {
+    uint64_t tensors;
+    uint64_t parameters;        /* every listed tensor */
+    uint64_t unique_parameters; /* tensors that are the same as an earlier one counted once */
+    uint64_t bytes;             /* of the unique tensors */
+};
+
+struct sp_inventory; /* opaque: owns everything that the functions below return */
+
+/* Read the checkpoint at `path`: a file, a directory, or an index (*.index.json) whose shards become one
+ * inventory. Only headers are read. Returns NULL and fills `error` (status SP_ERR_FILE) when it cannot be read.
+ * Free with sp_inventory_close. Thread-safe as long as no two threads share an inventory. */
+struct sp_inventory *sp_inventory_open(const char *path, struct sp_error *error);
+
+/* Frees the inventory and all that was borrowed from it. NULL is allowed. */
+void sp_inventory_close(struct sp_inventory *inventory);
+
+/* All strings, tensors and arrays returned below are borrowed until sp_inventory_close. */
+const char *sp_inventory_path(const struct sp_inventory *inventory);
+const char *sp_inventory_format(const struct sp_inventory *inventory); /* "safetensors", "torch-zip", ... */
+size_t sp_inventory_count(const struct sp_inventory *inventory);
+const struct sp_tensor *sp_inventory_tensor(const struct sp_inventory *inventory, size_t index);
+/* Index of the tensor with that exact name, or SP_NONE. */
+size_t sp_inventory_find(const struct sp_inventory *inventory, const char *name);
+struct sp_totals sp_inventory_totals(const struct sp_inventory *inventory);
+size_t sp_inventory_file_count(const struct sp_inventory *inventory);
+const char *sp_inventory_file(const struct sp_inventory *inventory, size_t index);
+size_t sp_inventory_metadata_count(const struct sp_inventory *inventory);
+struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inventory, size_t index);
+size_t sp_inventory_warning_count(const struct sp_inventory *inventory);
+const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index);
+
+/* The formats that this build reads, in the order of recognition; NULL past the last. */
+const char *sp_format_name(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

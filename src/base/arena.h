@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * One arena per opened checkpoint, table or comparison: everything lives until sp_arena_free.
+ * Allocation never returns NULL: running out of memory aborts the process, because what is allocated is bounded by
+ * the checked sizes of headers and a half-built inventory is of no use. Memory is zeroed.
+ * Compiled with SP_ARENA_MALLOC (the sanitizer build), each allocation is its own malloc, so that ASan sees it. */
+#ifndef SP_BASE_ARENA_H
+#define SP_BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+struct sp_arena {
+    struct sp_arena_block *blocks;
+    size_t used; /* bytes handed out, for limits and benchmarks */
+};
+
+void *sp_arena_alloc(struct sp_arena *arena, size_t size);
+/* count x size, checked. */
+void *sp_arena_array(struct sp_arena *arena, size_t count, size_t size);
+/* A NUL-terminated copy of `length` bytes. */
+char *sp_arena_copy(struct sp_arena *arena, const char *text, size_t length);
+char *sp_arena_string(struct sp_arena *arena, const char *text);
+char *sp_arena_printf(struct sp_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *sp_arena_vprintf(struct sp_arena *arena, const char *format, va_list args);
+void sp_arena_free(struct sp_arena *arena);
+
+/* Heap memory with the same promise (never NULL), for growing arrays; free() it. */
+void *sp_realloc(void *memory, size_t count, size_t size);
+
+/* Make room for one more element in a growing array of `count` elements: GROW(items, count, capacity). */
+#define SP_GROW(items, count, capacity)                                                                                \
+    do {                                                                                                               \
+        if ((count) == (capacity)) {                                                                                   \
+            (capacity) = (capacity) ? (capacity)*2 : 16;                                                               \
+            (items) = sp_realloc((items), (capacity), sizeof *(items));                                                \
+        }                                                                                                              \
+    } while (0)
+
+#endif

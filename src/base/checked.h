@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ * Arithmetic that says when it overflows: each returns false then and leaves *out alone. */
+#ifndef SP_BASE_CHECKED_H
+#define SP_BASE_CHECKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline bool sp_add_u64(uint64_t a, uint64_t b, uint64_t *out)
+{
+    uint64_t sum;
+    if (__builtin_add_overflow(a, b, &sum)) return false;
+    *out = sum;
+    return true;
+}
+
+static inline bool sp_mul_u64(uint64_t a, uint64_t b, uint64_t *out)
+{
+    uint64_t product;
+    if (__builtin_mul_overflow(a, b, &product)) return false;
+    *out = product;
+    return true;
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+const char *sp_kind_name(enum sp_kind kind)
+{
+    static const char *const names[] = {"", "io", "unrecognised", "malformed", "refused", "limit", "crashed"};
+    return names[kind];
+}
+
+/* Cut at a code point so that a long name never leaves half a character. */
+static void copy_cut(char *to, size_t size, const char *from, size_t length)
+{
+    if (length >= size) {
+        length = size - 4;
+        while (length && ((unsigned char)from[length] & 0xc0) == 0x80) length--;
+        memcpy(to, from, length);
+        memcpy(to + length, "...", 4);
+        return;
+    }
+    if (length) memcpy(to, from, length);
+    to[length] = '\0';
+}
+
+static void store(char *to, size_t size, const char *format, va_list args)
+{
+    char raw[4096];
+    struct sp_text text = {0};
+    vsnprintf(raw, sizeof raw, format, args);
+    for (const char *line = raw; *line;) { /* keep the line breaks of a table's several messages */
+        const size_t length = strcspn(line, "\n");
+        sp_text_visible(&text, line, length);
+        line += length;
+        if (*line) sp_text_append(&text, line++, 1);
+    }
+    copy_cut(to, size, text.data ? text.data : "", text.length);
+    sp_text_free(&text);
+}
+
+bool sp_fail(struct sp_error *error, enum sp_status status, enum sp_kind kind, const char *format, ...)
+{
+    if (error->status != SP_OK) return false;
+    va_list args;
+    va_start(args, format);
+    error->status = status;
+    error->kind = kind;
+    store(error->message, sizeof error->message, format, args);
+    va_end(args);
+    return false;
+}
+
+bool sp_malformed(struct sp_error *error, const char *format, ...)
+{
+    if (error->status != SP_OK) return false;
+    va_list args;
+    va_start(args, format);
+    error->status = SP_ERR_FILE;
+    error->kind = SP_KIND_MALFORMED;
+    store(error->message, sizeof error->message, format, args);
+    va_end(args);
+    return false;
+}
+
+void sp_hint(struct sp_error *error, const char *format, ...)
+{
+    if (error->hint[0]) return;
+    va_list args;
+    va_start(args, format);
+    store(error->hint, sizeof error->hint, format, args);
+    va_end(args);
+}
+
+void sp_error_prefix(struct sp_error *error, const char *prefix)
+{
+    char message[sizeof error->message];
+    struct sp_text text = {0};
+    memcpy(message, error->message, sizeof message);
+    sp_text_visible(&text, prefix, strlen(prefix));
+    sp_text_puts(&text, ": ");
+    sp_text_puts(&text, message);
+    copy_cut(error->message, sizeof error->message, text.data, text.length);
+    sp_text_free(&text);
+}

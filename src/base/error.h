@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SP_BASE_ERROR_H
+#define SP_BASE_ERROR_H
+
+#include <stdbool.h>
+
+#include "shapeproof/error.h"
+
+/* Fill `error` unless it already holds one (the lowest level knows best). Always returns false, so that
+ * a check reads `return sp_fail(error, ...)`. The message is made printable: no control characters. */
+bool sp_fail(struct sp_error *error, enum sp_status status, enum sp_kind kind, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The common case: SP_ERR_FILE and SP_KIND_MALFORMED. */
+bool sp_malformed(struct sp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Set the hint of an error that has none. */
+void sp_hint(struct sp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Put "prefix: " in front of the message: the file in which it was found. */
+void sp_error_prefix(struct sp_error *error, const char *prefix);
+
+#endif

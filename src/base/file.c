@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+
+bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, struct sp_error *error)
+{
+    struct stat info;
+    *file = (struct sp_file){.fd = -1, .path = path};
+    const int fd = openat(directory_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s", strerror(errno));
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        close(fd);
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "not a regular file");
+    }
+    file->fd = fd;
+    file->size = (uint64_t)info.st_size;
+    return true;
+}
+
+bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length, struct sp_error *error)
+{
+    size_t done = 0;
+    if (offset > INT64_MAX - length) return sp_malformed(error, "offset %" PRIu64 " is past any file", offset);
+    while (done < length) {
+        const ssize_t got = pread(file->fd, (char *)into + done, length - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0)
+            return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "read at byte %" PRIu64 ": %s", offset + done,
+                           strerror(errno));
+        if (got == 0)
+            return sp_malformed(error, "ends at byte %" PRIu64 ", expected %zu bytes at %" PRIu64, offset + done,
+                                length, offset);
+        done += (size_t)got;
+    }
+    return true;
+}
+
+char *sp_file_slurp(const struct sp_file *file, size_t limit, struct sp_error *error)
+{
+    if (file->size > limit) {
+        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%" PRIu64 " bytes, more than the limit of %zu", file->size, limit);
+        return NULL;
+    }
+    const size_t length = (size_t)file->size;
+    char *text = sp_realloc(NULL, length + 1, 1);
+    if (!sp_file_read(file, 0, text, length, error)) {
+        free(text);
+        return NULL;
+    }
+    text[length] = '\0';
+    return text;
+}
+
+void sp_file_close(struct sp_file *file)
+{
+    if (file->fd >= 0) close(file->fd);
+    file->fd = -1;
+}

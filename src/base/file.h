@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * A regular file, opened once and read with pread, so that a file cut short while it is read is an error, not SIGBUS.
+ */
+#ifndef SP_BASE_FILE_H
+#define SP_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct sp_file {
+    int fd;
+    uint64_t size;    /* when it was opened */
+    const char *path; /* borrowed: as the user wrote it */
+};
+
+/* Opens `path` (relative to `directory_fd`, or AT_FDCWD) and insists on a regular file: a FIFO or device never blocks.
+ */
+bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, struct sp_error *error);
+/* Exactly `length` bytes at `offset`; false with an error when the file has become shorter. */
+bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length, struct sp_error *error);
+/* The whole file, NUL-terminated (the NUL not counted), when it is at most `limit` bytes. free() it. */
+char *sp_file_slurp(const struct sp_file *file, size_t limit, struct sp_error *error);
+void sp_file_close(struct sp_file *file);
+
+#endif

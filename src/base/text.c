@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/utf8.h"
+
+static void reserve(struct sp_text *text, size_t more)
+{
+    const size_t need = text->length + more + 1;
+    if (need <= text->capacity) return;
+    text->capacity = need > text->capacity * 2 ? need : text->capacity * 2;
+    text->data = sp_realloc(text->data, text->capacity, 1);
+}
+
+void sp_text_append(struct sp_text *text, const char *bytes, size_t length)
+{
+    reserve(text, length);
+    if (length) memcpy(text->data + text->length, bytes, length);
+    text->length += length;
+    text->data[text->length] = '\0';
+}
+
+void sp_text_puts(struct sp_text *text, const char *string) { sp_text_append(text, string, strlen(string)); }
+
+void sp_text_printf(struct sp_text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length < 0) abort();
+    reserve(text, (size_t)length);
+    va_start(args, format);
+    vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+    va_end(args);
+    text->length += (size_t)length;
+}
+
+void sp_text_pad(struct sp_text *text, size_t spaces)
+{
+    while (spaces--) sp_text_append(text, " ", 1);
+}
+
+void sp_text_grouped(struct sp_text *text, uint64_t number)
+{
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0) sp_text_append(text, ",", 1);
+        sp_text_append(text, digits + i, 1);
+    }
+}
+
+static void json_escape(struct sp_text *text, uint32_t code, const char *bytes, size_t length)
+{
+    static const char *const short_forms[] = {
+        ['\b'] = "\\b", ['\t'] = "\\t", ['\n'] = "\\n", ['\f'] = "\\f", ['\r'] = "\\r"};
+    if (code == '"' || code == '\\') sp_text_printf(text, "\\%c", (char)code);
+    else if (code < sizeof short_forms / sizeof *short_forms && short_forms[code])
+        sp_text_puts(text, short_forms[code]);
+    else if (code < 0x20 || code == 0x7f) sp_text_printf(text, "\\u%04x", code);
+    else sp_text_append(text, bytes, length);
+}
+
+void sp_text_json(struct sp_text *text, const char *string)
+{
+    const size_t length = strlen(string);
+    sp_text_puts(text, "\"");
+    for (size_t i = 0; i < length;) {
+        uint32_t code;
+        const size_t step = sp_utf8_decode(string + i, length - i, &code);
+        if (step) json_escape(text, code, string + i, step);
+        else sp_text_puts(text, "\xef\xbf\xbd");
+        i += step ? step : 1;
+    }
+    sp_text_puts(text, "\"");
+}
+
+static bool is_unsafe(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f || code == 0x2028 || code == 0x2029;
+}
+
+void sp_text_visible(struct sp_text *text, const char *string, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        uint32_t code;
+        const size_t step = sp_utf8_decode(string + i, length - i, &code);
+        if (!step) sp_text_printf(text, "\\x%02x", (unsigned char)string[i]);
+        else if (is_unsafe(code)) sp_text_printf(text, code < 0x100 ? "\\x%02x" : "\\u{%x}", code);
+        else sp_text_append(text, string + i, step);
+        i += step ? step : 1;
+    }
+}
+
+size_t sp_visible_width(const char *string)
+{
+    struct sp_text text = {0};
+    size_t width = 0;
+    sp_text_visible(&text, string, strlen(string));
+    for (size_t i = 0; i < text.length; i++) width += ((unsigned char)text.data[i] & 0xc0) != 0x80;
+    sp_text_free(&text);
+    return width;
+}
+
+void sp_text_free(struct sp_text *text)
+{
+    free(text->data);
+    *text = (struct sp_text){0};
+}

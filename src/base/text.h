@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * A growing text, the output of every report. Zero-initialise, append, free with sp_text_free. */
+#ifndef SP_BASE_TEXT_H
+#define SP_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sp_text {
+    char *data; /* NUL-terminated once anything was appended */
+    size_t length, capacity;
+};
+
+void sp_text_append(struct sp_text *text, const char *bytes, size_t length);
+void sp_text_puts(struct sp_text *text, const char *string);
+void sp_text_printf(struct sp_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sp_text_pad(struct sp_text *text, size_t spaces);
+/* 124439808 -> "124,439,808". */
+void sp_text_grouped(struct sp_text *text, uint64_t number);
+/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+void sp_text_json(struct sp_text *text, const char *string);
+/* For people: control characters, bidi controls and invalid UTF-8 as \xNN or \u{NNNN}, never raw. */
+void sp_text_visible(struct sp_text *text, const char *string, size_t length);
+void sp_text_free(struct sp_text *text);
+
+/* The width in columns of what sp_text_visible writes (one column per code point). */
+size_t sp_visible_width(const char *string);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/inventory.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+struct sp_inventory *sp_inventory_new(const char *path)
+{
+    struct sp_inventory *inventory = sp_realloc(NULL, 1, sizeof *inventory);
+    *inventory = (struct sp_inventory){0};
+    inventory->path = sp_arena_string(&inventory->arena, path);
+    inventory->format = "";
+    return inventory;
+}
+
+void sp_inventory_close(struct sp_inventory *inventory)
+{
+    if (!inventory) return;
+    free(inventory->files);
+    free(inventory->tensors);
+    free(inventory->metadata);
+    free(inventory->warnings);
+    sp_map_free(&inventory->names);
+    sp_arena_free(&inventory->arena);
+    free(inventory);
+}
+
+uint32_t sp_inventory_add_file(struct sp_inventory *inventory, const char *name)
+{
+    SP_GROW(inventory->files, inventory->file_count, inventory->file_capacity);
+    inventory->files[inventory->file_count] = sp_arena_string(&inventory->arena, name);
+    return (uint32_t)inventory->file_count++;
+}
+
+struct sp_tensor *sp_inventory_add(struct sp_inventory *inventory, struct sp_error *error)
+{
+    if (inventory->count >= SP_MAX_TENSORS) {
+        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d tensors", SP_MAX_TENSORS);
+        return NULL;
+    }
+    SP_GROW(inventory->tensors, inventory->count, inventory->capacity);
+    struct sp_tensor *tensor = &inventory->tensors[inventory->count++];
+    *tensor = (struct sp_tensor){.name = "", .dtype_name = sp_dtype_name(SP_DTYPE_UNKNOWN), .same_as = SP_NONE};
+    return tensor;
+}
+
+void sp_inventory_add_metadata(struct sp_inventory *inventory, const char *key, const char *value)
+{
+    SP_GROW(inventory->metadata, inventory->metadata_count, inventory->metadata_capacity);
+    inventory->metadata[inventory->metadata_count++] =
+        (struct sp_metadata){sp_arena_string(&inventory->arena, key), sp_arena_string(&inventory->arena, value)};
+}
+
+void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    SP_GROW(inventory->warnings, inventory->warning_count, inventory->warning_capacity);
+    inventory->warnings[inventory->warning_count++] = sp_arena_vprintf(&inventory->arena, format, args);
+    va_end(args);
+}
+
+bool sp_tensor_measure(struct sp_tensor *tensor)
+{
+    uint64_t elements = 1, bits = 0;
+    if (tensor->flags & SP_TENSOR_NO_SHAPE) elements = 0;
+    for (uint32_t i = 0; i < tensor->rank; i++)
+        if (!sp_mul_u64(elements, tensor->shape[i], &elements)) return false;
+    if (!sp_mul_u64(elements, sp_dtype_bits(tensor->dtype), &bits) || bits % 8) return false;
+    tensor->parameters = elements;
+    tensor->bytes = bits / 8;
+    return true;
+}
+
+/* ---- ties: tensors sorted by storage and place in it, then one sweep ---- */
+
+static int compare_shapes(const struct sp_tensor *a, const struct sp_tensor *b)
+{
+    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+    for (uint32_t i = 0; i < a->rank; i++)
+        if (a->shape[i] != b->shape[i]) return a->shape[i] < b->shape[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct sp_tensor *a = *(const struct sp_tensor *const *)left;
+    const struct sp_tensor *b = *(const struct sp_tensor *const *)right;
+    if (a->file != b->file) return a->file < b->file ? -1 : 1;
+    const int storage = strcmp(a->storage, b->storage);
+    if (storage) return storage;
+    if (a->offset != b->offset) return a->offset < b->offset ? -1 : 1;
+    const int shape = compare_shapes(a, b);
+    if (shape) return shape;
+    return a < b ? -1 : a > b; /* the first in file order comes first */
+}
+
+/* One past the last element that the tensor reaches, from the start of its storage. */
+static uint64_t reach(const struct sp_tensor *tensor)
+{
+    uint64_t last = tensor->offset, step;
+    if (!tensor->parameters) return tensor->offset;
+    if (!tensor->stride) return sp_add_u64(last, tensor->parameters, &last) ? last : UINT64_MAX;
+    for (uint32_t i = 0; i < tensor->rank; i++)
+        if (!sp_mul_u64(tensor->shape[i] - 1, tensor->stride[i], &step) || !sp_add_u64(last, step, &last))
+            return UINT64_MAX;
+    return last == UINT64_MAX ? last : last + 1;
+}
+
+static void mark_ties(struct sp_tensor **shared, size_t count, const struct sp_tensor *first)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct sp_tensor *tensor = shared[i], *before = i ? shared[i - 1] : NULL;
+        const bool same_storage =
+            before && before->file == tensor->file && strcmp(before->storage, tensor->storage) == 0;
+        if (!same_storage) end = 0;
+        if (same_storage && before->offset == tensor->offset && compare_shapes(before, tensor) == 0)
+            tensor->same_as = before->same_as != SP_NONE ? before->same_as : (size_t)(before - first);
+        else if (same_storage && tensor->parameters && tensor->offset < end) tensor->flags |= SP_TENSOR_VIEW;
+        const uint64_t now = reach(tensor);
+        if (now > end) end = now;
+    }
+}
+
+static void find_ties(struct sp_inventory *inventory)
+{
+    struct sp_tensor **shared = sp_realloc(NULL, inventory->count + 1, sizeof *shared);
+    size_t count = 0;
+    for (size_t i = 0; i < inventory->count; i++)
+        if (inventory->tensors[i].storage && inventory->tensors[i].parameters) shared[count++] = &inventory->tensors[i];
+    qsort(shared, count, sizeof *shared, compare_places);
+    mark_ties(shared, count, inventory->tensors);
+    free(shared);
+}
+
+static bool sum_totals(struct sp_inventory *inventory, struct sp_error *error)
+{
+    struct sp_totals *totals = &inventory->totals;
+    *totals = (struct sp_totals){.tensors = inventory->count};
+    for (size_t i = 0; i < inventory->count; i++) {
+        const struct sp_tensor *tensor = &inventory->tensors[i];
+        const bool first = tensor->same_as == SP_NONE;
+        if (!sp_add_u64(totals->parameters, tensor->parameters, &totals->parameters) ||
+            !sp_add_u64(totals->unique_parameters, first ? tensor->parameters : 0, &totals->unique_parameters) ||
+            !sp_add_u64(totals->bytes, first ? tensor->bytes : 0, &totals->bytes))
+            return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "the total number of parameters overflows 64 bits");
+    }
+    return true;
+}
+
+bool sp_inventory_finish(struct sp_inventory *inventory, struct sp_error *error)
+{
+    for (size_t i = 0; i < inventory->count; i++)
+        if (!sp_map_add(&inventory->names, inventory->tensors[i].name, i))
+            return sp_malformed(error, "tensor name '%s' appears twice", inventory->tensors[i].name);
+    find_ties(inventory);
+    return sum_totals(inventory, error);
+}
+
+/* ---- what the public header promises ---- */
+
+const char *sp_inventory_path(const struct sp_inventory *inventory) { return inventory->path; }
+const char *sp_inventory_format(const struct sp_inventory *inventory) { return inventory->format; }
+size_t sp_inventory_count(const struct sp_inventory *inventory) { return inventory->count; }
+
+const struct sp_tensor *sp_inventory_tensor(const struct sp_inventory *inventory, size_t index)
+{
+    return &inventory->tensors[index];
+}
+
+size_t sp_inventory_find(const struct sp_inventory *inventory, const char *name)
+{
+    return sp_map_get(&inventory->names, name);
+}
+
+struct sp_totals sp_inventory_totals(const struct sp_inventory *inventory) { return inventory->totals; }
+size_t sp_inventory_file_count(const struct sp_inventory *inventory) { return inventory->file_count; }
+const char *sp_inventory_file(const struct sp_inventory *inventory, size_t index) { return inventory->files[index]; }
+size_t sp_inventory_metadata_count(const struct sp_inventory *inventory) { return inventory->metadata_count; }
+
+struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inventory, size_t index)
+{
+    return inventory->metadata[index];
+}
+
+size_t sp_inventory_warning_count(const struct sp_inventory *inventory) { return inventory->warning_count; }
+
+const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index)
+{
+    return inventory->warnings[index];
+}

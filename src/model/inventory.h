@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * Building an inventory: what readers call. See shapeproof/inventory.h for what each field means. */
+#ifndef SP_MODEL_INVENTORY_H
+#define SP_MODEL_INVENTORY_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "shapeproof/inventory.h"
+
+struct sp_inventory {
+    struct sp_arena arena; /* names, shapes, metadata: everything that the inventory hands out */
+    const char *path;
+    const char *format;
+    const char **files;
+    size_t file_count, file_capacity;
+    struct sp_tensor *tensors;
+    size_t count, capacity;
+    struct sp_metadata *metadata;
+    size_t metadata_count, metadata_capacity;
+    const char **warnings;
+    size_t warning_count, warning_capacity;
+    struct sp_map names; /* built by sp_inventory_finish */
+    struct sp_totals totals;
+};
+
+/* Limits that hold for every format: docs/formats.md lists them. */
+enum { SP_MAX_RANK = 64, SP_MAX_TENSORS = 4 * 1000 * 1000, SP_MAX_NAME = 64 * 1024 };
+
+struct sp_inventory *sp_inventory_new(const char *path);
+/* Registers a file (the shard's name, or the path itself) and returns its index. */
+uint32_t sp_inventory_add_file(struct sp_inventory *inventory, const char *name);
+/* A new tensor, zeroed, with same_as = SP_NONE, to be filled at once; the pointer is good until the next call.
+ * NULL with an error past SP_MAX_TENSORS. Strings and arrays put into it must live in inventory->arena. */
+struct sp_tensor *sp_inventory_add(struct sp_inventory *inventory, struct sp_error *error);
+/* Copies both. */
+void sp_inventory_add_metadata(struct sp_inventory *inventory, const char *key, const char *value);
+void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Sets parameters and bytes from shape and dtype; false, and nothing set, when a product overflows 64 bits or the
+ * bits do not fill whole bytes. Readers call it before comparing with the bytes that the file holds. */
+bool sp_tensor_measure(struct sp_tensor *tensor);
+
+/* Called once, after the last tensor: refuses duplicate names, finds ties and overlapping views among tensors that
+ * share a storage, sums up the totals. */
+bool sp_inventory_finish(struct sp_inventory *inventory, struct sp_error *error);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ * A reader turns one file format into the neutral inventory. Adding one is one file, and one line in registry.c. */
+#ifndef SP_READ_READER_H
+#define SP_READ_READER_H
+
+#include "base/file.h"
+#include "model/inventory.h"
+
+enum { SP_PROBE_BYTES = 4096 };
+
+/* What a probe may look at: the beginning of the file, its size and its name. */
+struct sp_probe {
+    const struct sp_file *file;
+    const unsigned char *head; /* min(size, SP_PROBE_BYTES) bytes */
+    size_t head_length;
+};
+
+struct sp_reader {
+    const char *name; /* the family, for messages: "safetensors", "zip", "hdf5" */
+    /* How surely the bytes are of this format: the number of bits verified, 0 for "not mine". Never fails, never
+     * allocates. */
+    unsigned (*probe)(const struct sp_probe *probe);
+    /* Appends the tensors of `file` to the inventory, with `file_index` as their file, and sets inventory->format.
+     * Never reads tensor data. sp_inventory_finish is called by the caller, after the last file. */
+    bool (*index)(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                  struct sp_error *error);
+};
+
+/* The reader for a file by its content, or NULL with an error that names what the file looks like. */
+const struct sp_reader *sp_reader_for(const struct sp_file *file, struct sp_error *error);
+
+extern const struct sp_reader sp_reader_safetensors; /* src/read/safetensors.c */
+extern const struct sp_reader sp_reader_zip;         /* src/read/zip/: torch-zip, torchscript, keras-zip */
+extern const struct sp_reader sp_reader_hdf5;        /* src/read/hdf5/: keras-hdf5, keras-weights, hdf5 */
+
+#endif

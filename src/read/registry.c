@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ * The list of readers, and the choice among them by content. */
+#include "read/reader.h"
+
+#include <string.h>
+
+static const struct sp_reader *const readers[] = {
+    &sp_reader_zip,
+    &sp_reader_hdf5,
+    &sp_reader_safetensors,
+};
+
+/* Files that people mistake for checkpoints, named so that the message helps. */
+static const struct {
+    const char *magic;
+    size_t length;
+    const char *what;
+} lookalikes[] = {
+    {"version https://git-lfs", 23, "a git-lfs pointer, not the file itself (run 'git lfs pull')"},
+    {"<!DOCTYPE", 9, "an HTML page: the download failed"},
+    {"<html", 5, "an HTML page: the download failed"},
+    {"GGUF", 4, "a GGUF file, which this version does not read"},
+    {"\x1f\x8b", 2, "gzip-compressed: unpack it first"},
+    {"\x28\xb5\x2f\xfd", 4, "zstd-compressed: unpack it first"},
+    {"\x93NUMPY", 6, "a single NumPy array, not a checkpoint"},
+    {"PYTORCH1", 8, "a PyTorch container from before 1.0, which this version does not read"},
+    {"PK\5\6", 4, "an empty zip archive"},
+    {"\x89PNG", 4, "a PNG picture"},
+};
+
+static bool unrecognised(const struct sp_probe *probe, struct sp_error *error)
+{
+    if (!probe->file->size) return sp_malformed(error, "empty file");
+    for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++)
+        if (probe->head_length >= lookalikes[i].length &&
+            !memcmp(probe->head, lookalikes[i].magic, lookalikes[i].length))
+            return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is %s", lookalikes[i].what);
+    return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "not a checkpoint in any format that is read here");
+}
+
+const struct sp_reader *sp_reader_for(const struct sp_file *file, struct sp_error *error)
+{
+    unsigned char head[SP_PROBE_BYTES];
+    const size_t length = file->size < sizeof head ? (size_t)file->size : sizeof head;
+    if (!sp_file_read(file, 0, head, length, error)) return NULL;
+    const struct sp_probe probe = {file, head, length};
+    const struct sp_reader *best = NULL;
+    unsigned best_bits = 0;
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        const unsigned bits = readers[i]->probe(&probe);
+        if (bits > best_bits) {
+            best = readers[i];
+            best_bits = bits;
+        }
+    }
+    if (!best) unrecognised(&probe, error);
+    return best;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ * A zip archive as a checkpoint container: its directory is walked and checked by us before libzip sees a byte, and
+ * libzip is then used to read (and inflate) the few small members that are needed. */
+#ifndef SP_READ_ZIP_ARCHIVE_H
+#define SP_READ_ZIP_ARCHIVE_H
+
+#include "base/arena.h"
+#include "base/file.h"
+
+struct sp_zip_entry {
+    const char *name;         /* UTF-8, no NUL; attacker's text, never used as a path */
+    uint64_t size;            /* uncompressed, as the central directory declares it */
+    uint64_t compressed_size; /* stored bytes */
+    uint64_t header_offset;   /* of the local header */
+    uint16_t method;          /* 0 stored, 8 deflated */
+    uint16_t flags;
+};
+
+struct sp_zip; /* opaque */
+
+/* Opens the archive in `file` (which stays the caller's and must outlive it). NULL with an error. */
+struct sp_zip *sp_zip_open(const struct sp_file *file, struct sp_error *error);
+void sp_zip_close(struct sp_zip *zip);
+
+size_t sp_zip_count(const struct sp_zip *zip);
+/* In central-directory order; borrowed until sp_zip_close. */
+const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index);
+/* Exact name; SIZE_MAX when absent. */
+size_t sp_zip_find(const struct sp_zip *zip, const char *name);
+
+/* The whole member, at most `limit` bytes, NUL-terminated (not counted), never more than it declares. free() it. */
+char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *length, struct sp_error *error);
+/* Where the bytes of a stored (method 0) member begin in the file. */
+bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, struct sp_error *error);
+
+#endif
