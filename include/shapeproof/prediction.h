@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ * A prediction: a table expanded under concrete hyper-parameters. */
+#ifndef SHAPEPROOF_PREDICTION_H
+#define SHAPEPROOF_PREDICTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shapeproof/config.h"
+#include "shapeproof/dtype.h"
+#include "shapeproof/inventory.h"
+#include "shapeproof/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sp_predicted {
+    const char *name;
+    const uint64_t *shape; /* `rank` dimensions, outermost first */
+    uint32_t rank;
+    bool optional;                /* a file may lack it */
+    bool buffer;                  /* stored beside the parameters: statistics, masks, positions */
+    bool rows_only;               /* same_as: the first rows of that tensor, not all of it */
+    enum sp_dtype dtype;          /* SP_DTYPE_UNKNOWN when the table does not say */
+    uint64_t parameters;          /* the product of the shape */
+    size_t group;                 /* index into the groups */
+    size_t same_as;               /* index of the tensor that it is tied to, or SP_NONE */
+    const char *const *old_names; /* names that older files use for it */
+    size_t old_name_count;
+};
+
+struct sp_group {
+    const char *name;
+    uint64_t parameters; /* of its tensors that are neither optional nor buffers nor tied to another */
+};
+
+struct sp_hyperparameter {
+    const char *name;  /* as in the file: "vocab_size", "text_config.hidden_size" */
+    const char *value; /* as JSON */
+    const char *from;  /* "config.json", "command line", "default (gpt2.shapes:9)", "table llava" */
+};
+
+struct sp_predicted_totals {
+    uint64_t tensors;           /* that are not optional */
+    uint64_t parameters;        /* of those, without buffers */
+    uint64_t unique_parameters; /* without those that are tied to another */
+    uint64_t buffers;           /* elements of the buffers that are not optional */
+};
+
+struct sp_prediction; /* opaque; keeps the tables and the config alive only by the caller's promise */
+
+/* Chooses the table by `table_name`, or, when that is NULL, by model_type and architectures[0] of the config, and
+ * expands it. NULL with an error: SP_ERR_UNKNOWN when no table serves the architecture, SP_ERR_TABLE when a
+ * hyper-parameter is missing or makes no sense (the message has each place in the table file), SP_ERR_USAGE when
+ * there is no table of that name. `tables` and `config` must outlive the prediction. */
+struct sp_prediction *sp_predict(const struct sp_tables *tables, const char *table_name, const struct sp_config *config,
+                                 struct sp_error *error);
+void sp_prediction_free(struct sp_prediction *prediction);
+
+/* All borrowed until sp_prediction_free. */
+const char *sp_prediction_table(const struct sp_prediction *prediction);
+size_t sp_prediction_count(const struct sp_prediction *prediction);
+const struct sp_predicted *sp_prediction_tensor(const struct sp_prediction *prediction, size_t index);
+size_t sp_prediction_find(const struct sp_prediction *prediction, const char *name); /* or SP_NONE */
+size_t sp_prediction_group_count(const struct sp_prediction *prediction);
+struct sp_group sp_prediction_group(const struct sp_prediction *prediction, size_t index);
+size_t sp_prediction_hyperparameter_count(const struct sp_prediction *prediction);
+struct sp_hyperparameter sp_prediction_hyperparameter(const struct sp_prediction *prediction, size_t index);
+struct sp_predicted_totals sp_prediction_totals(const struct sp_prediction *prediction);
+/* Settings from the command line that the table never looked at. */
+size_t sp_prediction_unused_count(const struct sp_prediction *prediction);
+const char *sp_prediction_unused(const struct sp_prediction *prediction, size_t index);
+/* A dimension in terms of hyper-parameters: "vocab_size", "3*n_embd". malloc'ed: free with sp_free. */
+char *sp_prediction_dimension(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

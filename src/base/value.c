@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/value.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+const char *sp_value_kind(enum sp_value_type type)
+{
+    static const char *const names[] = {"absent",        "null",   "a truth value", "an integer",
+                                        "a real number", "a text", "a list",        "an object"};
+    return names[type];
+}
+
+struct sp_value sp_value_member(struct sp_value object, const char *key)
+{
+    for (size_t i = object.type == SP_OBJECT ? object.count : 0; i-- > 0;)
+        if (strcmp(object.members[i].key, key) == 0) return object.members[i].value;
+    return sp_value_absent(key);
+}
+
+static void real_json(struct sp_text *text, double real)
+{
+    if (!isfinite(real)) sp_text_puts(text, "null"); /* JSON has no word for it */
+    else if (real == floor(real) && fabs(real) < 1e15) sp_text_printf(text, "%.1f", real);
+    else sp_text_printf(text, "%.17g", real);
+}
+
+static void list_json(struct sp_text *text, struct sp_value value)
+{
+    sp_text_puts(text, "[");
+    for (size_t i = 0; i < value.count; i++) {
+        if (i) sp_text_puts(text, ", ");
+        sp_value_json(text, value.items[i]);
+    }
+    sp_text_puts(text, "]");
+}
+
+static void object_json(struct sp_text *text, struct sp_value value)
+{
+    sp_text_puts(text, "{");
+    for (size_t i = 0; i < value.count; i++) {
+        if (i) sp_text_puts(text, ", ");
+        sp_text_json(text, value.members[i].key);
+        sp_text_puts(text, ": ");
+        sp_value_json(text, value.members[i].value);
+    }
+    sp_text_puts(text, "}");
+}
+
+void sp_value_json(struct sp_text *text, struct sp_value value)
+{
+    switch (value.type) {
+    case SP_ABSENT:
+    case SP_NULL:
+        sp_text_puts(text, "null");
+        break;
+    case SP_BOOL:
+        sp_text_puts(text, value.boolean ? "true" : "false");
+        break;
+    case SP_INT:
+        sp_text_printf(text, "%" PRId64, value.integer);
+        break;
+    case SP_REAL:
+        real_json(text, value.real);
+        break;
+    case SP_STRING:
+        sp_text_json(text, value.string);
+        break;
+    case SP_LIST:
+        list_json(text, value);
+        break;
+    case SP_OBJECT:
+        object_json(text, value);
+        break;
+    }
+}
+
+/* ---- from cJSON, whose own nesting limit (1000) bounds the recursion ---- */
+
+static struct sp_value from_number(const cJSON *node)
+{
+    const double number = node->valuedouble;
+    if (number == floor(number) && fabs(number) <= 9007199254740992.0) return sp_value_int((int64_t)number);
+    return sp_value_real(number);
+}
+
+static struct sp_value from_node(struct sp_arena *arena, const cJSON *node);
+
+static struct sp_value from_list(struct sp_arena *arena, const cJSON *node)
+{
+    const size_t count = (size_t)cJSON_GetArraySize(node);
+    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
+    size_t i = 0;
+    for (const cJSON *child = node->child; child; child = child->next) items[i++] = from_node(arena, child);
+    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+}
+
+static struct sp_value from_object(struct sp_arena *arena, const cJSON *node)
+{
+    const size_t count = (size_t)cJSON_GetArraySize(node);
+    struct sp_member *members = sp_arena_array(arena, count, sizeof *members);
+    size_t i = 0;
+    for (const cJSON *child = node->child; child; child = child->next)
+        members[i++] = (struct sp_member){sp_arena_string(arena, child->string), from_node(arena, child)};
+    return (struct sp_value){.type = SP_OBJECT, .count = count, .members = members};
+}
+
+static struct sp_value from_node(struct sp_arena *arena, const cJSON *node)
+{
+    if (cJSON_IsBool(node)) return sp_value_bool(cJSON_IsTrue(node));
+    if (cJSON_IsNumber(node)) return from_number(node);
+    if (cJSON_IsString(node)) return sp_value_string(sp_arena_string(arena, node->valuestring));
+    if (cJSON_IsArray(node)) return from_list(arena, node);
+    if (cJSON_IsObject(node)) return from_object(arena, node);
+    return (struct sp_value){.type = SP_NULL, .string = ""};
+}
+
+static bool bad_json(const char *json, size_t offset, struct sp_error *error)
+{
+    size_t line = 1, column = 1;
+    for (size_t i = 0; i < offset; i++) {
+        column = json[i] == '\n' ? 1 : column + 1;
+        line += json[i] == '\n';
+    }
+    return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "line %zu, column %zu: not JSON", line, column);
+}
+
+bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct sp_value *value,
+                         struct sp_error *error)
+{
+    const char *end = NULL;
+    const size_t valid = sp_utf8_check(json, length);
+    if (valid < length) return bad_json(json, valid, error);
+    cJSON *node = cJSON_ParseWithLengthOpts(json, length, &end, 0);
+    if (!node) return bad_json(json, end ? (size_t)(end - json) : 0, error);
+    size_t rest = (size_t)(end - json);
+    while (rest < length && strchr(" \t\r\n", json[rest])) rest++;
+    if (rest < length) {
+        cJSON_Delete(node);
+        return bad_json(json, rest, error);
+    }
+    *value = from_node(arena, node);
+    cJSON_Delete(node);
+    return true;
+}

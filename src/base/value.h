@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ * The values of hyper-parameters and of expressions: what JSON can hold, plus "absent", which is not null.
+ * Immutable, passed by value; what they point to lives in an arena. */
+#ifndef SP_BASE_VALUE_H
+#define SP_BASE_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/text.h"
+
+enum sp_value_type {
+    SP_ABSENT, /* the key is not there at all; `string` names it */
+    SP_NULL,   /* the key is there and null; `string` names it */
+    SP_BOOL,
+    SP_INT,
+    SP_REAL,
+    SP_STRING,
+    SP_LIST,
+    SP_OBJECT
+};
+
+struct sp_value {
+    enum sp_value_type type;
+    size_t count; /* items of a list, members of an object */
+    union {
+        bool boolean;
+        int64_t integer;
+        double real;
+        const char *string;
+        const struct sp_value *items;
+        const struct sp_member *members;
+    };
+};
+
+struct sp_member {
+    const char *key;
+    struct sp_value value;
+};
+
+static inline struct sp_value sp_value_int(int64_t integer)
+{
+    return (struct sp_value){.type = SP_INT, .integer = integer};
+}
+static inline struct sp_value sp_value_bool(bool boolean)
+{
+    return (struct sp_value){.type = SP_BOOL, .boolean = boolean};
+}
+static inline struct sp_value sp_value_real(double real) { return (struct sp_value){.type = SP_REAL, .real = real}; }
+static inline struct sp_value sp_value_string(const char *string)
+{
+    return (struct sp_value){.type = SP_STRING, .string = string};
+}
+static inline struct sp_value sp_value_absent(const char *key)
+{
+    return (struct sp_value){.type = SP_ABSENT, .string = key};
+}
+/* Neither absent nor null. */
+static inline bool sp_value_is_set(struct sp_value value) { return value.type > SP_NULL; }
+
+/* "an integer", "a list", ... for messages. */
+const char *sp_value_kind(enum sp_value_type type);
+/* The member of an object, the last one when the key is repeated (as the frameworks' parsers do); absent otherwise. */
+struct sp_value sp_value_member(struct sp_value object, const char *key);
+/* Appends the value as JSON; absent as null. */
+void sp_value_json(struct sp_text *text, struct sp_value value);
+/* The values of a JSON text, copied into the arena. Integers are exact up to 2^53, larger ones refused.
+ * Errors have status SP_ERR_TABLE and name line and column. */
+bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct sp_value *value,
+                         struct sp_error *error);
+
+#endif

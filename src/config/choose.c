@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ * Which table serves a configuration. A guess is never made: no table is an error of its own (SP_ERR_UNKNOWN). */
+#include "config/choose.h"
+
+#include <string.h>
+
+#include "config/config.h"
+#include "lang/prediction.h"
+
+static bool among(const char *const *list, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], text) == 0) return true;
+    return false;
+}
+
+/* A table restricted to certain classes beats one that takes any. */
+static const struct sp_unit *by_model_type(const struct sp_tables *tables, const char *model_type, const char *class)
+{
+    const struct sp_unit *found = NULL;
+    for (size_t i = tables->count; i-- > 0;) {
+        const struct sp_unit *unit = tables->units[i];
+        if (!unit->is_table || !among(unit->model_types, unit->model_type_count, model_type)) continue;
+        if (sp_tables_unit(tables, unit->name) != unit) continue;
+        if (unit->architecture_count && among(unit->architectures, unit->architecture_count, class)) return unit;
+        if (!unit->architecture_count && !found) found = unit;
+    }
+    return found;
+}
+
+/* How many characters of a class name a model_type accounts for: "xlm-roberta" 10 of "XLMRobertaModel". */
+static size_t class_prefix(const char *model_type, const char *class)
+{
+    size_t length = 0;
+    for (; *model_type; model_type++) {
+        char c = class[length];
+        if (*model_type == '-' || *model_type == '_') continue;
+        if (c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');
+        if (c != *model_type) return 0;
+        length++;
+    }
+    return length;
+}
+
+/* Files of 2019 have no model_type; their class name begins with it. */
+static const char *model_type_of_class(const struct sp_tables *tables, const char *class)
+{
+    const char *best = NULL;
+    size_t longest = 0;
+    for (size_t i = 0; i < tables->count; i++)
+        for (size_t k = 0; k < tables->units[i]->model_type_count; k++) {
+            const size_t length = class_prefix(tables->units[i]->model_types[k], class);
+            if (length <= longest) continue;
+            longest = length;
+            best = tables->units[i]->model_types[k];
+        }
+    return best;
+}
+
+static const char *text_of(struct sp_value value) { return value.type == SP_STRING ? value.string : ""; }
+
+static const char *first_class(const struct sp_hyper *hyper)
+{
+    const struct sp_value classes = sp_value_member(hyper->root, "architectures");
+    return classes.type == SP_LIST && classes.count ? text_of(classes.items[0]) : text_of(classes);
+}
+
+static const struct sp_unit *by_name(const struct sp_tables *tables, const char *name, struct sp_error *error)
+{
+    const struct sp_unit *unit = sp_tables_unit(tables, name);
+    if (unit && unit->is_table) return unit;
+    sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", name);
+    sp_hint(error, "'shapeproof tables' lists them");
+    return NULL;
+}
+
+const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char *name, const struct sp_hyper *hyper,
+                                      struct sp_error *error)
+{
+    if (name) return by_name(tables, name, error);
+    const char *class = first_class(hyper), *model_type = text_of(sp_value_member(hyper->root, "model_type"));
+    if (!*model_type && *class) model_type = model_type_of_class(tables, class);
+    const struct sp_unit *unit = model_type && *model_type ? by_model_type(tables, model_type, class) : NULL;
+    if (unit) return unit;
+    if (model_type && *model_type)
+        sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for model_type '%s'%s%s%s", model_type,
+                *class ? " (" : "", class, *class ? ")" : "");
+    else if (*class) sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for the architecture '%s'", class);
+    else sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "the configuration names neither model_type nor architectures");
+    sp_hint(error, "'shapeproof tables' lists the tables; name one, or write one and give it with --table FILE");
+    return NULL;
+}
+
+struct sp_prediction *sp_predict(const struct sp_tables *tables, const char *table_name, const struct sp_config *config,
+                                 struct sp_error *error)
+{
+    const struct sp_hyper *hyper = sp_config_hyper(config);
+    const struct sp_unit *table = sp_choose_table(tables, table_name, hyper, error);
+    return table ? sp_expand(table, hyper, error) : NULL;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L
+#include "config/config.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+
+enum { MAX_CONFIG = 16 << 20 };
+
+static void rebuild(struct sp_config *config);
+
+struct sp_config *sp_config_new(void)
+{
+    struct sp_config *config = sp_realloc(NULL, 1, sizeof *config);
+    *config = (struct sp_config){.path = "", .file_root = {.type = SP_OBJECT}};
+    rebuild(config);
+    return config;
+}
+
+void sp_config_free(struct sp_config *config)
+{
+    if (!config) return;
+    free(config->settings);
+    free(config->overrides);
+    sp_arena_free(&config->arena);
+    free(config);
+}
+
+const char *sp_config_path(const struct sp_config *config) { return config->path; }
+const struct sp_hyper *sp_config_hyper(const struct sp_config *config) { return &config->hyper; }
+
+/* ---- settings: values are immutable, so the objects along the path are made anew ---- */
+
+static struct sp_value with_member(struct sp_arena *arena, struct sp_value object, const char *key,
+                                   struct sp_value value)
+{
+    const size_t count = object.type == SP_OBJECT ? object.count : 0;
+    struct sp_member *members = sp_arena_array(arena, count + 1, sizeof *members);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(object.members[i].key, key) != 0) members[kept++] = object.members[i];
+    members[kept++] = (struct sp_member){key, value};
+    return (struct sp_value){.type = SP_OBJECT, .count = kept, .members = members};
+}
+
+static struct sp_value with_path(struct sp_arena *arena, struct sp_value root, const char *path, struct sp_value value)
+{
+    struct sp_value objects[32] = {root};
+    const char *keys[32];
+    size_t depth = 0;
+    for (const char *dot; depth < 31 && (dot = strchr(path, '.')) != NULL; depth++, path = dot + 1) {
+        keys[depth] = sp_arena_copy(arena, path, (size_t)(dot - path));
+        objects[depth + 1] = sp_value_member(objects[depth], keys[depth]);
+    }
+    keys[depth] = path;
+    for (size_t i = depth + 1; i-- > 0;) value = with_member(arena, objects[i], keys[i], value);
+    return value;
+}
+
+static void rebuild(struct sp_config *config)
+{
+    const char *slash = strrchr(config->path, '/');
+    struct sp_value root = config->file_root;
+    for (size_t i = 0; i < config->setting_count; i++)
+        root = with_path(&config->arena, root, config->settings[i].path, config->settings[i].value);
+    config->hyper = (struct sp_hyper){root, slash ? slash + 1 : config->path, config->overrides, config->setting_count};
+}
+
+void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from)
+{
+    const char *kept = sp_arena_string(&config->arena, path);
+    SP_GROW(config->settings, config->setting_count, config->setting_capacity);
+    if (config->override_capacity < config->setting_capacity) {
+        config->override_capacity = config->setting_capacity;
+        config->overrides = sp_realloc(config->overrides, config->override_capacity, sizeof *config->overrides);
+    }
+    config->settings[config->setting_count] = (struct sp_setting){kept, value};
+    config->overrides[config->setting_count++] = (struct sp_override){kept, from};
+    rebuild(config);
+}
+
+enum sp_status sp_config_set(struct sp_config *config, const char *setting, struct sp_error *error)
+{
+    const char *equals = strchr(setting, '=');
+    struct sp_error not_json = {0};
+    struct sp_value value;
+    if (!equals || equals == setting) {
+        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "'%s': expected key=value", setting);
+        return error->status;
+    }
+    const char *path = sp_arena_copy(&config->arena, setting, (size_t)(equals - setting));
+    if (!sp_value_parse_json(&config->arena, equals + 1, strlen(equals + 1), &value, &not_json))
+        value = sp_value_string(sp_arena_string(&config->arena, equals + 1));
+    sp_config_set_value(config, path, value, "command line");
+    return SP_OK;
+}
+
+struct sp_config *sp_config_variant(const struct sp_config *config)
+{
+    struct sp_config *variant = sp_config_new();
+    variant->path = config->path;
+    variant->file_root = config->file_root;
+    for (size_t i = 0; i < config->setting_count; i++)
+        sp_config_set_value(variant, config->settings[i].path, config->settings[i].value, config->overrides[i].from);
+    rebuild(variant);
+    return variant;
+}
+
+/* ---- files ---- */
+
+static bool ends_with(const char *text, const char *tail)
+{
+    const size_t all = strlen(text), length = strlen(tail);
+    return length <= all && strcmp(text + all - length, tail) == 0;
+}
+
+static bool parse(struct sp_config *config, const char *path, const char *text, size_t length, struct sp_error *error)
+{
+    struct sp_value root;
+    if (strncmp(text, "version https://git-lfs", 23) == 0)
+        return sp_fail(error, SP_ERR_TABLE, SP_KIND_UNRECOGNISED,
+                       "this is a git-lfs pointer, not the file itself (run 'git lfs pull')");
+    if (ends_with(path, ".hpm") || ends_with(path, ".hpm-template")) {
+        if (!sp_hpm_parse(&config->arena, text, &root, error)) return false;
+    } else if (!sp_value_parse_json(&config->arena, text, length, &root, error)) return false;
+    if (root.type != SP_OBJECT)
+        return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "expected a JSON object of hyper-parameters, found %s",
+                       sp_value_kind(root.type));
+    config->file_root = root;
+    config->path = sp_arena_string(&config->arena, path);
+    rebuild(config);
+    return true;
+}
+
+enum sp_status sp_config_load(struct sp_config *config, const char *path, struct sp_error *error)
+{
+    struct sp_file file;
+    if (sp_file_open(&file, AT_FDCWD, path, error)) {
+        char *text = sp_file_slurp(&file, MAX_CONFIG, error);
+        if (text) parse(config, path, text, (size_t)file.size, error);
+        free(text);
+        sp_file_close(&file);
+    }
+    if (error->status == SP_OK) return SP_OK;
+    error->status = SP_ERR_TABLE; /* a configuration that cannot be read is a wrong configuration */
+    sp_error_prefix(error, path);
+    return error->status;
+}
+
+char *sp_config_beside(const char *checkpoint_path)
+{
+    struct stat info;
+    struct sp_text path = {0};
+    const char *slash = strrchr(checkpoint_path, '/');
+    if (stat(checkpoint_path, &info) == 0 && S_ISDIR(info.st_mode)) sp_text_printf(&path, "%s/", checkpoint_path);
+    else sp_text_append(&path, checkpoint_path, slash ? (size_t)(slash + 1 - checkpoint_path) : 0);
+    sp_text_puts(&path, "config.json");
+    if (stat(path.data, &info) == 0) return path.data;
+    sp_text_free(&path);
+    return NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SP_CONFIG_CONFIG_H
+#define SP_CONFIG_CONFIG_H
+
+#include "lang/hyper.h"
+#include "shapeproof/config.h"
+
+struct sp_setting {
+    const char *path;
+    struct sp_value value;
+};
+
+struct sp_config {
+    struct sp_arena arena;
+    const char *path;          /* of the file, or "" */
+    struct sp_value file_root; /* what the file said */
+    struct sp_setting *settings;
+    struct sp_override *overrides; /* parallel to settings */
+    size_t setting_count, setting_capacity, override_capacity;
+    struct sp_hyper hyper; /* file_root with the settings in it */
+};
+
+/* The hyper-parameters in force. Borrowed; good until the config changes. */
+const struct sp_hyper *sp_config_hyper(const struct sp_config *config);
+/* A copy to which one more setting can be made, for "what if" questions; the values are shared with `config`, which
+ * must outlive it. Free with sp_config_free. */
+struct sp_config *sp_config_variant(const struct sp_config *config);
+/* Sets a value by its dotted path, as sp_config_set does. The value must outlive the config. */
+void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from);
+
+/* The lines of a .hpm file as an object (see hpm.c). */
+bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct sp_value *root, struct sp_error *error);
+
+#endif

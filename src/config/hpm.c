@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ * .hpm files, as nparam and sockeye-recipes write them: shell fragments of key=value lines. Here they are only read:
+ *   key=value   key="value"   # comment   $name and ${name} of earlier keys   "source:target" pairs
+ * A pair becomes a list of two, a number an integer. A later line wins. Anything else of the shell is a mistake. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+
+struct hpm {
+    struct sp_arena *arena;
+    struct sp_error *error;
+    struct sp_member *members; /* heap, texts only */
+    size_t count, capacity;
+    size_t line;
+};
+
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool wrong(struct hpm *hpm, const char *what)
+{
+    return sp_fail(hpm->error, SP_ERR_TABLE, SP_KIND_MALFORMED, "line %zu: %s", hpm->line, what);
+}
+
+static const char *earlier(const struct hpm *hpm, const char *name, size_t length)
+{
+    for (size_t i = hpm->count; i-- > 0;)
+        if (strlen(hpm->members[i].key) == length && memcmp(hpm->members[i].key, name, length) == 0)
+            return hpm->members[i].value.string;
+    return NULL;
+}
+
+/* $name or ${name} at *p; an unknown one stays as it is written, since paths are of no interest here. */
+static void expand(struct hpm *hpm, const char **p, const char *end, struct sp_text *into)
+{
+    const char *start = *p, *name = *p + 1;
+    const bool braces = name < end && *name == '{';
+    name += braces;
+    const char *stop = name;
+    while (stop < end && is_name_char(*stop)) stop++;
+    const char *value = earlier(hpm, name, (size_t)(stop - name));
+    if (braces && stop < end && *stop == '}') *p = stop + 1;
+    else *p = stop;
+    if (value && into->length < 1 << 16) sp_text_puts(into, value);
+    else sp_text_append(into, start, (size_t)(*p - start));
+}
+
+static struct sp_value number_or_text(struct sp_arena *arena, const char *text, size_t length)
+{
+    int64_t number = 0;
+    bool digits = length > 0;
+    for (size_t i = 0; i < length && digits; i++)
+        digits = text[i] >= '0' && text[i] <= '9' && !__builtin_mul_overflow(number, 10, &number) &&
+                 !__builtin_add_overflow(number, text[i] - '0', &number);
+    return digits ? sp_value_int(number) : sp_value_string(sp_arena_copy(arena, text, length));
+}
+
+static struct sp_value typed(struct sp_arena *arena, const char *text)
+{
+    const char *colon = strchr(text, ':');
+    if (!colon || strchr(colon + 1, ':')) return number_or_text(arena, text, strlen(text));
+    struct sp_value *pair = sp_arena_array(arena, 2, sizeof *pair);
+    pair[0] = number_or_text(arena, text, (size_t)(colon - text));
+    pair[1] = number_or_text(arena, colon + 1, strlen(colon + 1));
+    if (pair[0].type != SP_INT || pair[1].type != SP_INT) return sp_value_string(text);
+    return (struct sp_value){.type = SP_LIST, .count = 2, .items = pair};
+}
+
+static bool value_text(struct hpm *hpm, const char *p, const char *end, struct sp_text *into)
+{
+    const bool quoted = p < end && *p == '"';
+    sp_text_puts(into, "");
+    for (p += quoted; p < end;) {
+        if (quoted ? *p == '"' : *p == ' ' || *p == '\t' || *p == '\r' || *p == '#') break;
+        if (strchr("`;|&<>(", *p)) return wrong(hpm, "only key=value lines are read, no shell commands");
+        if (*p == '$') expand(hpm, &p, end, into);
+        else sp_text_append(into, p++, 1);
+    }
+    if (quoted && (p == end || *p++ != '"')) return wrong(hpm, "the value has no closing '\"'");
+    while (p < end && strchr(" \t\r", *p)) p++;
+    return p == end || *p == '#' ? true : wrong(hpm, "unexpected text after the value");
+}
+
+static bool one_line(struct hpm *hpm, const char *p, const char *end)
+{
+    struct sp_text value = {0};
+    while (p < end && strchr(" \t\r", *p)) p++;
+    if (p == end || *p == '#') return true;
+    const char *name = p;
+    while (p < end && is_name_char(*p)) p++;
+    if (p == name || p == end || *p != '=') return wrong(hpm, "expected key=value");
+    const char *key = sp_arena_copy(hpm->arena, name, (size_t)(p - name));
+    const bool good = value_text(hpm, p + 1, end, &value);
+    if (good) {
+        SP_GROW(hpm->members, hpm->count, hpm->capacity);
+        hpm->members[hpm->count++] =
+            (struct sp_member){key, sp_value_string(sp_arena_copy(hpm->arena, value.data, value.length))};
+    }
+    sp_text_free(&value);
+    return good;
+}
+
+/* The recipe says which model it is by its encoder: "sockeye-rnn", "sockeye-transformer". */
+static size_t add_model_type(struct hpm *hpm, struct sp_member *members, size_t count)
+{
+    const char *encoder = earlier(hpm, "encoder", 7);
+    if (encoder)
+        members[count++] =
+            (struct sp_member){"model_type", sp_value_string(sp_arena_printf(hpm->arena, "sockeye-%s", encoder))};
+    return count;
+}
+
+bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct sp_value *root, struct sp_error *error)
+{
+    struct hpm hpm = {.arena = arena, .error = error};
+    bool good = true;
+    while (*text && good) {
+        const char *end = text + strcspn(text, "\n");
+        hpm.line++;
+        good = one_line(&hpm, text, end);
+        text = *end ? end + 1 : end;
+    }
+    if (good) {
+        struct sp_member *members = sp_arena_array(arena, hpm.count + 1, sizeof *members);
+        size_t count = add_model_type(&hpm, members, 0);
+        for (size_t i = 0; i < hpm.count; i++)
+            members[count++] = (struct sp_member){hpm.members[i].key, typed(arena, hpm.members[i].value.string)};
+        *root = (struct sp_value){.type = SP_OBJECT, .count = count, .members = members};
+    }
+    free(hpm.members);
+    return good;
+}

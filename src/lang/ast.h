@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ * What a table file says, as a tree: units (tables and parts) of definitions and sections, sections of rows.
+ * Built by the parser, completed by the linker, never changed afterwards. docs/language.md is the reference. */
+#ifndef SP_LANG_AST_H
+#define SP_LANG_AST_H
+
+#include "base/value.h"
+#include "lang/source.h"
+#include "shapeproof/dtype.h"
+
+enum sp_expr_kind {
+    SP_EXPR_LITERAL, /* value */
+    SP_EXPR_NAME,    /* name */
+    SP_EXPR_LIST,    /* args */
+    SP_EXPR_UNARY,   /* op, args[0] */
+    SP_EXPR_BINARY,  /* op, args[0], args[1] */
+    SP_EXPR_CHOICE,  /* args[0] ? args[1] : args[2] */
+    SP_EXPR_DEFAULT, /* args[0] default args[1] */
+    SP_EXPR_CALL,    /* name(args) */
+    SP_EXPR_INDEX,   /* args[0][args[1]] */
+    SP_EXPR_MEMBER   /* args[0].name */
+};
+
+enum sp_op {
+    SP_OP_ADD,
+    SP_OP_SUB,
+    SP_OP_MUL,
+    SP_OP_DIV,   /* exact: a remainder is an error */
+    SP_OP_FLOOR, /* rounds down */
+    SP_OP_MOD,
+    SP_OP_POW,
+    SP_OP_EQ,
+    SP_OP_NE,
+    SP_OP_LT,
+    SP_OP_LE,
+    SP_OP_GT,
+    SP_OP_GE,
+    SP_OP_IN,
+    SP_OP_NOT_IN,
+    SP_OP_AND,
+    SP_OP_OR,
+    SP_OP_NOT,
+    SP_OP_NEGATE
+};
+
+struct sp_expr {
+    enum sp_expr_kind kind;
+    enum sp_op op;
+    struct sp_span span;
+    const char *name; /* interned: equal names are equal pointers */
+    struct sp_value value;
+    struct sp_expr **args;
+    size_t count;
+    const struct sp_function *function; /* of a call to a built-in function, set by the linker */
+};
+
+/* A tensor name with holes: "h.{i}.weight" is the pieces "h.", {i}, ".weight". */
+struct sp_piece {
+    const char *text;           /* literal text, or NULL for a hole */
+    const struct sp_expr *hole; /* its expression */
+};
+
+struct sp_template {
+    struct sp_piece *pieces;
+    size_t count;
+    struct sp_span span;
+};
+
+/* NAME = expr, or NAME(a, b) = expr. */
+struct sp_definition {
+    const char *name;
+    const char **params;
+    size_t param_count;
+    bool is_function;
+    struct sp_expr *expr;
+    struct sp_span span;
+};
+
+struct sp_argument {
+    const char *name; /* NULL when given by position */
+    struct sp_expr *expr;
+    struct sp_span span;
+};
+
+enum sp_row_kind {
+    SP_ROW_TENSOR, /* name (shape) ... */
+    SP_ROW_USE     /* prefix.* unit(arguments) from sub_config with key = value, ... */
+};
+
+struct sp_row {
+    enum sp_row_kind kind;
+    struct sp_template name;
+    struct sp_span span;
+    struct sp_expr *condition; /* if ..., or NULL */
+    /* SP_ROW_TENSOR */
+    struct sp_expr **shape;
+    size_t rank;
+    enum sp_dtype dtype; /* SP_DTYPE_UNKNOWN: not said */
+    bool optional, buffer;
+    bool has_tie, tie_rows; /* same as / same rows as */
+    struct sp_template tie;
+    struct sp_expr *tie_condition; /* NULL: always */
+    struct sp_template *olds;      /* was NAME: names that older files use */
+    size_t old_count;
+    /* SP_ROW_USE */
+    const char *unit_name;
+    struct sp_span unit_span;
+    const struct sp_unit *unit; /* set by the linker */
+    struct sp_argument *args;
+    size_t arg_count;
+    bool has_from;
+    struct sp_expr *from;     /* the sub-configuration that the unit reads, or NULL for the same one */
+    struct sp_argument *with; /* hyper-parameters given by name instead of read */
+    size_t with_count;
+};
+
+enum sp_clause_kind { SP_CLAUSE_RANGE, SP_CLAUSE_EACH, SP_CLAUSE_IF };
+
+/* for NAME in first..last | for NAME in list | if condition. */
+struct sp_clause {
+    enum sp_clause_kind kind;
+    const char *name;
+    struct sp_expr *first, *last; /* EACH: `first` is the list; IF: `first` is the condition */
+};
+
+struct sp_section {
+    const char *name; /* the group; "" before the first heading */
+    struct sp_span span;
+    struct sp_clause *clauses;
+    size_t clause_count;
+    struct sp_definition *locals;
+    size_t local_count;
+    struct sp_row *rows;
+    size_t row_count;
+};
+
+/* require CONDITION, "why the table does not cover this". */
+struct sp_requirement {
+    struct sp_expr *condition;
+    struct sp_expr *message;
+    struct sp_span span;
+};
+
+struct sp_param {
+    const char *name;
+    struct sp_expr *fallback; /* NULL: must be given */
+    struct sp_span span;
+};
+
+struct sp_unit {
+    bool is_table; /* otherwise a part */
+    const char *name;
+    const char *title; /* the first comment line above it, or "" */
+    struct sp_span span;
+    const char *parent_name; /* extends ..., or NULL */
+    struct sp_span parent_span;
+    const char **model_types;
+    size_t model_type_count;
+    const char **architectures; /* only for these classes; none: any */
+    size_t architecture_count;
+    struct sp_param *params;
+    size_t param_count;
+    struct sp_definition *definitions;
+    size_t definition_count;
+    struct sp_requirement *requirements;
+    size_t requirement_count;
+    struct sp_section *sections;
+    size_t section_count;
+    int link_state; /* of the linker: 0 to do, 1 under way, 2 done */
+};
+
+#endif

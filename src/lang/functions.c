@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "lang/functions.h"
+
+#include <math.h>
+#include <string.h>
+
+double sp_value_as_real(struct sp_value value) { return value.type == SP_INT ? (double)value.integer : value.real; }
+
+bool sp_values_equal(struct sp_value a, struct sp_value b)
+{
+    if (a.type == SP_INT && b.type == SP_INT) return a.integer == b.integer;
+    if (sp_value_is_number(a) && sp_value_is_number(b)) return sp_value_as_real(a) == sp_value_as_real(b);
+    if (a.type != b.type) return false;
+    if (a.type == SP_BOOL) return a.boolean == b.boolean;
+    if (a.type == SP_STRING) return strcmp(a.string, b.string) == 0;
+    if (a.type != SP_LIST || a.count != b.count) return false;
+    for (size_t i = 0; i < a.count; i++)
+        if (!sp_values_equal(a.items[i], b.items[i])) return false;
+    return true;
+}
+
+static bool fail(const char **problem, const char *text)
+{
+    *problem = text;
+    return false;
+}
+
+static bool is_absent(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count, (void)problem;
+    *result = sp_value_bool(args[0].type == SP_ABSENT);
+    return true;
+}
+
+static bool is_null(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count, (void)problem;
+    *result = sp_value_bool(args[0].type == SP_NULL);
+    return true;
+}
+
+static bool length(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    if (args[0].type == SP_STRING) *result = sp_value_int((int64_t)strlen(args[0].string));
+    else if (args[0].type == SP_LIST || args[0].type == SP_OBJECT) *result = sp_value_int((int64_t)args[0].count);
+    else return fail(problem, "len() takes a list, an object or a text");
+    return true;
+}
+
+static bool extreme(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem,
+                    bool largest)
+{
+    const struct sp_value *items = args;
+    if (count == 1 && args[0].type == SP_LIST) {
+        items = args[0].items;
+        count = args[0].count;
+    }
+    if (!count) return fail(problem, "min() and max() need at least one number");
+    for (size_t i = 0; i < count; i++) {
+        if (!sp_value_is_number(items[i])) return fail(problem, "min() and max() take numbers");
+        const double a = sp_value_as_real(items[i]), b = sp_value_as_real(*result);
+        if (i == 0 || (largest ? a > b : a < b)) *result = items[i];
+    }
+    return true;
+}
+
+static bool minimum(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    return extreme(args, count, result, problem, false);
+}
+
+static bool maximum(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    return extreme(args, count, result, problem, true);
+}
+
+static bool sum(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    int64_t total = 0;
+    if (args[0].type != SP_LIST) return fail(problem, "sum() takes a list of integers");
+    for (size_t i = 0; i < args[0].count; i++)
+        if (args[0].items[i].type != SP_INT || __builtin_add_overflow(total, args[0].items[i].integer, &total))
+            return fail(problem, "sum() takes a list of integers whose sum fits in 64 bits");
+    *result = sp_value_int(total);
+    return true;
+}
+
+/* x[i] of a list; what is no list stands for every item ("one value for both sides"). */
+static bool at(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    if (args[1].type != SP_INT) return fail(problem, "the index is an integer");
+    if (args[0].type != SP_LIST) return true;
+    if (args[1].integer < 0 || (uint64_t)args[1].integer >= args[0].count)
+        return fail(problem, "the list is too short");
+    *result = args[0].items[args[1].integer];
+    return true;
+}
+
+/* Towards zero, as the frameworks' int() does. */
+static bool truncate_number(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    if (!sp_value_is_number(args[0])) return fail(problem, "int() takes a number");
+    *result = args[0];
+    if (args[0].type == SP_INT) return true;
+    if (!(fabs(args[0].real) < 9007199254740992.0)) return fail(problem, "int(): the number is too large to be exact");
+    *result = sp_value_int((int64_t)args[0].real);
+    return true;
+}
+
+static bool two_integers(const struct sp_value *args, const char **problem)
+{
+    if (args[0].type == SP_INT && args[1].type == SP_INT && args[0].integer >= 0 && args[1].integer > 0) return true;
+    return fail(problem, "needs an integer from 0 up and a divisor from 1 up");
+}
+
+static bool ceil_div(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    if (!two_integers(args, problem)) return false;
+    *result = sp_value_int(args[0].integer / args[1].integer + (args[0].integer % args[1].integer != 0));
+    return true;
+}
+
+static bool round_up(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    if (!ceil_div(args, count, result, problem)) return false;
+    if (__builtin_mul_overflow(result->integer, args[1].integer, &result->integer))
+        return fail(problem, "does not fit in 64 bits");
+    return true;
+}
+
+static bool two_texts(const struct sp_value *args, const char **problem)
+{
+    if (args[0].type == SP_STRING && args[1].type == SP_STRING) return true;
+    return fail(problem, "takes two texts");
+}
+
+static bool starts_with(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    if (!two_texts(args, problem)) return false;
+    *result = sp_value_bool(strncmp(args[0].string, args[1].string, strlen(args[1].string)) == 0);
+    return true;
+}
+
+static bool ends_with(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    if (!two_texts(args, problem)) return false;
+    const size_t all = strlen(args[0].string), tail = strlen(args[1].string);
+    *result = sp_value_bool(tail <= all && strcmp(args[0].string + all - tail, args[1].string) == 0);
+    return true;
+}
+
+static const struct sp_function functions[] = {
+    {"at", 2, 2, false, at},
+    {"absent", 1, 1, true, is_absent},
+    {"null", 1, 1, true, is_null},
+    {"len", 1, 1, false, length},
+    {"min", 1, 16, false, minimum},
+    {"max", 1, 16, false, maximum},
+    {"sum", 1, 1, false, sum},
+    {"int", 1, 1, false, truncate_number},
+    {"ceil_div", 2, 2, false, ceil_div},
+    {"round_up", 2, 2, false, round_up},
+    {"starts_with", 2, 2, false, starts_with},
+    {"ends_with", 2, 2, false, ends_with},
+};
+
+const struct sp_function *sp_function_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strcmp(functions[i].name, name) == 0) return &functions[i];
+    return NULL;
+}

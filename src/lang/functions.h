@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * The functions of the table language. */
+#ifndef SP_LANG_FUNCTIONS_H
+#define SP_LANG_FUNCTIONS_H
+
+#include "base/value.h"
+
+struct sp_function {
+    const char *name;
+    size_t min_args, max_args;
+    bool sees_absent; /* absent(x) and null(x); for all others an absent argument makes an absent result */
+    /* The result, or false with *problem naming what is wrong with the arguments. */
+    bool (*apply)(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem);
+};
+
+/* NULL when there is none of that name. */
+const struct sp_function *sp_function_find(const char *name);
+/* Whether both are the same value: numbers compare across integer and real. */
+bool sp_values_equal(struct sp_value a, struct sp_value b);
+double sp_value_as_real(struct sp_value value);
+static inline bool sp_value_is_number(struct sp_value value) { return value.type == SP_INT || value.type == SP_REAL; }
+
+#endif

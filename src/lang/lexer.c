@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "lang/lexer.h"
+
+#include <string.h>
+
+bool sp_is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool sp_is_name_char(char c) { return sp_is_name_start(c) || is_digit(c); }
+
+size_t sp_lexer_line_end(const struct sp_lexer *lexer, size_t offset)
+{
+    return offset + strcspn(lexer->source->text + offset, "\n");
+}
+
+static void skip_blanks(struct sp_lexer *lexer)
+{
+    const char *text = lexer->source->text;
+    for (;;) {
+        const char c = text[lexer->offset];
+        if (c == ' ' || c == '\t' || c == '\r' || (c == '\n' && lexer->nesting)) lexer->offset++;
+        else if (c == '#') lexer->offset = sp_lexer_line_end(lexer, lexer->offset);
+        else return;
+    }
+}
+
+static void finish(struct sp_lexer *lexer, enum sp_token_kind kind, size_t length)
+{
+    lexer->token.kind = kind;
+    lexer->token.span = (struct sp_span){lexer->source, (uint32_t)lexer->offset, (uint32_t)length};
+    lexer->offset += length;
+}
+
+static void bad(struct sp_lexer *lexer, size_t length, const char *problem)
+{
+    lexer->token.problem = problem;
+    finish(lexer, SP_TOKEN_BAD, length);
+}
+
+/* The fraction is read by hand, because strtod depends on the locale. Exact for up to 15 digits. */
+static void real_number(struct sp_lexer *lexer, const char *p, size_t whole)
+{
+    double value = 0, scale = 1;
+    size_t i = 0, digits = 0;
+    for (; i < whole; i++, digits++) value = value * 10 + (p[i] - '0');
+    for (i = whole + 1; is_digit(p[i]); i++, digits++) {
+        value = value * 10 + (p[i] - '0');
+        scale *= 10;
+    }
+    lexer->token.value = sp_value_real(value / scale);
+    if (digits > 15) bad(lexer, i, "a real number may have 15 digits");
+    else finish(lexer, SP_TOKEN_REAL, i);
+}
+
+static void number(struct sp_lexer *lexer)
+{
+    const char *p = lexer->source->text + lexer->offset;
+    size_t length = 0;
+    int64_t value = 0;
+    bool fits = true;
+    while (is_digit(p[length])) {
+        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, p[length] - '0', &value))
+            fits = false;
+        length++;
+    }
+    if (p[length] == '.' && is_digit(p[length + 1])) {
+        real_number(lexer, p, length);
+        return;
+    }
+    lexer->token.value = sp_value_int(value);
+    if (!fits) bad(lexer, length, "the number does not fit in 64 bits");
+    else if (sp_is_name_start(p[length])) bad(lexer, length + 1, "a number cannot be followed by a letter");
+    else finish(lexer, SP_TOKEN_INT, length);
+}
+
+static void string(struct sp_lexer *lexer)
+{
+    const char *p = lexer->source->text + lexer->offset + 1;
+    const size_t length = strcspn(p, "\"\n");
+    if (p[length] != '"') {
+        bad(lexer, length + 1, "the text has no closing '\"' on its line");
+        return;
+    }
+    lexer->token.value = sp_value_string(sp_arena_copy(lexer->arena, p, length));
+    finish(lexer, SP_TOKEN_STRING, length + 2);
+}
+
+static void punctuation(struct sp_lexer *lexer)
+{
+    static const char *const doubles[] = {"..", "==", "!=", "<=", ">=", "//"};
+    const char *p = lexer->source->text + lexer->offset;
+    for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
+        if (strncmp(p, doubles[i], 2) == 0) {
+            finish(lexer, SP_TOKEN_PUNCTUATION, 2);
+            return;
+        }
+    if (!strchr("()[]{}=<>+-*/%^?:,.", *p)) {
+        size_t length = 1;
+        while (((unsigned char)p[length] & 0xc0) == 0x80) length++; /* the whole character */
+        bad(lexer, length, "this character has no meaning here");
+        return;
+    }
+    if (strchr("([{", *p)) lexer->nesting++;
+    if (strchr(")]}", *p) && lexer->nesting) lexer->nesting--;
+    finish(lexer, SP_TOKEN_PUNCTUATION, 1);
+}
+
+void sp_lexer_next(struct sp_lexer *lexer)
+{
+    skip_blanks(lexer);
+    const char *p = lexer->source->text + lexer->offset;
+    lexer->token = (struct sp_token){0};
+    if (*p == '\0') finish(lexer, SP_TOKEN_END, 0);
+    else if (*p == '\n') finish(lexer, SP_TOKEN_NEWLINE, 1);
+    else if (is_digit(*p)) number(lexer);
+    else if (*p == '"') string(lexer);
+    else if (sp_is_name_start(*p)) {
+        size_t length = 1;
+        while (sp_is_name_char(p[length])) length++;
+        finish(lexer, SP_TOKEN_NAME, length);
+    } else punctuation(lexer);
+}
+
+bool sp_token_is(const struct sp_lexer *lexer, const char *text)
+{
+    const struct sp_token *token = &lexer->token;
+    if (token->kind != SP_TOKEN_NAME && token->kind != SP_TOKEN_PUNCTUATION) return false;
+    return strlen(text) == token->span.length &&
+           memcmp(lexer->source->text + token->span.offset, text, token->span.length) == 0;
+}

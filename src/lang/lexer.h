@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * Tokens of a table file, read on demand: the parser decides at the start of a line whether a tensor name or an
+ * expression follows, and only the latter is made of tokens. */
+#ifndef SP_LANG_LEXER_H
+#define SP_LANG_LEXER_H
+
+#include "lang/ast.h"
+
+enum sp_token_kind {
+    SP_TOKEN_END,     /* of the file */
+    SP_TOKEN_NEWLINE, /* never inside brackets */
+    SP_TOKEN_NAME,
+    SP_TOKEN_INT,
+    SP_TOKEN_REAL,
+    SP_TOKEN_STRING,
+    SP_TOKEN_PUNCTUATION,
+    SP_TOKEN_BAD
+};
+
+struct sp_token {
+    enum sp_token_kind kind;
+    struct sp_span span;
+    struct sp_value value; /* of numbers and strings */
+    const char *problem;   /* of SP_TOKEN_BAD */
+};
+
+struct sp_lexer {
+    const struct sp_source *source;
+    struct sp_arena *arena;
+    size_t offset;    /* where the next token begins */
+    unsigned nesting; /* open brackets */
+    struct sp_token token;
+};
+
+/* Moves to the next token. */
+void sp_lexer_next(struct sp_lexer *lexer);
+/* True when the current token is that punctuation or keyword. */
+bool sp_token_is(const struct sp_lexer *lexer, const char *text);
+/* Offset of the end of the line that `offset` is on. */
+size_t sp_lexer_line_end(const struct sp_lexer *lexer, size_t offset);
+bool sp_is_name_start(char c);
+bool sp_is_name_char(char c);
+
+#endif

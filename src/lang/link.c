@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ * Makes one set out of parsed units: a table that extends another gets what it inherits, rows find the parts and
+ * tables that they use, calls find their functions. */
+#include "lang/functions.h"
+#include "lang/tables.h"
+
+#include <string.h>
+
+struct linker {
+    struct sp_tables *tables;
+    size_t mistakes;
+};
+
+/* What a table inherits is looked at again in the child: the same mistake is reported once. */
+static void report(struct linker *linker, struct sp_text *message)
+{
+    struct sp_text *all = &linker->tables->messages;
+    linker->mistakes++;
+    if (!all->data || !strstr(all->data, message->data)) {
+        if (all->length) sp_text_puts(all, "\n");
+        sp_text_puts(all, message->data);
+    }
+    sp_text_free(message);
+}
+
+#define MISTAKE(linker, span, ...)                                                                                     \
+    do {                                                                                                               \
+        struct sp_text mistake_text = {0};                                                                             \
+        sp_diagnose(&mistake_text, (span), __VA_ARGS__);                                                               \
+        report((linker), &mistake_text);                                                                               \
+    } while (0)
+
+/* ---- extends: definitions and groups of the same name replace the parent's, new ones are added ---- */
+
+static size_t find_definition(const struct sp_unit *unit, const char *name)
+{
+    for (size_t i = 0; i < unit->definition_count; i++)
+        if (unit->definitions[i].name == name) return i;
+    return SIZE_MAX;
+}
+
+static bool has_section(const struct sp_unit *unit, const char *name)
+{
+    for (size_t i = 0; i < unit->section_count; i++)
+        if (unit->sections[i].name == name || strcmp(unit->sections[i].name, name) == 0) return true;
+    return false;
+}
+
+static void inherit_definitions(struct sp_arena *arena, struct sp_unit *unit, const struct sp_unit *parent)
+{
+    struct sp_definition *all = sp_arena_array(arena, unit->definition_count + parent->definition_count, sizeof *all);
+    size_t count = 0;
+    for (size_t i = 0; i < parent->definition_count; i++) {
+        const size_t own = find_definition(unit, parent->definitions[i].name);
+        all[count++] = own == SIZE_MAX ? parent->definitions[i] : unit->definitions[own];
+    }
+    for (size_t i = 0; i < unit->definition_count; i++)
+        if (find_definition(parent, unit->definitions[i].name) == SIZE_MAX) all[count++] = unit->definitions[i];
+    unit->definitions = all;
+    unit->definition_count = count;
+}
+
+static void inherit_sections(struct sp_arena *arena, struct sp_unit *unit, const struct sp_unit *parent)
+{
+    struct sp_section *all = sp_arena_array(arena, unit->section_count + parent->section_count, sizeof *all);
+    size_t count = 0;
+    for (size_t i = 0; i < parent->section_count; i++)
+        if (!has_section(unit, parent->sections[i].name)) all[count++] = parent->sections[i];
+    for (size_t i = 0; i < unit->section_count; i++) all[count++] = unit->sections[i];
+    unit->sections = all;
+    unit->section_count = count;
+}
+
+static void inherit_requirements(struct sp_arena *arena, struct sp_unit *unit, const struct sp_unit *parent)
+{
+    const size_t count = unit->requirement_count + parent->requirement_count;
+    struct sp_requirement *all = sp_arena_array(arena, count, sizeof *all);
+    if (parent->requirement_count) memcpy(all, parent->requirements, parent->requirement_count * sizeof *all);
+    if (unit->requirement_count)
+        memcpy(all + parent->requirement_count, unit->requirements, unit->requirement_count * sizeof *all);
+    unit->requirements = all;
+    unit->requirement_count = count;
+}
+
+/* The parent is looked up among the units before `limit`, so that a user's table may extend the one it hides. */
+static struct sp_unit *find_parent(struct sp_tables *tables, const struct sp_unit *unit)
+{
+    for (size_t i = tables->count; i-- > 0;)
+        if (tables->units[i] != unit && tables->units[i]->is_table && tables->units[i]->name == unit->parent_name)
+            return tables->units[i];
+    return NULL;
+}
+
+static void inherit(struct linker *linker, struct sp_unit *unit)
+{
+    if (unit->link_state == 2) return;
+    if (unit->link_state == 1) {
+        MISTAKE(linker, unit->parent_span, "'%s' extends itself", unit->name);
+        return;
+    }
+    unit->link_state = 1;
+    if (unit->parent_name) {
+        struct sp_unit *parent = find_parent(linker->tables, unit);
+        if (!parent) MISTAKE(linker, unit->parent_span, "there is no table '%s' to extend", unit->parent_name);
+        else {
+            inherit(linker, parent);
+            inherit_definitions(&linker->tables->arena, unit, parent);
+            inherit_sections(&linker->tables->arena, unit, parent);
+            inherit_requirements(&linker->tables->arena, unit, parent);
+        }
+    }
+    unit->link_state = 2;
+}
+
+/* ---- calls ---- */
+
+struct scope {
+    struct linker *linker;
+    const struct sp_unit *unit;
+    const struct sp_section *section; /* or NULL */
+};
+
+static const struct sp_definition *user_function(const struct scope *scope, const char *name)
+{
+    for (size_t i = 0; scope->section && i < scope->section->local_count; i++)
+        if (scope->section->locals[i].name == name) return &scope->section->locals[i];
+    const size_t found = find_definition(scope->unit, name);
+    return found == SIZE_MAX ? NULL : &scope->unit->definitions[found];
+}
+
+static void link_call(const struct scope *scope, struct sp_expr *expr)
+{
+    const struct sp_definition *own = user_function(scope, expr->name);
+    const struct sp_function *function = sp_function_find(expr->name);
+    if (own && own->is_function) {
+        if (own->param_count != expr->count)
+            MISTAKE(scope->linker, expr->span, "'%s' takes %zu argument(s), not %zu", expr->name, own->param_count,
+                    expr->count);
+    } else if (!function) {
+        MISTAKE(scope->linker, expr->span, "there is no function '%s'", expr->name);
+    } else if (expr->count < function->min_args || expr->count > function->max_args) {
+        MISTAKE(scope->linker, expr->span, "'%s' does not take %zu argument(s)", expr->name, expr->count);
+    } else {
+        expr->function = function;
+    }
+}
+
+static void link_expr(const struct scope *scope, struct sp_expr *expr)
+{
+    if (!expr) return;
+    if (expr->kind == SP_EXPR_CALL) link_call(scope, expr);
+    for (size_t i = 0; i < expr->count; i++) link_expr(scope, expr->args[i]);
+}
+
+static void link_template(const struct scope *scope, const struct sp_template *name)
+{
+    for (size_t i = 0; i < name->count; i++) link_expr(scope, (struct sp_expr *)name->pieces[i].hole);
+}
+
+/* ---- rows ---- */
+
+static bool takes(const struct sp_unit *unit, const char *name)
+{
+    for (size_t i = 0; i < unit->param_count; i++)
+        if (unit->params[i].name == name) return true;
+    return false;
+}
+
+static void check_arguments(struct linker *linker, const struct sp_row *row)
+{
+    const struct sp_unit *unit = row->unit;
+    size_t positional = 0;
+    for (size_t i = 0; i < row->arg_count; i++) {
+        const struct sp_argument *arg = &row->args[i];
+        if (!arg->name) positional++;
+        else if (!takes(unit, arg->name))
+            MISTAKE(linker, arg->span, "'%s' has no parameter '%s'", unit->name, arg->name);
+    }
+    if (positional > unit->param_count)
+        MISTAKE(linker, row->unit_span, "'%s' takes %zu argument(s), not %zu", unit->name, unit->param_count,
+                positional);
+    for (size_t i = positional; i < unit->param_count; i++) {
+        bool given = unit->params[i].fallback != NULL;
+        for (size_t k = 0; k < row->arg_count; k++) given = given || row->args[k].name == unit->params[i].name;
+        if (!given) MISTAKE(linker, row->unit_span, "'%s' needs its argument '%s'", unit->name, unit->params[i].name);
+    }
+}
+
+static void link_use(const struct scope *scope, struct sp_row *row)
+{
+    row->unit = sp_tables_unit(scope->linker->tables, row->unit_name);
+    if (!row->unit) {
+        MISTAKE(scope->linker, row->unit_span, "there is no part or table '%s'", row->unit_name);
+        return;
+    }
+    if (!row->unit->is_table && (row->has_from || row->with_count))
+        MISTAKE(scope->linker, row->unit_span, "'%s' is a part: 'from' and 'with' are for tables", row->unit_name);
+    check_arguments(scope->linker, row);
+    link_expr(scope, row->from);
+    for (size_t i = 0; i < row->arg_count; i++) link_expr(scope, row->args[i].expr);
+    for (size_t i = 0; i < row->with_count; i++) link_expr(scope, row->with[i].expr);
+}
+
+static void link_row(const struct scope *scope, struct sp_row *row)
+{
+    link_template(scope, &row->name);
+    link_expr(scope, row->condition);
+    if (row->kind == SP_ROW_USE) {
+        link_use(scope, row);
+        return;
+    }
+    for (size_t i = 0; i < row->rank; i++) link_expr(scope, row->shape[i]);
+    for (size_t i = 0; i < row->old_count; i++) link_template(scope, &row->olds[i]);
+    link_template(scope, &row->tie);
+    link_expr(scope, row->tie_condition);
+}
+
+static void link_section(struct scope scope, const struct sp_section *section)
+{
+    scope.section = section;
+    for (size_t i = 0; i < section->clause_count; i++) {
+        link_expr(&scope, section->clauses[i].first);
+        link_expr(&scope, section->clauses[i].last);
+    }
+    for (size_t i = 0; i < section->local_count; i++) link_expr(&scope, section->locals[i].expr);
+    for (size_t i = 0; i < section->row_count; i++) link_row(&scope, &section->rows[i]);
+}
+
+static void check_twice(struct linker *linker, const struct sp_definition *definitions, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (definitions[i].name == definitions[k].name)
+                MISTAKE(linker, definitions[i].span, "'%s' is defined twice", definitions[i].name);
+}
+
+static void link_unit(struct linker *linker, struct sp_unit *unit)
+{
+    const struct scope scope = {linker, unit, NULL};
+    check_twice(linker, unit->definitions, unit->definition_count);
+    for (size_t i = 0; i < unit->param_count; i++) link_expr(&scope, unit->params[i].fallback);
+    for (size_t i = 0; i < unit->definition_count; i++) link_expr(&scope, unit->definitions[i].expr);
+    for (size_t i = 0; i < unit->requirement_count; i++) {
+        link_expr(&scope, unit->requirements[i].condition);
+        link_expr(&scope, unit->requirements[i].message);
+    }
+    for (size_t i = 0; i < unit->section_count; i++) link_section(scope, &unit->sections[i]);
+}
+
+static void check_names(struct linker *linker, size_t first)
+{
+    struct sp_tables *tables = linker->tables;
+    for (size_t i = first; i < tables->count; i++)
+        for (size_t k = first; k < i; k++)
+            if (tables->units[k]->name == tables->units[i]->name)
+                MISTAKE(linker, tables->units[i]->span, "'%s' is defined twice", tables->units[i]->name);
+}
+
+bool sp_link(struct sp_tables *tables, size_t first)
+{
+    struct linker linker = {tables, 0};
+    for (size_t i = first; i < tables->count; i++)
+        if (!tables->units[i]->name) tables->units[i]->name = ""; /* its line was reported already */
+    check_names(&linker, first);
+    for (size_t i = first; i < tables->count; i++) inherit(&linker, tables->units[i]);
+    for (size_t i = first; i < tables->count; i++) link_unit(&linker, tables->units[i]);
+    return linker.mistakes == 0;
+}

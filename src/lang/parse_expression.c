@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ * Expressions, by a table of binding strengths (Pratt). From weakest to strongest:
+ *   c ? a : b     default     or     and     not     == != < <= > >= in     + -     * / // %     -x     ^     f(x) x[i]
+ * x.k */
+#include "lang/parser.h"
+
+#include <string.h>
+
+static const struct infix {
+    const char *text;
+    int strength;
+    bool right; /* groups from the right */
+    enum sp_expr_kind kind;
+    enum sp_op op;
+} infixes[] = {
+    {"?", 1, true, SP_EXPR_CHOICE, SP_OP_ADD},     {"default", 2, true, SP_EXPR_DEFAULT, SP_OP_ADD},
+    {"or", 3, false, SP_EXPR_BINARY, SP_OP_OR},    {"and", 4, false, SP_EXPR_BINARY, SP_OP_AND},
+    {"==", 6, false, SP_EXPR_BINARY, SP_OP_EQ},    {"!=", 6, false, SP_EXPR_BINARY, SP_OP_NE},
+    {"<", 6, false, SP_EXPR_BINARY, SP_OP_LT},     {"<=", 6, false, SP_EXPR_BINARY, SP_OP_LE},
+    {">", 6, false, SP_EXPR_BINARY, SP_OP_GT},     {">=", 6, false, SP_EXPR_BINARY, SP_OP_GE},
+    {"in", 6, false, SP_EXPR_BINARY, SP_OP_IN},    {"not", 6, false, SP_EXPR_BINARY, SP_OP_NOT_IN}, /* x not in y */
+    {"+", 7, false, SP_EXPR_BINARY, SP_OP_ADD},    {"-", 7, false, SP_EXPR_BINARY, SP_OP_SUB},
+    {"*", 8, false, SP_EXPR_BINARY, SP_OP_MUL},    {"/", 8, false, SP_EXPR_BINARY, SP_OP_DIV},
+    {"//", 8, false, SP_EXPR_BINARY, SP_OP_FLOOR}, {"%", 8, false, SP_EXPR_BINARY, SP_OP_MOD},
+    {"^", 10, true, SP_EXPR_BINARY, SP_OP_POW},
+};
+enum { STRENGTH_NOT = 5, STRENGTH_NEGATE = 9 };
+
+static struct sp_expr *parse_strength(struct sp_parser *parser, int weakest);
+
+static struct sp_expr *node(struct sp_parser *parser, enum sp_expr_kind kind, struct sp_span span, size_t count)
+{
+    struct sp_expr *expr = sp_arena_alloc(parser->arena, sizeof *expr);
+    expr->kind = kind;
+    expr->span = span;
+    expr->count = count;
+    expr->args = sp_arena_array(parser->arena, count, sizeof(struct sp_expr *));
+    return expr;
+}
+
+static struct sp_span join(struct sp_span from, struct sp_span to)
+{
+    return (struct sp_span){from.source, from.offset, to.offset + to.length - from.offset};
+}
+
+static struct sp_expr *literal(struct sp_parser *parser, struct sp_value value)
+{
+    struct sp_expr *expr = node(parser, SP_EXPR_LITERAL, parser->lexer.token.span, 0);
+    expr->value = value;
+    sp_lexer_next(&parser->lexer);
+    return expr;
+}
+
+/* Comma-separated expressions up to `close`, into expr->args. */
+static bool arguments(struct sp_parser *parser, struct sp_expr *expr, const char *close)
+{
+    struct sp_expr *items[64];
+    while (!sp_token_is(&parser->lexer, close)) {
+        if (expr->count == sizeof items / sizeof *items)
+            return sp_parse_fail(parser, parser->lexer.token.span, "more than 64 items");
+        items[expr->count] = parse_strength(parser, 0);
+        if (!items[expr->count++]) return false;
+        if (!sp_parse_accept(parser, ",")) break;
+    }
+    expr->span = join(expr->span, parser->lexer.token.span);
+    if (!sp_parse_expect(parser, close, "after the items")) return false;
+    expr->args = sp_arena_array(parser->arena, expr->count, sizeof *items);
+    if (expr->count) memcpy(expr->args, items, expr->count * sizeof *items);
+    return true;
+}
+
+static struct sp_expr *named(struct sp_parser *parser)
+{
+    struct sp_expr *expr = node(parser, SP_EXPR_NAME, parser->lexer.token.span, 0);
+    expr->name = sp_parse_name(parser, "a name");
+    if (!expr->name) return NULL;
+    if (!sp_token_is(&parser->lexer, "(")) return expr;
+    expr->kind = SP_EXPR_CALL;
+    sp_lexer_next(&parser->lexer);
+    return arguments(parser, expr, ")") ? expr : NULL;
+}
+
+static struct sp_expr *unary(struct sp_parser *parser, enum sp_op op, int strength)
+{
+    const struct sp_span span = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    struct sp_expr *operand = parse_strength(parser, strength);
+    if (!operand) return NULL;
+    struct sp_expr *expr = node(parser, SP_EXPR_UNARY, join(span, operand->span), 1);
+    expr->op = op;
+    expr->args[0] = operand;
+    return expr;
+}
+
+static struct sp_expr *grouped(struct sp_parser *parser)
+{
+    sp_lexer_next(&parser->lexer);
+    struct sp_expr *expr = parse_strength(parser, 0);
+    return expr && sp_parse_expect(parser, ")", "to close the bracket") ? expr : NULL;
+}
+
+static struct sp_expr *primary(struct sp_parser *parser)
+{
+    struct sp_lexer *lexer = &parser->lexer;
+    const enum sp_token_kind kind = lexer->token.kind;
+    if (kind == SP_TOKEN_INT || kind == SP_TOKEN_REAL || kind == SP_TOKEN_STRING)
+        return literal(parser, lexer->token.value);
+    if (sp_token_is(lexer, "true")) return literal(parser, sp_value_bool(true));
+    if (sp_token_is(lexer, "false")) return literal(parser, sp_value_bool(false));
+    if (sp_token_is(lexer, "not")) return unary(parser, SP_OP_NOT, STRENGTH_NOT);
+    if (sp_token_is(lexer, "-")) return unary(parser, SP_OP_NEGATE, STRENGTH_NEGATE);
+    if (sp_token_is(lexer, "(")) return grouped(parser);
+    if (sp_token_is(lexer, "[")) {
+        struct sp_expr *expr = node(parser, SP_EXPR_LIST, lexer->token.span, 0);
+        sp_lexer_next(lexer);
+        return arguments(parser, expr, "]") ? expr : NULL;
+    }
+    if (kind == SP_TOKEN_NAME) return named(parser);
+    if (kind == SP_TOKEN_BAD) sp_parse_fail(parser, lexer->token.span, "%s", lexer->token.problem);
+    else sp_parse_fail(parser, lexer->token.span, "expected an expression");
+    return NULL;
+}
+
+static struct sp_expr *index_of(struct sp_parser *parser, struct sp_expr *list)
+{
+    sp_lexer_next(&parser->lexer);
+    struct sp_expr *place = parse_strength(parser, 0);
+    if (!place) return NULL;
+    struct sp_expr *expr = node(parser, SP_EXPR_INDEX, join(list->span, parser->lexer.token.span), 2);
+    expr->args[0] = list;
+    expr->args[1] = place;
+    return sp_parse_expect(parser, "]", "after the index") ? expr : NULL;
+}
+
+static struct sp_expr *member_of(struct sp_parser *parser, struct sp_expr *object)
+{
+    sp_lexer_next(&parser->lexer);
+    struct sp_expr *expr = node(parser, SP_EXPR_MEMBER, join(object->span, parser->lexer.token.span), 1);
+    expr->args[0] = object;
+    expr->name = sp_parse_name(parser, "the name of a key");
+    return expr->name ? expr : NULL;
+}
+
+static struct sp_expr *postfix(struct sp_parser *parser)
+{
+    struct sp_expr *expr = primary(parser);
+    while (expr) {
+        if (sp_token_is(&parser->lexer, "[")) expr = index_of(parser, expr);
+        else if (sp_token_is(&parser->lexer, ".")) expr = member_of(parser, expr);
+        else break;
+    }
+    return expr;
+}
+
+static const struct infix *infix_here(const struct sp_lexer *lexer)
+{
+    for (size_t i = 0; i < sizeof infixes / sizeof *infixes; i++)
+        if (sp_token_is(lexer, infixes[i].text)) return &infixes[i];
+    return NULL;
+}
+
+static struct sp_expr *choice(struct sp_parser *parser, struct sp_expr *condition)
+{
+    struct sp_expr *yes = parse_strength(parser, 0);
+    if (!yes || !sp_parse_expect(parser, ":", "between the two values of a choice")) return NULL;
+    struct sp_expr *no = parse_strength(parser, 1);
+    if (!no) return NULL;
+    struct sp_expr *expr = node(parser, SP_EXPR_CHOICE, join(condition->span, no->span), 3);
+    expr->args[0] = condition;
+    expr->args[1] = yes;
+    expr->args[2] = no;
+    return expr;
+}
+
+static struct sp_expr *infix(struct sp_parser *parser, struct sp_expr *left, const struct infix *how)
+{
+    sp_lexer_next(&parser->lexer);
+    if (how->kind == SP_EXPR_CHOICE) return choice(parser, left);
+    if (how->op == SP_OP_NOT_IN && !sp_parse_expect(parser, "in", "after 'not'")) return NULL;
+    struct sp_expr *right = parse_strength(parser, how->right ? how->strength : how->strength + 1);
+    if (!right) return NULL;
+    struct sp_expr *expr = node(parser, how->kind, join(left->span, right->span), 2);
+    expr->op = how->op;
+    expr->args[0] = left;
+    expr->args[1] = right;
+    return expr;
+}
+
+/* An expression whose operators are all at least as strong as `weakest`. */
+static struct sp_expr *parse_strength(struct sp_parser *parser, int weakest)
+{
+    if (++parser->depth > SP_MAX_EXPR_DEPTH) {
+        sp_parse_fail(parser, parser->lexer.token.span, "nested more than %d deep", SP_MAX_EXPR_DEPTH);
+        parser->depth--;
+        return NULL;
+    }
+    struct sp_expr *left = postfix(parser);
+    while (left) {
+        const struct infix *how = infix_here(&parser->lexer);
+        if (!how || how->strength < weakest) break;
+        if (++parser->operators > SP_MAX_OPERATORS) {
+            sp_parse_fail(parser, parser->lexer.token.span, "more than %d operators in one line", SP_MAX_OPERATORS);
+            left = NULL;
+        } else left = infix(parser, left, how);
+    }
+    parser->depth--;
+    return left;
+}
+
+struct sp_expr *sp_parse_expression(struct sp_parser *parser) { return parse_strength(parser, 0); }

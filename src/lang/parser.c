@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: MIT
+ * The lines of a table file. What a line is shows at its start: a heading '[', a directive word, a definition
+ * (NAME = or NAME(a) =), and else a row that begins with a tensor name. */
+#include "lang/parser.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+/* ---- helpers shared with the expression parser ---- */
+
+bool sp_parse_fail(struct sp_parser *parser, struct sp_span span, const char *format, ...)
+{
+    char message[512];
+    va_list args;
+    if (parser->failed) return false;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    parser->failed = true;
+    parser->mistakes++;
+    sp_diagnose(parser->messages, span, "%s", message);
+    return false;
+}
+
+bool sp_parse_accept(struct sp_parser *parser, const char *text)
+{
+    if (!sp_token_is(&parser->lexer, text)) return false;
+    sp_lexer_next(&parser->lexer);
+    return true;
+}
+
+bool sp_parse_expect(struct sp_parser *parser, const char *text, const char *where)
+{
+    if (sp_parse_accept(parser, text)) return true;
+    return sp_parse_fail(parser, parser->lexer.token.span, "expected '%s' %s", text, where);
+}
+
+const char *sp_parse_intern(struct sp_parser *parser, const char *text, size_t length)
+{
+    return sp_symbol(parser->symbols, text, length);
+}
+
+/* Words that would make a line ambiguous if they were names. */
+static bool is_reserved(const struct sp_lexer *lexer)
+{
+    static const char *const words[] = {"if", "for", "in",  "from", "with",  "same",    "as",       "was",
+                                        "or", "and", "not", "true", "false", "default", "optional", "buffer"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (sp_token_is(lexer, words[i])) return true;
+    return false;
+}
+
+const char *sp_parse_name(struct sp_parser *parser, const char *what)
+{
+    const struct sp_token *token = &parser->lexer.token;
+    if (token->kind != SP_TOKEN_NAME) {
+        sp_parse_fail(parser, token->span, "expected %s", what);
+        return NULL;
+    }
+    if (is_reserved(&parser->lexer)) {
+        sp_parse_fail(parser, token->span, "expected %s, and this is a word of the language", what);
+        return NULL;
+    }
+    const char *name = sp_parse_intern(parser, parser->lexer.source->text + token->span.offset, token->span.length);
+    sp_lexer_next(&parser->lexer);
+    return name;
+}
+
+/* Growing arrays of the tree are rebuilt in the arena as they grow: they are short. */
+static void *append(struct sp_arena *arena, void *items, size_t count, size_t size)
+{
+    if (count && (count & (count - 1))) return items; /* room is doubled at powers of two */
+    void *grown = sp_arena_array(arena, count ? count * 2 : 1, size);
+    if (count) memcpy(grown, items, count * size);
+    return grown;
+}
+#define APPEND(parser, items, count)                                                                                   \
+    ((items) = append((parser)->arena, (items), (count), sizeof *(items)), &(items)[(count)++])
+
+static const char *text_at(const struct sp_parser *parser, size_t offset)
+{
+    return parser->lexer.source->text + offset;
+}
+
+static size_t skip_spaces(const struct sp_parser *parser, size_t offset)
+{
+    while (strchr(" \t\r", *text_at(parser, offset)) && *text_at(parser, offset)) offset++;
+    return offset;
+}
+
+static void restart_at(struct sp_parser *parser, size_t offset)
+{
+    parser->lexer.offset = offset;
+    parser->lexer.nesting = 0;
+}
+
+/* ---- names with holes ---- */
+
+static void add_text(struct sp_parser *parser, struct sp_template *name, size_t from, size_t to)
+{
+    if (from < to)
+        *APPEND(parser, name->pieces, name->count) =
+            (struct sp_piece){sp_arena_copy(parser->arena, text_at(parser, from), to - from), NULL};
+}
+
+/* {expression} at `offset`; returns the offset after it, 0 after a mistake. */
+static size_t hole(struct sp_parser *parser, struct sp_template *name, size_t offset)
+{
+    restart_at(parser, offset);
+    sp_lexer_next(&parser->lexer); /* the '{' */
+    sp_lexer_next(&parser->lexer);
+    struct sp_expr *expr = sp_parse_expression(parser);
+    if (!expr) return 0;
+    if (!sp_token_is(&parser->lexer, "}")) {
+        sp_parse_fail(parser, parser->lexer.token.span, "expected '}' to close the hole in the name");
+        return 0;
+    }
+    *APPEND(parser, name->pieces, name->count) = (struct sp_piece){NULL, expr};
+    return parser->lexer.token.span.offset + 1;
+}
+
+static bool ends_name(char c, bool quoted)
+{
+    return c == '\0' || c == '\n' || (quoted ? c == '"' : strchr(" \t\r", c) != NULL);
+}
+
+/* A name begins at `offset`; afterwards the token behind it is the current one. */
+static bool template(struct sp_parser *parser, size_t offset, struct sp_template *name)
+{
+    const bool quoted = *text_at(parser, offset) == '"';
+    const size_t start = offset;
+    size_t from = offset += quoted;
+    while (!ends_name(*text_at(parser, offset), quoted)) {
+        if (*text_at(parser, offset) != '{') {
+            offset++;
+            continue;
+        }
+        add_text(parser, name, from, offset);
+        from = offset = hole(parser, name, offset);
+        if (!offset) return false;
+    }
+    add_text(parser, name, from, offset);
+    name->span = (struct sp_span){parser->lexer.source, (uint32_t)start, (uint32_t)(offset - start)};
+    if (quoted && *text_at(parser, offset) != '"')
+        return sp_parse_fail(parser, name->span, "the name has no closing '\"' on its line");
+    restart_at(parser, offset + quoted);
+    sp_lexer_next(&parser->lexer);
+    return true;
+}
+
+/* The name that follows a keyword; the keyword's next token was already looked at. */
+static bool template_here(struct sp_parser *parser, struct sp_template *name)
+{
+    const struct sp_token *token = &parser->lexer.token;
+    if (token->kind == SP_TOKEN_NEWLINE || token->kind == SP_TOKEN_END)
+        return sp_parse_fail(parser, token->span, "expected a tensor name");
+    return template(parser, token->span.offset, name);
+}
+
+/* "prefix.*": the star is taken off. */
+static bool take_star(struct sp_template *name)
+{
+    struct sp_piece *last = name->count ? &name->pieces[name->count - 1] : NULL;
+    const size_t length = last && last->text ? strlen(last->text) : 0;
+    if (!length || last->text[length - 1] != '*') return false;
+    ((char *)last->text)[length - 1] = '\0'; /* the arena's own copy */
+    return true;
+}
+
+/* ---- rows ---- */
+
+static bool shape(struct sp_parser *parser, struct sp_row *row)
+{
+    struct sp_lexer *lexer = &parser->lexer;
+    sp_lexer_next(lexer);
+    while (!sp_token_is(lexer, ")")) {
+        struct sp_expr *dim = sp_parse_expression(parser);
+        if (!dim) return false;
+        *APPEND(parser, row->shape, row->rank) = dim;
+        if (!sp_parse_accept(parser, ",")) break;
+    }
+    return sp_parse_expect(parser, ")", "to close the shape");
+}
+
+static bool condition(struct sp_parser *parser, struct sp_expr **into)
+{
+    const struct sp_span span = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    if (*into) return sp_parse_fail(parser, span, "a second 'if' here: join the conditions with 'and'");
+    *into = sp_parse_expression(parser);
+    return *into != NULL;
+}
+
+static bool tie(struct sp_parser *parser, struct sp_row *row)
+{
+    const struct sp_span span = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    if (row->has_tie) return sp_parse_fail(parser, span, "a tensor can be the same as one other only");
+    row->has_tie = true;
+    row->tie_rows = sp_parse_accept(parser, "rows");
+    if (!sp_token_is(&parser->lexer, "as")) return sp_parse_expect(parser, "as", "after 'same'");
+    sp_lexer_next(&parser->lexer);
+    return template_here(parser, &row->tie);
+}
+
+static bool old_name(struct sp_parser *parser, struct sp_row *row)
+{
+    struct sp_template *old = APPEND(parser, row->olds, row->old_count);
+    *old = (struct sp_template){0};
+    sp_lexer_next(&parser->lexer);
+    return template_here(parser, old);
+}
+
+static bool dtype_word(struct sp_parser *parser, struct sp_row *row)
+{
+    const struct sp_span span = parser->lexer.token.span;
+    const enum sp_dtype dtype = sp_dtype_from_name(text_at(parser, span.offset), span.length);
+    if (dtype == SP_DTYPE_UNKNOWN) return false;
+    row->dtype = dtype;
+    sp_lexer_next(&parser->lexer);
+    return true;
+}
+
+static bool at_line_end(const struct sp_parser *parser)
+{
+    return parser->lexer.token.kind == SP_TOKEN_NEWLINE || parser->lexer.token.kind == SP_TOKEN_END;
+}
+
+static bool modifiers(struct sp_parser *parser, struct sp_row *row)
+{
+    while (!at_line_end(parser)) {
+        bool good = true;
+        if (sp_token_is(&parser->lexer, "if"))
+            good = condition(parser, row->has_tie ? &row->tie_condition : &row->condition);
+        else if (sp_token_is(&parser->lexer, "same")) good = tie(parser, row);
+        else if (sp_token_is(&parser->lexer, "was")) good = old_name(parser, row);
+        else if (sp_parse_accept(parser, "optional")) row->optional = true;
+        else if (sp_parse_accept(parser, "buffer")) row->buffer = true;
+        else if (!dtype_word(parser, row))
+            good = sp_parse_fail(parser, parser->lexer.token.span,
+                                 "expected 'if', 'same as', 'optional', 'buffer', 'was' or a dtype after the shape");
+        if (!good) return false;
+    }
+    return true;
+}
+
+static bool argument(struct sp_parser *parser, struct sp_argument *into, bool must_be_named)
+{
+    const struct sp_lexer before = parser->lexer;
+    *into = (struct sp_argument){.span = parser->lexer.token.span};
+    if (parser->lexer.token.kind == SP_TOKEN_NAME) {
+        const char *name = sp_parse_name(parser, "a name");
+        if (sp_parse_accept(parser, "=")) into->name = name;
+        else parser->lexer = before; /* it was the beginning of an expression */
+    }
+    if (must_be_named && !into->name) return sp_parse_fail(parser, into->span, "expected KEY = value");
+    into->expr = sp_parse_expression(parser);
+    return into->expr != NULL;
+}
+
+static bool use_arguments(struct sp_parser *parser, struct sp_row *row)
+{
+    if (!sp_parse_accept(parser, "(")) return true;
+    while (!sp_token_is(&parser->lexer, ")")) {
+        if (!argument(parser, APPEND(parser, row->args, row->arg_count), false)) return false;
+        if (!sp_parse_accept(parser, ",")) break;
+    }
+    return sp_parse_expect(parser, ")", "after the arguments");
+}
+
+static bool with_arguments(struct sp_parser *parser, struct sp_row *row)
+{
+    do {
+        if (!argument(parser, APPEND(parser, row->with, row->with_count), true)) return false;
+    } while (sp_parse_accept(parser, ","));
+    return true;
+}
+
+static bool use(struct sp_parser *parser, struct sp_row *row)
+{
+    row->kind = SP_ROW_USE;
+    row->unit_span = parser->lexer.token.span;
+    row->unit_name = sp_parse_name(parser, "the name of a part or table after 'prefix.*'");
+    if (!row->unit_name || !use_arguments(parser, row)) return false;
+    while (!at_line_end(parser)) {
+        bool good;
+        if (sp_token_is(&parser->lexer, "if")) good = condition(parser, &row->condition);
+        else if (sp_parse_accept(parser, "from")) {
+            row->has_from = true;
+            row->from = sp_parse_expression(parser);
+            good = row->from != NULL;
+        } else if (sp_parse_accept(parser, "with")) good = with_arguments(parser, row);
+        else good = sp_parse_fail(parser, parser->lexer.token.span, "expected 'from', 'with' or 'if' here");
+        if (!good) return false;
+    }
+    return true;
+}
+
+static bool row_body(struct sp_parser *parser, struct sp_row *row, size_t offset)
+{
+    if (!template(parser, offset, &row->name)) return false;
+    row->span = row->name.span;
+    if (sp_token_is(&parser->lexer, "(")) return shape(parser, row) && modifiers(parser, row);
+    if (parser->lexer.token.kind == SP_TOKEN_NAME && take_star(&row->name)) return use(parser, row);
+    return sp_parse_fail(parser, row->name.span, "expected 'name (shape)', 'prefix.* part(...)' or 'NAME = value'");
+}
+
+static struct sp_section *current_section(struct sp_parser *parser, struct sp_unit *unit)
+{
+    if (!unit->section_count) {
+        struct sp_section *section = APPEND(parser, unit->sections, unit->section_count);
+        *section = (struct sp_section){.name = ""};
+    }
+    return &unit->sections[unit->section_count - 1];
+}
+
+static void row(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
+{
+    struct sp_row parsed = {0};
+    if (!row_body(parser, &parsed, offset)) return;
+    struct sp_section *section = current_section(parser, unit);
+    *APPEND(parser, section->rows, section->row_count) = parsed;
+}
+
+/* ---- definitions ---- */
+
+/* NAME = ... or NAME(a, b) = ... at the start of a line. */
+static bool is_definition(const struct sp_parser *parser, size_t offset)
+{
+    const char *p = text_at(parser, offset);
+    size_t i = 0;
+    if (!sp_is_name_start(*p)) return false;
+    while (sp_is_name_char(p[i])) i++;
+    if (p[i] == '(') {
+        i += strcspn(p + i, ")\n");
+        if (p[i++] != ')') return false;
+    }
+    while (p[i] == ' ' || p[i] == '\t') i++;
+    return p[i] == '=' && p[i + 1] != '=';
+}
+
+static bool definition_params(struct sp_parser *parser, struct sp_definition *definition)
+{
+    if (!sp_parse_accept(parser, "(")) return true;
+    definition->is_function = true;
+    do {
+        const char *name = sp_parse_name(parser, "the name of a parameter");
+        if (!name) return false;
+        *APPEND(parser, definition->params, definition->param_count) = name;
+    } while (sp_parse_accept(parser, ","));
+    return sp_parse_expect(parser, ")", "after the parameters");
+}
+
+static struct sp_definition *add_definition(struct sp_parser *parser, struct sp_unit *unit)
+{
+    const bool top = !unit->section_count || (unit->section_count == 1 && !unit->sections[0].name[0]);
+    if (top) return APPEND(parser, unit->definitions, unit->definition_count);
+    struct sp_section *section = &unit->sections[unit->section_count - 1];
+    return APPEND(parser, section->locals, section->local_count);
+}
+
+static void definition(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
+{
+    struct sp_definition parsed = {0};
+    restart_at(parser, offset);
+    sp_lexer_next(&parser->lexer);
+    parsed.span = parser->lexer.token.span;
+    parsed.name = sp_parse_name(parser, "a name");
+    if (!parsed.name || !definition_params(parser, &parsed) || !sp_parse_expect(parser, "=", "in the definition"))
+        return;
+    parsed.expr = sp_parse_expression(parser);
+    if (parsed.expr) *add_definition(parser, unit) = parsed;
+}
+
+/* ---- headings ---- */
+
+static bool loop_clause(struct sp_parser *parser, struct sp_clause *clause)
+{
+    clause->name = sp_parse_name(parser, "the name of the index after 'for'");
+    if (!clause->name || !sp_parse_expect(parser, "in", "after the index")) return false;
+    clause->first = sp_parse_expression(parser);
+    if (!clause->first) return false;
+    clause->kind = SP_CLAUSE_EACH;
+    if (!sp_parse_accept(parser, "..")) return true;
+    clause->kind = SP_CLAUSE_RANGE;
+    clause->last = sp_parse_expression(parser);
+    return clause->last != NULL;
+}
+
+static bool clauses(struct sp_parser *parser, struct sp_section *section)
+{
+    while (!at_line_end(parser)) {
+        struct sp_clause clause = {.kind = SP_CLAUSE_IF};
+        if (sp_parse_accept(parser, "for")) {
+            if (!loop_clause(parser, &clause)) return false;
+        } else if (sp_parse_accept(parser, "if")) {
+            clause.first = sp_parse_expression(parser);
+            if (!clause.first) return false;
+        } else return sp_parse_fail(parser, parser->lexer.token.span, "expected 'for' or 'if' after the group name");
+        *APPEND(parser, section->clauses, section->clause_count) = clause;
+    }
+    return true;
+}
+
+static void heading(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
+{
+    const char *p = text_at(parser, offset + 1);
+    const size_t length = strcspn(p, "]\n");
+    const struct sp_span span = {parser->lexer.source, (uint32_t)offset, (uint32_t)length + 2};
+    if (p[length] != ']' || !length) {
+        sp_parse_fail(parser, span, "expected '[group name]'");
+        return;
+    }
+    struct sp_section section = {.name = sp_parse_intern(parser, p, length), .span = span};
+    restart_at(parser, offset + length + 2);
+    sp_lexer_next(&parser->lexer);
+    clauses(parser, &section); /* kept even after a mistake, so that its rows are checked too */
+    *APPEND(parser, unit->sections, unit->section_count) = section;
+}
+
+/* ---- directives ---- */
+
+/* The first line of the comment that stands directly above. */
+static const char *title_above(struct sp_parser *parser, size_t offset)
+{
+    const char *text = parser->lexer.source->text, *title = NULL;
+    size_t length = 0;
+    while (offset) {
+        size_t start = offset - 1;
+        while (start && text[start - 1] != '\n') start--;
+        if (text[start] != '#') break;
+        title = text + start + 1 + strspn(text + start + 1, " ");
+        length = strcspn(title, "\r\n");
+        offset = start;
+    }
+    return title ? sp_arena_copy(parser->arena, title, length) : "";
+}
+
+static bool unit_params(struct sp_parser *parser, struct sp_unit *unit)
+{
+    if (!sp_parse_accept(parser, "(")) return true;
+    while (!sp_token_is(&parser->lexer, ")")) {
+        struct sp_param *param = APPEND(parser, unit->params, unit->param_count);
+        *param = (struct sp_param){.span = parser->lexer.token.span};
+        param->name = sp_parse_name(parser, "the name of a parameter");
+        if (!param->name) return false;
+        if (sp_parse_accept(parser, "=") && !(param->fallback = sp_parse_expression(parser))) return false;
+        if (!sp_parse_accept(parser, ",")) break;
+    }
+    return sp_parse_expect(parser, ")", "after the parameters");
+}
+
+static struct sp_unit *new_unit(struct sp_parser *parser, size_t offset)
+{
+    struct sp_unit *unit = sp_arena_alloc(parser->arena, sizeof *unit);
+    unit->title = title_above(parser, offset);
+    unit->is_table = sp_token_is(&parser->lexer, "table");
+    sp_lexer_next(&parser->lexer);
+    unit->span = parser->lexer.token.span;
+    unit->name = sp_parse_name(parser, "a name");
+    if (!unit->name || !unit_params(parser, unit)) return unit;
+    if (sp_parse_accept(parser, "extends")) {
+        unit->parent_span = parser->lexer.token.span;
+        unit->parent_name = sp_parse_name(parser, "the name of the table that is extended");
+    }
+    return unit;
+}
+
+static void strings(struct sp_parser *parser, const char ***list, size_t *count)
+{
+    sp_lexer_next(&parser->lexer);
+    do {
+        if (parser->lexer.token.kind != SP_TOKEN_STRING) {
+            sp_parse_fail(parser, parser->lexer.token.span, "expected a text in quotes");
+            return;
+        }
+        *list = append(parser->arena, *list, *count, sizeof **list);
+        (*list)[(*count)++] = parser->lexer.token.value.string;
+        sp_lexer_next(&parser->lexer);
+    } while (sp_parse_accept(parser, ",") || parser->lexer.token.kind == SP_TOKEN_STRING);
+}
+
+static void requirement(struct sp_parser *parser, struct sp_unit *unit)
+{
+    struct sp_requirement parsed = {.span = parser->lexer.token.span};
+    sp_lexer_next(&parser->lexer);
+    parsed.condition = sp_parse_expression(parser);
+    if (!parsed.condition || !sp_parse_expect(parser, ",", "between the condition and its message")) return;
+    parsed.message = sp_parse_expression(parser);
+    if (parsed.message) *APPEND(parser, unit->requirements, unit->requirement_count) = parsed;
+}
+
+enum directive { NO_DIRECTIVE, UNIT, MODEL_TYPE, ARCHITECTURES, REQUIRE };
+
+/* A tensor may be called "table": the word is a directive only before what it needs. */
+static enum directive directive_at(const struct sp_parser *parser, size_t offset)
+{
+    static const struct {
+        const char *word;
+        enum directive directive;
+    } words[] = {{"table", UNIT},
+                 {"part", UNIT},
+                 {"model_type", MODEL_TYPE},
+                 {"architectures", ARCHITECTURES},
+                 {"require", REQUIRE}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t length = strlen(words[i].word);
+        const char *p = text_at(parser, offset);
+        if (strncmp(p, words[i].word, length) != 0 || (p[length] != ' ' && p[length] != '\t')) continue;
+        const char next = *text_at(parser, skip_spaces(parser, offset + length));
+        if (words[i].directive == UNIT && !sp_is_name_start(next)) continue;
+        if ((words[i].directive == MODEL_TYPE || words[i].directive == ARCHITECTURES) && next != '"') continue;
+        return words[i].directive;
+    }
+    return NO_DIRECTIVE;
+}
+
+/* ---- the file, line by line ---- */
+
+struct output {
+    struct sp_unit ***units;
+    size_t *count, *capacity;
+    struct sp_unit *current;
+};
+
+static void start_unit(struct sp_parser *parser, struct output *out, size_t offset)
+{
+    out->current = new_unit(parser, offset);
+    SP_GROW(*out->units, *out->count, *out->capacity);
+    (*out->units)[(*out->count)++] = out->current;
+}
+
+static void line(struct sp_parser *parser, struct output *out, size_t offset)
+{
+    struct sp_unit *unit = out->current;
+    const enum directive directive = directive_at(parser, offset);
+    const size_t end = sp_lexer_line_end(&parser->lexer, offset);
+    if (directive != NO_DIRECTIVE) {
+        restart_at(parser, offset);
+        sp_lexer_next(&parser->lexer);
+    }
+    if (directive == UNIT) start_unit(parser, out, offset);
+    else if (!unit)
+        sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, (uint32_t)(end - offset)},
+                      "expected 'table NAME' or 'part NAME(...)' first");
+    else if (directive == MODEL_TYPE) strings(parser, &unit->model_types, &unit->model_type_count);
+    else if (directive == ARCHITECTURES) strings(parser, &unit->architectures, &unit->architecture_count);
+    else if (directive == REQUIRE) requirement(parser, unit);
+    else if (*text_at(parser, offset) == '[') heading(parser, unit, offset);
+    else if (is_definition(parser, offset)) definition(parser, unit, offset);
+    else row(parser, unit, offset);
+}
+
+/* Past the end of the line; whatever is left on it is a mistake. */
+static size_t finish_line(struct sp_parser *parser, size_t offset)
+{
+    const struct sp_token *token = &parser->lexer.token;
+    if (!parser->failed && !at_line_end(parser))
+        sp_parse_fail(parser, token->span, "unexpected here: the line should end");
+    size_t from = token->span.source && token->span.offset > offset ? token->span.offset : offset;
+    if (token->kind == SP_TOKEN_NEWLINE && !parser->failed) return from + 1;
+    from = sp_lexer_line_end(&parser->lexer, from);
+    return *text_at(parser, from) ? from + 1 : from;
+}
+
+bool sp_parse(const struct sp_source *source, struct sp_arena *arena, struct sp_symbols *symbols,
+              struct sp_unit ***units, size_t *count, size_t *capacity, struct sp_text *messages)
+{
+    struct sp_parser parser = {
+        .lexer = {.source = source, .arena = arena}, .arena = arena, .symbols = symbols, .messages = messages};
+    struct output out = {units, count, capacity, NULL};
+    const size_t valid = sp_utf8_check(source->text, source->length);
+    if (valid < source->length || strlen(source->text) < source->length || source->length > UINT32_MAX / 2) {
+        const size_t at = valid < source->length ? valid : 0;
+        return sp_parse_fail(&parser, (struct sp_span){source, (uint32_t)at, 1}, "a table file is UTF-8 text");
+    }
+    for (size_t offset = 0; *text_at(&parser, offset = skip_spaces(&parser, offset));) {
+        const char c = *text_at(&parser, offset);
+        if (c == '\n' || c == '#') {
+            offset = sp_lexer_line_end(&parser.lexer, offset);
+            offset += *text_at(&parser, offset) == '\n';
+            continue;
+        }
+        parser.failed = false;
+        parser.depth = parser.operators = 0;
+        parser.lexer.token = (struct sp_token){0};
+        line(&parser, &out, offset);
+        offset = finish_line(&parser, offset);
+    }
+    return parser.mistakes == 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * Table text to tree. A line with a mistake is reported and left out, and the next line is read: several mistakes
+ * are found in one run. */
+#ifndef SP_LANG_PARSER_H
+#define SP_LANG_PARSER_H
+
+#include "lang/lexer.h"
+#include "lang/symbols.h"
+
+enum { SP_MAX_EXPR_DEPTH = 200, SP_MAX_OPERATORS = 1000 }; /* so that no table can exhaust the stack */
+
+struct sp_parser {
+    struct sp_lexer lexer;
+    struct sp_arena *arena;
+    struct sp_symbols *symbols;
+    struct sp_text *messages;
+    bool failed;        /* in the current line */
+    unsigned depth;     /* of the expression being read */
+    unsigned operators; /* in the current line */
+    size_t mistakes;
+};
+
+/* Appends the units of `source` to *units (heap array; the units live in the arena). False when there were mistakes,
+ * which are appended to `messages`. */
+bool sp_parse(const struct sp_source *source, struct sp_arena *arena, struct sp_symbols *symbols,
+              struct sp_unit ***units, size_t *count, size_t *capacity, struct sp_text *messages);
+
+/* ---- shared by the parser's two files ---- */
+
+/* An expression; NULL after a mistake (which was reported). */
+struct sp_expr *sp_parse_expression(struct sp_parser *parser);
+/* Reports a mistake at the span, once a line; always false. */
+bool sp_parse_fail(struct sp_parser *parser, struct sp_span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Consumes the token when it is `text`. */
+bool sp_parse_accept(struct sp_parser *parser, const char *text);
+/* Consumes it or reports "expected ... ". */
+bool sp_parse_expect(struct sp_parser *parser, const char *text, const char *where);
+/* The interned text of the current NAME token, which is consumed; NULL with a report when it is none. */
+const char *sp_parse_name(struct sp_parser *parser, const char *what);
+const char *sp_parse_intern(struct sp_parser *parser, const char *text, size_t length);
+
+#endif

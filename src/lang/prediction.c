@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * What the public header promises of a prediction. */
+#include "lang/prediction.h"
+
+#include <stdlib.h>
+
+void sp_prediction_free(struct sp_prediction *prediction)
+{
+    if (!prediction) return;
+    free(prediction->tensors);
+    free(prediction->origins);
+    free(prediction->groups);
+    sp_map_free(&prediction->names);
+    sp_arena_free(&prediction->arena);
+    free(prediction);
+}
+
+const char *sp_prediction_table(const struct sp_prediction *prediction) { return prediction->table->name; }
+size_t sp_prediction_count(const struct sp_prediction *prediction) { return prediction->count; }
+
+const struct sp_predicted *sp_prediction_tensor(const struct sp_prediction *prediction, size_t index)
+{
+    return &prediction->tensors[index];
+}
+
+size_t sp_prediction_find(const struct sp_prediction *prediction, const char *name)
+{
+    return sp_map_get(&prediction->names, name);
+}
+
+size_t sp_prediction_group_count(const struct sp_prediction *prediction) { return prediction->group_count; }
+
+struct sp_group sp_prediction_group(const struct sp_prediction *prediction, size_t index)
+{
+    return prediction->groups[index];
+}
+
+size_t sp_prediction_hyperparameter_count(const struct sp_prediction *prediction) { return prediction->hyper_count; }
+
+struct sp_hyperparameter sp_prediction_hyperparameter(const struct sp_prediction *prediction, size_t index)
+{
+    return prediction->hypers[index];
+}
+
+struct sp_predicted_totals sp_prediction_totals(const struct sp_prediction *prediction) { return prediction->totals; }
+size_t sp_prediction_unused_count(const struct sp_prediction *prediction) { return prediction->unused_count; }
+const char *sp_prediction_unused(const struct sp_prediction *prediction, size_t index)
+{
+    return prediction->unused[index];
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ * The text of a table file, and messages that point into it. */
+#ifndef SP_LANG_SOURCE_H
+#define SP_LANG_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+struct sp_source {
+    const char *name; /* "gpt2.shapes", or the path of a user's file */
+    const char *text; /* NUL-terminated */
+    size_t length;
+};
+
+/* A place in a source: `length` bytes at `offset`. */
+struct sp_span {
+    const struct sp_source *source;
+    uint32_t offset, length;
+};
+
+struct sp_position {
+    size_t line, column; /* both from 1; the column counts code points */
+};
+
+struct sp_position sp_span_position(struct sp_span span);
+
+/* Appends, with a line break before it when `out` is not empty:
+ *   FILE:LINE:COLUMN: message
+ *      12 | the source line
+ *         |     ^~~~                                                                                     */
+void sp_diagnose(struct sp_text *out, struct sp_span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
