@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ * Comparing a checkpoint with its prediction: findings, one for each tensor and kind, and the causes behind them. */
+#ifndef SHAPEPROOF_CHECK_H
+#define SHAPEPROOF_CHECK_H
+
+#include "shapeproof/inventory.h"
+#include "shapeproof/prediction.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sp_verdict {
+    SP_VERDICT_MATCH,     /* every predicted tensor is there with its shape, and no other */
+    SP_VERDICT_EXPLAINED, /* differences, each with a harmless cause */
+    SP_VERDICT_DIFFERS    /* something is wrong with the file, its configuration, or the table */
+};
+
+enum sp_severity { SP_SEVERITY_NOTE, SP_SEVERITY_WARNING, SP_SEVERITY_ERROR };
+
+struct sp_finding {
+    const char *id; /* "missing", "unexpected", "shape", "dtype", "tied-absent", "tied-present", "state" */
+    enum sp_severity severity;
+    const char *name;     /* as in the file; as predicted when the file lacks it */
+    const char *expected; /* "(50257, 768)", a dtype, or NULL */
+    const char *found;    /* likewise */
+    const char *message;  /* a whole sentence without its subject: "is missing" */
+    size_t tensor;        /* index in the inventory, or SP_NONE */
+    size_t predicted;     /* index in the prediction, or SP_NONE */
+    size_t cause;         /* index of the cause that explains it, or SP_NONE */
+};
+
+struct sp_cause {
+    const char *id;             /* "hyperparameter", "prefix", "layers-missing", "renamed", "transposed", ... */
+    enum sp_severity severity;  /* an error makes the verdict "differs" */
+    const char *message;        /* one line */
+    const char *hint;           /* the next thing to do, or NULL */
+    const char *hyperparameter; /* the key that it is about, or NULL; then both values as JSON: */
+    const char *configured;
+    const char *found;
+    size_t explains; /* findings that vanish when it is taken into account */
+};
+
+/* Findings that differ in nothing but their indices: "model.layers.{0-4,20-31}.mlp.up_proj.weight". */
+struct sp_finding_group {
+    const char *name;
+    size_t count;
+    const struct sp_finding *first; /* stands for all of them */
+};
+
+struct sp_check; /* opaque; owns its prediction */
+
+/* Predicts from `config` (see sp_predict) and compares. NULL with an error when no prediction can be made. The
+ * inventory, tables and config must outlive the check. Deterministic; never reads tensor data. */
+struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                              const char *table_name, const struct sp_config *config, struct sp_error *error);
+void sp_check_free(struct sp_check *check);
+
+/* All borrowed until sp_check_free. */
+enum sp_verdict sp_check_verdict(const struct sp_check *check);
+const char *sp_verdict_name(enum sp_verdict verdict);    /* "match", "explained", "differs" */
+const char *sp_severity_name(enum sp_severity severity); /* "note", "warning", "error" */
+/* The verdict's reason in one line: "all 148 tensors", the most important cause, or the largest group of findings. */
+const char *sp_check_summary(const struct sp_check *check);
+const struct sp_prediction *sp_check_prediction(const struct sp_check *check);
+size_t sp_check_cause_count(const struct sp_check *check);
+const struct sp_cause *sp_check_cause(const struct sp_check *check, size_t index);
+size_t sp_check_finding_count(const struct sp_check *check);
+const struct sp_finding *sp_check_finding(const struct sp_check *check, size_t index);
+/* The findings collapsed over their indices, in order of severity; nothing of different shape or dtype is merged. */
+size_t sp_check_group_count(const struct sp_check *check);
+struct sp_finding_group sp_check_group(const struct sp_check *check, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

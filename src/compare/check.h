@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * A comparison under way. Findings come first, from the match alone; then explainers turn them into causes, each in
+ * its own file; what no cause explains stays a finding. */
+#ifndef SP_COMPARE_CHECK_H
+#define SP_COMPARE_CHECK_H
+
+#include "base/text.h"
+#include "compare/match.h"
+#include "config/config.h"
+#include "shapeproof/check.h"
+
+struct sp_check {
+    struct sp_arena arena;
+    const struct sp_inventory *inventory;
+    const struct sp_tables *tables;
+    const char *table_name;
+    const struct sp_config *config;
+    struct sp_prediction *prediction;
+    struct sp_naming naming;
+    struct sp_match match;
+    struct sp_finding *findings;
+    size_t finding_count, finding_capacity;
+    struct sp_cause *causes;
+    size_t cause_count, cause_capacity;
+    struct sp_finding_group *groups;
+    size_t group_count;
+    const char *summary;
+    enum sp_verdict verdict;
+};
+
+/* Adds a cause and returns its index; strings must live in the arena or be static. */
+size_t sp_check_add_cause(struct sp_check *check, struct sp_cause cause);
+/* Says that a finding is explained by a cause. */
+void sp_check_explain(struct sp_check *check, size_t finding, size_t cause);
+static inline bool sp_finding_is_open(const struct sp_finding *finding)
+{
+    return finding->cause == SP_NONE && finding->severity == SP_SEVERITY_ERROR;
+}
+/* "3 tensors" / "1 tensor". In the arena. */
+const char *sp_count_of(struct sp_arena *arena, size_t count, const char *noun);
+/* Up to `limit` collapsed names of the findings that `wanted` accepts: "a.{0-3}.b, c and 2 more". In the arena. */
+const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),
+                           const void *context, size_t limit);
+bool sp_explained_by(const struct sp_finding *finding, const void *cause_index);
+
+/* The explainers, in the order in which they run (explain.c lists them). */
+void sp_explain_naming(struct sp_check *check);
+void sp_explain_ties(struct sp_check *check);
+void sp_explain_hyperparameters(struct sp_check *check);
+void sp_explain_layers(struct sp_check *check);
+void sp_explain_transposed(struct sp_check *check);
+void sp_explain_renamed(struct sp_check *check);
+void sp_explain_biases(struct sp_check *check);
+void sp_explain_dtypes(struct sp_check *check);
+void sp_explain_state(struct sp_check *check);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * Many names that differ in their indices alone, said as one: "layers.{0-4,20-31}.mlp.up_proj.weight". Exact: the
+ * collapsed form stands for these names and no other, so a hole in a range stays visible. */
+#ifndef SP_COMPARE_COLLAPSE_H
+#define SP_COMPARE_COLLAPSE_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+
+struct sp_collapse_input {
+    const char *name;
+    size_t key; /* names with different keys are never merged */
+};
+
+struct sp_collapsed {
+    const char *name; /* in the arena */
+    size_t count;
+    size_t first; /* index of its first name in the input */
+    size_t key;
+};
+
+/* Returns the number of groups, in the order in which each first stands in the input; *out is in the arena. */
+size_t sp_collapse(struct sp_arena *arena, const struct sp_collapse_input *input, size_t count,
+                   struct sp_collapsed **out);
+/* The name with its indices taken out, "layers.{}.weight"; the same for all names of one pattern. In the arena. */
+const char *sp_name_pattern(struct sp_arena *arena, const char *name);
+
+#endif
