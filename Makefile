@@ -28,6 +28,9 @@ COMPILE = $(CC) $(FLAGS) -MMD -MP -MT $@ -MF $@.d
 # $(call stamp,TEXT) writes the target only when the text is new: what depends on it is rebuilt then, and only then.
 stamp = @mkdir -p $(@D) && { printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' >$@; }
 
+# $(call say,CC file.c) at the head of a command shows that in its place; V=1 shows the command.
+say = $(if $(V),,@echo '  $(1)'; )
+
 # ---- what is built: sources are found, never listed ---------------------------------------------------------------
 HEADERS := $(sort $(wildcard include/shapeproof/*.h))
 TABLES  := $(sort $(wildcard src/tables/*.shapes))
@@ -41,7 +44,7 @@ SO      := $(OBJ)/$(SONAME)
 COMMAND := $(OBJ)/shapeproof
 
 .PHONY: all FORCE
-all: $(LIB) $(SO) $(COMMAND) $(if $(filter release,$(MODE)),$(BUILD)/shapeproof)  ## all: the command (build/shapeproof) and the libraries
+all: $(LIB) $(SO) $(COMMAND) $(if $(filter release,$(MODE)),$(BUILD)/shapeproof)  ## all: the command and libraries
 
 $(OBJ)/flags: FORCE
 	$(if $(DEPS_LIBS),,$(error libraries are missing; `make deps` installs them))
@@ -52,28 +55,28 @@ $(OBJ)/sources: FORCE
 
 $(OBJ)/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -c $< -o $@
+	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
 $(OBJ)/gen/tables.o: $(BUILD)/gen/tables.c $(OBJ)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -c $< -o $@
+	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
 $(BUILD)/gen/tables.c: src/tables/embed.awk $(TABLES) $(OBJ)/sources
 	@mkdir -p $(@D)
-	awk -f src/tables/embed.awk $(TABLES) </dev/null >$@
+	$(call say,TABLES $@)awk -f src/tables/embed.awk $(TABLES) </dev/null >$@
 
 $(LIB): $(LIB_OBJ) $(OBJ)/sources
-	rm -f $@ && ar rcs $@ $(LIB_OBJ)
+	$(call say,AR $@)rm -f $@ && ar rcs $@ $(LIB_OBJ)
 
 # It exports what the public headers mark with SP_API, and nothing else: tests/install.sh compares.
 $(SO): $(LIB_OBJ) $(OBJ)/sources
-	$(CC) $(FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(LIB_OBJ) $(DEPS_LIBS) -o $@
+	$(call say,LINK $@)$(CC) $(FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(LIB_OBJ) $(DEPS_LIBS) -o $@
 
 $(COMMAND): $(CLI_OBJ) $(LIB) $(OBJ)/sources
-	$(CC) $(FLAGS) $(LDFLAGS) $(CLI_OBJ) $(LIB) $(DEPS_LIBS) -o $@
+	$(call say,LINK $@)$(CC) $(FLAGS) $(LDFLAGS) $(CLI_OBJ) $(LIB) $(DEPS_LIBS) -o $@
 
 $(BUILD)/shapeproof: $(COMMAND)
-	cp $< $@
+	@cp $< $@
 
 # ---- tests: each tests/<room>/test_*.c is one program ---------------------------------------------------------------
 TEST_SRC := $(sort $(shell find tests -name 'test_*.c'))
@@ -87,17 +90,19 @@ RUN_ENV  = SHAPEPROOF=$(CURDIR)/$(COMMAND) BUILD=$(BUILD) OBJ=$(OBJ) CC="$(CC)" 
 
 $(TEST_BIN): $(OBJ)/%: %.c $(LIB)
 	@mkdir -p $(@D)
-	$(COMPILE) -Itests $< $(LIB) $(LDFLAGS) $(DEPS_LIBS) -lcmocka -o $@
+	$(call say,TEST $@)$(COMPILE) -Itests $< $(LIB) $(LDFLAGS) $(DEPS_LIBS) -lcmocka -o $@
 
 $(FUZZ_BIN): $(OBJ)/%: %.c tests/fuzz/replay.c $(LIB)
 	@mkdir -p $(@D)
-	$(COMPILE) $< $(if $(filter fuzz,$(MODE)),-fsanitize=fuzzer,tests/fuzz/replay.c) $(LIB) $(LDFLAGS) $(DEPS_LIBS) -o $@
+	$(call say,TEST $@)$(COMPILE) $< $(if $(filter fuzz,$(MODE)),-fsanitize=fuzzer,tests/fuzz/replay.c) $(LIB) \
+	    $(LDFLAGS) $(DEPS_LIBS) -o $@
 
 $(BENCH_BIN): $(OBJ)/%: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) $< $(LDFLAGS) -o $@
+	$(call say,CC $<)$(COMPILE) $< $(LDFLAGS) -o $@
 
-.PHONY: deps deps-lint demo test run-tests unit asan lint fuzz-replay fuzz bench check-install install uninstall clean help
+.PHONY: deps deps-lint demo test asan run-tests unit lint fuzz-replay fuzz bench check-install install uninstall \
+        clean help
 deps:  ## deps: install what building and testing needs (Debian, Ubuntu)
 	@CC="$(CC)" sh .ci/deps build
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Proves the promise of the README: on a machine with only git, gcc and make, `make TARGET` alone installs what is
-# missing, builds and runs. Each target gets its own fresh root (debootstrap, variant minbase), a clone of HEAD and
-# nothing else: no terminal, no stdin, no pkg-config, no environment but PATH, HOME and the proxy variables.
+# Proves the promise of the README: on a machine with only git, gcc and make, one command installs what is missing,
+# builds and runs. Each command gets its own fresh root (debootstrap, variant minbase), a clone of HEAD and nothing
+# else: no terminal, no stdin, no pkg-config, no environment but PATH, HOME and the proxy variables.
 #
-#   sudo sh tests/bare.sh [TARGET...]        (default: test demo)
+#   sudo sh tests/bare.sh [COMMAND...]        (default: "make test" "make demo"; another is .ci/run)
 #
 # Needs root, debootstrap and a Debian or Ubuntu host, whose release, mirror and apt settings are used.
 #   BARE_DIR=/var/tmp/shapeproof-bare   where the roots go (about 1 GB); the base root in it is kept for the next run
@@ -44,8 +44,8 @@ release() {
 trap release EXIT
 trap 'exit 1' INT TERM HUP
 
-run_target() {
-    root=$dir/run-$1
+run() { # COMMAND LOG
+    root=$dir/run
     rm -rf "$root"
     cp -a "$dir/base" "$root"
     cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
@@ -53,21 +53,22 @@ run_target() {
     mount -t proc proc "$root/proc"
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${http_proxy+http_proxy="$http_proxy"} \
         ${https_proxy+https_proxy="$https_proxy"} ${no_proxy+no_proxy="$no_proxy"} \
-        chroot "$root" /bin/sh -ec "cd /root && git clone -q /shapeproof.bundle shapeproof 2>/dev/null &&
-            cd shapeproof && make $1" </dev/null >"$dir/$1.log" 2>&1
+        chroot "$root" /bin/sh -ec "cd /root && git clone -q /shapeproof.bundle shapeproof && cd shapeproof && $1" \
+        </dev/null >"$2" 2>&1
 }
 
-[ $# -gt 0 ] || set -- test demo
+[ $# -gt 0 ] || set -- "make test" "make demo"
 make_base
 passed=0 failed=0
-for target in "$@"; do
-    if run_target "$target"; then
+for command in "$@"; do
+    log=$dir/$(echo "$command" | tr -c 'a-z0-9\n' -).log
+    if run "$command" "$log"; then
         passed=$((passed + 1))
-        echo "ok       make $target: $(tail -n 1 "$dir/$target.log")"
+        echo "ok       $command: $(tail -n 1 "$log")"
     else
         failed=$((failed + 1))
-        tail -n 20 "$dir/$target.log"
-        echo "FAILED   make $target: see $dir/$target.log"
+        tail -n 20 "$log"
+        echo "FAILED   $command: see $log"
     fi
     release
 done

@@ -21,7 +21,7 @@ check() {
     fi
 }
 
-twice() { printf '#include "%s"\n#include "%s"\n' "$1" "$1" >"$unit/alone.c"; }
+twice() { printf '#include "%s"\n#include "%s"\nextern int something;\n' "$1" "$1" >"$unit/alone.c"; }
 
 # shellcheck disable=SC2086 # CC may carry flags
 for path in include/shapeproof/*.h; do

@@ -17,6 +17,7 @@ passed=0 failed=0
 # count NAME PASSED FAILED LOG: adds to the totals; shows the log when something failed.
 count() {
     passed=$((passed + $2)) failed=$((failed + $3))
+    [ "$2$3" = 00 ] && { printf 'skipped %s\n' "$1"; return; }
     [ "$3" = 0 ] && { printf 'ok      %-40s %s passed\n' "$1" "$2"; return; }
     cat "$4"
     printf 'FAILED  %-40s %s passed, %s failed\n' "$1" "$2" "$3"

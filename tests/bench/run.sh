@@ -15,30 +15,29 @@ trap 'rm -rf "$dir"' EXIT
 
 has() { "$python" tests/bench/peer.py has "$1" 2>/dev/null; }
 
-row() { # WHAT RUNS COMMAND...
-    what=$1
-    shift
-    if measured=$("$tools/measure" "$@"); then
-        echo "$measured" | awk -v what="$what" '{ printf "%-52s %10.1f ms %10.1f MB\n", what, $1, $2 / 1024 }'
-    else
-        printf '%-52s %13s\n' "$what" failed
-    fi
+row() { # FILE READER RUNS COMMAND...
+    file=$1 reader=$2
+    shift 2
+    measured=$("$tools/measure" "$@") || measured='- -'
+    echo "$measured" | awk -v file="$file" -v reader="$reader" '
+        { printf "%-38s %-12s %10s %10s\n", file, reader, $1, $2 == "-" ? "-" : sprintf("%.1f", $2 / 1024) }'
 }
 
-compare() { # WHAT FILE MODULE
-    row "$1: shapeproof" "$runs" "$SHAPEPROOF" inspect --json "$2"
-    if has "$3"; then row "$1: $3" $((runs / 3 + 1)) "$python" tests/bench/peer.py list "$2"; fi
+compare() { # WHAT FILE PEER
+    row "$1" shapeproof "$runs" "$SHAPEPROOF" inspect --json "$2"
+    if has "$3"; then row "" "$3" $((runs / 3 + 1)) "$python" tests/bench/peer.py list "$2"; fi
 }
 
+printf '%-38s %-12s %10s %10s\n' file 'read by' ms MB
 "$tools/make_safetensors" gpt2 "$dir/gpt2.safetensors"
 "$tools/make_safetensors" moe "$dir/moe.safetensors"
 compare 'safetensors, GPT-2, 148 tensors' "$dir/gpt2.safetensors" safetensors
-compare 'safetensors, mixture of experts, 46,080 tensors' "$dir/moe.safetensors" safetensors
+compare 'safetensors, experts, 46,080 tensors' "$dir/moe.safetensors" safetensors
 if has torch; then
     "$python" tests/bench/peer.py make "$dir/gpt2.pt"
-    compare 'torch zip, GPT-2 names, 148 tensors' "$dir/gpt2.pt" torch
+    compare 'torch zip, GPT-2, 148 tensors' "$dir/gpt2.pt" torch
 fi
 if has h5py; then
     "$python" tests/bench/peer.py make "$dir/gpt2.h5"
-    compare 'HDF5, GPT-2 names, 148 datasets' "$dir/gpt2.h5" h5py
+    compare 'HDF5, GPT-2, 148 datasets' "$dir/gpt2.h5" h5py
 fi

@@ -14,6 +14,7 @@ src/base/               base         -
 src/model/              model        base
 src/math/               math         base
 src/read/               read         model base
+src/read/safetensors    read/safetensors  read model base
 src/read/pickle/        read/pickle  base
 src/read/zip/           read/zip     read model base
 src/read/zip/reader.c   read/zip     read/torch read/hdf5/keras_zip.h read model base
