@@ -51,7 +51,10 @@ $(OBJ)/flags: FORCE
 	$(call stamp,$(CC) $(FLAGS) $(DEPS_LIBS) $(LDFLAGS))
 
 $(OBJ)/sources: FORCE
-	$(call stamp,$(LIB_OBJ) $(CLI_OBJ) $(TABLES))
+	$(call stamp,$(LIB_OBJ) $(CLI_OBJ))
+
+$(BUILD)/gen/list: FORCE
+	$(call stamp,$(TABLES))
 
 $(OBJ)/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
@@ -61,8 +64,7 @@ $(OBJ)/gen/tables.o: $(BUILD)/gen/tables.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
-$(BUILD)/gen/tables.c: src/tables/embed.awk $(TABLES) $(OBJ)/sources
-	@mkdir -p $(@D)
+$(BUILD)/gen/tables.c: src/tables/embed.awk $(TABLES) $(BUILD)/gen/list
 	$(call say,TABLES $@)awk -f src/tables/embed.awk $(TABLES) </dev/null >$@
 
 $(LIB): $(LIB_OBJ) $(OBJ)/sources

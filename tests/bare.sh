@@ -53,7 +53,10 @@ run() { # COMMAND LOG
     mount -t proc proc "$root/proc"
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${http_proxy+http_proxy="$http_proxy"} \
         ${https_proxy+https_proxy="$https_proxy"} ${no_proxy+no_proxy="$no_proxy"} \
-        chroot "$root" /bin/sh -ec "cd /root && git clone -q /shapeproof.bundle shapeproof && cd shapeproof && $1" \
+        chroot "$root" /bin/sh -ec "cd /root
+            git clone -q -c advice.detachedHead=false /shapeproof.bundle shapeproof
+            cd shapeproof
+            $1" \
         </dev/null >"$2" 2>&1
 }
 
