@@ -30,7 +30,7 @@ static_analysis() {
         -j "$(nproc 2>/dev/null || echo 1)" -Iinclude -Isrc -DSP_VERSION='""' src
 }
 
-shell() { scripts | xargs shellcheck -S warning; }
+shell() { scripts | xargs shellcheck -S warning -x; }
 
 check "lint self-test" sh tests/lint/selftest.sh
 check "layers" sh tests/lint/layers.sh
