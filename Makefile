@@ -88,7 +88,8 @@ FUZZ_BIN := $(FUZZ_SRC:%.c=$(OBJ)/%)
 BENCH_BIN := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard tests/bench/*.c)))
 JOBS     := $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 SELF     := $(MAKE) --no-print-directory
-RUN_ENV  = SHAPEPROOF=$(CURDIR)/$(COMMAND) BUILD=$(BUILD) OBJ=$(OBJ) CC="$(CC)" MAKE="$(MAKE)"
+RUN_ENV  = SHAPEPROOF="$(CURDIR)/$(COMMAND)" BUILD=$(BUILD) OBJ=$(OBJ) CC="$(CC)" DEPS_CPPFLAGS="$(DEPS_CPPFLAGS)" \
+           MAKE="$(MAKE)"
 
 $(TEST_BIN): $(OBJ)/%: %.c $(LIB)
 	@mkdir -p $(@D)

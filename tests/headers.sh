@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Each header compiles alone, twice over: the public ones with nothing but include/ in sight, as strict C11 and (when
 # there is a C++ compiler) as C++; the private ones as the sources see them. shapeproof.h brings in every public one.
+#
+# From the environment: CC, and DEPS_CPPFLAGS for the headers of the libraries.
 set -u
 
 CC=${CC:-cc}
@@ -37,7 +39,7 @@ done
 # shellcheck disable=SC2086
 for path in $(find src -name '*.h' | sort); do
     twice "${path#src/}"
-    check "$path does not compile alone" $CC -std=c11 -Wall -Wextra -Iinclude -Isrc
+    check "$path does not compile alone" $CC -std=c11 -Wall -Wextra -Iinclude -Isrc ${DEPS_CPPFLAGS-}
 done
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

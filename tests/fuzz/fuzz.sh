@@ -10,5 +10,5 @@ for source in tests/fuzz/fuzz_*.c; do
     mkdir -p "$corpus"
     # shellcheck disable=SC2046 # fixture folders have no spaces
     "$OBJ/tests/fuzz/$name" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 -rss_limit_mb=1024 -max_len=65536 \
-        -artifact_prefix="$corpus/" "$corpus" $(find fixtures -type d -name ok -o -type d -name bad)
+        -artifact_prefix="$corpus/" "$corpus" $(find fixtures -type d)
 done
