@@ -48,7 +48,7 @@ all: $(LIB) $(SO) $(COMMAND) $(if $(filter release,$(MODE)),$(BUILD)/shapeproof)
 
 $(OBJ)/flags: FORCE
 	$(if $(DEPS_LIBS),,$(error libraries are missing; `make deps` installs them))
-	$(call stamp,$(CC) $(FLAGS) $(DEPS_LIBS) $(LDFLAGS))
+	$(call stamp,$(CC) $(FLAGS) $(DEPS_LIBS) $(LDFLAGS) HDF5_STATIC=$(HDF5_STATIC))
 
 $(OBJ)/sources: FORCE
 	$(call stamp,$(LIB_OBJ) $(CLI_OBJ))
@@ -74,8 +74,20 @@ $(LIB): $(LIB_OBJ) $(OBJ)/sources
 $(SO): $(LIB_OBJ) $(OBJ)/sources
 	$(call say,LINK $@)$(CC) $(FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(LIB_OBJ) $(DEPS_LIBS) -o $@
 
-$(COMMAND): $(CLI_OBJ) $(LIB) $(OBJ)/sources
-	$(call say,LINK $@)$(CC) $(FLAGS) $(LDFLAGS) $(CLI_OBJ) $(LIB) $(DEPS_LIBS) -o $@
+# The command takes HDF5 from its static archive where that links: the shared one brings some 35 libraries along,
+# curl and Kerberos among them, and loading those takes longer than reading a checkpoint. HDF5_STATIC=no for shared.
+HDF5_STATIC  ?= yes
+HDF5_ARCHIVE := $(wildcard $(patsubst -L%,%/libhdf5.a,$(shell pkg-config --libs-only-L $(HDF5) 2>/dev/null)))
+STATIC_LIBS  := -Wl,--as-needed $(filter-out -lhdf5,$(DEPS_LIBS)) $(HDF5_ARCHIVE) -lsz -lz -ldl -lm
+
+$(OBJ)/command.libs: $(OBJ)/flags
+	@echo 'int H5open(void); int main(void) { return H5open(); }' >$@.c
+	@if [ "$(HDF5_STATIC)" = yes ] && $(CC) $@.c $(STATIC_LIBS) -o $@.try 2>/dev/null; \
+	    then echo '$(STATIC_LIBS)'; else echo '$(DEPS_LIBS)'; fi >$@
+	@rm -f $@.c $@.try
+
+$(COMMAND): $(CLI_OBJ) $(LIB) $(OBJ)/sources $(OBJ)/command.libs
+	$(call say,LINK $@)$(CC) $(FLAGS) $(LDFLAGS) $(CLI_OBJ) $(LIB) $$(cat $(OBJ)/command.libs) -o $@
 
 $(BUILD)/shapeproof: $(COMMAND)
 	@cp $< $@
