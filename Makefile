@@ -1,57 +1,197 @@
-# shapeproof: `make help` lists the targets.
+# shapeproof: `make help` lists the targets. Plain `make` builds build/shapeproof and the libraries.
 VERSION := 0.1.0
+SONAME  := libshapeproof.so.0
 PREFIX  ?= /usr/local
 DESTDIR ?=
-MODE    ?= release
 BUILD   ?= build
-CC      ?= cc
+MODE    ?= release
+OBJ     := $(BUILD)/$(MODE)
 
-# ---- flags, one object directory per mode --------------------------------------------------------------------
-WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
-MODE_FLAGS_release := -O2 -g
-MODE_FLAGS_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DSP_ARENA_MALLOC
-PKGS := libzip libcjson hdf5 libseccomp
-OBJ  := $(BUILD)/$(MODE)
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
 
-SP_CPPFLAGS = -Iinclude -Isrc -DSP_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-SP_CFLAGS   = -std=c11 -fPIC -fvisibility=hidden $(WARN) $(MODE_FLAGS_$(MODE)) $(CFLAGS)
-SP_LIBS     = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+# ---- flags ------------------------------------------------------------------------------------------------------
+HDF5 := $(if $(shell pkg-config --exists hdf5 2>/dev/null || echo no),hdf5-serial,hdf5)
+PKGS := libzip libcjson $(HDF5) libseccomp
+DEPS_CPPFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+DEPS_LIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
-LIB_SRC := $(sort $(shell find src -name '*.c' -not -path 'src/cli/*'))
-CLI_SRC := $(sort $(wildcard src/cli/*.c))
-LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o)
+# gcc cannot see across files that sp_fail returns false, hence its "maybe": clang and the sanitizers watch that.
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror \
+        $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),,-Wno-maybe-uninitialized)
+FLAGS_release := -O2 -g
+FLAGS_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DSP_ARENA_MALLOC
+FLAGS_fuzz    := $(FLAGS_asan) -fsanitize=fuzzer-no-link
+FLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) $(FLAGS_$(MODE)) -Iinclude -Isrc $(DEPS_CPPFLAGS) \
+        -DSP_VERSION=\"$(VERSION)\" $(CPPFLAGS) $(CFLAGS)
+COMPILE = $(CC) $(FLAGS) -MMD -MP -MT $@ -MF $@.d
+
+# $(call stamp,TEXT) writes the target only when the text is new: what depends on it is rebuilt then, and only then.
+stamp = @mkdir -p $(@D) && { printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' >$@; }
+
+# $(call say,CC file.c) at the head of a command shows that in its place; V=1 shows the command.
+say = $(if $(V),,@echo '  $(1)'; )
+
+# ---- what is built: sources are found, never listed ---------------------------------------------------------------
+HEADERS := $(sort $(wildcard include/shapeproof/*.h))
+TABLES  := $(sort $(wildcard src/tables/*.shapes))
+LIB_SRC := $(sort $(shell find src -name '*.c' ! -path 'src/cli/*'))
+CLI_SRC := $(sort $(shell find src/cli -name '*.c' 2>/dev/null))
+LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o
 CLI_OBJ := $(CLI_SRC:%.c=$(OBJ)/%.o)
+LIB     := $(OBJ)/libshapeproof.a
+SO      := $(OBJ)/$(SONAME)
+COMMAND := $(OBJ)/shapeproof
 
-.PHONY: all
-all: $(BUILD)/shapeproof
+.PHONY: all FORCE
+all: $(LIB) $(SO) $(COMMAND) $(if $(filter release,$(MODE)),$(BUILD)/shapeproof)  ## all: the command and libraries
 
-$(OBJ)/%.o: %.c
+$(OBJ)/flags: FORCE
+	$(if $(DEPS_LIBS),,$(error libraries are missing; `make deps` installs them))
+	$(call stamp,$(CC) $(FLAGS) $(DEPS_LIBS) $(LDFLAGS) HDF5_STATIC=$(HDF5_STATIC))
+
+$(OBJ)/sources: FORCE
+	$(call stamp,$(LIB_OBJ) $(CLI_OBJ))
+
+$(BUILD)/gen/list: FORCE
+	$(call stamp,$(TABLES))
+
+$(OBJ)/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
-	$(CC) $(SP_CPPFLAGS) $(SP_CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
-$(OBJ)/libshapeproof.a: $(LIB_OBJ)
-	rm -f $@ && ar rcs $@ $^
+$(OBJ)/gen/tables.o: $(BUILD)/gen/tables.c $(OBJ)/flags
+	@mkdir -p $(@D)
+	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
-$(OBJ)/shapeproof: $(CLI_OBJ) $(OBJ)/libshapeproof.a
-	$(CC) $(SP_CFLAGS) $(LDFLAGS) $^ $(SP_LIBS) -o $@
+$(BUILD)/gen/tables.c: src/tables/embed.awk $(TABLES) $(BUILD)/gen/list
+	$(call say,TABLES $@)awk -f src/tables/embed.awk $(TABLES) </dev/null >$@
 
-$(BUILD)/shapeproof: $(OBJ)/shapeproof
-	cp $< $@
+$(LIB): $(LIB_OBJ) $(OBJ)/sources
+	$(call say,AR $@)rm -f $@ && ar rcs $@ $(LIB_OBJ)
 
-# ---- tests: tests/<room>/test_*.c, each one program -----------------------------------------------------------
+# It exports what the public headers mark with SP_API, and nothing else: tests/install.sh compares.
+$(SO): $(LIB_OBJ) $(OBJ)/sources
+	$(call say,LINK $@)$(CC) $(FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(LIB_OBJ) $(DEPS_LIBS) -o $@
+
+# The command takes HDF5 from its static archive where that links: the shared one brings some 35 libraries along,
+# curl and Kerberos among them, and loading those takes longer than reading a checkpoint. HDF5_STATIC=no for shared.
+HDF5_STATIC  ?= yes
+HDF5_ARCHIVE := $(wildcard $(patsubst -L%,%/libhdf5.a,$(shell pkg-config --libs-only-L $(HDF5) 2>/dev/null)))
+STATIC_LIBS  := -Wl,--as-needed $(filter-out -lhdf5,$(DEPS_LIBS)) $(HDF5_ARCHIVE) -lsz -lz -ldl -lm
+
+$(OBJ)/command.libs: $(OBJ)/flags
+	@echo 'int H5open(void); int main(void) { return H5open(); }' >$@.c
+	@if [ "$(HDF5_STATIC)" = yes ] && $(CC) $@.c $(STATIC_LIBS) -o $@.try 2>/dev/null; \
+	    then echo '$(STATIC_LIBS)'; else echo '$(DEPS_LIBS)'; fi >$@
+	@rm -f $@.c $@.try
+
+$(COMMAND): $(CLI_OBJ) $(LIB) $(OBJ)/sources $(OBJ)/command.libs
+	$(call say,LINK $@)$(CC) $(FLAGS) $(LDFLAGS) $(CLI_OBJ) $(LIB) $$(cat $(OBJ)/command.libs) -o $@
+
+$(BUILD)/shapeproof: $(COMMAND)
+	@cp $< $@
+
+# ---- tests: each tests/<room>/test_*.c is one program ---------------------------------------------------------------
 TEST_SRC := $(sort $(shell find tests -name 'test_*.c'))
-TEST_BIN := $(TEST_SRC:tests/%.c=$(OBJ)/tests/%)
+TEST_BIN := $(TEST_SRC:%.c=$(OBJ)/%)
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BIN := $(FUZZ_SRC:%.c=$(OBJ)/%)
+BENCH_BIN := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard tests/bench/*.c)))
+JOBS     := $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
+SELF     := $(MAKE) --no-print-directory
+RUN_ENV  = SHAPEPROOF="$(CURDIR)/$(COMMAND)" BUILD=$(BUILD) OBJ=$(OBJ) CC="$(CC)" DEPS_CPPFLAGS="$(DEPS_CPPFLAGS)" \
+           MAKE="$(MAKE)"
 
-$(OBJ)/tests/%: tests/%.c $(OBJ)/libshapeproof.a
+$(TEST_BIN): $(OBJ)/%: %.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(SP_CPPFLAGS) -Itests $(SP_CFLAGS) -MMD -MP $< $(OBJ)/libshapeproof.a $(SP_LIBS) -lcmocka -o $@
+	$(call say,TEST $@)$(COMPILE) -Itests $< $(LIB) $(LDFLAGS) $(DEPS_LIBS) -lcmocka -o $@
 
-.PHONY: unit
-unit: $(TEST_BIN)  ## unit: build and run the unit tests
-	@set -e; for t in $(TEST_BIN); do echo "$$t"; $$t; done
+$(FUZZ_BIN): $(OBJ)/%: %.c tests/fuzz/replay.c $(LIB)
+	@mkdir -p $(@D)
+	$(call say,TEST $@)$(COMPILE) $< $(if $(filter fuzz,$(MODE)),-fsanitize=fuzzer,tests/fuzz/replay.c) $(LIB) \
+	    $(LDFLAGS) $(DEPS_LIBS) -o $@
 
-.PHONY: clean
+$(BENCH_BIN): $(OBJ)/%: %.c $(OBJ)/flags
+	@mkdir -p $(@D)
+	$(call say,CC $<)$(COMPILE) $< $(LDFLAGS) -o $@
+
+.PHONY: deps deps-lint demo test asan run-tests unit lint fuzz-replay fuzz bench check-install install uninstall \
+        clean help
+deps:  ## deps: install what building and testing needs (Debian, Ubuntu)
+	@CC="$(CC)" sh .ci/deps build
+
+deps-lint:  ## deps-lint: install what linting needs
+	@sh .ci/deps lint
+
+demo: deps  ## demo: build, then read and check real checkpoints
+	@$(SELF) $(JOBS) all
+	@SHAPEPROOF=$(BUILD)/shapeproof sh tests/demo.sh
+
+test: deps  ## test: build, then run every test
+	@$(SELF) $(JOBS) run-tests
+
+asan: deps  ## asan: the same tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(SELF) $(JOBS) MODE=asan run-tests
+
+run-tests: all $(TEST_BIN) $(FUZZ_BIN)
+	@$(RUN_ENV) sh tests/run.sh $(TEST_BIN)
+
+unit: $(TEST_BIN)  ## unit: the unit tests alone
+	@$(RUN_ENV) sh tests/run.sh --unit $(TEST_BIN)
+
+lint:  ## lint: layering, banned functions, format, static analysis
+	@sh tests/lint/run.sh
+
+fuzz-replay: $(FUZZ_BIN)  ## fuzz-replay: the fuzz targets over every fixture
+	@$(RUN_ENV) sh tests/fuzz/replay.sh
+
+fuzz:  ## fuzz: fuzz each target for FUZZ_SECONDS (60) with clang's libFuzzer
+	@$(SELF) $(JOBS) MODE=fuzz CC=clang fuzz-bin
+	@OBJ=$(BUILD)/fuzz sh tests/fuzz/fuzz.sh
+
+.PHONY: fuzz-bin
+fuzz-bin: $(FUZZ_BIN)
+
+bench: all $(BENCH_BIN)  ## bench: time and memory of `inspect`, beside Python peers when there are any
+	@$(RUN_ENV) sh tests/bench/run.sh
+
+check-install: all  ## check-install: install into a temporary root, build against it, uninstall
+	@$(RUN_ENV) sh tests/install.sh
+
+# ---- install ------------------------------------------------------------------------------------------------------
+BINDIR     := $(DESTDIR)$(PREFIX)/bin
+LIBDIR     := $(DESTDIR)$(PREFIX)/lib
+HDRDIR     := $(DESTDIR)$(PREFIX)/include/shapeproof
+MANDIR     := $(DESTDIR)$(PREFIX)/share/man/man1
+BASHDIR    := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+MANPAGES   := $(wildcard docs/man/*.1)
+COMPLETION := $(firstword $(wildcard docs/*.bash docs/*/*.bash))
+
+install: all  ## install: into PREFIX (/usr/local), below DESTDIR
+	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(HDRDIR) $(MANDIR) $(BASHDIR)
+	install -m 755 $(COMMAND) $(BINDIR)/shapeproof
+	install -m 644 $(LIB) $(LIBDIR)/libshapeproof.a
+	install -m 755 $(SO) $(LIBDIR)/libshapeproof.so.$(VERSION)
+	ln -sf libshapeproof.so.$(VERSION) $(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(LIBDIR)/libshapeproof.so
+	install -m 644 $(HEADERS) $(HDRDIR)
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PKGS@|$(PKGS)|' src/shapeproof.pc.in \
+	    >$(LIBDIR)/pkgconfig/shapeproof.pc
+	$(if $(MANPAGES),install -m 644 $(MANPAGES) $(MANDIR))
+	$(if $(COMPLETION),install -m 644 $(COMPLETION) $(BASHDIR)/shapeproof)
+
+uninstall:  ## uninstall: remove what install wrote
+	rm -f $(BINDIR)/shapeproof $(LIBDIR)/libshapeproof.a $(LIBDIR)/libshapeproof.so* \
+	    $(LIBDIR)/pkgconfig/shapeproof.pc $(HEADERS:include/shapeproof/%=$(HDRDIR)/%) \
+	    $(MANPAGES:docs/man/%=$(MANDIR)/%) $(BASHDIR)/shapeproof
+	-rmdir $(HDRDIR) 2>/dev/null
+
 clean:  ## clean: remove what was built
 	rm -rf $(BUILD)
+
+help:  ## help: this list
+	@sed -n 's/^.*  ## \([a-z-]*\): /    make \1@/p' Makefile | awk -F@ '{ printf "%-24s %s\n", $$1, $$2 }'
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

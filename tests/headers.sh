@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Each header compiles alone, twice over: the public ones with nothing but include/ in sight, as strict C11 and (when
+# there is a C++ compiler) as C++; the private ones as the sources see them. shapeproof.h brings in every public one.
+#
+# From the environment: CC, and DEPS_CPPFLAGS for the headers of the libraries.
+set -u
+
+CC=${CC:-cc}
+passed=0 failed=0
+unit=$(mktemp -d)
+trap 'rm -rf "$unit"' EXIT
+
+# check WHAT COMPILER...: compiles what stands in $unit/alone.c.
+check() {
+    what=$1
+    shift
+    if "$@" -Werror -fsyntax-only "$unit/alone.c"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "$what"
+    fi
+}
+
+twice() { printf '#include "%s"\n#include "%s"\nextern int something;\n' "$1" "$1" >"$unit/alone.c"; }
+
+# shellcheck disable=SC2086 # CC may carry flags
+for path in include/shapeproof/*.h; do
+    header=${path#include/}
+    twice "$header"
+    check "$header does not compile alone as C11" $CC -std=c11 -Wall -Wextra -Wpedantic -Iinclude
+    ! command -v c++ >/dev/null ||
+        check "$header does not compile alone as C++" c++ -x c++ -std=c++11 -Wall -Wextra -Iinclude
+    guard=$(sed -n 's/^#ifndef //p' "$path" | head -n 1)
+    printf '#include "shapeproof/shapeproof.h"\n#ifndef %s\n#error missing\n#endif\n' "$guard" >"$unit/alone.c"
+    check "shapeproof/shapeproof.h does not include $header" $CC -std=c11 -Iinclude
+done
+# shellcheck disable=SC2086
+for path in $(find src -name '*.h' | sort); do
+    twice "${path#src/}"
+    check "$path does not compile alone" $CC -std=c11 -Wall -Wextra -Iinclude -Isrc ${DEPS_CPPFLAGS-}
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs into a temporary root, builds a small program against it with what pkg-config says (shared, then static),
+# runs both, compares what the shared library exports with what the headers declare, and uninstalls.
+set -u
+
+CC=${CC:-cc}
+unset MAKEFLAGS MAKELEVEL
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+prefix=/opt/shapeproof
+passed=0 failed=0
+
+check() {
+    name=$1
+    shift
+    if "$@" >"$root/log" 2>&1; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        cat "$root/log"
+        echo "FAILED  $name"
+    fi
+}
+
+cat >"$root/program.c" <<'C'
+#include <shapeproof/shapeproof.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(void)
+{
+    struct sp_error error = {0};
+    struct sp_inventory *missing = sp_inventory_open("/nonexistent", &error);
+    printf("%s %s\n", sp_format_name(0), error.message);
+    return missing || error.status != SP_ERR_FILE || strcmp(sp_dtype_name(SP_DTYPE_BF16), "BF16");
+}
+C
+
+# The installed tree is where DESTDIR put it, so pkg-config is told to prepend that to every path of shapeproof.pc.
+pc() { PKG_CONFIG_PATH=$root$prefix/lib/pkgconfig pkg-config --define-variable=prefix="$root$prefix" "$@"; }
+
+# shellcheck disable=SC2046,SC2086 # flags are words
+build_shared() { $CC "$root/program.c" $(pc --cflags --libs shapeproof) -o "$root/shared"; }
+# shellcheck disable=SC2046,SC2086
+build_static() {
+    $CC "$root/program.c" $(pc --cflags shapeproof) "$root$prefix/lib/libshapeproof.a" \
+        $(pkg-config --libs $(pc --print-requires-private shapeproof)) -o "$root/static"
+}
+run_shared() { LD_LIBRARY_PATH=$root$prefix/lib "$root/shared"; }
+# The two must differ, or one of them was not what it says.
+needs_library() { readelf -d "$root/shared" | grep -q libshapeproof.so.0; }
+needs_no_library() { ! readelf -d "$root/static" | grep -q libshapeproof; }
+exports_as_declared() {
+    nm -D --defined-only "$root$prefix/lib/libshapeproof.so" | awk '{ print $3 }' | sort >"$root/exported"
+    sed -n 's/^[A-Za-z].*[ *]\(sp_[a-z0-9_]*\)(.*/\1/p' "$root$prefix"/include/shapeproof/*.h |
+        sort -u >"$root/declared"
+    diff "$root/declared" "$root/exported"
+}
+nothing_left() { [ -z "$(find "$root$prefix" ! -type d)" ] || { find "$root$prefix" ! -type d; false; }; }
+
+run_make() {
+    "${MAKE:-make}" --no-print-directory BUILD="${BUILD:-build}" CC="$CC" DESTDIR="$root" PREFIX=$prefix "$@"
+}
+
+check "make install" run_make install
+check "the command runs" "$root$prefix/bin/shapeproof" --version
+check "version in shapeproof.pc" pc --exists 'shapeproof >= 0.1'
+check "shared: builds" build_shared
+check "shared: runs" run_shared
+check "shared: uses libshapeproof.so.0" needs_library
+check "shared: exports what the headers declare" exports_as_declared
+check "static: builds" build_static
+check "static: runs" "$root/static"
+check "static: needs no libshapeproof.so" needs_no_library
+check "make uninstall" run_make uninstall
+check "uninstall leaves nothing" nothing_left
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The directories are the architecture: fails on every #include that is not an allowed arrow between rooms.
+#
+#   sh tests/lint/layers.sh [ROOT]
+set -eu
+cd "${1:-.}"
+
+# Files (the longest beginning counts), the room they are in, and what they may include besides their own room, the
+# system and the public headers: rooms, or single headers of a room.
+rules='
+include/                -            -
+src/base/               base         -
+src/model/              model        base
+src/math/               math         base
+src/read/               read         model base
+src/read/safetensors    read/safetensors  read model base
+src/read/pickle/        read/pickle  base
+src/read/zip/           read/zip     read model base
+src/read/zip/reader.c   read/zip     read/torch read/hdf5/keras_zip.h read model base
+src/read/torch/         read/torch   read/zip read/pickle read model base
+src/read/hdf5/          read/hdf5    read model base
+src/read/hdf5/keras_zip read/hdf5    read/zip read model base
+src/lang/               lang         math base
+src/tables/             lang         -
+src/config/             config       lang base
+src/compare/            compare      config lang model base
+src/prove/              prove        lang math base
+src/report/             report       prove compare config lang model base
+src/cli/                cli          -
+'
+# Foreign libraries stay behind the one room that wraps them.
+foreign='
+zip.h                   read/zip
+hdf5.h                  read/hdf5
+'
+
+find src include -name '*.[ch]' | sort | xargs awk -v rules="$rules" -v foreign="$foreign" '
+function rule_of(path,   prefix, best) {
+    for (prefix in room) if (index(path, prefix) == 1 && length(prefix) > length(best)) best = prefix
+    return best
+}
+function blame(why) { print FILENAME ":" FNR ": " why; count++ }
+BEGIN {
+    lines = split(rules, line, "\n")
+    for (i = 1; i <= lines; i++)
+        if (split(line[i], word, " ")) { room[word[1]] = word[2]; allowed[word[1]] = " " line[i] " " }
+    lines = split(foreign, line, "\n")
+    for (i = 1; i <= lines; i++) if (split(line[i], word, " ")) wrapper[word[1]] = word[2]
+}
+FNR == 1 {
+    files++
+    rule = rule_of(FILENAME)
+    here = room[rule]
+    if (!rule) blame("belongs to no room of tests/lint/layers.sh")
+}
+/^[ \t]*#[ \t]*include[ \t]*</ {
+    header = $0
+    gsub(/^[^<]*<|>.*$/, "", header)
+    if (header in wrapper && wrapper[header] != here) blame("<" header "> belongs to " wrapper[header])
+}
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+    header = $0
+    gsub(/^[^"]*"|"[^"]*$/, "", header)
+    if (header ~ /^shapeproof\/[a-z0-9_]+\.h$/) next
+    there = room[rule_of("src/" header)]
+    if (!there || header ~ /\.\./) blame("\"" header "\": write the path from src/ or include/")
+    else if (there != here && !index(allowed[rule], " " header " ") && !index(allowed[rule], " " there " "))
+        blame("\"" header "\": " here " may not include " there)
+}
+END {
+    if (!files) { print "no sources"; count++ }
+    exit count > 0
+}' || exit 1

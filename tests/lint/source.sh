@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What no source may hold: output or exit outside the command, unbounded string functions, notes of unfinished work,
+# lines over 120 columns, a file without its licence line.
+#
+#   sh tests/lint/source.sh [ROOT]
+#
+# Exceptions, one "FILE WORD" a line, stand in tests/lint/allow with the reason beside them.
+set -eu
+export LC_ALL=C
+cd "${1:-.}"
+
+allow=tests/lint/allow
+[ -f $allow ] || allow=/dev/null
+rooms=
+for room in src include tests fixtures docs .ci; do [ ! -d $room ] || rooms="$rooms $room"; done
+
+# Words in code: comments and strings are blanked first.
+find src include -name '*.[ch]' | sort | xargs awk -v allow="$allow" '
+function blame(why) { print FILENAME ":" FNR ": " why; count++ }
+function blank(text,   out, start, end) {
+    gsub(/\\./, "", text)
+    gsub(/'\''[^'\'']*'\''/, "0", text)
+    gsub(/"[^"]*"/, "\"\"", text)
+    sub(/\/\/.*/, "", text)
+    out = ""
+    for (;;) {
+        if (comment) {
+            end = index(text, "*/")
+            if (!end) return out
+            text = substr(text, end + 2)
+            comment = 0
+        }
+        start = index(text, "/*")
+        if (!start) return out text
+        out = out substr(text, 1, start - 1) " "
+        text = substr(text, start + 2)
+        comment = 1
+    }
+}
+BEGIN {
+    banned = "strcpy strcat stpcpy sprintf vsprintf strtok gets atoi atol atof system popen alloca"
+    private = "printf fprintf vprintf vfprintf puts fputs putc putchar fputc fwrite perror stdout stderr stdin" \
+              " exit _exit _Exit quick_exit abort getenv secure_getenv setenv isatty signal"
+    split(banned, list, " ")
+    for (i in list) everywhere[list[i]] = 1
+    split(private, list, " ")
+    for (i in list) library[list[i]] = 1
+    while ((getline line < allow) > 0) if (split(line, word, " ") >= 2) excused[word[1], word[2]] = 1
+}
+FNR == 1 { comment = 0 }
+{
+    code = blank($0)
+    if (code ~ /^[ \t]*#[ \t]*include/) next
+    gsub(/[^A-Za-z0-9_(]+/, " ", code)
+    gsub(/ ?\(/, "( ", code)
+    words = split(code, word, " ")
+    for (i = 1; i <= words; i++) {
+        if (!sub(/\($/, "", word[i]) && word[i] !~ /^std(in|out|err)$/) continue # only calls and streams
+        if ((FILENAME, word[i]) in excused) continue
+        if (word[i] in everywhere) blame(word[i] " is banned")
+        if (word[i] in library && FILENAME !~ /^src\/cli\//) blame(word[i] " belongs to src/cli")
+    }
+}
+END { exit count > 0 }' || failed=1
+
+# Words and widths in everything that people write.
+# shellcheck disable=SC2086 # the rooms are words
+find $rooms \( -name '*.[ch]' -o -name '*.sh' -o -name '*.awk' -o -name '*.py' -o -path '.ci/*' \) -type f | sort |
+    xargs awk '
+function blame(why) { print FILENAME ":" FNR ": " why; count++ }
+function end_file() {
+    if (licensed || !file || file ~ /^fixtures/) return
+    print file ": no SPDX-License-Identifier in the first two lines"
+    count++
+}
+FNR == 1 { end_file(); file = FILENAME; licensed = 0 }
+FNR <= 2 && /SPDX-License-Identifier: / { licensed = 1 }
+/(^|[^A-Za-z0-9_])(TO''DO|FIX''ME|X''XX)([^A-Za-z0-9_]|$)/ { blame("unfinished work has no place here") }
+{ gsub(/[\200-\277]/, "") } # a UTF-8 character is one column
+length($0) > 120 { blame(length($0) " columns, at most 120") }
+END { end_file(); exit count > 0 }' || failed=1
+
+exit "${failed:-0}"
