@@ -376,6 +376,8 @@ static void test_limits(void **state)
                         "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn...' (65537 "
                         "bytes) is longer than 65536 bytes",
                         "S26");
+    assert_text_refused(repeated("{\"__metadata__\":{\"a\":\"\"", ",\"a\":\"\"", 1000000, "}}"),
+                        "__metadata__: more than 1000000 entries", "S23");
     char *text = repeated("{\"", "n", 65536, "\":" ONE "}");
     sp_inventory_close(must_open(scratch_safetensors(&scratch, "a.safetensors", text, strlen(text), 4)));
     free(text);

@@ -15,6 +15,8 @@
 #include "base/json_scan.h"
 #include "base/names.h"
 
+enum { MAX_METADATA = 1000 * 1000 }; /* entries */
+
 struct scan {
     struct sp_json json;
     struct sp_inventory *inventory;
@@ -181,11 +183,14 @@ static bool scan_entry(struct scan *scan, const char *key)
 static bool scan_metadata(struct scan *scan)
 {
     const char *key;
+    size_t count = 0;
     if (scan->has_metadata) return sp_malformed(scan->error, "header: '__metadata__' appears twice");
     scan->has_metadata = true;
     if (sp_json_null(&scan->json)) return true; /* MLX writes it so */
     if (!sp_json_open(&scan->json, '{')) return false;
     for (bool first = true; (key = sp_json_member(&scan->json, &first));) {
+        if (count++ == MAX_METADATA)
+            return sp_fail(scan->error, SP_ERR_FILE, SP_KIND_LIMIT, "__metadata__: more than %d entries", MAX_METADATA);
         if (sp_json_peek(&scan->json) != '"')
             return sp_malformed(scan->error, "__metadata__: the value of %s is not a string", sp_quote(key).text);
         const char *value = sp_json_string(&scan->json);
