@@ -89,8 +89,7 @@ static void test_grammar(void **state)
                                       "/**/1",
                                       "1 1",
                                       "\v1",
-                                      "\xef\xbb\xbf"
-                                      "1"};
+                                      "\xef\xbb\xbf[]"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         if (!is_json(good[i])) fail_msg("refused: %s", good[i]);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
