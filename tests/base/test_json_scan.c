@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ * The JSON scanner: what it accepts, what it refuses, escapes and integers at their boundaries. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/json_scan.h"
+#include "base/utf8.h"
+
+struct fixture {
+    struct sp_error error;
+    struct sp_json json;
+};
+
+/* Scans a copy in a block of exactly its size, so that the sanitizers see a byte too many. free(json.text). */
+static void begin(struct fixture *fixture, const char *text)
+{
+    const size_t length = strlen(text);
+    char *copy = malloc(length ? length : 1);
+    assert_non_null(copy);
+    memcpy(copy, text, length);
+    fixture->error = (struct sp_error){0};
+    fixture->json = (struct sp_json){"text", copy, length, 0, 0, &fixture->error};
+}
+
+static bool is_json(const char *text)
+{
+    struct fixture fixture;
+    size_t length = 0;
+    begin(&fixture, text);
+    const bool ok = sp_json_check(&fixture.json) && sp_json_skip(&fixture.json, &length) && sp_json_end(&fixture.json);
+    assert_int_equal(ok, sp_json_ok(&fixture.json));
+    free(fixture.json.text);
+    return ok;
+}
+
+static void test_grammar(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"0",
+                                       "-0",
+                                       "1.5e-3",
+                                       "1E+9",
+                                       "0e0",
+                                       "true",
+                                       " false ",
+                                       "null",
+                                       "\"\"",
+                                       "[]",
+                                       "{}",
+                                       "[[],{}]",
+                                       "{\"a\":[1,{\"b\":null}],\"c\":\"\\\\\"}",
+                                       "[ 1 , 2 ]",
+                                       "{ \"a\" : 1 }"};
+    static const char *const bad[] = {"",
+                                      " ",
+                                      "01",
+                                      "+1",
+                                      ".5",
+                                      "1.",
+                                      "1e",
+                                      "-",
+                                      "1e+",
+                                      "NaN",
+                                      "TRUE",
+                                      "nul",
+                                      "'a'",
+                                      "[1,]",
+                                      "[,1]",
+                                      "[1 2]",
+                                      "[",
+                                      "]",
+                                      "[1}",
+                                      "{\"a\"}",
+                                      "{\"a\":}",
+                                      "{\"a\":1,}",
+                                      "{1:2}",
+                                      "{,}",
+                                      "{\"a\":1 \"b\":2}",
+                                      "\"",
+                                      "\"\\",
+                                      "\"\\u12\"",
+                                      "/**/1",
+                                      "1 1",
+                                      "\v1",
+                                      "\xef\xbb\xbf[]"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        if (!is_json(good[i])) fail_msg("refused: %s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (is_json(bad[i])) fail_msg("accepted: %s", bad[i]);
+}
+
+/* What a string literal stands for, or false. */
+static bool decodes_to(const char *literal, const char *expected)
+{
+    struct fixture fixture;
+    begin(&fixture, literal);
+    const char *text = sp_json_string(&fixture.json);
+    const bool same = text && strcmp(text, expected) == 0 && sp_json_end(&fixture.json);
+    free(fixture.json.text);
+    return same;
+}
+
+static bool is_code_point(const char *literal, uint32_t code)
+{
+    struct fixture fixture;
+    uint32_t decoded = 0;
+    begin(&fixture, literal);
+    const char *text = sp_json_string(&fixture.json);
+    const bool same = text && sp_utf8_decode(text, strlen(text), &decoded) == strlen(text) && decoded == code;
+    free(fixture.json.text);
+    return same;
+}
+
+static void test_every_escape(void **state)
+{
+    (void)state;
+    char literal[32];
+    for (uint32_t unit = 0; unit <= 0xffff; unit++) {
+        const bool legal = unit && !(unit >= 0xd800 && unit <= 0xdfff);
+        snprintf(literal, sizeof literal, unit & 1 ? "\"\\u%04x\"" : "\"\\u%04X\"", (unsigned)unit);
+        if (is_code_point(literal, unit) != legal) fail_msg("%s", literal);
+    }
+    for (uint32_t code = 0x10000; code <= 0x10ffff; code += code % 0x400 < 2 || code % 0x400 > 0x3fd ? 1 : 0x3fb) {
+        const unsigned high = (unsigned)(0xd800 + ((code - 0x10000) >> 10)), low = (unsigned)(0xdc00 + (code & 0x3ff));
+        snprintf(literal, sizeof literal, "\"\\u%04x\\u%04x\"", high, low);
+        if (!is_code_point(literal, code)) fail_msg("%s", literal);
+    }
+    for (int c = 1; c < 128; c++) {
+        snprintf(literal, sizeof literal, "\"\\%c\"", c);
+        if (c != 'u' && is_json(literal) != (strchr("\"\\/bfnrt", c) != NULL)) fail_msg("%s", literal);
+    }
+}
+
+static void test_strings(void **state)
+{
+    (void)state;
+    assert_true(decodes_to("\"a\\u00e9b\"", "a\xc3\xa9"
+                                            "b"));
+    assert_true(decodes_to("  \"\\\"\\\\\\/\\b\\f\\n\\r\\t\" ", "\"\\/\b\f\n\r\t"));
+    assert_false(is_json("\"\\ud800\""));
+    assert_false(is_json("\"\\ud800x\\udc00\""));
+    assert_false(is_json("\"\\ud800\\ud800\""));
+    assert_false(is_json("\"\\ud800\\ue000\""));
+    assert_false(is_json("\"\\ud83d\\u00e9\""));
+    assert_false(is_json("\"\\u00g0\""));
+}
+
+static bool reads_u64(const char *text, uint64_t expected)
+{
+    struct fixture fixture;
+    uint64_t value = 0;
+    begin(&fixture, text);
+    const bool same = sp_json_u64(&fixture.json, &value) && value == expected && sp_json_end(&fixture.json);
+    free(fixture.json.text);
+    return same;
+}
+
+static void test_integers(void **state)
+{
+    (void)state;
+    assert_true(reads_u64("0", 0));
+    assert_true(reads_u64(" 10 ", 10));
+    assert_true(reads_u64("9007199254740993", 9007199254740993));
+    assert_true(reads_u64("18446744073709551615", UINT64_MAX));
+    static const char *const bad[] = {"18446744073709551616",
+                                      "99999999999999999999999999",
+                                      "-0",
+                                      "-1",
+                                      "00",
+                                      "01",
+                                      "1.0",
+                                      "1e0",
+                                      "1e",
+                                      "0x1",
+                                      "\"1\"",
+                                      "",
+                                      "null",
+                                      "1a"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        for (uint64_t wrong = 0; wrong < 2; wrong++)
+            if (reads_u64(bad[i], wrong)) fail_msg("accepted: %s", bad[i]);
+}
+
+/* Depth SP_JSON_DEPTH passes, one more does not. */
+static void test_depth(void **state)
+{
+    (void)state;
+    char text[2 * SP_JSON_DEPTH + 3];
+    for (size_t depth = SP_JSON_DEPTH; depth <= SP_JSON_DEPTH + 1; depth++) {
+        memset(text, '[', depth);
+        memset(text + depth, ']', depth);
+        text[2 * depth] = '\0';
+        assert_int_equal(is_json(text), depth == SP_JSON_DEPTH);
+    }
+}
+
+static void test_failure_sticks(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    size_t length;
+    uint64_t value;
+    bool first = true;
+    begin(&fixture, "{\"a\":1}");
+    assert_false(sp_json_open(&fixture.json, '['));
+    assert_string_equal(fixture.error.message, "text: expected an array at byte 0, found '{'");
+    assert_false(sp_json_open(&fixture.json, '{'));
+    assert_null(sp_json_member(&fixture.json, &first));
+    assert_null(sp_json_string(&fixture.json));
+    assert_false(sp_json_u64(&fixture.json, &value));
+    assert_null(sp_json_skip(&fixture.json, &length));
+    assert_false(sp_json_end(&fixture.json));
+    assert_int_equal(sp_json_peek(&fixture.json), '\0');
+    assert_int_equal(fixture.json.offset, 0);
+    free(fixture.json.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grammar),  cmocka_unit_test(test_every_escape), cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_integers), cmocka_unit_test(test_depth),        cmocka_unit_test(test_failure_sticks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
