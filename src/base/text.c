@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,17 +43,30 @@ void sp_text_printf(struct sp_text *text, const char *format, ...)
 
 void sp_text_pad(struct sp_text *text, size_t spaces)
 {
-    while (spaces--) sp_text_append(text, " ", 1);
+    reserve(text, spaces);
+    memset(text->data + text->length, ' ', spaces);
+    text->length += spaces;
+    text->data[text->length] = '\0';
 }
 
 void sp_text_grouped(struct sp_text *text, uint64_t number)
 {
-    char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
-    for (int i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0) sp_text_append(text, ",", 1);
-        sp_text_append(text, digits + i, 1);
-    }
+    char grouped[32]; /* filled from its end */
+    size_t at = sizeof grouped, digits = 0;
+    do {
+        if (digits && digits % 3 == 0) grouped[--at] = ',';
+        grouped[--at] = (char)('0' + number % 10);
+        digits++;
+    } while (number /= 10);
+    sp_text_append(text, grouped + at, sizeof grouped - at);
+}
+
+/* How many bytes from the start are printable ASCII that no output escapes: nearly all of every name. */
+static size_t plain_run(const char *bytes, size_t length)
+{
+    size_t i = 0;
+    while (i < length && bytes[i] >= 0x20 && bytes[i] < 0x7f && bytes[i] != '"' && bytes[i] != '\\') i++;
+    return i;
 }
 
 static void json_escape(struct sp_text *text, uint32_t code, const char *bytes, size_t length)
@@ -74,6 +86,9 @@ void sp_text_json(struct sp_text *text, const char *string)
     sp_text_puts(text, "\"");
     for (size_t i = 0; i < length;) {
         uint32_t code;
+        const size_t plain = plain_run(string + i, length - i);
+        sp_text_append(text, string + i, plain);
+        if ((i += plain) == length) break;
         const size_t step = sp_utf8_decode(string + i, length - i, &code);
         if (step) json_escape(text, code, string + i, step);
         else sp_text_puts(text, "\xef\xbf\xbd");
@@ -92,6 +107,9 @@ void sp_text_visible(struct sp_text *text, const char *string, size_t length)
 {
     for (size_t i = 0; i < length;) {
         uint32_t code;
+        const size_t plain = plain_run(string + i, length - i);
+        sp_text_append(text, string + i, plain);
+        if ((i += plain) == length) break;
         const size_t step = sp_utf8_decode(string + i, length - i, &code);
         if (!step) sp_text_printf(text, "\\x%02x", (unsigned char)string[i]);
         else if (is_unsafe(code)) sp_text_printf(text, code < 0x100 ? "\\x%02x" : "\\u{%x}", code);
@@ -102,9 +120,11 @@ void sp_text_visible(struct sp_text *text, const char *string, size_t length)
 
 size_t sp_visible_width(const char *string)
 {
+    const size_t length = strlen(string);
+    if (plain_run(string, length) == length) return length;
     struct sp_text text = {0};
     size_t width = 0;
-    sp_text_visible(&text, string, strlen(string));
+    sp_text_visible(&text, string, length);
     for (size_t i = 0; i < text.length; i++) width += ((unsigned char)text.data[i] & 0xc0) != 0x80;
     sp_text_free(&text);
     return width;
