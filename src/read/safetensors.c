@@ -90,8 +90,7 @@ static bool refuse_gap(const struct sp_tensor *before, const struct sp_tensor *t
 {
     const uint64_t expected = before ? before->data_end : 0;
     if (tensor->data_begin < expected)
-        return sp_malformed(error,
-                            "tensor %s: bytes [%" PRIu64 ", %" PRIu64 ") overlap %s [%" PRIu64 ", %" PRIu64 ")",
+        return sp_malformed(error, "tensor %s: bytes [%" PRIu64 ", %" PRIu64 ") overlap %s [%" PRIu64 ", %" PRIu64 ")",
                             sp_quote(before->name).text, before->data_begin, before->data_end,
                             sp_quote(tensor->name).text, tensor->data_begin, tensor->data_end);
     return sp_malformed(error, "data bytes [%" PRIu64 ", %" PRIu64 ") before tensor %s belong to no tensor", expected,
@@ -102,10 +101,9 @@ static bool refuse_end(const struct sp_tensor *last, uint64_t end, uint64_t size
 {
     if (!last) return sp_malformed(error, "%" PRIu64 " bytes after the header, which declares no tensor", size);
     if (end < size)
-        return sp_malformed(error,
-                            "%" PRIu64 " bytes after the last tensor %s (it ends at %" PRIu64 " of %" PRIu64
-                            " data bytes)",
-                            size - end, sp_quote(last->name).text, end, size);
+        return sp_malformed(
+            error, "%" PRIu64 " bytes after the last tensor %s (it ends at %" PRIu64 " of %" PRIu64 " data bytes)",
+            size - end, sp_quote(last->name).text, end, size);
     return sp_malformed(error,
                         "%" PRIu64 " bytes missing: the last tensor %s ends at %" PRIu64 " of %" PRIu64
                         " data bytes (truncated download?)",
