@@ -77,11 +77,12 @@ static bool scan_range(struct scan *scan, struct entry *entry)
     uint64_t offsets[2] = {0};
     size_t count = 0;
     if (!sp_json_open(&scan->json, '[')) return false;
-    for (bool first = true; sp_json_item(&scan->json, &first); count++)
-        if (count == 2 || !sp_json_u64(&scan->json, &offsets[count])) break;
+    for (bool first = true; sp_json_item(&scan->json, &first); count++) {
+        if (count == 2) return sp_malformed(scan->error, "data_offsets has more than two items");
+        if (!sp_json_u64(&scan->json, &offsets[count])) return false;
+    }
     if (!sp_json_ok(&scan->json)) return false;
-    if (count != 2 || sp_json_peek(&scan->json) == ',')
-        return sp_malformed(scan->error, "data_offsets must be [begin, end]");
+    if (count < 2) return sp_malformed(scan->error, "data_offsets has %zu items, expected [begin, end]", count);
     entry->begin = offsets[0];
     entry->end = offsets[1];
     return true;
