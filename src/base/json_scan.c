@@ -109,7 +109,7 @@ static bool pass_string(struct sp_json *json, bool *escaped)
     *escaped = false;
     if (!take(json, '"')) return expected(json, "a string");
     while (!at_end(json)) {
-        const unsigned char c = (unsigned char)look(json);
+        const unsigned char c = (unsigned char)json->text[json->offset];
         if (c == '\\') {
             *escaped = true;
             if (!pass_escape(json)) return false;

@@ -83,12 +83,14 @@ static int compare_ranges(const void *left, const void *right)
     const struct sp_tensor *a = left, *b = right;
     if (a->data_begin != b->data_begin) return a->data_begin < b->data_begin ? -1 : 1;
     if (a->data_end != b->data_end) return a->data_end < b->data_end ? -1 : 1;
-    return strcmp(a->name, b->name); /* empty tensors at one place; names differ */
+    return strcmp(a->name, b->name); /* empty tensors at one place */
 }
 
 static bool refuse_gap(const struct sp_tensor *before, const struct sp_tensor *tensor, struct sp_error *error)
 {
     const uint64_t expected = before ? before->data_end : 0;
+    if (before && strcmp(before->name, tensor->name) == 0)
+        return sp_malformed(error, "tensor name %s appears twice", sp_quote(tensor->name).text);
     if (tensor->data_begin < expected)
         return sp_malformed(error, "tensor %s: bytes [%" PRIu64 ", %" PRIu64 ") overlap %s [%" PRIu64 ", %" PRIu64 ")",
                             sp_quote(before->name).text, before->data_begin, before->data_end,

@@ -5,7 +5,7 @@
  *      "name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
  *
  * Stricter than the reference implementation where that lets two programs read different tensors out of one file: a
- * name that appears twice, NUL in a name, and an entry written as an array are refused. */
+ * name that appears twice (found once all are known), NUL in a name, and an entry written as an array are refused. */
 #include "read/safetensors/header.h"
 
 #include <inttypes.h>
@@ -19,7 +19,6 @@ struct scan {
     struct sp_json json;
     struct sp_inventory *inventory;
     struct sp_error *error;
-    struct sp_map names; /* of this file, to find one that appears twice */
     uint32_t file;
     bool has_metadata;
     uint64_t unknown_fields;
@@ -149,7 +148,7 @@ static bool add_tensor(struct scan *scan, const char *name, const struct entry *
     if (!tensor) return false;
     uint64_t *shape = sp_arena_array(arena, entry->rank, sizeof *shape);
     if (entry->rank) memcpy(shape, entry->shape, entry->rank * sizeof *shape);
-    tensor->name = name;
+    tensor->name = sp_arena_string(arena, name);
     tensor->dtype = entry->dtype;
     tensor->dtype_name = sp_dtype_name(entry->dtype);
     tensor->shape = shape;
@@ -169,12 +168,7 @@ static bool add_tensor(struct scan *scan, const char *name, const struct entry *
 static bool scan_entry(struct scan *scan, const char *key)
 {
     struct entry entry = {0};
-    if (scan_fields(scan, key, &entry)) {
-        const char *name = sp_arena_string(&scan->inventory->arena, key);
-        if (!sp_map_add(&scan->names, name, 0))
-            return sp_malformed(scan->error, "tensor name %s appears twice", sp_quote(name).text);
-        if (add_tensor(scan, name, &entry)) return true;
-    }
+    if (scan_fields(scan, key, &entry) && add_tensor(scan, key, &entry)) return true;
     struct sp_quoted tensor = sp_quote(key);
     char prefix[sizeof tensor.text + 8] = "tensor ";
     strcat(prefix, tensor.text);
@@ -227,6 +221,5 @@ bool sp_safetensors_scan_header(char *text, size_t length, uint32_t file_index, 
     if (scan.unknown_fields)
         sp_inventory_warn(inventory, "unknown field %s in tensor %s ignored (%" PRIu64 " such fields)",
                           scan.first_unknown.text, scan.first_unknown_tensor.text, scan.unknown_fields);
-    sp_map_free(&scan.names);
     return ok;
 }
