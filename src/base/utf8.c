@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/utf8.h"
 
+#include <string.h>
+
 static size_t sequence_length(unsigned char first)
 {
     if (first < 0x80) return 1;
@@ -31,7 +33,15 @@ size_t sp_utf8_check(const char *bytes, size_t length)
 {
     size_t i = 0;
     while (i < length) {
+        uint64_t word;
         uint32_t code;
+        if (length - i >= sizeof word) { /* eight ASCII bytes at a time: headers are megabytes of it */
+            memcpy(&word, bytes + i, sizeof word);
+            if (!(word & 0x8080808080808080U)) {
+                i += sizeof word;
+                continue;
+            }
+        }
         const size_t step = sp_utf8_decode(bytes + i, length - i, &code);
         if (!step) return i;
         i += step;

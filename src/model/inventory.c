@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/names.h"
 
 struct sp_inventory *sp_inventory_new(const char *path)
 {
@@ -25,6 +26,7 @@ void sp_inventory_close(struct sp_inventory *inventory)
     free(inventory->metadata);
     free(inventory->warnings);
     sp_map_free(&inventory->names);
+    sp_map_free(&inventory->metadata_keys);
     sp_arena_free(&inventory->arena);
     free(inventory);
 }
@@ -50,14 +52,26 @@ struct sp_tensor *sp_inventory_add(struct sp_inventory *inventory, struct sp_err
 
 void sp_inventory_add_metadata(struct sp_inventory *inventory, const char *key, const char *value)
 {
+    const size_t known = sp_map_get(&inventory->metadata_keys, key);
+    if (known != SIZE_MAX) { /* each shard repeats the metadata of the whole */
+        const char *kept = inventory->metadata[known].value;
+        if (strcmp(kept, value) != 0)
+            sp_inventory_warn(inventory, "metadata %s is %s and then %s: the first is kept", sp_quote(key).text,
+                              sp_quote(kept).text, sp_quote(value).text);
+        return;
+    }
     SP_GROW(inventory->metadata, inventory->metadata_count, inventory->metadata_capacity);
-    inventory->metadata[inventory->metadata_count++] =
-        (struct sp_metadata){sp_arena_string(&inventory->arena, key), sp_arena_string(&inventory->arena, value)};
+    struct sp_metadata *added = &inventory->metadata[inventory->metadata_count];
+    added->key = sp_arena_string(&inventory->arena, key);
+    added->value = sp_arena_string(&inventory->arena, value);
+    sp_map_add(&inventory->metadata_keys, added->key, inventory->metadata_count++);
 }
 
 void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...)
 {
     va_list args;
+    if (inventory->warning_count > SP_MAX_WARNINGS) return;
+    if (inventory->warning_count == SP_MAX_WARNINGS) format = "further warnings are not listed";
     va_start(args, format);
     SP_GROW(inventory->warnings, inventory->warning_count, inventory->warning_capacity);
     inventory->warnings[inventory->warning_count++] = sp_arena_vprintf(&inventory->arena, format, args);
@@ -153,11 +167,20 @@ static bool sum_totals(struct sp_inventory *inventory, struct sp_error *error)
     return true;
 }
 
+static bool refuse_duplicate(const struct sp_inventory *inventory, size_t index, struct sp_error *error)
+{
+    const struct sp_tensor *tensor = &inventory->tensors[index];
+    const struct sp_tensor *first = &inventory->tensors[sp_map_get(&inventory->names, tensor->name)];
+    if (first->file == tensor->file)
+        return sp_malformed(error, "tensor name %s appears twice", sp_quote(tensor->name).text);
+    return sp_malformed(error, "tensor %s is in two files: %s and %s", sp_quote(tensor->name).text,
+                        sp_quote(inventory->files[first->file]).text, sp_quote(inventory->files[tensor->file]).text);
+}
+
 bool sp_inventory_finish(struct sp_inventory *inventory, struct sp_error *error)
 {
     for (size_t i = 0; i < inventory->count; i++)
-        if (!sp_map_add(&inventory->names, inventory->tensors[i].name, i))
-            return sp_malformed(error, "tensor name '%s' appears twice", inventory->tensors[i].name);
+        if (!sp_map_add(&inventory->names, inventory->tensors[i].name, i)) return refuse_duplicate(inventory, i, error);
     find_ties(inventory);
     return sum_totals(inventory, error);
 }

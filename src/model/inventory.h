@@ -20,6 +20,7 @@ struct sp_inventory {
     size_t count, capacity;
     struct sp_metadata *metadata;
     size_t metadata_count, metadata_capacity;
+    struct sp_map metadata_keys;
     const char **warnings;
     size_t warning_count, warning_capacity;
     struct sp_map names; /* built by sp_inventory_finish */
@@ -27,7 +28,7 @@ struct sp_inventory {
 };
 
 /* Limits that hold for every format: docs/formats.md lists them. */
-enum { SP_MAX_RANK = 64, SP_MAX_TENSORS = 4 * 1000 * 1000, SP_MAX_NAME = 64 * 1024 };
+enum { SP_MAX_RANK = 64, SP_MAX_TENSORS = 4 * 1000 * 1000, SP_MAX_NAME = 64 * 1024, SP_MAX_WARNINGS = 1000 };
 
 struct sp_inventory *sp_inventory_new(const char *path);
 /* Registers a file (the shard's name, or the path itself) and returns its index. */
@@ -35,8 +36,9 @@ uint32_t sp_inventory_add_file(struct sp_inventory *inventory, const char *name)
 /* A new tensor, zeroed, with same_as = SP_NONE, to be filled at once; the pointer is good until the next call.
  * NULL with an error past SP_MAX_TENSORS. Strings and arrays put into it must live in inventory->arena. */
 struct sp_tensor *sp_inventory_add(struct sp_inventory *inventory, struct sp_error *error);
-/* Copies both. */
+/* Copies both. A key is kept once: its first value, with a warning when a later one differs. */
 void sp_inventory_add_metadata(struct sp_inventory *inventory, const char *key, const char *value);
+/* Past SP_MAX_WARNINGS one last warning says that there are more. */
 void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Sets parameters and bytes from shape and dtype; false, and nothing set, when a product overflows 64 bits or the

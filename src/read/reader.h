@@ -17,8 +17,8 @@ struct sp_probe {
 
 struct sp_reader {
     const char *name; /* the family, for messages: "safetensors", "zip", "hdf5" */
-    /* How surely the bytes are of this format: the number of bits verified, 0 for "not mine". Never fails, never
-     * allocates. */
+    /* How surely the bytes are of this format: the number of bits verified, 0 for "not mine", 1 when only
+     * the file's name says so. Never fails, never allocates. */
     unsigned (*probe)(const struct sp_probe *probe);
     /* Appends the tensors of `file` to the inventory, with `file_index` as their file, and sets inventory->format.
      * Never reads tensor data. sp_inventory_finish is called by the caller, after the last file. */

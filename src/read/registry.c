@@ -28,13 +28,20 @@ static const struct {
     {"\x89PNG", 4, "a PNG picture"},
 };
 
-static bool unrecognised(const struct sp_probe *probe, struct sp_error *error)
+static const char *lookalike(const struct sp_probe *probe)
 {
-    if (!probe->file->size) return sp_malformed(error, "empty file");
     for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++)
         if (probe->head_length >= lookalikes[i].length &&
             !memcmp(probe->head, lookalikes[i].magic, lookalikes[i].length))
-            return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is %s", lookalikes[i].what);
+            return lookalikes[i].what;
+    return NULL;
+}
+
+static bool unrecognised(const struct sp_probe *probe, struct sp_error *error)
+{
+    const char *what = lookalike(probe);
+    if (!probe->file->size) return sp_malformed(error, "empty file");
+    if (what) return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is %s", what);
     return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "not a checkpoint in any format that is read here");
 }
 
@@ -53,6 +60,7 @@ const struct sp_reader *sp_reader_for(const struct sp_file *file, struct sp_erro
             best_bits = bits;
         }
     }
+    if (best_bits == 1 && lookalike(&probe)) best = NULL; /* a name is no proof: git-lfs pointers keep it */
     if (!best) unrecognised(&probe, error);
     return best;
 }

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* strverscmp */
+#include "read/directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/names.h"
+#include "read/index.h"
+
+/* What is read, the first that exists; "*" stands for exactly one file with that ending. */
+static const char *const candidates[] = {
+    "model.safetensors.index.json",
+    "model.safetensors",
+    "*.safetensors.index.json",
+    "pytorch_model.bin.index.json",
+    "pytorch_model.bin",
+    "diffusion_pytorch_model.safetensors.index.json",
+    "diffusion_pytorch_model.safetensors",
+    "model.weights.h5",
+    "tf_model.h5",
+    "params.best",
+};
+
+/* Endings of files that may be a checkpoint, when nothing above exists. */
+static const char *const suffixes[] = {
+    ".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".hdf5", ".keras", ".th", ".index.json",
+};
+
+/* Beginnings of files that trainers leave beside a checkpoint. */
+static const char *const companions[] = {
+    "training_args.", "optimizer.", "scheduler.", "rng_state", "scaler.",
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static bool ends_with(const char *name, const char *suffix)
+{
+    const size_t length = strlen(name), end = strlen(suffix);
+    return length >= end && strcmp(name + length - end, suffix) == 0;
+}
+
+bool sp_is_index_name(const char *name) { return ends_with(name, ".index.json"); }
+
+static bool may_be_checkpoint(const char *name)
+{
+    for (size_t i = 0; i < COUNT(companions); i++)
+        if (strncmp(name, companions[i], strlen(companions[i])) == 0) return false;
+    for (size_t i = 0; i < COUNT(suffixes); i++)
+        if (ends_with(name, suffixes[i])) return true;
+    return strcmp(name, "params.best") == 0;
+}
+
+/* ---- the names in the directory ---- */
+
+struct listing {
+    struct sp_arena arena;
+    const char **names; /* that may be a checkpoint, sorted */
+    size_t count, capacity;
+};
+
+static int compare_names(const void *left, const void *right)
+{
+    return strverscmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static bool list(const struct sp_folder *folder, struct listing *listing, struct sp_error *error)
+{
+    const int fd = dup(folder->fd);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!stream) {
+        if (fd >= 0) close(fd);
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s", strerror(errno));
+    }
+    for (const struct dirent *entry; (entry = readdir(stream));) {
+        if (!may_be_checkpoint(entry->d_name)) continue;
+        SP_GROW(listing->names, listing->count, listing->capacity);
+        listing->names[listing->count++] = sp_arena_string(&listing->arena, entry->d_name);
+    }
+    closedir(stream);
+    if (listing->count) qsort(listing->names, listing->count, sizeof *listing->names, compare_names);
+    return true;
+}
+
+/* The only name that matches a candidate, or NULL. */
+static const char *match(const struct listing *listing, const char *candidate)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < listing->count; i++) {
+        const char *name = listing->names[i];
+        if (*candidate == '*' ? !ends_with(name, candidate + 1) : strcmp(name, candidate) != 0) continue;
+        if (found) return NULL;
+        found = name;
+    }
+    return found;
+}
+
+/* ---- shards without an index: model-00001-of-00003.safetensors ---- */
+
+struct shard_name {
+    size_t stem, digits; /* bytes before the number, and of it */
+    uint32_t number, of;
+    const char *suffix;
+};
+
+/* One to nine digits; NULL when there are none, or more. */
+static const char *read_number(const char *p, uint32_t *number)
+{
+    const size_t digits = strspn(p, "0123456789");
+    if (digits < 1 || digits > 9) return NULL;
+    *number = (uint32_t)strtoul(p, NULL, 10);
+    return p + digits;
+}
+
+static bool parse_shard(const char *name, struct shard_name *shard)
+{
+    uint32_t number;
+    const char *of = NULL;
+    for (const char *p = name; (p = strstr(p, "-of-")); p++) of = p;
+    if (!of || !(shard->suffix = read_number(of + 4, &shard->of)) || *shard->suffix != '.') return false;
+    if (sp_is_index_name(name)) return false;
+    const char *digits = of;
+    while (digits > name && strchr("0123456789", digits[-1])) digits--;
+    if (digits == name || !strchr("-_", digits[-1]) || read_number(digits, &number) != of) return false;
+    shard->stem = (size_t)(digits - name);
+    shard->digits = (size_t)(of - digits);
+    shard->number = number;
+    return true;
+}
+
+static bool same_set(const char *a, const struct shard_name *x, const char *b, const struct shard_name *y)
+{
+    return x->stem == y->stem && x->of == y->of && strncmp(a, b, x->stem) == 0 && strcmp(x->suffix, y->suffix) == 0;
+}
+
+/* The shards in the listing when they are all of one set: how many. 0 when there are none, or several sets. */
+static size_t find_shards(const struct listing *listing, struct sp_shard *shards)
+{
+    struct shard_name first = {0}, next;
+    size_t count = 0;
+    for (size_t i = 0; i < listing->count; i++) {
+        const char *name = listing->names[i];
+        if (!parse_shard(name, &next)) continue;
+        if (!count) first = next;
+        else if (!same_set(shards[0].name, &first, name, &next)) return 0;
+        shards[count++] = (struct sp_shard){.name = name, .file = SP_NO_FILE};
+    }
+    return count;
+}
+
+/* "model-00002-of-00003.safetensors" from the name of its neighbour. */
+static void add_sibling(struct sp_names *names, const char *name, const struct shard_name *shard, uint32_t number)
+{
+    struct sp_text text = {0};
+    sp_text_append(&text, name, shard->stem);
+    sp_text_printf(&text, "%0*u%s", (int)shard->digits, number, name + shard->stem + shard->digits);
+    sp_names_add(names, text.data);
+    sp_text_free(&text);
+}
+
+/* The shards are sorted, so that one sweep finds the numbers that are not there. */
+static void warn_absent(const struct sp_shard *shards, size_t count, struct sp_inventory *inventory)
+{
+    struct sp_names absent = {0};
+    struct shard_name shard;
+    parse_shard(shards[0].name, &shard);
+    uint32_t next = shard.number ? 1 : 0;
+    const uint32_t end = next + shard.of;
+    for (size_t i = 0; i <= count && next < end; i++) {
+        if (i < count) parse_shard(shards[i].name, &shard);
+        const uint32_t stop = i < count && shard.number < end ? shard.number : end;
+        for (; next < stop; next++) {
+            if (absent.count < 3) add_sibling(&absent, shards[0].name, &shard, next);
+            else absent.count++;
+        }
+        if (next < end) next++;
+    }
+    if (absent.count)
+        sp_inventory_warn(inventory, "%zu of %u shards are absent: %s", absent.count, shard.of, sp_names_text(&absent));
+    sp_names_free(&absent);
+}
+
+/* ---- the choice ---- */
+
+static void warn_stray(const char *index, const struct listing *listing, struct sp_inventory *inventory)
+{
+    for (size_t i = 0; i < listing->count; i++) {
+        const char *name = listing->names[i];
+        const size_t length = strlen(name);
+        if (strncmp(index, name, length) != 0 || strcmp(index + length, ".index.json") != 0) continue;
+        for (size_t f = 0; f < inventory->file_count; f++)
+            if (strcmp(inventory->files[f], name) == 0) return;
+        sp_inventory_warn(inventory, "%s beside its index is not read", sp_quote(name).text);
+    }
+}
+
+static bool read_chosen(const struct sp_folder *folder, const char *name, const struct listing *listing,
+                        struct sp_inventory *inventory, struct sp_error *error)
+{
+    if (!sp_is_index_name(name)) return sp_folder_read(folder, name, inventory, error);
+    if (!sp_index_read(folder, name, inventory, error)) return false;
+    warn_stray(name, listing, inventory);
+    return true;
+}
+
+static bool refuse_choice(const struct sp_folder *folder, const struct listing *listing, struct sp_error *error)
+{
+    struct sp_names names = {0};
+    for (size_t i = 0; i < listing->count; i++) sp_names_add(&names, listing->names[i]);
+    if (!names.count) sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "no checkpoint in this directory");
+    else {
+        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "several checkpoints in this directory: %s",
+                sp_names_text(&names));
+        sp_hint(error, "name the file to read, such as %s", sp_quote(listing->names[0]).text);
+    }
+    sp_names_free(&names);
+    sp_error_prefix(error, folder->path);
+    return false;
+}
+
+static bool choose(const struct sp_folder *folder, const struct listing *listing, struct sp_shard *shards,
+                   struct sp_inventory *inventory, struct sp_error *error)
+{
+    for (size_t i = 0; i < COUNT(candidates); i++) {
+        const char *name = match(listing, candidates[i]);
+        if (name) return read_chosen(folder, name, listing, inventory, error);
+    }
+    const size_t count = find_shards(listing, shards);
+    if (count) {
+        warn_absent(shards, count, inventory);
+        return sp_folder_read_shards(folder, NULL, shards, count, inventory, error);
+    }
+    if (listing->count != 1) return refuse_choice(folder, listing, error);
+    return read_chosen(folder, listing->names[0], listing, inventory, error);
+}
+
+bool sp_directory_read(const struct sp_folder *folder, struct sp_inventory *inventory, struct sp_error *error)
+{
+    struct listing listing = {0};
+    if (!list(folder, &listing, error)) {
+        sp_error_prefix(error, folder->path);
+        return false;
+    }
+    struct sp_shard *shards = sp_realloc(NULL, listing.count, sizeof *shards);
+    const bool ok = choose(folder, &listing, shards, inventory, error);
+    free(shards);
+    free(listing.names);
+    sp_arena_free(&listing.arena);
+    return ok;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * A directory as a checkpoint: which of its files is meant. */
+#ifndef SP_READ_DIRECTORY_H
+#define SP_READ_DIRECTORY_H
+
+#include "read/folder.h"
+
+/* Chooses as the frameworks do when they are given the directory, and reads the choice as one finished inventory. */
+bool sp_directory_read(const struct sp_folder *folder, struct sp_inventory *inventory, struct sp_error *error);
+
+/* True for *.index.json. */
+bool sp_is_index_name(const char *name);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* O_DIRECTORY, O_CLOEXEC */
+#include "read/folder.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/names.h"
+#include "read/reader.h"
+
+bool sp_folder_open(struct sp_folder *folder, const char *path)
+{
+    folder->path = path;
+    folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+    return folder->fd >= 0;
+}
+
+void sp_folder_close(struct sp_folder *folder)
+{
+    if (folder->fd >= 0) close(folder->fd);
+    folder->fd = -1;
+}
+
+char *sp_folder_join(const struct sp_folder *folder, const char *name, struct sp_arena *arena)
+{
+    const size_t length = strlen(folder->path);
+    const char *slash = length && folder->path[length - 1] != '/' ? "/" : "";
+    return sp_arena_printf(arena, "%s%s%s", folder->path, slash, name);
+}
+
+bool sp_folder_blame(const struct sp_folder *folder, const char *name, struct sp_error *error)
+{
+    struct sp_arena arena = {0};
+    sp_error_prefix(error, sp_folder_join(folder, name, &arena));
+    sp_arena_free(&arena);
+    return false;
+}
+
+/* Appends the tensors of an open file, named `name` in the inventory. */
+static bool read_open(struct sp_file *file, const struct sp_folder *folder, const char *name,
+                      struct sp_inventory *inventory, struct sp_error *error)
+{
+    file->path = sp_folder_join(folder, name, &inventory->arena);
+    const struct sp_reader *reader = sp_reader_for(file, error);
+    return reader && reader->index(file, sp_inventory_add_file(inventory, name), inventory, error);
+}
+
+bool sp_folder_read(const struct sp_folder *folder, const char *name, struct sp_inventory *inventory,
+                    struct sp_error *error)
+{
+    struct sp_file file;
+    const bool ok = sp_file_open(&file, folder->fd, name, error) && read_open(&file, folder, name, inventory, error) &&
+                    sp_inventory_finish(inventory, error);
+    sp_file_close(&file);
+    return ok || sp_folder_blame(folder, name, error);
+}
+
+static void warn_absent(const struct sp_shard *shard, const char *reason, struct sp_inventory *inventory)
+{
+    if (shard->indexed)
+        sp_inventory_warn(inventory, "shard %s cannot be read (%s): the index places %zu tensors in it",
+                          sp_quote(shard->name).text, reason, shard->indexed);
+    else sp_inventory_warn(inventory, "shard %s cannot be read (%s)", sp_quote(shard->name).text, reason);
+}
+
+static bool read_shard(const struct sp_folder *folder, struct sp_shard *shard, struct sp_inventory *inventory,
+                       struct sp_error *error)
+{
+    const char *format = inventory->format;
+    struct sp_error absent = {0};
+    struct sp_file file;
+    shard->file = SP_NO_FILE;
+    if (!sp_file_open(&file, folder->fd, shard->name, &absent)) {
+        warn_absent(shard, absent.message, inventory);
+        return true;
+    }
+    shard->file = (uint32_t)inventory->file_count;
+    const bool ok = read_open(&file, folder, shard->name, inventory, error);
+    sp_file_close(&file);
+    if (!ok) return sp_folder_blame(folder, shard->name, error);
+    if (*format && strcmp(format, inventory->format) != 0)
+        sp_inventory_warn(inventory, "shard %s is a %s file, others are %s", sp_quote(shard->name).text,
+                          inventory->format, format);
+    return true;
+}
+
+bool sp_folder_read_shards(const struct sp_folder *folder, const char *owner, struct sp_shard *shards, size_t count,
+                           struct sp_inventory *inventory, struct sp_error *error)
+{
+    size_t read = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!read_shard(folder, &shards[i], inventory, error)) return false;
+        read += shards[i].file != SP_NO_FILE;
+    }
+    if (read ? sp_inventory_finish(inventory, error)
+             : sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "none of its %zu shards can be read (the first is %s)", count,
+                       sp_quote(shards[0].name).text))
+        return true;
+    if (owner) return sp_folder_blame(folder, owner, error);
+    sp_error_prefix(error, folder->path);
+    return false;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ * safetensors: 8 bytes of little-endian length N, N bytes of JSON (read/safetensors/header.c), then the data of every
+ * tensor, dense and row-major. The tensors must cover the data exactly: no hole, no overlap, nothing left over. Two
+ * tensors can therefore not share bytes, and a tied weight is absent from the file.
+ * https://github.com/huggingface/safetensors#format
+ *
+ * Leading and trailing whitespace around the JSON is accepted, alignment is not required: files of both kinds exist. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/names.h"
+#include "read/reader.h"
+#include "read/safetensors/header.h"
+
+enum { LENGTH_BYTES = SP_SAFETENSORS_LENGTH_BYTES, MAX_HEADER = 100 * 1000 * 1000 };
+
+/* ---- recognition ---- */
+
+static uint64_t declared_length(const unsigned char *head)
+{
+    struct sp_cursor cursor = sp_cursor_of(head, LENGTH_BYTES);
+    return sp_cursor_le(&cursor, LENGTH_BYTES);
+}
+
+static bool begins_object(const struct sp_probe *probe)
+{
+    for (size_t i = LENGTH_BYTES; i < probe->head_length; i++)
+        if (!memchr(" \n\r\t", probe->head[i], 4)) return probe->head[i] == '{';
+    return false;
+}
+
+static bool is_named_so(const char *path)
+{
+    static const char suffix[] = ".safetensors";
+    const size_t length = strlen(path), end = sizeof suffix - 1;
+    return length >= end && strcmp(path + length - end, suffix) == 0;
+}
+
+/* The bits of the length that its limit forces to zero, and the brace. A damaged or shortened file is recognised by
+ * its name alone, with the lowest score, so that the message says what is wrong with it. */
+static unsigned probe(const struct sp_probe *probe)
+{
+    unsigned bits = 0;
+    if (probe->head_length > LENGTH_BYTES && begins_object(probe) && declared_length(probe->head) <= MAX_HEADER)
+        bits = 37 + 8;
+    return bits ? bits : probe->file->size > 0 && is_named_so(probe->file->path);
+}
+
+/* ---- the header's length ---- */
+
+static char *read_header(const struct sp_file *file, size_t *length, struct sp_error *error)
+{
+    unsigned char head[LENGTH_BYTES];
+    if (file->size < LENGTH_BYTES) {
+        sp_malformed(error, "%" PRIu64 " bytes, shorter than the 8-byte header length", file->size);
+        return NULL;
+    }
+    if (!sp_file_read(file, 0, head, sizeof head, error)) return NULL;
+    const uint64_t declared = declared_length(head), left = file->size - LENGTH_BYTES;
+    if (declared > MAX_HEADER) {
+        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "header length %" PRIu64 " is over the limit of %d bytes", declared,
+                MAX_HEADER);
+        return NULL;
+    }
+    if (declared > left) {
+        sp_malformed(error, "ends inside the header: %" PRIu64 " bytes of %" PRIu64 " (truncated download?)", left,
+                     declared);
+        return NULL;
+    }
+    *length = (size_t)declared;
+    char *text = sp_realloc(NULL, *length + 1, 1);
+    if (sp_file_read(file, LENGTH_BYTES, text, *length, error)) return text;
+    free(text);
+    return NULL;
+}
+
+/* ---- coverage of the data ---- */
+
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct sp_tensor *a = left, *b = right;
+    if (a->data_begin != b->data_begin) return a->data_begin < b->data_begin ? -1 : 1;
+    if (a->data_end != b->data_end) return a->data_end < b->data_end ? -1 : 1;
+    return strcmp(a->name, b->name); /* empty tensors at one place */
+}
+
+static bool refuse_gap(const struct sp_tensor *before, const struct sp_tensor *tensor, struct sp_error *error)
+{
+    const uint64_t expected = before ? before->data_end : 0;
+    if (before && strcmp(before->name, tensor->name) == 0)
+        return sp_malformed(error, "tensor name %s appears twice", sp_quote(tensor->name).text);
+    if (tensor->data_begin < expected)
+        return sp_malformed(error, "tensor %s: bytes [%" PRIu64 ", %" PRIu64 ") overlap %s [%" PRIu64 ", %" PRIu64 ")",
+                            sp_quote(before->name).text, before->data_begin, before->data_end,
+                            sp_quote(tensor->name).text, tensor->data_begin, tensor->data_end);
+    return sp_malformed(error, "data bytes [%" PRIu64 ", %" PRIu64 ") before tensor %s belong to no tensor", expected,
+                        tensor->data_begin, sp_quote(tensor->name).text);
+}
+
+static bool refuse_end(const struct sp_tensor *last, uint64_t end, uint64_t size, struct sp_error *error)
+{
+    if (!last) return sp_malformed(error, "%" PRIu64 " bytes after the header, which declares no tensor", size);
+    if (end < size)
+        return sp_malformed(
+            error, "%" PRIu64 " bytes after the last tensor %s (it ends at %" PRIu64 " of %" PRIu64 " data bytes)",
+            size - end, sp_quote(last->name).text, end, size);
+    return sp_malformed(error,
+                        "%" PRIu64 " bytes missing: the last tensor %s ends at %" PRIu64 " of %" PRIu64
+                        " data bytes (truncated download?)",
+                        end - size, sp_quote(last->name).text, end, size);
+}
+
+/* Sorts the tensors by place and checks that they follow one another through all `size` bytes of data. */
+static bool check_coverage(struct sp_tensor *tensors, size_t count, uint64_t size, struct sp_error *error)
+{
+    const struct sp_tensor *before = NULL;
+    uint64_t end = 0;
+    if (count) qsort(tensors, count, sizeof *tensors, compare_ranges);
+    for (size_t i = 0; i < count; i++) {
+        if (tensors[i].data_begin != end) return refuse_gap(before, &tensors[i], error);
+        before = &tensors[i];
+        end = before->data_end;
+    }
+    return end == size || refuse_end(before, end, size, error);
+}
+
+static bool index_file(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                       struct sp_error *error)
+{
+    const size_t first = inventory->count;
+    size_t length;
+    char *text = read_header(file, &length, error);
+    if (!text) return false;
+    const bool ok = sp_safetensors_scan_header(text, length, file_index, inventory, error);
+    free(text);
+    if (!ok) return false;
+    struct sp_tensor *tensors = inventory->tensors + first;
+    const size_t count = inventory->count - first;
+    const uint64_t data = LENGTH_BYTES + (uint64_t)length;
+    if (!check_coverage(tensors, count, file->size - data, error)) return false;
+    for (size_t i = 0; i < count; i++) {
+        tensors[i].data_begin += data;
+        tensors[i].data_end += data;
+    }
+    inventory->format = "safetensors";
+    return true;
+}
+
+const struct sp_reader sp_reader_safetensors = {.name = "safetensors", .probe = probe, .index = index_file};

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ * The grammar of the header is fixed, and so it is walked and not built into a tree:
+ *
+ *     {"__metadata__": {"key": "text", ...},
+ *      "name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
+ *
+ * Stricter than the reference implementation where that lets two programs read different tensors out of one file: a
+ * name that appears twice (found once all are known), NUL in a name, and an entry written as an array are refused. */
+#include "read/safetensors/header.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/json_scan.h"
+#include "base/names.h"
+
+struct scan {
+    struct sp_json json;
+    struct sp_inventory *inventory;
+    struct sp_error *error;
+    uint32_t file;
+    bool has_metadata;
+    uint64_t unknown_fields;
+    struct sp_quoted first_unknown, first_unknown_tensor;
+};
+
+struct entry {
+    bool has_dtype, has_shape, has_range;
+    enum sp_dtype dtype;
+    uint32_t rank;
+    uint64_t shape[SP_MAX_RANK];
+    uint64_t begin, end;
+};
+
+/* ---- the fields of an entry ---- */
+
+static bool in_format(enum sp_dtype dtype)
+{
+    switch (dtype) {
+    case SP_DTYPE_UNKNOWN:
+    case SP_DTYPE_C32:
+    case SP_DTYPE_C128:
+    case SP_DTYPE_QI8:
+    case SP_DTYPE_QU8:
+    case SP_DTYPE_QI32:
+    case SP_DTYPE_QU4X2:
+    case SP_DTYPE_QU2X4:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static bool scan_dtype(struct scan *scan, struct entry *entry)
+{
+    const char *name = sp_json_string(&scan->json);
+    if (!name) return false;
+    entry->dtype = sp_dtype_from_name(name, strlen(name));
+    return in_format(entry->dtype) || sp_malformed(scan->error, "unknown dtype %s", sp_quote(name).text);
+}
+
+static bool scan_shape(struct scan *scan, struct entry *entry)
+{
+    if (!sp_json_open(&scan->json, '[')) return false;
+    for (bool first = true; sp_json_item(&scan->json, &first); entry->rank++) {
+        if (entry->rank == SP_MAX_RANK)
+            return sp_fail(scan->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
+        if (!sp_json_u64(&scan->json, &entry->shape[entry->rank])) return false;
+    }
+    return sp_json_ok(&scan->json);
+}
+
+static bool scan_range(struct scan *scan, struct entry *entry)
+{
+    uint64_t offsets[2] = {0};
+    size_t count = 0;
+    if (!sp_json_open(&scan->json, '[')) return false;
+    for (bool first = true; sp_json_item(&scan->json, &first); count++) {
+        if (count == 2) return sp_malformed(scan->error, "data_offsets has more than two items");
+        if (!sp_json_u64(&scan->json, &offsets[count])) return false;
+    }
+    if (!sp_json_ok(&scan->json)) return false;
+    if (count < 2) return sp_malformed(scan->error, "data_offsets has %zu items, expected [begin, end]", count);
+    entry->begin = offsets[0];
+    entry->end = offsets[1];
+    return true;
+}
+
+static bool skip_unknown(struct scan *scan, const char *field, const char *tensor)
+{
+    size_t length;
+    if (!scan->unknown_fields++) {
+        scan->first_unknown = sp_quote(field);
+        scan->first_unknown_tensor = sp_quote(tensor);
+    }
+    return sp_json_skip(&scan->json, &length) != NULL;
+}
+
+/* ---- an entry ---- */
+
+static bool scan_fields(struct scan *scan, const char *tensor, struct entry *entry)
+{
+    const struct {
+        const char *name;
+        bool *seen;
+        bool (*scan)(struct scan *, struct entry *);
+    } fields[] = {
+        {"dtype", &entry->has_dtype, scan_dtype},
+        {"shape", &entry->has_shape, scan_shape},
+        {"data_offsets", &entry->has_range, scan_range},
+    };
+    enum { FIELDS = sizeof fields / sizeof *fields };
+    const char *key;
+    if (!sp_json_open(&scan->json, '{')) return false;
+    for (bool first = true; (key = sp_json_member(&scan->json, &first));) {
+        size_t i = 0;
+        while (i < FIELDS && strcmp(fields[i].name, key) != 0) i++;
+        if (i == FIELDS) {
+            if (!skip_unknown(scan, key, tensor)) return false;
+            continue;
+        }
+        if (*fields[i].seen) return sp_malformed(scan->error, "'%s' appears twice", key);
+        *fields[i].seen = true;
+        if (!fields[i].scan(scan, entry)) return false;
+    }
+    if (!sp_json_ok(&scan->json)) return false;
+    for (size_t i = 0; i < FIELDS; i++)
+        if (!*fields[i].seen) return sp_malformed(scan->error, "'%s' is missing", fields[i].name);
+    return true;
+}
+
+static bool refuse_measure(const struct sp_tensor *tensor, struct sp_error *error)
+{
+    uint64_t elements = 1, bits;
+    bool fits = true;
+    for (uint32_t i = 0; i < tensor->rank; i++) fits = fits && sp_mul_u64(elements, tensor->shape[i], &elements);
+    if (!fits || !sp_mul_u64(elements, sp_dtype_bits(tensor->dtype), &bits))
+        return sp_malformed(error, "the shape overflows 64 bits");
+    return sp_malformed(error, "%" PRIu64 " elements of %s (%u bits each) do not fill whole bytes", elements,
+                        tensor->dtype_name, sp_dtype_bits(tensor->dtype));
+}
+
+static bool add_tensor(struct scan *scan, const char *name, const struct entry *entry)
+{
+    struct sp_arena *arena = &scan->inventory->arena;
+    struct sp_tensor *tensor = sp_inventory_add(scan->inventory, scan->error);
+    if (!tensor) return false;
+    uint64_t *shape = sp_arena_array(arena, entry->rank, sizeof *shape);
+    if (entry->rank) memcpy(shape, entry->shape, entry->rank * sizeof *shape);
+    tensor->name = sp_arena_string(arena, name);
+    tensor->dtype = entry->dtype;
+    tensor->dtype_name = sp_dtype_name(entry->dtype);
+    tensor->shape = shape;
+    tensor->rank = entry->rank;
+    tensor->file = scan->file;
+    tensor->data_begin = entry->begin;
+    tensor->data_end = entry->end;
+    if (!sp_tensor_measure(tensor)) return refuse_measure(tensor, scan->error);
+    if (entry->begin > entry->end || entry->end - entry->begin != tensor->bytes)
+        return sp_malformed(scan->error,
+                            "%" PRIu64 " elements of %s need %" PRIu64 " bytes, data_offsets are [%" PRIu64 ", %" PRIu64
+                            ")",
+                            tensor->parameters, tensor->dtype_name, tensor->bytes, entry->begin, entry->end);
+    return true;
+}
+
+static bool scan_entry(struct scan *scan, const char *key)
+{
+    struct entry entry = {0};
+    if (scan_fields(scan, key, &entry) && add_tensor(scan, key, &entry)) return true;
+    struct sp_quoted tensor = sp_quote(key);
+    char prefix[sizeof tensor.text + 8] = "tensor ";
+    strcat(prefix, tensor.text);
+    sp_error_prefix(scan->error, prefix);
+    return false;
+}
+
+/* ---- the whole header ---- */
+
+static bool scan_metadata(struct scan *scan)
+{
+    const char *key;
+    if (scan->has_metadata) return sp_malformed(scan->error, "header: '__metadata__' appears twice");
+    scan->has_metadata = true;
+    if (sp_json_null(&scan->json)) return true; /* MLX writes it so */
+    if (!sp_json_open(&scan->json, '{')) return false;
+    for (bool first = true; (key = sp_json_member(&scan->json, &first));) {
+        if (sp_json_peek(&scan->json) != '"')
+            return sp_malformed(scan->error, "__metadata__: the value of %s is not a string", sp_quote(key).text);
+        const char *value = sp_json_string(&scan->json);
+        if (!value) return false;
+        sp_inventory_add_metadata(scan->inventory, key, value);
+    }
+    return sp_json_ok(&scan->json);
+}
+
+static bool scan_members(struct scan *scan)
+{
+    const char *key;
+    if (!sp_json_check(&scan->json) || !sp_json_open(&scan->json, '{')) return false;
+    for (bool first = true; (key = sp_json_member(&scan->json, &first));) {
+        if (strlen(key) > SP_MAX_NAME)
+            return sp_fail(scan->error, SP_ERR_FILE, SP_KIND_LIMIT, "tensor name %s is longer than %d bytes",
+                           sp_quote(key).text, SP_MAX_NAME);
+        if (!(strcmp(key, "__metadata__") == 0 ? scan_metadata(scan) : scan_entry(scan, key))) return false;
+    }
+    return sp_json_end(&scan->json);
+}
+
+bool sp_safetensors_scan_header(char *text, size_t length, uint32_t file_index, struct sp_inventory *inventory,
+                                struct sp_error *error)
+{
+    struct scan scan = {
+        .json = {"header", text, length, 0, SP_SAFETENSORS_LENGTH_BYTES, error},
+        .inventory = inventory,
+        .error = error,
+        .file = file_index,
+    };
+    const bool ok = scan_members(&scan);
+    if (scan.unknown_fields)
+        sp_inventory_warn(inventory, "unknown field %s in tensor %s ignored (%" PRIu64 " such fields)",
+                          scan.first_unknown.text, scan.first_unknown_tensor.text, scan.unknown_fields);
+    return ok;
+}
