@@ -62,7 +62,7 @@ static bool agree(const struct cli_args *args)
     return false;
 }
 
-static int inspect_one(const char *path, const struct sp_inspect_options *options)
+static int inspect_one(const char *path, const struct sp_inspect_options *how)
 {
     struct sp_error error = {0};
     struct sp_inventory *inventory = sp_inventory_open(path, &error);
@@ -71,9 +71,9 @@ static int inspect_one(const char *path, const struct sp_inspect_options *option
         cli_error(&error);
         return (int)error.status;
     }
-    char *report = sp_report_inspect(inventory, options, &length);
+    char *report = sp_report_inspect(inventory, how, &length);
     cli_put_report(report, length);
-    if (options->report.format == SP_REPORT_TEXT)
+    if (how->report.format == SP_REPORT_TEXT)
         for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
             cli_warning(path, sp_inventory_warning(inventory, i));
     sp_inventory_close(inventory);
@@ -82,7 +82,7 @@ static int inspect_one(const char *path, const struct sp_inspect_options *option
 
 static int run(const struct cli_args *args)
 {
-    const struct sp_inspect_options report = {
+    const struct sp_inspect_options how = {
         .report = cli_report_options(args),
         .view = view_of(args),
         .sort = sort_named(cli_value(args, "sort", "file")),
@@ -93,8 +93,8 @@ static int run(const struct cli_args *args)
     bool shown = false;
     if (!agree(args)) return CLI_USAGE;
     for (size_t i = 0; i < args->operand_count; i++) {
-        if (shown && report.report.format == SP_REPORT_TEXT) putchar('\n');
-        const int now = inspect_one(args->operands[i], &report);
+        if (shown && how.report.format == SP_REPORT_TEXT) putchar('\n');
+        const int now = inspect_one(args->operands[i], &how);
         shown = now == CLI_OK;
         if (now != CLI_OK) status = now;
     }

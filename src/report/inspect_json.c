@@ -7,7 +7,7 @@
 #include "report/inspect.h"
 #include "report/json.h"
 
-static void put_flags(struct sp_json *json, uint32_t flags)
+static void put_flags(struct sp_writer *json, uint32_t flags)
 {
     static const struct {
         uint32_t flag;
@@ -18,11 +18,11 @@ static void put_flags(struct sp_json *json, uint32_t flags)
                  {SP_TENSOR_STATE, "state"}};
     const uint32_t shown = SP_TENSOR_NO_DATA | SP_TENSOR_EXPANDED | SP_TENSOR_VIEW | SP_TENSOR_STATE;
     if (!(flags & shown)) return;
-    sp_json_key(json, "flags");
-    sp_json_open(json, '[');
+    sp_write_key(json, "flags");
+    sp_write_open(json, '[');
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (flags & names[i].flag) sp_json_string(json, names[i].name);
-    sp_json_close(json);
+        if (flags & names[i].flag) sp_write_string(json, names[i].name);
+    sp_write_close(json);
 }
 
 /* Dimensions of size 1 may have any stride, and so may a tensor without elements. */
@@ -35,98 +35,98 @@ static bool is_row_major(const struct sp_tensor *tensor)
     return true;
 }
 
-static void put_optional(struct sp_json *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
+static void put_optional(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
 {
     if (tensor->same_as != SP_NONE) {
-        sp_json_key(json, "same_as");
-        sp_json_string(json, sp_inventory_tensor(inventory, tensor->same_as)->name);
+        sp_write_key(json, "same_as");
+        sp_write_string(json, sp_inventory_tensor(inventory, tensor->same_as)->name);
     }
     if (!is_row_major(tensor)) {
-        sp_json_key(json, "stride");
-        sp_json_numbers(json, tensor->stride, tensor->rank);
+        sp_write_key(json, "stride");
+        sp_write_numbers(json, tensor->stride, tensor->rank);
     }
     if (tensor->offset) {
-        sp_json_key(json, "offset");
-        sp_json_number(json, tensor->offset);
+        sp_write_key(json, "offset");
+        sp_write_number(json, tensor->offset);
     }
     if (sp_inventory_file_count(inventory) > 1) {
-        sp_json_key(json, "shard");
-        sp_json_string(json, sp_inventory_file(inventory, tensor->file));
+        sp_write_key(json, "shard");
+        sp_write_string(json, sp_inventory_file(inventory, tensor->file));
     }
     put_flags(json, tensor->flags);
 }
 
-static void put_tensor(struct sp_json *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
+static void put_tensor(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
 {
-    sp_json_open_line(json, '{');
-    sp_json_key(json, "name");
-    sp_json_string(json, tensor->name);
-    sp_json_key(json, "dtype");
-    sp_json_string(json, tensor->dtype_name);
-    sp_json_key(json, "shape");
-    if (tensor->flags & SP_TENSOR_NO_SHAPE) sp_json_null(json);
-    else sp_json_numbers(json, tensor->shape, tensor->rank);
-    sp_json_key(json, "parameters");
-    sp_json_number(json, tensor->parameters);
-    sp_json_key(json, "bytes");
-    if (sp_dtype_bits(tensor->dtype)) sp_json_number(json, tensor->bytes);
-    else sp_json_null(json);
-    sp_json_key(json, "storage");
-    sp_json_string(json, tensor->storage);
+    sp_write_open_line(json, '{');
+    sp_write_key(json, "name");
+    sp_write_string(json, tensor->name);
+    sp_write_key(json, "dtype");
+    sp_write_string(json, tensor->dtype_name);
+    sp_write_key(json, "shape");
+    if (tensor->flags & SP_TENSOR_NO_SHAPE) sp_write_null(json);
+    else sp_write_numbers(json, tensor->shape, tensor->rank);
+    sp_write_key(json, "parameters");
+    sp_write_number(json, tensor->parameters);
+    sp_write_key(json, "bytes");
+    if (sp_dtype_bits(tensor->dtype)) sp_write_number(json, tensor->bytes);
+    else sp_write_null(json);
+    sp_write_key(json, "storage");
+    sp_write_string(json, tensor->storage);
     put_optional(json, inventory, tensor);
-    sp_json_close(json);
+    sp_write_close(json);
 }
 
-static void put_totals(struct sp_json *json, const char *key, const struct sp_totals *totals)
+static void put_totals(struct sp_writer *json, const char *key, const struct sp_totals *totals)
 {
-    sp_json_key(json, key);
-    sp_json_open_line(json, '{');
-    sp_json_key(json, "tensors");
-    sp_json_number(json, totals->tensors);
-    sp_json_key(json, "parameters");
-    sp_json_number(json, totals->parameters);
-    sp_json_key(json, "unique_parameters");
-    sp_json_number(json, totals->unique_parameters);
-    sp_json_key(json, "bytes");
-    sp_json_number(json, totals->bytes);
-    sp_json_close(json);
+    sp_write_key(json, key);
+    sp_write_open_line(json, '{');
+    sp_write_key(json, "tensors");
+    sp_write_number(json, totals->tensors);
+    sp_write_key(json, "parameters");
+    sp_write_number(json, totals->parameters);
+    sp_write_key(json, "unique_parameters");
+    sp_write_number(json, totals->unique_parameters);
+    sp_write_key(json, "bytes");
+    sp_write_number(json, totals->bytes);
+    sp_write_close(json);
 }
 
-static void put_metadata(struct sp_json *json, const struct sp_inventory *inventory)
+static void put_metadata(struct sp_writer *json, const struct sp_inventory *inventory)
 {
-    sp_json_key(json, "metadata");
-    sp_json_open(json, '{');
+    sp_write_key(json, "metadata");
+    sp_write_open(json, '{');
     for (size_t i = 0; i < sp_inventory_metadata_count(inventory); i++) {
         const struct sp_metadata entry = sp_inventory_metadata(inventory, i);
-        sp_json_key(json, entry.key);
-        sp_json_string(json, entry.value);
+        sp_write_key(json, entry.key);
+        sp_write_string(json, entry.value);
     }
-    sp_json_close(json);
-    sp_json_key(json, "warnings");
-    sp_json_open(json, '[');
+    sp_write_close(json);
+    sp_write_key(json, "warnings");
+    sp_write_open(json, '[');
     for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
-        sp_json_string(json, sp_inventory_warning(inventory, i));
-    sp_json_close(json);
+        sp_write_string(json, sp_inventory_warning(inventory, i));
+    sp_write_close(json);
 }
 
 void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text)
 {
     const struct sp_inventory *inventory = inspect->inventory;
     const struct sp_totals totals = sp_inventory_totals(inventory);
-    struct sp_json json = {.text = text};
-    sp_json_open(&json, '{');
-    sp_json_key(&json, "schema");
-    sp_json_string(&json, "shapeproof.inspect/1");
-    sp_json_key(&json, "file");
-    sp_json_string(&json, sp_inventory_path(inventory));
-    sp_json_key(&json, "format");
-    sp_json_string(&json, sp_inventory_format(inventory));
-    sp_json_key(&json, "tensors");
-    sp_json_open(&json, '[');
+    struct sp_writer json = {.text = text};
+    sp_write_open(&json, '{');
+    sp_write_key(&json, "schema");
+    sp_write_string(&json, "shapeproof.inspect/1");
+    sp_write_key(&json, "file");
+    sp_write_string(&json, sp_inventory_path(inventory));
+    sp_write_key(&json, "format");
+    sp_write_string(&json, sp_inventory_format(inventory));
+    sp_write_key(&json, "tensors");
+    sp_write_open(&json, '[');
     for (size_t i = 0; i < inspect->count; i++) put_tensor(&json, inventory, sp_inspect_tensor(inspect, i));
-    sp_json_close(&json);
+    sp_write_close(&json);
     put_totals(&json, "totals", &totals);
     put_metadata(&json, inventory);
     if (inspect->options.filter) put_totals(&json, "selected", &inspect->totals);
-    sp_json_close(&json);
+    sp_write_close(&json);
 }
