@@ -69,6 +69,13 @@ static size_t plain_run(const char *bytes, size_t length)
     return i;
 }
 
+/* Control characters and those that reorder what follows: they never reach a terminal raw. All below 0x10000. */
+static bool is_unsafe(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f || code == 0x2028 || code == 0x2029;
+}
+
 static void json_escape(struct sp_text *text, uint32_t code, const char *bytes, size_t length)
 {
     static const char *const short_forms[] = {
@@ -76,7 +83,7 @@ static void json_escape(struct sp_text *text, uint32_t code, const char *bytes, 
     if (code == '"' || code == '\\') sp_text_printf(text, "\\%c", (char)code);
     else if (code < sizeof short_forms / sizeof *short_forms && short_forms[code])
         sp_text_puts(text, short_forms[code]);
-    else if (code < 0x20 || code == 0x7f) sp_text_printf(text, "\\u%04x", code);
+    else if (is_unsafe(code)) sp_text_printf(text, "\\u%04x", code);
     else sp_text_append(text, bytes, length);
 }
 
@@ -95,12 +102,6 @@ void sp_text_json(struct sp_text *text, const char *string)
         i += step ? step : 1;
     }
     sp_text_puts(text, "\"");
-}
-
-static bool is_unsafe(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f || code == 0x2028 || code == 0x2029;
 }
 
 void sp_text_visible(struct sp_text *text, const char *string, size_t length)

@@ -24,8 +24,9 @@ enum cli_exit {
 struct cli_option {
     const char *name; /* the long form, without its dashes; NULL ends a table */
     char letter;      /* the short form, or 0 */
-    /* What stands for the value in the help, and what it may be: "N" is a decimal number, "a|b|c" is one of these
-     * words, "FILE" is completed as a path, anything else is any text. NULL for an option without a value. */
+    /* What stands for the value in the help, and what it may be: "N" is a decimal number, "a|b|c" (lower
+     * case) is one of these words, "FILE" is completed as a path, anything else is any text. NULL for an option without
+     * a value. */
     const char *argument;
     bool hidden; /* for the build, not for people: in no help */
     const char *help;
@@ -97,6 +98,8 @@ extern const struct cli_option cli_help_option; /* --help, which every command h
 bool cli_parse(struct cli_args *args, const struct cli_command *command, int count, char **words);
 void cli_args_free(struct cli_args *args);
 
+/* Its values are the words that its argument lists. */
+bool cli_is_choice(const struct cli_option *option);
 /* The option must be in the command's table. */
 bool cli_flag(const struct cli_args *args, const char *name);
 /* The last value given, or `fallback`. */

@@ -17,7 +17,7 @@ static void put_values(FILE *stream, const struct cli_command *command)
         fprintf(stream, "    %s:--%s", command->name, option->name);
         if (option->letter) fprintf(stream, "|%s:-%c", command->name, option->letter);
         fputs(") ", stream);
-        if (strchr(option->argument, '|')) {
+        if (cli_is_choice(option)) {
             fputs("COMPREPLY=($(compgen -W '", stream);
             put_words(stream, option->argument);
             fputs("' -- \"$word\")) ;;\n", stream);

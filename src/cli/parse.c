@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,11 @@ static bool complain_value(const struct cli_command *command, const struct cli_o
 
 /* ---- values ---- */
 
+bool cli_is_choice(const struct cli_option *option)
+{
+    return option->argument && islower((unsigned char)option->argument[0]);
+}
+
 static bool is_choice(const char *choices, const char *value)
 {
     const size_t length = strlen(value);
@@ -93,7 +99,7 @@ static bool is_number(const char *value)
 static bool is_valid(const struct cli_option *option, const char *value)
 {
     if (strcmp(option->argument, "N") == 0) return is_number(value);
-    return !strchr(option->argument, '|') || is_choice(option->argument, value);
+    return !cli_is_choice(option) || is_choice(option->argument, value);
 }
 
 static bool give(struct cli_args *args, const struct cli_option *option, const char *value)
@@ -168,7 +174,8 @@ static bool check_operands(const struct cli_args *args)
     const struct cli_command *command = args->command;
     char hint[256];
     snprintf(hint, sizeof hint, "usage: shapeproof %s [OPTION]... %s", command->name, command->operands);
-    if (args->operand_count < command->least) cli_usage_error(hint, "%s: nothing to work on", command->name);
+    if (args->operand_count < command->least)
+        cli_usage_error(hint, "%s: expected %s", command->name, command->operands);
     else if (args->operand_count > command->most)
         cli_usage_error(hint, "%s: '%s' is one argument too many", command->name, args->operands[command->most]);
     else return true;

@@ -35,7 +35,7 @@ const char *cli_suggest(const char *word, const char *const *candidates, size_t 
     if (!length || length > LONGEST) return NULL;
     for (size_t i = 0; i < count; i++) {
         if (strlen(candidates[i]) > LONGEST) continue;
-        if (length >= 3 && strncmp(candidates[i], word, length) == 0) return candidates[i]; /* an abbreviation */
+        if (length >= 2 && strncmp(candidates[i], word, length) == 0) return candidates[i]; /* an abbreviation */
         const size_t edits = distance(word, candidates[i]);
         if (edits < best_distance || (edits == best_distance && !best)) {
             best = candidates[i];
