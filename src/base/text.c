@@ -30,14 +30,18 @@ void sp_text_puts(struct sp_text *text, const char *string) { sp_text_append(tex
 void sp_text_printf(struct sp_text *text, const char *format, ...)
 {
     va_list args;
+    reserve(text, 64); /* nearly always enough, so that it is formatted once */
+    const size_t room = text->capacity - text->length;
     va_start(args, format);
-    const int length = vsnprintf(NULL, 0, format, args);
+    const int length = vsnprintf(text->data + text->length, room, format, args);
     va_end(args);
     if (length < 0) abort();
-    reserve(text, (size_t)length);
-    va_start(args, format);
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
-    va_end(args);
+    if ((size_t)length >= room) {
+        reserve(text, (size_t)length);
+        va_start(args, format);
+        vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+        va_end(args);
+    }
     text->length += (size_t)length;
 }
 
@@ -49,17 +53,20 @@ void sp_text_pad(struct sp_text *text, size_t spaces)
     text->data[text->length] = '\0';
 }
 
-void sp_text_grouped(struct sp_text *text, uint64_t number)
+static void append_number(struct sp_text *text, uint64_t number, bool grouped)
 {
-    char grouped[32]; /* filled from its end */
-    size_t at = sizeof grouped, digits = 0;
+    char digits[32]; /* filled from its end */
+    size_t at = sizeof digits, count = 0;
     do {
-        if (digits && digits % 3 == 0) grouped[--at] = ',';
-        grouped[--at] = (char)('0' + number % 10);
-        digits++;
+        if (grouped && count && count % 3 == 0) digits[--at] = ',';
+        digits[--at] = (char)('0' + number % 10);
+        count++;
     } while (number /= 10);
-    sp_text_append(text, grouped + at, sizeof grouped - at);
+    sp_text_append(text, digits + at, sizeof digits - at);
 }
+
+void sp_text_number(struct sp_text *text, uint64_t number) { append_number(text, number, false); }
+void sp_text_grouped(struct sp_text *text, uint64_t number) { append_number(text, number, true); }
 
 /* How many bytes from the start are printable ASCII that no output escapes: nearly all of every name. */
 static size_t plain_run(const char *bytes, size_t length)

@@ -64,7 +64,10 @@ void sp_put_cut(struct sp_text *text, const char *string, size_t columns)
 void sp_put_shape(struct sp_text *text, const uint64_t *shape, size_t rank)
 {
     sp_text_puts(text, "(");
-    for (size_t i = 0; i < rank; i++) sp_text_printf(text, "%s%" PRIu64, i ? ", " : "", shape[i]);
+    for (size_t i = 0; i < rank; i++) {
+        if (i) sp_text_puts(text, ", ");
+        sp_text_number(text, shape[i]);
+    }
     sp_text_puts(text, ")");
 }
 

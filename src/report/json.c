@@ -2,8 +2,6 @@
 #include "report/json.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 
 static bool on_one_line(const struct sp_writer *json) { return json->line_depth && json->depth >= json->line_depth; }
 
@@ -75,9 +73,8 @@ void sp_write_raw(struct sp_writer *json, const char *value)
 
 void sp_write_number(struct sp_writer *json, uint64_t value)
 {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%" PRIu64, value);
-    sp_write_raw(json, digits);
+    before(json);
+    sp_text_number(json->text, value);
 }
 
 void sp_write_bool(struct sp_writer *json, bool value) { sp_write_raw(json, value ? "true" : "false"); }

@@ -11,6 +11,7 @@ enum { GAP = 2, NARROWEST_FIRST_COLUMN = 24 };
 
 struct sp_cell {
     size_t begin; /* in the table's text; the next cell's begin is its end */
+    size_t width; /* known once it is measured */
     enum sp_color color;
 };
 
@@ -29,7 +30,7 @@ struct line {
 struct sp_text *sp_table_cell(struct sp_table *table)
 {
     SP_GROW(table->cells, table->count, table->capacity);
-    table->cells[table->count++] = (struct sp_cell){table->text.length, SP_COLOR_NONE};
+    table->cells[table->count++] = (struct sp_cell){.begin = table->text.length};
     return &table->text;
 }
 
@@ -49,12 +50,13 @@ static const char *cell_text(const struct sp_table *table, size_t index, size_t 
     return *length ? table->text.data + table->cells[index].begin : "";
 }
 
-static void measure(const struct sp_table *table, struct layout *layout)
+static void measure(struct sp_table *table, struct layout *layout)
 {
     for (size_t i = 0; i < table->count; i++) {
         size_t length;
         const char *text = cell_text(table, i, &length);
         const size_t column = i % table->column_count, width = sp_text_columns(text, length);
+        table->cells[i].width = width;
         if (length) layout->shown[column] = true;
         if (width > layout->width[column]) layout->width[column] = width;
     }
@@ -88,7 +90,8 @@ static void place(const struct sp_table *table, struct layout *layout)
     }
 }
 
-static void write_at(struct line *line, size_t column, const char *text, size_t length, enum sp_color color)
+static void write_cell(struct line *line, size_t column, const char *text, size_t length, size_t width,
+                       enum sp_color color)
 {
     if (line->column && line->column + 1 > column) { /* a name longer than its column */
         sp_text_puts(line->out, "\n");
@@ -98,24 +101,24 @@ static void write_at(struct line *line, size_t column, const char *text, size_t 
     sp_color_begin(line->out, line->color, color);
     sp_text_append(line->out, text, length);
     sp_color_end(line->out, line->color, color);
-    line->column = column + sp_text_columns(text, length);
+    line->column = column + width;
 }
 
-static void write_cell(struct line *line, const struct sp_column *column, size_t start, size_t width, const char *text,
-                       size_t length, enum sp_color color)
+/* Where a text of that width begins in column `i`. */
+static size_t start_of(const struct sp_table *table, const struct layout *layout, size_t i, size_t width)
 {
-    const size_t columns = sp_text_columns(text, length);
-    if (length) write_at(line, start + (column->right && columns < width ? width - columns : 0), text, length, color);
+    const bool right = table->columns[i].right && width < layout->width[i];
+    return layout->start[i] + (right ? layout->width[i] - width : 0);
 }
 
 static void write_titles(const struct sp_table *table, const struct layout *layout, struct line line)
 {
     if (!table->columns[0].title) return;
     for (size_t i = 0; i < table->column_count; i++) {
+        if (!layout->shown[i] || !table->columns[i].title) continue;
         const char *title = table->columns[i].title;
-        if (layout->shown[i] && title)
-            write_cell(&line, &table->columns[i], layout->start[i], layout->width[i], title, strlen(title),
-                       SP_COLOR_DIM);
+        const size_t width = strlen(title);
+        write_cell(&line, start_of(table, layout, i, width), title, width, width, SP_COLOR_DIM);
     }
     sp_text_puts(line.out, "\n");
 }
@@ -123,15 +126,15 @@ static void write_titles(const struct sp_table *table, const struct layout *layo
 static void write_row(const struct sp_table *table, const struct layout *layout, size_t first, struct line line)
 {
     for (size_t i = 0; i < table->column_count; i++) {
+        const struct sp_cell *cell = &table->cells[first + i];
         size_t length;
         const char *text = cell_text(table, first + i, &length);
-        write_cell(&line, &table->columns[i], layout->start[i], layout->width[i], text, length,
-                   table->cells[first + i].color);
+        if (length) write_cell(&line, start_of(table, layout, i, cell->width), text, length, cell->width, cell->color);
     }
     sp_text_puts(line.out, "\n");
 }
 
-void sp_table_render(const struct sp_table *table, struct sp_text *out, const struct sp_report_options *options)
+void sp_table_render(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options)
 {
     assert(table->column_count && table->column_count <= SP_TABLE_COLUMNS && table->count % table->column_count == 0);
     struct layout layout = {0};

@@ -39,7 +39,7 @@ struct sp_text *sp_table_cell(struct sp_table *table);
 void sp_table_color(struct sp_table *table, enum sp_color color);
 /* Appends the table. When a row would be wider than options->width, the first column is narrowed, and a longer text in
  * it pushes the rest of its row to the next line: nothing is cut. */
-void sp_table_render(const struct sp_table *table, struct sp_text *out, const struct sp_report_options *options);
+void sp_table_render(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options);
 void sp_table_free(struct sp_table *table);
 
 #endif
