@@ -164,6 +164,27 @@ static void put_parameters(const struct sp_inspect *inspect, struct sp_text *tex
     sp_text_puts(text, " of optimizer or trainer state\n");
 }
 
+static void put_bytes(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    uint64_t unknown = 0;
+    for (size_t i = 0; i < inspect->count; i++) {
+        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
+        unknown += !sp_dtype_bits(tensor->dtype) && tensor->parameters;
+    }
+    put_label(inspect, text, "bytes");
+    sp_put_bytes(text, inspect->totals.bytes);
+    if (inspect->totals.bytes >= 1024) {
+        sp_text_puts(text, " (");
+        sp_text_grouped(text, inspect->totals.bytes);
+        sp_text_puts(text, ")");
+    }
+    if (unknown) {
+        sp_text_puts(text, " without ");
+        sp_put_count(text, unknown, "tensor of unknown size", "tensors of unknown size");
+    }
+    sp_text_puts(text, "\n");
+}
+
 static void put_totals(const struct sp_inspect *inspect, struct sp_text *text)
 {
     const uint64_t all = sp_inventory_totals(inspect->inventory).tensors;
@@ -175,18 +196,23 @@ static void put_totals(const struct sp_inspect *inspect, struct sp_text *text)
     }
     sp_text_puts(text, "\n");
     put_parameters(inspect, text);
-    put_label(inspect, text, "bytes");
-    sp_put_bytes(text, inspect->totals.bytes);
-    if (inspect->totals.bytes >= 1024) {
-        sp_text_puts(text, " (");
-        sp_text_grouped(text, inspect->totals.bytes);
-        sp_text_puts(text, ")");
-    }
-    sp_text_puts(text, "\n");
+    put_bytes(inspect, text);
 }
 
-/* The parameters of each dtype, in the order in which the dtypes first appear. What has no known dtype is called by
- * the format's own words, which may be many: they are put together. */
+/* The word for what has no known dtype: the format's own, when it is the same for all. */
+static const char *word_for_unknown(const struct sp_inspect *inspect)
+{
+    const char *word = NULL;
+    for (size_t i = 0; i < inspect->count; i++) {
+        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
+        if (tensor->dtype != SP_DTYPE_UNKNOWN) continue;
+        if (word && strcmp(word, tensor->dtype_name) != 0) return "other";
+        word = tensor->dtype_name;
+    }
+    return word;
+}
+
+/* The parameters of each dtype, in the order in which the dtypes first appear. */
 static void put_dtypes(const struct sp_inspect *inspect, struct sp_text *text)
 {
     uint64_t sums[SP_DTYPE_COUNT] = {0};
@@ -202,8 +228,9 @@ static void put_dtypes(const struct sp_inspect *inspect, struct sp_text *text)
     if (!count) return;
     put_label(inspect, text, "dtypes");
     for (size_t i = 0; i < count; i++) {
-        sp_text_printf(text, "%s%s ", i ? " \u00b7 " : "",
-                       order[i] == SP_DTYPE_UNKNOWN ? "other" : sp_dtype_name(order[i]));
+        if (i) sp_text_puts(text, " \u00b7 ");
+        sp_put_visible(text, order[i] == SP_DTYPE_UNKNOWN ? word_for_unknown(inspect) : sp_dtype_name(order[i]));
+        sp_text_puts(text, " ");
         sp_text_grouped(text, sums[order[i]]);
     }
     sp_text_puts(text, "\n");

@@ -100,7 +100,7 @@ static void everything_is_said_to_people(void **state)
                   "parameters  4,096 (4,136 with tied tensors counted each time)\n"
                   "            4,056 of the model, 40 of optimizer or trainer state\n"
                   "bytes       16.0 KiB (16,384)\n"
-                  "dtypes      F32 4,096 \u00b7 other 0\n"
+                  "dtypes      F32 4,096 \u00b7 string 0\n"
                   "metadata    epoch = 7\n");
 }
 
@@ -365,6 +365,30 @@ static void many_ties_are_summarised(void **state)
                   "dtypes      F32 13\n");
 }
 
+static void what_cannot_be_measured_is_said(void **state)
+{
+    static const char *const words[] = {"compound", "enum"};
+    struct sp_inventory *inventory = open_made("hdf5");
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct sp_tensor *tensor = add(inventory, words[i], 3, 0, NULL);
+        tensor->dtype = SP_DTYPE_UNKNOWN;
+        tensor->dtype_name = words[i];
+        assert_true(sp_tensor_measure(tensor));
+    }
+    assert_report(inventory, NULL,
+                  "made: hdf5\n"
+                  "\n"
+                  "name      dtype     shape  parameters  bytes\n"
+                  "compound  compound  (3)             3      ?\n"
+                  "enum      enum      (3)             3      ?\n"
+                  "\n"
+                  "tensors     2\n"
+                  "parameters  6\n"
+                  "bytes       0 B without 2 tensors of unknown size\n"
+                  "dtypes      other 6\n");
+}
+
 static void an_empty_checkpoint_has_totals(void **state)
 {
     (void)state;
@@ -389,6 +413,7 @@ int main(void)
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(names_are_sorted_by_their_numbers),
         cmocka_unit_test(many_ties_are_summarised),
+        cmocka_unit_test(what_cannot_be_measured_is_said),
         cmocka_unit_test(an_empty_checkpoint_has_totals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
