@@ -165,21 +165,21 @@ static void add_sibling(struct sp_names *names, const char *name, const struct s
 static void warn_absent(const struct sp_shard *shards, size_t count, struct sp_inventory *inventory)
 {
     struct sp_names absent = {0};
-    struct shard_name shard;
-    parse_shard(shards[0].name, &shard);
-    uint32_t next = shard.number ? 1 : 0;
-    const uint32_t end = next + shard.of;
+    struct shard_name first, shard;
+    parse_shard(shards[0].name, &first);
+    uint32_t next = first.number ? 1 : 0;
+    const uint32_t end = next + first.of;
     for (size_t i = 0; i <= count && next < end; i++) {
         if (i < count) parse_shard(shards[i].name, &shard);
         const uint32_t stop = i < count && shard.number < end ? shard.number : end;
         for (; next < stop; next++) {
-            if (absent.count < 3) add_sibling(&absent, shards[0].name, &shard, next);
+            if (absent.count < 3) add_sibling(&absent, shards[0].name, &first, next);
             else absent.count++;
         }
         if (next < end) next++;
     }
     if (absent.count)
-        sp_inventory_warn(inventory, "%zu of %u shards are absent: %s", absent.count, shard.of, sp_names_text(&absent));
+        sp_inventory_warn(inventory, "%zu of %u shards are absent: %s", absent.count, first.of, sp_names_text(&absent));
     sp_names_free(&absent);
 }
 
