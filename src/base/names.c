@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST_NAME = 160, LISTED_NAMES = 3 };
+enum { LONGEST_NAME = 160 };
 
 static size_t cut_at_code_point(const char *text, size_t length, size_t limit)
 {
@@ -30,14 +30,14 @@ struct sp_quoted sp_quote(const char *name)
 
 void sp_names_add(struct sp_names *names, const char *name)
 {
-    if (names->count++ >= LISTED_NAMES) return;
+    if (names->count++ >= SP_NAMES_SHOWN) return;
     if (names->count > 1) sp_text_puts(&names->text, ", ");
     sp_text_puts(&names->text, sp_quote(name).text);
 }
 
 const char *sp_names_text(struct sp_names *names)
 {
-    if (names->count > LISTED_NAMES) sp_text_printf(&names->text, " and %zu more", names->count - LISTED_NAMES);
+    if (names->count > SP_NAMES_SHOWN) sp_text_printf(&names->text, " and %zu more", names->count - SP_NAMES_SHOWN);
     return names->text.data ? names->text.data : "";
 }
 

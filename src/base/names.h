@@ -16,9 +16,11 @@ struct sp_quoted {
 struct sp_quoted sp_quote(const char *name);
 
 /* A list of which only the first few are shown: 'a', 'b', 'c' and 4 more. Zero-initialise; sp_names_free. */
+enum { SP_NAMES_SHOWN = 3 };
+
 struct sp_names {
     struct sp_text text;
-    size_t count;
+    size_t count; /* of all, shown or not */
 };
 
 void sp_names_add(struct sp_names *names, const char *name);

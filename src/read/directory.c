@@ -151,35 +151,37 @@ static size_t find_shards(const struct listing *listing, struct sp_shard *shards
     return count;
 }
 
-/* "model-00002-of-00003.safetensors" from the name of its neighbour. */
-static void add_sibling(struct sp_names *names, const char *name, const struct shard_name *shard, uint32_t number)
+/* The names of the shards numbered [from, to), made from that of another one; only the first few are shown. */
+static void add_absent(struct sp_names *absent, const char *name, const struct shard_name *shard, uint32_t from,
+                       uint32_t to)
 {
-    struct sp_text text = {0};
-    sp_text_append(&text, name, shard->stem);
-    sp_text_printf(&text, "%0*u%s", (int)shard->digits, number, name + shard->stem + shard->digits);
-    sp_names_add(names, text.data);
-    sp_text_free(&text);
+    for (; from < to && absent->count < SP_NAMES_SHOWN; from++) {
+        struct sp_text text = {0};
+        sp_text_append(&text, name, shard->stem);
+        sp_text_printf(&text, "%0*u%s", (int)shard->digits, from, name + shard->stem + shard->digits);
+        sp_names_add(absent, text.data);
+        sp_text_free(&text);
+    }
+    if (from < to) absent->count += to - from;
 }
 
 /* The shards are sorted, so that one sweep finds the numbers that are not there. */
 static void warn_absent(const struct sp_shard *shards, size_t count, struct sp_inventory *inventory)
 {
     struct sp_names absent = {0};
-    struct shard_name shard;
-    parse_shard(shards[0].name, &shard);
-    uint32_t next = shard.number ? 1 : 0;
-    const uint32_t end = next + shard.of;
-    for (size_t i = 0; i <= count && next < end; i++) {
-        if (i < count) parse_shard(shards[i].name, &shard);
-        const uint32_t stop = i < count && shard.number < end ? shard.number : end;
-        for (; next < stop; next++) {
-            if (absent.count < 3) add_sibling(&absent, shards[0].name, &shard, next);
-            else absent.count++;
-        }
-        if (next < end) next++;
+    struct shard_name first, shard;
+    parse_shard(shards[0].name, &first);
+    uint32_t next = first.number ? 1 : 0; /* some writers count from 0 */
+    const uint32_t end = next + first.of;
+    for (size_t i = 0; i < count; i++) {
+        parse_shard(shards[i].name, &shard);
+        if (shard.number < next || shard.number >= end) continue;
+        add_absent(&absent, shards[0].name, &first, next, shard.number);
+        next = shard.number + 1;
     }
+    add_absent(&absent, shards[0].name, &first, next, end);
     if (absent.count)
-        sp_inventory_warn(inventory, "%zu of %u shards are absent: %s", absent.count, shard.of, sp_names_text(&absent));
+        sp_inventory_warn(inventory, "%zu of %u shards are absent: %s", absent.count, first.of, sp_names_text(&absent));
     sp_names_free(&absent);
 }
 
