@@ -108,8 +108,6 @@ static int compare_places(const void *left, const void *right)
     const int storage = strcmp(a->storage, b->storage);
     if (storage) return storage;
     if (a->offset != b->offset) return a->offset < b->offset ? -1 : 1;
-    /* The larger first: of two that begin at the same place, the smaller is the view. */
-    if (a->parameters != b->parameters) return a->parameters > b->parameters ? -1 : 1;
     const int shape = compare_shapes(a, b);
     if (shape) return shape;
     return a < b ? -1 : a > b; /* the first in file order comes first */

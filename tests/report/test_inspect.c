@@ -63,7 +63,7 @@ static struct sp_inventory *open_torch(void)
     struct sp_inventory *inventory = open_made("torch-zip");
     add(inventory, "model.wte.weight", 10, 4, "0");
     add(inventory, "model.head.weight", 10, 4, "0");
-    add(inventory, "model.first_rows", 2, 4, "0");
+    add(inventory, "model.some_rows", 2, 4, "0")->offset = 8;
     add(inventory, "model.wide", 1000, 4, "1")->stride = zeros;
     inventory->tensors[3].flags = SP_TENSOR_EXPANDED;
     add(inventory, "model.turned", 4, 2, "2")->stride = transposed;
@@ -89,7 +89,7 @@ static void everything_is_said_to_people(void **state)
                   "name               dtype   shape      parameters     bytes  note\n"
                   "model.wte.weight   F32     (10, 4)            40     160 B\n"
                   "model.head.weight  F32     (10, 4)            40     160 B  same as model.wte.weight\n"
-                  "model.first_rows   F32     (2, 4)              8      32 B  view\n"
+                  "model.some_rows    F32     (2, 4)              8      32 B  view\n"
                   "model.wide         F32     (1000, 4)       4,000  15.6 KiB  expanded\n"
                   "model.turned       F32     (4, 2)              8      32 B\n"
                   "optimizer.exp_avg  F32     (10, 4)            40     160 B  no data, state\n"
@@ -119,8 +119,8 @@ static void everything_is_said_to_programs(void **state)
         "\"bytes\": 160, \"storage\": \"0\"},\n"
         "    {\"name\": \"model.head.weight\", \"dtype\": \"F32\", \"shape\": [10, 4], \"parameters\": 40, "
         "\"bytes\": 160, \"storage\": \"0\", \"same_as\": \"model.wte.weight\"},\n"
-        "    {\"name\": \"model.first_rows\", \"dtype\": \"F32\", \"shape\": [2, 4], \"parameters\": 8, "
-        "\"bytes\": 32, \"storage\": \"0\", \"flags\": [\"view\"]},\n"
+        "    {\"name\": \"model.some_rows\", \"dtype\": \"F32\", \"shape\": [2, 4], \"parameters\": 8, "
+        "\"bytes\": 32, \"storage\": \"0\", \"offset\": 8, \"flags\": [\"view\"]},\n"
         "    {\"name\": \"model.wide\", \"dtype\": \"F32\", \"shape\": [1000, 4], \"parameters\": 4000, "
         "\"bytes\": 16000, \"storage\": \"1\", \"stride\": [0, 0], \"flags\": [\"expanded\"]},\n"
         "    {\"name\": \"model.turned\", \"dtype\": \"F32\", \"shape\": [4, 2], \"parameters\": 8, "
