@@ -66,6 +66,7 @@ check_examples() {
     done
 }
 
+# shellcheck disable=SC2046 # documents have no blanks in their names
 [ $# -gt 0 ] || set -- $(ls README.md 2>/dev/null) $(find docs -name '*.md' | sort)
 for file in "$@"; do check_examples "$file"; done
 echo "$passed passed, $failed failed"

@@ -12,7 +12,7 @@ int cli_unknown_command(const char *name)
     char hint[512] = "shapeproof --help lists the commands";
     const char *names[COMMANDS_AT_MOST];
     size_t count = 0;
-    for (; cli_commands[count] && count < COMMANDS_AT_MOST; count++) names[count] = cli_commands[count]->name;
+    for (; count < COMMANDS_AT_MOST && cli_commands[count]; count++) names[count] = cli_commands[count]->name;
     const char *likely = cli_suggest(name, names, count);
     if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);
     else if (access(name, F_OK) == 0) snprintf(hint, sizeof hint, "to look into a file: shapeproof inspect %s", name);
