@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "shapeproof/api.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -53,16 +55,16 @@ enum sp_dtype {
 };
 
 /* "F32", "BF16", ...; "?" for SP_DTYPE_UNKNOWN. Static. */
-const char *sp_dtype_name(enum sp_dtype dtype);
+SP_API const char *sp_dtype_name(enum sp_dtype dtype);
 
 /* Bits of one element: 32 for F32, 4 for F4; 0 when unknown. */
-unsigned sp_dtype_bits(enum sp_dtype dtype);
+SP_API unsigned sp_dtype_bits(enum sp_dtype dtype);
 
 /* True for the real floating-point types (F64 down to F4), false for integers and complex numbers. */
-bool sp_dtype_is_float(enum sp_dtype dtype);
+SP_API bool sp_dtype_is_float(enum sp_dtype dtype);
 
 /* The dtype of a case-sensitive name of `length` bytes, or SP_DTYPE_UNKNOWN. */
-enum sp_dtype sp_dtype_from_name(const char *name, uint64_t length);
+SP_API enum sp_dtype sp_dtype_from_name(const char *name, uint64_t length);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,8 @@
 #ifndef SHAPEPROOF_ERROR_H
 #define SHAPEPROOF_ERROR_H
 
+#include "shapeproof/api.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -36,7 +38,7 @@ struct sp_error {
 };
 
 /* The name of a kind as it stands in JSON: "malformed", "limit", ...; "" for SP_KIND_NONE. Static. */
-const char *sp_kind_name(enum sp_kind kind);
+SP_API const char *sp_kind_name(enum sp_kind kind);
 
 #ifdef __cplusplus
 }

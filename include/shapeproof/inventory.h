@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shapeproof/api.h"
 #include "shapeproof/dtype.h"
 #include "shapeproof/error.h"
 
@@ -59,28 +60,28 @@ struct sp_inventory; /* opaque: owns everything that the functions below return 
 /* Read the checkpoint at `path`: a file, a directory, or an index (*.index.json) whose shards become one
  * inventory. Only headers are read. Returns NULL and fills `error` (status SP_ERR_FILE) when it cannot be read.
  * Free with sp_inventory_close. Thread-safe as long as no two threads share an inventory. */
-struct sp_inventory *sp_inventory_open(const char *path, struct sp_error *error);
+SP_API struct sp_inventory *sp_inventory_open(const char *path, struct sp_error *error);
 
 /* Frees the inventory and all that was borrowed from it. NULL is allowed. */
-void sp_inventory_close(struct sp_inventory *inventory);
+SP_API void sp_inventory_close(struct sp_inventory *inventory);
 
 /* All strings, tensors and arrays returned below are borrowed until sp_inventory_close. */
-const char *sp_inventory_path(const struct sp_inventory *inventory);
-const char *sp_inventory_format(const struct sp_inventory *inventory); /* "safetensors", "torch-zip", ... */
-size_t sp_inventory_count(const struct sp_inventory *inventory);
-const struct sp_tensor *sp_inventory_tensor(const struct sp_inventory *inventory, size_t index);
+SP_API const char *sp_inventory_path(const struct sp_inventory *inventory);
+SP_API const char *sp_inventory_format(const struct sp_inventory *inventory); /* "safetensors", "torch-zip", ... */
+SP_API size_t sp_inventory_count(const struct sp_inventory *inventory);
+SP_API const struct sp_tensor *sp_inventory_tensor(const struct sp_inventory *inventory, size_t index);
 /* Index of the tensor with that exact name, or SP_NONE. */
-size_t sp_inventory_find(const struct sp_inventory *inventory, const char *name);
-struct sp_totals sp_inventory_totals(const struct sp_inventory *inventory);
-size_t sp_inventory_file_count(const struct sp_inventory *inventory);
-const char *sp_inventory_file(const struct sp_inventory *inventory, size_t index);
-size_t sp_inventory_metadata_count(const struct sp_inventory *inventory);
-struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inventory, size_t index);
-size_t sp_inventory_warning_count(const struct sp_inventory *inventory);
-const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index);
+SP_API size_t sp_inventory_find(const struct sp_inventory *inventory, const char *name);
+SP_API struct sp_totals sp_inventory_totals(const struct sp_inventory *inventory);
+SP_API size_t sp_inventory_file_count(const struct sp_inventory *inventory);
+SP_API const char *sp_inventory_file(const struct sp_inventory *inventory, size_t index);
+SP_API size_t sp_inventory_metadata_count(const struct sp_inventory *inventory);
+SP_API struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inventory, size_t index);
+SP_API size_t sp_inventory_warning_count(const struct sp_inventory *inventory);
+SP_API const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index);
 
 /* The formats that this build reads, in the order of recognition; NULL past the last. */
-const char *sp_format_name(size_t index);
+SP_API const char *sp_format_name(size_t index);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,30 +30,57 @@ void sp_text_puts(struct sp_text *text, const char *string) { sp_text_append(tex
 void sp_text_printf(struct sp_text *text, const char *format, ...)
 {
     va_list args;
+    reserve(text, 64); /* nearly always enough, so that it is formatted once */
+    const size_t room = text->capacity - text->length;
     va_start(args, format);
-    const int length = vsnprintf(NULL, 0, format, args);
+    const int length = vsnprintf(text->data + text->length, room, format, args);
     va_end(args);
     if (length < 0) abort();
-    reserve(text, (size_t)length);
-    va_start(args, format);
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
-    va_end(args);
+    if ((size_t)length >= room) {
+        reserve(text, (size_t)length);
+        va_start(args, format);
+        vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+        va_end(args);
+    }
     text->length += (size_t)length;
 }
 
 void sp_text_pad(struct sp_text *text, size_t spaces)
 {
-    while (spaces--) sp_text_append(text, " ", 1);
+    reserve(text, spaces);
+    memset(text->data + text->length, ' ', spaces);
+    text->length += spaces;
+    text->data[text->length] = '\0';
 }
 
-void sp_text_grouped(struct sp_text *text, uint64_t number)
+static void append_number(struct sp_text *text, uint64_t number, bool grouped)
 {
-    char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
-    for (int i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0) sp_text_append(text, ",", 1);
-        sp_text_append(text, digits + i, 1);
-    }
+    char digits[32]; /* filled from its end */
+    size_t at = sizeof digits, count = 0;
+    do {
+        if (grouped && count && count % 3 == 0) digits[--at] = ',';
+        digits[--at] = (char)('0' + number % 10);
+        count++;
+    } while (number /= 10);
+    sp_text_append(text, digits + at, sizeof digits - at);
+}
+
+void sp_text_number(struct sp_text *text, uint64_t number) { append_number(text, number, false); }
+void sp_text_grouped(struct sp_text *text, uint64_t number) { append_number(text, number, true); }
+
+/* How many bytes from the start are printable ASCII that no output escapes: nearly all of every name. */
+static size_t plain_run(const char *bytes, size_t length)
+{
+    size_t i = 0;
+    while (i < length && bytes[i] >= 0x20 && bytes[i] < 0x7f && bytes[i] != '"' && bytes[i] != '\\') i++;
+    return i;
+}
+
+/* Control characters and those that reorder what follows: they never reach a terminal raw. All below 0x10000. */
+static bool is_unsafe(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f || code == 0x2028 || code == 0x2029;
 }
 
 static void json_escape(struct sp_text *text, uint32_t code, const char *bytes, size_t length)
@@ -64,7 +90,7 @@ static void json_escape(struct sp_text *text, uint32_t code, const char *bytes, 
     if (code == '"' || code == '\\') sp_text_printf(text, "\\%c", (char)code);
     else if (code < sizeof short_forms / sizeof *short_forms && short_forms[code])
         sp_text_puts(text, short_forms[code]);
-    else if (code < 0x20 || code == 0x7f) sp_text_printf(text, "\\u%04x", code);
+    else if (is_unsafe(code)) sp_text_printf(text, "\\u%04x", code);
     else sp_text_append(text, bytes, length);
 }
 
@@ -74,6 +100,9 @@ void sp_text_json(struct sp_text *text, const char *string)
     sp_text_puts(text, "\"");
     for (size_t i = 0; i < length;) {
         uint32_t code;
+        const size_t plain = plain_run(string + i, length - i);
+        sp_text_append(text, string + i, plain);
+        if ((i += plain) == length) break;
         const size_t step = sp_utf8_decode(string + i, length - i, &code);
         if (step) json_escape(text, code, string + i, step);
         else sp_text_puts(text, "\xef\xbf\xbd");
@@ -82,16 +111,13 @@ void sp_text_json(struct sp_text *text, const char *string)
     sp_text_puts(text, "\"");
 }
 
-static bool is_unsafe(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069) || code == 0x200e || code == 0x200f || code == 0x2028 || code == 0x2029;
-}
-
 void sp_text_visible(struct sp_text *text, const char *string, size_t length)
 {
     for (size_t i = 0; i < length;) {
         uint32_t code;
+        const size_t plain = plain_run(string + i, length - i);
+        sp_text_append(text, string + i, plain);
+        if ((i += plain) == length) break;
         const size_t step = sp_utf8_decode(string + i, length - i, &code);
         if (!step) sp_text_printf(text, "\\x%02x", (unsigned char)string[i]);
         else if (is_unsafe(code)) sp_text_printf(text, code < 0x100 ? "\\x%02x" : "\\u{%x}", code);
@@ -102,9 +128,11 @@ void sp_text_visible(struct sp_text *text, const char *string, size_t length)
 
 size_t sp_visible_width(const char *string)
 {
+    const size_t length = strlen(string);
+    if (plain_run(string, length) == length) return length;
     struct sp_text text = {0};
     size_t width = 0;
-    sp_text_visible(&text, string, strlen(string));
+    sp_text_visible(&text, string, length);
     for (size_t i = 0; i < text.length; i++) width += ((unsigned char)text.data[i] & 0xc0) != 0x80;
     sp_text_free(&text);
     return width;

@@ -16,9 +16,11 @@ void sp_text_append(struct sp_text *text, const char *bytes, size_t length);
 void sp_text_puts(struct sp_text *text, const char *string);
 void sp_text_printf(struct sp_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sp_text_pad(struct sp_text *text, size_t spaces);
-/* 124439808 -> "124,439,808". */
+/* 124439808, and 124,439,808. */
+void sp_text_number(struct sp_text *text, uint64_t number);
 void sp_text_grouped(struct sp_text *text, uint64_t number);
-/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD, and what a terminal must not see raw becomes
+ * \uNNNN. */
 void sp_text_json(struct sp_text *text, const char *string);
 /* For people: control characters, bidi controls and invalid UTF-8 as \xNN or \u{NNNN}, never raw. */
 void sp_text_visible(struct sp_text *text, const char *string, size_t length);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * Marks what the shared library exports; everything else is compiled hidden. */
+#ifndef SHAPEPROOF_API_H
+#define SHAPEPROOF_API_H
+
+#if defined(__GNUC__)
+#define SP_API __attribute__((visibility("default")))
+#else
+#define SP_API
+#endif
+
+#endif

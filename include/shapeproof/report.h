@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * Reports: what was found, as text for people or as JSON for programs. A report is a pure function of its arguments:
+ * the same inventory and options give the same bytes, whatever the locale, the environment or the terminal.
+ * Every returned text is NUL-terminated, ends with a newline and belongs to the caller: give it to sp_free. */
+#ifndef SHAPEPROOF_REPORT_H
+#define SHAPEPROOF_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "shapeproof/api.h"
+#include "shapeproof/inventory.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sp_report_format { SP_REPORT_TEXT = 0, SP_REPORT_JSON };
+
+/* What every report can be told. All zero is text without colour and without a limit of width. */
+struct sp_report_options {
+    enum sp_report_format format;
+    bool color;     /* text: ANSI escapes */
+    unsigned width; /* text: the columns to fit into as far as nothing need be cut for it; 0 for no limit */
+};
+
+enum sp_inspect_view {
+    SP_INSPECT_LIST = 0, /* one line per tensor */
+    SP_INSPECT_TREE,     /* nested by the components of the names, equal siblings folded into one */
+    SP_INSPECT_PREFIXES, /* sub-totals of the prefixes of `depth` components */
+    SP_INSPECT_TOTALS    /* no tensors, only what follows them */
+};
+
+enum sp_inspect_sort {
+    SP_SORT_FILE = 0, /* as the file lists them */
+    SP_SORT_NAME,     /* by name, numbers by their value: layers.2 before layers.10 */
+    SP_SORT_SIZE      /* most bytes first */
+};
+
+struct sp_inspect_options {
+    struct sp_report_options report;
+    enum sp_inspect_view view; /* text only: JSON always lists the tensors */
+    enum sp_inspect_sort sort;
+    unsigned depth;     /* TREE: levels to unfold, 0 for all; PREFIXES: components of a prefix, 0 counts as 1 */
+    const char *filter; /* a shell pattern (`*`, `?`, `[...]`) that a name must match as a whole, or NULL */
+};
+
+/* What a checkpoint holds. `options` may be NULL (all zero). `length`, if not NULL, receives the length of the text.
+ * With a filter the tensors and totals are those of the matching tensors; JSON keeps "totals" for the whole checkpoint
+ * and adds "selected". Warnings are part of the JSON alone: a program that prints the text shows them by itself. */
+SP_API char *sp_report_inspect(const struct sp_inventory *inventory, const struct sp_inspect_options *options,
+                               size_t *length);
+
+/* `text` as every report shows a text that comes from outside: control characters, bidirectional controls and invalid
+ * UTF-8 as escapes. Unlike a report it gets no newline. */
+SP_API char *sp_report_visible(const char *text);
+
+/* Frees what this library returned as the caller's own. NULL is allowed. */
+SP_API void sp_free(void *memory);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

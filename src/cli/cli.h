@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ * The frame of the command line. A command is one file with one `const struct cli_command` and one line in commands.c.
+ * Its option table drives parsing, --help, the man page and shell completion: there is no second list of options.
+ * Only this folder writes to streams, reads the environment or ends the process; it sees the public headers alone. */
+#ifndef SP_CLI_H
+#define SP_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "shapeproof/shapeproof.h"
+
+enum cli_exit {
+    CLI_OK = 0,
+    CLI_DIFFERS = 1,
+    CLI_USAGE = SP_ERR_USAGE,
+    CLI_TABLE = SP_ERR_TABLE,
+    CLI_FILE = SP_ERR_FILE, /* also when the output cannot be written */
+    CLI_UNKNOWN = SP_ERR_UNKNOWN
+};
+
+struct cli_option {
+    const char *name; /* the long form, without its dashes; NULL ends a table */
+    char letter;      /* the short form, or 0 */
+    /* What stands for the value in the help, and what it may be: "N" is a decimal number, "a|b|c" (lower
+     * case) is one of these words, "FILE" is completed as a path, anything else is any text. NULL for an option without
+     * a value. */
+    const char *argument;
+    bool hidden; /* for the build, not for people: in no help */
+    const char *help;
+};
+
+/* Rows that several commands have. */
+#define CLI_OPTION_JSON                                                                                                \
+    {                                                                                                                  \
+        .name = "json", .help = "write JSON instead of text"                                                           \
+    }
+#define CLI_OPTION_COLOR                                                                                               \
+    {                                                                                                                  \
+        .name = "color", .argument = "auto|always|never",                                                              \
+        .help = "colour the text; auto, on a terminal, is the default"                                                 \
+    }
+#define CLI_OPTION_END                                                                                                 \
+    {                                                                                                                  \
+        .name = NULL                                                                                                   \
+    }
+
+struct cli_example {
+    const char *command; /* NULL ends a list */
+    const char *what;
+};
+
+enum { CLI_MANY = 1 << 30 };
+
+struct cli_args;
+
+struct cli_command {
+    const char *name;
+    const char *summary;     /* one line, no full stop */
+    const char *operands;    /* "FILE...", "" */
+    const char *description; /* paragraphs, separated by an empty line */
+    size_t least, most;      /* operands; CLI_MANY for no limit */
+    const struct cli_option *options;
+    const struct cli_example *examples; /* may be NULL */
+    int (*run)(const struct cli_args *args);
+};
+
+/* What the user gave: valid against the command's option table, so that a run function need not check again. */
+struct cli_args {
+    const struct cli_command *command;
+    const char **operands;
+    size_t operand_count;
+    struct cli_given *given;
+    size_t given_count;
+};
+
+/* ---- commands.c, main.c ---- */
+
+extern const struct cli_command *const cli_commands[]; /* ends with NULL */
+const struct cli_command *cli_command_named(const char *name);
+/* Complains, with a suggestion; returns CLI_USAGE. */
+int cli_unknown_command(const char *name);
+
+struct cli_term { /* a term and its meaning, for help and manual */
+    const char *term;
+    const char *meaning;
+};
+extern const struct cli_term cli_exit_statuses[]; /* ends with a NULL term */
+extern const struct cli_term cli_environment[];
+extern const struct cli_option cli_help_option; /* --help, which every command has */
+
+/* ---- parse.c ---- */
+
+/* Fills `args` from the words behind the command's name. False after a usage error was printed. Either way free it with
+ * cli_args_free. With --help, or with --, no operands are missing or too many. */
+bool cli_parse(struct cli_args *args, const struct cli_command *command, int count, char **words);
+void cli_args_free(struct cli_args *args);
+
+/* Its values are the words that its argument lists. */
+bool cli_is_choice(const struct cli_option *option);
+/* The option must be in the command's table. */
+bool cli_flag(const struct cli_args *args, const char *name);
+/* The last value given, or `fallback`. */
+const char *cli_value(const struct cli_args *args, const char *name, const char *fallback);
+uint64_t cli_number(const struct cli_args *args, const char *name, uint64_t fallback);
+/* Every value of an option that may be repeated: start with *position = 0, NULL after the last. */
+const char *cli_next_value(const struct cli_args *args, const char *name, size_t *position);
+
+/* ---- message.c: one line on stderr, and at most one hint ---- */
+
+void cli_error(const struct sp_error *error);
+/* The words of the caller may be in it: they are made printable. `hint` may be NULL or "". Returns CLI_USAGE. */
+int cli_usage_error(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_warning(const char *path, const char *message);
+
+/* ---- output.c ---- */
+
+/* Format, colour and width, as options and terminal say. */
+struct sp_report_options cli_report_options(const struct cli_args *args);
+/* Writes a report to stdout and frees it. */
+void cli_put_report(char *report, size_t length);
+/* Closes stdout; false after an error was printed, when not all could be written. */
+bool cli_close_output(void);
+
+/* ---- suggest.c ---- */
+
+/* The candidate that `word` is most likely a slip of the keyboard for, or NULL. */
+const char *cli_suggest(const char *word, const char *const *candidates, size_t count);
+
+/* ---- help.c, manual.c, completion.c: from the tables ---- */
+
+void cli_print_usage(FILE *stream);
+void cli_print_help(FILE *stream);
+void cli_print_command_help(FILE *stream, const struct cli_command *command);
+void cli_print_manual(FILE *stream);
+void cli_print_bash_completion(FILE *stream);
+
+#endif

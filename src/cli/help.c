@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ * --help of the command and of its sub-commands, and the command `help`. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+enum { WIDTH = 80, TERM_COLUMNS = 14, OPTION_COLUMNS = 30 };
+
+static const char tagline[] = "shapeproof: what a model checkpoint holds, and what it should hold";
+
+/* ---- filling lines ---- */
+
+static void indent_to(FILE *stream, size_t *column, size_t wanted)
+{
+    for (; *column < wanted; ++*column) putc(' ', stream);
+}
+
+/* Words from `column` on, further lines indented; an empty line in the text stays one. Ends the line. */
+static void fill(FILE *stream, size_t column, size_t indent, const char *text)
+{
+    while (*text) {
+        const size_t length = strcspn(text, " \n");
+        if (column > indent && column + 1 + length > WIDTH) {
+            putc('\n', stream);
+            column = 0;
+        }
+        if (column > indent) column += (size_t)fprintf(stream, " ");
+        indent_to(stream, &column, indent);
+        column += fwrite(text, 1, length, stream);
+        text += length;
+        if (strncmp(text, "\n\n", 2) == 0) {
+            fputs("\n\n", stream);
+            column = 0;
+        }
+        text += strspn(text, " \n");
+    }
+    putc('\n', stream);
+}
+
+static void put_terms(FILE *stream, const char *title, const struct cli_term *terms)
+{
+    fprintf(stream, "\n%s:\n", title);
+    for (; terms->term; terms++) {
+        size_t column = (size_t)fprintf(stream, "  %s", terms->term);
+        indent_to(stream, &column, TERM_COLUMNS);
+        fill(stream, column, TERM_COLUMNS, terms->meaning);
+    }
+}
+
+/* ---- one command ---- */
+
+static void put_option(FILE *stream, const struct cli_option *option)
+{
+    size_t column = option->letter ? (size_t)fprintf(stream, "  -%c, --%s", option->letter, option->name)
+                                   : (size_t)fprintf(stream, "      --%s", option->name);
+    if (option->argument) column += (size_t)fprintf(stream, "=%s", option->argument);
+    if (column + 2 > OPTION_COLUMNS) {
+        putc('\n', stream);
+        column = 0;
+    }
+    indent_to(stream, &column, OPTION_COLUMNS);
+    fill(stream, column, OPTION_COLUMNS, option->help);
+}
+
+static void put_examples(FILE *stream, const struct cli_example *example)
+{
+    if (!example) return;
+    fprintf(stream, "\nexamples:\n");
+    for (; example->command; example++) fprintf(stream, "  %s\n      %s\n", example->command, example->what);
+}
+
+void cli_print_command_help(FILE *stream, const struct cli_command *command)
+{
+    fprintf(stream, "shapeproof %s: %s\n\nusage: shapeproof %s [OPTION]... %s\n\n", command->name, command->summary,
+            command->name, command->operands);
+    fill(stream, 0, 0, command->description);
+    fprintf(stream, "\noptions:\n");
+    for (const struct cli_option *option = command->options; option->name; option++)
+        if (!option->hidden) put_option(stream, option);
+    put_option(stream, &cli_help_option);
+    put_examples(stream, command->examples);
+    put_terms(stream, "exit status", cli_exit_statuses);
+}
+
+/* ---- all of them ---- */
+
+void cli_print_usage(FILE *stream)
+{
+    fprintf(stream, "usage: shapeproof COMMAND [OPTION]... [ARGUMENT]...\n\ncommands:\n");
+    for (size_t i = 0; cli_commands[i]; i++) {
+        size_t column = (size_t)fprintf(stream, "  %s", cli_commands[i]->name);
+        indent_to(stream, &column, TERM_COLUMNS);
+        fill(stream, column, TERM_COLUMNS, cli_commands[i]->summary);
+    }
+    fprintf(stream, "\n'shapeproof COMMAND --help' explains a command.\n");
+}
+
+void cli_print_help(FILE *stream)
+{
+    fprintf(stream, "%s\n\n", tagline);
+    cli_print_usage(stream);
+    put_terms(stream, "exit status", cli_exit_statuses);
+    put_terms(stream, "environment", cli_environment);
+    fprintf(stream, "\n'shapeproof --version' prints the version.\n");
+}
+
+/* ---- the command ---- */
+
+static const struct cli_option options[] = {
+    {.name = "man", .hidden = true, .help = "write the manual page as roff"},
+    {.name = "completion", .argument = "bash", .hidden = true, .help = "write the completion script of a shell"},
+    CLI_OPTION_END,
+};
+
+static int help_on(const char *name)
+{
+    const struct cli_command *command = cli_command_named(name);
+    if (!command) return cli_unknown_command(name);
+    cli_print_command_help(stdout, command);
+    return CLI_OK;
+}
+
+static int run(const struct cli_args *args)
+{
+    if (args->operand_count) return help_on(args->operands[0]);
+    if (cli_flag(args, "man")) cli_print_manual(stdout);
+    else if (cli_value(args, "completion", NULL)) cli_print_bash_completion(stdout);
+    else cli_print_help(stdout);
+    return CLI_OK;
+}
+
+const struct cli_command cli_help = {
+    .name = "help",
+    .summary = "explain a command",
+    .operands = "[COMMAND]",
+    .description = "Explains COMMAND, or lists the commands.",
+    .most = 1,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof inspect: what checkpoints hold. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+static const struct cli_option options[] = {
+    {.name = "tree",
+     .letter = 't',
+     .help = "nest the names, with sub-totals; equal siblings such as layers.{0-11} are "
+             "shown once"},
+    {.name = "depth",
+     .letter = 'd',
+     .argument = "N",
+     .help = "sub-totals of the prefixes of N components; with --tree, unfold N levels"},
+    {.name = "totals", .help = "no tensors, only what they add up to"},
+    {.name = "sort",
+     .letter = 's',
+     .argument = "file|name|size",
+     .help = "order: as in the file (the default), by name with 2 before 10, or the largest first"},
+    {.name = "filter",
+     .letter = 'f',
+     .argument = "GLOB",
+     .help = "only the tensors whose whole name matches a shell pattern, as '*.bias'; totals are theirs"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_COLOR,
+    CLI_OPTION_END,
+};
+
+static const struct cli_example examples[] = {
+    {"shapeproof inspect model.safetensors", "every tensor with its dtype, shape and size"},
+    {"shapeproof inspect --tree checkpoint/", "the structure of a sharded checkpoint"},
+    {"shapeproof inspect -d 2 model.pt", "where the parameters are"},
+    {"shapeproof inspect --json model.h5 | jq .totals.unique_parameters", "one number for a script"},
+    {NULL, NULL},
+};
+
+static enum sp_inspect_sort sort_named(const char *name)
+{
+    if (strcmp(name, "name") == 0) return SP_SORT_NAME;
+    return strcmp(name, "size") == 0 ? SP_SORT_SIZE : SP_SORT_FILE;
+}
+
+static enum sp_inspect_view view_of(const struct cli_args *args)
+{
+    if (cli_flag(args, "tree")) return SP_INSPECT_TREE;
+    if (cli_value(args, "depth", NULL)) return SP_INSPECT_PREFIXES;
+    return cli_flag(args, "totals") ? SP_INSPECT_TOTALS : SP_INSPECT_LIST;
+}
+
+/* What would be ignored without a word is refused. */
+static bool agree(const struct cli_args *args)
+{
+    const bool unfolds = cli_flag(args, "tree") || cli_value(args, "depth", NULL);
+    const bool shaped = unfolds || cli_flag(args, "totals");
+    if (cli_flag(args, "json") && shaped)
+        cli_usage_error("JSON always has every tensor and the totals",
+                        "inspect: --json does not go with --tree, --depth or --totals");
+    else if (cli_flag(args, "totals") && unfolds)
+        cli_usage_error(NULL, "inspect: --totals does not go with --tree or --depth");
+    else return true;
+    return false;
+}
+
+static int inspect_one(const char *path, const struct sp_inspect_options *how)
+{
+    struct sp_error error = {0};
+    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    size_t length;
+    if (!inventory) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    char *report = sp_report_inspect(inventory, how, &length);
+    cli_put_report(report, length);
+    if (how->report.format == SP_REPORT_TEXT)
+        for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
+            cli_warning(path, sp_inventory_warning(inventory, i));
+    sp_inventory_close(inventory);
+    return CLI_OK;
+}
+
+static int run(const struct cli_args *args)
+{
+    const struct sp_inspect_options how = {
+        .report = cli_report_options(args),
+        .view = view_of(args),
+        .sort = sort_named(cli_value(args, "sort", "file")),
+        .depth = (unsigned)cli_number(args, "depth", 0),
+        .filter = cli_value(args, "filter", NULL),
+    };
+    int status = CLI_OK;
+    bool shown = false;
+    if (!agree(args)) return CLI_USAGE;
+    for (size_t i = 0; i < args->operand_count; i++) {
+        if (shown && how.report.format == SP_REPORT_TEXT) putchar('\n');
+        const int now = inspect_one(args->operands[i], &how);
+        shown = now == CLI_OK;
+        if (now != CLI_OK) status = now;
+    }
+    return status;
+}
+
+const struct cli_command cli_inspect = {
+    .name = "inspect",
+    .summary = "list what checkpoints hold: tensors, dtypes, shapes, ties, totals",
+    .operands = "FILE...",
+    .description =
+        "Reads the headers of each FILE, never its weights, and lists its tensors. A FILE is a checkpoint in any "
+        "format "
+        "that is read here, a directory, or an index (*.index.json) whose shards are read as one checkpoint. Nothing "
+        "in a FILE is executed.\n"
+        "\n"
+        "A tensor that has the same storage as an earlier one is noted as the same; the parameters of both count "
+        "once. Warnings about a FILE go to standard error, or with --json into the document.\n"
+        "\n"
+        "With --json each FILE gives one document of the schema shapeproof.inspect/1, one after the other. A FILE that "
+        "cannot be read gives a line on standard error and no document, the others are still shown, and the exit "
+        "status is 4.",
+    .least = 1,
+    .most = CLI_MANY,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

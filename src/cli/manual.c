@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * The manual page, shapeproof(1), as roff with the man macros. docs/man/shapeproof.1 is this output, and a test
+ * compares the two. */
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Text is never taken for a request or an escape, and dashes can be copied and pasted. */
+static void put_text(FILE *stream, const char *text)
+{
+    bool line_start = true;
+    for (; *text; text++) {
+        if (strncmp(text, "\n\n", 2) == 0) {
+            fputs("\n.PP\n", stream);
+            text++;
+            line_start = true;
+            continue;
+        }
+        if (line_start && (*text == '.' || *text == '\'')) fputs("\\&", stream);
+        if (*text == '\\') fputs("\\e", stream);
+        else if (*text == '-') fputs("\\-", stream);
+        else putc(*text, stream);
+        line_start = *text == '\n';
+    }
+}
+
+static void put_line(FILE *stream, const char *text)
+{
+    put_text(stream, text);
+    putc('\n', stream);
+}
+
+static void put_upper(FILE *stream, const char *text)
+{
+    for (; *text; text++) putc(toupper((unsigned char)*text), stream);
+}
+
+static void put_option(FILE *stream, const struct cli_option *option)
+{
+    fputs(".TP\n", stream);
+    if (option->letter) fprintf(stream, "\\fB\\-%c\\fR, ", option->letter);
+    fputs("\\fB\\-\\-", stream);
+    put_text(stream, option->name);
+    fputs("\\fR", stream);
+    if (option->argument) {
+        fputs("=\\fI", stream);
+        put_text(stream, option->argument);
+        fputs("\\fR", stream);
+    }
+    putc('\n', stream);
+    put_line(stream, option->help);
+}
+
+static void put_terms(FILE *stream, const char *title, const struct cli_term *terms)
+{
+    fprintf(stream, ".SH %s\n", title);
+    for (; terms->term; terms++) {
+        fprintf(stream, ".TP\n.B %s\n", terms->term);
+        put_line(stream, terms->meaning);
+    }
+}
+
+static void put_examples(FILE *stream, const struct cli_example *example)
+{
+    if (!example) return;
+    fputs(".PP\nExamples:\n", stream);
+    for (; example->command; example++) {
+        fputs(".TP\n.B ", stream);
+        put_line(stream, example->command);
+        put_line(stream, example->what);
+    }
+}
+
+static void put_command(FILE *stream, const struct cli_command *command)
+{
+    fprintf(stream, ".SS \"shapeproof %s [OPTION]... %s\"\n", command->name, command->operands);
+    put_line(stream, command->description);
+    for (const struct cli_option *option = command->options; option->name; option++)
+        if (!option->hidden) put_option(stream, option);
+    put_option(stream, &cli_help_option);
+    put_examples(stream, command->examples);
+}
+
+void cli_print_manual(FILE *stream)
+{
+    fputs(".\\\" Written by 'shapeproof help --man'; edit the option tables in src/cli instead.\n.TH ", stream);
+    put_upper(stream, "shapeproof");
+    fprintf(stream, " 1 \"\" \"shapeproof %s\" \"User Commands\"\n", sp_version());
+    fputs(".SH NAME\nshapeproof \\- what a model checkpoint holds, and what it should hold\n", stream);
+    fputs(".SH SYNOPSIS\n.B shapeproof\n.I COMMAND\n[\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n", stream);
+    fputs(".SH DESCRIPTION\n", stream);
+    put_line(stream,
+             "A model checkpoint is a set of claims about shapes. shapeproof reads the names, dtypes and shapes of its "
+             "tensors, never its weights, and executes nothing that is in it. Options may stand before, between "
+             "and behind the arguments of a command; -- ends them.");
+    fputs(".SH COMMANDS\n", stream);
+    for (size_t i = 0; cli_commands[i]; i++) put_command(stream, cli_commands[i]);
+    put_terms(stream, "EXIT STATUS", cli_exit_statuses);
+    put_terms(stream, "ENVIRONMENT", cli_environment);
+}

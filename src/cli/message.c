@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * Everything that goes to stderr. What was written to stdout is flushed first, so that on a terminal the two come in
+ * their order. */
+#include "cli/cli.h"
+
+#include <stdarg.h>
+
+static void put_line(const char *prefix, const char *text)
+{
+    char *visible = sp_report_visible(text);
+    fprintf(stderr, "%s%s\n", prefix, visible);
+    sp_free(visible);
+}
+
+void cli_error(const struct sp_error *error)
+{
+    fflush(stdout);
+    fprintf(stderr, "shapeproof: %s\n", error->message); /* printable already, and may have several lines */
+    if (error->hint[0]) fprintf(stderr, "hint: %s\n", error->hint);
+}
+
+int cli_usage_error(const char *hint, const char *format, ...)
+{
+    char message[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    fflush(stdout);
+    put_line("shapeproof: ", message);
+    if (hint && hint[0]) put_line("hint: ", hint);
+    return CLI_USAGE;
+}
+
+void cli_warning(const char *path, const char *message)
+{
+    char *visible = sp_report_visible(path);
+    fflush(stdout);
+    fprintf(stderr, "warning: %s: ", visible);
+    sp_free(visible);
+    put_line("", message);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * stdout: what it is connected to, and whether everything arrived there. */
+#define _DEFAULT_SOURCE /* TIOCGWINSZ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static bool wants_color(const char *when)
+{
+    if (strcmp(when, "auto") != 0) return strcmp(when, "always") == 0;
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no_color && no_color[0]) && !(term && strcmp(term, "dumb") == 0);
+}
+
+/* 0, no limit, unless a person looks at it: a pipe gets the same bytes on every machine. */
+static unsigned terminal_width(void)
+{
+    struct winsize size = {0};
+    const char *columns = getenv("COLUMNS");
+    if (!isatty(STDOUT_FILENO)) return 0;
+    const unsigned long wanted = columns ? strtoul(columns, NULL, 10) : 0;
+    if (wanted && wanted < 10000) return (unsigned)wanted;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+struct sp_report_options cli_report_options(const struct cli_args *args)
+{
+    return (struct sp_report_options){
+        .format = cli_flag(args, "json") ? SP_REPORT_JSON : SP_REPORT_TEXT,
+        .color = wants_color(cli_value(args, "color", "auto")),
+        .width = terminal_width(),
+    };
+}
+
+void cli_put_report(char *report, size_t length)
+{
+    fwrite(report, 1, length, stdout); /* cli_close_output asks whether it worked */
+    sp_free(report);
+}
+
+bool cli_close_output(void)
+{
+    const bool failed_before = ferror(stdout) != 0;
+    errno = 0;
+    const bool failed = fclose(stdout) != 0 || failed_before;
+    if (!failed) return true;
+    if (errno) fprintf(stderr, "shapeproof: cannot write to standard output: %s\n", strerror(errno));
+    else fprintf(stderr, "shapeproof: cannot write to standard output\n");
+    return false;
+}

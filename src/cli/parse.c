@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ * Words into options and operands, by the command's table: --name, --name=value, --name value, -n, -nvalue, -n value;
+ * options may stand anywhere, and "--" ends them. */
+#include "cli/cli.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cli_given {
+    const struct cli_option *option;
+    const char *value; /* NULL for an option without one */
+};
+
+/* The words that are still to be read. */
+struct words {
+    char **next;
+    int left;
+};
+
+enum { OPTIONS_AT_MOST = 64 };
+
+/* ---- looking up ---- */
+
+static const struct cli_option *find_long(const struct cli_command *command, const char *name, size_t length)
+{
+    for (const struct cli_option *option = command->options; option->name; option++)
+        if (strlen(option->name) == length && memcmp(option->name, name, length) == 0) return option;
+    return strlen(cli_help_option.name) == length && memcmp(cli_help_option.name, name, length) == 0 ? &cli_help_option
+                                                                                                     : NULL;
+}
+
+static const struct cli_option *find_letter(const struct cli_command *command, char letter)
+{
+    for (const struct cli_option *option = command->options; option->name; option++)
+        if (option->letter == letter) return option;
+    return cli_help_option.letter == letter ? &cli_help_option : NULL;
+}
+
+/* ---- complaints ---- */
+
+static const char *help_hint(const struct cli_command *command, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "shapeproof %s --help lists the options", command->name);
+    return buffer;
+}
+
+static bool complain_unknown(const struct cli_command *command, const char *name, int length)
+{
+    char hint[128], word[64];
+    const char *names[OPTIONS_AT_MOST];
+    size_t count = 0;
+    for (const struct cli_option *option = command->options; option->name && count + 1 < OPTIONS_AT_MOST; option++)
+        if (!option->hidden) names[count++] = option->name;
+    names[count++] = cli_help_option.name;
+    snprintf(word, sizeof word, "%.*s", length, name);
+    const char *likely = cli_suggest(word, names, count);
+    if (likely) snprintf(hint, sizeof hint, "did you mean '--%s'?", likely);
+    cli_usage_error(likely ? hint : help_hint(command, hint, sizeof hint), "%s: unknown option '--%.*s'", command->name,
+                    length, name);
+    return false;
+}
+
+static bool complain_value(const struct cli_command *command, const struct cli_option *option, const char *value)
+{
+    char hint[128];
+    const bool number = strcmp(option->argument, "N") == 0;
+    cli_usage_error(help_hint(command, hint, sizeof hint), "%s: '%s' is no value for --%s: expected %s%s",
+                    command->name, value, option->name, number ? "a number" : "one of ",
+                    number ? "" : option->argument);
+    return false;
+}
+
+/* ---- values ---- */
+
+bool cli_is_choice(const struct cli_option *option)
+{
+    return option->argument && islower((unsigned char)option->argument[0]);
+}
+
+static bool is_choice(const char *choices, const char *value)
+{
+    const size_t length = strlen(value);
+    for (const char *choice = choices;; choice += strcspn(choice, "|") + 1) {
+        const size_t size = strcspn(choice, "|");
+        if (size == length && memcmp(choice, value, size) == 0) return true;
+        if (!choice[size]) return false;
+    }
+}
+
+/* Up to 9 digits: more than any count on a command line needs, and far from overflow. */
+static bool is_number(const char *value)
+{
+    const size_t digits = strspn(value, "0123456789");
+    return digits && digits <= 9 && !value[digits];
+}
+
+static bool is_valid(const struct cli_option *option, const char *value)
+{
+    if (strcmp(option->argument, "N") == 0) return is_number(value);
+    return !cli_is_choice(option) || is_choice(option->argument, value);
+}
+
+static bool give(struct cli_args *args, const struct cli_option *option, const char *value)
+{
+    if (value && !is_valid(option, value)) return complain_value(args->command, option, value);
+    args->given[args->given_count++] = (struct cli_given){option, value};
+    return true;
+}
+
+/* `attached` is what stands in the same word behind "=" or the letter, or NULL. */
+static bool give_next(struct cli_args *args, const struct cli_option *option, const char *attached, struct words *words)
+{
+    if (!option->argument || attached) return give(args, option, attached);
+    if (words->left) {
+        words->left--;
+        return give(args, option, *words->next++);
+    }
+    char hint[128];
+    cli_usage_error(help_hint(args->command, hint, sizeof hint), "%s: --%s needs a value: %s", args->command->name,
+                    option->name, option->argument);
+    return false;
+}
+
+/* ---- words ---- */
+
+static bool read_long(struct cli_args *args, const char *word, struct words *words)
+{
+    const size_t length = strcspn(word, "=");
+    const struct cli_option *option = find_long(args->command, word, length);
+    const char *attached = word[length] ? word + length + 1 : NULL;
+    if (!option) return complain_unknown(args->command, word, (int)length);
+    if (attached && !option->argument) {
+        cli_usage_error(NULL, "%s: --%s takes no value", args->command->name, option->name);
+        return false;
+    }
+    return give_next(args, option, attached, words);
+}
+
+/* -t, -tv (two flags), -d2 and -d 2. */
+static bool read_letters(struct cli_args *args, const char *letters, struct words *words)
+{
+    for (; *letters; letters++) {
+        const struct cli_option *option = find_letter(args->command, *letters);
+        if (!option) {
+            char hint[128];
+            cli_usage_error(help_hint(args->command, hint, sizeof hint), "%s: unknown option '-%c'",
+                            args->command->name, *letters);
+            return false;
+        }
+        if (option->argument) return give_next(args, option, letters[1] ? letters + 1 : NULL, words);
+        if (!give(args, option, NULL)) return false;
+    }
+    return true;
+}
+
+static bool read_words(struct cli_args *args, struct words words)
+{
+    bool options_ended = false;
+    while (words.left) {
+        const char *word = *words.next++;
+        words.left--;
+        if (options_ended || word[0] != '-' || !word[1]) args->operands[args->operand_count++] = word;
+        else if (strcmp(word, "--") == 0) options_ended = true;
+        else if (!(word[1] == '-' ? read_long(args, word + 2, &words) : read_letters(args, word + 1, &words)))
+            return false;
+    }
+    return true;
+}
+
+static bool check_operands(const struct cli_args *args)
+{
+    const struct cli_command *command = args->command;
+    char hint[256];
+    snprintf(hint, sizeof hint, "usage: shapeproof %s [OPTION]... %s", command->name, command->operands);
+    if (args->operand_count < command->least)
+        cli_usage_error(hint, "%s: expected %s", command->name, command->operands);
+    else if (args->operand_count > command->most)
+        cli_usage_error(hint, "%s: '%s' is one argument too many", command->name, args->operands[command->most]);
+    else return true;
+    return false;
+}
+
+bool cli_parse(struct cli_args *args, const struct cli_command *command, int count, char **words)
+{
+    *args = (struct cli_args){.command = command};
+    /* A word of letters can hold several options: as many as it has characters. */
+    size_t most = 1;
+    for (int i = 0; i < count; i++) most += strlen(words[i]);
+    args->operands = calloc(most + (size_t)count, sizeof *args->operands);
+    args->given = calloc(most, sizeof *args->given);
+    if (!args->operands || !args->given) abort();
+    return read_words(args, (struct words){words, count}) && (cli_flag(args, "help") || check_operands(args));
+}
+
+void cli_args_free(struct cli_args *args)
+{
+    free(args->operands);
+    free(args->given);
+}
+
+/* ---- what was given ---- */
+
+const char *cli_next_value(const struct cli_args *args, const char *name, size_t *position)
+{
+    const struct cli_option *option = find_long(args->command, name, strlen(name));
+    assert(option && option->argument);
+    while (*position < args->given_count) {
+        const struct cli_given *given = &args->given[(*position)++];
+        if (given->option == option) return given->value;
+    }
+    return NULL;
+}
+
+bool cli_flag(const struct cli_args *args, const char *name)
+{
+    const struct cli_option *option = find_long(args->command, name, strlen(name));
+    assert(option && !option->argument);
+    for (size_t i = 0; i < args->given_count; i++)
+        if (args->given[i].option == option) return true;
+    return false;
+}
+
+const char *cli_value(const struct cli_args *args, const char *name, const char *fallback)
+{
+    size_t position = 0;
+    for (const char *value; (value = cli_next_value(args, name, &position));) fallback = value;
+    return fallback;
+}
+
+uint64_t cli_number(const struct cli_args *args, const char *name, uint64_t fallback)
+{
+    const char *value = cli_value(args, name, NULL);
+    return value ? strtoull(value, NULL, 10) : fallback;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/common.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shapeproof/report.h"
+
+void sp_color_begin(struct sp_text *text, bool on, enum sp_color color)
+{
+    static const char *const escapes[] = {"", "\33[1m", "\33[2m", "\33[31m", "\33[32m", "\33[33m"};
+    if (on) sp_text_puts(text, escapes[color]);
+}
+
+void sp_color_end(struct sp_text *text, bool on, enum sp_color color)
+{
+    if (on && color != SP_COLOR_NONE) sp_text_puts(text, "\33[0m");
+}
+
+void sp_color_puts(struct sp_text *text, bool on, enum sp_color color, const char *string)
+{
+    sp_color_begin(text, on, color);
+    sp_text_puts(text, string);
+    sp_color_end(text, on, color);
+}
+
+void sp_put_visible(struct sp_text *text, const char *string) { sp_text_visible(text, string, strlen(string)); }
+
+size_t sp_text_columns(const char *text, size_t length)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < length; i++) columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+/* The bytes that the first `columns` columns take. */
+static size_t bytes_of_columns(const struct sp_text *text, size_t columns)
+{
+    size_t i = 0;
+    for (size_t seen = 0; i < text->length; i++)
+        if (((unsigned char)text->data[i] & 0xc0) != 0x80 && seen++ == columns) break;
+    return i;
+}
+
+void sp_put_cut(struct sp_text *text, const char *string, size_t columns)
+{
+    const size_t length = strlen(string);
+    /* No escape is shorter than the byte it stands for, so no more than 4 bytes per column can be shown. */
+    const size_t enough = length / 4 > columns ? columns * 4 + 4 : length;
+    struct sp_text whole = {0};
+    sp_text_visible(&whole, string, enough);
+    if (sp_text_columns(whole.data ? whole.data : "", whole.length) <= columns) {
+        sp_text_append(text, whole.data ? whole.data : "", whole.length);
+    } else {
+        sp_text_append(text, whole.data, bytes_of_columns(&whole, columns));
+        sp_text_puts(text, "... (");
+        sp_put_count(text, length, "byte", "bytes");
+        sp_text_puts(text, ")");
+    }
+    sp_text_free(&whole);
+}
+
+void sp_put_shape(struct sp_text *text, const uint64_t *shape, size_t rank)
+{
+    sp_text_puts(text, "(");
+    for (size_t i = 0; i < rank; i++) {
+        if (i) sp_text_puts(text, ", ");
+        sp_text_number(text, shape[i]);
+    }
+    sp_text_puts(text, ")");
+}
+
+void sp_put_bytes(struct sp_text *text, uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double size = (double)bytes;
+    size_t unit = 0;
+    /* 1023.95 would be rounded to 1024.0 */
+    for (; size >= (unit ? 1023.95 : 1024) && unit + 1 < sizeof units / sizeof *units; unit++) size /= 1024;
+    if (unit == 0) sp_text_printf(text, "%" PRIu64 " B", bytes);
+    else sp_text_printf(text, "%.1f %s", size, units[unit]);
+}
+
+void sp_put_count(struct sp_text *text, uint64_t count, const char *singular, const char *plural)
+{
+    sp_text_grouped(text, count);
+    sp_text_printf(text, " %s", count == 1 ? singular : plural);
+}
+
+char *sp_text_take(struct sp_text *text, size_t *length)
+{
+    sp_text_append(text, "", 0); /* so that even an empty report is a string */
+    char *data = text->data;
+    if (length) *length = text->length;
+    *text = (struct sp_text){0};
+    return data;
+}
+
+char *sp_report_visible(const char *string)
+{
+    struct sp_text text = {0};
+    sp_put_visible(&text, string);
+    return sp_text_take(&text, NULL);
+}
+
+void sp_free(void *memory) { free(memory); }

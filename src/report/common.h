@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * What all reports share: how a shape, a number of bytes, a name are written; colour. */
+#ifndef SP_REPORT_COMMON_H
+#define SP_REPORT_COMMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+enum sp_color { SP_COLOR_NONE = 0, SP_COLOR_BOLD, SP_COLOR_DIM, SP_COLOR_RED, SP_COLOR_GREEN, SP_COLOR_YELLOW };
+
+/* Between the two, what is appended has that colour; nothing is written for SP_COLOR_NONE or when `on` is false. */
+void sp_color_begin(struct sp_text *text, bool on, enum sp_color color);
+void sp_color_end(struct sp_text *text, bool on, enum sp_color color);
+/* A string of our own (it is not escaped) in one colour. */
+void sp_color_puts(struct sp_text *text, bool on, enum sp_color color, const char *string);
+
+/* A name or a value out of a file, escaped. */
+void sp_put_visible(struct sp_text *text, const char *string);
+/* The same, cut to `columns` columns with "..." and the length of the whole: `{"format": "p... (1,204 bytes)`. */
+void sp_put_cut(struct sp_text *text, const char *string, size_t columns);
+/* (50257, 768), (768), () for a scalar. */
+void sp_put_shape(struct sp_text *text, const uint64_t *shape, size_t rank);
+/* 147.2 MiB, 512 B. */
+void sp_put_bytes(struct sp_text *text, uint64_t bytes);
+/* "1 tensor", "1,024 tensors". */
+void sp_put_count(struct sp_text *text, uint64_t count, const char *singular, const char *plural);
+
+/* Columns of a text that is printable already: its code points. */
+size_t sp_text_columns(const char *text, size_t length);
+
+/* Hands the bytes over to the caller of a public function; never NULL, the text is empty afterwards. */
+char *sp_text_take(struct sp_text *text, size_t *length);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ * The inspect report: choose the tensors, bring them into order, and let text or JSON write them. */
+#define _POSIX_C_SOURCE 200809L
+#include "report/inspect.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+const struct sp_tensor *sp_inspect_tensor(const struct sp_inspect *inspect, size_t i)
+{
+    return sp_inventory_tensor(inspect->inventory, inspect->chosen[i]);
+}
+
+/* ---- order ---- */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* The run of digits without its leading zeros: of two, the longer is the greater. */
+static size_t number_at(const char **text)
+{
+    while (**text == '0' && is_digit((*text)[1])) ++*text;
+    size_t digits = 0;
+    while (is_digit((*text)[digits])) digits++;
+    return digits;
+}
+
+int sp_compare_natural(const char *a, const char *b)
+{
+    const char *p = a, *q = b;
+    while (*p && *q) {
+        if (is_digit(*p) && is_digit(*q)) {
+            const size_t left = number_at(&p), right = number_at(&q);
+            const int digits = left != right ? (left < right ? -1 : 1) : memcmp(p, q, left);
+            if (digits) return digits;
+            p += left;
+            q += right;
+        } else if (*p != *q) {
+            return (unsigned char)*p < (unsigned char)*q ? -1 : 1;
+        } else {
+            p++;
+            q++;
+        }
+    }
+    if (*p || *q) return *p ? 1 : -1;
+    return strcmp(a, b);
+}
+
+struct key {
+    const struct sp_tensor *tensor;
+    size_t index;
+};
+
+static int by_index(const struct key *a, const struct key *b) { return a->index < b->index ? -1 : a->index > b->index; }
+
+static int by_name(const void *left, const void *right)
+{
+    const struct key *a = left, *b = right;
+    return sp_compare_natural(a->tensor->name, b->tensor->name);
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const struct key *a = left, *b = right;
+    if (a->tensor->bytes != b->tensor->bytes) return a->tensor->bytes > b->tensor->bytes ? -1 : 1;
+    return by_index(a, b);
+}
+
+static void put_in_order(struct sp_inspect *inspect)
+{
+    if (inspect->options.sort == SP_SORT_FILE) return;
+    struct key *keys = sp_realloc(NULL, inspect->count + 1, sizeof *keys);
+    for (size_t i = 0; i < inspect->count; i++)
+        keys[i] = (struct key){sp_inspect_tensor(inspect, i), inspect->chosen[i]};
+    qsort(keys, inspect->count, sizeof *keys, inspect->options.sort == SP_SORT_NAME ? by_name : by_size);
+    for (size_t i = 0; i < inspect->count; i++) inspect->chosen[i] = keys[i].index;
+    free(keys);
+}
+
+/* ---- choice ---- */
+
+static void choose(struct sp_inspect *inspect)
+{
+    const size_t count = sp_inventory_count(inspect->inventory);
+    const char *filter = inspect->options.filter;
+    inspect->chosen = sp_realloc(NULL, count + 1, sizeof *inspect->chosen);
+    for (size_t i = 0; i < count; i++)
+        if (!filter || fnmatch(filter, sp_inventory_tensor(inspect->inventory, i)->name, 0) == 0)
+            inspect->chosen[inspect->count++] = i;
+}
+
+/* Sums that cannot overflow: those of the whole inventory did not. */
+static void sum_up(struct sp_inspect *inspect)
+{
+    const size_t count = sp_inventory_count(inspect->inventory);
+    bool *seen = sp_realloc(NULL, count + 1, sizeof *seen); /* per first tensor of a tie */
+    inspect->counted = sp_realloc(NULL, count + 1, sizeof *inspect->counted);
+    memset(seen, 0, count);
+    memset(inspect->counted, 0, count);
+    inspect->totals.tensors = inspect->count;
+    for (size_t i = 0; i < inspect->count; i++) {
+        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
+        const size_t first = tensor->same_as != SP_NONE ? tensor->same_as : inspect->chosen[i];
+        inspect->totals.parameters += tensor->parameters;
+        if (seen[first]) continue;
+        seen[first] = inspect->counted[inspect->chosen[i]] = true;
+        inspect->totals.unique_parameters += tensor->parameters;
+        inspect->totals.bytes += tensor->bytes;
+    }
+    free(seen);
+}
+
+char *sp_report_inspect(const struct sp_inventory *inventory, const struct sp_inspect_options *options, size_t *length)
+{
+    struct sp_inspect inspect = {.inventory = inventory};
+    struct sp_text text = {0};
+    if (options) inspect.options = *options;
+    choose(&inspect);
+    sum_up(&inspect); /* before sorting, so that the first of equal tensors is the first in the file */
+    put_in_order(&inspect);
+    if (inspect.options.report.format == SP_REPORT_JSON) sp_inspect_json(&inspect, &text);
+    else sp_inspect_text(&inspect, &text);
+    free(inspect.chosen);
+    free(inspect.counted);
+    return sp_text_take(&text, length);
+}

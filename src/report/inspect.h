@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ * The parts of the inspect report. Every part sees the same selection of tensors. */
+#ifndef SP_REPORT_INSPECT_H
+#define SP_REPORT_INSPECT_H
+
+#include "report/common.h"
+#include "report/table.h"
+#include "shapeproof/report.h"
+
+struct sp_inspect {
+    const struct sp_inventory *inventory;
+    struct sp_inspect_options options;
+    size_t *chosen; /* indices of the tensors that match the filter, in the order of the report */
+    size_t count;
+    bool *counted; /* per tensor of the inventory: the first of its ties within the selection */
+    struct sp_totals totals;
+};
+
+/* The i-th tensor of the selection. */
+const struct sp_tensor *sp_inspect_tensor(const struct sp_inspect *inspect, size_t i);
+/* Name order in which 2 comes before 10; equal only for equal strings. */
+int sp_compare_natural(const char *a, const char *b);
+
+void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text); /* inspect_text.c */
+void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text); /* inspect_json.c */
+
+/* inspect_tree.c: SP_INSPECT_TREE and SP_INSPECT_PREFIXES. */
+void sp_inspect_tree(const struct sp_inspect *inspect, struct sp_text *text);
+void sp_inspect_prefixes(const struct sp_inspect *inspect, struct sp_text *text);
+
+/* Cells that the list and the tree share. */
+void sp_inspect_put_dtype(struct sp_text *text, const struct sp_tensor *tensor);
+void sp_inspect_put_shape(struct sp_text *text, const struct sp_tensor *tensor);
+void sp_inspect_put_bytes(struct sp_text *text, const struct sp_tensor *tensor);
+/* "view, same as wte.weight": flags and tie, behind what the cell holds already since `begin`. Without `name_tie` only
+ * "tied" is said. */
+void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct sp_inventory *inventory,
+                         const struct sp_tensor *tensor, bool name_tie);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof.inspect/1: keys in a fixed order, one tensor per line. After the keys that every tensor has come those
+ * that only some have: same_as, stride (when not row-major), offset (when not 0), shard (when there are several files),
+ * flags. "bytes" is null when the size of the dtype is unknown. */
+#include <string.h>
+
+#include "report/inspect.h"
+#include "report/json.h"
+
+static void put_flags(struct sp_writer *json, uint32_t flags)
+{
+    static const struct {
+        uint32_t flag;
+        const char *name;
+    } names[] = {{SP_TENSOR_NO_DATA, "no_data"},
+                 {SP_TENSOR_EXPANDED, "expanded"},
+                 {SP_TENSOR_VIEW, "view"},
+                 {SP_TENSOR_STATE, "state"}};
+    const uint32_t shown = SP_TENSOR_NO_DATA | SP_TENSOR_EXPANDED | SP_TENSOR_VIEW | SP_TENSOR_STATE;
+    if (!(flags & shown)) return;
+    sp_write_key(json, "flags");
+    sp_write_open(json, '[');
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (flags & names[i].flag) sp_write_string(json, names[i].name);
+    sp_write_close(json);
+}
+
+/* Dimensions of size 1 may have any stride, and so may a tensor without elements. */
+static bool is_row_major(const struct sp_tensor *tensor)
+{
+    uint64_t step = 1;
+    if (!tensor->stride || !tensor->parameters) return true;
+    for (uint32_t i = tensor->rank; i-- > 0; step *= tensor->shape[i])
+        if (tensor->shape[i] != 1 && tensor->stride[i] != step) return false;
+    return true;
+}
+
+static void put_optional(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
+{
+    if (tensor->same_as != SP_NONE) {
+        sp_write_key(json, "same_as");
+        sp_write_string(json, sp_inventory_tensor(inventory, tensor->same_as)->name);
+    }
+    if (!is_row_major(tensor)) {
+        sp_write_key(json, "stride");
+        sp_write_numbers(json, tensor->stride, tensor->rank);
+    }
+    if (tensor->offset) {
+        sp_write_key(json, "offset");
+        sp_write_number(json, tensor->offset);
+    }
+    if (sp_inventory_file_count(inventory) > 1) {
+        sp_write_key(json, "shard");
+        sp_write_string(json, sp_inventory_file(inventory, tensor->file));
+    }
+    put_flags(json, tensor->flags);
+}
+
+static void put_tensor(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
+{
+    sp_write_open_line(json, '{');
+    sp_write_key(json, "name");
+    sp_write_string(json, tensor->name);
+    sp_write_key(json, "dtype");
+    sp_write_string(json, tensor->dtype_name);
+    sp_write_key(json, "shape");
+    if (tensor->flags & SP_TENSOR_NO_SHAPE) sp_write_null(json);
+    else sp_write_numbers(json, tensor->shape, tensor->rank);
+    sp_write_key(json, "parameters");
+    sp_write_number(json, tensor->parameters);
+    sp_write_key(json, "bytes");
+    if (sp_dtype_bits(tensor->dtype)) sp_write_number(json, tensor->bytes);
+    else sp_write_null(json);
+    sp_write_key(json, "storage");
+    sp_write_string(json, tensor->storage);
+    put_optional(json, inventory, tensor);
+    sp_write_close(json);
+}
+
+static void put_totals(struct sp_writer *json, const char *key, const struct sp_totals *totals)
+{
+    sp_write_key(json, key);
+    sp_write_open_line(json, '{');
+    sp_write_key(json, "tensors");
+    sp_write_number(json, totals->tensors);
+    sp_write_key(json, "parameters");
+    sp_write_number(json, totals->parameters);
+    sp_write_key(json, "unique_parameters");
+    sp_write_number(json, totals->unique_parameters);
+    sp_write_key(json, "bytes");
+    sp_write_number(json, totals->bytes);
+    sp_write_close(json);
+}
+
+static void put_metadata(struct sp_writer *json, const struct sp_inventory *inventory)
+{
+    sp_write_key(json, "metadata");
+    sp_write_open(json, '{');
+    for (size_t i = 0; i < sp_inventory_metadata_count(inventory); i++) {
+        const struct sp_metadata entry = sp_inventory_metadata(inventory, i);
+        sp_write_key(json, entry.key);
+        sp_write_string(json, entry.value);
+    }
+    sp_write_close(json);
+    sp_write_key(json, "warnings");
+    sp_write_open(json, '[');
+    for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
+        sp_write_string(json, sp_inventory_warning(inventory, i));
+    sp_write_close(json);
+}
+
+void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    const struct sp_inventory *inventory = inspect->inventory;
+    const struct sp_totals totals = sp_inventory_totals(inventory);
+    struct sp_writer json = {.text = text};
+    sp_write_open(&json, '{');
+    sp_write_key(&json, "schema");
+    sp_write_string(&json, "shapeproof.inspect/1");
+    sp_write_key(&json, "file");
+    sp_write_string(&json, sp_inventory_path(inventory));
+    sp_write_key(&json, "format");
+    sp_write_string(&json, sp_inventory_format(inventory));
+    sp_write_key(&json, "tensors");
+    sp_write_open(&json, '[');
+    for (size_t i = 0; i < inspect->count; i++) put_tensor(&json, inventory, sp_inspect_tensor(inspect, i));
+    sp_write_close(&json);
+    put_totals(&json, "totals", &totals);
+    put_metadata(&json, inventory);
+    if (inspect->options.filter) put_totals(&json, "selected", &inspect->totals);
+    sp_write_close(&json);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ * inspect for people: a heading, the tensors in the form that was asked for, then what they add up to. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "report/inspect.h"
+
+enum { METADATA_COLUMNS = 60, TIES_SHOWN = 10, TIED_NAMES_SHOWN = 4, LABEL_COLUMNS = 12 };
+
+/* ---- cells ---- */
+
+void sp_inspect_put_dtype(struct sp_text *text, const struct sp_tensor *tensor)
+{
+    sp_put_visible(text, tensor->dtype_name);
+}
+
+void sp_inspect_put_shape(struct sp_text *text, const struct sp_tensor *tensor)
+{
+    if (tensor->flags & SP_TENSOR_NO_SHAPE) sp_text_puts(text, "none");
+    else sp_put_shape(text, tensor->shape, tensor->rank);
+}
+
+void sp_inspect_put_bytes(struct sp_text *text, const struct sp_tensor *tensor)
+{
+    if (sp_dtype_bits(tensor->dtype)) sp_put_bytes(text, tensor->bytes);
+    else sp_text_puts(text, "?");
+}
+
+/* ", " unless the cell is still empty. */
+static void put_comma(struct sp_text *text, size_t begin)
+{
+    if (text->length != begin) sp_text_puts(text, ", ");
+}
+
+void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct sp_inventory *inventory,
+                         const struct sp_tensor *tensor, bool name_tie)
+{
+    static const struct {
+        uint32_t flag;
+        const char *word;
+    } words[] = {{SP_TENSOR_VIEW, "view"},
+                 {SP_TENSOR_EXPANDED, "expanded"},
+                 {SP_TENSOR_NO_DATA, "no data"},
+                 {SP_TENSOR_STATE, "state"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!(tensor->flags & words[i].flag)) continue;
+        put_comma(text, begin);
+        sp_text_puts(text, words[i].word);
+    }
+    if (tensor->same_as == SP_NONE) return;
+    put_comma(text, begin);
+    sp_text_puts(text, name_tie ? "same as " : "tied");
+    if (name_tie) sp_put_visible(text, sp_inventory_tensor(inventory, tensor->same_as)->name);
+}
+
+/* ---- the list ---- */
+
+static void put_list(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    static const struct sp_column columns[] = {{"name", false},      {"dtype", false}, {"shape", false},
+                                               {"parameters", true}, {"bytes", true},  {"note", false}};
+    struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
+    for (size_t i = 0; i < inspect->count; i++) {
+        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
+        sp_put_visible(sp_table_cell(&table), tensor->name[0] ? tensor->name : "\"\"");
+        sp_inspect_put_dtype(sp_table_cell(&table), tensor);
+        sp_inspect_put_shape(sp_table_cell(&table), tensor);
+        sp_text_grouped(sp_table_cell(&table), tensor->parameters);
+        sp_inspect_put_bytes(sp_table_cell(&table), tensor);
+        struct sp_text *note = sp_table_cell(&table);
+        sp_inspect_put_note(note, note->length, inspect->inventory, tensor, true);
+        sp_table_color(&table, SP_COLOR_DIM);
+    }
+    sp_table_render(&table, text, &inspect->options.report);
+    sp_table_free(&table);
+}
+
+/* ---- what follows: a label, then a value ---- */
+
+static void put_label(const struct sp_inspect *inspect, struct sp_text *text, const char *label)
+{
+    sp_color_puts(text, inspect->options.report.color, SP_COLOR_DIM, label);
+    sp_text_pad(text, LABEL_COLUMNS - strlen(label));
+}
+
+static int by_tie(const void *left, const void *right)
+{
+    const struct sp_tensor *a = *(const struct sp_tensor *const *)left;
+    const struct sp_tensor *b = *(const struct sp_tensor *const *)right;
+    if (a->same_as != b->same_as) return a->same_as < b->same_as ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+static size_t put_tie(const struct sp_inventory *inventory, const struct sp_tensor **tied, size_t count,
+                      struct sp_text *text)
+{
+    size_t same = 1;
+    while (same < count && tied[same]->same_as == tied[0]->same_as) same++;
+    sp_put_visible(text, sp_inventory_tensor(inventory, tied[0]->same_as)->name);
+    for (size_t i = 0; i < same && i < TIED_NAMES_SHOWN; i++) {
+        sp_text_puts(text, " = ");
+        sp_put_visible(text, tied[i]->name);
+    }
+    if (same > TIED_NAMES_SHOWN) sp_text_printf(text, " = ... (%zu more)", same - TIED_NAMES_SHOWN);
+    sp_text_puts(text, "\n");
+    return same;
+}
+
+/* One line per storage; the notes of the list and JSON have all of them. */
+static void put_ties(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    const struct sp_tensor **tied = sp_realloc(NULL, inspect->count + 1, sizeof *tied);
+    size_t count = 0, groups = 0, shown_end = 0;
+    for (size_t i = 0; i < inspect->count; i++) {
+        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
+        if (tensor->same_as != SP_NONE) tied[count++] = tensor;
+    }
+    qsort(tied, count, sizeof *tied, by_tie);
+    for (size_t i = 0; i < count && groups < TIES_SHOWN; groups++) {
+        put_label(inspect, text, groups ? "" : "ties");
+        i += put_tie(inspect->inventory, tied + i, count - i, text);
+        shown_end = i;
+    }
+    if (shown_end < count) {
+        put_label(inspect, text, "");
+        sp_text_puts(text, "... and ");
+        sp_put_count(text, count - shown_end, "more tied tensor", "more tied tensors");
+        sp_text_puts(text, "\n");
+    }
+    free(tied);
+}
+
+static uint64_t parameters_of_state(const struct sp_inspect *inspect)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < inspect->count; i++) {
+        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
+        if (inspect->counted[inspect->chosen[i]] && (tensor->flags & SP_TENSOR_STATE)) sum += tensor->parameters;
+    }
+    return sum;
+}
+
+static void put_parameters(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    const struct sp_totals *totals = &inspect->totals;
+    const uint64_t state = parameters_of_state(inspect);
+    put_label(inspect, text, "parameters");
+    sp_color_begin(text, inspect->options.report.color, SP_COLOR_BOLD);
+    sp_text_grouped(text, totals->unique_parameters);
+    sp_color_end(text, inspect->options.report.color, SP_COLOR_BOLD);
+    if (totals->parameters != totals->unique_parameters) {
+        sp_text_puts(text, " (");
+        sp_text_grouped(text, totals->parameters);
+        sp_text_puts(text, " with tied tensors counted each time)");
+    }
+    sp_text_puts(text, "\n");
+    if (!state) return;
+    put_label(inspect, text, "");
+    sp_text_grouped(text, totals->unique_parameters - state);
+    sp_text_puts(text, " of the model, ");
+    sp_text_grouped(text, state);
+    sp_text_puts(text, " of optimizer or trainer state\n");
+}
+
+static void put_bytes(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    uint64_t unknown = 0;
+    for (size_t i = 0; i < inspect->count; i++) {
+        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
+        unknown += !sp_dtype_bits(tensor->dtype) && tensor->parameters;
+    }
+    put_label(inspect, text, "bytes");
+    sp_put_bytes(text, inspect->totals.bytes);
+    if (inspect->totals.bytes >= 1024) {
+        sp_text_puts(text, " (");
+        sp_text_grouped(text, inspect->totals.bytes);
+        sp_text_puts(text, ")");
+    }
+    if (unknown) {
+        sp_text_puts(text, " without ");
+        sp_put_count(text, unknown, "tensor of unknown size", "tensors of unknown size");
+    }
+    sp_text_puts(text, "\n");
+}
+
+static void put_totals(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    const uint64_t all = sp_inventory_totals(inspect->inventory).tensors;
+    put_label(inspect, text, "tensors");
+    sp_text_grouped(text, inspect->totals.tensors);
+    if (inspect->options.filter) {
+        sp_text_puts(text, " of ");
+        sp_text_grouped(text, all);
+    }
+    sp_text_puts(text, "\n");
+    put_parameters(inspect, text);
+    put_bytes(inspect, text);
+}
+
+/* The word for what has no known dtype: the format's own, when it is the same for all. */
+static const char *word_for_unknown(const struct sp_inspect *inspect)
+{
+    const char *word = NULL;
+    for (size_t i = 0; i < inspect->count; i++) {
+        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
+        if (tensor->dtype != SP_DTYPE_UNKNOWN) continue;
+        if (word && strcmp(word, tensor->dtype_name) != 0) return "other";
+        word = tensor->dtype_name;
+    }
+    return word;
+}
+
+/* The parameters of each dtype, in the order in which the dtypes first appear. */
+static void put_dtypes(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    uint64_t sums[SP_DTYPE_COUNT] = {0};
+    enum sp_dtype order[SP_DTYPE_COUNT];
+    bool seen[SP_DTYPE_COUNT] = {false};
+    size_t count = 0;
+    for (size_t i = 0; i < inspect->count; i++) {
+        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
+        if (!seen[tensor->dtype]) order[count++] = tensor->dtype;
+        seen[tensor->dtype] = true;
+        if (inspect->counted[inspect->chosen[i]]) sums[tensor->dtype] += tensor->parameters;
+    }
+    if (!count) return;
+    put_label(inspect, text, "dtypes");
+    for (size_t i = 0; i < count; i++) {
+        if (i) sp_text_puts(text, " \u00b7 ");
+        sp_put_visible(text, order[i] == SP_DTYPE_UNKNOWN ? word_for_unknown(inspect) : sp_dtype_name(order[i]));
+        sp_text_puts(text, " ");
+        sp_text_grouped(text, sums[order[i]]);
+    }
+    sp_text_puts(text, "\n");
+}
+
+static void put_metadata(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    const size_t count = sp_inventory_metadata_count(inspect->inventory);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_metadata entry = sp_inventory_metadata(inspect->inventory, i);
+        put_label(inspect, text, i ? "" : "metadata");
+        sp_put_visible(text, entry.key);
+        sp_text_puts(text, " = ");
+        sp_put_cut(text, entry.value, METADATA_COLUMNS);
+        sp_text_puts(text, "\n");
+    }
+}
+
+static void put_heading(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    const size_t files = sp_inventory_file_count(inspect->inventory);
+    const bool color = inspect->options.report.color;
+    sp_color_begin(text, color, SP_COLOR_BOLD);
+    sp_put_visible(text, sp_inventory_path(inspect->inventory));
+    sp_color_end(text, color, SP_COLOR_BOLD);
+    sp_text_puts(text, ": ");
+    sp_put_visible(text, sp_inventory_format(inspect->inventory));
+    if (files > 1) {
+        sp_text_puts(text, ", ");
+        sp_put_count(text, files, "shard", "shards");
+    }
+    sp_text_puts(text, "\n\n");
+}
+
+void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    put_heading(inspect, text);
+    const size_t begin = text->length;
+    switch (inspect->options.view) {
+    case SP_INSPECT_LIST:
+        put_list(inspect, text);
+        break;
+    case SP_INSPECT_TREE:
+        sp_inspect_tree(inspect, text);
+        break;
+    case SP_INSPECT_PREFIXES:
+        sp_inspect_prefixes(inspect, text);
+        break;
+    case SP_INSPECT_TOTALS:
+        break;
+    }
+    if (text->length != begin) sp_text_puts(text, "\n");
+    put_ties(inspect, text);
+    put_totals(inspect, text);
+    put_dtypes(inspect, text);
+    put_metadata(inspect, text);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/json.h"
+
+#include <assert.h>
+
+static bool on_one_line(const struct sp_writer *json) { return json->line_depth && json->depth >= json->line_depth; }
+
+static void new_line(struct sp_writer *json)
+{
+    sp_text_puts(json->text, "\n");
+    sp_text_pad(json->text, 2 * json->depth);
+}
+
+/* The comma and the space in front of an element; nothing between a key and its value. */
+static void before(struct sp_writer *json)
+{
+    if (json->after_key) {
+        json->after_key = false;
+        return;
+    }
+    if (json->filled) sp_text_puts(json->text, on_one_line(json) ? ", " : ",");
+    if (json->depth && !on_one_line(json)) new_line(json);
+    json->filled = true;
+}
+
+void sp_write_open(struct sp_writer *json, char bracket)
+{
+    assert(json->depth < SP_WRITER_DEPTH && (bracket == '{' || bracket == '['));
+    before(json);
+    sp_text_append(json->text, &bracket, 1);
+    json->closing[json->depth++] = bracket == '{' ? '}' : ']';
+    json->filled = false;
+}
+
+void sp_write_open_line(struct sp_writer *json, char bracket)
+{
+    sp_write_open(json, bracket);
+    if (!json->line_depth) json->line_depth = json->depth;
+}
+
+void sp_write_close(struct sp_writer *json)
+{
+    assert(json->depth && !json->after_key);
+    const bool one_line = on_one_line(json);
+    if (json->line_depth == json->depth) json->line_depth = 0;
+    json->depth--;
+    if (json->filled && !one_line) new_line(json);
+    sp_text_append(json->text, &json->closing[json->depth], 1);
+    json->filled = true;
+    if (!json->depth) sp_text_puts(json->text, "\n");
+}
+
+void sp_write_key(struct sp_writer *json, const char *key)
+{
+    before(json);
+    sp_text_json(json->text, key);
+    sp_text_puts(json->text, ": ");
+    json->after_key = true;
+}
+
+void sp_write_string(struct sp_writer *json, const char *value)
+{
+    before(json);
+    if (value) sp_text_json(json->text, value);
+    else sp_text_puts(json->text, "null");
+}
+
+void sp_write_raw(struct sp_writer *json, const char *value)
+{
+    before(json);
+    sp_text_puts(json->text, value);
+}
+
+void sp_write_number(struct sp_writer *json, uint64_t value)
+{
+    before(json);
+    sp_text_number(json->text, value);
+}
+
+void sp_write_bool(struct sp_writer *json, bool value) { sp_write_raw(json, value ? "true" : "false"); }
+void sp_write_null(struct sp_writer *json) { sp_write_raw(json, "null"); }
+
+void sp_write_numbers(struct sp_writer *json, const uint64_t *values, size_t count)
+{
+    sp_write_open_line(json, '[');
+    for (size_t i = 0; i < count; i++) sp_write_number(json, values[i]);
+    sp_write_close(json);
+}

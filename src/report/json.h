@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ * Writing JSON: commas, line breaks and indentation by themselves. Containers opened with sp_write_open put each
+ * element on its own line; inside one opened with sp_write_open_line everything stays on one line, so that a list of
+ * records has one record per line and diffs of two reports are readable.
+ *
+ *     struct sp_writer json = {.text = &text};
+ *     sp_write_open(&json, '{');
+ *     sp_write_key(&json, "schema");
+ *     sp_write_string(&json, "shapeproof.inspect/1");
+ *     sp_write_close(&json);                            the last one ends the line
+ */
+#ifndef SP_REPORT_JSON_H
+#define SP_REPORT_JSON_H
+
+#include "base/text.h"
+
+enum { SP_WRITER_DEPTH = 16 }; /* of our own documents; more is a programming error */
+
+struct sp_writer {
+    struct sp_text *text;
+    char closing[SP_WRITER_DEPTH]; /* the bracket that ends each open container */
+    unsigned depth;
+    unsigned line_depth; /* the depth from which on all is on one line, 0 for none */
+    bool filled;         /* the open container has an element already */
+    bool after_key;
+};
+
+void sp_write_open(struct sp_writer *json, char bracket);      /* '{' or '[' */
+void sp_write_open_line(struct sp_writer *json, char bracket); /* the same, on one line */
+void sp_write_close(struct sp_writer *json);
+void sp_write_key(struct sp_writer *json, const char *key);
+void sp_write_string(struct sp_writer *json, const char *value); /* NULL is written as null */
+void sp_write_number(struct sp_writer *json, uint64_t value);
+void sp_write_bool(struct sp_writer *json, bool value);
+void sp_write_null(struct sp_writer *json);
+/* A value that is JSON text already: a negative number, a fraction, a list. */
+void sp_write_raw(struct sp_writer *json, const char *value);
+/* [50257, 768] */
+void sp_write_numbers(struct sp_writer *json, const uint64_t *values, size_t count);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ * Parents come before their children in the list of nodes. The names are taken in byte order: there all names that
+ * share a prefix are neighbours, so that one sweep builds the tree. A name is split at most MAX_DEPTH times, which
+ * bounds every recursion over the tree whatever the file says. */
+#include "report/name_tree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+
+enum { MAX_DEPTH = 32 };
+
+static const char separators[] = "./";
+
+/* ---- building ---- */
+
+struct entry {
+    const struct sp_tensor *tensor;
+    size_t position;
+};
+
+static int by_bytes_of_name(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    return strcmp(a->tensor->name, b->tensor->name);
+}
+
+/* Numbers as people write indices: no leading zeros, so that {0-11} means exactly those names. */
+static bool parse_number(const char *text, size_t length, uint64_t *number)
+{
+    if (!length || length > 18 || (text[0] == '0' && length > 1)) return false;
+    *number = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        *number = *number * 10 + (uint64_t)(text[i] - '0');
+    }
+    return true;
+}
+
+static struct sp_name_node *add_node(struct sp_name_tree *tree, struct sp_name_node *parent, const struct entry *entry,
+                                     size_t begin, size_t end)
+{
+    struct sp_name_node *node = sp_arena_alloc(&tree->arena, sizeof *node);
+    *node =
+        (struct sp_name_node){.name = entry->tensor->name, .begin = begin, .end = end, .parent = parent, .folded = 1};
+    node->position = entry->position;
+    node->numbered = parse_number(node->name + begin, end - begin, &node->number);
+    if (parent->last_child) parent->last_child->next = node;
+    else parent->child = node;
+    parent->last_child = node;
+    SP_GROW(tree->nodes, tree->count, tree->capacity);
+    tree->nodes[tree->count++] = node;
+    return node;
+}
+
+/* Adds one name below the branch of open nodes, whose first `depth` it shares; returns the new depth. */
+static size_t add_name(struct sp_name_tree *tree, struct sp_name_node **branch, size_t depth, const struct entry *entry)
+{
+    const char *name = entry->tensor->name;
+    struct sp_name_node *parent = depth ? branch[depth - 1] : &tree->root;
+    size_t begin = depth ? parent->end + 1 : 0;
+    for (;;) {
+        const size_t end = begin + strcspn(name + begin, separators);
+        if (!name[end] || depth == MAX_DEPTH) break;
+        parent = branch[depth++] = add_node(tree, parent, entry, begin, end);
+        begin = end + 1;
+    }
+    struct sp_name_node *leaf = add_node(tree, parent, entry, begin, strlen(name));
+    leaf->tensor = entry->tensor;
+    return depth;
+}
+
+static size_t shared_depth(struct sp_name_node *const *branch, size_t depth, const char *name)
+{
+    size_t shared = 0; /* the separator after the component must be the same too */
+    while (shared < depth && strncmp(branch[shared]->name, name, branch[shared]->end + 1) == 0) shared++;
+    return shared;
+}
+
+static void build(struct sp_name_tree *tree)
+{
+    const struct sp_inspect *inspect = tree->inspect;
+    struct entry *entries = sp_realloc(NULL, inspect->count + 1, sizeof *entries);
+    struct sp_name_node *branch[MAX_DEPTH];
+    size_t depth = 0;
+    for (size_t i = 0; i < inspect->count; i++) entries[i] = (struct entry){sp_inspect_tensor(inspect, i), i};
+    qsort(entries, inspect->count, sizeof *entries, by_bytes_of_name);
+    for (size_t i = 0; i < inspect->count; i++)
+        depth = add_name(tree, branch, shared_depth(branch, depth, entries[i].tensor->name), &entries[i]);
+    free(entries);
+}
+
+/* ---- sub-totals and structure, from the leaves up ---- */
+
+static bool is_counted(const struct sp_name_tree *tree, const struct sp_name_node *leaf)
+{
+    return tree->inspect->counted[tree->inspect->chosen[leaf->position]];
+}
+
+static void describe_leaf(const struct sp_name_tree *tree, const struct sp_name_node *leaf, struct sp_text *text)
+{
+    const struct sp_tensor *tensor = leaf->tensor;
+    sp_text_printf(text, "%zu:%s|%" PRIu32 "|%d", strlen(tensor->dtype_name), tensor->dtype_name, tensor->flags,
+                   is_counted(tree, leaf));
+    for (uint32_t i = 0; i < tensor->rank; i++) sp_text_printf(text, "|%" PRIu64, tensor->shape[i]);
+}
+
+/* The structure of each child is known already, so that one number stands for the whole sub-tree. */
+static void describe_children(const struct sp_name_node *node, struct sp_text *text)
+{
+    for (const struct sp_name_node *child = node->child; child; child = child->next) {
+        const size_t length = child->end - child->begin;
+        sp_text_printf(text, "%c%zu:", child->tensor ? '=' : child->name[child->end], length);
+        sp_text_append(text, child->name + child->begin, length);
+        sp_text_printf(text, ">%zu;", child->structure);
+    }
+}
+
+/* Equal descriptions get equal numbers. */
+static size_t intern(struct sp_name_tree *tree, struct sp_map *known, const struct sp_text *description)
+{
+    const size_t found = sp_map_get(known, description->data);
+    if (found != SP_NONE) return found;
+    const size_t fresh = known->count;
+    sp_map_add(known, sp_arena_copy(&tree->arena, description->data, description->length), fresh);
+    return fresh;
+}
+
+static void sum_into_parent(const struct sp_name_tree *tree, struct sp_name_node *node)
+{
+    struct sp_name_node *parent = node->parent;
+    if (node->tensor) {
+        const bool counted = is_counted(tree, node);
+        node->tensors = 1;
+        node->parameters = counted ? node->tensor->parameters : 0;
+        node->bytes = counted ? node->tensor->bytes : 0;
+    }
+    parent->tensors += node->tensors;
+    parent->parameters += node->parameters;
+    parent->bytes += node->bytes;
+    if (node->position < parent->position) parent->position = node->position;
+}
+
+static void sum_up(struct sp_name_tree *tree)
+{
+    struct sp_map known = {0};
+    struct sp_text description = {0};
+    for (size_t i = tree->count; i-- > 0;) {
+        struct sp_name_node *node = tree->nodes[i];
+        if (description.data) description.length = 0;
+        if (node->tensor) describe_leaf(tree, node, &description);
+        else describe_children(node, &description);
+        node->structure = intern(tree, &known, &description);
+        sum_into_parent(tree, node);
+    }
+    sp_map_free(&known);
+    sp_text_free(&description);
+}
+
+/* ---- folding equal siblings, and their order ---- */
+
+static int by_structure(const void *left, const void *right)
+{
+    const struct sp_name_node *a = *(const struct sp_name_node *const *)left,
+                              *b = *(const struct sp_name_node *const *)right;
+    if (a->structure != b->structure) return a->structure < b->structure ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static int by_position(const void *left, const void *right)
+{
+    const struct sp_name_node *a = *(const struct sp_name_node *const *)left,
+                              *b = *(const struct sp_name_node *const *)right;
+    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+    if (a->number != b->number) return a->number < b->number ? -1 : 1;
+    return a->position < b->position ? -1 : a->position > b->position;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct sp_name_node *a = *(const struct sp_name_node *const *)left,
+                              *b = *(const struct sp_name_node *const *)right;
+    return sp_compare_natural(a->name + a->begin, b->name + b->begin);
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const struct sp_name_node *a = *(const struct sp_name_node *const *)left,
+                              *b = *(const struct sp_name_node *const *)right;
+    const uint64_t size_of_a = a->bytes * a->folded, size_of_b = b->bytes * b->folded;
+    if (size_of_a != size_of_b) return size_of_a > size_of_b ? -1 : 1;
+    return by_position(left, right);
+}
+
+/* The separator behind them is the one thing that a structure does not describe. */
+static bool is_equal(const struct sp_name_node *a, const struct sp_name_node *b)
+{
+    return a->structure == b->structure && (a->tensor || a->name[a->end] == b->name[b->end]);
+}
+
+/* Joins the numbered ones among `count` siblings that are equal. */
+static void fold(struct sp_name_node **siblings, size_t count)
+{
+    qsort(siblings, count, sizeof *siblings, by_structure);
+    struct sp_name_node *leader = NULL, *last = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct sp_name_node *node = siblings[i];
+        if (!node->numbered) continue;
+        if (leader && is_equal(leader, node)) {
+            last->more = node;
+            leader->folded++;
+            node->folded = 0;
+        } else {
+            leader = node;
+        }
+        last = node;
+    }
+}
+
+/* Numbered siblings stay together, where the first of them stands. */
+static void rank(struct sp_name_node *parent)
+{
+    size_t first_number = SIZE_MAX;
+    for (struct sp_name_node *child = parent->child; child; child = child->next)
+        if (child->numbered && child->position < first_number) first_number = child->position;
+    for (struct sp_name_node *child = parent->child; child; child = child->next)
+        child->rank = child->numbered ? first_number : child->position;
+}
+
+static void arrange_children(struct sp_name_node *parent, bool folding, enum sp_inspect_sort sort)
+{
+    size_t count = 0;
+    for (const struct sp_name_node *child = parent->child; child; child = child->next) count++;
+    struct sp_name_node **siblings = sp_realloc(NULL, count + 1, sizeof(struct sp_name_node *));
+    count = 0;
+    for (struct sp_name_node *child = parent->child; child; child = child->next) siblings[count++] = child;
+    rank(parent);
+    if (folding) fold(siblings, count);
+    qsort(siblings, count, sizeof *siblings,
+          sort == SP_SORT_NAME   ? by_name
+          : sort == SP_SORT_SIZE ? by_size
+                                 : by_position);
+    parent->child = count ? siblings[0] : NULL;
+    for (size_t i = 0; i < count; i++) siblings[i]->next = i + 1 < count ? siblings[i + 1] : NULL;
+    free(siblings);
+}
+
+void sp_name_tree_open(struct sp_name_tree *tree, const struct sp_inspect *inspect, bool folding)
+{
+    *tree = (struct sp_name_tree){.inspect = inspect, .root = {.position = SIZE_MAX, .folded = 1}};
+    build(tree);
+    sum_up(tree);
+    arrange_children(&tree->root, folding, inspect->options.sort);
+    for (size_t i = 0; i < tree->count; i++) arrange_children(tree->nodes[i], folding, inspect->options.sort);
+}
+
+void sp_name_tree_close(struct sp_name_tree *tree)
+{
+    free(tree->nodes);
+    sp_arena_free(&tree->arena);
+}

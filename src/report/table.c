@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/table.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+enum { GAP = 2, NARROWEST_FIRST_COLUMN = 24 };
+
+struct sp_cell {
+    size_t begin; /* in the table's text; the next cell's begin is its end */
+    size_t width; /* known once it is measured */
+    enum sp_color color;
+};
+
+struct layout {
+    size_t width[SP_TABLE_COLUMNS], start[SP_TABLE_COLUMNS];
+    bool shown[SP_TABLE_COLUMNS];
+};
+
+/* A line that is being written: blanks are only written in front of something. */
+struct line {
+    struct sp_text *out;
+    size_t column;
+    bool color;
+};
+
+struct sp_text *sp_table_cell(struct sp_table *table)
+{
+    SP_GROW(table->cells, table->count, table->capacity);
+    table->cells[table->count++] = (struct sp_cell){.begin = table->text.length};
+    return &table->text;
+}
+
+void sp_table_color(struct sp_table *table, enum sp_color color) { table->cells[table->count - 1].color = color; }
+
+void sp_table_free(struct sp_table *table)
+{
+    sp_text_free(&table->text);
+    free(table->cells);
+    *table = (struct sp_table){0};
+}
+
+static const char *cell_text(const struct sp_table *table, size_t index, size_t *length)
+{
+    const size_t end = index + 1 < table->count ? table->cells[index + 1].begin : table->text.length;
+    *length = end - table->cells[index].begin;
+    return *length ? table->text.data + table->cells[index].begin : "";
+}
+
+static void measure(struct sp_table *table, struct layout *layout)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        size_t length;
+        const char *text = cell_text(table, i, &length);
+        const size_t column = i % table->column_count, width = sp_text_columns(text, length);
+        table->cells[i].width = width;
+        if (length) layout->shown[column] = true;
+        if (width > layout->width[column]) layout->width[column] = width;
+    }
+    for (size_t i = 0; i < table->column_count; i++) {
+        const char *title = table->columns[i].title;
+        const size_t width = title && layout->shown[i] ? strlen(title) : 0;
+        if (width > layout->width[i]) layout->width[i] = width;
+    }
+}
+
+/* The last column does not count when it is aligned to the left: text that nothing follows may wrap. */
+static void narrow(const struct sp_table *table, struct layout *layout, size_t limit)
+{
+    size_t others = 0;
+    for (size_t i = 1; i < table->column_count; i++)
+        if (layout->shown[i] && (i + 1 < table->column_count || table->columns[i].right))
+            others += layout->width[i] + GAP;
+    if (!limit || layout->width[0] + others <= limit) return;
+    const size_t left = limit > others ? limit - others : 0;
+    const size_t least = left > NARROWEST_FIRST_COLUMN ? left : NARROWEST_FIRST_COLUMN;
+    if (least < layout->width[0]) layout->width[0] = least;
+}
+
+static void place(const struct sp_table *table, struct layout *layout)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!layout->shown[i]) continue;
+        layout->start[i] = at;
+        at += layout->width[i] + GAP;
+    }
+}
+
+static void write_cell(struct line *line, size_t column, const char *text, size_t length, size_t width,
+                       enum sp_color color)
+{
+    if (line->column && line->column + 1 > column) { /* a name longer than its column */
+        sp_text_puts(line->out, "\n");
+        line->column = 0;
+    }
+    sp_text_pad(line->out, column - line->column);
+    sp_color_begin(line->out, line->color, color);
+    sp_text_append(line->out, text, length);
+    sp_color_end(line->out, line->color, color);
+    line->column = column + width;
+}
+
+/* Where a text of that width begins in column `i`. */
+static size_t start_of(const struct sp_table *table, const struct layout *layout, size_t i, size_t width)
+{
+    const bool right = table->columns[i].right && width < layout->width[i];
+    return layout->start[i] + (right ? layout->width[i] - width : 0);
+}
+
+static void write_titles(const struct sp_table *table, const struct layout *layout, struct line line)
+{
+    if (!table->columns[0].title) return;
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!layout->shown[i] || !table->columns[i].title) continue;
+        const char *title = table->columns[i].title;
+        const size_t width = strlen(title);
+        write_cell(&line, start_of(table, layout, i, width), title, width, width, SP_COLOR_DIM);
+    }
+    sp_text_puts(line.out, "\n");
+}
+
+static void write_row(const struct sp_table *table, const struct layout *layout, size_t first, struct line line)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct sp_cell *cell = &table->cells[first + i];
+        size_t length;
+        const char *text = cell_text(table, first + i, &length);
+        if (length) write_cell(&line, start_of(table, layout, i, cell->width), text, length, cell->width, cell->color);
+    }
+    sp_text_puts(line.out, "\n");
+}
+
+void sp_table_render(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options)
+{
+    assert(table->column_count && table->column_count <= SP_TABLE_COLUMNS && table->count % table->column_count == 0);
+    struct layout layout = {0};
+    measure(table, &layout);
+    narrow(table, &layout, options->width);
+    place(table, &layout);
+    const struct line line = {out, 0, options->color};
+    if (table->count) write_titles(table, &layout, line);
+    for (size_t i = 0; i < table->count; i += table->column_count) write_row(table, &layout, i, line);
+}

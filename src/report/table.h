@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ * A table of text: cells are appended row by row, the widths are found when it is rendered.
+ *
+ *     struct sp_table table = {.columns = columns, .column_count = 3};
+ *     for (...) {
+ *         sp_put_visible(sp_table_cell(&table), name);
+ *         sp_put_shape(sp_table_cell(&table), shape, rank);
+ *         sp_text_grouped(sp_table_cell(&table), count);
+ *     }
+ *     sp_table_render(&table, text, &options);
+ *     sp_table_free(&table);
+ *
+ * A column without any text is left out with its title, and no line ends with a blank. */
+#ifndef SP_REPORT_TABLE_H
+#define SP_REPORT_TABLE_H
+
+#include "report/common.h"
+#include "shapeproof/report.h"
+
+enum { SP_TABLE_COLUMNS = 12 }; /* the most that a table can have */
+
+struct sp_column {
+    const char *title; /* NULL in every column for a table without a heading */
+    bool right;        /* aligned to the right */
+};
+
+struct sp_table {
+    const struct sp_column *columns;
+    size_t column_count;
+    struct sp_text text; /* all cells, one after the other */
+    struct sp_cell *cells;
+    size_t count, capacity;
+};
+
+/* Starts the next cell (and a new row after the last column) and returns where its text is to be appended. What is
+ * appended must be printable: escape what comes from outside. */
+struct sp_text *sp_table_cell(struct sp_table *table);
+/* The colour of the cell that was started last. */
+void sp_table_color(struct sp_table *table, enum sp_color color);
+/* Appends the table. When a row would be wider than options->width, the first column is narrowed, and a longer text in
+ * it pushes the rest of its row to the next line: nothing is cut. */
+void sp_table_render(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options);
+void sp_table_free(struct sp_table *table);
+
+#endif

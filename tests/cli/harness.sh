@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+# What tests/cli/run.sh and tests/docs.sh share: run a command line, compare, count. To be read with `.` by sh, in the
+# root of the project.
+# shellcheck shell=sh
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+status=0
+
+# The command under test is found first, and nothing of the caller's terminal or language shows in its output.
+mkdir "$work/bin"
+ln -s "$(cd "$(dirname "${SHAPEPROOF:-build/shapeproof}")" && pwd)/$(basename "${SHAPEPROOF:-build/shapeproof}")" \
+    "$work/bin/shapeproof"
+ln -s "$PWD/tests/cli/safetensors.sh" "$work/bin/make_safetensors"
+PATH=$work/bin:$PATH
+LC_ALL=C.UTF-8
+tmp=$work/tmp # for files that a case makes
+export PATH LC_ALL tmp
+mkdir "$tmp"
+unset NO_COLOR COLUMNS
+[ -x "$work/bin/shapeproof" ] || { echo "no command at ${SHAPEPROOF:-build/shapeproof}: run make"; exit 1; }
+
+# A file that does not end its last line says so, as in a diff.
+mark_open_end() {
+    [ ! -s "$1" ] || [ -z "$(tail -c 1 "$1")" ] || printf '\n\\ no newline at the end\n' >>"$1"
+}
+
+# run_case LINE: stdout, stderr and $status of a command line; $? within it is the status of the one before.
+run_case() {
+    sh -c "(exit $status); $1" >"$work/stdout" 2>"$work/stderr" </dev/null
+    status=$?
+    mark_open_end "$work/stdout"
+    mark_open_end "$work/stderr"
+}
+
+# judge WHAT EXPECTED ACTUAL
+judge() {
+    if cmp -s "$2" "$3"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED: %s (- expected, + actual)\n' "$1"
+        diff -u "$2" "$3" | sed 1,2d
+    fi
+}
+
+# The closing line, and the status: nothing run is a failure too.
+conclude() {
+    echo "$passed passed, $failed failed"
+    [ $failed = 0 ] && [ $passed != 0 ]
+}

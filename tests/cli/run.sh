@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Golden tests of the command.
+#
+#   sh tests/cli/run.sh [--record] [FILE.test]...    default: every tests/cli/*.test
+#
+# A .test file is a sequence of cases. Other lines than these (comments, empty lines) separate them:
+#
+#   $ shapeproof inspect model.safetensors     a line for sh, run from the root of the project
+#   > what it writes to stdout                 (a line of stdout that is empty is a bare ">")
+#   ! what it writes to stderr
+#   = 0                                        its exit status
+#
+# --record runs the cases and writes what they really do into the files: read the diff before you commit it.
+# From the environment: SHAPEPROOF, the command under test (default build/shapeproof).
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/cli/harness.sh
+
+record=false
+[ "${1:-}" = --record ] && { record=true; shift; }
+[ $# -gt 0 ] || set -- tests/cli/*.test
+
+# Prints what a case really does, in the form of the file.
+actual() {
+    run_case "$1"
+    printf '$ %s\n' "$1"
+    sed 's/^/> /; s/^> $/>/' "$work/stdout"
+    sed 's/^/! /; s/^! $/!/' "$work/stderr"
+    printf '= %s\n' "$status"
+}
+
+# Splits a file into its cases: expected.N and, for what stands between them, the line numbers in `cases`.
+split_cases() {
+    rm -f "$work"/expected.* "$work"/command.*
+    awk -v work="$work" '
+        function finish() { if (n && open) { close(work "/expected." n); open = 0 } }
+        /^\$ / { finish(); n++; open = 1; print substr($0, 3) > (work "/command." n); close(work "/command." n) }
+        open && /^(\$ |[>!=]( |$))/ { print > (work "/expected." n); next }
+        { finish() }
+        END { finish(); print n + 0 }' "$1"
+}
+
+check_file() {
+    cases=$(split_cases "$1")
+    n=0
+    while [ $n -lt "$cases" ]; do
+        n=$((n + 1))
+        actual "$(cat "$work/command.$n")" >"$work/actual"
+        judge "$1, case $n" "$work/expected.$n" "$work/actual"
+    done
+}
+
+# Every "$" line is run, what is recorded below it dropped, everything else kept.
+record_file() {
+    while IFS= read -r line; do
+        case $line in
+        '$ '*) actual "${line#??}" ;;
+        '>' | '> '* | '!' | '! '* | '= '*) ;;
+        *) printf '%s\n' "$line" ;;
+        esac
+    done <"$1" >"$work/recorded"
+    cat "$work/recorded" >"$1"
+}
+
+for file in "$@"; do
+    if $record; then record_file "$file"; else check_file "$file"; fi
+done
+$record || conclude

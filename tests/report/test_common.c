@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ * The forms that all reports share, the table aligner and the JSON writer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "report/common.h"
+#include "report/json.h"
+#include "report/table.h"
+#include "shapeproof/shapeproof.h"
+
+/* Compares what was written, and frees it. */
+static void assert_text(struct sp_text *text, const char *expected)
+{
+    assert_string_equal(text->data ? text->data : "", expected);
+    sp_text_free(text);
+}
+
+static void bytes_are_human(void **state)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } cases[] = {{0, "0 B"},
+                 {1023, "1023 B"},
+                 {1024, "1.0 KiB"},
+                 {1048524, "1023.9 KiB"},
+                 {1048525, "1.0 MiB"}, /* 1023.95 KiB: never 1024.0 KiB */
+                 {154389504, "147.2 MiB"},
+                 {UINT64_MAX, "16.0 EiB"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_text text = {0};
+        sp_put_bytes(&text, cases[i].bytes);
+        assert_text(&text, cases[i].text);
+    }
+}
+
+static void numbers_are_grouped(void **state)
+{
+    struct sp_text text = {0};
+    (void)state;
+    sp_text_grouped(&text, 0);
+    sp_text_puts(&text, " ");
+    sp_text_grouped(&text, 999);
+    sp_text_puts(&text, " ");
+    sp_text_grouped(&text, 124439808);
+    sp_text_puts(&text, " ");
+    sp_text_grouped(&text, UINT64_MAX);
+    assert_text(&text, "0 999 124,439,808 18,446,744,073,709,551,615");
+}
+
+static void shapes_are_in_parentheses(void **state)
+{
+    const uint64_t shape[] = {50257, 768, UINT64_MAX};
+    struct sp_text text = {0};
+    (void)state;
+    for (size_t rank = 0; rank <= 3; rank++) sp_put_shape(&text, shape, rank);
+    assert_text(&text, "()(50257)(50257, 768)(50257, 768, 18446744073709551615)");
+}
+
+static void long_values_are_cut_at_a_character(void **state)
+{
+    struct sp_text text = {0};
+    (void)state;
+    sp_put_cut(&text, "12345", 5);
+    sp_text_puts(&text, "|");
+    sp_put_cut(&text, "123456", 5);
+    sp_text_puts(&text, "|");
+    sp_put_cut(&text, "\u00e4\u00f6\u00fc", 2);
+    sp_text_puts(&text, "|");
+    sp_put_cut(&text, "", 0);
+    assert_text(&text, "12345|12345... (6 bytes)|\u00e4\u00f6... (6 bytes)|");
+}
+
+static void outside_text_is_made_visible(void **state)
+{
+    char *visible = sp_report_visible("a\33[31m\xff\u202e\u00e4");
+    (void)state;
+    assert_string_equal(visible, "a\\x1b[31m\\xff\\u{202e}\u00e4");
+    sp_free(visible);
+}
+
+/* ---- tables ---- */
+
+static const struct sp_column columns[] = {{"name", false}, {"empty", false}, {"size", true}, {"note", false}};
+
+static void add_row(struct sp_table *table, const char *name, const char *size, const char *note)
+{
+    sp_text_puts(sp_table_cell(table), name);
+    sp_table_cell(table);
+    sp_text_puts(sp_table_cell(table), size);
+    sp_text_puts(sp_table_cell(table), note);
+}
+
+static void columns_are_aligned(void **state)
+{
+    const struct sp_report_options options = {0};
+    struct sp_table table = {.columns = columns, .column_count = 4};
+    struct sp_text text = {0};
+    (void)state;
+    add_row(&table, "a", "1", "");
+    add_row(&table, "\u00e4\u00f6", "12,345", "x");
+    sp_table_render(&table, &text, &options);
+    sp_table_free(&table);
+    assert_text(&text, "name    size  note\n"
+                       "a          1\n"
+                       "\u00e4\u00f6    12,345  x\n");
+}
+
+static void a_long_name_breaks_the_line_and_is_not_cut(void **state)
+{
+    const struct sp_report_options options = {.width = 30};
+    struct sp_table table = {.columns = columns, .column_count = 4};
+    struct sp_text text = {0};
+    (void)state;
+    add_row(&table, "a.name.that.is.longer.than.all.there.is", "1", "wide notes are left to the terminal");
+    add_row(&table, "short", "12", "");
+    sp_table_render(&table, &text, &options);
+    sp_table_free(&table);
+    assert_text(&text, "name                      size  note\n"
+                       "a.name.that.is.longer.than.all.there.is\n"
+                       "                             1  wide notes are left to the terminal\n"
+                       "short                       12\n");
+}
+
+static void colour_does_not_count_as_width(void **state)
+{
+    const struct sp_report_options options = {.color = true};
+    struct sp_table table = {.columns = columns, .column_count = 4};
+    struct sp_text text = {0};
+    (void)state;
+    add_row(&table, "a", "1", "x");
+    sp_table_color(&table, SP_COLOR_RED);
+    sp_table_render(&table, &text, &options);
+    sp_table_free(&table);
+    assert_text(&text, "\33[2mname\33[0m  \33[2msize\33[0m  \33[2mnote\33[0m\n"
+                       "a        1  \33[31mx\33[0m\n");
+}
+
+static void a_table_without_rows_is_nothing(void **state)
+{
+    const struct sp_report_options options = {0};
+    struct sp_table table = {.columns = columns, .column_count = 4};
+    struct sp_text text = {0};
+    (void)state;
+    sp_table_render(&table, &text, &options);
+    sp_table_free(&table);
+    assert_text(&text, "");
+}
+
+/* ---- JSON ---- */
+
+static void json_breaks_lines_by_itself(void **state)
+{
+    const uint64_t numbers[] = {1, UINT64_MAX};
+    struct sp_text text = {0};
+    struct sp_writer json = {.text = &text};
+    (void)state;
+    sp_write_open(&json, '{');
+    sp_write_key(&json, "empty");
+    sp_write_open(&json, '[');
+    sp_write_close(&json);
+    sp_write_key(&json, "rows");
+    sp_write_open(&json, '[');
+    for (int i = 0; i < 2; i++) {
+        sp_write_open_line(&json, '{');
+        sp_write_key(&json, "shape");
+        sp_write_numbers(&json, numbers, 2);
+        sp_write_key(&json, "flags");
+        sp_write_open(&json, '[');
+        sp_write_string(&json, "a\"b");
+        sp_write_string(&json, NULL);
+        sp_write_close(&json);
+        sp_write_close(&json);
+    }
+    sp_write_close(&json);
+    sp_write_key(&json, "more");
+    sp_write_open(&json, '[');
+    sp_write_bool(&json, true);
+    sp_write_raw(&json, "-1.5");
+    sp_write_null(&json);
+    sp_write_close(&json);
+    sp_write_close(&json);
+    assert_text(&text, "{\n"
+                       "  \"empty\": [],\n"
+                       "  \"rows\": [\n"
+                       "    {\"shape\": [1, 18446744073709551615], \"flags\": [\"a\\\"b\", null]},\n"
+                       "    {\"shape\": [1, 18446744073709551615], \"flags\": [\"a\\\"b\", null]}\n"
+                       "  ],\n"
+                       "  \"more\": [\n"
+                       "    true,\n"
+                       "    -1.5,\n"
+                       "    null\n"
+                       "  ]\n"
+                       "}\n");
+}
+
+static void library_and_build_agree_on_the_version(void **state)
+{
+    (void)state;
+    assert_string_equal(sp_version(), SP_VERSION);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_are_human),
+        cmocka_unit_test(numbers_are_grouped),
+        cmocka_unit_test(shapes_are_in_parentheses),
+        cmocka_unit_test(long_values_are_cut_at_a_character),
+        cmocka_unit_test(outside_text_is_made_visible),
+        cmocka_unit_test(columns_are_aligned),
+        cmocka_unit_test(a_long_name_breaks_the_line_and_is_not_cut),
+        cmocka_unit_test(colour_does_not_count_as_width),
+        cmocka_unit_test(a_table_without_rows_is_nothing),
+        cmocka_unit_test(json_breaks_lines_by_itself),
+        cmocka_unit_test(library_and_build_agree_on_the_version),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
