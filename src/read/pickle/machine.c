@@ -387,8 +387,8 @@ static value *make_call_with_keywords(struct machine *m)
 /* INST (the class is in the operand) and OBJ (the class is the first value after the mark). */
 static value *make_instance(struct machine *m, const struct operand *operand)
 {
-    value **items, *callable = NULL;
-    size_t count;
+    value **items = NULL, *callable = NULL;
+    size_t count = 0;
     if (!pop_mark(m, &items, &count)) return NULL;
     if (m->code == OP_INST)
         callable = make_global(m, operand->text, operand->length, operand->second, operand->second_length);
@@ -443,8 +443,8 @@ static bool append_all(struct machine *m, value **items, size_t count, enum sp_p
 
 static bool append_marked(struct machine *m, enum sp_pickle_type type)
 {
-    value **items;
-    size_t count;
+    value **items = NULL;
+    size_t count = 0;
     return pop_mark(m, &items, &count) && append_all(m, items, count, type);
 }
 
@@ -457,8 +457,8 @@ static bool append_top(struct machine *m, size_t count, enum sp_pickle_type type
 
 static bool push_marked(struct machine *m, enum sp_pickle_type type)
 {
-    value **items;
-    size_t count;
+    value **items = NULL;
+    size_t count = 0;
     if (!pop_mark(m, &items, &count)) return false;
     if (type == SP_PICKLE_DICT && count % 2) return bad(m, "a key without a value");
     return push(m, make_sequence(m, type, items, count));
@@ -564,8 +564,8 @@ static bool run(struct machine *m)
 {
     for (;;) {
         struct operand arg = {0};
-        value **items;
-        size_t count;
+        value **items = NULL;
+        size_t count = 0;
         uint64_t number;
         bool ok = true;
         m->at = m->in.offset;

@@ -257,7 +257,7 @@ static bool check_places(const struct sp_zip *zip, struct sp_error *error)
 
 bool sp_zip_scan(struct sp_zip *zip, struct sp_error *error)
 {
-    struct end end;
+    struct end end = {0};
     if (!find_end(zip, &end, error) || !follow_locator(zip, &end, error) || !check_end(&end, error)) return false;
     zip->directory_offset = end.offset;
     zip->count = (size_t)end.entries;
