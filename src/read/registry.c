@@ -6,6 +6,7 @@
 
 static const struct sp_reader *const readers[] = {
     &sp_reader_zip,
+    &sp_reader_torch_legacy,
     &sp_reader_hdf5,
     &sp_reader_safetensors,
 };
