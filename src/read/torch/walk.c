@@ -30,10 +30,11 @@ enum {
 enum { VISITS = 0xff, ON_PATH = 0x100, BARREN = 0x200 };
 
 enum part_kind {
-    KEYED,   /* a dict: key, value, key, value */
-    INDEXED, /* a sequence: its indices are the names */
-    PAIRED,  /* a sequence of (key, value) */
-    ALONE    /* one value that adds nothing to the name */
+    KEYED,      /* a dict: key, value, key, value */
+    ATTRIBUTES, /* the same, of a module: only tensors count */
+    INDEXED,    /* a sequence: its indices are the names */
+    PAIRED,     /* a sequence of (key, value) */
+    ALONE       /* one value that adds nothing to the name */
 };
 
 struct part {
@@ -184,6 +185,7 @@ static bool is_module(const struct sp_pickle_value *object)
     return sp_pickle_get(state, "_parameters") && sp_pickle_get(state, "_modules");
 }
 
+/* Parameters, buffers and modules; then tensors that are plain attributes, which the file holds as well. */
 static void expand_module(struct frame *frame, const struct sp_pickle_value *object)
 {
     const struct sp_pickle_value *state = attributes(object);
@@ -194,6 +196,7 @@ static void expand_module(struct frame *frame, const struct sp_pickle_value *obj
     if (sp_pickle_is(skip, SP_PICKLE_OBJECT)) skip = sp_pickle_arg(skip, 0); /* set([...]) */
     for (size_t i = buffers; i < frame->part_count; i++) frame->parts[i].skip = skip;
     add_mapping(frame, sp_pickle_get(state, "_modules"));
+    add_part(frame, ATTRIBUTES, attributes(object));
 }
 
 static bool is_attributes(const struct sp_pickle_value *value)
@@ -282,9 +285,12 @@ static void place(const struct sp_torch_tensor *found, struct sp_tensor *tensor)
     tensor->data_end = tensor->data_begin + found->extent * (bits / 8);
 }
 
-/* A flat state dict may well have a key "amp.weight": only containers at the root are told apart. */
+/* What a state dict would not have. A flat one may well have a key "amp.weight": only containers at the root are told
+ * by their keys. */
 static bool is_state(const struct walk *w)
 {
+    const struct frame *top = w->depth ? &w->stack[w->depth - 1] : NULL;
+    if (top && top->parts[top->part].kind == ATTRIBUTES) return true;
     return w->depth > 1 && is_state_key(w->stack[0].key) && !is_module(w->stack[0].node);
 }
 
@@ -389,18 +395,20 @@ static bool next_child(struct frame *frame, struct sp_pickle_value **child)
 {
     for (; frame->part < frame->part_count; frame->part++, frame->next = 0) {
         const struct part *part = &frame->parts[frame->part];
+        const bool keyed = part->kind == KEYED || part->kind == ATTRIBUTES;
         const size_t index = frame->index = frame->next++;
         struct sp_pickle_value **items = part->value->as.items;
         frame->key = NULL;
         *child = part->value;
         if (part->kind == ALONE && !index) return true;
-        if (part->kind == ALONE || index >= part->value->length / (part->kind == KEYED ? 2 : 1)) continue;
-        if (part->kind == KEYED) frame->key = items[2 * index];
+        if (part->kind == ALONE || index >= part->value->length / (keyed ? 2 : 1)) continue;
+        if (keyed) frame->key = items[2 * index];
         if (part->kind == PAIRED) frame->key = sp_pickle_item(items[index], 0);
         if (part->kind == INDEXED) *child = items[index];
-        else if (part->kind == KEYED) *child = items[2 * index + 1];
+        else if (keyed) *child = items[2 * index + 1];
         else *child = frame->key ? sp_pickle_item(items[index], 1) : NULL;
         if (frame->key && is_skipped(part->skip, frame->key)) *child = NULL;
+        if (part->kind == ATTRIBUTES && sp_torch_role(*child) < SP_TORCH_TENSOR) *child = NULL;
         return true;
     }
     return false;
