@@ -27,7 +27,13 @@ static const struct {
     {"PYTORCH1", 8, "a PyTorch container from before 1.0, which this version does not read"},
     {"PK\5\6", 4, "an empty zip archive"},
     {"\x89PNG", 4, "a PNG picture"},
+    {"\x80\2", 2, "a bare pickle, not a file of torch.save"},
+    {"\x80\3", 2, "a bare pickle, not a file of torch.save"},
+    {"\x80\4", 2, "a bare pickle, not a file of torch.save"},
+    {"\x80\5", 2, "a bare pickle, not a file of torch.save"},
 };
+
+enum { TAR_MAGIC_OFFSET = 257 };
 
 static bool unrecognised(const struct sp_probe *probe, struct sp_error *error)
 {
@@ -36,6 +42,9 @@ static bool unrecognised(const struct sp_probe *probe, struct sp_error *error)
         if (probe->head_length >= lookalikes[i].length &&
             !memcmp(probe->head, lookalikes[i].magic, lookalikes[i].length))
             return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is %s", lookalikes[i].what);
+    if (probe->head_length >= TAR_MAGIC_OFFSET + 5 && !memcmp(probe->head + TAR_MAGIC_OFFSET, "ustar", 5))
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+                       "this is a tar archive: PyTorch wrote such files before 0.2, which this version does not read");
     return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "not a checkpoint in any format that is read here");
 }
 
