@@ -6,6 +6,7 @@
 
 static const struct sp_reader *const readers[] = {
     &sp_reader_zip,
+    &sp_reader_torch_legacy,
     &sp_reader_hdf5,
     &sp_reader_safetensors,
 };
@@ -26,7 +27,13 @@ static const struct {
     {"PYTORCH1", 8, "a PyTorch container from before 1.0, which this version does not read"},
     {"PK\5\6", 4, "an empty zip archive"},
     {"\x89PNG", 4, "a PNG picture"},
+    {"\x80\2", 2, "a bare pickle, not a file of torch.save"},
+    {"\x80\3", 2, "a bare pickle, not a file of torch.save"},
+    {"\x80\4", 2, "a bare pickle, not a file of torch.save"},
+    {"\x80\5", 2, "a bare pickle, not a file of torch.save"},
 };
+
+enum { TAR_MAGIC_OFFSET = 257 };
 
 static const char *lookalike(const struct sp_probe *probe)
 {
@@ -34,6 +41,8 @@ static const char *lookalike(const struct sp_probe *probe)
         if (probe->head_length >= lookalikes[i].length &&
             !memcmp(probe->head, lookalikes[i].magic, lookalikes[i].length))
             return lookalikes[i].what;
+    if (probe->head_length >= TAR_MAGIC_OFFSET + 5 && !memcmp(probe->head + TAR_MAGIC_OFFSET, "ustar", 5))
+        return "a tar archive: PyTorch wrote such files before 0.2, which this version does not read";
     return NULL;
 }
 

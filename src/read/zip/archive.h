@@ -4,6 +4,8 @@
 #ifndef SP_READ_ZIP_ARCHIVE_H
 #define SP_READ_ZIP_ARCHIVE_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/file.h"
 
@@ -12,8 +14,10 @@ struct sp_zip_entry {
     uint64_t size;            /* uncompressed, as the central directory declares it */
     uint64_t compressed_size; /* stored bytes */
     uint64_t header_offset;   /* of the local header */
-    uint16_t method;          /* 0 stored, 8 deflated */
+    uint32_t crc;
+    uint16_t method; /* 0 stored, 8 deflated */
     uint16_t flags;
+    bool damaged; /* set by sp_zip_read when the bytes do not match the CRC: worth a warning, torch never checks */
 };
 
 struct sp_zip; /* opaque */

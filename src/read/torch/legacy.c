@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ * The stream that torch.save wrote before 1.6, and on request still does: five pickles, one after another,
+ *   1 a magic number   2 the protocol version, 1001   3 a dict about the writing system
+ *   4 the object, storages as persistent ids          5 a list of storage keys
+ * and for each key, in that order, an int64 with the number of elements and then their bytes.
+ * Only the pickles and the counts are read. The same stream, as bytes in memory, is what
+ * torch.storage._load_from_bytes takes. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/cursor.h"
+#include "read/reader.h"
+#include "read/torch/torch.h"
+
+enum { PROTOCOL = 1001, PICKLES = 5, FIRST_WINDOW = 256 << 10, MAX_WINDOW = 512 << 20, MAX_NESTING = 2 };
+
+static const unsigned char MAGIC[] = {0x80, 2, 0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19};
+
+/* The beginning of a stream in memory; the rest of it may be in a file. */
+struct stream {
+    const struct sp_file *file; /* NULL: everything is in memory */
+    const char *bytes;
+    size_t length;
+    uint64_t size; /* of the whole stream */
+    struct sp_pickle pickles[PICKLES];
+    uint64_t end; /* of the last pickle: where the storages begin */
+};
+
+/* ---- the five pickles ---- */
+
+/* *truncated is set when more bytes might help. */
+static bool read_pickles(struct stream *stream, struct sp_arena *arena, bool *truncated, struct sp_error *error)
+{
+    static const char *const names[PICKLES] = {"magic number", "protocol version", "system information", "object",
+                                               "storage keys"};
+    size_t at = 0;
+    for (size_t i = 0; i < PICKLES; i++) {
+        struct sp_pickle *pickle = &stream->pickles[i];
+        if (!sp_pickle_read(pickle, arena, names[i], stream->bytes + at, stream->length - at, error)) {
+            *truncated = pickle->truncated && stream->length < stream->size;
+            return false;
+        }
+        at += pickle->end;
+    }
+    stream->end = at;
+    return true;
+}
+
+static bool check_pickles(const struct stream *stream, struct sp_error *error)
+{
+    const struct sp_pickle_value *version = stream->pickles[1].root;
+    if (!sp_pickle_is(version, SP_PICKLE_INT) || version->as.integer != PROTOCOL)
+        return sp_malformed(error, "the protocol version is not %d", PROTOCOL);
+    if (!sp_pickle_is(stream->pickles[4].root, SP_PICKLE_LIST))
+        return sp_malformed(error, "the storage keys are not a list");
+    return true;
+}
+
+/* Reads more and more of the file until the five pickles are in. */
+static char *read_window(struct stream *stream, struct sp_arena *arena, struct sp_error *error)
+{
+    char *bytes = NULL;
+    bool truncated = true;
+    for (size_t window = FIRST_WINDOW; truncated; window *= 2) {
+        struct sp_error attempt = {0};
+        sp_arena_free(arena);
+        if (window > MAX_WINDOW) {
+            sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "the pickles are longer than %d bytes", MAX_WINDOW);
+            break;
+        }
+        stream->length = window < stream->size ? window : (size_t)stream->size;
+        stream->bytes = bytes = sp_realloc(bytes, stream->length, 1);
+        if (!sp_file_read(stream->file, 0, bytes, stream->length, error)) break;
+        truncated = false;
+        if (read_pickles(stream, arena, &truncated, &attempt)) return bytes;
+        if (!truncated) *error = attempt;
+    }
+    free(bytes);
+    return NULL;
+}
+
+/* ---- the storages ---- */
+
+static bool read_count(const struct stream *stream, uint64_t at, uint64_t *count, struct sp_error *error)
+{
+    unsigned char raw[8];
+    if (at > stream->size || stream->size - at < sizeof raw)
+        return sp_malformed(error, "ends at byte %" PRIu64 ", before the storages are complete", stream->size);
+    if (!stream->file) memcpy(raw, stream->bytes + at, sizeof raw);
+    else if (!sp_file_read(stream->file, at, raw, sizeof raw, error)) return false;
+    struct sp_cursor cursor = sp_cursor_of(raw, sizeof raw);
+    *count = sp_cursor_le(&cursor, 8);
+    return true;
+}
+
+static struct sp_torch_storage *find_key(struct sp_torch *torch, const struct sp_pickle_value *key,
+                                         struct sp_error *error)
+{
+    if (!sp_pickle_is(key, SP_PICKLE_STR) || memchr(key->as.text, 0, key->length)) {
+        sp_malformed(error, "a storage key is not a string");
+        return NULL;
+    }
+    char *name = sp_arena_printf(&torch->arena, "%s%.*s", torch->key_prefix, (int)key->length, key->as.text);
+    const size_t known = sp_map_get(&torch->storage_keys, name);
+    if (known == SIZE_MAX) {
+        sp_malformed(error, "storage key '%s' does not occur in the object", name);
+        return NULL;
+    }
+    if (torch->storages[known]->located) sp_malformed(error, "storage key '%s' is listed twice", name);
+    return error->status ? NULL : torch->storages[known];
+}
+
+/* One storage at *at, which moves on to the next. */
+static bool place_storage(const struct stream *stream, struct sp_torch_storage *storage, uint64_t *at,
+                          struct sp_error *error)
+{
+    uint64_t count = 0;
+    if (!storage->element_size)
+        return sp_malformed(error, "storage '%s' is of unknown class %s: what follows cannot be found", storage->key,
+                            storage->dtype_name);
+    if (!read_count(stream, *at, &count, error)) return false;
+    if (count != storage->count)
+        return sp_malformed(error, "storage '%s' at byte %" PRIu64 " has %" PRIu64 " elements, its id says %" PRIu64,
+                            storage->key, *at, count, storage->count);
+    *at += 8; /* read_count has been there */
+    if (storage->bytes > stream->size - *at)
+        return sp_malformed(error, "storage '%s' of %" PRIu64 " bytes at byte %" PRIu64 " passes the end at %" PRIu64,
+                            storage->key, storage->bytes, *at, stream->size);
+    storage->located = true;
+    if (stream->file) storage->data_begin = *at;
+    *at += storage->bytes;
+    return true;
+}
+
+static bool place_storages(struct sp_torch *torch, const struct stream *stream, struct sp_error *error)
+{
+    const struct sp_pickle_value *keys = stream->pickles[4].root;
+    uint64_t at = stream->end;
+    for (uint32_t i = 0; i < keys->length; i++) {
+        struct sp_torch_storage *storage = find_key(torch, keys->as.items[i], error);
+        if (!storage || !place_storage(stream, storage, &at, error)) return false;
+    }
+    if (at < stream->size)
+        sp_inventory_warn(torch->inventory, "%" PRIu64 " bytes after the last storage", stream->size - at);
+    return true;
+}
+
+/* Every storage of the object must be in the list of keys, whether or not a listed tensor uses it. */
+static bool resolve(struct sp_torch *torch, const struct stream *stream, struct sp_error *error)
+{
+    const struct sp_pickle *object = &stream->pickles[3];
+    const size_t first = torch->storage_count;
+    for (size_t i = 0; i < object->persid_count; i++)
+        if (sp_torch_is_storage(object->persids[i]) && !sp_torch_storage(torch, object->persids[i], error))
+            return false;
+    if (!place_storages(torch, stream, error)) return false;
+    for (size_t i = first; i < torch->storage_count; i++)
+        if (!torch->storages[i]->root->located)
+            return sp_malformed(error, "storage '%s' is not in the list of storage keys", torch->storages[i]->key);
+    return true;
+}
+
+/* ---- a stream in memory ---- */
+
+/* Bytes as protocol 2 writes them: _codecs.encode(text, 'latin1'). */
+static bool decode_latin1(struct sp_torch *torch, const struct sp_pickle_value *call, const char **bytes,
+                          size_t *length)
+{
+    const struct sp_pickle_value *text = sp_pickle_arg(call, 0);
+    const char *name = sp_pickle_name(call);
+    if (!name || strcmp(name, "_codecs.encode") || !sp_pickle_is(text, SP_PICKLE_STR)) return false;
+    char *out = sp_arena_alloc(&torch->arena, text->length);
+    size_t count = 0;
+    for (uint32_t i = 0; i < text->length; i++) {
+        const unsigned char c = (unsigned char)text->as.text[i];
+        if (c >= 0xc4 || (c >= 0x80 && (c < 0xc2 || i + 1 == text->length))) return false;
+        out[count++] = (char)(c < 0x80 ? c : (c & 3) << 6 | (text->as.text[++i] & 0x3f));
+    }
+    *bytes = out;
+    *length = count;
+    return true;
+}
+
+static bool bytes_of(struct sp_torch *torch, const struct sp_pickle_value *value, const char **bytes, size_t *length)
+{
+    if (!sp_pickle_is(value, SP_PICKLE_BYTES) && !sp_pickle_is(value, SP_PICKLE_STR))
+        return decode_latin1(torch, value, bytes, length);
+    *bytes = value->as.text;
+    *length = value->length;
+    return true;
+}
+
+static struct sp_pickle_value *read_nested(struct sp_torch *torch, struct stream *stream, struct sp_error *error)
+{
+    const char *outer = torch->key_prefix;
+    bool truncated;
+    if (torch->nesting >= MAX_NESTING) {
+        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "streams nested deeper than %d", MAX_NESTING);
+        return NULL;
+    }
+    torch->nesting++;
+    torch->key_prefix = sp_arena_printf(&torch->arena, "stream %zu:", torch->nested_count + 1);
+    const bool ok = read_pickles(stream, &torch->arena, &truncated, error) && check_pickles(stream, error) &&
+                    resolve(torch, stream, error);
+    torch->key_prefix = outer;
+    torch->nesting--;
+    return ok ? stream->pickles[3].root : NULL;
+}
+
+struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct sp_pickle_value *call,
+                                                 struct sp_error *error)
+{
+    struct stream stream = {0};
+    if (call->tag) return torch->nested[call->tag - 1];
+    if (!bytes_of(torch, sp_pickle_arg(call, 0), &stream.bytes, &stream.length)) return NULL;
+    if (stream.length < sizeof MAGIC || memcmp(stream.bytes, MAGIC, sizeof MAGIC)) return NULL;
+    stream.size = stream.length;
+    struct sp_pickle_value *root = read_nested(torch, &stream, error);
+    if (!root) return NULL;
+    SP_GROW(torch->nested, torch->nested_count, torch->nested_capacity);
+    torch->nested[torch->nested_count++] = root;
+    call->tag = (uint32_t)torch->nested_count;
+    return root;
+}
+
+/* ---- the reader ---- */
+
+static unsigned probe(const struct sp_probe *probe)
+{
+    return probe->head_length >= sizeof MAGIC && !memcmp(probe->head, MAGIC, sizeof MAGIC) ? 8 * sizeof MAGIC : 0;
+}
+
+static bool index_file(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                       struct sp_error *error)
+{
+    struct sp_torch torch = {.inventory = inventory, .file = file_index, .key_prefix = ""};
+    struct stream stream = {.file = file, .size = file->size};
+    inventory->format = "torch-legacy";
+    char *bytes = read_window(&stream, &torch.arena, error);
+    bool ok = bytes && check_pickles(&stream, error) && resolve(&torch, &stream, error);
+    if (ok) sp_torch_warn_globals(&stream.pickles[3], inventory);
+    ok = ok && sp_torch_walk(&torch, stream.pickles[3].root, error);
+    sp_torch_free(&torch);
+    free(bytes);
+    return ok;
+}
+
+const struct sp_reader sp_reader_torch_legacy = {.name = "torch-legacy", .probe = probe, .index = index_file};

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ * Persistent ids to storages. An id is
+ *   ('storage', class, key, location, count)                 in zip archives
+ *   ('storage', class, key, location, count, view or None)   in legacy streams, view = (view key, offset, size)
+ * with counts in elements of the class, in bytes when it is untyped. Two ids with one key are one storage. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "read/torch/torch.h"
+
+enum { MAX_KEY = 256, VIEW_ITEM = 5 };
+
+bool sp_torch_is_storage(const struct sp_pickle_value *value)
+{
+    return sp_pickle_is(value, SP_PICKLE_PERSID) && sp_pickle_is_text(sp_pickle_item(value->as.id, 0), "storage");
+}
+
+static bool is_count(const struct sp_pickle_value *value)
+{
+    return sp_pickle_is(value, SP_PICKLE_INT) && value->as.integer >= 0;
+}
+
+static bool check_id(const struct sp_pickle_value *id, struct sp_error *error)
+{
+    const struct sp_pickle_value *key = sp_pickle_item(id, 2), *count = sp_pickle_item(id, 4);
+    if (!sp_pickle_is(id, SP_PICKLE_TUPLE) || !sp_pickle_is_text(sp_pickle_item(id, 0), "storage"))
+        return sp_malformed(error, "a persistent id that does not name a storage");
+    if (id->length != VIEW_ITEM && id->length != VIEW_ITEM + 1)
+        return sp_malformed(error, "a storage id of %u items, expected 5 or 6", id->length);
+    if (!sp_pickle_is(key, SP_PICKLE_STR) || key->length > MAX_KEY || memchr(key->as.text, 0, key->length))
+        return sp_malformed(error, "a storage whose key is not a short string");
+    if (!is_count(count))
+        return sp_malformed(error, "storage '%.*s': its count is not a non-negative integer", (int)key->length,
+                            key->as.text);
+    return true;
+}
+
+static struct sp_torch_storage *add_storage(struct sp_torch *torch, const struct sp_torch_storage *storage)
+{
+    struct sp_torch_storage *kept = sp_arena_alloc(&torch->arena, sizeof *kept);
+    *kept = *storage;
+    kept->index = (uint32_t)torch->storage_count;
+    SP_GROW(torch->storages, torch->storage_count, torch->storage_capacity);
+    return torch->storages[torch->storage_count++] = kept;
+}
+
+/* Class, count and bytes from an id that check_id has passed. */
+static bool describe(const struct sp_pickle_value *id, struct sp_torch_storage *storage, struct sp_error *error)
+{
+    const struct sp_pickle_value *class = sp_pickle_item(id, 1);
+    if (!sp_torch_storage_class(class, &storage->dtype, &storage->element_size, &storage->untyped))
+        return sp_malformed(error, "storage '%s': its class is not a name", storage->key);
+    storage->dtype_name = storage->dtype ? sp_dtype_name(storage->dtype) : strrchr(sp_pickle_name(class), '.') + 1;
+    storage->meta = sp_pickle_is_text(sp_pickle_item(id, 3), "meta");
+    storage->count = (uint64_t)sp_pickle_item(id, 4)->as.integer;
+    if (!sp_mul_u64(storage->count, storage->element_size, &storage->bytes))
+        return sp_malformed(error, "storage '%s': %" PRIu64 " elements overflow 64 bits", storage->key, storage->count);
+    return true;
+}
+
+static struct sp_torch_storage *new_root(struct sp_torch *torch, const struct sp_torch_storage *described,
+                                         struct sp_error *error)
+{
+    struct sp_torch_storage storage = *described;
+    storage.key = sp_arena_string(&torch->inventory->arena, described->key);
+    storage.dtype_name = sp_arena_string(&torch->inventory->arena, described->dtype_name);
+    if (torch->locate && !storage.meta && !torch->locate(torch, &storage, error)) return NULL;
+    struct sp_torch_storage *kept = add_storage(torch, &storage);
+    kept->root = kept;
+    sp_map_add(&torch->storage_keys, kept->key, torch->storage_count - 1);
+    return kept;
+}
+
+static struct sp_torch_storage *find_root(struct sp_torch *torch, const struct sp_pickle_value *id,
+                                          struct sp_error *error)
+{
+    const struct sp_pickle_value *key = sp_pickle_item(id, 2);
+    char text[MAX_KEY + 64];
+    struct sp_torch_storage described = {.key = text};
+    snprintf(text, sizeof text, "%s%.*s", torch->key_prefix, (int)key->length, key->as.text);
+    const size_t known = sp_map_get(&torch->storage_keys, text);
+    if (!describe(id, &described, error)) return NULL;
+    if (known == SIZE_MAX) return new_root(torch, &described, error);
+    struct sp_torch_storage *root = torch->storages[known];
+    if ((root->count != described.count || root->dtype != described.dtype) && !torch->contradicted) {
+        torch->contradicted = true; /* say it once */
+        sp_inventory_warn(torch->inventory, "storage '%s' is declared twice, as %" PRIu64 " x %s and %" PRIu64 " x %s",
+                          root->key, root->count, root->dtype_name, described.count, described.dtype_name);
+    }
+    return root;
+}
+
+/* A view is its root, entered at an offset and left before the end. */
+static struct sp_torch_storage *find_view(struct sp_torch *torch, struct sp_torch_storage *root,
+                                          const struct sp_pickle_value *view, struct sp_error *error)
+{
+    const struct sp_pickle_value *first = sp_pickle_item(view, 1), *size = sp_pickle_item(view, 2);
+    struct sp_torch_storage storage = *root;
+    uint64_t end = 0;
+    if (sp_pickle_is(view, SP_PICKLE_NONE)) return root;
+    if (!is_count(first) || !is_count(size)) {
+        sp_malformed(error, "storage '%s': its view is not (key, offset, size)", root->key);
+        return NULL;
+    }
+    if (!sp_add_u64((uint64_t)first->as.integer, (uint64_t)size->as.integer, &end) || end > root->count) {
+        sp_malformed(error, "storage '%s': a view of its elements %" PRId64 " to %" PRIu64 ", but it has %" PRIu64,
+                     root->key, first->as.integer, end, root->count);
+        return NULL;
+    }
+    storage.first = (uint64_t)first->as.integer;
+    storage.bytes = end * root->element_size;
+    return add_storage(torch, &storage);
+}
+
+struct sp_torch_storage *sp_torch_storage(struct sp_torch *torch, struct sp_pickle_value *persid,
+                                          struct sp_error *error)
+{
+    if (persid->tag) return torch->storages[persid->tag - 1];
+    const struct sp_pickle_value *id = persid->as.id;
+    if (!check_id(id, error)) return NULL;
+    struct sp_torch_storage *storage = find_root(torch, id, error);
+    if (storage && id->length > VIEW_ITEM) storage = find_view(torch, storage, id->as.items[VIEW_ITEM], error);
+    if (!storage) return NULL;
+    persid->tag = storage->index + 1;
+    return storage;
+}
+
+void sp_torch_free(struct sp_torch *torch)
+{
+    free(torch->storages);
+    free(torch->nested);
+    sp_map_free(&torch->storage_keys);
+    sp_arena_free(&torch->arena);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT
+ * Calls of the rebuild functions to tensors. The forms are those of torch 0.1 to 2.x; the call is checked as far as
+ * shapes, strides and storage sizes go, and never made. The parts of quantised tensors (scales, zero points) and of
+ * tensor subclasses are not listed. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "read/torch/torch.h"
+
+enum { MAX_WRAPPERS = 16 };
+
+/* A call after its wrappers were taken off. */
+struct call {
+    enum sp_torch_role role;
+    const char *name;
+    struct sp_pickle_value *args;  /* a tuple */
+    struct sp_pickle_value *state; /* or NULL */
+};
+
+static struct sp_pickle_value *arg(const struct call *call, size_t index) { return sp_pickle_item(call->args, index); }
+
+static bool open_call(struct sp_pickle_value *node, struct call *call)
+{
+    if (!sp_pickle_is(node, SP_PICKLE_OBJECT)) return false;
+    *call = (struct call){sp_torch_role(node), sp_pickle_name(node), node->as.object->args, node->as.object->state};
+    return true;
+}
+
+/* Parameter(data, ...), or in old files Parameter() with a state that begins with the data. */
+static struct sp_pickle_value *parameter_data(const struct call *call)
+{
+    struct sp_pickle_value *data = arg(call, 0);
+    return data ? data : sp_pickle_item(call->state, 0);
+}
+
+/* Takes off what only wraps a tensor. False when no rebuild function is underneath. */
+static bool unwrap(struct sp_pickle_value *node, struct call *call)
+{
+    if (!open_call(node, call)) return false;
+    for (int i = 0; i < MAX_WRAPPERS; i++) {
+        if (call->role == SP_TORCH_PARAMETER) {
+            if (!open_call(parameter_data(call), call)) return false;
+        } else if (call->role == SP_TORCH_FROM_TYPE) {
+            struct sp_pickle_value *function = arg(call, 0);
+            *call = (struct call){sp_torch_role(function), sp_pickle_name(function), arg(call, 2), NULL};
+        } else return call->role >= SP_TORCH_TENSOR && call->role < SP_TORCH_LOAD_FROM_BYTES;
+    }
+    return false;
+}
+
+/* ---- shapes ---- */
+
+/* torch.Size((2, 3)) and (2, 3) alike. */
+static const struct sp_pickle_value *sizes_of(const struct sp_pickle_value *value)
+{
+    if (sp_torch_role(value) == SP_TORCH_TRANSPARENT) value = sp_pickle_arg(value, 0);
+    return sp_pickle_is(value, SP_PICKLE_TUPLE) || sp_pickle_is(value, SP_PICKLE_LIST) ? value : NULL;
+}
+
+static bool read_sizes(const struct sp_pickle_value *value, const char *what, uint64_t *into, uint32_t *count,
+                       struct sp_error *error)
+{
+    const struct sp_pickle_value *sizes = sizes_of(value);
+    if (!sizes) return sp_malformed(error, "its %s is not a tuple", what);
+    if (sizes->length > SP_MAX_RANK)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%u dimensions, at most %d", sizes->length, SP_MAX_RANK);
+    for (uint32_t i = 0; i < sizes->length; i++) {
+        const struct sp_pickle_value *item = sizes->as.items[i];
+        if (item->type != SP_PICKLE_INT || item->as.integer < 0)
+            return sp_malformed(error, "item %u of its %s is not a non-negative integer", i, what);
+        into[i] = (uint64_t)item->as.integer;
+    }
+    *count = sizes->length;
+    return true;
+}
+
+static bool read_shape(const struct sp_pickle_value *size, const struct sp_pickle_value *stride,
+                       struct sp_torch_tensor *tensor, struct sp_error *error)
+{
+    uint32_t strides;
+    if (!read_sizes(size, "shape", tensor->shape, &tensor->rank, error)) return false;
+    if (!stride) return true;
+    if (!read_sizes(stride, "stride", tensor->stride, &strides, error)) return false;
+    if (strides != tensor->rank) return sp_malformed(error, "%u dimensions and %u strides", tensor->rank, strides);
+    tensor->strided = true;
+    return true;
+}
+
+/* ---- sizes ---- */
+
+static uint64_t bytes_of(uint64_t elements, unsigned bits, bool *ok)
+{
+    uint64_t total = 0;
+    if (!sp_mul_u64(elements, bits, &total) || !sp_add_u64(total, 7, &total)) *ok = false;
+    return total / 8;
+}
+
+/* Elements in all; elements that differ (an expanded dimension has stride 0); elements from the first to the last. */
+static bool measure(struct sp_torch_tensor *tensor, struct sp_error *error)
+{
+    uint64_t elements = 1, distinct = 1, reach = 1, step;
+    bool ok = true, empty = false;
+    for (uint32_t i = 0; i < tensor->rank; i++) empty |= !tensor->shape[i];
+    for (uint32_t i = 0; i < tensor->rank && ok; i++) {
+        const uint64_t size = tensor->shape[i], stride = tensor->strided ? tensor->stride[i] : 1;
+        ok = sp_mul_u64(elements, size, &elements);
+        if (stride) ok = ok && sp_mul_u64(distinct, size, &distinct);
+        else if (size > 1) tensor->flags |= SP_TENSOR_EXPANDED;
+        if (tensor->strided && !empty)
+            ok = ok && sp_mul_u64(size - 1, stride, &step) && sp_add_u64(reach, step, &reach);
+    }
+    tensor->parameters = elements;
+    tensor->extent = empty ? 0 : tensor->strided ? reach : elements;
+    tensor->bytes = bytes_of(empty ? 0 : distinct, sp_dtype_bits(tensor->dtype), &ok);
+    return ok || sp_malformed(error, "its size overflows 64 bits");
+}
+
+static bool check_extent(const struct sp_torch_tensor *tensor, struct sp_error *error)
+{
+    const struct sp_torch_storage *storage = tensor->storage;
+    const unsigned bits = sp_dtype_bits(tensor->dtype);
+    uint64_t end = 0;
+    bool ok = sp_add_u64(tensor->offset, tensor->extent, &end);
+    if (!tensor->extent || !bits || !storage->element_size) return true;
+    if (ok && bytes_of(end, bits, &ok) <= storage->bytes && ok) return true;
+    return sp_malformed(error, "it reaches element %" PRIu64 " of storage '%s', which has %" PRIu64 " bytes", end,
+                        storage->key, storage->bytes);
+}
+
+/* ---- the forms ---- */
+
+static bool read_dtype(const struct call *call, size_t index, struct sp_torch_tensor *tensor, struct sp_error *error)
+{
+    return sp_torch_dtype(arg(call, index), &tensor->dtype, &tensor->dtype_name) ||
+           sp_malformed(error, "argument %zu of %s is not a dtype", index, call->name);
+}
+
+/* The storage argument: a persistent id, or a stream of its own that holds one. */
+static struct sp_torch_storage *read_storage(struct sp_torch *torch, struct sp_pickle_value *value,
+                                             const char *function, struct sp_error *error)
+{
+    if (sp_torch_role(value) == SP_TORCH_LOAD_FROM_BYTES) value = sp_torch_load_from_bytes(torch, value, error);
+    if (error->status) return NULL;
+    if (sp_torch_is_storage(value)) return sp_torch_storage(torch, value, error);
+    sp_malformed(error, "the first argument of %s is not a storage", function);
+    return NULL;
+}
+
+static bool read_dense(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
+                       struct sp_error *error)
+{
+    const struct sp_pickle_value *offset = arg(call, 1);
+    if (call->args->length < 4)
+        return sp_malformed(error, "%s with %u arguments, at least 4 expected", call->name, call->args->length);
+    tensor->storage = read_storage(torch, arg(call, 0), call->name, error);
+    if (!tensor->storage) return false;
+    if (!sp_pickle_is(offset, SP_PICKLE_INT) || offset->as.integer < 0)
+        return sp_malformed(error, "its storage offset is not a non-negative integer");
+    if (!sp_add_u64((uint64_t)offset->as.integer, tensor->storage->first, &tensor->offset))
+        return sp_malformed(error, "its storage offset overflows 64 bits");
+    tensor->dtype = tensor->storage->dtype;
+    tensor->dtype_name = tensor->storage->dtype_name;
+    if (call->role == SP_TORCH_TENSOR_V3 && !read_dtype(call, 6, tensor, error)) return false;
+    if (tensor->storage->meta) tensor->flags |= SP_TENSOR_NO_DATA;
+    return read_shape(arg(call, 2), arg(call, 3), tensor, error) && measure(tensor, error) &&
+           check_extent(tensor, error);
+}
+
+static bool read_old(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
+                     struct sp_error *error)
+{
+    const struct call as_call = {SP_TORCH_TENSOR, call->name, call->state, NULL};
+    return read_dense(torch, &as_call, tensor, error);
+}
+
+static bool read_without_bytes(const struct call *call, size_t first, struct sp_torch_tensor *tensor,
+                               struct sp_error *error)
+{
+    tensor->flags |= SP_TENSOR_NO_DATA;
+    return read_dtype(call, first, tensor, error) &&
+           read_shape(arg(call, first + 1), arg(call, first + 2), tensor, error) && measure(tensor, error);
+}
+
+/* (ndarray, dtype, ...): the state of the array is (version, shape, dtype, fortran order, bytes). */
+static bool read_from_numpy(const struct call *call, struct sp_torch_tensor *tensor, struct sp_error *error)
+{
+    const struct sp_pickle_value *array = arg(call, 0);
+    const struct sp_pickle_value *state = sp_pickle_is(array, SP_PICKLE_OBJECT) ? array->as.object->state : NULL;
+    return read_dtype(call, 1, tensor, error) && read_shape(sp_pickle_item(state, 1), NULL, tensor, error) &&
+           measure(tensor, error);
+}
+
+/* One of the dense tensors that a sparse one consists of. */
+static bool read_part(struct sp_torch *torch, struct sp_pickle_value *node, struct sp_torch_tensor *part,
+                      struct sp_error *error)
+{
+    struct call call;
+    if (!unwrap(node, &call) || (call.role != SP_TORCH_TENSOR && call.role != SP_TORCH_TENSOR_V3))
+        return sp_malformed(error, "a part of a sparse tensor is not a dense tensor");
+    *part = (struct sp_torch_tensor){0};
+    return read_dense(torch, &call, part, error);
+}
+
+/* Coordinates: (indices, values, size). Compressed rows or columns: (starts, indices, values, size). The shape is that
+ * of the whole, the bytes are those of the parts. */
+static bool read_sparse(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
+                        struct sp_error *error)
+{
+    const struct sp_pickle_value *parts = arg(call, 1);
+    uint64_t bytes = 0;
+    size_t count = 0;
+    struct sp_torch_tensor part = {0};
+    struct call ignored;
+    while (count < 3 && unwrap(sp_pickle_item(parts, count), &ignored)) count++;
+    if (count < 2) return sp_malformed(error, "%s without indices and values", call->name);
+    for (size_t i = 0; i < count; i++) { /* the values come last */
+        if (!read_part(torch, sp_pickle_item(parts, i), &part, error)) return false;
+        if (!sp_add_u64(bytes, part.bytes, &bytes)) return sp_malformed(error, "its size overflows 64 bits");
+    }
+    tensor->dtype = part.dtype;
+    tensor->dtype_name = part.dtype_name;
+    if (!read_shape(sp_pickle_item(parts, count), NULL, tensor, error) || !measure(tensor, error)) return false;
+    tensor->bytes = bytes;
+    return true;
+}
+
+bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struct sp_torch_tensor *tensor,
+                     bool *is_tensor, struct sp_error *error)
+{
+    struct call call;
+    *is_tensor = unwrap(node, &call) && (call.role != SP_TORCH_OLD_TENSOR || call.state);
+    if (!*is_tensor) return true;
+    *tensor = (struct sp_torch_tensor){.dtype_name = sp_dtype_name(SP_DTYPE_UNKNOWN)};
+    if (!sp_pickle_is(call.role == SP_TORCH_OLD_TENSOR ? call.state : call.args, SP_PICKLE_TUPLE))
+        return sp_malformed(error, "%s without a tuple of arguments", call.name);
+    switch (call.role) {
+    case SP_TORCH_TENSOR:
+    case SP_TORCH_TENSOR_V3:
+        return read_dense(torch, &call, tensor, error);
+    case SP_TORCH_OLD_TENSOR:
+        return read_old(torch, &call, tensor, error);
+    case SP_TORCH_META:
+        return read_without_bytes(&call, 0, tensor, error);
+    case SP_TORCH_WRAPPER:
+        torch->wrappers++;
+        return read_without_bytes(&call, 1, tensor, error);
+    case SP_TORCH_SPARSE:
+        return read_sparse(torch, &call, tensor, error);
+    default:
+        return read_from_numpy(&call, tensor, error);
+    }
+}

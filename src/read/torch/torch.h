@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ * PyTorch files: what their pickles mean. The container (a zip archive or the older stream) gives pickles and says
+ * where storages are; here globals are given roles, persistent ids become storages, calls of the rebuild functions
+ * become tensors, and a walk over the object graph names them.
+ *
+ *   zip.c, legacy.c  ->  walk.c  ->  tensor.c  ->  storage.c  ->  globals.c */
+#ifndef SP_READ_TORCH_TORCH_H
+#define SP_READ_TORCH_TORCH_H
+
+#include "base/map.h"
+#include "base/text.h"
+#include "model/inventory.h"
+#include "read/pickle/pickle.h"
+#include "read/zip/archive.h"
+
+/* ---- globals.c: what a name in a pickle stands for ---- */
+
+enum sp_torch_role {
+    SP_TORCH_UNKNOWN,
+    SP_TORCH_KNOWN,           /* harmless and of no interest */
+    SP_TORCH_DANGEROUS,       /* runs code, or reaches for something that does */
+    SP_TORCH_TRANSPARENT,     /* stands for its first argument */
+    SP_TORCH_MAPPING,         /* a dict subclass whose attributes are not entries */
+    SP_TORCH_TENSOR,          /* (storage, offset, size, stride, ...) */
+    SP_TORCH_TENSOR_V3,       /* the same, then (requires_grad, hooks, dtype) */
+    SP_TORCH_OLD_TENSOR,      /* torch.FloatTensor(), whose state is (storage, offset, size, stride) */
+    SP_TORCH_PARAMETER,       /* (tensor, ...) */
+    SP_TORCH_META,            /* (dtype, size, stride, ...): no bytes */
+    SP_TORCH_WRAPPER,         /* (class, dtype, size, stride, ...): no bytes of its own */
+    SP_TORCH_SPARSE,          /* (layout, parts) */
+    SP_TORCH_FROM_NUMPY,      /* (ndarray, dtype, ...) */
+    SP_TORCH_FROM_TYPE,       /* (function, class, arguments, state) */
+    SP_TORCH_LOAD_FROM_BYTES, /* (bytes of a legacy stream) */
+};
+
+/* The role of a GLOBAL, or of the callable of an OBJECT; SP_TORCH_UNKNOWN for everything else. */
+enum sp_torch_role sp_torch_role(const struct sp_pickle_value *value);
+/* "torch.float8_e4m3fn" -> F8_E4M3; its own word, with SP_DTYPE_UNKNOWN, when it has no common name; false when the
+ * value names no dtype at all. */
+bool sp_torch_dtype(const struct sp_pickle_value *value, enum sp_dtype *dtype, const char **name);
+/* The element type of a storage class, and the bytes of one element (0 when not known). */
+bool sp_torch_storage_class(const struct sp_pickle_value *value, enum sp_dtype *dtype, unsigned *element_size,
+                            bool *untyped);
+/* One warning per dangerous global, one for all unknown ones together. */
+void sp_torch_warn_globals(const struct sp_pickle *pickle, struct sp_inventory *inventory);
+
+/* ---- storage.c ---- */
+
+struct sp_torch_storage {
+    const char *key;     /* identity within the checkpoint, in the inventory's arena */
+    enum sp_dtype dtype; /* SP_DTYPE_UNKNOWN for untyped storages and unknown classes */
+    const char *dtype_name;
+    unsigned element_size;         /* 0 when not known */
+    bool untyped, meta;            /* meta: no bytes anywhere */
+    bool located;                  /* a root: the container was found to hold it */
+    uint32_t index;                /* in struct sp_torch */
+    struct sp_torch_storage *root; /* itself, unless it is a view */
+    uint64_t count;                /* elements, or bytes when untyped */
+    uint64_t bytes;                /* what tensors may use, from the beginning of the storage; if the size is known */
+    uint64_t first;                /* a view: its first element within the storage; else 0 */
+    uint64_t data_begin;           /* in the file; 0 when not known */
+};
+
+struct sp_torch {
+    struct sp_inventory *inventory;
+    uint32_t file;
+    struct sp_arena arena; /* pickles: freed when the file is indexed */
+    struct sp_torch_storage **storages;
+    size_t storage_count, storage_capacity;
+    struct sp_map storage_keys;      /* key -> index in storages; views are not in it */
+    const char *key_prefix;          /* of storages in a nested stream; "" outside */
+    unsigned nesting;                /* streams within streams, at the moment */
+    struct sp_pickle_value **nested; /* the objects of all nested streams */
+    size_t nested_count, nested_capacity;
+    bool count_only; /* tensors are checked and counted, not listed */
+    size_t counted;
+    size_t wrappers;   /* tensors listed without bytes of their own */
+    bool contradicted; /* a storage was declared in two ways */
+    /* Checks that the container holds the bytes of a storage. NULL when all were located beforehand. */
+    bool (*locate)(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error);
+    struct sp_zip *zip;
+    const char *folder; /* of the records in the zip: "archive/data/" */
+};
+
+/* The storage of a persistent id, made on first sight. NULL with an error. */
+struct sp_torch_storage *sp_torch_storage(struct sp_torch *torch, struct sp_pickle_value *persid,
+                                          struct sp_error *error);
+/* True for a persistent id that names a storage. */
+bool sp_torch_is_storage(const struct sp_pickle_value *value);
+void sp_torch_free(struct sp_torch *torch);
+
+/* ---- tensor.c ---- */
+
+struct sp_torch_tensor {
+    struct sp_torch_storage *storage; /* NULL when it has none */
+    enum sp_dtype dtype;
+    const char *dtype_name;
+    uint32_t rank, flags;
+    uint64_t shape[SP_MAX_RANK], stride[SP_MAX_RANK];
+    bool strided;
+    uint64_t offset;                    /* elements from the beginning of the storage */
+    uint64_t parameters, bytes, extent; /* extent: elements from `offset` to the last one reached */
+};
+
+/* Interprets a node: *is_tensor is false when it is something else. False with an error when it is a broken tensor. */
+bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struct sp_torch_tensor *tensor,
+                     bool *is_tensor, struct sp_error *error);
+
+/* ---- walk.c ---- */
+
+/* Lists every tensor that is reachable from `root`, named by the way to it. */
+bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct sp_error *error);
+
+/* ---- the containers ---- */
+
+/* A zip archive whose member `pickle` is "<folder>/data.pkl". */
+bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct sp_inventory *inventory,
+                        struct sp_error *error);
+/* The object that a call of torch.storage._load_from_bytes would give: the bytes are a legacy stream of their own.
+ * NULL without an error when they are something else. */
+struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct sp_pickle_value *call,
+                                                 struct sp_error *error);
+
+#endif

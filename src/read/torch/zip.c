@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ * The zip container of torch.save since 1.6 and of torch.jit.save. Below one folder P:
+ *   P/data.pkl            the object, storages as persistent ids
+ *   P/data/K              the bytes of storage K
+ *   P/version             (or P/.data/version) the version of the container
+ *   P/constants.pkl       in TorchScript archives alone; its storages are P/constants/K
+ * Of the records only data.pkl, constants.pkl and version are read; the sizes of the others are in the directory. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/torch/torch.h"
+
+enum { HIGHEST_VERSION = 10, MAX_VERSION_TEXT = 32 };
+
+static const uint64_t MAX_STORED = (uint64_t)512 << 20, MAX_INFLATED = (uint64_t)256 << 20;
+
+/* The record of a storage must hold as many bytes as its id declares; more do no harm. */
+static bool locate(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error)
+{
+    char *name = sp_arena_printf(&torch->arena, "%s%s", torch->folder, storage->key);
+    const size_t index = sp_zip_find(torch->zip, name);
+    if (index == SIZE_MAX) return sp_malformed(error, "storage record missing: no '%s' in the archive", name);
+    const uint64_t size = sp_zip_entry(torch->zip, index)->size;
+    if (storage->element_size && size < storage->bytes)
+        return sp_malformed(error, "storage record '%s' has %" PRIu64 " bytes, but %" PRIu64 " x %s need %" PRIu64,
+                            name, size, storage->count, storage->dtype_name, storage->bytes);
+    storage->located = true;
+    return true;
+}
+
+static char *read_record(struct sp_zip *zip, size_t index, size_t *length, struct sp_inventory *inventory,
+                         struct sp_error *error)
+{
+    const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
+    char *bytes = sp_zip_read(zip, index, entry->method ? MAX_INFLATED : MAX_STORED, length, error);
+    if (bytes && entry->damaged) sp_inventory_warn(inventory, "%s does not match its CRC", entry->name);
+    return bytes;
+}
+
+/* One pickle of the archive, read and walked. `name` is without its folder. */
+static bool index_pickle(struct sp_torch *torch, size_t record, const char *name, struct sp_error *error)
+{
+    size_t length;
+    struct sp_pickle pickle;
+    char *bytes = read_record(torch->zip, record, &length, torch->inventory, error);
+    if (!bytes) return false;
+    bool ok = sp_pickle_read(&pickle, &torch->arena, name, bytes, length, error);
+    if (ok && pickle.end < length)
+        sp_inventory_warn(torch->inventory, "%s: %zu bytes after its end", name, length - pickle.end);
+    if (ok) sp_torch_warn_globals(&pickle, torch->inventory);
+    ok = ok && sp_torch_walk(torch, pickle.root, error);
+    free(bytes);
+    return ok;
+}
+
+/* Constants of a TorchScript archive have numbers, not names, and are in nobody's state dict. */
+static bool count_constants(struct sp_zip *zip, const char *prefix, size_t record, uint32_t file,
+                            struct sp_inventory *inventory, struct sp_error *error)
+{
+    struct sp_torch torch = {.inventory = inventory, .file = file, .key_prefix = "", .locate = locate, .zip = zip};
+    torch.folder = sp_arena_printf(&torch.arena, "%sconstants/", prefix);
+    torch.count_only = true;
+    const bool ok = index_pickle(&torch, record, "constants.pkl", error);
+    if (ok && torch.counted)
+        sp_inventory_warn(inventory, "constants.pkl holds %zu more tensors, which have no names and are not listed",
+                          torch.counted);
+    sp_torch_free(&torch);
+    return ok;
+}
+
+static bool check_version(struct sp_zip *zip, const char *prefix, struct sp_inventory *inventory,
+                          struct sp_error *error)
+{
+    struct sp_arena arena = {0};
+    size_t index = sp_zip_find(zip, sp_arena_printf(&arena, "%sversion", prefix)), length;
+    if (index == SIZE_MAX) index = sp_zip_find(zip, sp_arena_printf(&arena, "%s.data/version", prefix));
+    sp_arena_free(&arena);
+    if (index == SIZE_MAX) {
+        sp_inventory_warn(inventory, "the archive has no version record");
+        return true;
+    }
+    char *text = sp_zip_read(zip, index, MAX_VERSION_TEXT, &length, error);
+    if (!text) return false;
+    const long version = strtol(text, NULL, 10);
+    if (version < 1 || version > HIGHEST_VERSION)
+        sp_inventory_warn(inventory, "container version %ld, newer than the known ones (1 to %d)", version,
+                          HIGHEST_VERSION);
+    free(text);
+    return true;
+}
+
+bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct sp_inventory *inventory,
+                        struct sp_error *error)
+{
+    struct sp_torch torch = {
+        .inventory = inventory, .file = file_index, .key_prefix = "", .locate = locate, .zip = zip};
+    const char *name = sp_zip_entry(zip, pickle)->name;
+    const char *prefix = sp_arena_copy(&torch.arena, name, (size_t)(strchr(name, '/') + 1 - name));
+    const size_t constants = sp_zip_find(zip, sp_arena_printf(&torch.arena, "%sconstants.pkl", prefix));
+    torch.folder = sp_arena_printf(&torch.arena, "%sdata/", prefix);
+    inventory->format = constants == SIZE_MAX ? "torch-zip" : "torchscript";
+    bool ok = check_version(zip, prefix, inventory, error) && index_pickle(&torch, pickle, "data.pkl", error);
+    if (ok && torch.wrappers)
+        sp_inventory_warn(inventory, "%zu tensors are of subclasses that wrap others: only the outer shapes are listed",
+                          torch.wrappers);
+    if (ok && constants != SIZE_MAX) ok = count_constants(zip, prefix, constants, file_index, inventory, error);
+    sp_torch_free(&torch);
+    return ok;
+}

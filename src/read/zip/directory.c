@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ * The central directory of a zip archive, walked once with every length checked.
+ *
+ *   members ... | central directory | [zip64 end record] [zip64 locator] | end record [comment]
+ *
+ * The end record is found backwards from the end of the file. Zip readers differ in what they do with contradictions
+ * (two directories, two members of one name, names that differ in case alone), and attackers live on that: whatever
+ * is ambiguous is refused here. Not supported: archives in several volumes. */
+#include "read/zip/directory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/cursor.h"
+#include "base/utf8.h"
+
+enum {
+    LOCATOR_SIZE = 20,
+    END64_SIZE = 56,
+    MAX_END_RECORDS = 4, /* a member that is itself a zip archive may put its own into the window */
+    FLAG_ENCRYPTED = 1,
+    EXTRA_ZIP64 = 1
+};
+
+static const char END_MAGIC[] = "PK\5\6", END64_MAGIC[] = "PK\6\6", LOCATOR_MAGIC[] = "PK\6\7",
+                  CENTRAL_MAGIC[] = "PK\1\2";
+
+/* What the end records say. `limit` is where the first of them begins: the directory must end there. */
+struct end {
+    uint64_t entries, size, offset, limit;
+};
+
+static bool starts_with(const unsigned char *bytes, const char *magic) { return !memcmp(bytes, magic, 4); }
+
+/* ---- the end records ---- */
+
+static bool parse_end(const unsigned char *record, struct end *end, struct sp_error *error)
+{
+    struct sp_cursor cursor = sp_cursor_of(record, SP_ZIP_END_SIZE);
+    sp_cursor_take(&cursor, 4);
+    const uint64_t disk = sp_cursor_le(&cursor, 2), first_disk = sp_cursor_le(&cursor, 2);
+    const uint64_t here = sp_cursor_le(&cursor, 2);
+    end->entries = sp_cursor_le(&cursor, 2);
+    end->size = sp_cursor_le(&cursor, 4);
+    end->offset = sp_cursor_le(&cursor, 4);
+    if ((disk && disk != 0xffff) || (first_disk && first_disk != 0xffff) || here != end->entries)
+        return sp_malformed(error, "zip archive in several volumes");
+    return true;
+}
+
+/* The last end record in the final 64 KiB. */
+static bool find_end(const struct sp_zip *zip, struct end *end, struct sp_error *error)
+{
+    const uint64_t size = zip->file->size, most = SP_ZIP_END_SIZE + SP_ZIP_MAX_COMMENT;
+    const size_t length = (size_t)(size < most ? size : most);
+    unsigned char *window = sp_realloc(NULL, length, 1);
+    bool ok = sp_file_read(zip->file, size - length, window, length, error);
+    size_t found = SIZE_MAX, records = 0;
+    for (size_t i = 0; ok && i + SP_ZIP_END_SIZE <= length; i++)
+        if (starts_with(window + i, END_MAGIC)) {
+            found = i;
+            records++;
+        }
+    if (ok && !records) ok = sp_malformed(error, "zip directory missing: truncated?");
+    else if (ok && records > MAX_END_RECORDS)
+        ok = sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%zu zip end records at the end of the file, at most %d",
+                     records, MAX_END_RECORDS);
+    if (ok) {
+        const size_t comment = window[found + 20] | (size_t)window[found + 21] << 8;
+        end->limit = size - length + found;
+        if (comment > length - found - SP_ZIP_END_SIZE)
+            ok = sp_malformed(error, "zip end record at byte %" PRIu64 ": its comment of %zu bytes passes the end",
+                              end->limit, comment);
+        else ok = parse_end(window + found, end, error);
+    }
+    free(window);
+    return ok;
+}
+
+/* A field of the old record must be the value of the zip64 record, or all ones. */
+static bool agrees(uint64_t narrow, uint64_t wide, uint64_t ones) { return narrow == ones || narrow == wide; }
+
+static bool read_end64(const struct sp_zip *zip, uint64_t at, struct end *end, struct sp_error *error)
+{
+    unsigned char record[END64_SIZE];
+    if (at > end->limit || end->limit - at < END64_SIZE + LOCATOR_SIZE)
+        return sp_malformed(error, "zip64 locator points to byte %" PRIu64 ", past the end records", at);
+    if (!sp_file_read(zip->file, at, record, sizeof record, error)) return false;
+    if (!starts_with(record, END64_MAGIC)) return sp_malformed(error, "no zip64 end record at byte %" PRIu64, at);
+    struct sp_cursor cursor = sp_cursor_of(record, sizeof record);
+    sp_cursor_take(&cursor, 16);
+    const uint64_t disks = sp_cursor_le(&cursor, 8), here = sp_cursor_le(&cursor, 8);
+    const struct end wide = {.entries = sp_cursor_le(&cursor, 8),
+                             .size = sp_cursor_le(&cursor, 8),
+                             .offset = sp_cursor_le(&cursor, 8),
+                             .limit = at};
+    if (disks || here != wide.entries) return sp_malformed(error, "zip archive in several volumes");
+    if (!agrees(end->entries, wide.entries, 0xffff) || !agrees(end->size, wide.size, 0xffffffff) ||
+        !agrees(end->offset, wide.offset, 0xffffffff))
+        return sp_malformed(error, "ambiguous archive: the zip and zip64 end records disagree");
+    *end = wide;
+    return true;
+}
+
+static bool follow_locator(const struct sp_zip *zip, struct end *end, struct sp_error *error)
+{
+    unsigned char locator[LOCATOR_SIZE];
+    if (end->limit < LOCATOR_SIZE) return true;
+    if (!sp_file_read(zip->file, end->limit - LOCATOR_SIZE, locator, sizeof locator, error)) return false;
+    if (!starts_with(locator, LOCATOR_MAGIC)) return true;
+    struct sp_cursor cursor = sp_cursor_of(locator, sizeof locator);
+    sp_cursor_take(&cursor, 8);
+    return read_end64(zip, sp_cursor_le(&cursor, 8), end, error);
+}
+
+static bool check_end(const struct end *end, struct sp_error *error)
+{
+    uint64_t stop;
+    if (!sp_add_u64(end->offset, end->size, &stop) || stop > end->limit)
+        return sp_malformed(error,
+                            "zip directory of %" PRIu64 " bytes at byte %" PRIu64 " passes its end record at %" PRIu64,
+                            end->size, end->offset, end->limit);
+    if (end->entries > SP_ZIP_MAX_ENTRIES)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%" PRIu64 " zip entries, at most %d", end->entries,
+                       SP_ZIP_MAX_ENTRIES);
+    if (end->size > SP_ZIP_MAX_DIRECTORY)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "zip directory of %" PRIu64 " bytes, at most %d", end->size,
+                       SP_ZIP_MAX_DIRECTORY);
+    if (end->size / SP_ZIP_CENTRAL_SIZE < end->entries)
+        return sp_malformed(error, "zip directory of %" PRIu64 " bytes cannot hold %" PRIu64 " entries", end->size,
+                            end->entries);
+    return true;
+}
+
+/* ---- the entries ---- */
+
+/* The 64-bit values of those fields that hold all ones, in the fixed order. */
+static bool apply_zip64(struct sp_cursor extra, struct sp_zip_entry *entry)
+{
+    uint64_t *const fields[] = {&entry->size, &entry->compressed_size, &entry->header_offset};
+    while (extra.ok && sp_cursor_left(&extra) >= 4) {
+        const uint64_t id = sp_cursor_le(&extra, 2), length = sp_cursor_le(&extra, 2);
+        const unsigned char *data = sp_cursor_take(&extra, length);
+        if (!data || id != EXTRA_ZIP64) continue;
+        struct sp_cursor wide = sp_cursor_of(data, (size_t)length);
+        for (size_t i = 0; i < 3; i++)
+            if (*fields[i] == 0xffffffff) *fields[i] = sp_cursor_le(&wide, 8);
+        return wide.ok;
+    }
+    return true;
+}
+
+static bool check_name(const char *name, size_t length, size_t index, struct sp_error *error)
+{
+    if (!length) return sp_malformed(error, "zip entry %zu has no name", index);
+    if (memchr(name, 0, length)) return sp_malformed(error, "zip entry %zu: NUL in its name", index);
+    if (sp_utf8_check(name, length) != length)
+        return sp_malformed(error, "zip entry %zu: its name is not UTF-8", index);
+    return true;
+}
+
+static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t index, struct sp_error *error)
+{
+    struct sp_zip_entry *entry = &zip->entries[index];
+    const unsigned char *magic = sp_cursor_take(cursor, 4);
+    if (!magic || !starts_with(magic, CENTRAL_MAGIC))
+        return sp_malformed(error, "zip directory: no entry %zu at byte %" PRIu64, index,
+                            zip->directory_offset + cursor->offset - (magic ? 4 : 0));
+    sp_cursor_take(cursor, 4);
+    entry->flags = (uint16_t)sp_cursor_le(cursor, 2);
+    entry->method = (uint16_t)sp_cursor_le(cursor, 2);
+    sp_cursor_take(cursor, 4);
+    entry->crc = (uint32_t)sp_cursor_le(cursor, 4);
+    entry->compressed_size = sp_cursor_le(cursor, 4);
+    entry->size = sp_cursor_le(cursor, 4);
+    const uint64_t name_length = sp_cursor_le(cursor, 2), extra_length = sp_cursor_le(cursor, 2);
+    const uint64_t comment_length = sp_cursor_le(cursor, 2);
+    sp_cursor_take(cursor, 8);
+    entry->header_offset = sp_cursor_le(cursor, 4);
+    const char *name = (const char *)sp_cursor_take(cursor, name_length);
+    const unsigned char *extra = sp_cursor_take(cursor, extra_length);
+    sp_cursor_take(cursor, comment_length);
+    if (!cursor->ok) return sp_malformed(error, "zip directory ends inside entry %zu", index);
+    if (!check_name(name, (size_t)name_length, index, error)) return false;
+    entry->name = sp_arena_copy(&zip->arena, name, (size_t)name_length);
+    if (!apply_zip64(sp_cursor_of(extra, (size_t)extra_length), entry))
+        return sp_malformed(error, "zip entry '%s': short zip64 field", entry->name);
+    if (!sp_map_add(&zip->names, entry->name, index))
+        return sp_malformed(error, "ambiguous archive: two members named '%s'", entry->name);
+    return true;
+}
+
+static bool parse_entries(struct sp_zip *zip, const struct end *end, struct sp_error *error)
+{
+    unsigned char *bytes = sp_realloc(NULL, (size_t)end->size, 1);
+    bool ok = sp_file_read(zip->file, end->offset, bytes, (size_t)end->size, error);
+    struct sp_cursor cursor = sp_cursor_of(bytes, (size_t)end->size);
+    for (size_t i = 0; ok && i < zip->count; i++) ok = parse_entry(zip, &cursor, i, error);
+    if (ok && sp_cursor_left(&cursor))
+        ok = sp_malformed(error, "zip directory: %zu bytes after its %zu entries", sp_cursor_left(&cursor), zip->count);
+    free(bytes);
+    return ok;
+}
+
+/* ---- no two members share a name or bytes ---- */
+
+/* Some readers look names up without regard to case. */
+static bool check_case(const struct sp_zip *zip, struct sp_error *error)
+{
+    struct sp_arena arena = {0};
+    struct sp_map folded = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < zip->count; i++) {
+        char *name = sp_arena_string(&arena, zip->entries[i].name);
+        for (char *c = name; *c; c++)
+            if (*c >= 'A' && *c <= 'Z') *c = (char)(*c - 'A' + 'a');
+        const size_t other = sp_map_get(&folded, name);
+        if (other == SIZE_MAX) sp_map_add(&folded, name, i);
+        else
+            ok = sp_malformed(error, "ambiguous archive: members '%s' and '%s'", zip->entries[other].name,
+                              zip->entries[i].name);
+    }
+    sp_map_free(&folded);
+    sp_arena_free(&arena);
+    return ok;
+}
+
+static int compare_offsets(const void *left, const void *right)
+{
+    const struct sp_zip_entry *a = *(const struct sp_zip_entry *const *)left;
+    const struct sp_zip_entry *b = *(const struct sp_zip_entry *const *)right;
+    return a->header_offset < b->header_offset ? -1 : a->header_offset > b->header_offset;
+}
+
+/* Each member must end where the next begins, or before; the last before the directory. The local extra field is
+ * not known without reading every local header: sp_zip_data_offset checks it for the members that are read. */
+static bool check_places(const struct sp_zip *zip, struct sp_error *error)
+{
+    const struct sp_zip_entry **sorted = sp_realloc(NULL, zip->count, sizeof *sorted);
+    bool ok = true;
+    for (size_t i = 0; i < zip->count; i++) sorted[i] = &zip->entries[i];
+    qsort(sorted, zip->count, sizeof *sorted, compare_offsets);
+    for (size_t i = 0; ok && i < zip->count; i++) {
+        const uint64_t next = i + 1 < zip->count ? sorted[i + 1]->header_offset : zip->directory_offset;
+        uint64_t end;
+        if (!sp_add_u64(sorted[i]->header_offset, SP_ZIP_LOCAL_SIZE, &end) ||
+            !sp_add_u64(end, sorted[i]->compressed_size, &end) || end > next)
+            ok = sp_malformed(
+                error, "zip member '%s' of %" PRIu64 " bytes at byte %" PRIu64 " runs into what begins at %" PRIu64,
+                sorted[i]->name, sorted[i]->compressed_size, sorted[i]->header_offset, next);
+    }
+    free(sorted);
+    return ok;
+}
+
+bool sp_zip_scan(struct sp_zip *zip, struct sp_error *error)
+{
+    struct end end = {0};
+    if (!find_end(zip, &end, error) || !follow_locator(zip, &end, error) || !check_end(&end, error)) return false;
+    zip->directory_offset = end.offset;
+    zip->count = (size_t)end.entries;
+    zip->entries = sp_arena_array(&zip->arena, zip->count, sizeof *zip->entries);
+    return parse_entries(zip, &end, error) && check_case(zip, error) && check_places(zip, error);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * What the files of this folder share; everybody else includes archive.h. */
+#ifndef SP_READ_ZIP_DIRECTORY_H
+#define SP_READ_ZIP_DIRECTORY_H
+
+#include "base/map.h"
+#include "read/zip/archive.h"
+
+enum {
+    SP_ZIP_LOCAL_SIZE = 30, /* the fixed part of a local header */
+    SP_ZIP_CENTRAL_SIZE = 46,
+    SP_ZIP_END_SIZE = 22,
+    SP_ZIP_MAX_COMMENT = 65535,
+    SP_ZIP_MAX_ENTRIES = 1000 * 1000,
+    SP_ZIP_MAX_DIRECTORY = 256 << 20,
+    SP_ZIP_STORED = 0,
+    SP_ZIP_DEFLATED = 8
+};
+
+struct sp_zip {
+    const struct sp_file *file;
+    struct sp_arena arena;
+    struct sp_zip_entry *entries;
+    size_t count;
+    uint64_t directory_offset; /* members must end before it */
+    struct sp_map names;       /* exact name -> index */
+};
+
+/* Fills entries, count, directory_offset and names from the end of the file (directory.c). */
+bool sp_zip_scan(struct sp_zip *zip, struct sp_error *error);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ * Reading one member with libzip, which is shown an archive of that member alone:
+ *
+ *   the member's own bytes of the file (local header, data) | one central entry | end record | 64 KiB comment
+ *
+ * So its cost does not depend on the rest of the directory, and it cannot see another member than the one that
+ * directory.c has checked. The comment fills the window in which libzip looks for end records: none can be forged
+ * in the data. Only stored and deflated members are read; nothing is written to disk. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zip.h>
+
+#include "base/checked.h"
+#include "read/zip/directory.h"
+
+enum { TAIL_SIZE = SP_ZIP_CENTRAL_SIZE + 1 + SP_ZIP_END_SIZE + SP_ZIP_MAX_COMMENT };
+
+/* The archive that libzip sees: `span` bytes of the file from `begin`, then the tail. */
+struct view {
+    const struct sp_file *file;
+    uint64_t begin, span, position;
+    unsigned char tail[TAIL_SIZE];
+    zip_error_t error;
+};
+
+static void put(unsigned char *bytes, uint64_t value, unsigned size)
+{
+    for (unsigned i = 0; i < size; i++) bytes[i] = (unsigned char)(value >> 8 * i);
+}
+
+/* The tail is zeroed: only the fields that are not 0 are set. */
+static void write_tail(struct view *view, const struct sp_zip_entry *entry)
+{
+    unsigned char *central = view->tail, *end = central + SP_ZIP_CENTRAL_SIZE + 1;
+    memcpy(central, "PK\1\2", 4);
+    put(central + 10, entry->method, 2);
+    put(central + 14, 0x21, 2); /* 1 January 1980 */
+    put(central + 16, entry->crc, 4);
+    put(central + 20, entry->compressed_size, 4);
+    put(central + 24, entry->size, 4);
+    put(central + 28, 1, 2);
+    central[SP_ZIP_CENTRAL_SIZE] = 'm';
+    memcpy(end, "PK\5\6", 4);
+    put(end + 8, 1, 2);
+    put(end + 10, 1, 2);
+    put(end + 12, SP_ZIP_CENTRAL_SIZE + 1, 4);
+    put(end + 16, view->span, 4);
+    put(end + 20, SP_ZIP_MAX_COMMENT, 2);
+}
+
+static zip_int64_t view_read(struct view *view, void *into, uint64_t length)
+{
+    const uint64_t size = view->span + TAIL_SIZE;
+    if (length > size - view->position) length = size - view->position;
+    uint64_t done = 0;
+    if (view->position < view->span) {
+        struct sp_error error = {0};
+        done = view->span - view->position < length ? view->span - view->position : length;
+        if (!sp_file_read(view->file, view->begin + view->position, into, (size_t)done, &error)) {
+            zip_error_set(&view->error, ZIP_ER_READ, 0);
+            return -1;
+        }
+    }
+    if (done < length)
+        memcpy((char *)into + done, view->tail + (view->position + done - view->span), (size_t)(length - done));
+    view->position += length;
+    return (zip_int64_t)length;
+}
+
+static zip_int64_t view_seek(struct view *view, void *data, zip_uint64_t length)
+{
+    const zip_int64_t to =
+        zip_source_seek_compute_offset(view->position, view->span + TAIL_SIZE, data, length, &view->error);
+    if (to < 0) return -1;
+    view->position = (uint64_t)to;
+    return 0;
+}
+
+static zip_int64_t view_stat(struct view *view, zip_stat_t *stat)
+{
+    zip_stat_init(stat);
+    stat->size = view->span + TAIL_SIZE;
+    stat->valid = ZIP_STAT_SIZE;
+    return sizeof *stat;
+}
+
+static zip_int64_t view_command(void *state, void *data, zip_uint64_t length, zip_source_cmd_t command)
+{
+    struct view *view = state;
+    switch (command) {
+    case ZIP_SOURCE_OPEN:
+        view->position = 0;
+        return 0;
+    case ZIP_SOURCE_READ:
+        return view_read(view, data, length);
+    case ZIP_SOURCE_SEEK:
+        return view_seek(view, data, length);
+    case ZIP_SOURCE_TELL:
+        return (zip_int64_t)view->position;
+    case ZIP_SOURCE_STAT:
+        return view_stat(view, data);
+    case ZIP_SOURCE_ERROR:
+        return zip_error_to_data(&view->error, data, length);
+    case ZIP_SOURCE_CLOSE:
+    case ZIP_SOURCE_FREE:
+        return 0;
+    case ZIP_SOURCE_SUPPORTS:
+        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT,
+                                              ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL,
+                                              ZIP_SOURCE_SUPPORTS, -1);
+    default:
+        zip_error_set(&view->error, ZIP_ER_OPNOTSUPP, 0);
+        return -1;
+    }
+}
+
+static bool check_readable(const struct sp_zip_entry *entry, uint64_t limit, struct sp_error *error)
+{
+    if (entry->flags & 1)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "zip member '%s' is encrypted", entry->name);
+    if (entry->method != SP_ZIP_STORED && entry->method != SP_ZIP_DEFLATED)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "zip member '%s' is compressed with method %u", entry->name,
+                       entry->method);
+    if (entry->size > limit || entry->compressed_size > UINT32_MAX / 2 || entry->size > UINT32_MAX / 2)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "zip member '%s' of %" PRIu64 " bytes, at most %" PRIu64,
+                       entry->name, entry->size, limit);
+    if (entry->method == SP_ZIP_STORED && entry->size != entry->compressed_size)
+        return sp_malformed(error, "zip member '%s' is stored in %" PRIu64 " bytes and declares %" PRIu64, entry->name,
+                            entry->compressed_size, entry->size);
+    return true;
+}
+
+/* libzip never stops at the declared size by itself: ask for one byte more than that. */
+static bool read_all(zip_file_t *member, struct sp_zip_entry *entry, char *into, struct sp_error *error)
+{
+    uint64_t done = 0;
+    zip_int64_t got;
+    while (done <= entry->size && (got = zip_fread(member, into + done, entry->size + 1 - done)) != 0) {
+        if (got > 0) {
+            done += (uint64_t)got;
+            continue;
+        }
+        if (zip_error_code_zip(zip_file_get_error(member)) != ZIP_ER_CRC)
+            return sp_malformed(error, "zip member '%s' at byte %" PRIu64 ": %s", entry->name, done,
+                                zip_error_strerror(zip_file_get_error(member)));
+        entry->damaged = true;
+        break;
+    }
+    if (done > entry->size)
+        return sp_malformed(error, "zip member '%s' expands beyond its declared size of %" PRIu64 " bytes", entry->name,
+                            entry->size);
+    if (done < entry->size)
+        return sp_malformed(error, "zip member '%s' holds %" PRIu64 " of %" PRIu64 " bytes", entry->name, done,
+                            entry->size);
+    into[done] = '\0';
+    return true;
+}
+
+static char *read_view(struct view *view, struct sp_zip_entry *entry, struct sp_error *error)
+{
+    zip_error_t why;
+    char *bytes = NULL;
+    zip_file_t *member = NULL;
+    zip_error_init(&why);
+    zip_error_init(&view->error);
+    zip_source_t *source = zip_source_function_create(view_command, view, &why);
+    zip_t *archive = source ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
+    if (source && !archive) zip_source_free(source);
+    if (archive) member = zip_fopen_index(archive, 0, 0);
+    if (!member) {
+        sp_malformed(error, "zip member '%s': %s", entry->name,
+                     archive ? zip_strerror(archive) : zip_error_strerror(&why));
+        goto out;
+    }
+    bytes = sp_realloc(NULL, (size_t)entry->size + 1, 1);
+    if (!read_all(member, entry, bytes, error)) {
+        free(bytes);
+        bytes = NULL;
+    }
+out:
+    if (member) zip_fclose(member);
+    if (archive) zip_discard(archive);
+    zip_error_fini(&view->error);
+    zip_error_fini(&why);
+    return bytes;
+}
+
+char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *length, struct sp_error *error)
+{
+    struct sp_zip_entry *entry = &zip->entries[index];
+    uint64_t data;
+    if (!check_readable(entry, limit, error) || !sp_zip_data_offset(zip, index, &data, error)) return NULL;
+    struct view *view = sp_realloc(NULL, 1, sizeof *view);
+    *view = (struct view){.file = zip->file, .begin = entry->header_offset};
+    view->span = data - entry->header_offset + entry->compressed_size;
+    write_tail(view, entry);
+    char *bytes = read_view(view, entry, error);
+    free(view);
+    if (bytes) *length = (size_t)entry->size;
+    return bytes;
+}

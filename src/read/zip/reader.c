@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ * Zip archives by the names of their members: files of torch.save, TorchScript archives, .keras files. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/hdf5/keras_zip.h"
+#include "read/reader.h"
+#include "read/torch/torch.h"
+
+static unsigned probe(const struct sp_probe *probe)
+{
+    return probe->head_length >= 4 && !memcmp(probe->head, "PK\3\4", 4) ? 32 : 0;
+}
+
+static bool ends_with(const char *name, const char *suffix)
+{
+    const size_t length = strlen(name), tail = strlen(suffix);
+    return length >= tail && !strcmp(name + length - tail, suffix);
+}
+
+/* "folder/data.pkl", one folder deep. */
+static bool is_torch_pickle(const char *name)
+{
+    const char *slash = strchr(name, '/');
+    return slash && slash > name && !strcmp(slash, "/data.pkl");
+}
+
+/* The index of the only torch pickle, SIZE_MAX for none; false with an error for two. */
+static bool find_torch_pickle(const struct sp_zip *zip, size_t *found, struct sp_error *error)
+{
+    *found = SIZE_MAX;
+    for (size_t i = 0; i < sp_zip_count(zip); i++) {
+        const char *name = sp_zip_entry(zip, i)->name;
+        if (!is_torch_pickle(name)) continue;
+        if (*found != SIZE_MAX)
+            return sp_malformed(error, "ambiguous archive: '%s' and '%s'", sp_zip_entry(zip, *found)->name, name);
+        *found = i;
+    }
+    return true;
+}
+
+static const char *first_with_suffix(const struct sp_zip *zip, const char *suffix)
+{
+    for (size_t i = 0; i < sp_zip_count(zip); i++)
+        if (ends_with(sp_zip_entry(zip, i)->name, suffix)) return sp_zip_entry(zip, i)->name;
+    return NULL;
+}
+
+static bool unrecognised(const struct sp_zip *zip, struct sp_error *error)
+{
+    static const struct {
+        const char *suffix, *what;
+    } hints[] = {
+        {"data.pkl", "with a pickle outside of a folder, not a file of torch.save"},
+        {"/model.json", "of TorchScript before 1.2, which this version does not read"},
+        {".npy", "of NumPy arrays (.npz), which this version does not read"},
+        {".pth", "of several files: unpack it and inspect the checkpoints inside"},
+        {".pt", "of several files: unpack it and inspect the checkpoints inside"},
+        {".bin", "of several files: unpack it and inspect the checkpoints inside"},
+        {".safetensors", "of several files: unpack it and inspect the checkpoints inside"},
+        {".h5", "of several files: unpack it and inspect the checkpoints inside"},
+    };
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        const char *name = first_with_suffix(zip, hints[i].suffix);
+        if (name)
+            return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "a zip archive %s ('%s')", hints[i].what, name);
+    }
+    return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "a zip archive without a checkpoint in it");
+}
+
+static bool index_file(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                       struct sp_error *error)
+{
+    size_t pickle;
+    struct sp_zip *zip = sp_zip_open(file, error);
+    if (!zip) return false;
+    bool ok = find_torch_pickle(zip, &pickle, error);
+    if (ok && pickle != SIZE_MAX) ok = sp_torch_zip_index(zip, pickle, file_index, inventory, error);
+    else if (ok && sp_keras_zip_is(zip)) ok = sp_keras_zip_index(zip, file, file_index, inventory, error);
+    else if (ok) ok = unrecognised(zip, error);
+    sp_zip_close(zip);
+    return ok;
+}
+
+const struct sp_reader sp_reader_zip = {.name = "zip", .probe = probe, .index = index_file};
