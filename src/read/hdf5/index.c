@@ -179,8 +179,7 @@ static void warn_of_the_rest(struct decoder *d)
         if (d->notes[i] > MAX_WARNINGS)
             sp_inventory_warn(d->inventory, "and %zu more %s", d->notes[i] - MAX_WARNINGS, notes[i].many);
     if (d->big_endian)
-        sp_inventory_warn(d->inventory, "%zu datasets are big-endian, the first: '%s'", d->big_endian,
-                          d->first_big_endian);
+        sp_inventory_warn(d->inventory, "big-endian datasets: %zu, the first '%s'", d->big_endian, d->first_big_endian);
 }
 
 static bool take_failure(struct decoder *d)

@@ -9,9 +9,9 @@
  * Keras 3 weights ("keras-weights"): no attributes; each layer has a group "vars" with datasets 0, 1, 2, ... below a
  * path of class names or attributes. /optimizer holds the optimizer's state.
  *
- * Without a trace of either: a file whose datasets are all floating-point numbers and all lie in groups has the layout
- * of Keras 2 without its attributes, as weights exported by hand often have (ELMo's, for one). It is called
- * "keras-hdf5" as well, with a warning that says so. Everything else is "hdf5". */
+ * Without a trace of either: a file of floating-point datasets alone, in groups, has the layout of Keras 2 without its
+ * attributes, as weights exported by hand often have (ELMo's, for one). It is called "keras-hdf5" as well, with a
+ * warning that says so. Everything else is "hdf5". */
 #include "read/hdf5/keras.h"
 
 #include <stdio.h>
@@ -49,9 +49,11 @@ static bool is_variable(const struct sp_tensor *tensor)
     return (length == 4 || (length > 4 && slash[-5] == '/')) && !strncmp(slash - 4, "vars", 4);
 }
 
-static bool is_not_a_layers_weight(const struct sp_tensor *tensor)
+static bool is_in_group(const struct sp_tensor *tensor) { return strchr(tensor->name, '/') != NULL; }
+
+static bool is_no_weight(const struct sp_tensor *tensor)
 {
-    return !strchr(tensor->name, '/') || !sp_dtype_is_float(tensor->dtype) || tensor->flags & SP_TENSOR_NO_SHAPE;
+    return !sp_dtype_is_float(tensor->dtype) || tensor->flags & SP_TENSOR_NO_SHAPE;
 }
 
 static const char *format_of(const struct sp_h5_contents *contents)
@@ -59,9 +61,9 @@ static const char *format_of(const struct sp_h5_contents *contents)
     if (contents->model_attributes || contents->list_count || any_tensor(contents, in_model_weights))
         return "keras-hdf5";
     if (any_tensor(contents, is_variable)) return "keras-weights";
-    if (!tensor_count(contents) || any_tensor(contents, is_not_a_layers_weight)) return "hdf5";
+    if (!any_tensor(contents, is_in_group) || any_tensor(contents, is_no_weight)) return "hdf5";
     sp_inventory_warn(contents->inventory,
-                      "no attributes of Keras: called keras-hdf5 for its layout alone, floats in groups of layers");
+                      "no attributes of Keras: called keras-hdf5 for its layout alone, floats in groups");
     return "keras-hdf5";
 }
 
@@ -135,12 +137,13 @@ static void warn_of_mismatches(const struct ranking *ranking)
     for (size_t i = 0; i < tensor_count(ranking->contents); i++)
         if (ranking->rank[i] == SP_NONE && !unnamed++) first = tensor_at(ranking->contents, i)->name;
     if (ranking->missing_layers)
-        sp_inventory_warn(inventory, "%zu layers of layer_names have no group with weight_names, the first: '%s'",
+        sp_inventory_warn(inventory, "layers of layer_names without a group of weight_names: %zu, the first '%s'",
                           ranking->missing_layers, ranking->first_layer);
     if (ranking->missing_weights)
-        sp_inventory_warn(inventory, "%zu names of weight_names have no dataset, the first: '%s'",
+        sp_inventory_warn(inventory, "names of weight_names without a dataset: %zu, the first '%s'",
                           ranking->missing_weights, ranking->first_weight);
-    if (unnamed) sp_inventory_warn(inventory, "%zu datasets are in no weight_names, the first: '%s'", unnamed, first);
+    if (unnamed)
+        sp_inventory_warn(inventory, "datasets that no weight_names names: %zu, the first '%s'", unnamed, first);
 }
 
 struct placed {
