@@ -156,9 +156,9 @@ static const struct {
                          "virtual datasets"},
     [SP_NOTE_EXTERNAL_DATA] = {"'%s' keeps its data in external files: they are not opened%s",
                                "datasets with external data"},
-    [SP_NOTE_TOO_LONG] = {"group '%s': the attribute %s is over the limit: not read", "attributes over the limit"},
-    [SP_NOTE_NOT_TEXT] = {"group '%s': the attribute '%s' is not text: not read", "attributes that are not text"},
-    [SP_NOTE_BOTH_FORMS] = {"group '%s' has the attribute '%s' whole and in parts: the parts are not read",
+    [SP_NOTE_TOO_LONG] = {"group '/%s': the attribute %s is over the limit: not read", "attributes over the limit"},
+    [SP_NOTE_NOT_TEXT] = {"group '/%s': the attribute '%s' is not text: not read", "attributes that are not text"},
+    [SP_NOTE_BOTH_FORMS] = {"group '/%s' has the attribute '%s' whole and in parts: the parts are not read",
                             "attributes both whole and in parts"},
 };
 

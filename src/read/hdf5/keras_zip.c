@@ -93,12 +93,11 @@ static bool index_stored(struct sp_zip *zip, size_t index, const struct sp_file 
     const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
     uint64_t begin, end;
     if (entry->size != entry->compressed_size)
-        return sp_malformed(error, WEIGHTS " is stored, but has %" PRIu64 " bytes in %" PRIu64, entry->size,
+        return sp_malformed(error, "stored, but with %" PRIu64 " bytes in %" PRIu64, entry->size,
                             entry->compressed_size);
     if (!sp_zip_data_offset(zip, index, &begin, error)) return false;
     if (!sp_add_u64(begin, entry->size, &end) || end > file->size)
-        return sp_malformed(error, WEIGHTS " ends at byte %" PRIu64 ", past the end of the archive",
-                            begin + entry->size);
+        return sp_malformed(error, "ends at byte %" PRIu64 ", past the end of the archive", begin + entry->size);
     struct sp_h5_source source = {.fd = file->fd, .base = begin, .size = entry->size};
     return sp_h5_index(&source, file_index, inventory, error);
 }
@@ -125,9 +124,7 @@ bool sp_keras_zip_index(struct sp_zip *zip, const struct sp_file *file, uint32_t
     const unsigned method = sp_zip_entry(zip, index)->method;
     if (method == STORED) ok = index_stored(zip, index, file, file_index, inventory, error);
     else if (method == DEFLATED) ok = index_deflated(zip, index, file_index, inventory, error);
-    else
-        sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, WEIGHTS " is compressed with method %u, which is not read",
-                method);
+    else sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "compressed with method %u, which is not read", method);
     if (!ok) {
         sp_error_prefix(error, WEIGHTS);
         return false;

@@ -40,7 +40,7 @@ static bool check_closed(const struct sp_file *file, uint64_t at, struct sp_erro
 {
     unsigned char head[SUPERBLOCK_FLAGS_AT + 1];
     if (at + sizeof head > file->size)
-        return sp_malformed(error, "ends within the HDF5 superblock at byte %zu", (size_t)at);
+        return sp_malformed(error, "the file ends within the HDF5 superblock at byte %zu", (size_t)at);
     if (!sp_file_read(file, at, head, sizeof head, error)) return false;
     if (head[8] < 3 || !(head[SUPERBLOCK_FLAGS_AT] & (OPEN_FOR_WRITING | OPEN_FOR_SWMR))) return true;
     sp_malformed(error, "still marked open for writing by its writer, which did not close it (superblock byte %d)",

@@ -129,7 +129,7 @@ static bool accept_link(struct walk *walk, hid_t group, const char *name, const 
 {
     if (++walk->links > SP_H5_MAX_OBJECTS) return fail(walk, SP_KIND_LIMIT, "more than %d links", SP_H5_MAX_OBJECTS);
     if (!*name || strchr(name, '/') || !strcmp(name, "."))
-        return fail(walk, SP_KIND_MALFORMED, "group '%.200s' has a link of the impossible name '%.200s'",
+        return fail(walk, SP_KIND_MALFORMED, "group '/%.200s' has a link of the impossible name '%.200s'",
                     walk->here.path, name);
     if (info->type == H5L_TYPE_HARD) return push(walk, name, info->u.address);
     note_link(walk, group, name, info);
