@@ -66,19 +66,14 @@ static bool fill(hid_t attribute, struct strings *strings)
     return strings->data && H5Aread(attribute, strings->type, strings->data) >= 0;
 }
 
+/* A failure ends the walk and the process. Nothing is closed then: it would clear HDF5's record of the reason. */
 static bool load(hid_t object, const char *name, struct strings *strings)
 {
     *strings = (struct strings){0};
     const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
     if (attribute < 0) return false;
-    const bool ok = describe(attribute, strings) && fill(attribute, strings);
-    H5Aclose(attribute);
-    if (!ok) {
-        free(strings->data); /* half filled: nothing in it may be followed */
-        strings->data = NULL;
-        strings_free(strings);
-    }
-    return ok;
+    if (!describe(attribute, strings) || !fill(attribute, strings)) return false;
+    return H5Aclose(attribute) >= 0;
 }
 
 static const char *string_at(const struct strings *strings, size_t index, size_t *length)

@@ -70,12 +70,11 @@ static herr_t innermost(unsigned n, const H5E_error2_t *record, void *into)
 {
     struct reason *reason = into;
     if (n == 0) snprintf(reason->text, sizeof reason->text, "%s", record->desc ? record->desc : "");
-    if (record->maj_num == H5E_RESOURCE && (record->min_num == H5E_NOSPACE || record->min_num == H5E_CANTALLOC))
-        reason->no_memory = true;
+    if (record->min_num == H5E_NOSPACE || record->min_num == H5E_CANTALLOC) reason->no_memory = true;
     return 0;
 }
 
-/* HDF5 could not do something to `path` ("" for the file). */
+/* HDF5 could not do something to the object at `path`, or to the file itself (NULL). */
 static bool hdf5_failed(struct walk *walk, const char *path)
 {
     struct reason reason = {.text = ""};
@@ -84,8 +83,8 @@ static bool hdf5_failed(struct walk *walk, const char *path)
         return fail(walk, SP_KIND_LIMIT, "HDF5 read more than 8 times the file: its structures run in circles");
     const enum sp_kind kind = reason.no_memory ? SP_KIND_LIMIT : SP_KIND_MALFORMED;
     const char *text = reason.text[0] ? reason.text : "no reason given";
-    if (!*path) return fail(walk, kind, "HDF5: %s", text);
-    return fail(walk, kind, "'%.200s': HDF5: %s", path, text);
+    if (!path) return fail(walk, kind, "HDF5: %s", text);
+    return fail(walk, kind, "'/%.200s': HDF5: %s", path, text);
 }
 
 /* ---- links ---- */
@@ -192,10 +191,10 @@ static bool lies_elsewhere(hid_t dataset, enum sp_wire_note *why, bool *elsewher
     if (properties < 0) return false;
     const H5D_layout_t layout = H5Pget_layout(properties);
     const int files = layout == H5D_CONTIGUOUS ? H5Pget_external_count(properties) : 0;
-    H5Pclose(properties);
+    if (layout < 0 || files < 0) return false; /* nothing is closed on failure: that would clear the reason */
     *why = layout == H5D_VIRTUAL ? SP_NOTE_VIRTUAL : SP_NOTE_EXTERNAL_DATA;
     *elsewhere = layout == H5D_VIRTUAL || files > 0;
-    return layout >= 0 && files >= 0;
+    return H5Pclose(properties) >= 0;
 }
 
 static bool read_type(hid_t dataset, struct sp_wire_tensor *tensor, struct sp_h5_type *type)
@@ -203,13 +202,12 @@ static bool read_type(hid_t dataset, struct sp_wire_tensor *tensor, struct sp_h5
     char meaning[32] = "";
     const hid_t id = H5Dget_type(dataset);
     if (id < 0) return false;
-    const bool ok = H5Tget_class(id) != H5T_OPAQUE || sp_h5_short_text(dataset, "dtype", meaning, sizeof meaning);
+    if (H5Tget_class(id) == H5T_OPAQUE && !sp_h5_short_text(dataset, "dtype", meaning, sizeof meaning)) return false;
     *type = sp_h5_type_of(id, meaning);
-    H5Tclose(id);
     tensor->dtype = type->dtype;
     tensor->dtype_name = type->name;
     if (type->big_endian) tensor->flags |= SP_WIRE_BIG_ENDIAN;
-    return ok;
+    return H5Tclose(id) >= 0;
 }
 
 static bool read_space(hid_t dataset, struct sp_wire_tensor *tensor)
@@ -219,14 +217,13 @@ static bool read_space(hid_t dataset, struct sp_wire_tensor *tensor)
     if (space < 0) return false;
     const int rank = H5Sget_simple_extent_ndims(space);
     if (H5Sget_simple_extent_type(space) == H5S_NULL) tensor->flags |= SP_WIRE_NULL_SPACE;
-    const bool ok = rank >= 0 && rank <= SP_WIRE_MAX_RANK && H5Sget_simple_extent_dims(space, shape, NULL) == rank;
-    for (int i = 0; ok && i < rank; i++) tensor->shape[i] = shape[i];
-    tensor->rank = ok ? (uint32_t)rank : 0;
-    H5Sclose(space);
+    if (rank < 0 || rank > SP_WIRE_MAX_RANK || H5Sget_simple_extent_dims(space, shape, NULL) != rank) return false;
+    for (int i = 0; i < rank; i++) tensor->shape[i] = shape[i];
+    tensor->rank = (uint32_t)rank;
     const haddr_t begin = H5Dget_offset(dataset);
     tensor->begin = begin == HADDR_UNDEF ? 0 : begin;
     tensor->stored = H5Dget_storage_size(dataset);
-    return ok;
+    return H5Sclose(space) >= 0;
 }
 
 static bool visit_dataset(struct walk *walk, hid_t dataset, const struct place *place)
@@ -313,7 +310,7 @@ void sp_h5_walk(void *source, int out)
     H5O_info_t root;
     walk.file = sp_h5_source_open(source);
     if (walk.file < 0 || H5Oget_info2(walk.file, &root, H5O_INFO_BASIC) < 0) {
-        hdf5_failed(&walk, "");
+        hdf5_failed(&walk, NULL);
         return;
     }
     SP_GROW(walk.stack, walk.count, walk.capacity);
