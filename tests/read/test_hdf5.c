@@ -16,7 +16,7 @@
 #define FIXTURES "fixtures/hdf5/"
 
 /* The sanitizer's allocator says no when the sandbox does, as malloc does. */
-const char *__asan_default_options(void);
+const char *__asan_default_options(void) __attribute__((visibility("default")));
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
 #define READ (sp_reader_hdf5.index)
@@ -295,11 +295,13 @@ static void damage(struct temporary *file, const char *bytes, size_t length, uin
     }
 }
 
+/* A crash would be ours: libhdf5 survives damage of this kind. */
 static void expect_some_answer(const char *path)
 {
     struct sp_error error;
     struct sp_inventory *inventory = open_with(READ, path, &error);
-    if (!inventory && (error.status != SP_ERR_FILE || !error.message[0] || strchr(error.message, '\n')))
+    if (!inventory && (error.status != SP_ERR_FILE || error.kind == SP_KIND_CRASHED || !error.message[0] ||
+                       strchr(error.message, '\n')))
         fail_msg("%s: status %d, '%s'", path, (int)error.status, error.message);
     sp_inventory_close(inventory);
 }

@@ -22,17 +22,6 @@
 
 #include "base/arena.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define WITH_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN 1
-#endif
-#endif
-#ifndef WITH_ASAN
-#define WITH_ASAN 0
-#endif
-
 enum { EXIT_UNPREPARED = 71, EXIT_UNCONFINED = 72 };
 
 /* ---- the child ---- */
@@ -120,8 +109,6 @@ static bool confine(int out)
             0 && /* abort() */
         seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) == 0 &&
         seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) == 0;
-    if (WITH_ASAN) /* its report */
-        ok = ok && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0(SCMP_CMP_EQ, 2)) == 0;
     ok = ok && seccomp_load(filter) == 0;
     seccomp_release(filter);
     return ok;
@@ -130,7 +117,7 @@ static bool confine(int out)
 static _Noreturn void child(const struct sp_sandbox_job *job, int out)
 {
     reset_signals();
-    const int keep[] = {out, job->keep_fd, WITH_ASAN ? STDERR_FILENO : -1};
+    const int keep[] = {out, job->keep_fd};
     close_all_but(keep, sizeof keep / sizeof *keep);
     if (!job->prepare(job->context)) _exit(EXIT_UNPREPARED);
     if (!set_limits() || !confine(out)) _exit(EXIT_UNCONFINED);
@@ -231,8 +218,8 @@ static bool judge(const struct collector *c, struct sp_error *error)
     if (WEXITSTATUS(c->status) == EXIT_UNCONFINED)
         return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "the sandbox for %s could not be set up (seccomp, rlimits)",
                        library);
-    return sp_fail(error, SP_ERR_FILE, SP_KIND_CRASHED, "%s ended with status %d: corrupt or malicious", library,
-                   WEXITSTATUS(c->status));
+    return sp_fail(error, SP_ERR_FILE, SP_KIND_CRASHED, "%s ended with status %d on this file: corrupt or malicious",
+                   library, WEXITSTATUS(c->status));
 }
 
 bool sp_sandbox_run(const struct sp_sandbox_job *job, char **bytes, size_t *length, struct sp_error *error)
