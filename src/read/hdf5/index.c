@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ * The parent's half. Nothing that the child sends is believed: lengths, ranks and dtypes are checked by wire.c, sizes
+ * and offsets here. */
+#include "read/hdf5/index.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "read/hdf5/attributes.h"
+#include "read/hdf5/keras.h"
+#include "read/hdf5/sandbox.h"
+#include "read/hdf5/walk.h"
+#include "read/hdf5/wire.h"
+
+enum { MAX_WARNINGS = 10 }; /* of one kind; the rest is counted */
+
+struct decoder {
+    struct sp_cursor in;
+    const struct sp_h5_source *source;
+    struct sp_h5_contents contents;
+    struct sp_inventory *inventory;
+    struct sp_error *error;
+    struct sp_map storages; /* storage identity -> index of its first tensor */
+    uint32_t file;
+    size_t notes[SP_NOTE_COUNT];
+    size_t big_endian;
+    const char *first_big_endian;
+    bool complete;
+};
+
+/* ---- tensors ---- */
+
+static void set_dtype(struct sp_tensor *tensor, const struct sp_wire_tensor *wire)
+{
+    tensor->dtype = wire->dtype;
+    tensor->dtype_name = wire->dtype == SP_DTYPE_UNKNOWN ? wire->dtype_name : sp_dtype_name(wire->dtype);
+}
+
+static void set_shape(struct sp_tensor *tensor, const struct sp_wire_tensor *wire, struct sp_arena *arena)
+{
+    uint64_t *shape = sp_arena_array(arena, wire->rank ? wire->rank : 1, sizeof *shape);
+    memcpy(shape, wire->shape, wire->rank * sizeof *shape);
+    tensor->shape = shape;
+    tensor->rank = wire->rank;
+    if (wire->flags & SP_WIRE_NULL_SPACE) tensor->flags |= SP_TENSOR_NO_SHAPE;
+    if (wire->flags & SP_WIRE_UNREAD_SPACE) tensor->flags |= SP_TENSOR_NO_SHAPE | SP_TENSOR_NO_DATA;
+}
+
+static bool set_place(struct decoder *d, struct sp_tensor *tensor, const struct sp_wire_tensor *wire)
+{
+    uint64_t end;
+    if (!wire->stored && tensor->parameters) tensor->flags |= SP_TENSOR_NO_DATA;
+    if (!wire->begin || !wire->stored) return true;
+    if (!sp_add_u64(wire->begin, wire->stored, &end) || end > d->source->size)
+        return sp_malformed(
+            d->error, "dataset '%.200s' has %" PRIu64 " bytes at %" PRIu64 ", past the end of the file (%" PRIu64 ")",
+            tensor->name, wire->stored, wire->begin, d->source->size);
+    if (d->source->fd < 0) return true; /* inflated: there is no such range in the file */
+    tensor->data_begin = d->source->base + wire->begin;
+    tensor->data_end = d->source->base + end;
+    return true;
+}
+
+static bool take_tensor(struct decoder *d)
+{
+    struct sp_wire_tensor wire;
+    struct sp_arena *arena = &d->inventory->arena;
+    if (!sp_wire_get_tensor(&d->in, arena, &wire)) return false;
+    struct sp_tensor *tensor = sp_inventory_add(d->inventory, d->error);
+    if (!tensor) return false;
+    tensor->name = wire.path;
+    tensor->file = d->file;
+    tensor->storage = sp_arena_printf(arena, "hdf5:0x%" PRIx64, wire.address);
+    set_dtype(tensor, &wire);
+    set_shape(tensor, &wire, arena);
+    sp_map_add(&d->storages, tensor->storage, d->inventory->count - 1);
+    if (wire.flags & SP_WIRE_BIG_ENDIAN && !d->big_endian++) d->first_big_endian = tensor->name;
+    if (!sp_tensor_measure(tensor))
+        return sp_malformed(d->error, "dataset '%.200s': the product of its dimensions overflows 64 bits",
+                            tensor->name);
+    return set_place(d, tensor, &wire);
+}
+
+/* A hard link: the same dataset under another name, hence the same storage. */
+static bool take_alias(struct decoder *d)
+{
+    char storage[32];
+    const char *path = sp_wire_get_string(&d->in, &d->inventory->arena, SP_MAX_NAME);
+    snprintf(storage, sizeof storage, "hdf5:0x%" PRIx64, sp_cursor_le(&d->in, 8));
+    const size_t first = sp_map_get(&d->storages, storage);
+    if (!d->in.ok || first == SIZE_MAX) return false;
+    struct sp_tensor *tensor = sp_inventory_add(d->inventory, d->error);
+    if (!tensor) return false;
+    *tensor = d->inventory->tensors[first];
+    tensor->name = path;
+    return true;
+}
+
+/* ---- attributes ---- */
+
+static bool take_names(struct decoder *d)
+{
+    struct sp_h5_contents *contents = &d->contents;
+    struct sp_arena *arena = &d->inventory->arena;
+    const char *group = sp_wire_get_string(&d->in, arena, SP_MAX_NAME);
+    const char *attribute = sp_wire_get_string(&d->in, arena, 64);
+    const uint64_t count = sp_cursor_le(&d->in, 4);
+    struct sp_h5_names *last = contents->list_count ? &contents->lists[contents->list_count - 1] : NULL;
+    if (!d->in.ok || count > SP_H5_MAX_STRINGS) return false;
+    if (!last || strcmp(last->group, group) || strcmp(last->attribute, attribute)) {
+        SP_GROW(contents->lists, contents->list_count, contents->list_capacity);
+        last = &contents->lists[contents->list_count++];
+        *last = (struct sp_h5_names){.group = group, .attribute = attribute};
+    }
+    for (uint64_t i = 0; i < count && d->in.ok; i++) {
+        SP_GROW(last->names, last->count, last->capacity);
+        last->names[last->count++] = sp_wire_get_string(&d->in, arena, SP_H5_MAX_ATTRIBUTE);
+    }
+    return d->in.ok;
+}
+
+static bool has_metadata(const struct sp_inventory *inventory, const char *key)
+{
+    for (size_t i = 0; i < inventory->metadata_count; i++)
+        if (!strcmp(inventory->metadata[i].key, key)) return true;
+    return false;
+}
+
+static bool take_attribute(struct decoder *d)
+{
+    struct sp_arena *arena = &d->inventory->arena;
+    sp_wire_get_string(&d->in, arena, SP_MAX_NAME);
+    const char *name = sp_wire_get_string(&d->in, arena, 64);
+    const char *value = sp_wire_get_string(&d->in, arena, SP_H5_MAX_JSON);
+    if (!d->in.ok) return false;
+    if (!strcmp(name, "model_config") || !strcmp(name, "nb_layers")) d->contents.model_attributes = true;
+    if (!has_metadata(d->inventory, name)) sp_inventory_add_metadata(d->inventory, name, value); /* the root's wins */
+    return true;
+}
+
+/* ---- what is not listed ---- */
+
+static const struct {
+    const char *one;  /* path, target */
+    const char *many; /* for the rest: count */
+} notes[SP_NOTE_COUNT] = {
+    [SP_NOTE_SOFT_LINK] = {"'%s' is a soft link to '%s': not followed", "soft links"},
+    [SP_NOTE_EXTERNAL_LINK] = {"'%s' is an external link to %s: not followed", "external links"},
+    [SP_NOTE_USER_LINK] = {"'%s' is a user-defined link (%s): not followed", "user-defined links"},
+    [SP_NOTE_GROUP_ALIAS] = {"'%s' is a hard link to a group that is listed under another name%s",
+                             "hard links to groups"},
+    [SP_NOTE_VIRTUAL] = {"'%s' is a virtual dataset: the files that hold its data are not opened%s",
+                         "virtual datasets"},
+    [SP_NOTE_EXTERNAL_DATA] = {"'%s' keeps its data in external files: they are not opened%s",
+                               "datasets with external data"},
+    [SP_NOTE_TOO_LONG] = {"group '/%s': the attribute %s is over the limit: not read", "attributes over the limit"},
+    [SP_NOTE_NOT_TEXT] = {"group '/%s': the attribute '%s' is not text: not read", "attributes that are not text"},
+    [SP_NOTE_BOTH_FORMS] = {"group '/%s' has the attribute '%s' whole and in parts: the parts are not read",
+                            "attributes both whole and in parts"},
+};
+
+static bool take_note(struct decoder *d)
+{
+    struct sp_arena *arena = &d->inventory->arena;
+    const uint64_t note = sp_cursor_le(&d->in, 1);
+    const char *path = sp_wire_get_string(&d->in, arena, SP_MAX_NAME);
+    const char *target = sp_wire_get_string(&d->in, arena, SP_MAX_NAME);
+    if (!d->in.ok || note >= SP_NOTE_COUNT) return false;
+    if (d->notes[note]++ < MAX_WARNINGS) sp_inventory_warn(d->inventory, notes[note].one, path, target);
+    return true;
+}
+
+static void warn_of_the_rest(struct decoder *d)
+{
+    for (size_t i = 0; i < SP_NOTE_COUNT; i++)
+        if (d->notes[i] > MAX_WARNINGS)
+            sp_inventory_warn(d->inventory, "and %zu more %s", d->notes[i] - MAX_WARNINGS, notes[i].many);
+    if (d->big_endian)
+        sp_inventory_warn(d->inventory, "big-endian datasets: %zu, the first '%s'", d->big_endian, d->first_big_endian);
+}
+
+static bool take_failure(struct decoder *d)
+{
+    const uint64_t kind = sp_cursor_le(&d->in, 1);
+    const char *message = sp_wire_get_string(&d->in, &d->inventory->arena, 4096);
+    if (!d->in.ok || (kind != SP_KIND_MALFORMED && kind != SP_KIND_LIMIT)) return false;
+    return sp_fail(d->error, SP_ERR_FILE, (enum sp_kind)kind, "%s", message);
+}
+
+/* ---- the stream ---- */
+
+static bool take_record(struct decoder *d)
+{
+    switch (sp_cursor_le(&d->in, 1)) {
+    case SP_WIRE_TENSOR:
+        return take_tensor(d);
+    case SP_WIRE_ALIAS:
+        return take_alias(d);
+    case SP_WIRE_NOTE:
+        return take_note(d);
+    case SP_WIRE_NAMES:
+        return take_names(d);
+    case SP_WIRE_ATTRIBUTE:
+        return take_attribute(d);
+    case SP_WIRE_FAILURE:
+        return take_failure(d);
+    case SP_WIRE_END:
+        d->complete = true;
+        return sp_cursor_left(&d->in) == 0;
+    default:
+        return false;
+    }
+}
+
+static bool decode(struct decoder *d)
+{
+    while (!d->complete && sp_cursor_left(&d->in))
+        if (!take_record(d))
+            return sp_fail(d->error, SP_ERR_FILE, SP_KIND_CRASHED,
+                           "the HDF5 library went astray on this file: corrupt or malicious");
+    if (!d->complete)
+        return sp_fail(d->error, SP_ERR_FILE, SP_KIND_CRASHED, "the HDF5 library ended early on this file");
+    warn_of_the_rest(d);
+    sp_h5_understand(&d->contents);
+    return true;
+}
+
+static void decoder_free(struct decoder *d)
+{
+    for (size_t i = 0; i < d->contents.list_count; i++) free(d->contents.lists[i].names);
+    free(d->contents.lists);
+    sp_map_free(&d->storages);
+}
+
+bool sp_h5_index(struct sp_h5_source *source, uint32_t file_index, struct sp_inventory *inventory,
+                 struct sp_error *error)
+{
+    const struct sp_sandbox_job job = {"the HDF5 library", source->fd, source, sp_h5_prepare, sp_h5_walk};
+    char *bytes;
+    size_t length;
+    if (!sp_sandbox_run(&job, &bytes, &length, error)) return false;
+    struct decoder d = {.in = sp_cursor_of(bytes, length),
+                        .source = source,
+                        .contents = {.inventory = inventory, .first = inventory->count},
+                        .inventory = inventory,
+                        .error = error,
+                        .file = file_index};
+    const bool ok = decode(&d);
+    decoder_free(&d);
+    free(bytes);
+    return ok;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ * A .keras file (Keras 3): a zip archive with config.json (the architecture), metadata.json (keras_version, date_saved)
+ * and model.weights.h5, an HDF5 file that Keras stores without compression and that is then read where it lies.
+ * Not read: model.weights.npz, weights in shards (model.weights.json), assets. Nothing in config.json is evaluated. */
+#include "read/hdf5/keras_zip.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/checked.h"
+#include "base/utf8.h"
+#include "read/hdf5/attributes.h"
+#include "read/hdf5/index.h"
+
+#define WEIGHTS "model.weights.h5"
+
+enum { MAX_METADATA = 64 * 1024, MAX_INFLATED = 512 * 1024 * 1024, STORED = 0, DEFLATED = 8 };
+
+bool sp_keras_zip_is(const struct sp_zip *zip)
+{
+    return sp_zip_find(zip, WEIGHTS) != SIZE_MAX ||
+           (sp_zip_find(zip, "config.json") != SIZE_MAX && sp_zip_find(zip, "metadata.json") != SIZE_MAX);
+}
+
+/* The one member of that name, whatever its case: two readers might take different ones. */
+static bool find_weights(const struct sp_zip *zip, size_t *index, struct sp_error *error)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < sp_zip_count(zip); i++)
+        if (!strcasecmp(sp_zip_entry(zip, i)->name, WEIGHTS)) found++;
+    if (found > 1) return sp_malformed(error, "ambiguous archive: %zu members are called " WEIGHTS, found);
+    *index = sp_zip_find(zip, WEIGHTS);
+    if (*index != SIZE_MAX) return true;
+    if (sp_zip_find(zip, "model.weights.npz") != SIZE_MAX)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "its weights are in model.weights.npz, which is not read");
+    if (sp_zip_find(zip, "model.weights.json") != SIZE_MAX)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED,
+                       "its weights are in shards (model.weights.json), which are not read within an archive");
+    return sp_malformed(error, "a Keras archive without " WEIGHTS);
+}
+
+/* ---- config.json and metadata.json ---- */
+
+static void add_config(struct sp_zip *zip, struct sp_inventory *inventory)
+{
+    const size_t index = sp_zip_find(zip, "config.json");
+    struct sp_error error = {0};
+    size_t length = 0;
+    if (index == SIZE_MAX) {
+        sp_inventory_warn(inventory, "no config.json in the archive");
+        return;
+    }
+    char *text = sp_zip_read(zip, index, SP_H5_MAX_JSON, &length, &error);
+    if (!text) sp_inventory_warn(inventory, "config.json is not read: %s", error.message);
+    else if (memchr(text, '\0', length) || sp_utf8_check(text, length) != length)
+        sp_inventory_warn(inventory, "config.json is not read: it is not UTF-8 text");
+    else sp_inventory_add_metadata(inventory, "model_config", text);
+    free(text);
+}
+
+static void add_string(struct sp_inventory *inventory, const cJSON *object, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    if (cJSON_IsString(item) &&
+        sp_utf8_check(item->valuestring, strlen(item->valuestring)) == strlen(item->valuestring))
+        sp_inventory_add_metadata(inventory, key, item->valuestring);
+}
+
+static void add_metadata(struct sp_zip *zip, struct sp_inventory *inventory)
+{
+    const size_t index = sp_zip_find(zip, "metadata.json");
+    struct sp_error error = {0};
+    size_t length = 0;
+    if (index == SIZE_MAX) return;
+    char *text = sp_zip_read(zip, index, MAX_METADATA, &length, &error);
+    cJSON *object = text ? cJSON_ParseWithLength(text, length) : NULL;
+    if (!cJSON_IsObject(object)) sp_inventory_warn(inventory, "metadata.json is not read: it is no small JSON object");
+    add_string(inventory, object, "keras_version");
+    add_string(inventory, object, "date_saved");
+    cJSON_Delete(object);
+    free(text);
+}
+
+/* ---- the weights ---- */
+
+/* A stored member is an HDF5 file at an offset of this one. */
+static bool index_stored(struct sp_zip *zip, size_t index, const struct sp_file *file, uint32_t file_index,
+                         struct sp_inventory *inventory, struct sp_error *error)
+{
+    const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
+    uint64_t begin, end;
+    if (entry->size != entry->compressed_size)
+        return sp_malformed(error, "stored, but with %" PRIu64 " bytes in %" PRIu64, entry->size,
+                            entry->compressed_size);
+    if (!sp_zip_data_offset(zip, index, &begin, error)) return false;
+    if (!sp_add_u64(begin, entry->size, &end) || end > file->size)
+        return sp_malformed(error, "ends at byte %" PRIu64 ", past the end of the archive", begin + entry->size);
+    struct sp_h5_source source = {.fd = file->fd, .base = begin, .size = entry->size};
+    return sp_h5_index(&source, file_index, inventory, error);
+}
+
+/* A deflated one has to be inflated, weights and all, since HDF5 needs to seek in it. */
+static bool index_deflated(struct sp_zip *zip, size_t index, uint32_t file_index, struct sp_inventory *inventory,
+                           struct sp_error *error)
+{
+    size_t length = 0;
+    char *bytes = sp_zip_read(zip, index, MAX_INFLATED, &length, error);
+    if (!bytes) return false;
+    struct sp_h5_source source = {.fd = -1, .memory = (const unsigned char *)bytes, .size = length};
+    const bool ok = sp_h5_index(&source, file_index, inventory, error);
+    free(bytes);
+    return ok;
+}
+
+bool sp_keras_zip_index(struct sp_zip *zip, const struct sp_file *file, uint32_t file_index,
+                        struct sp_inventory *inventory, struct sp_error *error)
+{
+    size_t index;
+    bool ok = false;
+    if (!find_weights(zip, &index, error)) return false;
+    const unsigned method = sp_zip_entry(zip, index)->method;
+    if (method == STORED) ok = index_stored(zip, index, file, file_index, inventory, error);
+    else if (method == DEFLATED) ok = index_deflated(zip, index, file_index, inventory, error);
+    else sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "compressed with method %u, which is not read", method);
+    if (!ok) {
+        sp_error_prefix(error, WEIGHTS);
+        return false;
+    }
+    add_metadata(zip, inventory);
+    add_config(zip, inventory);
+    inventory->format = "keras-zip";
+    return true;
+}

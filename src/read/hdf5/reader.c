@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * HDF5, the container of Keras 1 and 2 (.h5, .hdf5) and of the weights of Keras 3 (.weights.h5).
+ *
+ * Read through libhdf5, which is known to crash on crafted files and is therefore only ever called in a child process
+ * that can do nothing but read this one file (sandbox.h). What is read: groups, datasets' types and shapes, and the
+ * attributes of Keras; a file is never searched for others (external links, external data, virtual datasets). Not read:
+ * data, filters, files that their writer has not closed, families of files. */
+#include "read/reader.h"
+
+#include <string.h>
+
+#include "read/hdf5/index.h"
+
+enum { SUPERBLOCK_FLAGS_AT = 11, OPEN_FOR_WRITING = 1, OPEN_FOR_SWMR = 4 };
+
+static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+
+uint64_t sp_h5_signature(const struct sp_file *file)
+{
+    unsigned char found[sizeof signature];
+    struct sp_error ignored = {0};
+    for (uint64_t at = 0; at + sizeof signature <= file->size; at = at ? at * 2 : 512) {
+        if (at > INT64_MAX / 2 || !sp_file_read(file, at, found, sizeof found, &ignored)) break;
+        if (!memcmp(found, signature, sizeof found)) return at;
+    }
+    return UINT64_MAX;
+}
+
+/* A signature behind a user block may be there by chance, or because a zip archive happens to store an HDF5 file at
+ * byte 512: it counts for less than any magic number at the beginning. */
+static unsigned probe(const struct sp_probe *probe)
+{
+    if (probe->head_length >= sizeof signature && !memcmp(probe->head, signature, sizeof signature))
+        return 8 * sizeof signature;
+    return sp_h5_signature(probe->file) == UINT64_MAX ? 0 : sizeof signature;
+}
+
+/* The mark that version 3 superblocks carry while they are written; libhdf5 refuses it in other words. */
+static bool check_closed(const struct sp_file *file, uint64_t at, struct sp_error *error)
+{
+    unsigned char head[SUPERBLOCK_FLAGS_AT + 1];
+    if (at + sizeof head > file->size)
+        return sp_malformed(error, "the file ends within the HDF5 superblock at byte %zu", (size_t)at);
+    if (!sp_file_read(file, at, head, sizeof head, error)) return false;
+    if (head[8] < 3 || !(head[SUPERBLOCK_FLAGS_AT] & (OPEN_FOR_WRITING | OPEN_FOR_SWMR))) return true;
+    sp_malformed(error, "still marked open for writing by its writer, which did not close it (superblock byte %d)",
+                 SUPERBLOCK_FLAGS_AT);
+    sp_hint(error, "run 'h5clear -s' on a copy to remove the mark");
+    return false;
+}
+
+static bool index_file(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                       struct sp_error *error)
+{
+    const uint64_t at = sp_h5_signature(file);
+    if (at == UINT64_MAX) return sp_malformed(error, "no HDF5 signature");
+    if (!check_closed(file, at, error)) return false;
+    if (at) sp_inventory_warn(inventory, "HDF5 begins at byte %zu: the user block before it is not read", (size_t)at);
+    struct sp_h5_source source = {.fd = file->fd, .size = file->size};
+    return sp_h5_index(&source, file_index, inventory, error);
+}
+
+const struct sp_reader sp_reader_hdf5 = {.name = "hdf5", .probe = probe, .index = index_file};

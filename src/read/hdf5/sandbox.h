@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * Runs a job in a child process that can do nothing but compute, read one file and write its results to a pipe.
+ *
+ * fork without exec: the child needs only the file descriptor and a page of arguments, there is no second program to
+ * install or to find, and the parent never initialises the library that the job uses. The price, in a host with many
+ * threads: the child starts with the locks of the other threads as they stood. glibc repairs those of malloc, of stdio
+ * and of the loader; a job must not touch anything else of the host's.
+ *
+ * The host is left alone: no signal handler, no signal mask and no limit of its process changes; the parent only reads,
+ * so that no SIGPIPE can reach it; the child is always waited for. */
+#ifndef SP_READ_HDF5_SANDBOX_H
+#define SP_READ_HDF5_SANDBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+enum {
+    SP_SANDBOX_MEMORY_MIB = 2048, /* that the child may add to the address space it was born with */
+    SP_SANDBOX_CPU_SECONDS = 15,  /* of processor time */
+    SP_SANDBOX_WALL_SECONDS = 60, /* in all: a file system that hangs */
+    SP_SANDBOX_OUTPUT_MIB = 256   /* of results */
+};
+
+struct sp_sandbox_job {
+    const char *library; /* that may crash, for the messages: "the HDF5 library" */
+    int keep_fd;         /* the one descriptor that stays open in the child, or -1 */
+    void *context;
+    bool (*prepare)(void *context); /* before the system calls are cut off: may open files and map code */
+    void (*run)(void *context, int out);
+};
+
+/* The bytes that `run` wrote to `out`, for the caller to free() and to distrust; false with an error when the child
+ * crashed, ran into a limit or could not be confined. */
+bool sp_sandbox_run(const struct sp_sandbox_job *job, char **bytes, size_t *length, struct sp_error *error);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ * Where libhdf5 gets its bytes: a read-only virtual file driver over one descriptor (from a base offset, for a member
+ * that a zip archive stores as it is) or over memory (for one that had to be inflated). It can be opened once, so that
+ * no other file can be reached through it, and it stops after a budget of bytes, which turns a B-tree that runs in
+ * circles into a clean failure. */
+#ifndef SP_READ_HDF5_SOURCE_H
+#define SP_READ_HDF5_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hdf5.h>
+
+struct sp_h5_source {
+    int fd;                      /* or -1: `memory` */
+    const unsigned char *memory; /* borrowed */
+    uint64_t base;               /* where the HDF5 file begins within fd */
+    uint64_t size;               /* its bytes */
+    /* of the driver, in the child */
+    bool opened;
+    uint64_t budget; /* bytes that may still be read */
+    bool exhausted;
+};
+
+/* The file, opened read-only; negative with the reason on HDF5's error stack. */
+hid_t sp_h5_source_open(struct sp_h5_source *source);
+
+#endif

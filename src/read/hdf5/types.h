@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * From an HDF5 datatype to a dtype, in the child. */
+#ifndef SP_READ_HDF5_TYPES_H
+#define SP_READ_HDF5_TYPES_H
+
+#include <stdbool.h>
+
+#include <hdf5.h>
+
+#include "shapeproof/dtype.h"
+
+struct sp_h5_type {
+    enum sp_dtype dtype;
+    char name[32]; /* when the dtype is unknown: "string", "compound", "opaque16", "float24", ... */
+    bool big_endian;
+};
+
+/* `meaning` is the text of the dataset's attribute "dtype" ("bfloat16" over two opaque bytes), or "". */
+struct sp_h5_type sp_h5_type_of(hid_t type, const char *meaning);
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT
+ * Every object once, by its address and never by a path, so that no soft link is ever resolved; over an explicit stack,
+ * so that neither deep nesting nor a cycle of hard links matters. H5Ovisit would resolve every path from the root
+ * again, which takes minutes for a few thousand nested groups. No dataset is read.
+ *
+ * A second way to a dataset is a hard link: the same weights under another name. A second way to a group is noted
+ * and not descended into: forty groups that each link the next twice have 2^40 paths. */
+#define _GNU_SOURCE
+#include "read/hdf5/walk.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "model/inventory.h"
+#include "read/hdf5/attributes.h"
+#include "read/hdf5/source.h"
+#include "read/hdf5/types.h"
+
+struct place {
+    const char *path; /* "" for the root */
+    const char *name; /* its last part */
+    uint64_t address;
+    unsigned depth;
+};
+
+enum seen_as { SEEN_GROUP, SEEN_DATASET, SEEN_TYPE };
+
+struct walk {
+    struct sp_wire wire;
+    struct sp_h5_source *source;
+    hid_t file;
+    struct sp_arena arena;
+    struct sp_map seen; /* address, as text -> enum seen_as */
+    struct place *stack;
+    size_t count, capacity;
+    size_t links;
+    struct place here; /* the group whose links are being listed */
+    bool failed;
+};
+
+/* ---- failures ---- */
+
+static bool fail(struct walk *walk, enum sp_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static bool fail(struct walk *walk, enum sp_kind kind, const char *format, ...)
+{
+    char message[768];
+    va_list args;
+    if (walk->failed) return false;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    walk->failed = true;
+    sp_wire_put_failure(&walk->wire, kind, message);
+    return false;
+}
+
+struct reason {
+    char text[512];
+    bool no_memory;
+};
+
+/* The innermost record of HDF5's error stack says what was found; the outer ones say who called. */
+static herr_t innermost(unsigned n, const H5E_error2_t *record, void *into)
+{
+    struct reason *reason = into;
+    if (n == 0) snprintf(reason->text, sizeof reason->text, "%s", record->desc ? record->desc : "");
+    if (record->min_num == H5E_NOSPACE || record->min_num == H5E_CANTALLOC) reason->no_memory = true;
+    return 0;
+}
+
+/* HDF5 could not do something to the object at `path`, or to the file itself (NULL). */
+static bool hdf5_failed(struct walk *walk, const char *path)
+{
+    struct reason reason = {.text = ""};
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &reason);
+    if (walk->source->exhausted)
+        return fail(walk, SP_KIND_LIMIT, "HDF5 read more than 8 times the file: its structures run in circles");
+    const enum sp_kind kind = reason.no_memory ? SP_KIND_LIMIT : SP_KIND_MALFORMED;
+    const char *text = reason.text[0] ? reason.text : "no reason given";
+    if (!path) return fail(walk, kind, "HDF5: %s", text);
+    return fail(walk, kind, "'/%.200s': HDF5: %s", path, text);
+}
+
+/* ---- links ---- */
+
+static bool push(struct walk *walk, const char *name, uint64_t address)
+{
+    const char *parent = walk->here.path;
+    const size_t above = strlen(parent), length = strlen(name);
+    if (above + length + 1 > SP_MAX_NAME)
+        return fail(walk, SP_KIND_LIMIT, "a path of more than %d bytes in '%.200s'", SP_MAX_NAME, parent);
+    if (walk->arena.used > (size_t)SP_H5_MAX_PATHS_MIB << 20)
+        return fail(walk, SP_KIND_LIMIT, "paths of more than %d MiB in all", SP_H5_MAX_PATHS_MIB);
+    char *path = sp_arena_alloc(&walk->arena, above + length + 2);
+    snprintf(path, above + length + 2, "%s%s%s", parent, above ? "/" : "", name);
+    SP_GROW(walk->stack, walk->count, walk->capacity);
+    walk->stack[walk->count++] = (struct place){path, path + (above ? above + 1 : 0), address, walk->here.depth + 1};
+    return true;
+}
+
+static void note_link(struct walk *walk, hid_t group, const char *name, const H5L_info_t *info)
+{
+    char value[1024] = "", target[1100] = "", path[1024];
+    const char *file = "", *object = "";
+    unsigned flags;
+    snprintf(path, sizeof path, "%s%s%s", walk->here.path, *walk->here.path ? "/" : "", name);
+    const bool have =
+        info->u.val_size < sizeof value && H5Lget_val(group, name, value, sizeof value - 1, H5P_DEFAULT) >= 0;
+    if (info->type == H5L_TYPE_SOFT) {
+        sp_wire_put_note(&walk->wire, SP_NOTE_SOFT_LINK, path, have ? value : "");
+    } else if (info->type == H5L_TYPE_EXTERNAL) {
+        if (have && H5Lunpack_elink_val(value, info->u.val_size, &flags, &file, &object) >= 0)
+            snprintf(target, sizeof target, "%s in file '%s'", object, file);
+        sp_wire_put_note(&walk->wire, SP_NOTE_EXTERNAL_LINK, path, target);
+    } else {
+        snprintf(target, sizeof target, "class %d", (int)info->type);
+        sp_wire_put_note(&walk->wire, SP_NOTE_USER_LINK, path, target);
+    }
+}
+
+static bool accept_link(struct walk *walk, hid_t group, const char *name, const H5L_info_t *info)
+{
+    if (++walk->links > SP_H5_MAX_OBJECTS) return fail(walk, SP_KIND_LIMIT, "more than %d links", SP_H5_MAX_OBJECTS);
+    if (!*name || strchr(name, '/') || !strcmp(name, "."))
+        return fail(walk, SP_KIND_MALFORMED, "group '/%.200s' has a link of the impossible name '%.200s'",
+                    walk->here.path, name);
+    if (info->type == H5L_TYPE_HARD) return push(walk, name, info->u.address);
+    note_link(walk, group, name, info);
+    return true;
+}
+
+/* H5Literate's callback. */
+static herr_t on_link(hid_t group, const char *name, const H5L_info_t *info, void *walk)
+{
+    return accept_link(walk, group, name, info) ? 0 : -1;
+}
+
+static bool is_number(const char *name) { return *name && strlen(name) < 18 && !name[strspn(name, "0123456789")]; }
+
+/* Backwards, since the last one is popped first; numbers by value: Keras 3 calls its variables 0, 1, ..., 10. */
+static int compare_names(const void *left, const void *right)
+{
+    const char *a = ((const struct place *)left)->name, *b = ((const struct place *)right)->name;
+    if (is_number(a) && is_number(b)) {
+        const long long x = atoll(a), y = atoll(b);
+        if (x != y) return x < y ? 1 : -1;
+    }
+    return strcmp(b, a);
+}
+
+/* ---- objects ---- */
+
+static bool send_attributes(struct walk *walk, hid_t group)
+{
+    const char *path = walk->here.path;
+    struct sp_wire *wire = &walk->wire;
+    H5O_info_t info;
+    if (H5Oget_info2(group, &info, H5O_INFO_NUM_ATTRS) < 0) return false;
+    if (!info.num_attrs) return true;
+    if (!*path || !strcmp(path, "model_weights"))
+        if (!sp_h5_send_text(wire, group, path, "keras_version") || !sp_h5_send_text(wire, group, path, "backend") ||
+            !sp_h5_send_text(wire, group, path, "model_config") ||
+            !sp_h5_send_text(wire, group, path, "training_config") ||
+            !sp_h5_send_integer(wire, group, path, "nb_layers"))
+            return false;
+    return sp_h5_send_names(wire, group, path, "layer_names") && sp_h5_send_names(wire, group, path, "weight_names");
+}
+
+static bool visit_group(struct walk *walk, hid_t group, const struct place *place)
+{
+    const size_t bottom = walk->count;
+    walk->here = *place;
+    if (place->depth > SP_H5_MAX_DEPTH)
+        return fail(walk, SP_KIND_LIMIT, "groups nested more than %d deep", SP_H5_MAX_DEPTH);
+    if (!send_attributes(walk, group) || H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, on_link, walk) < 0)
+        return hdf5_failed(walk, place->path);
+    if (walk->count > bottom) qsort(walk->stack + bottom, walk->count - bottom, sizeof *walk->stack, compare_names);
+    return true;
+}
+
+/* True when the data lies in other files: then even H5Dget_space may open them. */
+static bool lies_elsewhere(hid_t dataset, enum sp_wire_note *why, bool *elsewhere)
+{
+    const hid_t properties = H5Dget_create_plist(dataset);
+    if (properties < 0) return false;
+    const H5D_layout_t layout = H5Pget_layout(properties);
+    const int files = layout == H5D_CONTIGUOUS ? H5Pget_external_count(properties) : 0;
+    if (layout < 0 || files < 0) return false; /* nothing is closed on failure: that would clear the reason */
+    *why = layout == H5D_VIRTUAL ? SP_NOTE_VIRTUAL : SP_NOTE_EXTERNAL_DATA;
+    *elsewhere = layout == H5D_VIRTUAL || files > 0;
+    return H5Pclose(properties) >= 0;
+}
+
+static bool read_type(hid_t dataset, struct sp_wire_tensor *tensor, struct sp_h5_type *type)
+{
+    char meaning[32] = "";
+    const hid_t id = H5Dget_type(dataset);
+    if (id < 0) return false;
+    if (H5Tget_class(id) == H5T_OPAQUE && !sp_h5_short_text(dataset, "dtype", meaning, sizeof meaning)) return false;
+    *type = sp_h5_type_of(id, meaning);
+    tensor->dtype = type->dtype;
+    tensor->dtype_name = type->name;
+    if (type->big_endian) tensor->flags |= SP_WIRE_BIG_ENDIAN;
+    return H5Tclose(id) >= 0;
+}
+
+static bool read_space(hid_t dataset, struct sp_wire_tensor *tensor)
+{
+    hsize_t shape[SP_WIRE_MAX_RANK];
+    const hid_t space = H5Dget_space(dataset);
+    if (space < 0) return false;
+    const int rank = H5Sget_simple_extent_ndims(space);
+    if (H5Sget_simple_extent_type(space) == H5S_NULL) tensor->flags |= SP_WIRE_NULL_SPACE;
+    if (rank < 0 || rank > SP_WIRE_MAX_RANK || H5Sget_simple_extent_dims(space, shape, NULL) != rank) return false;
+    for (int i = 0; i < rank; i++) tensor->shape[i] = shape[i];
+    tensor->rank = (uint32_t)rank;
+    const haddr_t begin = H5Dget_offset(dataset);
+    tensor->begin = begin == HADDR_UNDEF ? 0 : begin;
+    tensor->stored = H5Dget_storage_size(dataset);
+    return H5Sclose(space) >= 0;
+}
+
+static bool visit_dataset(struct walk *walk, hid_t dataset, const struct place *place)
+{
+    struct sp_wire_tensor tensor = {.path = place->path, .dtype_name = "", .address = place->address};
+    struct sp_h5_type type;
+    enum sp_wire_note why;
+    bool elsewhere;
+    if (!lies_elsewhere(dataset, &why, &elsewhere) || !read_type(dataset, &tensor, &type))
+        return hdf5_failed(walk, place->path);
+    if (elsewhere) {
+        tensor.flags |= SP_WIRE_UNREAD_SPACE;
+        sp_wire_put_note(&walk->wire, why, place->path, "");
+    } else if (!read_space(dataset, &tensor)) {
+        return hdf5_failed(walk, place->path);
+    }
+    sp_wire_put_tensor(&walk->wire, &tensor);
+    return true;
+}
+
+static void visit_again(struct walk *walk, const struct place *place, size_t seen_as)
+{
+    if (seen_as == SEEN_DATASET) sp_wire_put_alias(&walk->wire, place->path, place->address);
+    if (seen_as == SEEN_GROUP) sp_wire_put_note(&walk->wire, SP_NOTE_GROUP_ALIAS, place->path, "");
+}
+
+static bool visit(struct walk *walk, const struct place *place)
+{
+    char key[24];
+    snprintf(key, sizeof key, "%" PRIx64, place->address);
+    const size_t before = sp_map_get(&walk->seen, key);
+    if (before != SIZE_MAX) {
+        visit_again(walk, place, before);
+        return true;
+    }
+    const hid_t object = H5Oopen_by_addr(walk->file, place->address);
+    if (object < 0) return hdf5_failed(walk, place->path);
+    const H5I_type_t type = H5Iget_type(object);
+    sp_map_add(&walk->seen, sp_arena_string(&walk->arena, key),
+               type == H5I_GROUP     ? SEEN_GROUP
+               : type == H5I_DATASET ? SEEN_DATASET
+                                     : SEEN_TYPE);
+    bool ok = true; /* a committed datatype is no tensor */
+    if (type == H5I_GROUP) ok = visit_group(walk, object, place);
+    if (type == H5I_DATASET) ok = visit_dataset(walk, object, place);
+    H5Oclose(object);
+    return ok;
+}
+
+/* ---- the job ---- */
+
+/* An external link leads nowhere, and its value can still be shown. */
+static hid_t traverse_nowhere(const char *name, hid_t group, const void *value, size_t size, hid_t lapl, hid_t dxpl)
+{
+    (void)name, (void)group, (void)value, (void)size, (void)lapl, (void)dxpl;
+    return -1;
+}
+
+static ssize_t show_value(const char *name, const void *value, size_t size, void *into, size_t room)
+{
+    (void)name;
+    if (into && room) memcpy(into, value, size < room ? size : room);
+    return (ssize_t)size;
+}
+
+bool sp_h5_prepare(void *source)
+{
+    static char no_plugins[] = "HDF5_PLUGIN_PRELOAD=::";
+    static char *environment[] = {no_plugins, NULL};
+    static const H5L_class_t external = {.version = H5L_LINK_CLASS_T_VERS,
+                                         .id = H5L_TYPE_EXTERNAL,
+                                         .comment = "external, not followed",
+                                         .trav_func = traverse_nowhere,
+                                         .query_func = show_value};
+    (void)source;
+    environ = environment; /* libhdf5 takes plug-in paths, file prefixes and debug output from it */
+    return H5dont_atexit() >= 0 && H5open() >= 0 && H5PLset_loading_state(0) >= 0 &&
+           H5Eset_auto2(H5E_DEFAULT, NULL, NULL) >= 0 && H5Lregister(&external) >= 0;
+}
+
+void sp_h5_walk(void *source, int out)
+{
+    struct walk walk = {.wire.fd = out, .source = source};
+    H5O_info_t root;
+    walk.file = sp_h5_source_open(source);
+    if (walk.file < 0 || H5Oget_info2(walk.file, &root, H5O_INFO_BASIC) < 0) {
+        hdf5_failed(&walk, NULL);
+        return;
+    }
+    SP_GROW(walk.stack, walk.count, walk.capacity);
+    walk.stack[walk.count++] = (struct place){"", "", root.addr, 0};
+    while (walk.count && !walk.failed) {
+        const struct place next = walk.stack[--walk.count];
+        visit(&walk, &next);
+    }
+    if (!walk.failed) sp_wire_put_end(&walk.wire);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "read/hdf5/wire.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "model/inventory.h"
+
+enum { EXIT_NO_PARENT = 73, FLUSH_AT = 64 * 1024 };
+
+/* ---- writing ---- */
+
+static void flush(struct sp_wire *wire)
+{
+    size_t done = 0;
+    while (done < wire->out.length) {
+        const ssize_t got = write(wire->fd, wire->out.data + done, wire->out.length - done);
+        if (got < 0 && errno != EINTR) _exit(EXIT_NO_PARENT);
+        if (got > 0) done += (size_t)got;
+    }
+    wire->out.length = 0;
+}
+
+static void put_number(struct sp_wire *wire, uint64_t value, unsigned bytes)
+{
+    char little[8];
+    for (unsigned i = 0; i < bytes; i++) little[i] = (char)(value >> 8 * i & 0xff);
+    sp_text_append(&wire->out, little, bytes);
+}
+
+static void put_text(struct sp_wire *wire, const char *text) { sp_wire_put_string(wire, text, strlen(text)); }
+
+/* Records are complete when the next one begins: that is where the buffer may be emptied. */
+static void begin(struct sp_wire *wire, enum sp_wire_kind kind)
+{
+    if (wire->out.length >= FLUSH_AT) flush(wire);
+    put_number(wire, kind, 1);
+}
+
+void sp_wire_put_string(struct sp_wire *wire, const char *bytes, size_t length)
+{
+    put_number(wire, length, 4);
+    if (length) sp_text_append(&wire->out, bytes, length);
+    if (wire->out.length >= FLUSH_AT) flush(wire);
+}
+
+void sp_wire_put_tensor(struct sp_wire *wire, const struct sp_wire_tensor *tensor)
+{
+    begin(wire, SP_WIRE_TENSOR);
+    put_text(wire, tensor->path);
+    put_number(wire, tensor->dtype, 1);
+    put_text(wire, tensor->dtype_name);
+    put_number(wire, tensor->flags, 1);
+    put_number(wire, tensor->rank, 1);
+    for (uint32_t i = 0; i < tensor->rank; i++) put_number(wire, tensor->shape[i], 8);
+    put_number(wire, tensor->address, 8);
+    put_number(wire, tensor->begin, 8);
+    put_number(wire, tensor->stored, 8);
+}
+
+void sp_wire_put_alias(struct sp_wire *wire, const char *path, uint64_t address)
+{
+    begin(wire, SP_WIRE_ALIAS);
+    put_text(wire, path);
+    put_number(wire, address, 8);
+}
+
+void sp_wire_put_note(struct sp_wire *wire, enum sp_wire_note note, const char *path, const char *target)
+{
+    begin(wire, SP_WIRE_NOTE);
+    put_number(wire, note, 1);
+    put_text(wire, path);
+    put_text(wire, target);
+}
+
+void sp_wire_put_attribute(struct sp_wire *wire, const char *path, const char *name, const char *value, size_t length)
+{
+    begin(wire, SP_WIRE_ATTRIBUTE);
+    put_text(wire, path);
+    put_text(wire, name);
+    sp_wire_put_string(wire, value, length);
+}
+
+void sp_wire_put_names(struct sp_wire *wire, const char *path, const char *name, uint32_t count)
+{
+    begin(wire, SP_WIRE_NAMES);
+    put_text(wire, path);
+    put_text(wire, name);
+    put_number(wire, count, 4);
+}
+
+void sp_wire_put_failure(struct sp_wire *wire, enum sp_kind kind, const char *message)
+{
+    begin(wire, SP_WIRE_FAILURE);
+    put_number(wire, kind, 1);
+    put_text(wire, message);
+    flush(wire);
+}
+
+void sp_wire_put_end(struct sp_wire *wire)
+{
+    begin(wire, SP_WIRE_END);
+    flush(wire);
+}
+
+/* ---- reading ---- */
+
+const char *sp_wire_get_string(struct sp_cursor *cursor, struct sp_arena *arena, size_t limit)
+{
+    const uint64_t length = sp_cursor_le(cursor, 4);
+    const char *bytes = (const char *)sp_cursor_take(cursor, length);
+    if (!bytes || length > limit || memchr(bytes, '\0', (size_t)length)) {
+        cursor->ok = false;
+        return "";
+    }
+    if (sp_utf8_check(bytes, (size_t)length) == length) return sp_arena_copy(arena, bytes, (size_t)length);
+    struct sp_text visible = {0};
+    sp_text_visible(&visible, bytes, (size_t)length);
+    const char *copy = sp_arena_copy(arena, visible.data, visible.length);
+    sp_text_free(&visible);
+    return copy;
+}
+
+bool sp_wire_get_tensor(struct sp_cursor *cursor, struct sp_arena *arena, struct sp_wire_tensor *tensor)
+{
+    *tensor = (struct sp_wire_tensor){.path = sp_wire_get_string(cursor, arena, SP_MAX_NAME)};
+    const uint64_t dtype = sp_cursor_le(cursor, 1);
+    tensor->dtype_name = sp_wire_get_string(cursor, arena, 64);
+    tensor->flags = (uint32_t)sp_cursor_le(cursor, 1);
+    tensor->rank = (uint32_t)sp_cursor_le(cursor, 1);
+    if (dtype >= SP_DTYPE_COUNT || tensor->flags > SP_WIRE_ALL_FLAGS || tensor->rank > SP_WIRE_MAX_RANK) return false;
+    tensor->dtype = (enum sp_dtype)dtype;
+    for (uint32_t i = 0; i < tensor->rank; i++) tensor->shape[i] = sp_cursor_le(cursor, 8);
+    tensor->address = sp_cursor_le(cursor, 8);
+    tensor->begin = sp_cursor_le(cursor, 8);
+    tensor->stored = sp_cursor_le(cursor, 8);
+    return cursor->ok;
+}
