@@ -3,6 +3,7 @@
 #ifndef SHAPEPROOF_CHECK_H
 #define SHAPEPROOF_CHECK_H
 
+#include "shapeproof/api.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 
@@ -52,24 +53,24 @@ struct sp_check; /* opaque; owns its prediction */
 
 /* Predicts from `config` (see sp_predict) and compares. NULL with an error when no prediction can be made. The
  * inventory, tables and config must outlive the check. Deterministic; never reads tensor data. */
-struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                              const char *table_name, const struct sp_config *config, struct sp_error *error);
-void sp_check_free(struct sp_check *check);
+SP_API struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                     const char *table_name, const struct sp_config *config, struct sp_error *error);
+SP_API void sp_check_free(struct sp_check *check);
 
 /* All borrowed until sp_check_free. */
-enum sp_verdict sp_check_verdict(const struct sp_check *check);
-const char *sp_verdict_name(enum sp_verdict verdict);    /* "match", "explained", "differs" */
-const char *sp_severity_name(enum sp_severity severity); /* "note", "warning", "error" */
+SP_API enum sp_verdict sp_check_verdict(const struct sp_check *check);
+SP_API const char *sp_verdict_name(enum sp_verdict verdict);    /* "match", "explained", "differs" */
+SP_API const char *sp_severity_name(enum sp_severity severity); /* "note", "warning", "error" */
 /* The verdict's reason in one line: "all 148 tensors", the most important cause, or the largest group of findings. */
-const char *sp_check_summary(const struct sp_check *check);
-const struct sp_prediction *sp_check_prediction(const struct sp_check *check);
-size_t sp_check_cause_count(const struct sp_check *check);
-const struct sp_cause *sp_check_cause(const struct sp_check *check, size_t index);
-size_t sp_check_finding_count(const struct sp_check *check);
-const struct sp_finding *sp_check_finding(const struct sp_check *check, size_t index);
+SP_API const char *sp_check_summary(const struct sp_check *check);
+SP_API const struct sp_prediction *sp_check_prediction(const struct sp_check *check);
+SP_API size_t sp_check_cause_count(const struct sp_check *check);
+SP_API const struct sp_cause *sp_check_cause(const struct sp_check *check, size_t index);
+SP_API size_t sp_check_finding_count(const struct sp_check *check);
+SP_API const struct sp_finding *sp_check_finding(const struct sp_check *check, size_t index);
 /* The findings collapsed over their indices, in order of severity; nothing of different shape or dtype is merged. */
-size_t sp_check_group_count(const struct sp_check *check);
-struct sp_finding_group sp_check_group(const struct sp_check *check, size_t index);
+SP_API size_t sp_check_group_count(const struct sp_check *check);
+SP_API struct sp_finding_group sp_check_group(const struct sp_check *check, size_t index);
 
 #ifdef __cplusplus
 }

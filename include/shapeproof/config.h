@@ -3,6 +3,7 @@
 #ifndef SHAPEPROOF_CONFIG_H
 #define SHAPEPROOF_CONFIG_H
 
+#include "shapeproof/api.h"
 #include "shapeproof/error.h"
 
 #ifdef __cplusplus
@@ -12,20 +13,20 @@ extern "C" {
 struct sp_config; /* opaque */
 
 /* Without any hyper-parameter. Never NULL. */
-struct sp_config *sp_config_new(void);
+SP_API struct sp_config *sp_config_new(void);
 /* Reads a file: JSON, or `key=value` lines when its name ends in .hpm. Replaces what an earlier file said.
  * Nothing in a .hpm file is executed. Returns SP_OK, or SP_ERR_TABLE when the file is wrong or missing. */
-enum sp_status sp_config_load(struct sp_config *config, const char *path, struct sp_error *error);
+SP_API enum sp_status sp_config_load(struct sp_config *config, const char *path, struct sp_error *error);
 /* One "key=value"; the value is JSON, or text when it is not. A dotted key reaches into a sub-configuration:
  * "text_config.vocab_size=32000". Wins over every file. SP_ERR_USAGE when there is no '='. */
-enum sp_status sp_config_set(struct sp_config *config, const char *setting, struct sp_error *error);
+SP_API enum sp_status sp_config_set(struct sp_config *config, const char *setting, struct sp_error *error);
 /* The file that was loaded, or "". Borrowed. */
-const char *sp_config_path(const struct sp_config *config);
-void sp_config_free(struct sp_config *config);
+SP_API const char *sp_config_path(const struct sp_config *config);
+SP_API void sp_config_free(struct sp_config *config);
 
 /* The path of the config.json that belongs to a checkpoint: in the directory, or beside the file. NULL when there is
  * none. free() it with sp_free. */
-char *sp_config_beside(const char *checkpoint_path);
+SP_API char *sp_config_beside(const char *checkpoint_path);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shapeproof/api.h"
 #include "shapeproof/config.h"
 #include "shapeproof/dtype.h"
 #include "shapeproof/inventory.h"
@@ -55,25 +56,25 @@ struct sp_prediction; /* opaque; keeps the tables and the config alive only by t
  * expands it. NULL with an error: SP_ERR_UNKNOWN when no table serves the architecture, SP_ERR_TABLE when a
  * hyper-parameter is missing or makes no sense (the message has each place in the table file), SP_ERR_USAGE when
  * there is no table of that name. `tables` and `config` must outlive the prediction. */
-struct sp_prediction *sp_predict(const struct sp_tables *tables, const char *table_name, const struct sp_config *config,
-                                 struct sp_error *error);
-void sp_prediction_free(struct sp_prediction *prediction);
+SP_API struct sp_prediction *sp_predict(const struct sp_tables *tables, const char *table_name,
+                                        const struct sp_config *config, struct sp_error *error);
+SP_API void sp_prediction_free(struct sp_prediction *prediction);
 
 /* All borrowed until sp_prediction_free. */
-const char *sp_prediction_table(const struct sp_prediction *prediction);
-size_t sp_prediction_count(const struct sp_prediction *prediction);
-const struct sp_predicted *sp_prediction_tensor(const struct sp_prediction *prediction, size_t index);
-size_t sp_prediction_find(const struct sp_prediction *prediction, const char *name); /* or SP_NONE */
-size_t sp_prediction_group_count(const struct sp_prediction *prediction);
-struct sp_group sp_prediction_group(const struct sp_prediction *prediction, size_t index);
-size_t sp_prediction_hyperparameter_count(const struct sp_prediction *prediction);
-struct sp_hyperparameter sp_prediction_hyperparameter(const struct sp_prediction *prediction, size_t index);
-struct sp_predicted_totals sp_prediction_totals(const struct sp_prediction *prediction);
+SP_API const char *sp_prediction_table(const struct sp_prediction *prediction);
+SP_API size_t sp_prediction_count(const struct sp_prediction *prediction);
+SP_API const struct sp_predicted *sp_prediction_tensor(const struct sp_prediction *prediction, size_t index);
+SP_API size_t sp_prediction_find(const struct sp_prediction *prediction, const char *name); /* or SP_NONE */
+SP_API size_t sp_prediction_group_count(const struct sp_prediction *prediction);
+SP_API struct sp_group sp_prediction_group(const struct sp_prediction *prediction, size_t index);
+SP_API size_t sp_prediction_hyperparameter_count(const struct sp_prediction *prediction);
+SP_API struct sp_hyperparameter sp_prediction_hyperparameter(const struct sp_prediction *prediction, size_t index);
+SP_API struct sp_predicted_totals sp_prediction_totals(const struct sp_prediction *prediction);
 /* Settings from the command line that the table never looked at. */
-size_t sp_prediction_unused_count(const struct sp_prediction *prediction);
-const char *sp_prediction_unused(const struct sp_prediction *prediction, size_t index);
+SP_API size_t sp_prediction_unused_count(const struct sp_prediction *prediction);
+SP_API const char *sp_prediction_unused(const struct sp_prediction *prediction, size_t index);
 /* A dimension in terms of hyper-parameters: "vocab_size", "3*n_embd". malloc'ed: free with sp_free. */
-char *sp_prediction_dimension(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension);
+SP_API char *sp_prediction_dimension(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension);
 
 #ifdef __cplusplus
 }

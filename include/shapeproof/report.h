@@ -9,7 +9,10 @@
 #include <stddef.h>
 
 #include "shapeproof/api.h"
+#include "shapeproof/check.h"
 #include "shapeproof/inventory.h"
+#include "shapeproof/prediction.h"
+#include "shapeproof/table.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,6 +53,26 @@ struct sp_inspect_options {
  * and adds "selected". Warnings are part of the JSON alone: a program that prints the text shows them by itself. */
 SP_API char *sp_report_inspect(const struct sp_inventory *inventory, const struct sp_inspect_options *options,
                                size_t *length);
+
+struct sp_predict_options {
+    struct sp_report_options report;
+    bool all; /* text: one line per tensor; otherwise tensors that differ in their indices alone share a line */
+};
+
+/* What a checkpoint should hold. `options` and `length` may be NULL. */
+SP_API char *sp_report_predict(const struct sp_prediction *prediction, const struct sp_predict_options *options,
+                               size_t *length);
+
+struct sp_check_options {
+    struct sp_report_options report;
+    bool all; /* text: one line per finding; otherwise findings that differ in their indices alone share a line */
+};
+
+/* The verdict first, then causes, then findings. `options` and `length` may be NULL. */
+SP_API char *sp_report_check(const struct sp_check *check, const struct sp_check_options *options, size_t *length);
+
+/* The tables of a set, one line each. `options` and `length` may be NULL. */
+SP_API char *sp_report_tables(const struct sp_tables *tables, const struct sp_report_options *options, size_t *length);
 
 /* `text` as every report shows a text that comes from outside: control characters, bidirectional controls and invalid
  * UTF-8 as escapes. Unlike a report it gets no newline. */

@@ -4,10 +4,14 @@
 #define SHAPEPROOF_SHAPEPROOF_H
 
 #include "shapeproof/api.h"
+#include "shapeproof/check.h"
+#include "shapeproof/config.h"
 #include "shapeproof/dtype.h"
 #include "shapeproof/error.h"
 #include "shapeproof/inventory.h"
+#include "shapeproof/prediction.h"
 #include "shapeproof/report.h"
+#include "shapeproof/table.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "shapeproof/api.h"
 #include "shapeproof/error.h"
 
 #ifdef __cplusplus
@@ -21,23 +22,25 @@ struct sp_table_info {
     size_t line;
     const char *const *model_types; /* the model_type values of config.json that it serves */
     size_t model_type_count;
+    const char *source; /* its text in the file, with the comment above it; not NUL-terminated */
+    size_t source_length;
 };
 
 /* The built-in tables. Never fails on a build whose tests pass; NULL with an error if they are broken. */
-struct sp_tables *sp_tables_new(struct sp_error *error);
+SP_API struct sp_tables *sp_tables_new(struct sp_error *error);
 /* Adds a user's table file, whose tables and parts hide earlier ones of the same name. On a mistake returns non-zero
  * (SP_ERR_TABLE, or SP_ERR_FILE when unreadable) and sp_tables_messages has all mistakes, each with its place. */
-enum sp_status sp_tables_add_file(struct sp_tables *tables, const char *path, struct sp_error *error);
+SP_API enum sp_status sp_tables_add_file(struct sp_tables *tables, const char *path, struct sp_error *error);
 /* Likewise from text; `name` stands for the file in messages. Both are copied. */
-enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, const char *text, size_t length,
-                                  struct sp_error *error);
+SP_API enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, const char *text, size_t length,
+                                         struct sp_error *error);
 /* All mistakes found so far: FILE:LINE:COLUMN, the source line, a caret. "" when none. Borrowed. */
-const char *sp_tables_messages(const struct sp_tables *tables);
-void sp_tables_free(struct sp_tables *tables);
+SP_API const char *sp_tables_messages(const struct sp_tables *tables);
+SP_API void sp_tables_free(struct sp_tables *tables);
 
 /* The tables that are in force, in order of their names; strings borrowed until sp_tables_free. */
-size_t sp_tables_count(const struct sp_tables *tables);
-struct sp_table_info sp_tables_info(const struct sp_tables *tables, size_t index);
+SP_API size_t sp_tables_count(const struct sp_tables *tables);
+SP_API struct sp_table_info sp_tables_info(const struct sp_tables *tables, size_t index);
 
 #ifdef __cplusplus
 }

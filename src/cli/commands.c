@@ -5,7 +5,10 @@
 #include <string.h>
 
 #define COMMANDS(X)                                                                                                    \
+    X(check)                                                                                                           \
     X(inspect)                                                                                                         \
+    X(predict)                                                                                                         \
+    X(tables)                                                                                                          \
     X(help)
 
 #define DECLARE(name) extern const struct cli_command cli_##name;

@@ -151,6 +151,7 @@ struct sp_unit {
     bool is_table; /* otherwise a part */
     const char *name;
     const char *title; /* the first comment line above it, or "" */
+    size_t begin;      /* offset of that comment in the source */
     struct sp_span span;
     const char *parent_name; /* extends ..., or NULL */
     struct sp_span parent_span;

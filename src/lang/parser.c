@@ -425,7 +425,7 @@ static void heading(struct sp_parser *parser, struct sp_unit *unit, size_t offse
 /* ---- directives ---- */
 
 /* The first line of the comment that stands directly above. */
-static const char *title_above(struct sp_parser *parser, size_t offset)
+static const char *title_above(struct sp_parser *parser, size_t offset, size_t *begin)
 {
     const char *text = parser->lexer.source->text, *title = NULL;
     size_t length = 0;
@@ -437,6 +437,7 @@ static const char *title_above(struct sp_parser *parser, size_t offset)
         length = strcspn(title, "\r\n");
         offset = start;
     }
+    *begin = offset;
     return title ? sp_arena_copy(parser->arena, title, length) : "";
 }
 
@@ -457,7 +458,7 @@ static bool unit_params(struct sp_parser *parser, struct sp_unit *unit)
 static struct sp_unit *new_unit(struct sp_parser *parser, size_t offset)
 {
     struct sp_unit *unit = sp_arena_alloc(parser->arena, sizeof *unit);
-    unit->title = title_above(parser, offset);
+    unit->title = title_above(parser, offset, &unit->begin);
     unit->is_table = sp_token_is(&parser->lexer, "table");
     sp_lexer_next(&parser->lexer);
     unit->span = parser->lexer.token.span;

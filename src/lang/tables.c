@@ -114,12 +114,29 @@ size_t sp_tables_count(const struct sp_tables *tables)
     return count;
 }
 
+/* Where the text of a unit ends: at the comment of the next one, or with the file. */
+static size_t end_of(const struct sp_tables *tables, const struct sp_unit *unit)
+{
+    size_t end = unit->span.source->length;
+    for (size_t i = 0; i < tables->count; i++) {
+        const struct sp_unit *other = tables->units[i];
+        if (other->span.source == unit->span.source && other->begin > unit->begin && other->begin < end)
+            end = other->begin;
+    }
+    return end;
+}
+
 struct sp_table_info sp_tables_info(const struct sp_tables *tables, size_t index)
 {
     const struct sp_unit *unit = next_table(tables, NULL);
     while (index-- && unit) unit = next_table(tables, unit->name);
     if (!unit) return (struct sp_table_info){0};
-    return (struct sp_table_info){
-        unit->name,        unit->title,           unit->span.source->name, sp_span_position(unit->span).line,
-        unit->model_types, unit->model_type_count};
+    return (struct sp_table_info){.name = unit->name,
+                                  .title = unit->title,
+                                  .file = unit->span.source->name,
+                                  .line = sp_span_position(unit->span).line,
+                                  .model_types = unit->model_types,
+                                  .model_type_count = unit->model_type_count,
+                                  .source = unit->span.source->text + unit->begin,
+                                  .source_length = end_of(tables, unit) - unit->begin};
 }

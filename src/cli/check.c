@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof check: whether a checkpoint holds what its hyper-parameters promise. */
+#include "cli/subject.h"
+
+static const struct cli_option options[] = {
+    CLI_OPTION_CONFIG, CLI_OPTION_SET,
+    CLI_OPTION_TABLE,  {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
+    CLI_OPTION_JSON,   CLI_OPTION_COLOR,
+    CLI_OPTION_END,
+};
+
+static const struct cli_example examples[] = {
+    {"shapeproof check model.safetensors", "with the config.json beside it"},
+    {"shapeproof check checkpoint/", "a directory: shards and config.json"},
+    {"shapeproof check params.best --table sockeye-transformer -S num_layers=2", "without a config.json"},
+    {NULL, NULL},
+};
+
+static int compare(const struct cli_args *args, const struct cli_subject *subject, const struct sp_inventory *inventory)
+{
+    const struct sp_check_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
+    struct sp_error error = {0};
+    size_t length;
+    struct sp_check *check = sp_check_new(inventory, subject->tables, subject->table_name, subject->config, &error);
+    if (!check) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    const bool differs = sp_check_verdict(check) == SP_VERDICT_DIFFERS;
+    char *report = sp_report_check(check, &how, &length);
+    cli_put_report(report, length);
+    cli_warn_unused(sp_check_prediction(check));
+    sp_check_free(check);
+    return differs ? CLI_DIFFERS : CLI_OK;
+}
+
+static int check_inventory(const struct cli_args *args, const char *path, const struct sp_inventory *inventory)
+{
+    struct cli_subject subject;
+    char *beside = sp_config_beside(path);
+    if (!beside && !cli_value(args, "config", NULL) && !cli_value(args, "table", NULL)) {
+        struct sp_error error = {.status = SP_ERR_UNKNOWN};
+        snprintf(error.message, sizeof error.message, "%s: there is no config.json beside it", path);
+        snprintf(error.hint, sizeof error.hint, "give --config FILE, or --table NAME with --set KEY=VALUE");
+        cli_error(&error);
+        return CLI_UNKNOWN;
+    }
+    int status = cli_subject_open(&subject, args, beside);
+    if (status == CLI_OK) status = compare(args, &subject, inventory);
+    cli_subject_close(&subject);
+    sp_free(beside);
+    return status;
+}
+
+static int run(const struct cli_args *args)
+{
+    const char *path = args->operands[0];
+    struct sp_error error = {0};
+    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    if (!inventory) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    const int status = check_inventory(args, path, inventory);
+    for (size_t i = 0; i < sp_inventory_warning_count(inventory) && !cli_flag(args, "json"); i++)
+        cli_warning(path, sp_inventory_warning(inventory, i));
+    sp_inventory_close(inventory);
+    return status;
+}
+
+const struct cli_command cli_check = {
+    .name = "check",
+    .summary = "compare a checkpoint with what its hyper-parameters promise",
+    .operands = "PATH",
+    .description =
+        "Reads the checkpoint at PATH (a file, a directory, or an index), predicts its tensors from the config.json "
+        "beside it, or from --config, --table and --set, and compares names, shapes, dtypes and ties. Only headers "
+        "are read.\n"
+        "\n"
+        "The first line is the verdict and its reason: 'match'; 'explained', when every difference has a harmless "
+        "cause, such as a wrapper prefix; or 'differs'. Then come the causes, each found by predicting again with that "
+        "one change, and the findings, collapsed over their indices: layers.{0-4,20-31} stands for these indices and "
+        "no other. The exit status is 0 for match and explained, 1 for differs, 5 when there is no table for the "
+        "architecture or no configuration to tell it.",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

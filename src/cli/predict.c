@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof predict: what a checkpoint should hold. */
+#include "cli/subject.h"
+
+static const struct cli_option options[] = {
+    CLI_OPTION_CONFIG, CLI_OPTION_SET,
+    CLI_OPTION_TABLE,  {.name = "all", .letter = 'a', .help = "one line per tensor, none collapsed over its indices"},
+    CLI_OPTION_JSON,   CLI_OPTION_COLOR,
+    CLI_OPTION_END,
+};
+
+static const struct cli_example examples[] = {
+    {"shapeproof predict gpt2 --set n_layer=48 --set n_embd=1600", "GPT-2 XL before it exists"},
+    {"shapeproof predict --config config.json", "the table that config.json stands for"},
+    {"shapeproof predict --table mine.shapes --set width=64", "a table of your own"},
+    {NULL, NULL},
+};
+
+static int predict(const struct cli_args *args, const struct cli_subject *subject)
+{
+    const struct sp_predict_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
+    const char *name = args->operand_count ? args->operands[0] : subject->table_name;
+    struct sp_error error = {0};
+    size_t length;
+    struct sp_prediction *prediction = sp_predict(subject->tables, name, subject->config, &error);
+    if (!prediction) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    char *report = sp_report_predict(prediction, &how, &length);
+    cli_put_report(report, length);
+    cli_warn_unused(prediction);
+    sp_prediction_free(prediction);
+    return CLI_OK;
+}
+
+static int run(const struct cli_args *args)
+{
+    struct cli_subject subject;
+    int status = cli_subject_open(&subject, args, NULL);
+    if (status == CLI_OK) status = predict(args, &subject);
+    cli_subject_close(&subject);
+    return status;
+}
+
+const struct cli_command cli_predict = {
+    .name = "predict",
+    .summary = "list what a checkpoint should hold, from its hyper-parameters",
+    .operands = "[TABLE]",
+    .description =
+        "Expands a table under hyper-parameters and lists the tensors by group, with their shapes, sub-totals and "
+        "totals, and each hyper-parameter with its value and where that came from.\n"
+        "\n"
+        "TABLE is the name of a table ('shapeproof tables' lists them). Without it the table is chosen by model_type "
+        "and architectures of the configuration; when there is none for it, the exit status is 5. Hyper-parameters "
+        "that are not given have the table's defaults; one that has none is asked for.",
+    .least = 0,
+    .most = 1,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/subject.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* The table of a user's file, when it has just one: then no model_type is needed to choose it. */
+static const char *only_table_of(const struct sp_tables *tables, const char *path)
+{
+    const char *only = NULL;
+    for (size_t i = 0; i < sp_tables_count(tables); i++) {
+        const struct sp_table_info info = sp_tables_info(tables, i);
+        if (strcmp(info.file, path) != 0) continue;
+        if (only) return NULL;
+        only = info.name;
+    }
+    return only;
+}
+
+static int add_tables(struct cli_subject *subject, const struct cli_args *args)
+{
+    const char *table;
+    for (size_t position = 0; (table = cli_next_value(args, "table", &position)) != NULL;) {
+        struct sp_error error = {0};
+        if (!strchr(table, '/') && access(table, F_OK) != 0) {
+            subject->table_name = table; /* a name: checked when it is looked up */
+            continue;
+        }
+        if (sp_tables_add_file(subject->tables, table, &error) != SP_OK) {
+            if (error.status == SP_ERR_TABLE) fprintf(stderr, "%s\n", sp_tables_messages(subject->tables));
+            else cli_error(&error);
+            return CLI_TABLE;
+        }
+        const char *only = only_table_of(subject->tables, table);
+        if (only) subject->table_name = only;
+    }
+    return CLI_OK;
+}
+
+static int add_settings(struct cli_subject *subject, const struct cli_args *args, const char *config_path)
+{
+    const char *setting;
+    struct sp_error error = {0};
+    config_path = cli_value(args, "config", config_path);
+    if (config_path && sp_config_load(subject->config, config_path, &error) != SP_OK) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    for (size_t position = 0; (setting = cli_next_value(args, "set", &position)) != NULL;)
+        if (sp_config_set(subject->config, setting, &error) != SP_OK) {
+            cli_error(&error);
+            return (int)error.status;
+        }
+    return CLI_OK;
+}
+
+int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, const char *config_path)
+{
+    struct sp_error error = {0};
+    *subject = (struct cli_subject){.tables = sp_tables_new(&error), .config = sp_config_new()};
+    if (!subject->tables) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    const int status = add_tables(subject, args);
+    return status == CLI_OK ? add_settings(subject, args, config_path) : status;
+}
+
+void cli_subject_close(struct cli_subject *subject)
+{
+    sp_config_free(subject->config);
+    sp_tables_free(subject->tables);
+}
+
+void cli_warn_unused(const struct sp_prediction *prediction)
+{
+    for (size_t i = 0; i < sp_prediction_unused_count(prediction); i++) {
+        char message[512];
+        snprintf(message, sizeof message, "the table '%s' did not look at the setting '%s'",
+                 sp_prediction_table(prediction), sp_prediction_unused(prediction, i));
+        cli_warning(NULL, message);
+    }
+}

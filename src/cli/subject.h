@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ * What the commands that predict have in common: tables, a configuration, settings. */
+#ifndef SP_CLI_SUBJECT_H
+#define SP_CLI_SUBJECT_H
+
+#include "cli/cli.h"
+
+#define CLI_OPTION_CONFIG                                                                                              \
+    {                                                                                                                  \
+        .name = "config", .letter = 'c', .argument = "FILE",                                                           \
+        .help = "the hyper-parameters: a config.json, or a .hpm file"                                                  \
+    }
+#define CLI_OPTION_SET                                                                                                 \
+    {                                                                                                                  \
+        .name = "set", .letter = 'S', .argument = "KEY=VALUE",                                                         \
+        .help = "one hyper-parameter, which wins over the file; may be repeated; text_config.KEY reaches inwards"      \
+    }
+#define CLI_OPTION_TABLE                                                                                               \
+    {                                                                                                                  \
+        .name = "table", .letter = 'T', .argument = "FILE", .help = "a table file of your own, or the name of a table" \
+    }
+
+struct cli_subject {
+    struct sp_tables *tables;
+    struct sp_config *config;
+    const char *table_name; /* NULL: chosen by the configuration */
+};
+
+/* Opens tables and configuration as the options --table, --config and --set say; `config_path` stands in for a missing
+ * --config (NULL: none). Returns CLI_OK, or complains and returns the exit status. Free it with cli_subject_close. */
+int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, const char *config_path);
+void cli_subject_close(struct cli_subject *subject);
+/* Warns of settings that the prediction never looked at. */
+void cli_warn_unused(const struct sp_prediction *prediction);
+
+#endif

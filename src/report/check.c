@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT
+ * The result of a check: the verdict in the first line, what was compared, the causes, the findings. */
+#include <string.h>
+
+#include "compare/check.h"
+#include "report/common.h"
+#include "report/json.h"
+#include "report/prediction.h"
+#include "report/table.h"
+#include "shapeproof/report.h"
+
+/* ---- JSON: shapeproof.check/1 ---- */
+
+static void json_found(struct sp_writer *json, const struct sp_check *check)
+{
+    const struct sp_totals totals = sp_inventory_totals(check->inventory);
+    sp_write_key(json, "found");
+    sp_write_open_line(json, '{');
+    sp_write_key(json, "tensors");
+    sp_write_number(json, totals.tensors);
+    sp_write_key(json, "parameters");
+    sp_write_number(json, totals.parameters);
+    sp_write_key(json, "unique_parameters");
+    sp_write_number(json, totals.unique_parameters);
+    sp_write_key(json, "bytes");
+    sp_write_number(json, totals.bytes);
+    sp_write_close(json);
+}
+
+static void json_cause(struct sp_writer *json, const struct sp_cause *cause)
+{
+    sp_write_open_line(json, '{');
+    sp_write_key(json, "id");
+    sp_write_string(json, cause->id);
+    sp_write_key(json, "message");
+    sp_write_string(json, cause->message);
+    if (cause->hyperparameter) {
+        sp_write_key(json, "hyperparameter");
+        sp_write_string(json, cause->hyperparameter);
+    }
+    if (cause->configured) {
+        sp_write_key(json, "configured");
+        sp_write_raw(json, cause->configured);
+    }
+    if (cause->found) {
+        sp_write_key(json, "found");
+        sp_write_raw(json, cause->found);
+    }
+    sp_write_key(json, "explains");
+    sp_write_number(json, cause->explains);
+    sp_write_key(json, "severity");
+    sp_write_string(json, sp_severity_name(cause->severity));
+    if (cause->hint) {
+        sp_write_key(json, "hint");
+        sp_write_string(json, cause->hint);
+    }
+    sp_write_close(json);
+}
+
+static void json_finding(struct sp_writer *json, const struct sp_check *check, const struct sp_finding *finding)
+{
+    sp_write_open_line(json, '{');
+    sp_write_key(json, "id");
+    sp_write_string(json, finding->id);
+    sp_write_key(json, "severity");
+    sp_write_string(json, sp_severity_name(finding->severity));
+    sp_write_key(json, "name");
+    sp_write_string(json, finding->name);
+    if (finding->expected) {
+        sp_write_key(json, "expected");
+        sp_write_string(json, finding->expected);
+    }
+    if (finding->found) {
+        sp_write_key(json, "found");
+        sp_write_string(json, finding->found);
+    }
+    sp_write_key(json, "message");
+    sp_write_string(json, finding->message);
+    if (finding->cause != SP_NONE) {
+        sp_write_key(json, "cause");
+        sp_write_string(json, check->causes[finding->cause].id);
+    }
+    sp_write_close(json);
+}
+
+static void put_json(const struct sp_check *check, struct sp_text *text)
+{
+    struct sp_writer json = {.text = text};
+    sp_write_open(&json, '{');
+    sp_write_key(&json, "schema");
+    sp_write_string(&json, "shapeproof.check/1");
+    sp_write_key(&json, "verdict");
+    sp_write_string(&json, sp_verdict_name(check->verdict));
+    sp_write_key(&json, "table");
+    sp_write_string(&json, sp_prediction_table(check->prediction));
+    sp_json_hyperparameters(&json, check->prediction);
+    sp_json_predicted_totals(&json, "predicted", check->prediction);
+    json_found(&json, check);
+    sp_write_key(&json, "causes");
+    sp_write_open(&json, '[');
+    for (size_t i = 0; i < check->cause_count; i++) json_cause(&json, &check->causes[i]);
+    sp_write_close(&json);
+    sp_write_key(&json, "findings");
+    sp_write_open(&json, '[');
+    for (size_t i = 0; i < check->finding_count; i++) json_finding(&json, check, &check->findings[i]);
+    sp_write_close(&json);
+    sp_write_key(&json, "summary");
+    sp_write_string(&json, check->summary);
+    sp_write_key(&json, "file");
+    sp_write_string(&json, sp_inventory_path(check->inventory));
+    sp_write_close(&json);
+}
+
+/* ---- text ---- */
+
+static enum sp_color verdict_color(enum sp_verdict verdict)
+{
+    return verdict == SP_VERDICT_MATCH       ? SP_COLOR_GREEN
+           : verdict == SP_VERDICT_EXPLAINED ? SP_COLOR_YELLOW
+                                             : SP_COLOR_RED;
+}
+
+static enum sp_color severity_color(enum sp_severity severity)
+{
+    return severity == SP_SEVERITY_ERROR     ? SP_COLOR_RED
+           : severity == SP_SEVERITY_WARNING ? SP_COLOR_YELLOW
+                                             : SP_COLOR_DIM;
+}
+
+static struct sp_text *labelled(struct sp_table *table, const char *label)
+{
+    sp_text_puts(sp_table_cell(table), label);
+    return sp_table_cell(table);
+}
+
+static void put_table_line(const struct sp_check *check, struct sp_text *cell)
+{
+    const char *config = sp_config_path(check->config);
+    sp_put_visible(cell, sp_prediction_table(check->prediction));
+    if (!*config) return;
+    sp_text_puts(cell, ", from ");
+    sp_put_visible(cell, config);
+}
+
+static void put_predicted(const struct sp_check *check, struct sp_text *cell)
+{
+    const struct sp_predicted_totals totals = sp_prediction_totals(check->prediction);
+    sp_put_count(cell, totals.tensors, "tensor", "tensors");
+    sp_text_puts(cell, ", ");
+    sp_put_count(cell, totals.unique_parameters, "parameter", "parameters");
+    if (totals.parameters != totals.unique_parameters) {
+        sp_text_puts(cell, " (");
+        sp_text_grouped(cell, totals.parameters);
+        sp_text_puts(cell, " with ties twice)");
+    }
+    if (!totals.buffers) return;
+    sp_text_puts(cell, ", ");
+    sp_text_grouped(cell, totals.buffers);
+    sp_text_puts(cell, " in buffers");
+}
+
+static void put_found(const struct sp_check *check, struct sp_text *cell)
+{
+    const struct sp_totals totals = sp_inventory_totals(check->inventory);
+    sp_put_count(cell, totals.tensors, "tensor", "tensors");
+    sp_text_puts(cell, ", ");
+    sp_put_count(cell, totals.unique_parameters, "element", "elements");
+    if (totals.parameters == totals.unique_parameters) return;
+    sp_text_puts(cell, " (");
+    sp_text_grouped(cell, totals.parameters);
+    sp_text_puts(cell, " with ties twice)");
+}
+
+static void put_subject(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
+{
+    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
+    struct sp_table table = {.columns = columns, .column_count = 2};
+    struct sp_text *cell = labelled(&table, "checkpoint");
+    sp_put_visible(cell, sp_inventory_path(check->inventory));
+    sp_text_printf(cell, " (%s)", sp_inventory_format(check->inventory));
+    put_table_line(check, labelled(&table, "table"));
+    put_predicted(check, labelled(&table, "predicted"));
+    put_found(check, labelled(&table, "found"));
+    sp_table_render(&table, text, options);
+    sp_table_free(&table);
+}
+
+static void put_heading(struct sp_text *text, const struct sp_report_options *options, const char *heading)
+{
+    sp_text_puts(text, "\n");
+    sp_color_puts(text, options->color, SP_COLOR_BOLD, heading);
+    sp_text_puts(text, "\n");
+}
+
+static void put_severity(struct sp_text *text, const struct sp_report_options *options, enum sp_severity severity)
+{
+    const char *name = sp_severity_name(severity);
+    sp_text_puts(text, "  ");
+    sp_color_puts(text, options->color, severity_color(severity), name);
+    sp_text_pad(text, 9 - strlen(name));
+}
+
+static void put_causes(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
+{
+    if (check->cause_count) put_heading(text, options, "causes");
+    for (int severity = SP_SEVERITY_ERROR; severity >= SP_SEVERITY_NOTE; severity--)
+        for (size_t i = 0; i < check->cause_count; i++) {
+            const struct sp_cause *cause = &check->causes[i];
+            if ((int)cause->severity != severity) continue;
+            put_severity(text, options, cause->severity);
+            sp_put_visible(text, cause->message);
+            sp_text_puts(text, "\n");
+            if (!cause->hint) continue;
+            sp_text_puts(text, "           hint: ");
+            sp_put_visible(text, cause->hint);
+            sp_text_puts(text, "\n");
+        }
+}
+
+static void put_finding(struct sp_text *text, const struct sp_report_options *options, const char *name, size_t count,
+                        const struct sp_finding *finding)
+{
+    put_severity(text, options, finding->severity);
+    sp_put_visible(text, name);
+    sp_text_puts(text, " ");
+    sp_put_visible(text, finding->message);
+    if (!strcmp(finding->id, "missing")) sp_text_printf(text, ": %s", finding->expected);
+    if (!strcmp(finding->id, "unexpected")) sp_text_printf(text, ": %s", finding->found);
+    if (count > 1) sp_text_printf(text, " (%zu tensors)", count);
+    sp_text_puts(text, "\n");
+}
+
+static void put_findings(const struct sp_check *check, struct sp_text *text, const struct sp_check_options *options)
+{
+    if (check->finding_count) put_heading(text, &options->report, "findings");
+    if (!options->all) {
+        for (size_t i = 0; i < check->group_count; i++)
+            put_finding(text, &options->report, check->groups[i].name, check->groups[i].count, check->groups[i].first);
+        return;
+    }
+    for (int severity = SP_SEVERITY_ERROR; severity >= SP_SEVERITY_NOTE; severity--)
+        for (size_t i = 0; i < check->finding_count; i++)
+            if ((int)check->findings[i].severity == severity)
+                put_finding(text, &options->report, check->findings[i].name, 1, &check->findings[i]);
+}
+
+char *sp_report_check(const struct sp_check *check, const struct sp_check_options *options, size_t *length)
+{
+    static const struct sp_check_options plain = {0};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->report.format == SP_REPORT_JSON) {
+        put_json(check, &text);
+        return sp_text_take(&text, length);
+    }
+    sp_color_puts(&text, options->report.color, verdict_color(check->verdict), sp_verdict_name(check->verdict));
+    sp_text_puts(&text, ": ");
+    sp_put_visible(&text, check->summary);
+    sp_text_puts(&text, "\n\n");
+    put_subject(check, &text, &options->report);
+    put_causes(check, &text, &options->report);
+    put_findings(check, &text, options);
+    return sp_text_take(&text, length);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ * What a table predicts: its hyper-parameters, its tensors by group, its totals. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "compare/collapse.h"
+#include "report/common.h"
+#include "report/json.h"
+#include "report/prediction.h"
+#include "report/table.h"
+#include "shapeproof/report.h"
+
+/* ---- JSON: shapeproof.predict/1 ---- */
+
+void sp_json_hyperparameters(struct sp_writer *json, const struct sp_prediction *prediction)
+{
+    sp_write_key(json, "hyperparameters");
+    sp_write_open(json, '[');
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        sp_write_open_line(json, '{');
+        sp_write_key(json, "name");
+        sp_write_string(json, hyper.name);
+        sp_write_key(json, "value");
+        sp_write_raw(json, hyper.value);
+        sp_write_key(json, "from");
+        sp_write_string(json, hyper.from);
+        sp_write_close(json);
+    }
+    sp_write_close(json);
+}
+
+void sp_json_predicted_totals(struct sp_writer *json, const char *key, const struct sp_prediction *prediction)
+{
+    const struct sp_predicted_totals totals = sp_prediction_totals(prediction);
+    sp_write_key(json, key);
+    sp_write_open_line(json, '{');
+    sp_write_key(json, "tensors");
+    sp_write_number(json, totals.tensors);
+    sp_write_key(json, "parameters");
+    sp_write_number(json, totals.parameters);
+    sp_write_key(json, "unique_parameters");
+    sp_write_number(json, totals.unique_parameters);
+    sp_write_key(json, "buffers");
+    sp_write_number(json, totals.buffers);
+    sp_write_close(json);
+}
+
+static void json_tensor(struct sp_writer *json, const struct sp_prediction *prediction,
+                        const struct sp_predicted *tensor)
+{
+    sp_write_open_line(json, '{');
+    sp_write_key(json, "name");
+    sp_write_string(json, tensor->name);
+    sp_write_key(json, "shape");
+    sp_write_numbers(json, tensor->shape, tensor->rank);
+    sp_write_key(json, "parameters");
+    sp_write_number(json, tensor->parameters);
+    sp_write_key(json, "group");
+    sp_write_string(json, sp_prediction_group(prediction, tensor->group).name);
+    sp_write_key(json, "buffer");
+    sp_write_bool(json, tensor->buffer);
+    sp_write_key(json, "optional");
+    sp_write_bool(json, tensor->optional);
+    if (tensor->same_as != SP_NONE) {
+        sp_write_key(json, "same_as");
+        sp_write_string(json, sp_prediction_tensor(prediction, tensor->same_as)->name);
+    }
+    if (tensor->dtype != SP_DTYPE_UNKNOWN) {
+        sp_write_key(json, "dtype");
+        sp_write_string(json, sp_dtype_name(tensor->dtype));
+    }
+    sp_write_close(json);
+}
+
+static void put_json(const struct sp_prediction *prediction, struct sp_text *text)
+{
+    struct sp_writer json = {.text = text};
+    sp_write_open(&json, '{');
+    sp_write_key(&json, "schema");
+    sp_write_string(&json, "shapeproof.predict/1");
+    sp_write_key(&json, "table");
+    sp_write_string(&json, sp_prediction_table(prediction));
+    sp_json_hyperparameters(&json, prediction);
+    sp_write_key(&json, "tensors");
+    sp_write_open(&json, '[');
+    for (size_t i = 0; i < sp_prediction_count(prediction); i++)
+        json_tensor(&json, prediction, sp_prediction_tensor(prediction, i));
+    sp_write_close(&json);
+    sp_write_key(&json, "groups");
+    sp_write_open(&json, '[');
+    for (size_t i = 0; i < sp_prediction_group_count(prediction); i++) {
+        const struct sp_group group = sp_prediction_group(prediction, i);
+        sp_write_open_line(&json, '{');
+        sp_write_key(&json, "name");
+        sp_write_string(&json, group.name);
+        sp_write_key(&json, "parameters");
+        sp_write_number(&json, group.parameters);
+        sp_write_close(&json);
+    }
+    sp_write_close(&json);
+    sp_json_predicted_totals(&json, "totals", prediction);
+    sp_write_close(&json);
+}
+
+/* ---- text ---- */
+
+static void put_hyperparameters(const struct sp_prediction *prediction, struct sp_text *text,
+                                const struct sp_report_options *options)
+{
+    static const struct sp_column columns[] = {{"hyper-parameter", false}, {"value", false}, {"from", false}};
+    struct sp_table table = {.columns = columns, .column_count = 3};
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        sp_put_visible(sp_table_cell(&table), hyper.name);
+        sp_put_cut(sp_table_cell(&table), hyper.value, 48);
+        sp_put_visible(sp_table_cell(&table), hyper.from);
+    }
+    sp_table_render(&table, text, options);
+    sp_table_free(&table);
+}
+
+static void put_note(const struct sp_prediction *prediction, const struct sp_predicted *tensor, struct sp_text *text)
+{
+    const char *comma = "";
+    if (tensor->optional) sp_text_puts(text, "optional"), comma = ", ";
+    if (tensor->buffer) sp_text_printf(text, "%sbuffer", comma), comma = ", ";
+    if (tensor->dtype != SP_DTYPE_UNKNOWN)
+        sp_text_printf(text, "%s%s", comma, sp_dtype_name(tensor->dtype)), comma = ", ";
+    if (tensor->same_as == SP_NONE) return;
+    sp_text_printf(text, "%ssame %sas ", comma, tensor->rows_only ? "rows " : "");
+    sp_put_visible(text, sp_prediction_tensor(prediction, tensor->same_as)->name);
+}
+
+static void put_line(const struct sp_prediction *prediction, struct sp_table *table, const char *name, size_t count,
+                     const struct sp_predicted *tensor)
+{
+    struct sp_text *cell = sp_table_cell(table);
+    sp_text_puts(cell, "  ");
+    sp_put_visible(cell, name);
+    sp_put_shape(sp_table_cell(table), tensor->shape, tensor->rank);
+    cell = sp_table_cell(table);
+    if (count > 1) sp_text_printf(cell, "x %zu", count);
+    sp_text_grouped(sp_table_cell(table), tensor->parameters * count); /* at most the total, which was checked */
+    put_note(prediction, tensor, sp_table_cell(table));
+}
+
+static void put_group(const struct sp_prediction *prediction, struct sp_table *table, size_t group)
+{
+    const struct sp_group info = sp_prediction_group(prediction, group);
+    struct sp_text *cell = sp_table_cell(table);
+    sp_table_color(table, SP_COLOR_BOLD);
+    sp_text_puts(cell, "[");
+    sp_put_visible(cell, *info.name ? info.name : "tensors");
+    sp_text_puts(cell, "]");
+    sp_table_cell(table);
+    sp_table_cell(table);
+    sp_text_grouped(sp_table_cell(table), info.parameters);
+    sp_table_color(table, SP_COLOR_BOLD);
+    sp_table_cell(table);
+}
+
+/* Tensors share a line when all but their indices is the same; the key stands for all that. */
+static size_t merge_key(struct sp_arena *arena, struct sp_map *known, const struct sp_prediction *prediction,
+                        const struct sp_predicted *tensor, size_t index)
+{
+    struct sp_text text = {0};
+    sp_put_shape(&text, tensor->shape, tensor->rank);
+    put_note(prediction, tensor, &text);
+    const char *look = sp_arena_copy(arena, text.data, text.length);
+    sp_text_free(&text);
+    const size_t key = sp_map_get(known, look);
+    if (key != SIZE_MAX) return key;
+    sp_map_add(known, look, index);
+    return index;
+}
+
+static void put_group_lines(const struct sp_prediction *prediction, struct sp_table *table, const size_t *members,
+                            size_t count, bool all)
+{
+    struct sp_arena arena = {0};
+    struct sp_map known = {0};
+    struct sp_collapse_input *input = sp_realloc(NULL, count, sizeof *input);
+    struct sp_collapsed *lines;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, members[i]);
+        if (all) put_line(prediction, table, tensor->name, 1, tensor);
+        else input[i] = (struct sp_collapse_input){tensor->name, merge_key(&arena, &known, prediction, tensor, i)};
+    }
+    const size_t line_count = all ? 0 : sp_collapse(&arena, input, count, &lines);
+    for (size_t i = 0; i < line_count; i++)
+        put_line(prediction, table, lines[i].name, lines[i].count,
+                 sp_prediction_tensor(prediction, members[lines[i].first]));
+    free(input);
+    sp_map_free(&known);
+    sp_arena_free(&arena);
+}
+
+static void put_tensors(const struct sp_prediction *prediction, struct sp_text *text,
+                        const struct sp_predict_options *options)
+{
+    static const struct sp_column columns[] = {
+        {"tensor", false}, {"shape", false}, {"", false}, {"parameters", true}, {"", false}};
+    struct sp_table table = {.columns = columns, .column_count = 5};
+    const size_t count = sp_prediction_count(prediction);
+    size_t *members = sp_realloc(NULL, count, sizeof *members);
+    for (size_t group = 0; group < sp_prediction_group_count(prediction); group++) {
+        size_t used = 0;
+        for (size_t i = 0; i < count; i++)
+            if (sp_prediction_tensor(prediction, i)->group == group) members[used++] = i;
+        put_group(prediction, &table, group);
+        put_group_lines(prediction, &table, members, used, options->all);
+    }
+    sp_table_render(&table, text, &options->report);
+    sp_table_free(&table);
+    free(members);
+}
+
+static void put_totals(const struct sp_prediction *prediction, struct sp_text *text,
+                       const struct sp_report_options *options)
+{
+    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
+    const struct sp_predicted_totals totals = sp_prediction_totals(prediction);
+    struct sp_table table = {.columns = columns, .column_count = 2};
+    sp_text_puts(sp_table_cell(&table), "tensors");
+    sp_text_grouped(sp_table_cell(&table), totals.tensors);
+    sp_text_puts(sp_table_cell(&table), "parameters");
+    sp_text_grouped(sp_table_cell(&table), totals.unique_parameters);
+    if (totals.parameters != totals.unique_parameters) {
+        sp_text_puts(sp_table_cell(&table), "with ties twice");
+        sp_text_grouped(sp_table_cell(&table), totals.parameters);
+    }
+    if (totals.buffers) {
+        sp_text_puts(sp_table_cell(&table), "buffers");
+        sp_text_grouped(sp_table_cell(&table), totals.buffers);
+    }
+    sp_table_render(&table, text, options);
+    sp_table_free(&table);
+}
+
+char *sp_report_predict(const struct sp_prediction *prediction, const struct sp_predict_options *options,
+                        size_t *length)
+{
+    static const struct sp_predict_options plain = {0};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->report.format == SP_REPORT_JSON) {
+        put_json(prediction, &text);
+        return sp_text_take(&text, length);
+    }
+    sp_text_puts(&text, "table ");
+    sp_color_puts(&text, options->report.color, SP_COLOR_BOLD, sp_prediction_table(prediction));
+    sp_text_puts(&text, "\n\n");
+    put_hyperparameters(prediction, &text, &options->report);
+    sp_text_puts(&text, "\n");
+    put_tensors(prediction, &text, options);
+    sp_text_puts(&text, "\n");
+    put_totals(prediction, &text, &options->report);
+    return sp_text_take(&text, length);
+}
