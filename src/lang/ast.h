@@ -84,7 +84,7 @@ struct sp_argument {
 
 enum sp_row_kind {
     SP_ROW_TENSOR, /* name (shape) ... */
-    SP_ROW_USE     /* prefix.* unit(arguments) from sub_config with key = value, ... */
+    SP_ROW_USE     /* prefix.* unit(arguments) from sub_config with key = value, ... optional */
 };
 
 struct sp_row {
@@ -92,11 +92,12 @@ struct sp_row {
     struct sp_template name;
     struct sp_span span;
     struct sp_expr *condition; /* if ..., or NULL */
+    bool optional;             /* of a use: all tensors of the unit */
     /* SP_ROW_TENSOR */
     struct sp_expr **shape;
     size_t rank;
     enum sp_dtype dtype; /* SP_DTYPE_UNKNOWN: not said */
-    bool optional, buffer;
+    bool buffer;
     bool has_tie, tie_rows; /* same as / same rows as */
     struct sp_template tie;
     struct sp_expr *tie_condition; /* NULL: always */

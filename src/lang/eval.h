@@ -53,6 +53,7 @@ struct sp_frame {
     struct sp_cached *cache; /* of unit->definitions */
     const char *prefix;      /* in front of every name */
     const char *group;       /* NULL: the section's own name */
+    bool optional;           /* every tensor is, because the use is */
 };
 
 /* A loop index or a parameter of a defined function. */

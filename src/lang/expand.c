@@ -97,8 +97,10 @@ static bool tie(struct expander *x, const struct sp_env *env, const struct sp_ro
 static void emit(struct expander *x, const struct sp_env *env, const struct sp_row *row)
 {
     struct sp_prediction *out = x->out;
-    struct sp_predicted tensor = {
-        .same_as = SP_NONE, .dtype = row->dtype, .optional = row->optional, .buffer = row->buffer};
+    struct sp_predicted tensor = {.same_as = SP_NONE,
+                                  .dtype = row->dtype,
+                                  .optional = row->optional || env->frame->optional,
+                                  .buffer = row->buffer};
     tensor.name = sp_eval_template(&x->eval, env, &row->name);
     if (!shape(x, env, row, &tensor) || !tensor.name) return;
     if (!old_names(x, env, row, &tensor) || !tie(x, env, row, &tensor)) return;
@@ -206,6 +208,7 @@ static void use(struct expander *x, const struct sp_env *env, const struct sp_ro
     frame->params = values;
     frame->prefix = sp_eval_template(&x->eval, env, &row->name);
     frame->group = group_name(x, env);
+    frame->optional = row->optional || env->frame->optional;
     if (!frame->prefix || !argument_values(x, env, frame, values)) return;
     if (x->use_depth >= MAX_USE_DEPTH) {
         sp_eval_fail(&x->eval, row->unit_span, "parts used more than %d deep", MAX_USE_DEPTH);

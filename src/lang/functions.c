@@ -133,27 +133,38 @@ static bool round_up(const struct sp_value *args, size_t count, struct sp_value 
     return true;
 }
 
-static bool two_texts(const struct sp_value *args, const char **problem)
+static bool has_affix(const char *text, const char *affix, bool at_end)
 {
-    if (args[0].type == SP_STRING && args[1].type == SP_STRING) return true;
-    return fail(problem, "takes two texts");
+    const size_t all = strlen(text), length = strlen(affix);
+    return length <= all && strncmp(at_end ? text + all - length : text, affix, length) == 0;
+}
+
+/* Of several affixes, any one will do. */
+static bool affix(const struct sp_value *args, struct sp_value *result, const char **problem, bool at_end)
+{
+    const bool several = args[1].type == SP_LIST;
+    const struct sp_value *affixes = several ? args[1].items : &args[1];
+    const size_t count = several ? args[1].count : 1;
+    bool found = false;
+    if (args[0].type != SP_STRING) return fail(problem, "takes a text and a text or a list of texts");
+    for (size_t i = 0; i < count; i++) {
+        if (affixes[i].type != SP_STRING) return fail(problem, "takes a text and a text or a list of texts");
+        found = found || has_affix(args[0].string, affixes[i].string, at_end);
+    }
+    *result = sp_value_bool(found);
+    return true;
 }
 
 static bool starts_with(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
     (void)count;
-    if (!two_texts(args, problem)) return false;
-    *result = sp_value_bool(strncmp(args[0].string, args[1].string, strlen(args[1].string)) == 0);
-    return true;
+    return affix(args, result, problem, false);
 }
 
 static bool ends_with(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
     (void)count;
-    if (!two_texts(args, problem)) return false;
-    const size_t all = strlen(args[0].string), tail = strlen(args[1].string);
-    *result = sp_value_bool(tail <= all && strcmp(args[0].string + all - tail, args[1].string) == 0);
-    return true;
+    return affix(args, result, problem, true);
 }
 
 static const struct sp_function functions[] = {

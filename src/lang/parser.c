@@ -294,7 +294,8 @@ static bool use(struct sp_parser *parser, struct sp_row *row)
             row->from = sp_parse_expression(parser);
             good = row->from != NULL;
         } else if (sp_parse_accept(parser, "with")) good = with_arguments(parser, row);
-        else good = sp_parse_fail(parser, parser->lexer.token.span, "expected 'from', 'with' or 'if' here");
+        else if (sp_parse_accept(parser, "optional")) good = row->optional = true;
+        else good = sp_parse_fail(parser, parser->lexer.token.span, "expected 'from', 'with', 'optional' or 'if' here");
         if (!good) return false;
     }
     return true;
