@@ -219,13 +219,27 @@ static const struct sp_cause *worst_cause(const struct sp_check *check)
     return worst;
 }
 
-static const struct sp_finding_group *largest_open_group(const struct sp_check *check)
+/* The kind of open finding of which there are most. */
+static const struct sp_finding *most_open(const struct sp_check *check, size_t *count)
 {
-    const struct sp_finding_group *largest = NULL;
-    for (size_t i = 0; i < check->group_count; i++)
-        if (sp_finding_is_open(check->groups[i].first) && (!largest || check->groups[i].count > largest->count))
-            largest = &check->groups[i];
-    return largest;
+    const struct sp_finding *most = NULL;
+    *count = 0;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        size_t alike = 0;
+        if (!sp_finding_is_open(finding) || (most && strcmp(most->id, finding->id) == 0)) continue;
+        for (size_t k = i; k < check->finding_count; k++)
+            alike += sp_finding_is_open(&check->findings[k]) && strcmp(check->findings[k].id, finding->id) == 0;
+        if (alike <= *count) continue;
+        most = finding;
+        *count = alike;
+    }
+    return most;
+}
+
+static bool open_of_kind(const struct sp_finding *finding, const void *id)
+{
+    return sp_finding_is_open(finding) && strcmp(finding->id, id) == 0;
 }
 
 static const char *matching_summary(struct sp_check *check)
@@ -240,30 +254,55 @@ static const char *matching_summary(struct sp_check *check)
     return kept;
 }
 
+/* "3 tensors are missing: a.{0-2}.b"; a single finding is said in its own words. */
 static const char *open_summary(struct sp_check *check, size_t open)
 {
-    const struct sp_finding_group *group = largest_open_group(check);
-    const char *rest = open > group->count ? sp_arena_printf(&check->arena, ", and %s more",
-                                                             sp_count_of(&check->arena, open - group->count, "finding"))
-                                           : "";
-    return sp_arena_printf(&check->arena, "%s %s%s", group->name, group->first->message, rest);
+    static const struct {
+        const char *id, *says;
+    } plurals[] = {{"missing", "are missing"},
+                   {"unexpected", "are unexpected"},
+                   {"shape", "have another shape"},
+                   {"dtype", "have another dtype"}};
+    size_t count;
+    const struct sp_finding *most = most_open(check, &count);
+    const char *says = "differ", *rest = "";
+    if (open > count)
+        rest = sp_arena_printf(&check->arena, ", and %s more", sp_count_of(&check->arena, open - count, "finding"));
+    if (count == 1) return sp_arena_printf(&check->arena, "%s %s%s", most->name, most->message, rest);
+    for (size_t i = 0; i < sizeof plurals / sizeof *plurals; i++)
+        if (strcmp(plurals[i].id, most->id) == 0) says = plurals[i].says;
+    return sp_arena_printf(&check->arena, "%zu tensors %s: %s%s", count, says,
+                           sp_check_names(check, open_of_kind, most->id, 3), rest);
+}
+
+static bool is_only_warning(const struct sp_check *check, const struct sp_cause *cause)
+{
+    for (size_t i = 0; i < check->cause_count; i++)
+        if (&check->causes[i] != cause && check->causes[i].severity > SP_SEVERITY_NOTE) return false;
+    return true;
+}
+
+static const char *cause_summary(struct sp_check *check, const struct sp_cause *cause, size_t open)
+{
+    const char *rest = "";
+    if (open)
+        rest =
+            sp_arena_printf(&check->arena, "; %s without a known cause", sp_count_of(&check->arena, open, "finding"));
+    else if (check->verdict == SP_VERDICT_EXPLAINED && is_only_warning(check, cause)) rest = "; nothing else differs";
+    return sp_arena_printf(&check->arena, "%s%s", cause->message, rest);
 }
 
 static void decide(struct sp_check *check)
 {
     const size_t open = open_findings(check);
     const struct sp_cause *worst = worst_cause(check);
-    const bool wrong = open || (worst && worst->severity == SP_SEVERITY_ERROR);
-    check->verdict = wrong                                             ? SP_VERDICT_DIFFERS
-                     : worst && worst->severity == SP_SEVERITY_WARNING ? SP_VERDICT_EXPLAINED
-                                                                       : SP_VERDICT_MATCH;
+    const enum sp_severity severity = worst ? worst->severity : SP_SEVERITY_NOTE;
+    check->verdict = open || severity == SP_SEVERITY_ERROR ? SP_VERDICT_DIFFERS
+                     : severity == SP_SEVERITY_WARNING     ? SP_VERDICT_EXPLAINED
+                                                           : SP_VERDICT_MATCH;
     if (check->verdict == SP_VERDICT_MATCH) check->summary = matching_summary(check);
-    else if (worst && (worst->severity == SP_SEVERITY_ERROR || !open)) {
-        const char *rest = open ? sp_arena_printf(&check->arena, ", and %s without a known cause",
-                                                  sp_count_of(&check->arena, open, "finding"))
-                                : "";
-        check->summary = sp_arena_printf(&check->arena, "%s%s", worst->message, rest);
-    } else check->summary = open_summary(check, open);
+    else if (severity == SP_SEVERITY_ERROR || !open) check->summary = cause_summary(check, worst, open);
+    else check->summary = open_summary(check, open);
 }
 
 /* ---- the whole ---- */

@@ -280,8 +280,10 @@ static void describe(struct sp_check *check, size_t index, const struct candidat
         cause->message = sp_arena_printf(&check->arena, "%s, but the file %s%s%s%s", says, has,
                                          *has && *lacks ? " and " : "", lacks, effect);
     }
-    cause->hint = sp_arena_printf(&check->arena, "with \"%s\": %s, %zu of these findings vanish", candidate->key,
-                                  cause->found, cause->explains);
+    cause->hint = sp_arena_printf(&check->arena, "with --set %s=%s %s", candidate->key, cause->found,
+                                  cause->explains == 1
+                                      ? "this finding vanishes"
+                                      : sp_arena_printf(&check->arena, "these %zu findings vanish", cause->explains));
 }
 
 static void accept(struct search *search, const struct candidate *candidate, const struct variant *variant)

@@ -62,26 +62,59 @@ static void old_names(struct sp_check *check)
     free(input);
 }
 
+/* What stands in front of the predicted name in the file's name, when all of the latter ends with the former. */
+static const char *front_of(struct sp_check *check, size_t tensor)
+{
+    const size_t predicted = check->match.predicted_of[tensor];
+    if (predicted == SP_NONE || check->match.old_name[tensor]) return NULL;
+    const char *name = sp_inventory_tensor(check->inventory, tensor)->name;
+    const char *wanted = sp_prediction_tensor(check->prediction, predicted)->name;
+    const size_t length = strlen(name), tail = strlen(wanted);
+    if (tail >= length || strcmp(name + length - tail, wanted) != 0) return NULL;
+    return sp_arena_copy(&check->arena, name, length - tail);
+}
+
+/* "module._orig_mod." when every name that has a meaning begins with it; NULL when they differ in that. */
+static const char *common_front(struct sp_check *check)
+{
+    const char *front = NULL;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        const char *own = check->match.predicted_of[i] == SP_NONE ? front : front_of(check, i);
+        if (!own) return NULL;
+        if (front && strcmp(front, own) != 0) return NULL;
+        front = own;
+    }
+    return front;
+}
+
+static void wrapper_cause(struct sp_check *check)
+{
+    const char *front = common_front(check);
+    const size_t total = sp_inventory_count(check->inventory);
+    const char *message = "components of a training wrapper stand in the names of the file";
+    if (front) message = sp_arena_printf(&check->arena, "every name in the file begins with '%s'", front);
+    prefix_cause(check, "wrapper", message, total);
+}
+
+static void strip_cause(struct sp_check *check)
+{
+    const size_t with = count_if(check, begins_with_strip), total = sp_inventory_count(check->inventory);
+    const char *who = with == total ? "every name in the file begins"
+                                    : sp_arena_printf(&check->arena, "%zu of %zu names in the file begin", with, total);
+    prefix_cause(check, "prefix", sp_arena_printf(&check->arena, "%s with '%s'", who, check->naming.strip), with);
+}
+
 void sp_explain_naming(struct sp_check *check)
 {
-    const struct sp_naming *naming = &check->naming;
-    const size_t total = sp_inventory_count(check->inventory);
-    if (*naming->strip) {
-        const size_t with = count_if(check, begins_with_strip);
-        const char *who = with == total
-                              ? "every name in the file begins"
-                              : sp_arena_printf(&check->arena, "%zu of %zu names in the file begin", with, total);
-        prefix_cause(check, "prefix", sp_arena_printf(&check->arena, "%s with '%s'", who, naming->strip), with);
-    }
-    if (*naming->add) {
+    if (check->naming.drop_wrappers) wrapper_cause(check);
+    else if (*check->naming.strip) strip_cause(check);
+    if (*check->naming.add) {
         const size_t without = count_if(check, lacks_prefix);
         prefix_cause(check, "base-prefix",
-                     sp_arena_printf(&check->arena, "the file leaves out '%s' in front of %s", naming->add,
+                     sp_arena_printf(&check->arena, "the file leaves out '%s' in front of %s", check->naming.add,
                                      sp_count_of(&check->arena, without, "name")),
                      without);
     }
-    if (naming->drop_wrappers)
-        prefix_cause(check, "wrapper", "the names in the file contain the modules of a training wrapper", total);
     old_names(check);
 }
 

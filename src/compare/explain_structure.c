@@ -195,14 +195,13 @@ void sp_explain_renamed(struct sp_check *check)
         if (cause == SP_NONE)
             cause = sp_check_add_cause(check, (struct sp_cause){.id = "renamed", .severity = SP_SEVERITY_ERROR});
         if (pairs++ < 3)
-            sp_text_printf(&text, "%s%s is called %s", pairs > 1 ? ", " : "", whole_name(check, match),
+            sp_text_printf(&text, "%s%s is called %s in the file", pairs > 1 ? ", " : "", whole_name(check, match),
                            whole_name(check, &strangers->items[i]));
         explain_pattern(check, "missing", match, cause);
         explain_pattern(check, "unexpected", &strangers->items[i], cause);
     }
     if (pairs > 3) sp_text_printf(&text, " and %zu more", pairs - 3);
-    if (cause != SP_NONE)
-        check->causes[cause].message = sp_arena_printf(&check->arena, "renamed: %s (same shape)", text.data);
+    if (cause != SP_NONE) check->causes[cause].message = sp_arena_printf(&check->arena, "renamed: %s", text.data);
     sp_text_free(&text);
     free(missing);
 }
@@ -225,19 +224,31 @@ static void gather(struct sp_check *check, const char *id, bool (*wanted)(struct
     check->causes[cause].message = sp_arena_printf(&check->arena, "%s%s (%s)", format, names, count);
 }
 
+static const char *weight_beside(struct sp_check *check, const char *name)
+{
+    const size_t length = strlen(name);
+    if (length < 5 || strcmp(name + length - 5, ".bias") != 0) return NULL;
+    return sp_arena_printf(&check->arena, "%.*s.weight", (int)(length - 5), name);
+}
+
 static bool is_stray_bias(struct sp_check *check, const struct sp_finding *finding)
 {
-    const size_t length = strlen(finding->name);
-    if (strcmp(finding->id, "unexpected") != 0 || length < 5 || strcmp(finding->name + length - 5, ".bias") != 0)
-        return false;
-    const char *weight = sp_arena_printf(&check->arena, "%.*s.weight", (int)(length - 5), finding->name);
-    const size_t tensor = sp_inventory_find(check->inventory, weight);
+    const char *weight = strcmp(finding->id, "unexpected") == 0 ? weight_beside(check, finding->name) : NULL;
+    const size_t tensor = weight ? sp_inventory_find(check->inventory, weight) : SP_NONE;
     return tensor != SP_NONE && check->match.predicted_of[tensor] != SP_NONE;
+}
+
+static bool is_lost_bias(struct sp_check *check, const struct sp_finding *finding)
+{
+    const char *weight = strcmp(finding->id, "missing") == 0 ? weight_beside(check, finding->name) : NULL;
+    const size_t predicted = weight ? sp_prediction_find(check->prediction, weight) : SP_NONE;
+    return predicted != SP_NONE && check->match.tensor_of[predicted] != SP_NONE;
 }
 
 void sp_explain_biases(struct sp_check *check)
 {
     gather(check, "bias", is_stray_bias, "the file has biases that the table does not know: ");
+    gather(check, "bias", is_lost_bias, "the file lacks biases: ");
 }
 
 static bool is_transposed(struct sp_check *check, const struct sp_finding *finding)
