@@ -30,7 +30,7 @@ int main(void)
 {
     struct sp_error error = {0};
     struct sp_inventory *missing = sp_inventory_open("/nonexistent", &error);
-    printf("%s %s\n", sp_format_name(0), error.message);
+    printf("%s\n", error.message);
     return missing || error.status != SP_ERR_FILE || strcmp(sp_dtype_name(SP_DTYPE_BF16), "BF16");
 }
 C

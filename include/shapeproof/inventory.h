@@ -80,9 +80,6 @@ SP_API struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inven
 SP_API size_t sp_inventory_warning_count(const struct sp_inventory *inventory);
 SP_API const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index);
 
-/* The formats that this build reads, in the order of recognition; NULL past the last. */
-SP_API const char *sp_format_name(size_t index);
-
 #ifdef __cplusplus
 }
 #endif

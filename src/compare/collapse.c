@@ -220,7 +220,7 @@ size_t sp_collapse(struct sp_arena *arena, const struct sp_collapse_input *input
         }
         free(covers.items);
     }
-    qsort(groups, group_count, sizeof *groups, compare_groups);
+    if (group_count) qsort(groups, group_count, sizeof *groups, compare_groups);
     *out = sp_arena_array(arena, group_count, sizeof **out);
     if (group_count) memcpy(*out, groups, group_count * sizeof *groups);
     free(groups);

@@ -9,6 +9,7 @@
 #include "read/safetensors/header.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -172,8 +173,8 @@ static bool scan_entry(struct scan *scan, const char *key)
     struct entry entry = {0};
     if (scan_fields(scan, key, &entry) && add_tensor(scan, key, &entry)) return true;
     struct sp_quoted tensor = sp_quote(key);
-    char prefix[sizeof tensor.text + 8] = "tensor ";
-    strcat(prefix, tensor.text);
+    char prefix[sizeof tensor.text + 8];
+    snprintf(prefix, sizeof prefix, "tensor %s", tensor.text);
     sp_error_prefix(scan->error, prefix);
     return false;
 }
