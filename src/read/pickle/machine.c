@@ -42,7 +42,6 @@ struct operand {
 struct machine {
     struct sp_pickle *pickle;
     struct sp_arena *arena;
-    size_t arena_start;
     const char *name;
     struct sp_cursor in;
     size_t at; /* offset of the current opcode */
@@ -574,7 +573,7 @@ static bool run(struct machine *m)
             return sp_malformed(m->error, "%s: the pickle ends early at byte %zu, without STOP", m->name, m->at);
         }
         m->code = (unsigned char)sp_cursor_le(&m->in, 1);
-        if (m->arena->used - m->arena_start > SP_PICKLE_MAX_MEMORY)
+        if (m->arena->used > SP_PICKLE_MAX_MEMORY)
             return over_limit(m, "more than %d bytes of values", SP_PICKLE_MAX_MEMORY);
         if (!take_operand(m, opcodes[m->code].form, &arg)) return false;
         switch (m->code) {
@@ -756,7 +755,7 @@ static value **settle(struct machine *m, value **list, size_t count)
 bool sp_pickle_read(struct sp_pickle *pickle, struct sp_arena *arena, const char *name, const void *data, size_t length,
                     struct sp_error *error)
 {
-    struct machine m = {.pickle = pickle, .arena = arena, .arena_start = arena->used, .name = name, .error = error};
+    struct machine m = {.pickle = pickle, .arena = arena, .name = name, .error = error};
     *pickle = (struct sp_pickle){0};
     m.in = sp_cursor_of(data, length);
     m.none = make(&m, SP_PICKLE_NONE);

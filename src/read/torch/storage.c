@@ -67,7 +67,8 @@ static struct sp_torch_storage *new_root(struct sp_torch *torch, const struct sp
     struct sp_torch_storage storage = *described;
     storage.key = sp_arena_string(&torch->inventory->arena, described->key);
     storage.dtype_name = sp_arena_string(&torch->inventory->arena, described->dtype_name);
-    if (torch->locate && !storage.meta && !torch->locate(torch, &storage, error)) return NULL;
+    const bool elsewhere = storage.meta || *torch->key_prefix; /* a nested stream brings its storages along */
+    if (torch->locate && !elsewhere && !torch->locate(torch, &storage, error)) return NULL;
     struct sp_torch_storage *kept = add_storage(torch, &storage);
     kept->root = kept;
     sp_map_add(&torch->storage_keys, kept->key, torch->storage_count - 1);

@@ -69,7 +69,7 @@ struct sp_torch {
     size_t storage_count, storage_capacity;
     struct sp_map storage_keys;      /* key -> index in storages; views are not in it */
     const char *key_prefix;          /* of storages in a nested stream; "" outside */
-    unsigned nesting;                /* streams within streams, at the moment */
+    unsigned nesting;                /* of the stream that is being walked: streams within streams */
     struct sp_pickle_value **nested; /* the objects of all nested streams */
     size_t nested_count, nested_capacity;
     bool count_only; /* tensors are checked and counted, not listed */

@@ -50,6 +50,7 @@ struct frame {
     size_t index;                  /* of the child being visited, and its key unless it has none */
     const struct sp_pickle_value *key;
     size_t listed_before;
+    unsigned nesting; /* streams within streams */
 };
 
 struct walk {
@@ -341,7 +342,7 @@ static bool enter(struct walk *w, struct sp_pickle_value *node)
         return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "objects nested deeper than %d", MAX_DEPTH);
     node->tag = (node->tag + 1) | ON_PATH;
     struct frame *frame = &w->stack[w->depth++];
-    *frame = (struct frame){.node = node, .listed_before = w->listed};
+    *frame = (struct frame){.node = node, .listed_before = w->listed, .nesting = w->torch->nesting};
     expand(frame, node);
     if (node->type == SP_PICKLE_OBJECT && attributes(node)) w->steps += attributes(node)->length;
     return true;
@@ -361,8 +362,10 @@ static bool visit(struct walk *w, struct sp_pickle_value *node)
     bool is_tensor = false;
     for (int i = 0; i < MAX_TRANSPARENT && node && sp_torch_role(node) == SP_TORCH_TRANSPARENT; i++)
         node = sp_pickle_arg(node, 0);
-    if (node && sp_torch_role(node) == SP_TORCH_LOAD_FROM_BYTES)
+    while (node && sp_torch_role(node) == SP_TORCH_LOAD_FROM_BYTES) { /* ends: the nesting is limited */
         node = sp_torch_load_from_bytes(w->torch, node, w->error);
+        w->torch->nesting++;
+    }
     if (w->error->status) return false;
     if (!node || !is_container(node)) return true;
     if (!sp_torch_tensor(w->torch, node, &tensor, &is_tensor, w->error)) {
@@ -418,7 +421,8 @@ static bool step(struct walk *w, struct sp_pickle_value *child)
 {
     if (++w->steps > MAX_STEPS)
         return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d ways through the objects", MAX_STEPS);
-    if (!child || !is_container(child) || child->tag & (ON_PATH | BARREN)) return true;
+    if (!child || !is_container(child)) return true;
+    w->torch->nesting = w->stack[w->depth - 1].nesting;
     return visit(w, child);
 }
 
