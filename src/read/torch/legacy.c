@@ -98,8 +98,8 @@ static bool read_count(const struct stream *stream, uint64_t at, uint64_t *count
 static struct sp_torch_storage *find_key(struct sp_torch *torch, const struct sp_pickle_value *key,
                                          struct sp_error *error)
 {
-    if (!sp_pickle_is(key, SP_PICKLE_STR) || memchr(key->as.text, 0, key->length)) {
-        sp_malformed(error, "a storage key is not a string");
+    if (!sp_pickle_is(key, SP_PICKLE_STR) || key->length > SP_TORCH_MAX_KEY || memchr(key->as.text, 0, key->length)) {
+        sp_malformed(error, "a storage key is not a short string");
         return NULL;
     }
     char *name = sp_arena_printf(&torch->arena, "%s%.*s", torch->key_prefix, (int)key->length, key->as.text);

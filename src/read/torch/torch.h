@@ -46,6 +46,8 @@ void sp_torch_warn_globals(const struct sp_pickle *pickle, struct sp_inventory *
 
 /* ---- storage.c ---- */
 
+enum { SP_TORCH_MAX_KEY = 256 };
+
 struct sp_torch_storage {
     const char *key;     /* identity within the checkpoint, in the inventory's arena */
     enum sp_dtype dtype; /* SP_DTYPE_UNKNOWN for untyped storages and unknown classes */
