@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The pickle machine: a stack, a stack of marks, a memo. One table of opcodes gives each its name and the form of its
- * operand; one dispatch loop, the only long function, does what each of them says.
+ * operand; one dispatch, the only long function, does what each of them says.
  * Refused: extension codes and out-of-band buffers, whose meaning is not in the file. */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -42,7 +42,6 @@ struct operand {
 struct machine {
     struct sp_pickle *pickle;
     struct sp_arena *arena;
-    size_t arena_start;
     const char *name;
     struct sp_cursor in;
     size_t at; /* offset of the current opcode */
@@ -559,189 +558,97 @@ static bool refuse(struct machine *m)
                    opcodes[m->code].name, m->at);
 }
 
-/* The dispatch loop: runs until STOP. */
+/* The dispatch: the only long function, one line per opcode. */
+/* clang-format off */
+static bool execute(struct machine *m, const struct operand *arg)
+{
+    value **items = NULL;
+    size_t count = 0;
+    uint64_t number = 0;
+    switch (m->code) {
+    case OP_MARK: return push_mark(m);
+    case OP_STOP: return stop(m);
+    case OP_POP: return pop_value_or_mark(m);
+    case OP_POP_MARK: return pop_mark(m, &items, &count);
+    case OP_DUP: return push(m, top(m));
+    case OP_PROTO: return arg->number <= HIGHEST_PROTOCOL || bad(m, "protocol %" PRIu64, arg->number);
+    case OP_FRAME: return arg->number <= sp_cursor_left(&m->in) || ends_early(m, arg->number);
+    case OP_NONE: return push(m, m->none);
+    case OP_NEWTRUE: return push(m, m->truth);
+    case OP_NEWFALSE: return push(m, m->falsehood);
+    case OP_INT:
+    case OP_LONG: return push_int_line(m, arg);
+    case OP_BININT: return push(m, make_integer(m, (int32_t)(uint32_t)arg->number));
+    case OP_BININT1:
+    case OP_BININT2: return push(m, make_integer(m, (int64_t)arg->number));
+    case OP_LONG1:
+    case OP_LONG4: return push(m, make_long(m, arg));
+    case OP_FLOAT: return push(m, make_real_text(m, arg));
+    case OP_BINFLOAT: return push(m, make_real_bits(m, arg->number));
+    case OP_STRING: return push_quoted(m, arg);
+    case OP_BINSTRING:
+    case OP_SHORT_BINSTRING:
+    case OP_UNICODE:
+    case OP_BINUNICODE:
+    case OP_SHORT_BINUNICODE:
+    case OP_BINUNICODE8: return push(m, make_text(m, SP_PICKLE_STR, arg->text, arg->length));
+    case OP_BINBYTES:
+    case OP_SHORT_BINBYTES:
+    case OP_BINBYTES8:
+    case OP_BYTEARRAY8: return push(m, make_text(m, SP_PICKLE_BYTES, arg->text, arg->length));
+    case OP_EMPTY_TUPLE: return push(m, m->empty);
+    case OP_EMPTY_LIST: return push(m, make(m, SP_PICKLE_LIST));
+    case OP_EMPTY_DICT: return push(m, make(m, SP_PICKLE_DICT));
+    case OP_EMPTY_SET: return push(m, make(m, SP_PICKLE_SET));
+    case OP_TUPLE: return push_marked(m, SP_PICKLE_TUPLE);
+    case OP_LIST: return push_marked(m, SP_PICKLE_LIST);
+    case OP_DICT: return push_marked(m, SP_PICKLE_DICT);
+    case OP_FROZENSET: return push_marked(m, SP_PICKLE_SET);
+    case OP_TUPLE1: return push_tuple(m, 1);
+    case OP_TUPLE2: return push_tuple(m, 2);
+    case OP_TUPLE3: return push_tuple(m, 3);
+    case OP_APPEND: return append_top(m, 1, SP_PICKLE_LIST);
+    case OP_APPENDS: return append_marked(m, SP_PICKLE_LIST);
+    case OP_SETITEM: return append_top(m, 2, SP_PICKLE_DICT);
+    case OP_SETITEMS: return append_marked(m, SP_PICKLE_DICT);
+    case OP_ADDITEMS: return append_marked(m, SP_PICKLE_SET);
+    case OP_PUT: return memo_index(m, arg, &number) && memo_put(m, number);
+    case OP_BINPUT:
+    case OP_LONG_BINPUT: return memo_put(m, arg->number);
+    case OP_MEMOIZE: return memo_put(m, m->memo_used);
+    case OP_GET: return memo_index(m, arg, &number) && memo_get(m, number);
+    case OP_BINGET:
+    case OP_LONG_BINGET: return memo_get(m, arg->number);
+    case OP_GLOBAL: return push(m, make_global(m, arg->text, arg->length, arg->second, arg->second_length));
+    case OP_STACK_GLOBAL: return push(m, make_stack_global(m));
+    case OP_REDUCE:
+    case OP_NEWOBJ: return push(m, make_call(m));
+    case OP_NEWOBJ_EX: return push(m, make_call_with_keywords(m));
+    case OP_INST:
+    case OP_OBJ: return push(m, make_instance(m, arg));
+    case OP_BUILD: return build(m);
+    case OP_PERSID: return push(m, make_persid(m, make_text(m, SP_PICKLE_STR, arg->text, arg->length)));
+    case OP_BINPERSID: return push(m, make_persid(m, pop(m)));
+    default: return refuse(m); /* EXT*, NEXT_BUFFER, READONLY_BUFFER */
+    }
+}
+/* clang-format on */
+
 static bool run(struct machine *m)
 {
-    for (;;) {
-        struct operand arg = {0};
-        value **items = NULL;
-        size_t count = 0;
-        uint64_t number;
-        bool ok = true;
+    do {
+        struct operand operand = {0};
         m->at = m->in.offset;
         if (!sp_cursor_left(&m->in)) {
             m->pickle->truncated = true;
             return sp_malformed(m->error, "%s: the pickle ends early at byte %zu, without STOP", m->name, m->at);
         }
         m->code = (unsigned char)sp_cursor_le(&m->in, 1);
-        if (m->arena->used - m->arena_start > SP_PICKLE_MAX_MEMORY)
+        if (m->arena->used > SP_PICKLE_MAX_MEMORY)
             return over_limit(m, "more than %d bytes of values", SP_PICKLE_MAX_MEMORY);
-        if (!take_operand(m, opcodes[m->code].form, &arg)) return false;
-        switch (m->code) {
-        case OP_MARK:
-            ok = push_mark(m);
-            break;
-        case OP_STOP:
-            return stop(m);
-        case OP_POP:
-            ok = pop_value_or_mark(m);
-            break;
-        case OP_POP_MARK:
-            ok = pop_mark(m, &items, &count);
-            break;
-        case OP_DUP:
-            ok = push(m, top(m));
-            break;
-        case OP_PROTO:
-            ok = arg.number <= HIGHEST_PROTOCOL || bad(m, "protocol %" PRIu64, arg.number);
-            break;
-        case OP_FRAME:
-            ok = arg.number <= sp_cursor_left(&m->in) || ends_early(m, arg.number);
-            break;
-        case OP_NONE:
-            ok = push(m, m->none);
-            break;
-        case OP_NEWTRUE:
-            ok = push(m, m->truth);
-            break;
-        case OP_NEWFALSE:
-            ok = push(m, m->falsehood);
-            break;
-        case OP_INT:
-        case OP_LONG:
-            ok = push_int_line(m, &arg);
-            break;
-        case OP_BININT:
-            ok = push(m, make_integer(m, (int32_t)(uint32_t)arg.number));
-            break;
-        case OP_BININT1:
-        case OP_BININT2:
-            ok = push(m, make_integer(m, (int64_t)arg.number));
-            break;
-        case OP_LONG1:
-        case OP_LONG4:
-            ok = push(m, make_long(m, &arg));
-            break;
-        case OP_FLOAT:
-            ok = push(m, make_real_text(m, &arg));
-            break;
-        case OP_BINFLOAT:
-            ok = push(m, make_real_bits(m, arg.number));
-            break;
-        case OP_STRING:
-            ok = push_quoted(m, &arg);
-            break;
-        case OP_BINSTRING:
-        case OP_SHORT_BINSTRING:
-        case OP_UNICODE:
-        case OP_BINUNICODE:
-        case OP_SHORT_BINUNICODE:
-        case OP_BINUNICODE8:
-            ok = push(m, make_text(m, SP_PICKLE_STR, arg.text, arg.length));
-            break;
-        case OP_BINBYTES:
-        case OP_SHORT_BINBYTES:
-        case OP_BINBYTES8:
-        case OP_BYTEARRAY8:
-            ok = push(m, make_text(m, SP_PICKLE_BYTES, arg.text, arg.length));
-            break;
-        case OP_EMPTY_TUPLE:
-            ok = push(m, m->empty);
-            break;
-        case OP_EMPTY_LIST:
-            ok = push(m, make(m, SP_PICKLE_LIST));
-            break;
-        case OP_EMPTY_DICT:
-            ok = push(m, make(m, SP_PICKLE_DICT));
-            break;
-        case OP_EMPTY_SET:
-            ok = push(m, make(m, SP_PICKLE_SET));
-            break;
-        case OP_TUPLE:
-            ok = push_marked(m, SP_PICKLE_TUPLE);
-            break;
-        case OP_LIST:
-            ok = push_marked(m, SP_PICKLE_LIST);
-            break;
-        case OP_DICT:
-            ok = push_marked(m, SP_PICKLE_DICT);
-            break;
-        case OP_FROZENSET:
-            ok = push_marked(m, SP_PICKLE_SET);
-            break;
-        case OP_TUPLE1:
-            ok = push_tuple(m, 1);
-            break;
-        case OP_TUPLE2:
-            ok = push_tuple(m, 2);
-            break;
-        case OP_TUPLE3:
-            ok = push_tuple(m, 3);
-            break;
-        case OP_APPEND:
-            ok = append_top(m, 1, SP_PICKLE_LIST);
-            break;
-        case OP_APPENDS:
-            ok = append_marked(m, SP_PICKLE_LIST);
-            break;
-        case OP_SETITEM:
-            ok = append_top(m, 2, SP_PICKLE_DICT);
-            break;
-        case OP_SETITEMS:
-            ok = append_marked(m, SP_PICKLE_DICT);
-            break;
-        case OP_ADDITEMS:
-            ok = append_marked(m, SP_PICKLE_SET);
-            break;
-        case OP_PUT:
-            ok = memo_index(m, &arg, &number) && memo_put(m, number);
-            break;
-        case OP_BINPUT:
-        case OP_LONG_BINPUT:
-            ok = memo_put(m, arg.number);
-            break;
-        case OP_MEMOIZE:
-            ok = memo_put(m, m->memo_used);
-            break;
-        case OP_GET:
-            ok = memo_index(m, &arg, &number) && memo_get(m, number);
-            break;
-        case OP_BINGET:
-        case OP_LONG_BINGET:
-            ok = memo_get(m, arg.number);
-            break;
-        case OP_GLOBAL:
-            ok = push(m, make_global(m, arg.text, arg.length, arg.second, arg.second_length));
-            break;
-        case OP_STACK_GLOBAL:
-            ok = push(m, make_stack_global(m));
-            break;
-        case OP_REDUCE:
-        case OP_NEWOBJ:
-            ok = push(m, make_call(m));
-            break;
-        case OP_NEWOBJ_EX:
-            ok = push(m, make_call_with_keywords(m));
-            break;
-        case OP_INST:
-        case OP_OBJ:
-            ok = push(m, make_instance(m, &arg));
-            break;
-        case OP_BUILD:
-            ok = build(m);
-            break;
-        case OP_PERSID:
-            ok = push(m, make_persid(m, make_text(m, SP_PICKLE_STR, arg.text, arg.length)));
-            break;
-        case OP_BINPERSID:
-            ok = push(m, make_persid(m, pop(m)));
-            break;
-        default:
-            ok = refuse(m);
-            break; /* EXT*, NEXT_BUFFER, READONLY_BUFFER */
-        }
-        if (!ok) return false;
-    }
+        if (!take_operand(m, opcodes[m->code].form, &operand) || !execute(m, &operand)) return false;
+    } while (m->code != OP_STOP);
+    return true;
 }
 
 /* The lists of globals and persistent ids grow on the heap and end up in the arena, with everything else. */
@@ -756,7 +663,7 @@ static value **settle(struct machine *m, value **list, size_t count)
 bool sp_pickle_read(struct sp_pickle *pickle, struct sp_arena *arena, const char *name, const void *data, size_t length,
                     struct sp_error *error)
 {
-    struct machine m = {.pickle = pickle, .arena = arena, .arena_start = arena->used, .name = name, .error = error};
+    struct machine m = {.pickle = pickle, .arena = arena, .name = name, .error = error};
     *pickle = (struct sp_pickle){0};
     m.in = sp_cursor_of(data, length);
     m.none = make(&m, SP_PICKLE_NONE);

@@ -73,7 +73,7 @@ struct sp_pickle {
     bool truncated; /* it failed because the bytes ran out: more of them might help */
 };
 
-/* Limits; the memory counts nodes and arrays, not the bytes of the pickle itself. */
+/* Limits; the memory is that of the arena, which several pickles may share, without the bytes of the pickles. */
 enum { SP_PICKLE_MAX_STACK = 1000 * 1000, SP_PICKLE_MAX_MEMO = 16 * 1000 * 1000, SP_PICKLE_MAX_MEMORY = 1 << 30 };
 
 /* Reads one pickle from the first bytes of `data`, which must outlive the result, into `arena`. `name` is what

@@ -98,8 +98,8 @@ static bool read_count(const struct stream *stream, uint64_t at, uint64_t *count
 static struct sp_torch_storage *find_key(struct sp_torch *torch, const struct sp_pickle_value *key,
                                          struct sp_error *error)
 {
-    if (!sp_pickle_is(key, SP_PICKLE_STR) || memchr(key->as.text, 0, key->length)) {
-        sp_malformed(error, "a storage key is not a string");
+    if (!sp_pickle_is(key, SP_PICKLE_STR) || key->length > SP_TORCH_MAX_KEY || memchr(key->as.text, 0, key->length)) {
+        sp_malformed(error, "a storage key is not a short string");
         return NULL;
     }
     char *name = sp_arena_printf(&torch->arena, "%s%.*s", torch->key_prefix, (int)key->length, key->as.text);
@@ -122,8 +122,8 @@ static bool place_storage(const struct stream *stream, struct sp_torch_storage *
                             storage->dtype_name);
     if (!read_count(stream, *at, &count, error)) return false;
     if (count != storage->count)
-        return sp_malformed(error, "storage '%s' at byte %" PRIu64 " has %" PRIu64 " elements, its id says %" PRIu64,
-                            storage->key, *at, count, storage->count);
+        return sp_malformed(error, "storage '%s' at byte %" PRIu64 " has %" PRId64 " elements, its id says %" PRIu64,
+                            storage->key, *at, (int64_t)count, storage->count);
     *at += 8; /* read_count has been there */
     if (storage->bytes > stream->size - *at)
         return sp_malformed(error, "storage '%s' of %" PRIu64 " bytes at byte %" PRIu64 " passes the end at %" PRIu64,
@@ -196,16 +196,10 @@ static struct sp_pickle_value *read_nested(struct sp_torch *torch, struct stream
 {
     const char *outer = torch->key_prefix;
     bool truncated;
-    if (torch->nesting >= MAX_NESTING) {
-        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "streams nested deeper than %d", MAX_NESTING);
-        return NULL;
-    }
-    torch->nesting++;
     torch->key_prefix = sp_arena_printf(&torch->arena, "stream %zu:", torch->nested_count + 1);
     const bool ok = read_pickles(stream, &torch->arena, &truncated, error) && check_pickles(stream, error) &&
                     resolve(torch, stream, error);
     torch->key_prefix = outer;
-    torch->nesting--;
     return ok ? stream->pickles[3].root : NULL;
 }
 
@@ -214,6 +208,10 @@ struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct 
 {
     struct stream stream = {0};
     if (call->tag) return torch->nested[call->tag - 1];
+    if (torch->nesting >= MAX_NESTING || torch->arena.used > SP_PICKLE_MAX_MEMORY) {
+        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "streams nested deeper than %d, or too many of them", MAX_NESTING);
+        return NULL;
+    }
     if (!bytes_of(torch, sp_pickle_arg(call, 0), &stream.bytes, &stream.length)) return NULL;
     if (stream.length < sizeof MAGIC || memcmp(stream.bytes, MAGIC, sizeof MAGIC)) return NULL;
     stream.size = stream.length;

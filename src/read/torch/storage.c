@@ -11,7 +11,7 @@
 #include "base/checked.h"
 #include "read/torch/torch.h"
 
-enum { MAX_KEY = 256, VIEW_ITEM = 5 };
+enum { VIEW_ITEM = 5 };
 
 bool sp_torch_is_storage(const struct sp_pickle_value *value)
 {
@@ -30,7 +30,7 @@ static bool check_id(const struct sp_pickle_value *id, struct sp_error *error)
         return sp_malformed(error, "a persistent id that does not name a storage");
     if (id->length != VIEW_ITEM && id->length != VIEW_ITEM + 1)
         return sp_malformed(error, "a storage id of %u items, expected 5 or 6", id->length);
-    if (!sp_pickle_is(key, SP_PICKLE_STR) || key->length > MAX_KEY || memchr(key->as.text, 0, key->length))
+    if (!sp_pickle_is(key, SP_PICKLE_STR) || key->length > SP_TORCH_MAX_KEY || memchr(key->as.text, 0, key->length))
         return sp_malformed(error, "a storage whose key is not a short string");
     if (!is_count(count))
         return sp_malformed(error, "storage '%.*s': its count is not a non-negative integer", (int)key->length,
@@ -67,7 +67,8 @@ static struct sp_torch_storage *new_root(struct sp_torch *torch, const struct sp
     struct sp_torch_storage storage = *described;
     storage.key = sp_arena_string(&torch->inventory->arena, described->key);
     storage.dtype_name = sp_arena_string(&torch->inventory->arena, described->dtype_name);
-    if (torch->locate && !storage.meta && !torch->locate(torch, &storage, error)) return NULL;
+    const bool elsewhere = storage.meta || *torch->key_prefix; /* a nested stream brings its storages along */
+    if (torch->locate && !elsewhere && !torch->locate(torch, &storage, error)) return NULL;
     struct sp_torch_storage *kept = add_storage(torch, &storage);
     kept->root = kept;
     sp_map_add(&torch->storage_keys, kept->key, torch->storage_count - 1);
@@ -78,7 +79,7 @@ static struct sp_torch_storage *find_root(struct sp_torch *torch, const struct s
                                           struct sp_error *error)
 {
     const struct sp_pickle_value *key = sp_pickle_item(id, 2);
-    char text[MAX_KEY + 64];
+    char text[SP_TORCH_MAX_KEY + 64];
     struct sp_torch_storage described = {.key = text};
     snprintf(text, sizeof text, "%s%.*s", torch->key_prefix, (int)key->length, key->as.text);
     const size_t known = sp_map_get(&torch->storage_keys, text);
@@ -121,6 +122,10 @@ struct sp_torch_storage *sp_torch_storage(struct sp_torch *torch, struct sp_pick
     if (persid->tag) return torch->storages[persid->tag - 1];
     const struct sp_pickle_value *id = persid->as.id;
     if (!check_id(id, error)) return NULL;
+    if (torch->arena.used / 2 > SP_PICKLE_MAX_MEMORY) {
+        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "too many storages: %zu", torch->storage_count);
+        return NULL;
+    }
     struct sp_torch_storage *storage = find_root(torch, id, error);
     if (storage && id->length > VIEW_ITEM) storage = find_view(torch, storage, id->as.items[VIEW_ITEM], error);
     if (!storage) return NULL;

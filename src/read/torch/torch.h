@@ -46,6 +46,8 @@ void sp_torch_warn_globals(const struct sp_pickle *pickle, struct sp_inventory *
 
 /* ---- storage.c ---- */
 
+enum { SP_TORCH_MAX_KEY = 256 };
+
 struct sp_torch_storage {
     const char *key;     /* identity within the checkpoint, in the inventory's arena */
     enum sp_dtype dtype; /* SP_DTYPE_UNKNOWN for untyped storages and unknown classes */
@@ -69,7 +71,7 @@ struct sp_torch {
     size_t storage_count, storage_capacity;
     struct sp_map storage_keys;      /* key -> index in storages; views are not in it */
     const char *key_prefix;          /* of storages in a nested stream; "" outside */
-    unsigned nesting;                /* streams within streams, at the moment */
+    unsigned nesting;                /* of the stream that is being walked: streams within streams */
     struct sp_pickle_value **nested; /* the objects of all nested streams */
     size_t nested_count, nested_capacity;
     bool count_only; /* tensors are checked and counted, not listed */

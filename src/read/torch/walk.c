@@ -20,9 +20,9 @@ enum {
     MAX_DEPTH = 512,
     MAX_VISITS = 64,
     MAX_STEPS = 400 * 1000 * 1000,
+    LOOKUPS = 6, /* keys that expand_module looks for, each once through the attributes */
     MAX_PARTS = 6,
     MAX_TRANSPARENT = 16,
-    MAX_SKIPPED = 1024,
     MAX_NAME_BYTES = 256 << 20 /* of all names together */
 };
 
@@ -50,6 +50,8 @@ struct frame {
     size_t index;                  /* of the child being visited, and its key unless it has none */
     const struct sp_pickle_value *key;
     size_t listed_before;
+    unsigned nesting; /* streams within streams */
+    bool is_module;
 };
 
 struct walk {
@@ -180,7 +182,6 @@ static struct sp_pickle_value *attributes(const struct sp_pickle_value *object)
 
 static bool is_module(const struct sp_pickle_value *object)
 {
-    if (!sp_pickle_is(object, SP_PICKLE_OBJECT)) return false;
     const struct sp_pickle_value *state = attributes(object);
     return sp_pickle_get(state, "_parameters") && sp_pickle_get(state, "_modules");
 }
@@ -223,6 +224,7 @@ static void expand_object(struct frame *frame, struct sp_pickle_value *node)
     if (sp_torch_role(node) == SP_TORCH_MAPPING) {
         add_mapping(frame, node);
     } else if (is_module(node)) {
+        frame->is_module = true;
         expand_module(frame, node);
     } else {
         add_part(frame, KEYED, object->pairs);
@@ -291,7 +293,7 @@ static bool is_state(const struct walk *w)
 {
     const struct frame *top = w->depth ? &w->stack[w->depth - 1] : NULL;
     if (top && top->parts[top->part].kind == ATTRIBUTES) return true;
-    return w->depth > 1 && is_state_key(w->stack[0].key) && !is_module(w->stack[0].node);
+    return w->depth > 1 && is_state_key(w->stack[0].key) && !w->stack[0].is_module;
 }
 
 static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found)
@@ -341,9 +343,10 @@ static bool enter(struct walk *w, struct sp_pickle_value *node)
         return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "objects nested deeper than %d", MAX_DEPTH);
     node->tag = (node->tag + 1) | ON_PATH;
     struct frame *frame = &w->stack[w->depth++];
-    *frame = (struct frame){.node = node, .listed_before = w->listed};
+    *frame = (struct frame){.node = node, .listed_before = w->listed, .nesting = w->torch->nesting};
     expand(frame, node);
-    if (node->type == SP_PICKLE_OBJECT && attributes(node)) w->steps += attributes(node)->length;
+    if (node->type == SP_PICKLE_OBJECT && attributes(node))
+        w->steps += LOOKUPS * (uint64_t)attributes(node)->length; /* many objects may share one state */
     return true;
 }
 
@@ -361,8 +364,10 @@ static bool visit(struct walk *w, struct sp_pickle_value *node)
     bool is_tensor = false;
     for (int i = 0; i < MAX_TRANSPARENT && node && sp_torch_role(node) == SP_TORCH_TRANSPARENT; i++)
         node = sp_pickle_arg(node, 0);
-    if (node && sp_torch_role(node) == SP_TORCH_LOAD_FROM_BYTES)
+    while (node && sp_torch_role(node) == SP_TORCH_LOAD_FROM_BYTES) { /* ends: the nesting is limited */
         node = sp_torch_load_from_bytes(w->torch, node, w->error);
+        w->torch->nesting++;
+    }
     if (w->error->status) return false;
     if (!node || !is_container(node)) return true;
     if (!sp_torch_tensor(w->torch, node, &tensor, &is_tensor, w->error)) {
@@ -381,7 +386,7 @@ static bool visit(struct walk *w, struct sp_pickle_value *node)
 static bool is_skipped(const struct sp_pickle_value *skip, const struct sp_pickle_value *key)
 {
     if (!skip || key->type != SP_PICKLE_STR || skip->type < SP_PICKLE_TUPLE || skip->type > SP_PICKLE_SET) return false;
-    for (uint32_t i = 0; i < skip->length && i < MAX_SKIPPED; i++) {
+    for (uint32_t i = 0; i < skip->length; i++) {
         const struct sp_pickle_value *item = skip->as.items[i];
         if (item->type == SP_PICKLE_STR && item->length == key->length &&
             !memcmp(item->as.text, key->as.text, key->length))
@@ -407,7 +412,6 @@ static bool next_child(struct frame *frame, struct sp_pickle_value **child)
         if (part->kind == INDEXED) *child = items[index];
         else if (keyed) *child = items[2 * index + 1];
         else *child = frame->key ? sp_pickle_item(items[index], 1) : NULL;
-        if (frame->key && is_skipped(part->skip, frame->key)) *child = NULL;
         if (part->kind == ATTRIBUTES && sp_torch_role(*child) < SP_TORCH_TENSOR) *child = NULL;
         return true;
     }
@@ -416,9 +420,13 @@ static bool next_child(struct frame *frame, struct sp_pickle_value **child)
 
 static bool step(struct walk *w, struct sp_pickle_value *child)
 {
-    if (++w->steps > MAX_STEPS)
+    const struct frame *frame = &w->stack[w->depth - 1];
+    const struct sp_pickle_value *skip = frame->parts[frame->part].skip;
+    w->steps += 1 + (skip ? skip->length : 0);
+    if (w->steps > MAX_STEPS)
         return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d ways through the objects", MAX_STEPS);
-    if (!child || !is_container(child) || child->tag & (ON_PATH | BARREN)) return true;
+    if (!child || !is_container(child) || (frame->key && is_skipped(skip, frame->key))) return true;
+    w->torch->nesting = frame->nesting;
     return visit(w, child);
 }
 

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT
+ * PyTorch files: every tensor of the fixtures, and the exact words for each broken one. */
+#include "torch_helper.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "read/zip/archive.h"
+
+#define OK "fixtures/torch/ok/"
+#define BAD "fixtures/torch/bad/"
+
+enum { MAX_ROWS = 24 };
+
+struct row {
+    const char *name, *dtype;
+    uint32_t rank;
+    uint64_t shape[3];
+    uint64_t bytes;
+    uint32_t flags;
+    const char *same_as;
+};
+
+struct expected {
+    const char *file, *format;
+    size_t count;
+    struct row rows[MAX_ROWS];
+};
+
+#define VIEW SP_TENSOR_VIEW
+#define STATE SP_TENSOR_STATE
+
+/* What the module of make_torch.py holds, whole or in a legacy stream. `mask` is not persistent, `optional` is None,
+ * `constant` is an attribute that no state dict has. */
+#define MODULE_ROWS                                                                                                    \
+    {"scale", "F32", 0, {0}, 4, 0, NULL}, {"blocks.0.linear.weight", "F32", 2, {2, 3}, 24, 0, NULL},                   \
+        {"blocks.0.linear.bias", "F32", 1, {2}, 8, 0, NULL}, {"blocks.0.norm.weight", "F32", 1, {2}, 8, 0, NULL},      \
+        {"blocks.0.norm.bias", "F32", 1, {2}, 8, 0, NULL}, {"blocks.0.norm.running_mean", "F32", 1, {2}, 8, 0, NULL},  \
+        {"blocks.0.norm.running_var", "F32", 1, {2}, 8, 0, NULL},                                                      \
+        {"blocks.0.norm.num_batches_tracked", "I64", 0, {0}, 8, 0, NULL},                                              \
+        {"blocks.1.linear.weight", "F32", 2, {2, 3}, 24, 0, NULL},                                                     \
+        {"blocks.1.linear.bias", "F32", 1, {2}, 8, 0, NULL}, {"blocks.1.norm.weight", "F32", 1, {2}, 8, 0, NULL},      \
+        {"blocks.1.norm.bias", "F32", 1, {2}, 8, 0, NULL}, {"blocks.1.norm.running_mean", "F32", 1, {2}, 8, 0, NULL},  \
+        {"blocks.1.norm.running_var", "F32", 1, {2}, 8, 0, NULL},                                                      \
+        {"blocks.1.norm.num_batches_tracked", "I64", 0, {0}, 8, 0, NULL},                                              \
+        {"head.weight", "F32", 2, {5, 2}, 40, 0, NULL},                                                                \
+    {                                                                                                                  \
+        "constant", "F32", 1, {3}, 12, STATE, NULL                                                                     \
+    }
+
+#define FLAT_ROWS                                                                                                      \
+    {"a.weight", "F32", 2, {2, 3}, 24, 0, NULL}, {"a.bias", "F32", 1, {2}, 8, 0, NULL},                                \
+    {                                                                                                                  \
+        "n", "I64", 0, {0}, 8, 0, NULL                                                                                 \
+    }
+
+static const struct expected files[] = {
+    {"flat.pt", "torch-zip", 3, {FLAT_ROWS}},
+    {"deflated.pt", "torch-zip", 3, {FLAT_ROWS}},
+    {"nested.pt",
+     "torch-zip",
+     3,
+     {{"model.a.0", "F32", 1, {1}, 4, 0, NULL},
+      {"model.a.1.b", "F32", 1, {2}, 8, 0, NULL},
+      {"model.7.0", "F32", 1, {3}, 12, 0, NULL}}},
+    {"tied.pt",
+     "torch-zip",
+     4,
+     {{"wte", "F32", 2, {4, 2}, 32, 0, NULL},
+      {"h", "F32", 1, {2}, 8, 0, NULL},
+      {"head", "F32", 2, {4, 2}, 32, 0, "wte"},
+      {"twin", "F32", 2, {4, 2}, 32, 0, "wte"}}},
+    {"views.pt",
+     "torch-zip",
+     4,
+     {{"whole", "F32", 1, {10}, 40, VIEW, NULL},
+      {"low", "F32", 1, {4}, 16, 0, NULL},
+      {"high", "F32", 1, {4}, 16, VIEW, NULL},
+      {"shaped", "F32", 2, {2, 5}, 40, VIEW, NULL}}},
+    {"module.pt", "torch-zip", 17, {MODULE_ROWS}},
+    {"legacy_module.pt", "torch-legacy", 17, {MODULE_ROWS}},
+    {"parameter.pt", "torch-zip", 1, {{"", "F32", 2, {2, 2}, 16, 0, NULL}}},
+    {"bare.pt", "torch-zip", 1, {{"", "F32", 2, {2, 3}, 24, 0, NULL}}},
+    {"list.pt", "torch-zip", 2, {{"0", "F32", 1, {1}, 4, 0, NULL}, {"1", "F32", 1, {2}, 8, 0, NULL}}},
+    {"empty.pt", "torch-zip", 0, {{0}}},
+    {"protocol4.pt", "torch-zip", 1, {{"w", "F32", 2, {2, 3}, 24, 0, NULL}}},
+    {"protocol5.pt", "torch-zip", 1, {{"w", "F32", 2, {2, 3}, 24, 0, NULL}}},
+    {"shapes.pt",
+     "torch-zip",
+     5,
+     {{"scalar", "F32", 0, {0}, 4, 0, NULL},
+      {"empty", "F32", 2, {0, 3}, 0, 0, NULL},
+      {"expanded", "F32", 2, {1000, 2}, 4, SP_TENSOR_EXPANDED, NULL},
+      {"transposed", "F32", 2, {3, 2}, 24, 0, NULL},
+      {"slice", "F32", 2, {2, 2}, 16, 0, NULL}}},
+    {"dtypes.pt",
+     "torch-zip",
+     21,
+     {{"bool", "BOOL", 1, {3}, 3, 0, NULL},
+      {"uint8", "U8", 1, {3}, 3, 0, NULL},
+      {"int8", "I8", 1, {3}, 3, 0, NULL},
+      {"uint16", "U16", 1, {3}, 6, 0, NULL},
+      {"int16", "I16", 1, {3}, 6, 0, NULL},
+      {"uint32", "U32", 1, {3}, 12, 0, NULL},
+      {"int32", "I32", 1, {3}, 12, 0, NULL},
+      {"uint64", "U64", 1, {3}, 24, 0, NULL},
+      {"int64", "I64", 1, {3}, 24, 0, NULL},
+      {"float16", "F16", 1, {3}, 6, 0, NULL},
+      {"bfloat16", "BF16", 1, {3}, 6, 0, NULL},
+      {"float32", "F32", 1, {3}, 12, 0, NULL},
+      {"float64", "F64", 1, {3}, 24, 0, NULL},
+      {"complex32", "C32", 1, {3}, 12, 0, NULL},
+      {"complex64", "C64", 1, {3}, 24, 0, NULL},
+      {"complex128", "C128", 1, {3}, 48, 0, NULL},
+      {"float8_e4m3fn", "F8_E4M3", 1, {3}, 3, 0, NULL},
+      {"float8_e5m2", "F8_E5M2", 1, {3}, 3, 0, NULL},
+      {"float8_e8m0fnu", "F8_E8M0", 1, {3}, 3, 0, NULL},
+      {"float8_e4m3fnuz", "F8_E4M3FNUZ", 1, {3}, 3, 0, NULL},
+      {"float8_e5m2fnuz", "F8_E5M2FNUZ", 1, {3}, 3, 0, NULL}}},
+    {"quantised.pt", "torch-zip", 2, {{"q", "QI8", 2, {2, 3}, 6, 0, NULL}, {"c", "QU8", 2, {2, 3}, 6, 0, NULL}}},
+    /* bytes of the parts: 3 x 2 indices and 3 values; 5 row starts, 4 columns and 4 values */
+    {"sparse.pt", "torch-zip", 2, {{"coo", "F32", 2, {3, 3}, 60, 0, NULL}, {"csr", "F32", 2, {4, 4}, 88, 0, NULL}}},
+    {"nested_jagged.pt", "torch-zip", 1, {{"n", "F32", 1, {9}, 36, 0, NULL}}},
+    {"meta.pt",
+     "torch-zip",
+     2,
+     {{"m", "F32", 2, {(uint64_t)1 << 40, 2}, (uint64_t)8 << 40, SP_TENSOR_NO_DATA, NULL},
+      {"w", "F32", 1, {2}, 8, 0, NULL}}},
+    {"legacy.pt",
+     "torch-legacy",
+     4,
+     {{"b", "F32", 2, {2, 2}, 16, 0, NULL},
+      {"a", "F16", 1, {3}, 6, 0, NULL},
+      {"view", "F32", 1, {3}, 12, VIEW, NULL},
+      {"whole", "F32", 1, {10}, 40, 0, NULL}}},
+    {"object.pt",
+     "torch-zip",
+     2,
+     {{"holder.weight", "F32", 2, {2, 3}, 24, 0, NULL}, {"holder.slot", "F32", 1, {4}, 16, 0, NULL}}},
+    {"cycle.pt", "torch-zip", 1, {{"weight", "F32", 1, {2}, 8, 0, NULL}}},
+    {"collision.pt", "torch-zip", 2, {{"a.b", "F32", 1, {1}, 4, 0, NULL}, {"a.b (2)", "F32", 1, {2}, 8, 0, NULL}}},
+    {"bytes.pt", "torch-zip", 2, {{"outer.inner", "F32", 1, {3}, 12, 0, NULL}, {"w", "F32", 1, {2}, 8, 0, NULL}}},
+    {"script.pt",
+     "torchscript",
+     3,
+     {{"steps", "I64", 1, {1}, 8, 0, NULL},
+      {"inner.weight", "F32", 2, {3, 4}, 48, 0, NULL},
+      {"inner.bias", "F32", 1, {3}, 12, 0, NULL}}},
+};
+
+static void check_row(const struct sp_inventory *inventory, size_t index, const struct row *row)
+{
+    const struct sp_tensor *tensor = sp_inventory_tensor(inventory, index);
+    assert_string_equal(tensor->name, row->name);
+    assert_string_equal(tensor->dtype_name, row->dtype);
+    assert_int_equal(tensor->rank, row->rank);
+    for (uint32_t i = 0; i < row->rank; i++) assert_int_equal(tensor->shape[i], row->shape[i]);
+    assert_int_equal(tensor->bytes, row->bytes);
+    assert_int_equal(tensor->flags, row->flags);
+    if (!row->same_as) assert_int_equal(tensor->same_as, SP_NONE);
+    else assert_string_equal(sp_inventory_tensor(inventory, tensor->same_as)->name, row->same_as);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[256];
+        struct sp_error error = {0};
+        snprintf(path, sizeof path, OK "%s", files[i].file);
+        struct sp_inventory *inventory = index_path(path, &error);
+        assert_string_equal(error.message, "");
+        assert_string_equal(sp_inventory_format(inventory), files[i].format);
+        assert_int_equal(sp_inventory_count(inventory), files[i].count);
+        for (size_t k = 0; k < files[i].count; k++) check_row(inventory, k, &files[i].rows[k]);
+        sp_inventory_close(inventory);
+    }
+}
+
+static void test_strides_and_storages(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    struct sp_inventory *inventory = index_path(OK "shapes.pt", &error);
+    assert_non_null(inventory);
+    const struct sp_tensor *transposed = sp_inventory_tensor(inventory, 3), *slice = sp_inventory_tensor(inventory, 4);
+    assert_int_equal(transposed->stride[0], 1);
+    assert_int_equal(transposed->stride[1], 3);
+    assert_int_equal(slice->stride[0], 4);
+    assert_int_equal(slice->stride[1], 2);
+    assert_int_equal(slice->offset, 4);
+    assert_string_equal(slice->storage, "4");
+    sp_inventory_close(inventory);
+}
+
+/* In a legacy stream the place of each storage is known. */
+static void test_places(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    struct sp_inventory *inventory = index_path(OK "legacy.pt", &error);
+    assert_non_null(inventory);
+    const struct sp_tensor *view = sp_inventory_tensor(inventory, 2), *whole = sp_inventory_tensor(inventory, 3);
+    assert_int_equal(whole->data_end - whole->data_begin, 40);
+    assert_int_equal(view->data_begin - whole->data_begin, 8);
+    assert_int_equal(view->data_end - view->data_begin, 12);
+    assert_string_equal(view->storage, whole->storage);
+    sp_inventory_close(inventory);
+}
+
+/* Adam keeps three tensors per parameter: all of them, and nothing of the model, are state. */
+static void test_optimizer(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    struct sp_inventory *inventory = index_path(OK "optimizer.pt", &error);
+    assert_non_null(inventory);
+    assert_int_equal(sp_inventory_count(inventory), 16 + 3 * 10);
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+        const bool of_model = !strncmp(tensor->name, "model.", 6);
+        assert_true(of_model || !strncmp(tensor->name, "optimizer.state.", 16));
+        assert_int_equal(tensor->flags, of_model ? 0 : STATE);
+    }
+    assert_true(sp_inventory_find(inventory, "optimizer.state.9.exp_avg_sq") != SP_NONE);
+    sp_inventory_close(inventory);
+}
+
+/* ---- broken and hostile ---- */
+
+#define V2 "torch._utils._rebuild_tensor_v2"
+
+static const struct {
+    const char *file;
+    enum sp_kind kind;
+    const char *message;
+} refusals[] = {
+    {"storage_missing.pt", SP_KIND_MALFORMED, "tensor 'x': storage record missing: no 'archive/data/7' in the archive"},
+    {"storage_path.pt", SP_KIND_MALFORMED,
+     "tensor 'x': storage record missing: no 'archive/data/../../etc/passwd' in the archive"},
+    {"storage_short.pt", SP_KIND_MALFORMED,
+     "tensor 'x': storage record 'archive/data/0' has 16 bytes, but 5 x F32 need 20"},
+    {"storage_count_negative.pt", SP_KIND_MALFORMED,
+     "tensor 'x': storage '0': its count is not a non-negative integer"},
+    {"storage_count_float.pt", SP_KIND_MALFORMED, "tensor 'x': storage '0': its count is not a non-negative integer"},
+    {"storage_count_overflow.pt", SP_KIND_MALFORMED,
+     "tensor 'x': storage '0': 4611686018427387904 elements overflow 64 bits"},
+    {"storage_id_short.pt", SP_KIND_MALFORMED, "tensor 'x': a storage id of 3 items, expected 5 or 6"},
+    {"storage_id_long.pt", SP_KIND_MALFORMED, "tensor 'x': a storage id of 7 items, expected 5 or 6"},
+    {"storage_id_text.pt", SP_KIND_MALFORMED, "tensor 'x': the first argument of " V2 " is not a storage"},
+    {"storage_none.pt", SP_KIND_MALFORMED, "tensor 'x': the first argument of " V2 " is not a storage"},
+    {"storage_key_number.pt", SP_KIND_MALFORMED, "tensor 'x': a storage whose key is not a short string"},
+    {"storage_class_text.pt", SP_KIND_MALFORMED, "tensor 'x': storage '0': its class is not a name"},
+    {"rank_mismatch.pt", SP_KIND_MALFORMED, "tensor 'x': 2 dimensions and 1 strides"},
+    {"rank_limit.pt", SP_KIND_LIMIT, "tensor 'x': 65 dimensions, at most 64"},
+    {"dimension_negative.pt", SP_KIND_MALFORMED, "tensor 'x': item 0 of its shape is not a non-negative integer"},
+    {"dimension_big.pt", SP_KIND_MALFORMED, "tensor 'x': item 0 of its shape is not a non-negative integer"},
+    {"dimension_bool.pt", SP_KIND_MALFORMED, "tensor 'x': item 0 of its shape is not a non-negative integer"},
+    {"stride_negative.pt", SP_KIND_MALFORMED, "tensor 'x': item 0 of its stride is not a non-negative integer"},
+    {"offset_negative.pt", SP_KIND_MALFORMED, "tensor 'x': its storage offset is not a non-negative integer"},
+    {"past_storage.pt", SP_KIND_MALFORMED, "tensor 'x': it reaches element 5 of storage '0', which has 16 bytes"},
+    {"stride_past_storage.pt", SP_KIND_MALFORMED,
+     "tensor 'x': it reaches element 5 of storage '0', which has 16 bytes"},
+    {"product_overflow.pt", SP_KIND_MALFORMED, "tensor 'x': its size overflows 64 bits"},
+    {"size_text.pt", SP_KIND_MALFORMED, "tensor 'x': its shape is not a tuple"},
+    {"few_arguments.pt", SP_KIND_MALFORMED, "tensor 'x': " V2 " with 1 arguments, at least 4 expected"},
+    {"v3_without_dtype.pt", SP_KIND_MALFORMED,
+     "tensor 'x': argument 6 of torch._utils._rebuild_tensor_v3 is not a dtype"},
+    {"sparse_without_parts.pt", SP_KIND_MALFORMED,
+     "tensor 'x': torch._utils._rebuild_sparse_tensor without indices and values"},
+    {"key_nul.pt", SP_KIND_MALFORMED, "below '': NUL in a key"},
+    {"streams_nested.pt", SP_KIND_LIMIT, "streams nested deeper than 2, or too many of them"},
+    {"lists_deep.pt", SP_KIND_LIMIT, "objects nested deeper than 512"},
+    {"legacy_protocol.pt", SP_KIND_MALFORMED, "the protocol version is not 1001"},
+    {"legacy_keys_missing.pt", SP_KIND_MALFORMED, "storage '11' is not in the list of storage keys"},
+    {"legacy_keys_unknown.pt", SP_KIND_MALFORMED, "storage key '12' does not occur in the object"},
+    {"legacy_keys_twice.pt", SP_KIND_MALFORMED, "storage key '11' is listed twice"},
+    {"legacy_keys_type.pt", SP_KIND_MALFORMED, "the storage keys are not a list"},
+    {"legacy_count.pt", SP_KIND_MALFORMED, "storage '11' at byte 223 has 5 elements, its id says 4"},
+    {"legacy_count_negative.pt", SP_KIND_MALFORMED, "storage '11' at byte 223 has -1 elements, its id says 4"},
+    {"legacy_cut.pt", SP_KIND_MALFORMED, "storage '11' of 16 bytes at byte 231 passes the end at 246"},
+    {"legacy_cut_count.pt", SP_KIND_MALFORMED, "ends at byte 228, before the storages are complete"},
+    {"legacy_view.pt", SP_KIND_MALFORMED, "storage '11': a view of its elements 3 to 5, but it has 4"},
+};
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        char path[256];
+        struct sp_error error = {0};
+        snprintf(path, sizeof path, BAD "%s", refusals[i].file);
+        assert_null(index_path(path, &error));
+        assert_string_equal(error.message, refusals[i].message);
+        assert_int_equal(error.kind, refusals[i].kind);
+        assert_int_equal(error.status, SP_ERR_FILE);
+    }
+}
+
+static void test_long_names(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    assert_null(index_path(BAD "keys_long.pt", &error));
+    assert_int_equal(error.kind, SP_KIND_LIMIT);
+    assert_non_null(strstr(error.message, "kkk...' is longer than 65536 bytes"));
+}
+
+/* Suspicious, and readable all the same: one tensor each (or as many as said) and one warning. */
+static const struct {
+    const char *file;
+    size_t tensors;
+    const char *warning; /* NULL for none */
+} suspicious[] = {
+    {"calls_system.pt", 1, "calls posix.system if it were unpickled: nothing was executed"},
+    {"storage_twice.pt", 2, "storage '0' is declared twice, as 4 x F32 and 4 x I32"},
+    {"trailing.pt", 1, "data.pkl: 4 bytes after its end"},
+    {"legacy_trailing.pt", 1, "4 bytes after the last storage"},
+    {"version_none.pt", 1, "the archive has no version record"},
+    {"version_99.pt", 1, "container version 99, newer than the known ones (1 to 10)"},
+    {"record_long.pt", 1, NULL},
+    {"unknown_storage.pt", 1, NULL},
+    {"laughs_barren.pt", 0, NULL},
+    {"laughs.pt", 64, "more than 64 ways lead to one container: not all of them are listed"},
+};
+
+static void test_suspicious(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof suspicious / sizeof *suspicious; i++) {
+        char path[256];
+        struct sp_error error = {0};
+        snprintf(path, sizeof path, BAD "%s", suspicious[i].file);
+        struct sp_inventory *inventory = index_path(path, &error);
+        assert_string_equal(error.message, "");
+        assert_int_equal(sp_inventory_count(inventory), suspicious[i].tensors);
+        assert_int_equal(sp_inventory_warning_count(inventory), suspicious[i].warning ? 1 : 0);
+        if (suspicious[i].warning) assert_string_equal(sp_inventory_warning(inventory, 0), suspicious[i].warning);
+        sp_inventory_close(inventory);
+    }
+}
+
+static void test_unknown_storage_class(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    struct sp_inventory *inventory = index_path(BAD "unknown_storage.pt", &error);
+    assert_non_null(inventory);
+    const struct sp_tensor *tensor = sp_inventory_tensor(inventory, 0);
+    assert_int_equal(tensor->dtype, SP_DTYPE_UNKNOWN);
+    assert_string_equal(tensor->dtype_name, "OddStorage");
+    assert_int_equal(tensor->parameters, 4);
+    assert_int_equal(tensor->bytes, 0);
+    sp_inventory_close(inventory);
+}
+
+/* ---- random damage, to data.pkl alone: nothing else of the archive hides it ---- */
+
+static void damage_pickle(const char *path, const char *record, int rounds, uint64_t *seed)
+{
+    static unsigned char good[1 << 15], bad[1 << 15];
+    struct sp_file file;
+    struct sp_error error = {0};
+    uint64_t offset;
+    FILE *scratch = tmpfile();
+    assert_non_null(scratch);
+    assert_true(sp_file_open(&file, AT_FDCWD, path, &error));
+    assert_in_range(file.size, 1, sizeof good);
+    assert_true(sp_file_read(&file, 0, good, (size_t)file.size, &error));
+    struct sp_zip *zip = sp_zip_open(&file, &error);
+    assert_non_null(zip);
+    const size_t index = sp_zip_find(zip, record);
+    assert_true(sp_zip_data_offset(zip, index, &offset, &error));
+    const size_t length = (size_t)sp_zip_entry(zip, index)->size;
+    for (int round = 0; round < rounds; round++) {
+        struct sp_error why = {0};
+        memcpy(bad, good, (size_t)file.size);
+        damage(bad + offset, length, seed);
+        assert_int_equal(pwrite(fileno(scratch), bad, (size_t)file.size, 0), file.size);
+        const struct sp_file damaged = {fileno(scratch), file.size, "scratch"};
+        struct sp_inventory *inventory = index_open_file(&damaged, &why);
+        assert_true(inventory || why.message[0]);
+        sp_inventory_close(inventory);
+    }
+    sp_zip_close(zip);
+    sp_file_close(&file);
+    fclose(scratch);
+}
+
+static void test_random_damage(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    damage_pickle(OK "nested.pt", "nested/data.pkl", 600, &seed);
+    damage_pickle(OK "module.pt", "module/data.pkl", 300, &seed);
+    damage_pickle(OK "sparse.pt", "sparse/data.pkl", 300, &seed);
+    damage_pickle(OK "quantised.pt", "quantised/data.pkl", 300, &seed);
+    damage_pickle(OK "bytes.pt", "bytes/data.pkl", 300, &seed);
+    damage_pickle(OK "script.pt", "script/data.pkl", 200, &seed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files),         cmocka_unit_test(test_strides_and_storages),
+        cmocka_unit_test(test_places),        cmocka_unit_test(test_optimizer),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_suspicious),    cmocka_unit_test(test_unknown_storage_class),
+        cmocka_unit_test(test_random_damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT
+ * Zip archives: the directory walk, reading members, and what is refused. */
+#include "torch_helper.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "read/zip/archive.h"
+
+#define OK "fixtures/torch/ok/"
+#define BAD "fixtures/torch/bad/"
+
+static void test_entries(void **state)
+{
+    (void)state;
+    struct sp_file file;
+    struct sp_error error = {0};
+    uint64_t offset;
+    assert_true(sp_file_open(&file, AT_FDCWD, BAD "good.zip", &error));
+    struct sp_zip *zip = sp_zip_open(&file, &error);
+    assert_non_null(zip);
+    assert_int_equal(sp_zip_count(zip), 3);
+    assert_string_equal(sp_zip_entry(zip, 1)->name, "archive/data/0");
+    assert_int_equal(sp_zip_entry(zip, 1)->size, 16);
+    assert_int_equal(sp_zip_entry(zip, 1)->method, 0);
+    assert_int_equal(sp_zip_find(zip, "archive/version"), 2);
+    assert_int_equal(sp_zip_find(zip, "archive/Version"), SIZE_MAX);
+    assert_int_equal(sp_zip_find(zip, "archive/versio"), SIZE_MAX);
+    assert_true(sp_zip_data_offset(zip, 0, &offset, &error));
+    assert_int_equal(offset, 30 + strlen("archive/data.pkl"));
+    sp_zip_close(zip);
+    sp_file_close(&file);
+}
+
+/* The same member, stored and deflated, gives the same bytes. */
+static void test_read(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {OK "flat.pt", OK "deflated.pt"};
+    for (size_t i = 0; i < 2; i++) {
+        struct sp_file file;
+        struct sp_error error = {0};
+        size_t length = 0;
+        assert_true(sp_file_open(&file, AT_FDCWD, paths[i], &error));
+        struct sp_zip *zip = sp_zip_open(&file, &error);
+        assert_non_null(zip);
+        const size_t index = sp_zip_find(zip, "flat/.data/serialization_id");
+        assert_int_equal(sp_zip_entry(zip, index)->method, i ? 8 : 0);
+        char *bytes = sp_zip_read(zip, index, 40, &length, &error);
+        assert_non_null(bytes);
+        assert_int_equal(length, 40);
+        assert_int_equal(strlen(bytes), 40);
+        assert_int_equal(strspn(bytes, "0123456789"), 40);
+        free(bytes);
+        assert_null(sp_zip_read(zip, index, 39, &length, &error));
+        assert_string_equal(error.message, "zip member 'flat/.data/serialization_id' of 40 bytes, at most 39");
+        assert_int_equal(error.kind, SP_KIND_LIMIT);
+        sp_zip_close(zip);
+        sp_file_close(&file);
+    }
+}
+
+static const struct {
+    const char *file;
+    enum sp_kind kind;
+    const char *message;
+} refusals[] = {
+    {"truncated.zip", SP_KIND_MALFORMED, "zip directory missing: truncated?"},
+    {"end_flood.zip", SP_KIND_LIMIT, "43 zip end records at the end of the file, at most 4"},
+    {"end_comment.zip", SP_KIND_MALFORMED, "zip end record at byte 473: its comment of 100 bytes passes the end"},
+    {"directory_offset.zip", SP_KIND_MALFORMED,
+     "zip directory of 183 bytes at byte 4294967280 passes its end record at 473"},
+    {"directory_size.zip", SP_KIND_MALFORMED, "zip directory of 40 bytes cannot hold 3 entries"},
+    {"entries_many.zip", SP_KIND_MALFORMED, "zip directory of 183 bytes cannot hold 900 entries"},
+    {"entries_few.zip", SP_KIND_MALFORMED, "zip directory: 61 bytes after its 2 entries"},
+    {"volumes.zip", SP_KIND_MALFORMED, "zip archive in several volumes"},
+    {"locator.zip", SP_KIND_MALFORMED, "zip64 locator points to byte 1152921504606846976, past the end records"},
+    {"member_past_directory.zip", SP_KIND_MALFORMED,
+     "zip member 'archive/version' of 5000 bytes at byte 243 runs into what begins at 290"},
+    {"members_overlap.zip", SP_KIND_MALFORMED,
+     "zip member 'archive/data.pkl' of 137 bytes at byte 0 runs into what begins at 20"},
+    {"local_header.zip", SP_KIND_MALFORMED, "zip member 'archive/version': no local header at byte 243"},
+    {"name_nul.zip", SP_KIND_MALFORMED, "zip entry 0: NUL in its name"},
+    {"name_utf8.zip", SP_KIND_MALFORMED, "zip entry 0: its name is not UTF-8"},
+    {"twice.zip", SP_KIND_MALFORMED, "ambiguous archive: two members named 'archive/data.pkl'"},
+    {"case.zip", SP_KIND_MALFORMED, "ambiguous archive: members 'archive/data.pkl' and 'archive/DATA.PKL'"},
+    {"two_pickles.zip", SP_KIND_MALFORMED, "ambiguous archive: 'archive/data.pkl' and 'other/data.pkl'"},
+    {"encrypted.zip", SP_KIND_REFUSED, "zip member 'archive/data.pkl' is encrypted"},
+    {"method_99.zip", SP_KIND_REFUSED, "zip member 'archive/data.pkl' is compressed with method 99"},
+    {"method_bzip2.zip", SP_KIND_REFUSED, "zip member 'archive/data.pkl' is compressed with method 12"},
+    {"stored_short.zip", SP_KIND_MALFORMED, "zip member 'archive/data.pkl' is stored in 9 bytes and declares 137"},
+    {"bomb_lying.zip", SP_KIND_MALFORMED,
+     "zip member 'archive/data.pkl' expands beyond its declared size of 100 bytes"},
+    {"bomb_honest.zip", SP_KIND_LIMIT, "zip member 'archive/data.pkl' of 314572800 bytes, at most 268435456"},
+    {"pickle_outside.zip", SP_KIND_UNRECOGNISED,
+     "a zip archive with a pickle outside of a folder, not a file of torch.save ('xydata.pkl')"},
+    {"arrays.zip", SP_KIND_UNRECOGNISED,
+     "a zip archive of NumPy arrays (.npz), which this version does not read ('a.npy')"},
+    {"other.zip", SP_KIND_UNRECOGNISED, "a zip archive without a checkpoint in it"},
+};
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        char path[256];
+        struct sp_error error = {0};
+        snprintf(path, sizeof path, BAD "%s", refusals[i].file);
+        assert_null(index_path(path, &error));
+        assert_string_equal(error.message, refusals[i].message);
+        assert_int_equal(error.kind, refusals[i].kind);
+        assert_int_equal(error.status, SP_ERR_FILE);
+    }
+}
+
+/* torch does not check it, so it is worth no more than a warning. */
+static void test_wrong_crc(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    struct sp_inventory *inventory = index_path(BAD "crc.zip", &error);
+    assert_string_equal(error.message, "");
+    assert_int_equal(sp_inventory_warning_count(inventory), 1);
+    assert_string_equal(sp_inventory_warning(inventory, 0), "archive/data.pkl does not match its CRC");
+    assert_int_equal(sp_inventory_count(inventory), 1);
+    sp_inventory_close(inventory);
+}
+
+/* Whole archives, damaged: any outcome but a crash, and never one without a reason. */
+static void test_random_damage(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {OK "nested.pt", OK "deflated.pt", OK "script.pt", OK "legacy.pt"};
+    unsigned char good[8192], bad[8192];
+    FILE *scratch = tmpfile();
+    uint64_t seed = 2;
+    assert_non_null(scratch);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        FILE *in = fopen(paths[i], "rb");
+        assert_non_null(in);
+        const size_t size = fread(good, 1, sizeof good, in);
+        fclose(in);
+        for (int round = 0; round < 500; round++) {
+            struct sp_error error = {0};
+            memcpy(bad, good, size);
+            const size_t length = damage(bad, size, &seed);
+            assert_int_equal(pwrite(fileno(scratch), bad, length, 0), length);
+            assert_int_equal(ftruncate(fileno(scratch), (off_t)length), 0);
+            const struct sp_file file = {fileno(scratch), length, "scratch"};
+            struct sp_inventory *inventory = index_open_file(&file, &error);
+            assert_true(inventory || error.message[0]);
+            sp_inventory_close(inventory);
+        }
+    }
+    fclose(scratch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_entries),   cmocka_unit_test(test_read),          cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_wrong_crc), cmocka_unit_test(test_random_damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
