@@ -384,8 +384,10 @@ static void run_memory(void *context, int out)
 {
     (void)context;
     const char *answer = "all of it";
-    for (int i = 0; i < 3072; i++)
-        if (!malloc(1 << 20)) answer = "not all";
+    for (int i = 0; i < 3072; i++) {
+        void *volatile block = malloc(1 << 20); /* volatile: or the compiler leaves the malloc out */
+        if (!block) answer = "not all";
+    }
     if (write(out, answer, strlen(answer)) < 0) _exit(1);
 }
 

@@ -104,9 +104,9 @@ static bool confine(int out)
         ok = seccomp_rule_add(filter, SCMP_ACT_ALLOW, harmless[i], 0) == 0;
     ok =
         ok &&
-        seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)out)) == 0 &&
-        seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid())) ==
-            0 && /* abort() */
+        seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)out, 0)) == 0 &&
+        seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+                         SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)) == 0 && /* abort() */
         seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) == 0 &&
         seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) == 0;
     ok = ok && seccomp_load(filter) == 0;
