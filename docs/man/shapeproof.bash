@@ -2,24 +2,37 @@
 _shapeproof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=
     if [[ $COMP_CWORD == 1 ]]; then
-        COMPREPLY=($(compgen -W 'inspect help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'check inspect predict tables help --help --version' -- "$word"))
         return
     fi
     # bash splits --sort=name into three words
     [[ $word == = ]] && word= || { [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD-2]}; }
     case $command:$before in
+    check:--config|check:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    check:--set|check:-S) COMPREPLY=() ;;
+    check:--table|check:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    check:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     inspect:--depth|inspect:-d) COMPREPLY=() ;;
     inspect:--sort|inspect:-s) COMPREPLY=($(compgen -W 'file name size' -- "$word")) ;;
     inspect:--filter|inspect:-f) COMPREPLY=() ;;
     inspect:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    help:help) COMPREPLY=($(compgen -W 'inspect help ' -- "$word")) ;;
+    predict:--config|predict:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    predict:--set|predict:-S) COMPREPLY=() ;;
+    predict:--table|predict:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    predict:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
+    tables:--table|tables:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    tables:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
+    help:help) COMPREPLY=($(compgen -W 'check inspect predict tables help ' -- "$word")) ;;
     *)
         if [[ $word != -* ]]; then
             COMPREPLY=($(compgen -f -- "$word"))
             return
         fi
         case $command in
+        check) words='--config= --set= --table= --all --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --json --color= --help' ;;
+        predict) words='--config= --set= --table= --all --json --color= --help' ;;
+        tables) words='--table= --json --color= --help' ;;
         help) words='--help' ;;
         esac
         COMPREPLY=($(compgen -W "$words" -- "$word"))

@@ -78,8 +78,9 @@ void sp_put_bytes(struct sp_text *text, uint64_t bytes)
     size_t unit = 0;
     /* 1023.95 would be rounded to 1024.0 */
     for (; size >= (unit ? 1023.95 : 1024) && unit + 1 < sizeof units / sizeof *units; unit++) size /= 1024;
+    const uint64_t tenths = (uint64_t)(size * 10 + 0.5); /* not %.1f, whose point the locale of the caller chooses */
     if (unit == 0) sp_text_printf(text, "%" PRIu64 " B", bytes);
-    else sp_text_printf(text, "%.1f %s", size, units[unit]);
+    else sp_text_printf(text, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10, units[unit]);
 }
 
 void sp_put_count(struct sp_text *text, uint64_t count, const char *singular, const char *plural)

@@ -25,7 +25,6 @@ static void put_numbers(struct sp_text *text, const struct sp_name_node *first)
 static void put_component(struct sp_text *text, const struct sp_name_node *node)
 {
     if (node->folded > 1) put_numbers(text, node);
-    else if (node->tensor && !node->name[0]) sp_text_puts(text, "\"\"");
     else sp_text_visible(text, node->name + node->begin, node->end - node->begin);
 }
 
@@ -93,12 +92,14 @@ static void put_node(const struct sp_name_tree *tree, struct sp_table *table, co
     const unsigned limit = tree->inspect->options.depth;
     struct sp_text *text = sp_table_cell(table);
     sp_text_pad(text, 2 * indent);
+    const size_t begin = text->length;
     for (; joins_child(node, depth, limit); depth++) {
         put_component(text, node);
         sp_text_append(text, node->name + node->end, 1);
         node = only_child(node);
     }
     put_component(text, node);
+    if (text->length == begin) sp_text_puts(text, "\"\""); /* an empty component must not look like a blank line */
     sp_table_color(table, node->tensor ? SP_COLOR_NONE : SP_COLOR_BOLD);
     put_cells(tree, table, node, one_of_many);
     if (limit && depth >= limit) return;
@@ -133,6 +134,7 @@ static void put_prefix(struct sp_table *table, const struct sp_name_node *node, 
     struct sp_text *text = sp_table_cell(table);
     sp_text_visible(text, node->name, node->end);
     if (!node->tensor) sp_text_append(text, node->name + node->end, 1);
+    else if (!node->end) sp_text_puts(text, "\"\"");
     sp_text_grouped(sp_table_cell(table), node->tensors);
     sp_text_grouped(sp_table_cell(table), node->parameters);
     sp_put_bytes(sp_table_cell(table), node->bytes);

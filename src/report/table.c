@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 
-enum { GAP = 2, NARROWEST_FIRST_COLUMN = 24 };
+enum { GAP = 2, NARROWEST_FIRST_COLUMN = 24, WIDEST_COUNTED = 512 };
 
 struct sp_cell {
     size_t begin; /* in the table's text; the next cell's begin is its end */
@@ -18,6 +18,7 @@ struct sp_cell {
 struct layout {
     size_t width[SP_TABLE_COLUMNS], start[SP_TABLE_COLUMNS];
     bool shown[SP_TABLE_COLUMNS];
+    bool wraps; /* behind a first cell that is too long the row goes on in the next line, not in the same */
 };
 
 /* A line that is being written: blanks are only written in front of something. */
@@ -67,6 +68,19 @@ static void measure(struct sp_table *table, struct layout *layout)
     }
 }
 
+/* A few names that are far longer than the others must not push all the rest out of sight: the first column is as wide
+ * as nine tenths of its cells need. */
+static void ignore_outliers(const struct sp_table *table, struct layout *layout)
+{
+    size_t cells_of_width[WIDEST_COUNTED] = {0}, allowed = table->count / table->column_count / 10;
+    if (layout->width[0] >= WIDEST_COUNTED) layout->width[0] = WIDEST_COUNTED - 1;
+    for (size_t i = 0; i < table->count; i += table->column_count)
+        cells_of_width[table->cells[i].width < WIDEST_COUNTED ? table->cells[i].width : WIDEST_COUNTED - 1]++;
+    size_t width = layout->width[0];
+    for (; width && cells_of_width[width] <= allowed; width--) allowed -= cells_of_width[width];
+    if (layout->width[0] > width + NARROWEST_FIRST_COLUMN) layout->width[0] = width;
+}
+
 /* The last column does not count when it is aligned to the left: text that nothing follows may wrap. */
 static void narrow(const struct sp_table *table, struct layout *layout, size_t limit)
 {
@@ -74,6 +88,7 @@ static void narrow(const struct sp_table *table, struct layout *layout, size_t l
     for (size_t i = 1; i < table->column_count; i++)
         if (layout->shown[i] && (i + 1 < table->column_count || table->columns[i].right))
             others += layout->width[i] + GAP;
+    layout->wraps = limit != 0;
     if (!limit || layout->width[0] + others <= limit) return;
     const size_t left = limit > others ? limit - others : 0;
     const size_t least = left > NARROWEST_FIRST_COLUMN ? left : NARROWEST_FIRST_COLUMN;
@@ -93,10 +108,6 @@ static void place(const struct sp_table *table, struct layout *layout)
 static void write_cell(struct line *line, size_t column, const char *text, size_t length, size_t width,
                        enum sp_color color)
 {
-    if (line->column && line->column + 1 > column) { /* a name longer than its column */
-        sp_text_puts(line->out, "\n");
-        line->column = 0;
-    }
     sp_text_pad(line->out, column - line->column);
     sp_color_begin(line->out, line->color, color);
     sp_text_append(line->out, text, length);
@@ -125,11 +136,19 @@ static void write_titles(const struct sp_table *table, const struct layout *layo
 
 static void write_row(const struct sp_table *table, const struct layout *layout, size_t first, struct line line)
 {
+    const size_t width = table->cells[first].width;
+    size_t excess = width > layout->width[0] ? width - layout->width[0] : 0;
     for (size_t i = 0; i < table->column_count; i++) {
         const struct sp_cell *cell = &table->cells[first + i];
         size_t length;
         const char *text = cell_text(table, first + i, &length);
-        if (length) write_cell(&line, start_of(table, layout, i, cell->width), text, length, cell->width, cell->color);
+        if (!length) continue;
+        if (i && excess && layout->wraps) {
+            sp_text_puts(line.out, "\n");
+            line.column = excess = 0;
+        }
+        write_cell(&line, start_of(table, layout, i, cell->width) + (i ? excess : 0), text, length, cell->width,
+                   cell->color);
     }
     sp_text_puts(line.out, "\n");
 }
@@ -139,6 +158,7 @@ void sp_table_render(struct sp_table *table, struct sp_text *out, const struct s
     assert(table->column_count && table->column_count <= SP_TABLE_COLUMNS && table->count % table->column_count == 0);
     struct layout layout = {0};
     measure(table, &layout);
+    ignore_outliers(table, &layout);
     narrow(table, &layout, options->width);
     place(table, &layout);
     const struct line line = {out, 0, options->color};

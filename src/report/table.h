@@ -37,8 +37,9 @@ struct sp_table {
 struct sp_text *sp_table_cell(struct sp_table *table);
 /* The colour of the cell that was started last. */
 void sp_table_color(struct sp_table *table, enum sp_color color);
-/* Appends the table. When a row would be wider than options->width, the first column is narrowed, and a longer text in
- * it pushes the rest of its row to the next line: nothing is cut. */
+/* Appends the table. Nothing is cut: behind a text in the first column that is far longer than most others, the rest of
+ * its row is moved to the right. When options->width is given, the first column is narrowed until the rows fit, and the
+ * rest of a row that does not is put on the next line. */
 void sp_table_render(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options);
 void sp_table_free(struct sp_table *table);
 

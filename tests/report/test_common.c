@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -127,6 +128,26 @@ static void a_long_name_breaks_the_line_and_is_not_cut(void **state)
                        "short                       12\n");
 }
 
+static void a_single_long_name_does_not_widen_the_table(void **state)
+{
+    const struct sp_report_options options = {0};
+    struct sp_table table = {.columns = columns, .column_count = 4};
+    struct sp_text text = {0};
+    (void)state;
+    add_row(&table, "a.name.that.is.far.longer.than.all.others", "123", "note");
+    for (int i = 0; i < 9; i++) add_row(&table, "short", "12", "note");
+    sp_table_render(&table, &text, &options);
+    sp_table_free(&table);
+    assert_int_equal(strncmp(text.data,
+                             "name   size  note\n"
+                             "a.name.that.is.far.longer.than.all.others   123  note\n"
+                             "short    12  note\n"
+                             "short    12  note\n",
+                             108),
+                     0);
+    sp_text_free(&text);
+}
+
 static void colour_does_not_count_as_width(void **state)
 {
     const struct sp_report_options options = {.color = true};
@@ -215,6 +236,7 @@ int main(void)
         cmocka_unit_test(outside_text_is_made_visible),
         cmocka_unit_test(columns_are_aligned),
         cmocka_unit_test(a_long_name_breaks_the_line_and_is_not_cut),
+        cmocka_unit_test(a_single_long_name_does_not_widen_the_table),
         cmocka_unit_test(colour_does_not_count_as_width),
         cmocka_unit_test(a_table_without_rows_is_nothing),
         cmocka_unit_test(json_breaks_lines_by_itself),
