@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT
+ * The built-in tables against counts that others published, and against classes that they must refuse. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "shapeproof/prediction.h"
+
+static struct sp_tables *tables;
+static struct sp_config *config;
+
+static int make_tables(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    tables = sp_tables_new(&error);
+    if (!tables) print_error("%s\n", error.message);
+    return tables == NULL;
+}
+
+static int free_tables(void **state)
+{
+    (void)state;
+    sp_tables_free(tables);
+    return 0;
+}
+
+static int free_config(void **state)
+{
+    (void)state;
+    sp_config_free(config);
+    config = NULL;
+    return 0;
+}
+
+/* The config stays until the test ends, because the prediction refers to it. */
+static struct sp_prediction *attempt(const char *table, const char *const *settings, struct sp_error *error)
+{
+    sp_config_free(config);
+    config = sp_config_new();
+    for (; *settings; settings++) assert_int_equal(sp_config_set(config, *settings, error), SP_OK);
+    return sp_predict(tables, table, config, error);
+}
+
+static struct sp_prediction *predict(const char *table, const char *const *settings)
+{
+    struct sp_error error = {0};
+    struct sp_prediction *prediction = attempt(table, settings, &error);
+    if (!prediction) fail_msg("%s: %s", table, error.message);
+    return prediction;
+}
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static struct sp_predicted_totals totals(const char *table, const char *const *settings)
+{
+    struct sp_prediction *prediction = predict(table, settings);
+    const struct sp_predicted_totals result = sp_prediction_totals(prediction);
+    sp_prediction_free(prediction);
+    return result;
+}
+
+static uint64_t group(const struct sp_prediction *prediction, const char *name)
+{
+    for (size_t i = 0; i < sp_prediction_group_count(prediction); i++)
+        if (strcmp(sp_prediction_group(prediction, i).name, name) == 0)
+            return sp_prediction_group(prediction, i).parameters;
+    fail_msg("there is no group '%s'", name);
+    return 0;
+}
+
+static const struct sp_predicted *tensor(const struct sp_prediction *prediction, const char *name)
+{
+    const size_t index = sp_prediction_find(prediction, name);
+    if (index == SP_NONE) fail_msg("there is no tensor '%s'", name);
+    return sp_prediction_tensor(prediction, index);
+}
+
+static void refuses(const char *table, const char *class)
+{
+    char setting[100];
+    struct sp_error error = {0};
+    snprintf(setting, sizeof setting, "architectures=[\"%s\"]", class);
+    struct sp_prediction *prediction =
+        attempt(table, SETTINGS(setting, "vocab_size=10", "hidden_size=8", "num_hidden_layers=1"), &error);
+    if (prediction) fail_msg("%s takes the class %s", table, class);
+    assert_int_equal(error.status, SP_ERR_UNKNOWN);
+    if (!strstr(error.message, class)) fail_msg("the message does not name %s: %s", class, error.message);
+}
+
+/* ---- GPT-2 and Llama: what OpenAI and Meta publish, counted exactly ---- */
+
+static void test_gpt2_sizes(void **state)
+{
+    (void)state;
+    assert_int_equal(totals("gpt2", SETTINGS("n_layer=12")).unique_parameters, 124439808);
+    assert_int_equal(totals("gpt2", SETTINGS("n_layer=24", "n_embd=1024")).unique_parameters, 354823168);
+    assert_int_equal(totals("gpt2", SETTINGS("n_layer=36", "n_embd=1280")).unique_parameters, 774030080);
+    assert_int_equal(totals("gpt2", SETTINGS("n_layer=48", "n_embd=1600")).unique_parameters, 1557611200);
+}
+
+/* Untied, the head counts again. */
+static void test_gpt2_untied(void **state)
+{
+    (void)state;
+    assert_int_equal(totals("gpt2", SETTINGS("tie_word_embeddings=false")).unique_parameters, 163037184);
+}
+
+static void test_llama3_8b(void **state)
+{
+    (void)state;
+    const struct sp_predicted_totals sum =
+        totals("llama", SETTINGS("vocab_size=128256", "hidden_size=4096", "num_hidden_layers=32",
+                                 "num_attention_heads=32", "num_key_value_heads=8", "intermediate_size=14336"));
+    assert_int_equal(sum.unique_parameters, 8030261248);
+    assert_int_equal(sum.tensors, 291);
+}
+
+static void test_unknown_classes(void **state)
+{
+    (void)state;
+    refuses("gpt2", "GPT2DoubleHeadsModel");
+    refuses("llama", "LlamaForCausalLMEagle");
+    refuses("llama", "LlavaLlamaForCausalLM");
+    refuses("qwen2", "Qwen2ForRewardModel");
+    refuses("bert", "JinaBertForMaskedLM");
+    refuses("bert", "BertForSomething");
+    refuses("t5", "T5ForTokenClassification");
+    refuses("deepseek_v3", "DeepseekV2ForCausalLM");
+    refuses("whisper", "WhisperForCausalLM");
+    refuses("wav2vec2", "Wav2Vec2ForXVector");
+    refuses("resnet", "ResNetBackbone");
+    refuses("swin", "SwinForMaskedImageModeling");
+}
+
+/* ---- Sockeye 1.18: Zhang 2019, nparam ---- */
+
+#define SOCKEYE_RNN                                                                                                    \
+    "vocab_size_src=49410", "vocab_size_trg=42767", "num_embed=[512, 512]", "num_layers=[2, 2]", "rnn_num_hidden=512"
+
+static void test_sockeye_rnn(void **state)
+{
+    (void)state;
+    struct sp_prediction *prediction = predict("sockeye_rnn", SETTINGS(SOCKEYE_RNN, "rnn_attention_type=dot"));
+    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, 79638799);
+    assert_int_equal(sp_prediction_totals(prediction).tensors, 34);
+    assert_int_equal(group(prediction, "enc2decinit"), 1050624);
+    assert_int_equal(group(prediction, "hidden"), 524800);
+    assert_int_equal(group(prediction, "decoder_lx"), 5251072);
+    assert_int_equal(group(prediction, "birnn"), 1576960);
+    assert_int_equal(group(prediction, "encoder_lx"), 2101248);
+    assert_int_equal(group(prediction, "io"), 69134095);
+    sp_prediction_free(prediction);
+}
+
+static void test_sockeye_rnn_variants(void **state)
+{
+    (void)state;
+    assert_int_equal(totals("sockeye_rnn", SETTINGS(SOCKEYE_RNN)).unique_parameters, 80163599);
+    const struct sp_predicted_totals tied =
+        totals("sockeye_rnn", SETTINGS(SOCKEYE_RNN, "rnn_attention_type=dot", "weight_tying=true"));
+    assert_int_equal(tied.unique_parameters, 57742095);
+    assert_int_equal(tied.tensors, 33);
+}
+
+/* An embedding of the target of another width than that of the source: the decoder reads its own. */
+static void test_sockeye_rnn_target_width(void **state)
+{
+    (void)state;
+    struct sp_prediction *prediction =
+        predict("sockeye_rnn", SETTINGS("vocab_size_src=10", "vocab_size_trg=20", "num_embed=[6, 8]", "num_layers=2",
+                                        "rnn_num_hidden=4", "rnn_cell_type=gru"));
+    assert_int_equal(tensor(prediction, "encoder_birnn_forward_l0_i2h_weight")->shape[1], 6);
+    assert_int_equal(tensor(prediction, "decoder_rnn_l0_i2h_weight")->shape[0], 3 * 4);
+    assert_int_equal(tensor(prediction, "decoder_rnn_l0_i2h_weight")->shape[1], 8 + 4);
+    sp_prediction_free(prediction);
+}
+
+/* Rows of its table of counts: cells, depths and widths at 30000 merges. */
+static void test_sockeye_rnn_table(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *layers, *cell, *embed, *hidden;
+        uint64_t total;
+    } rows[] = {
+        {"num_layers=1", "rnn_cell_type=lstm", "num_embed=256", "rnn_num_hidden=256", 23616852},
+        {"num_layers=1", "rnn_cell_type=gru", "num_embed=1024", "rnn_num_hidden=512", 80040532},
+        {"num_layers=2", "rnn_cell_type=lstm", "num_embed=512", "rnn_num_hidden=512", 54816852},
+        {"num_layers=4", "rnn_cell_type=gru", "num_embed=512", "rnn_num_hidden=1024", 113877588},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct sp_predicted_totals sum =
+            totals("sockeye_rnn", SETTINGS("vocab_size_src=30004", "vocab_size_trg=28244", "rnn_attention_type=dot",
+                                           rows[i].layers, rows[i].cell, rows[i].embed, rows[i].hidden));
+        assert_int_equal(sum.unique_parameters, rows[i].total);
+    }
+}
+
+#define SOCKEYE_TRANSFORMER "vocab_size_src=29624", "vocab_size_trg=28059", "num_layers=[1, 1]", "num_embed=[512, 512]"
+
+/* The published total is that of 1024, the published list of shapes that of 300. */
+static void test_sockeye_transformer(void **state)
+{
+    (void)state;
+    const char *wide = "transformer_feed_forward_num_hidden=1024", *list = "transformer_feed_forward_num_hidden=300";
+    struct sp_prediction *prediction = predict("sockeye_transformer", SETTINGS(SOCKEYE_TRANSFORMER, list));
+    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, 47696883);
+    assert_int_equal(sp_prediction_totals(prediction).tensors, 34);
+    assert_int_equal(group(prediction, "decoder_att"), 2099200);
+    assert_int_equal(group(prediction, "decoder_ff"), 309036);
+    assert_int_equal(group(prediction, "decoder_final"), 1024);
+    assert_int_equal(group(prediction, "encoder_att"), 1049600);
+    assert_int_equal(group(prediction, "encoder_ff"), 309036);
+    assert_int_equal(group(prediction, "encoder_final"), 1024);
+    assert_int_equal(group(prediction, "io"), 43927963);
+    sp_prediction_free(prediction);
+    assert_int_equal(totals("sockeye_transformer", SETTINGS(SOCKEYE_TRANSFORMER, wide)).unique_parameters, 49181083);
+    assert_int_equal(
+        totals("sockeye_transformer", SETTINGS(SOCKEYE_TRANSFORMER, wide, "weight_tying=true")).unique_parameters,
+        34814875);
+}
+
+/* Norms after the blocks instead of before them: as many, less the two final ones. */
+static void test_sockeye_transformer_post_norm(void **state)
+{
+    (void)state;
+    const struct sp_predicted_totals sum =
+        totals("sockeye_transformer", SETTINGS(SOCKEYE_TRANSFORMER, "transformer_feed_forward_num_hidden=1024",
+                                               "transformer_preprocess=\"\"", "transformer_postprocess=drn"));
+    assert_int_equal(sum.unique_parameters, 49181083 - 4 * 512);
+}
+
+/* ---- the Transformer of zh-jp 2024 ---- */
+
+static void test_pytorch_transformer(void **state)
+{
+    (void)state;
+    struct sp_prediction *prediction = predict("pytorch_transformer", SETTINGS("src_vocab=10000", "tgt_vocab=10000"));
+    const struct sp_predicted_totals sum = sp_prediction_totals(prediction);
+    assert_int_equal(sum.unique_parameters, 59508496);
+    assert_int_equal(sum.unique_parameters + sum.buffers, 64628496);
+    assert_int_equal(group(prediction, "source embedding"), 5120000);
+    assert_int_equal(group(prediction, "encoder attention") + group(prediction, "encoder feed-forward") +
+                         group(prediction, "encoder norms"),
+                     6 * 3152384);
+    assert_int_equal(group(prediction, "decoder attention") + group(prediction, "cross attention") +
+                         group(prediction, "decoder feed-forward") + group(prediction, "decoder norms"),
+                     6 * 4204032);
+    sp_prediction_free(prediction);
+}
+
+/* ---- what files carry beyond their class ---- */
+
+static void test_bert_extras(void **state)
+{
+    (void)state;
+    struct sp_prediction *prediction = predict("bert", SETTINGS("architectures=[\"BertForMaskedLM\"]"));
+    assert_true(tensor(prediction, "bert.pooler.dense.weight")->optional);
+    assert_true(tensor(prediction, "cls.seq_relationship.bias")->optional);
+    assert_true(tensor(prediction, "bert.embeddings.position_ids")->buffer);
+    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, 109514298);
+    const struct sp_predicted *gain = tensor(prediction, "bert.embeddings.LayerNorm.weight");
+    assert_int_equal(gain->old_name_count, 1);
+    assert_string_equal(gain->old_names[0], "bert.embeddings.LayerNorm.gamma");
+    sp_prediction_free(prediction);
+}
+
+/* Layer 61 of DeepSeek-V3: known, not counted. */
+static void test_deepseek_v3(void **state)
+{
+    (void)state;
+    struct sp_prediction *prediction =
+        predict("deepseek_v3",
+                SETTINGS("vocab_size=129280", "hidden_size=7168", "num_hidden_layers=61", "intermediate_size=18432",
+                         "num_attention_heads=128", "q_lora_rank=1536", "num_nextn_predict_layers=1"));
+    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, 671026419200);
+    assert_true(tensor(prediction, "model.layers.61.mlp.experts.255.down_proj.weight")->optional);
+    assert_false(tensor(prediction, "model.layers.60.mlp.experts.255.down_proj.weight")->optional);
+    sp_prediction_free(prediction);
+}
+
+/* A rank of null is no rank; an absent one is 1536. */
+static void test_deepseek_query_rank(void **state)
+{
+    (void)state;
+#define SMALL "vocab_size=10", "hidden_size=8", "num_hidden_layers=1", "intermediate_size=4", "num_attention_heads=2"
+    struct sp_prediction *prediction = predict("deepseek_v3", SETTINGS(SMALL, "q_lora_rank=null"));
+    assert_int_equal(tensor(prediction, "model.layers.0.self_attn.q_proj.weight")->shape[0], 2 * (128 + 64));
+    sp_prediction_free(prediction);
+    prediction = predict("deepseek_v3", SETTINGS(SMALL));
+    assert_int_equal(tensor(prediction, "model.layers.0.self_attn.q_a_proj.weight")->shape[0], 1536);
+    sp_prediction_free(prediction);
+}
+
+/* The language model takes the sub-configuration, and its own class whatever that one says. */
+static void test_llava_language_models(void **state)
+{
+    (void)state;
+    struct sp_prediction *prediction = predict(
+        "llava", SETTINGS("text_config.model_type=mistral", "text_config.vocab_size=10", "text_config.hidden_size=64",
+                          "text_config.num_attention_heads=16", "text_config.num_hidden_layers=1",
+                          "text_config.intermediate_size=6", "text_config.architectures=[\"MistralModel\"]"));
+    assert_int_equal(tensor(prediction, "language_model.model.layers.0.self_attn.k_proj.weight")->shape[0], 8 * 4);
+    tensor(prediction, "language_model.lm_head.weight");
+    assert_int_equal(tensor(prediction, "vision_tower.vision_model.embeddings.position_embedding.weight")->shape[0],
+                     24 * 24 + 1);
+    sp_prediction_free(prediction);
+    struct sp_error error = {0};
+    assert_null(attempt("llava", SETTINGS("vision_config.model_type=pixtral"), &error));
+    assert_int_equal(error.status, SP_ERR_UNKNOWN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_gpt2_sizes, free_config),
+        cmocka_unit_test_teardown(test_gpt2_untied, free_config),
+        cmocka_unit_test_teardown(test_llama3_8b, free_config),
+        cmocka_unit_test_teardown(test_unknown_classes, free_config),
+        cmocka_unit_test_teardown(test_sockeye_rnn, free_config),
+        cmocka_unit_test_teardown(test_sockeye_rnn_variants, free_config),
+        cmocka_unit_test_teardown(test_sockeye_rnn_target_width, free_config),
+        cmocka_unit_test_teardown(test_sockeye_rnn_table, free_config),
+        cmocka_unit_test_teardown(test_sockeye_transformer, free_config),
+        cmocka_unit_test_teardown(test_sockeye_transformer_post_norm, free_config),
+        cmocka_unit_test_teardown(test_pytorch_transformer, free_config),
+        cmocka_unit_test_teardown(test_bert_extras, free_config),
+        cmocka_unit_test_teardown(test_deepseek_v3, free_config),
+        cmocka_unit_test_teardown(test_deepseek_query_rank, free_config),
+        cmocka_unit_test_teardown(test_llava_language_models, free_config),
+    };
+    return cmocka_run_group_tests(tests, make_tables, free_tables);
+}
