@@ -15,7 +15,7 @@ OBJ     := $(BUILD)/$(MODE)
 HDF5 := $(if $(shell pkg-config --exists hdf5 2>/dev/null || echo no),hdf5-serial,hdf5)
 PKGS := libzip libcjson $(HDF5) libseccomp
 DEPS_CPPFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-DEPS_LIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+DEPS_LIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null && echo -lm)
 
 # gcc cannot see across files that sp_fail returns false, hence its "maybe": clang and the sanitizers watch that.
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror \
