@@ -4,6 +4,8 @@
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -22,11 +24,16 @@ struct sp_value sp_value_member(struct sp_value object, const char *key)
     return sp_value_absent(key);
 }
 
+/* The fewest digits that read back as the same number. */
 static void real_json(struct sp_text *text, double real)
 {
+    char digits[32];
+    int precision = 15;
+    do snprintf(digits, sizeof digits, "%.*g", precision, real);
+    while (strtod(digits, NULL) != real && precision++ < 17);
     if (!isfinite(real)) sp_text_puts(text, "null"); /* JSON has no word for it */
     else if (real == floor(real) && fabs(real) < 1e15) sp_text_printf(text, "%.1f", real);
-    else sp_text_printf(text, "%.17g", real);
+    else sp_text_puts(text, digits);
 }
 
 static void list_json(struct sp_text *text, struct sp_value value)
@@ -84,7 +91,7 @@ void sp_value_json(struct sp_text *text, struct sp_value value)
 static struct sp_value from_number(const cJSON *node)
 {
     const double number = node->valuedouble;
-    if (number == floor(number) && fabs(number) <= 9007199254740992.0) return sp_value_int((int64_t)number);
+    if (number == floor(number) && fabs(number) < 9007199254740992.0) return sp_value_int((int64_t)number);
     return sp_value_real(number);
 }
 
@@ -123,7 +130,8 @@ static bool bad_json(const char *json, size_t offset, struct sp_error *error)
 {
     size_t line = 1, column = 1;
     for (size_t i = 0; i < offset; i++) {
-        column = json[i] == '\n' ? 1 : column + 1;
+        if (((unsigned char)json[i] & 0xc0) != 0x80) column++; /* a character, not a byte of one */
+        if (json[i] == '\n') column = 1;
         line += json[i] == '\n';
     }
     return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "line %zu, column %zu: not JSON", line, column);

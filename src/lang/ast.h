@@ -8,6 +8,8 @@
 #include "lang/source.h"
 #include "shapeproof/dtype.h"
 
+enum { SP_MAX_PARAMS = 16 }; /* of a function, a part or a table */
+
 enum sp_expr_kind {
     SP_EXPR_LITERAL, /* value */
     SP_EXPR_NAME,    /* name */
@@ -109,6 +111,7 @@ struct sp_row {
     const struct sp_unit *unit; /* set by the linker */
     struct sp_argument *args;
     size_t arg_count;
+    struct sp_expr **given; /* for each parameter of the unit its argument, or NULL; set by the linker */
     bool has_from;
     struct sp_expr *from;     /* the sub-configuration that the unit reads, or NULL for the same one */
     struct sp_argument *with; /* hyper-parameters given by name instead of read */

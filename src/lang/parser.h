@@ -7,7 +7,10 @@
 #include "lang/lexer.h"
 #include "lang/symbols.h"
 
-enum { SP_MAX_EXPR_DEPTH = 200, SP_MAX_OPERATORS = 1000 }; /* so that no table can exhaust the stack */
+/* So that no table can exhaust the stack. */
+enum { SP_MAX_EXPR_DEPTH = 200, SP_MAX_OPERATORS = 500, SP_MAX_CLAUSES = 16 };
+/* So that what looks through all of them stays fast. */
+enum { SP_MAX_DEFINITIONS = 1000, SP_MAX_UNITS = 10000 };
 
 struct sp_parser {
     struct sp_lexer lexer;
@@ -15,6 +18,7 @@ struct sp_parser {
     struct sp_symbols *symbols;
     struct sp_text *messages;
     bool failed;        /* in the current line */
+    size_t failed_at;   /* offset of that mistake */
     unsigned depth;     /* of the expression being read */
     unsigned operators; /* in the current line */
     size_t mistakes;
@@ -36,6 +40,8 @@ bool sp_parse_fail(struct sp_parser *parser, struct sp_span span, const char *fo
 bool sp_parse_accept(struct sp_parser *parser, const char *text);
 /* Consumes it or reports "expected ... ". */
 bool sp_parse_expect(struct sp_parser *parser, const char *text, const char *where);
+/* Consumes the bracket that closes the one at `open`. */
+bool sp_parse_close(struct sp_parser *parser, const char *close, struct sp_span open);
 /* The interned text of the current NAME token, which is consumed; NULL with a report when it is none. */
 const char *sp_parse_name(struct sp_parser *parser, const char *what);
 const char *sp_parse_intern(struct sp_parser *parser, const char *text, size_t length);
