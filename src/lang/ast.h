@@ -20,7 +20,8 @@ enum sp_expr_kind {
     SP_EXPR_DEFAULT, /* args[0] default args[1] */
     SP_EXPR_CALL,    /* name(args) */
     SP_EXPR_INDEX,   /* args[0][args[1]] */
-    SP_EXPR_MEMBER   /* args[0].name */
+    SP_EXPR_MEMBER,  /* args[0].name */
+    SP_EXPR_GROUP    /* [name] in a claim: the parameters of a group; NULL: of all groups */
 };
 
 enum sp_op {
@@ -145,6 +146,25 @@ struct sp_requirement {
     struct sp_span span;
 };
 
+enum sp_claim_kind {
+    SP_CLAIM_EXACT,  /* claim left = right */
+    SP_CLAIM_APPROX, /* approx left = right within PERCENT % */
+    SP_CLAIM_ROUNDS  /* example ...: left rounds to "1.5B" */
+};
+
+/* What a publication says of the table. `when` narrows it: NAME = value, or a condition that holds. */
+struct sp_claim {
+    enum sp_claim_kind kind;
+    bool erratum; /* published, and known to be wrong */
+    struct sp_expr *left, *right;
+    double percent;           /* of SP_CLAIM_APPROX */
+    const char *printed;      /* of SP_CLAIM_ROUNDS */
+    struct sp_argument *when; /* name == NULL: a condition */
+    size_t when_count;
+    const char *source; /* the publication and the place in it, or "" */
+    struct sp_span span;
+};
+
 struct sp_param {
     const char *name;
     struct sp_expr *fallback; /* NULL: must be given */
@@ -171,6 +191,10 @@ struct sp_unit {
     size_t requirement_count;
     struct sp_section *sections;
     size_t section_count;
+    struct sp_claim *claims;
+    size_t claim_count;
+    const char *about; /* `claims for TABLE`: not a table, but claims about one; else NULL */
+    struct sp_span about_span;
     int link_state; /* of the linker: 0 to do, 1 under way, 2 done */
 };
 

@@ -132,6 +132,9 @@ static void describe(struct sp_text *text, const struct sp_env *env, const struc
         describe(text, env, expr->args[0], true, depth);
         sp_text_printf(text, ".%s", expr->name);
         break;
+    case SP_EXPR_GROUP:
+        sp_text_printf(text, "[%s]", expr->name);
+        break;
     }
 }
 

@@ -542,6 +542,8 @@ static bool dispatch(struct sp_eval *eval, const struct sp_env *env, const struc
         return index_value(eval, env, expr, value);
     case SP_EXPR_MEMBER:
         return member(eval, env, expr, value);
+    case SP_EXPR_GROUP: /* stands in claims alone, which are never evaluated here */
+        break;
     }
     return false;
 }

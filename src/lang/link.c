@@ -293,6 +293,20 @@ static void link_section(struct scope scope, const struct sp_section *section)
     for (size_t i = 0; i < section->row_count; i++) link_row(&scope, &section->rows[i]);
 }
 
+static void link_claim(const struct scope *scope, const struct sp_claim *claim)
+{
+    link_expr(scope, claim->left);
+    link_expr(scope, claim->right);
+    for (size_t i = 0; i < claim->when_count; i++) link_expr(scope, claim->when[i].expr);
+}
+
+static void check_about(struct linker *linker, const struct sp_unit *unit)
+{
+    const struct sp_unit *about = unit->about ? sp_tables_unit(linker->tables, unit->about) : NULL;
+    if (unit->about && (!about || !about->is_table))
+        MISTAKE(linker, unit->about_span, "there is no table '%s' to make claims about", unit->about);
+}
+
 static void check_params(struct linker *linker, const struct sp_unit *unit)
 {
     for (size_t i = 0; i < unit->param_count; i++) {
@@ -311,6 +325,7 @@ static void link_unit(struct linker *linker, struct sp_unit *unit)
     const struct scope scope = {linker, unit, NULL, NULL};
     check_twice(linker, unit->definitions, unit->definition_count);
     check_params(linker, unit);
+    check_about(linker, unit);
     for (size_t i = 0; i < unit->param_count; i++) link_expr(&scope, unit->params[i].fallback);
     link_definitions(scope, unit->definitions, unit->definition_count);
     for (size_t i = 0; i < unit->requirement_count; i++) {
@@ -318,6 +333,7 @@ static void link_unit(struct linker *linker, struct sp_unit *unit)
         link_expr(&scope, unit->requirements[i].message);
     }
     for (size_t i = 0; i < unit->section_count; i++) link_section(scope, &unit->sections[i]);
+    for (size_t i = 0; i < unit->claim_count; i++) link_claim(&scope, &unit->claims[i]);
 }
 
 static void check_names(struct linker *linker, size_t first)
@@ -325,7 +341,7 @@ static void check_names(struct linker *linker, size_t first)
     const struct sp_tables *tables = linker->tables;
     struct sp_map seen = {0};
     for (size_t i = first; i < tables->count; i++)
-        if (*tables->units[i]->name && !sp_map_add(&seen, tables->units[i]->name, i))
+        if (*tables->units[i]->name && !tables->units[i]->about && !sp_map_add(&seen, tables->units[i]->name, i))
             MISTAKE(linker, tables->units[i]->span, "'%s' is defined twice", tables->units[i]->name);
     sp_map_free(&seen);
 }

@@ -100,6 +100,26 @@ static struct sp_expr *grouped(struct sp_parser *parser)
     return expr && sp_parse_close(parser, ")", open) ? expr : NULL;
 }
 
+/* [feed-forward] in a claim: the name is read as it stands in its heading. */
+static struct sp_expr *group(struct sp_parser *parser)
+{
+    struct sp_lexer *lexer = &parser->lexer;
+    const size_t start = lexer->token.span.offset;
+    const char *name = lexer->source->text + start + 1;
+    const size_t length = strcspn(name, "]\n");
+    const struct sp_span span = {lexer->source, (uint32_t)start, (uint32_t)length + 2};
+    if (name[length] != ']' || !length) {
+        sp_parse_fail(parser, span, "expected '[group name]'");
+        return NULL;
+    }
+    struct sp_expr *expr = node(parser, SP_EXPR_GROUP, span, 0);
+    expr->name = sp_parse_intern(parser, name, length);
+    lexer->offset = start + length + 2;
+    lexer->nesting--; /* the bracket was counted when it was read as a token */
+    sp_lexer_next(lexer);
+    return expr;
+}
+
 static struct sp_expr *primary(struct sp_parser *parser)
 {
     struct sp_lexer *lexer = &parser->lexer;
@@ -111,6 +131,7 @@ static struct sp_expr *primary(struct sp_parser *parser)
     if (sp_token_is(lexer, "not")) return unary(parser, SP_OP_NOT, STRENGTH_NOT);
     if (sp_token_is(lexer, "-")) return unary(parser, SP_OP_NEGATE, STRENGTH_NEGATE);
     if (sp_token_is(lexer, "(")) return grouped(parser);
+    if (sp_token_is(lexer, "[") && parser->in_claim) return group(parser);
     if (sp_token_is(lexer, "[")) {
         struct sp_expr *expr = node(parser, SP_EXPR_LIST, lexer->token.span, 0);
         return arguments(parser, expr, "]") ? expr : NULL;

@@ -83,16 +83,14 @@ const char *sp_parse_name(struct sp_parser *parser, const char *what)
     return name;
 }
 
-/* Growing arrays of the tree are rebuilt in the arena as they grow: they are short. */
-static void *append(struct sp_arena *arena, void *items, size_t count, size_t size)
+void *sp_parse_grow(struct sp_arena *arena, void *items, size_t count, size_t size)
 {
     if (count && (count & (count - 1))) return items; /* room is doubled at powers of two */
     void *grown = sp_arena_array(arena, count ? count * 2 : 1, size);
     if (count) memcpy(grown, items, count * size);
     return grown;
 }
-#define APPEND(parser, items, count)                                                                                   \
-    ((items) = append((parser)->arena, (items), (count), sizeof *(items)), &(items)[(count)++])
+#define APPEND SP_PARSE_APPEND
 
 static const char *text_at(const struct sp_parser *parser, size_t offset)
 {
@@ -510,6 +508,10 @@ static struct sp_unit *new_unit(struct sp_parser *parser, size_t offset)
 {
     struct sp_unit *unit = sp_arena_alloc(parser->arena, sizeof *unit);
     unit->title = title_above(parser, offset, &unit->begin);
+    if (sp_token_is(&parser->lexer, "claims")) {
+        sp_parse_claims_header(parser, unit);
+        return unit;
+    }
     unit->is_table = sp_token_is(&parser->lexer, "table");
     sp_lexer_next(&parser->lexer);
     unit->span = parser->lexer.token.span;
@@ -532,7 +534,7 @@ static void strings(struct sp_parser *parser, const char ***list, size_t *count)
             sp_parse_fail(parser, parser->lexer.token.span, "expected a text in quotes");
             return;
         }
-        *list = append(parser->arena, *list, *count, sizeof **list);
+        *list = sp_parse_grow(parser->arena, *list, *count, sizeof **list);
         (*list)[(*count)++] = parser->lexer.token.value.string;
         sp_lexer_next(&parser->lexer);
     } while (sp_parse_accept(parser, ",") || parser->lexer.token.kind == SP_TOKEN_STRING);
@@ -548,7 +550,7 @@ static void requirement(struct sp_parser *parser, struct sp_unit *unit)
     if (parsed.message) *APPEND(parser, unit->requirements, unit->requirement_count) = parsed;
 }
 
-enum directive { NO_DIRECTIVE, UNIT, MODEL_TYPE, ARCHITECTURES, REQUIRE };
+enum directive { NO_DIRECTIVE, UNIT, MODEL_TYPE, ARCHITECTURES, REQUIRE, CLAIM };
 
 /* A tensor may be called "table": the word is a directive only before what it needs. */
 static enum directive directive_at(const struct sp_parser *parser, size_t offset)
@@ -558,6 +560,11 @@ static enum directive directive_at(const struct sp_parser *parser, size_t offset
         enum directive directive;
     } words[] = {{"table", UNIT},
                  {"part", UNIT},
+                 {"claims", UNIT},
+                 {"claim", CLAIM},
+                 {"erratum", CLAIM},
+                 {"approx", CLAIM},
+                 {"example", CLAIM},
                  {"model_type", MODEL_TYPE},
                  {"architectures", ARCHITECTURES},
                  {"require", REQUIRE}};
@@ -567,6 +574,7 @@ static enum directive directive_at(const struct sp_parser *parser, size_t offset
         if (strncmp(p, words[i].word, length) != 0 || (p[length] != ' ' && p[length] != '\t')) continue;
         const char next = *text_at(parser, skip_spaces(parser, offset + length));
         if (words[i].directive == UNIT && !sp_is_name_start(next)) continue;
+        if (words[i].directive == CLAIM && next == '=') continue; /* a definition of that name */
         if ((words[i].directive == MODEL_TYPE || words[i].directive == ARCHITECTURES) && next != '"') continue;
         return words[i].directive;
     }
@@ -610,6 +618,10 @@ static void line(struct sp_parser *parser, struct output *out, size_t offset)
     else if (directive == MODEL_TYPE) strings(parser, &unit->model_types, &unit->model_type_count);
     else if (directive == ARCHITECTURES) strings(parser, &unit->architectures, &unit->architecture_count);
     else if (directive == REQUIRE) requirement(parser, unit);
+    else if (directive == CLAIM) sp_parse_claim(parser, unit);
+    else if (unit->about && !is_definition(parser, offset))
+        sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, (uint32_t)(end - offset)},
+                      "among claims only 'claim', 'erratum', 'approx', 'example' and NAME = value can stand");
     else if (*text_at(parser, offset) == '[') heading(parser, unit, offset);
     else if (is_definition(parser, offset)) definition(parser, unit, offset);
     else row(parser, unit, offset);

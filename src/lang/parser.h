@@ -21,6 +21,7 @@ struct sp_parser {
     size_t failed_at;   /* offset of that mistake */
     unsigned depth;     /* of the expression being read */
     unsigned operators; /* in the current line */
+    bool in_claim;      /* [name] is a group, not a list */
     size_t mistakes;
 };
 
@@ -29,7 +30,16 @@ struct sp_parser {
 bool sp_parse(const struct sp_source *source, struct sp_arena *arena, struct sp_symbols *symbols,
               struct sp_unit ***units, size_t *count, size_t *capacity, struct sp_text *messages);
 
-/* ---- shared by the parser's two files ---- */
+/* ---- shared by the parser's files ---- */
+
+/* Growing arrays of the tree are rebuilt in the arena as they grow: they are short. */
+void *sp_parse_grow(struct sp_arena *arena, void *items, size_t count, size_t size);
+#define SP_PARSE_APPEND(parser, items, count)                                                                          \
+    ((items) = sp_parse_grow((parser)->arena, (items), (count), sizeof *(items)), &(items)[(count)++])
+
+/* parse_claims.c: "claims for TABLE", and the lines claim, erratum, approx, example. The word is the current token. */
+void sp_parse_claims_header(struct sp_parser *parser, struct sp_unit *unit);
+void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit);
 
 /* An expression; NULL after a mistake (which was reported). */
 struct sp_expr *sp_parse_expression(struct sp_parser *parser);

@@ -237,18 +237,22 @@ static const struct sp_poly *long_division(struct sp_algebra *algebra, const str
     return quotient;
 }
 
-static bool has_condition(const struct sp_algebra *algebra, const struct sp_poly *a)
+/* A condition may be 0, so that only what has it as a factor already can be divided by it. */
+static bool conditions_allow(const struct sp_algebra *algebra, const struct sp_poly *a, const struct sp_poly *b)
 {
     for (size_t which = 0; which < algebra->atom_count; which++)
-        if (algebra->atoms[which].is_condition && sp_poly_uses(a, which)) return true;
-    return false;
+        if (algebra->atoms[which].is_condition && sp_poly_uses(b, which) &&
+            (b->count > 1 || sp_poly_low_degree(a, which) < 1))
+            return false;
+    return true;
 }
 
 const struct sp_poly *sp_poly_divide(struct sp_algebra *algebra, const struct sp_poly *a, const struct sp_poly *b)
 {
     const struct sp_poly *shift_a, *shift_b;
-    if (sp_poly_is_zero(b) || has_condition(algebra, b)) return NULL; /* a condition may be 0 */
+    if (sp_poly_is_zero(b)) return NULL;
     if (sp_poly_is_zero(a)) return a;
+    if (!conditions_allow(algebra, a, b)) return NULL;
     if (b->count == 1) return sp_poly_mul(algebra, a, inverse_term(algebra, &b->terms[0]));
     const struct sp_poly *dividend = clear_denominators(algebra, a, &shift_a);
     const struct sp_poly *divisor = clear_denominators(algebra, b, &shift_b);

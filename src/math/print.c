@@ -112,7 +112,6 @@ static const struct sp_poly *shared_factor(struct sp_algebra *algebra, const str
     if (a->terms[0].coefficient.num < 0) content.num = -content.num;
     const struct sp_poly *shared = sp_poly_rational(algebra, content);
     for (size_t which = 0; which < algebra->atom_count; which++) {
-        if (algebra->atoms[which].is_condition && sp_poly_low_degree(a, which) == 0) continue;
         const int low = sp_poly_low_degree(a, which);
         if (low > 0) shared = sp_poly_mul(algebra, shared, sp_poly_power(algebra, sp_poly_atom(algebra, which), low));
     }
