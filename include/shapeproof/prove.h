@@ -17,16 +17,16 @@ extern "C" {
 #endif
 
 enum sp_verdict_on_claim {
-    SP_PROVED,  /* an identity: both sides are the same polynomial, in every case; or an example that is right */
-    SP_REFUTED, /* there are hyper-parameters for which it is wrong */
-    SP_TESTED,  /* holds at every point tried, and cannot be decided for all */
+    SP_PROVED,   /* an identity: both sides are the same polynomial, in every case; or an example that is right */
+    SP_REFUTED,  /* there are hyper-parameters for which it is wrong */
+    SP_TESTED,   /* holds at every point tried, and cannot be decided for all */
     SP_UNDECIDED /* the claim cannot be evaluated; `difference` says why */
 };
 
 struct sp_proof {
     const char *table;
-    const char *claim;          /* as it is written, without its source */
-    const char *source;         /* the publication and the place in it, or "" */
+    const char *claim;  /* as it is written, without its source */
+    const char *source; /* the publication and the place in it, or "" */
     const char *file;
     size_t line;
     enum sp_verdict_on_claim verdict;
@@ -53,15 +53,15 @@ SP_API const char *sp_verdict_on_claim_name(enum sp_verdict_on_claim verdict); /
 enum sp_notation_of_formula { SP_FORMULA_TEXT, SP_FORMULA_LATEX };
 
 struct sp_formula {
-    const char *group;     /* "" and the name "total" for the whole */
-    const char *when;      /* "" for the case of the defaults, else the one condition that differs: "not tied" */
-    const char *text;      /* collected and factored: "E*(V + P)" */
-    const char *expanded;  /* "V*E + P*E" */
+    const char *group;    /* "" and the name "total" for the whole */
+    const char *when;     /* "" for the case of the defaults, else the one condition that differs: "not tied" */
+    const char *text;     /* collected and factored: "E*(V + P)" */
+    const char *expanded; /* "V*E + P*E" */
 };
 
 struct sp_symbol {
-    const char *name;    /* as it stands in the formulas: "E" */
-    const char *key;     /* the hyper-parameter: "n_embd" */
+    const char *name;     /* as it stands in the formulas: "E" */
+    const char *key;      /* the hyper-parameter: "n_embd" */
     const char *fallback; /* its default in terms of the others, or "" */
 };
 
@@ -69,8 +69,9 @@ struct sp_derivation; /* opaque */
 
 /* The closed forms of a table: of each group and of the total, for the defaults of its conditions, and what each
  * condition changes. NULL with an error. */
-SP_API struct sp_derivation *sp_derive(const struct sp_tables *tables, const char *table, const struct sp_config *config,
-                                       enum sp_notation_of_formula notation, struct sp_error *error);
+SP_API struct sp_derivation *sp_derive(const struct sp_tables *tables, const char *table,
+                                       const struct sp_config *config, enum sp_notation_of_formula notation,
+                                       struct sp_error *error);
 SP_API void sp_derivation_free(struct sp_derivation *derivation);
 SP_API size_t sp_derivation_formula_count(const struct sp_derivation *derivation);
 SP_API struct sp_formula sp_derivation_formula(const struct sp_derivation *derivation, size_t index);
@@ -78,11 +79,11 @@ SP_API size_t sp_derivation_symbol_count(const struct sp_derivation *derivation)
 SP_API struct sp_symbol sp_derivation_symbol(const struct sp_derivation *derivation, size_t index);
 
 struct sp_solution {
-    const char *name;   /* as in the formulas: "f" */
-    const char *key;    /* the hyper-parameter */
+    const char *name;       /* as in the formulas: "f" */
+    const char *key;        /* the hyper-parameter */
     const char *configured; /* the value that it has, or "" when it has none */
-    int64_t value;      /* the one that gives the total */
-    int plausibility;   /* higher is more usual: powers of two and multiples of 64 first */
+    int64_t value;          /* the one that gives the total */
+    int plausibility;       /* higher is more usual: powers of two and multiples of 64 first */
 };
 
 struct sp_solutions; /* opaque */

@@ -155,7 +155,8 @@ enum sp_claim_kind {
 /* What a publication says of the table. `when` narrows it: NAME = value, or a condition that holds. */
 struct sp_claim {
     enum sp_claim_kind kind;
-    bool erratum; /* published, and known to be wrong */
+    bool erratum;    /* published, and known to be wrong */
+    bool is_example; /* `when` gives numbers, and the defaults hold for all else */
     struct sp_expr *left, *right;
     double percent;           /* of SP_CLAIM_APPROX */
     const char *printed;      /* of SP_CLAIM_ROUNDS */
@@ -163,6 +164,7 @@ struct sp_claim {
     size_t when_count;
     const char *source; /* the publication and the place in it, or "" */
     struct sp_span span;
+    size_t text_length; /* of the claim in the span, without its source */
 };
 
 struct sp_param {

@@ -60,11 +60,11 @@ static bool printed(struct sp_parser *parser, struct sp_claim *claim)
     return true;
 }
 
-static bool sides(struct sp_parser *parser, struct sp_claim *claim, bool is_example)
+static bool sides(struct sp_parser *parser, struct sp_claim *claim)
 {
     claim->left = sp_parse_expression(parser);
     if (!claim->left) return false;
-    if (is_example && sp_parse_accept(parser, "rounds")) return printed(parser, claim);
+    if (claim->is_example && sp_parse_accept(parser, "rounds")) return printed(parser, claim);
     if (!sp_parse_expect(parser, "=", "between the two sides of the claim")) return false;
     claim->right = sp_parse_expression(parser);
     if (!claim->right) return false;
@@ -75,6 +75,7 @@ static bool sides(struct sp_parser *parser, struct sp_claim *claim, bool is_exam
 static bool ending(struct sp_parser *parser, struct sp_claim *claim)
 {
     if (sp_parse_accept(parser, "when") && !bindings(parser, claim)) return false;
+    claim->text_length = parser->lexer.token.span.offset - claim->span.offset;
     if (parser->lexer.token.kind == SP_TOKEN_STRING) {
         claim->source = parser->lexer.token.value.string;
         sp_lexer_next(&parser->lexer);
@@ -93,15 +94,15 @@ static size_t end_of_line(const struct sp_parser *parser, size_t from)
 void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit)
 {
     struct sp_claim claim = {.source = "", .span = parser->lexer.token.span};
-    const bool is_example = sp_token_is(&parser->lexer, "example");
+    claim.is_example = sp_token_is(&parser->lexer, "example");
     claim.erratum = sp_token_is(&parser->lexer, "erratum");
     if (sp_token_is(&parser->lexer, "approx")) claim.kind = SP_CLAIM_APPROX;
     claim.span.length = (uint32_t)(end_of_line(parser, claim.span.offset) - claim.span.offset);
     parser->in_claim = true;
     sp_lexer_next(&parser->lexer);
-    const bool good = (!is_example ||
+    const bool good = (!claim.is_example ||
                        (bindings(parser, &claim) && sp_parse_expect(parser, ":", "after the values of the example"))) &&
-                      sides(parser, &claim, is_example) && ending(parser, &claim);
+                      sides(parser, &claim) && ending(parser, &claim);
     parser->in_claim = false;
     if (good) *SP_PARSE_APPEND(parser, unit->claims, unit->claim_count) = claim;
 }
