@@ -55,15 +55,18 @@ static int add_settings(struct cli_subject *subject, const struct cli_args *args
     return CLI_OK;
 }
 
-int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, const char *config_path)
+int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args)
 {
     struct sp_error error = {0};
     *subject = (struct cli_subject){.tables = sp_tables_new(&error), .config = sp_config_new()};
-    if (!subject->tables) {
-        cli_error(&error);
-        return (int)error.status;
-    }
-    const int status = add_tables(subject, args);
+    if (subject->tables) return add_tables(subject, args);
+    cli_error(&error);
+    return (int)error.status;
+}
+
+int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, const char *config_path)
+{
+    const int status = cli_subject_open_tables(subject, args);
     return status == CLI_OK ? add_settings(subject, args, config_path) : status;
 }
 
