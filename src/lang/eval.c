@@ -486,8 +486,8 @@ static bool call_own(struct sp_eval *eval, const struct sp_env *env, const struc
     struct sp_binding bound[SP_MAX_PARAMS];
     struct sp_env own = {.frame = env->frame, .defining = definition};
     if (definition->param_count != expr->count || expr->count > SP_MAX_PARAMS)
-        return sp_eval_fail(eval, expr->span, "'%s' takes %zu argument(s), not %zu", expr->name,
-                            definition->param_count, expr->count);
+        return sp_eval_fail(eval, expr->span, "'%s' takes %zu arguments, not %zu", expr->name, definition->param_count,
+                            expr->count);
     if (meaning.local) own.section = env->section, own.loops = own.bindings = env->loops;
     for (size_t i = 0; i < expr->count; i++) {
         bound[i] = (struct sp_binding){.name = definition->params[i], .outer = own.bindings};

@@ -162,15 +162,16 @@ static void link_call(const struct scope *scope, struct sp_expr *expr)
     const struct sp_function *function = sp_function_find(expr->name);
     if (own && own->is_function) {
         if (own->param_count != expr->count)
-            MISTAKE(scope->linker, expr->span, "%zu given to '%s', which takes %zu", expr->count, expr->name,
-                    own->param_count);
+            MISTAKE(scope->linker, expr->span, "'%s' takes %zu argument%s, not %zu", expr->name, own->param_count,
+                    own->param_count == 1 ? "" : "s", expr->count);
     } else if (!function && scope->defining && scope->defining->name == expr->name) {
         MISTAKE(scope->linker, expr->span, "'%s' is defined through itself", expr->name);
     } else if (!function) {
         MISTAKE(scope->linker, expr->span, "there is no function '%s'", expr->name);
     } else if (expr->count < function->min_args || expr->count > function->max_args) {
-        MISTAKE(scope->linker, expr->span, "%zu given to '%s', which takes %zu%s", expr->count, expr->name,
-                function->min_args, function->max_args > function->min_args ? " or more" : "");
+        MISTAKE(scope->linker, expr->span, "'%s' takes %zu%s argument%s, not %zu", expr->name, function->min_args,
+                function->max_args > function->min_args ? " or more" : "", function->max_args == 1 ? "" : "s",
+                expr->count);
     } else {
         expr->function = function;
     }
@@ -204,15 +205,17 @@ static void check_arguments(struct linker *linker, const struct sp_row *row)
     size_t positional = 0;
     for (size_t i = 0; i < row->arg_count; i++) {
         const struct sp_argument *arg = &row->args[i];
-        if (!arg->name && positional < i)
+        if (!arg->name && positional < i) {
             MISTAKE(linker, arg->span, "an argument without a name cannot follow one with a name");
+            return;
+        }
         if (!arg->name) positional++;
         else if (!takes(unit, arg->name))
             MISTAKE(linker, arg->span, "'%s' has no parameter '%s'", unit->name, arg->name);
     }
     if (positional > unit->param_count)
-        MISTAKE(linker, row->unit_span, "%zu given to '%s', which takes %zu", positional, unit->name,
-                unit->param_count);
+        MISTAKE(linker, row->unit_span, "'%s' takes %zu argument%s, not %zu", unit->name, unit->param_count,
+                unit->param_count == 1 ? "" : "s", positional);
     for (size_t i = 0; i < unit->param_count; i++) {
         const size_t times = times_given(row, positional, i);
         if (!times && !unit->params[i].fallback)

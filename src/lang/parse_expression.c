@@ -64,7 +64,7 @@ static bool arguments(struct sp_parser *parser, struct sp_expr *expr, const char
         if (!sp_parse_accept(parser, ",")) break;
     }
     expr->span = join(expr->span, parser->lexer.token.span);
-    if (!sp_parse_close(parser, close, open)) return false;
+    if (!sp_parse_close(parser, close, open, *close == ')' ? "',' or ')'" : "',' or ']'")) return false;
     expr->args = sp_arena_array(parser->arena, expr->count, sizeof *items);
     if (expr->count) memcpy(expr->args, items, expr->count * sizeof *items);
     return true;
@@ -97,7 +97,7 @@ static struct sp_expr *grouped(struct sp_parser *parser)
     const struct sp_span open = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
     struct sp_expr *expr = parse_strength(parser, 0);
-    return expr && sp_parse_close(parser, ")", open) ? expr : NULL;
+    return expr && sp_parse_close(parser, ")", open, "')'") ? expr : NULL;
 }
 
 /* [feed-forward] in a claim: the name is read as it stands in its heading. */
@@ -151,7 +151,7 @@ static struct sp_expr *index_of(struct sp_parser *parser, struct sp_expr *list)
     struct sp_expr *expr = node(parser, SP_EXPR_INDEX, join(list->span, parser->lexer.token.span), 2);
     expr->args[0] = list;
     expr->args[1] = place;
-    return sp_parse_close(parser, "]", open) ? expr : NULL;
+    return sp_parse_close(parser, "]", open, "']'") ? expr : NULL;
 }
 
 static struct sp_expr *member_of(struct sp_parser *parser, struct sp_expr *object)

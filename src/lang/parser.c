@@ -41,13 +41,13 @@ bool sp_parse_expect(struct sp_parser *parser, const char *text, const char *whe
 }
 
 /* Inside brackets a line goes on in the next one, so a bracket that is never closed shows only there. */
-bool sp_parse_close(struct sp_parser *parser, const char *close, struct sp_span open)
+bool sp_parse_close(struct sp_parser *parser, const char *close, struct sp_span open, const char *expected)
 {
     const struct sp_token *token = &parser->lexer.token;
     if (sp_parse_accept(parser, close)) return true;
     if (token->kind == SP_TOKEN_BAD) return sp_parse_fail(parser, token->span, "%s", token->problem);
     if (token->kind != SP_TOKEN_END && token->span.offset < sp_lexer_line_end(&parser->lexer, open.offset))
-        return sp_parse_fail(parser, token->span, "expected ',' or '%s'", close);
+        return sp_parse_fail(parser, token->span, "expected %s", expected);
     open.length = 1;
     return sp_parse_fail(parser, open, "this bracket is never closed: expected '%s'", close);
 }
@@ -128,7 +128,7 @@ static size_t hole(struct sp_parser *parser, struct sp_template *name, size_t of
     struct sp_expr *expr = sp_parse_expression(parser);
     if (!expr) return 0;
     if (!sp_token_is(&parser->lexer, "}")) {
-        sp_parse_close(parser, "}", open);
+        sp_parse_close(parser, "}", open, "'}'");
         return 0;
     }
     *APPEND(parser, name->pieces, name->count) = (struct sp_piece){NULL, expr};
@@ -199,7 +199,7 @@ static bool shape(struct sp_parser *parser, struct sp_row *row)
         *APPEND(parser, row->shape, row->rank) = dim;
         if (!sp_parse_accept(parser, ",")) break;
     }
-    return sp_parse_close(parser, ")", open);
+    return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
 static bool condition(struct sp_parser *parser, struct sp_expr **into)
@@ -293,7 +293,7 @@ static bool use_arguments(struct sp_parser *parser, struct sp_row *row)
         if (!argument(parser, APPEND(parser, row->args, row->arg_count), false)) return false;
         if (!sp_parse_accept(parser, ",")) break;
     }
-    return sp_parse_close(parser, ")", open);
+    return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
 static bool with_arguments(struct sp_parser *parser, struct sp_row *row)
@@ -392,7 +392,7 @@ static bool definition_params(struct sp_parser *parser, struct sp_definition *de
         if (!name) return false;
         *APPEND(parser, definition->params, definition->param_count) = name;
     } while (sp_parse_accept(parser, ","));
-    return sp_parse_close(parser, ")", open);
+    return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
 /* Before the first heading a definition is the unit's, below one it is the section's. */
@@ -501,7 +501,7 @@ static bool unit_params(struct sp_parser *parser, struct sp_unit *unit)
         if (sp_parse_accept(parser, "=") && !(param->fallback = sp_parse_expression(parser))) return false;
         if (!sp_parse_accept(parser, ",")) break;
     }
-    return sp_parse_close(parser, ")", open);
+    return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
 static struct sp_unit *new_unit(struct sp_parser *parser, size_t offset)

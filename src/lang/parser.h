@@ -50,8 +50,8 @@ bool sp_parse_fail(struct sp_parser *parser, struct sp_span span, const char *fo
 bool sp_parse_accept(struct sp_parser *parser, const char *text);
 /* Consumes it or reports "expected ... ". */
 bool sp_parse_expect(struct sp_parser *parser, const char *text, const char *where);
-/* Consumes the bracket that closes the one at `open`. */
-bool sp_parse_close(struct sp_parser *parser, const char *close, struct sp_span open);
+/* Consumes the bracket that closes the one at `open`; `expected` is for the message: "',' or ')'". */
+bool sp_parse_close(struct sp_parser *parser, const char *close, struct sp_span open, const char *expected);
 /* The interned text of the current NAME token, which is consumed; NULL with a report when it is none. */
 const char *sp_parse_name(struct sp_parser *parser, const char *what);
 const char *sp_parse_intern(struct sp_parser *parser, const char *text, size_t length);

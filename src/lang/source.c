@@ -17,7 +17,7 @@ static size_t line_start(struct sp_span span)
 static size_t columns(const char *text, size_t length)
 {
     size_t count = 0;
-    for (size_t i = 0; i < length; i++) count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    for (size_t i = 0; i < length; i++) count += ((unsigned char)text[i] & 0xc0) != 0x80 && text[i] != '\r';
     return count;
 }
 
@@ -80,16 +80,16 @@ void sp_diagnose(struct sp_text *out, struct sp_span span, const char *format, .
     const struct sp_position at = sp_span_position(span);
     const struct extract line = extract_of(span);
     const char *text = span.source->text;
-    const size_t rest = line.to > span.offset ? line.to - span.offset : 0;
+    const size_t place = span.offset < line.to ? span.offset : line.to, rest = line.to - place;
     const size_t marked = span.length < rest ? span.length : rest;
     if (out->length) sp_text_puts(out, "\n");
     sp_text_visible(out, span.source->name, strlen(span.source->name));
     sp_text_printf(out, ":%zu:%zu: ", at.line, at.column);
     sp_text_visible(out, message, strlen(message));
     sp_text_printf(out, "\n%5zu | ", at.line);
-    const size_t indent = show(out, text + line.from, span.offset - line.from);
-    const size_t width = show(out, text + span.offset, marked);
-    show(out, text + span.offset + marked, rest - marked);
+    const size_t indent = show(out, text + line.from, place - line.from);
+    const size_t width = show(out, text + place, marked);
+    show(out, text + place + marked, rest - marked);
     sp_text_puts(out, "\n      | ");
     sp_text_pad(out, indent);
     sp_text_puts(out, "^");
