@@ -104,8 +104,9 @@ static void order(struct sp_algebra *m, uint64_t *seed, const struct sp_poly *p,
     for (size_t i = 0; i < 3; i++) {
         const struct sp_poly *part = parts[(first + i) % 3];
         for (size_t k = part->count; k-- > 0;) {
-            const struct sp_poly single = {&part->terms[k], 1};
-            sum = random_bits(seed) % 2 ? sp_poly_add(m, sum, &single) : sp_poly_add(m, &single, sum);
+            const struct sp_poly borrowed = {&part->terms[k], 1};
+            const struct sp_poly *term = sp_poly_scale(m, &borrowed, sp_rational_int(1));
+            sum = random_bits(seed) % 2 ? sp_poly_add(m, sum, term) : sp_poly_add(m, term, sum);
         }
     }
     expect_equal(m, "any order", sum, all);
