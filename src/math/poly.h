@@ -7,8 +7,10 @@
  * A polynomial is immutable and always canonical: like terms are joined, none is zero, the order is fixed. Equal
  * polynomials are equal term by term. All live in the algebra's arena, until sp_algebra_free.
  *
- * Overflow of a coefficient or exponent, or more than SP_MAX_TERMS terms, makes the algebra fail: `failed` says why,
- * and every result from then on is meaningless until it is cleared. Callers compute first and ask once. */
+ * Overflow of a coefficient or exponent, more than SP_MAX_TERMS terms, too much time or memory, or one name for a
+ * number and a condition makes the algebra fail: `failed` says why, and every result from then on is meaningless until
+ * it is cleared. Callers compute first and ask once. A result of a failed algebra is equal to nothing, not even to
+ * itself, and not zero: who forgets to ask proves nothing wrong. */
 #ifndef SP_MATH_POLY_H
 #define SP_MATH_POLY_H
 
@@ -60,18 +62,22 @@ const struct sp_poly *sp_poly_int(struct sp_algebra *algebra, int64_t value);
 const struct sp_poly *sp_poly_atom(struct sp_algebra *algebra, size_t atom);
 
 const struct sp_poly *sp_poly_add(struct sp_algebra *algebra, const struct sp_poly *a, const struct sp_poly *b);
+/* The sum of many at once, which costs far less than adding one by one. */
+const struct sp_poly *sp_poly_total(struct sp_algebra *algebra, const struct sp_poly *const *parts, size_t count);
 const struct sp_poly *sp_poly_sub(struct sp_algebra *algebra, const struct sp_poly *a, const struct sp_poly *b);
 const struct sp_poly *sp_poly_mul(struct sp_algebra *algebra, const struct sp_poly *a, const struct sp_poly *b);
 const struct sp_poly *sp_poly_scale(struct sp_algebra *algebra, const struct sp_poly *a, struct sp_rational by);
-/* NULL when the exponent is negative and `a` is not a single term. */
+/* NULL when the exponent is negative and `a` is not a single term, or has a condition, which may be 0. */
 const struct sp_poly *sp_poly_power(struct sp_algebra *algebra, const struct sp_poly *a, int exponent);
-/* The q for which q*b = a; NULL when there is none (or b is 0). */
+/* The q for which q*b = a; NULL when there is none, when b is 0, or when a condition is in b, which may then be 0. */
 const struct sp_poly *sp_poly_divide(struct sp_algebra *algebra, const struct sp_poly *a, const struct sp_poly *b);
-/* `value` in the place of the atom; NULL when a negative power of a sum would be needed. */
+/* `value` in the place of the atom; NULL when sp_poly_power has no power of it that is needed. For a condition the
+ * value must be 0, 1 or a polynomial with only these values. */
 const struct sp_poly *sp_poly_substitute(struct sp_algebra *algebra, const struct sp_poly *a, size_t atom,
                                          const struct sp_poly *value);
 /* The sum of a(index) for index = first, first+1, ... last, in closed form (Faulhaber). An empty range, last =
- * first-1, gives 0. NULL when `a` has a negative power of the index. */
+ * first-1, gives 0; one that is emptier still has no meaning. NULL when `a` has a negative power of the index, or one
+ * above 12. Atoms are constants here: the caller makes sure that none speaks of the index, as min(index, L) does. */
 const struct sp_poly *sp_poly_sum(struct sp_algebra *algebra, const struct sp_poly *a, size_t index,
                                   const struct sp_poly *first, const struct sp_poly *last);
 

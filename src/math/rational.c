@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Intermediate results have 128 bits, in which no product of two 64-bit numbers, nor the sum of two such, overflows. */
+ * Intermediate results have 128 bits: no product of two 64-bit numbers overflows there, nor a sum of two products with
+ * denominators, which are below 2^63. */
 #include "math/rational.h"
 
 __extension__ typedef __int128 wide;
@@ -33,21 +34,28 @@ static bool reduce(wide num, wide den, struct sp_rational *out)
 
 bool sp_rational_make(int64_t num, int64_t den, struct sp_rational *out) { return reduce(num, den, out); }
 
+/* Nearly all numbers are integers, for which there is nothing to reduce. */
+static bool whole(wide value, struct sp_rational *out)
+{
+    if (value > INT64_MAX || value < -INT64_MAX) return false;
+    *out = (struct sp_rational){(int64_t)value, 1};
+    return true;
+}
+
 bool sp_rational_add(struct sp_rational a, struct sp_rational b, struct sp_rational *out)
 {
-    wide sum;
-    if (__builtin_add_overflow((wide)a.num * b.den, (wide)b.num * a.den, &sum)) return false;
-    return reduce(sum, (wide)a.den * b.den, out);
+    if (a.den == 1 && b.den == 1) return whole((wide)a.num + b.num, out);
+    return reduce((wide)a.num * b.den + (wide)b.num * a.den, (wide)a.den * b.den, out);
 }
 
 bool sp_rational_sub(struct sp_rational a, struct sp_rational b, struct sp_rational *out)
 {
-    b.num = -b.num;
-    return sp_rational_add(a, b, out);
+    return reduce((wide)a.num * b.den - (wide)b.num * a.den, (wide)a.den * b.den, out);
 }
 
 bool sp_rational_mul(struct sp_rational a, struct sp_rational b, struct sp_rational *out)
 {
+    if (a.den == 1 && b.den == 1) return whole((wide)a.num * b.num, out);
     return reduce((wide)a.num * b.num, (wide)a.den * b.den, out);
 }
 
@@ -59,12 +67,12 @@ bool sp_rational_div(struct sp_rational a, struct sp_rational b, struct sp_ratio
 bool sp_rational_power(struct sp_rational a, int exponent, struct sp_rational *out)
 {
     struct sp_rational power = {1, 1};
-    if (exponent < 0) {
-        if (!sp_rational_div(power, a, &a)) return false;
-        exponent = -exponent;
+    unsigned left = exponent < 0 ? 0 - (unsigned)exponent : (unsigned)exponent;
+    if (exponent < 0 && !sp_rational_div(power, a, &a)) return false;
+    for (; left; left /= 2) {
+        if (left % 2 && !sp_rational_mul(power, a, &power)) return false;
+        if (left > 1 && !sp_rational_mul(a, a, &a)) return false;
     }
-    for (; exponent; exponent--)
-        if (!sp_rational_mul(power, a, &power)) return false;
     *out = power;
     return true;
 }

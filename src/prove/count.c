@@ -114,6 +114,9 @@ static bool arguments(struct walk *walk, const struct sp_sym_env *env, struct sp
     for (size_t i = 0; i < frame->unit->param_count; i++) {
         const struct sp_expr *expr = given ? given[i] : NULL;
         const struct sp_sym_env own = {.frame = frame};
+        if (!expr && !frame->unit->params[i].fallback)
+            return sp_sym_fail(walk->symbolic, frame->unit->params[i].span, "the table needs the argument '%s'",
+                               frame->unit->params[i].name);
         if (expr ? !sp_sym_eval(walk->symbolic, env, expr, &params[i])
                  : !sp_sym_eval(walk->symbolic, &own, frame->unit->params[i].fallback, &params[i]))
             return false;

@@ -153,7 +153,9 @@ static bool as_condition(struct sp_symbolic *symbolic, struct sp_span span, stru
         return sp_sym_fail(symbolic, span, "expected a condition, found %s", sp_value_kind(sym.value.type));
     if (sym.kind == SP_SYM_NUMBER && sp_poly_is_constant(sym.poly, &value))
         *out = sp_poly_int(&symbolic->algebra, !sp_rational_is_zero(value));
-    else *out = sp_sym_opaque(symbolic, true, sym_depends(symbolic, sym), sym_text(symbolic, sym));
+    else
+        *out = sp_sym_opaque(symbolic, true, sym_depends(symbolic, sym),
+                             sp_arena_printf(&symbolic->algebra.arena, "[%s]", sym_text(symbolic, sym)));
     return true;
 }
 

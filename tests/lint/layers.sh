@@ -25,7 +25,7 @@ src/lang/               lang         math base
 src/tables/             lang         -
 src/config/             config       lang base
 src/compare/            compare      config lang model base
-src/prove/              prove        lang math base
+src/prove/              prove        config lang math base
 src/report/             report       prove compare config lang model base
 src/cli/                cli          -
 '

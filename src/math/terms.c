@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "math/terms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t MAX_BYTES = (size_t)512 << 20;
+
+static const char overflowed[] = "a coefficient does not fit in 64 bits";
+
+static const struct sp_term any_term = {{1, 1}, NULL, 0};
+const struct sp_poly sp_poly_invalid = {&any_term, 1};
+
+const struct sp_poly *sp_algebra_fail(struct sp_algebra *algebra, const char *why)
+{
+    if (!algebra->failed) algebra->failed = why;
+    return &sp_poly_invalid;
+}
+
+struct sp_term *sp_terms_new(struct sp_algebra *algebra, size_t count)
+{
+    const size_t used = algebra->arena.used;
+    if (used > MAX_BYTES || count > (MAX_BYTES - used) / sizeof(struct sp_term)) {
+        sp_algebra_fail(algebra, "the formulas need too much memory");
+        return NULL;
+    }
+    return sp_arena_array(&algebra->arena, count, sizeof(struct sp_term));
+}
+
+const struct sp_poly *sp_terms_wrap(struct sp_algebra *algebra, const struct sp_term *terms, size_t count)
+{
+    if (count > SP_MAX_TERMS) return sp_algebra_fail(algebra, "the formula has too many terms");
+    if (algebra->failed) return &sp_poly_invalid;
+    struct sp_poly *poly = sp_arena_alloc(&algebra->arena, sizeof *poly);
+    *poly = (struct sp_poly){terms, count};
+    return poly;
+}
+
+const struct sp_poly *sp_terms_keep(struct sp_algebra *algebra, const struct sp_term *terms, size_t count)
+{
+    struct sp_term *kept = count > SP_MAX_TERMS || algebra->failed ? NULL : sp_terms_new(algebra, count);
+    for (size_t i = 0; kept && i < count; i++) {
+        struct sp_factor *factors = sp_arena_array(&algebra->arena, terms[i].count, sizeof *factors);
+        if (terms[i].count) memcpy(factors, terms[i].factors, terms[i].count * sizeof *factors);
+        kept[i] = (struct sp_term){terms[i].coefficient, factors, terms[i].count};
+    }
+    return sp_terms_wrap(algebra, kept, count);
+}
+
+/* ---- order ---- */
+
+static int degree_of(const struct sp_term *term)
+{
+    int degree = 0;
+    for (size_t i = 0; i < term->count; i++) degree += term->factors[i].exponent;
+    return degree;
+}
+
+static struct sp_factor factor_at(const struct sp_term *term, size_t i)
+{
+    return i < term->count ? term->factors[i] : (struct sp_factor){SIZE_MAX, 0};
+}
+
+/* An absent atom has the exponent 0. */
+static int compare_factors(const struct sp_term *a, const struct sp_term *b)
+{
+    for (size_t i = 0; i < a->count || i < b->count; i++) {
+        const struct sp_factor left = factor_at(a, i), right = factor_at(b, i);
+        if (left.atom == right.atom && left.exponent == right.exponent) continue;
+        const int in_left = left.atom <= right.atom ? left.exponent : 0;
+        const int in_right = right.atom <= left.atom ? right.exponent : 0;
+        return in_left > in_right ? -1 : 1;
+    }
+    return 0;
+}
+
+int sp_terms_compare(const struct sp_term *a, const struct sp_term *b)
+{
+    const int left = degree_of(a), right = degree_of(b);
+    if (left != right) return left > right ? -1 : 1;
+    return compare_factors(a, b);
+}
+
+static int compare_for_sort(const void *a, const void *b) { return sp_terms_compare(a, b); }
+
+int sp_term_exponent(const struct sp_term *term, size_t atom)
+{
+    for (size_t i = 0; i < term->count; i++)
+        if (term->factors[i].atom == atom) return term->factors[i].exponent;
+    return 0;
+}
+
+/* ---- sums ---- */
+
+static struct sp_term add_like(struct sp_algebra *algebra, struct sp_term a, struct sp_term b)
+{
+    if (!sp_rational_add(a.coefficient, b.coefficient, &a.coefficient)) sp_algebra_fail(algebra, overflowed);
+    return a;
+}
+
+size_t sp_terms_merge(struct sp_algebra *algebra, const struct sp_term *a, size_t a_count, const struct sp_term *b,
+                      size_t b_count, struct sp_term *out)
+{
+    size_t i = 0, k = 0, count = 0;
+    while (i < a_count && k < b_count) {
+        const int order = sp_terms_compare(&a[i], &b[k]);
+        if (order) {
+            out[count++] = order < 0 ? a[i++] : b[k++];
+            continue;
+        }
+        out[count] = add_like(algebra, a[i++], b[k++]);
+        if (!sp_rational_is_zero(out[count].coefficient)) count++;
+    }
+    if (i < a_count) memcpy(out + count, a + i, (a_count - i) * sizeof *out);
+    if (k < b_count) memcpy(out + count, b + k, (b_count - k) * sizeof *out);
+    return count + (a_count - i) + (b_count - k);
+}
+
+/* For terms in any order, with repetitions. */
+static size_t sort_and_join(struct sp_algebra *algebra, struct sp_term *terms, size_t count)
+{
+    size_t kept = 0;
+    qsort(terms, count, sizeof *terms, compare_for_sort);
+    for (size_t i = 0; i < count;) {
+        struct sp_term sum = terms[i++];
+        while (i < count && sp_terms_compare(&sum, &terms[i]) == 0) sum = add_like(algebra, sum, terms[i++]);
+        if (!sp_rational_is_zero(sum.coefficient)) terms[kept++] = sum;
+    }
+    return kept;
+}
+
+/* ---- products ---- */
+
+static bool is_condition(const struct sp_algebra *algebra, size_t atom) { return algebra->atoms[atom].is_condition; }
+
+/* *collapsed becomes true when a condition met itself: b*b = b. */
+static struct sp_term multiply(struct sp_algebra *algebra, const struct sp_term *a, const struct sp_term *b,
+                               struct sp_factor *factors, bool *collapsed)
+{
+    struct sp_term product = {{0, 1}, factors, 0};
+    for (size_t i = 0, k = 0; i < a->count || k < b->count;) {
+        const struct sp_factor left = factor_at(a, i), right = factor_at(b, k);
+        struct sp_factor factor = left.atom <= right.atom ? left : right;
+        i += left.atom <= right.atom;
+        k += right.atom <= left.atom;
+        if (left.atom == right.atom) {
+            if (is_condition(algebra, factor.atom)) *collapsed = true;
+            else factor.exponent += right.exponent;
+        }
+        if (abs(factor.exponent) > SP_MAX_EXPONENT) sp_algebra_fail(algebra, "an exponent is out of bounds");
+        if (factor.exponent) factors[product.count++] = factor;
+    }
+    if (!sp_rational_mul(a->coefficient, b->coefficient, &product.coefficient)) sp_algebra_fail(algebra, overflowed);
+    return product;
+}
+
+size_t sp_terms_row(struct sp_algebra *algebra, const struct sp_term *by, const struct sp_poly *a,
+                    struct sp_arena *factors, struct sp_term *out)
+{
+    size_t room = 0;
+    bool collapsed = false;
+    for (size_t i = 0; i < a->count; i++) room += by->count + a->terms[i].count;
+    struct sp_factor *next = sp_arena_array(factors, room, sizeof *next);
+    for (size_t i = 0; i < a->count; i++) {
+        out[i] = multiply(algebra, by, &a->terms[i], next, &collapsed);
+        next += out[i].count;
+    }
+    return collapsed ? sort_and_join(algebra, out, a->count) : a->count;
+}
+
+bool sp_term_has_condition(const struct sp_algebra *algebra, const struct sp_term *term)
+{
+    for (size_t i = 0; i < term->count; i++)
+        if (is_condition(algebra, term->factors[i].atom)) return true;
+    return false;
+}
+
+bool sp_term_inverse(struct sp_algebra *algebra, const struct sp_term *term, struct sp_term *inverse)
+{
+    struct sp_factor *factors = sp_arena_array(&algebra->arena, term->count, sizeof *factors);
+    *inverse = (struct sp_term){{1, 1}, factors, term->count};
+    for (size_t i = 0; i < term->count; i++)
+        factors[i] = (struct sp_factor){term->factors[i].atom, -term->factors[i].exponent};
+    return sp_rational_div(sp_rational_int(1), term->coefficient, &inverse->coefficient);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * Ordered lists of terms, of which polynomials are made; for src/math alone. The order is by total degree, the highest
+ * first, then lexicographic. Multiplying all terms of a list with one term keeps it, unless two equal conditions meet:
+ * then degrees shrink. */
+#ifndef SP_MATH_TERMS_H
+#define SP_MATH_TERMS_H
+
+#include "math/poly.h"
+
+struct sp_terms {
+    struct sp_term *at; /* heap */
+    size_t count;
+};
+
+/* What every operation returns once the algebra has failed: it is equal to nothing, not even to itself. */
+extern const struct sp_poly sp_poly_invalid;
+
+const struct sp_poly *sp_algebra_fail(struct sp_algebra *algebra, const char *why);
+/* Memory for `count` terms, or NULL when that would be more than an algebra may take. */
+struct sp_term *sp_terms_new(struct sp_algebra *algebra, size_t count);
+/* A polynomial of ordered terms that are in the arena. */
+const struct sp_poly *sp_terms_wrap(struct sp_algebra *algebra, const struct sp_term *terms, size_t count);
+/* The same of terms elsewhere, which are copied with their factors. */
+const struct sp_poly *sp_terms_keep(struct sp_algebra *algebra, const struct sp_term *terms, size_t count);
+
+int sp_terms_compare(const struct sp_term *a, const struct sp_term *b);
+int sp_term_exponent(const struct sp_term *term, size_t atom);
+/* a + b into `out`, which has room for both; returns how many terms that gives. */
+size_t sp_terms_merge(struct sp_algebra *algebra, const struct sp_term *a, size_t a_count, const struct sp_term *b,
+                      size_t b_count, struct sp_term *out);
+/* by*a into `out`, which has room for a->count terms; their factors go into `factors`. Returns how many terms. */
+size_t sp_terms_row(struct sp_algebra *algebra, const struct sp_term *by, const struct sp_poly *a,
+                    struct sp_arena *factors, struct sp_term *out);
+/* Whether one of the factors is a condition, which may be 0 and so has no inverse. */
+bool sp_term_has_condition(const struct sp_algebra *algebra, const struct sp_term *term);
+/* 1/term, in the arena; false on overflow. Where a condition is in it, the caller knows that it cancels. */
+bool sp_term_inverse(struct sp_algebra *algebra, const struct sp_term *term, struct sp_term *inverse);
+
+#endif
