@@ -144,8 +144,9 @@ static struct sp_term multiply(struct sp_algebra *algebra, const struct sp_term 
         i += left.atom <= right.atom;
         k += right.atom <= left.atom;
         if (left.atom == right.atom) {
+            factor.exponent += right.exponent; /* 0 when a condition is divided by itself */
             if (is_condition(algebra, factor.atom)) *collapsed = true;
-            else factor.exponent += right.exponent;
+            if (is_condition(algebra, factor.atom) && factor.exponent) factor.exponent = 1;
         }
         if (abs(factor.exponent) > SP_MAX_EXPONENT) sp_algebra_fail(algebra, "an exponent is out of bounds");
         if (factor.exponent) factors[product.count++] = factor;
