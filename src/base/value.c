@@ -137,21 +137,36 @@ static bool bad_json(const char *json, size_t offset, struct sp_error *error)
     return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "line %zu, column %zu: not JSON", line, column);
 }
 
+/* Python writes Infinity and NaN, for which JSON has no words: they become a number beyond all doubles, and null. As
+ * long as what they replace, so that a mistake behind them is found at its place. */
+static void replace_python_words(char *json, size_t length)
+{
+    bool quoted = false;
+    for (size_t i = 0; i < length; i++) {
+        if (quoted && json[i] == '\\') i++;
+        else if (json[i] == '"') quoted = !quoted;
+        else if (quoted) continue;
+        else if (length - i >= 8 && memcmp(json + i, "Infinity", 8) == 0) memcpy(json + i, "1e9999  ", 8);
+        else if (i && json[i - 1] == ' ' && length - i >= 3 && memcmp(json + i, "NaN", 3) == 0)
+            memcpy(json + i - 1, "null", 4);
+    }
+}
+
 bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct sp_value *value,
                          struct sp_error *error)
 {
     const char *end = NULL;
     const size_t valid = sp_utf8_check(json, length);
     if (valid < length) return bad_json(json, valid, error);
-    cJSON *node = cJSON_ParseWithLengthOpts(json, length, &end, 0);
-    if (!node) return bad_json(json, end ? (size_t)(end - json) : 0, error);
-    size_t rest = (size_t)(end - json);
-    while (rest < length && strchr(" \t\r\n", json[rest])) rest++;
-    if (rest < length) {
-        cJSON_Delete(node);
-        return bad_json(json, rest, error);
-    }
-    *value = from_node(arena, node);
+    struct sp_text copy = {0};
+    sp_text_append(&copy, json, length);
+    replace_python_words(copy.data, length);
+    cJSON *node = cJSON_ParseWithLengthOpts(copy.data, length, &end, 0);
+    size_t rest = end ? (size_t)(end - copy.data) : 0;
+    sp_text_free(&copy);
+    while (node && rest < length && strchr(" \t\r\n", json[rest]) && json[rest]) rest++;
+    const bool good = node && rest == length;
+    if (good) *value = from_node(arena, node);
     cJSON_Delete(node);
-    return true;
+    return good ? true : bad_json(json, rest, error);
 }

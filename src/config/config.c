@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/utf8.h"
 
 enum { MAX_CONFIG = 16 << 20 };
 
@@ -93,6 +94,10 @@ enum sp_status sp_config_set(struct sp_config *config, const char *setting, stru
         return error->status;
     }
     const char *path = sp_arena_copy(&config->arena, setting, (size_t)(equals - setting));
+    if (*path == '.' || equals[-1] == '.' || strstr(path, "..")) {
+        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "'%s': expected a key on each side of a dot", setting);
+        return error->status;
+    }
     if (!sp_value_parse_json(&config->arena, equals + 1, strlen(equals + 1), &value, &not_json))
         value = sp_value_string(sp_arena_string(&config->arena, equals + 1));
     sp_config_set_value(config, path, value, "command line");
@@ -125,6 +130,8 @@ static bool parse(struct sp_config *config, const char *path, const char *text, 
         return sp_fail(error, SP_ERR_TABLE, SP_KIND_UNRECOGNISED,
                        "this is a git-lfs pointer, not the file itself (run 'git lfs pull')");
     if (ends_with(path, ".hpm") || ends_with(path, ".hpm-template")) {
+        if (sp_utf8_check(text, length) < length || strlen(text) < length)
+            return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "expected UTF-8 text");
         if (!sp_hpm_parse(&config->arena, text, &root, error)) return false;
     } else if (!sp_value_parse_json(&config->arena, text, length, &root, error)) return false;
     if (root.type != SP_OBJECT)

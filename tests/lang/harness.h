@@ -129,6 +129,29 @@ static inline void run_free(struct run *run)
     free(run->text);
 }
 
+/* The value of an expression as JSON, "absent", "null" or the message. It becomes a default, and so a hyper-parameter
+ * that the prediction reports. */
+static inline char *evaluate(const char *expression, const char *settings)
+{
+    struct sp_text table = {0};
+    sp_text_printf(&table, "table t\nf(a, b) = a*10 + b\nsquare(x) = x^2\njust(x) = x\nv = result default just(%s)\n",
+                   expression);
+    sp_text_puts(&table, "absent (1) if absent(v)\nnull (1) if null(v)\nset (1) if not absent(v) and not null(v)\n");
+    struct run run = predict(table.data, settings);
+    const char *found = NULL;
+    if (!run.prediction) found = strstr(run.text, ": ") + 2;
+    else if (sp_prediction_find(run.prediction, "set") == SP_NONE)
+        found = sp_prediction_tensor(run.prediction, 0)->name;
+    for (size_t i = 0; !found && i < sp_prediction_hyperparameter_count(run.prediction); i++) {
+        const struct sp_hyperparameter h = sp_prediction_hyperparameter(run.prediction, i);
+        if (strcmp(h.name, "result") == 0) found = h.value;
+    }
+    char *value = found ? strndup(found, strcspn(found, "\n")) : strdup("nothing");
+    run_free(&run);
+    sp_text_free(&table);
+    return value;
+}
+
 static inline void assert_listing(const char *table, const char *settings, const char *expected)
 {
     struct run run = predict(table, settings);

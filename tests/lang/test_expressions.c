@@ -7,33 +7,6 @@ struct line {
     const char *expression, *expected, *settings;
 };
 
-/* The value becomes a default, and so a hyper-parameter that the prediction reports. */
-static char *evaluate(const char *expression, const char *settings)
-{
-    struct sp_text table = {0};
-    sp_text_printf(&table,
-                   "table t\nf(a, b) = a*10 + b\nsquare(x) = x^2\njust(x) = x\n"
-                   "v = result default just(%s)\n",
-                   expression);
-    sp_text_puts(&table, "absent (1) if absent(v)\nnull (1) if null(v)\nset (1) if not absent(v) and not null(v)\n");
-    struct run run = predict(table.data, settings);
-    char *value = NULL;
-    if (!run.prediction) {
-        const char *message = strstr(run.text, ": ");
-        value = strndup(message + 2, strcspn(message + 2, "\n"));
-    } else if (sp_prediction_find(run.prediction, "set") == SP_NONE) {
-        value = strdup(sp_prediction_tensor(run.prediction, 0)->name);
-    } else {
-        for (size_t i = 0; i < sp_prediction_hyperparameter_count(run.prediction); i++) {
-            const struct sp_hyperparameter h = sp_prediction_hyperparameter(run.prediction, i);
-            if (strcmp(h.name, "result") == 0) value = strdup(h.value);
-        }
-    }
-    run_free(&run);
-    sp_text_free(&table);
-    return value;
-}
-
 static void check(const struct line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
