@@ -358,7 +358,8 @@ static bool fallback(struct sp_eval *eval, const struct sp_env *env, const struc
         if (!path) path = key_path(eval, env, last->args[0]);
     }
     if (!sp_eval(eval, env, last, value)) return false;
-    if (path && sp_value_is_set(*value) && value->type != SP_OBJECT && !key_path(eval, env, last))
+    if (path && sp_value_is_set(*value) && value->type != SP_OBJECT &&
+        sp_map_get(&eval->read_paths, path) == SIZE_MAX && !key_path(eval, env, last))
         record(eval, path, *value,
                sp_arena_printf(eval->arena, "default (%s:%zu)", expr->span.source->name,
                                sp_span_position(expr->span).line));
@@ -530,8 +531,10 @@ static bool append_value(struct sp_eval *eval, const struct sp_expr *hole, struc
 
 const char *sp_eval_template(struct sp_eval *eval, const struct sp_env *env, const struct sp_template *name)
 {
-    struct sp_text text = {0};
+    struct sp_text text = eval->scratch; /* taken away while it is in use: the name in a hole may need one too */
     bool good = true;
+    eval->scratch = (struct sp_text){0};
+    text.length = 0;
     sp_text_puts(&text, env->frame->prefix);
     for (size_t i = 0; i < name->count && good; i++) {
         struct sp_value value;
@@ -541,6 +544,7 @@ const char *sp_eval_template(struct sp_eval *eval, const struct sp_env *env, con
                    append_value(eval, name->pieces[i].hole, value, &text);
     }
     const char *result = good ? sp_arena_copy(eval->arena, text.data, text.length) : NULL;
-    sp_text_free(&text);
+    sp_text_free(&eval->scratch);
+    eval->scratch = text;
     return result;
 }

@@ -24,6 +24,7 @@ struct sp_eval {
     size_t reading_count, reading_capacity;
     struct sp_map read_paths;
     struct sp_text *messages;
+    struct sp_text scratch; /* of sp_eval_template; freed by the owner */
     size_t mistakes;
     const char *first_missing; /* the first hyper-parameter that was needed and not set */
     unsigned depth;

@@ -9,7 +9,7 @@
 
 #include "base/checked.h"
 
-enum { MAX_USE_DEPTH = 64, MAX_PREDICTED = 4 * 1000 * 1000, MAX_STEPS = 64 * 1000 * 1000 };
+enum { MAX_USE_DEPTH = 64, MAX_TIES = 32, MAX_PREDICTED = 4 * 1000 * 1000, MAX_STEPS = 64 * 1000 * 1000 };
 
 struct pending_tie {
     size_t tensor;
@@ -24,7 +24,9 @@ struct expander {
     size_t tie_count, tie_capacity;
     struct sp_map group_names;
     unsigned use_depth;
-    size_t steps;
+    size_t most; /* tensors */
+    bool full;   /* there are more */
+    size_t steps, most_steps;
     bool unsupported; /* a 'require' said no */
 };
 
@@ -104,8 +106,9 @@ static void emit(struct expander *x, const struct sp_env *env, const struct sp_r
     tensor.name = sp_eval_template(&x->eval, env, &row->name);
     if (!shape(x, env, row, &tensor) || !tensor.name) return;
     if (!old_names(x, env, row, &tensor) || !tie(x, env, row, &tensor)) return;
-    if (out->count >= MAX_PREDICTED) {
-        sp_eval_fail(&x->eval, row->span, "more than %d tensors", MAX_PREDICTED);
+    if (out->count >= x->most) {
+        x->full = true;
+        sp_eval_fail(&x->eval, row->span, "more than %zu tensors", x->most);
         return;
     }
     if (!sp_map_add(&out->names, tensor.name, out->count)) {
@@ -223,8 +226,9 @@ static void use(struct expander *x, const struct sp_env *env, const struct sp_ro
 
 static bool take_step(struct expander *x, struct sp_span span)
 {
-    if (x->steps++ < MAX_STEPS) return true;
-    return sp_eval_fail(&x->eval, span, "the loops take more than %d steps", MAX_STEPS);
+    if (x->full) return false;
+    if (x->steps++ < x->most_steps) return true;
+    return sp_eval_fail(&x->eval, span, "the loops take more than %zu steps", x->most_steps);
 }
 
 static void expand_rows(struct expander *x, const struct sp_env *env)
@@ -248,6 +252,15 @@ static void expand_with(struct expander *x, const struct sp_env *env, size_t cla
     expand_clauses(x, &inner, clause + 1);
 }
 
+/* The loop over the indices of the scope alone. */
+static void expand_some(struct expander *x, const struct sp_env *env, size_t clause, int64_t first, int64_t last)
+{
+    const struct sp_scope *scope = x->eval.hyper->scope;
+    for (size_t i = 0; i < scope->index_count; i++)
+        if (scope->indices[i] >= first && scope->indices[i] <= last)
+            expand_with(x, env, clause, sp_value_int(scope->indices[i]));
+}
+
 static void expand_range(struct expander *x, const struct sp_env *env, size_t clause)
 {
     const struct sp_clause *loop = &env->section->clauses[clause];
@@ -255,6 +268,10 @@ static void expand_range(struct expander *x, const struct sp_env *env, size_t cl
     if (!sp_eval_int(&x->eval, env, loop->first, "the first index", &first) ||
         !sp_eval_int(&x->eval, env, loop->last, "the last index", &last))
         return;
+    if (x->eval.hyper->scope && x->eval.hyper->scope->indices) {
+        expand_some(x, env, clause, first, last);
+        return;
+    }
     for (int64_t i = first; i <= last && take_step(x, loop->last->span); i++) {
         expand_with(x, env, clause, sp_value_int(i));
         if (i == INT64_MAX || x->eval.mistakes > SP_MAX_MESSAGES) return;
@@ -333,6 +350,16 @@ static bool tie_fits(const struct sp_predicted *tensor, const struct sp_predicte
     return true;
 }
 
+/* Whether the ties that are resolved so far lead from `target` back to the tensor. */
+static bool in_circle(const struct expander *x, size_t tensor, size_t target)
+{
+    for (size_t steps = 0; target != SP_NONE && target != tensor; steps++) {
+        if (steps == MAX_TIES) return true; /* nobody chains so many */
+        target = x->out->tensors[target].same_as;
+    }
+    return target == tensor;
+}
+
 static void resolve_ties(struct expander *x)
 {
     struct sp_prediction *out = x->out;
@@ -340,9 +367,11 @@ static void resolve_ties(struct expander *x)
         const struct pending_tie *tied = &x->ties[i];
         if (tied->tensor >= out->count) continue; /* its row failed */
         const size_t target = sp_map_get(&out->names, tied->target);
+        if (target == SIZE_MAX && x->eval.hyper->scope) continue;
         if (target == SIZE_MAX)
             sp_eval_fail(&x->eval, tied->span, "this table has no tensor '%s' to be the same as", tied->target);
-        else if (target == tied->tensor) sp_eval_fail(&x->eval, tied->span, "a tensor cannot be the same as itself");
+        else if (in_circle(x, tied->tensor, target))
+            sp_eval_fail(&x->eval, tied->span, "'%s' is tied to itself", out->tensors[tied->tensor].name);
         else if (!tie_fits(&out->tensors[tied->tensor], &out->tensors[target]))
             sp_eval_fail(&x->eval, tied->span, "'%s' and '%s' have different shapes", out->tensors[tied->tensor].name,
                          tied->target);
@@ -420,6 +449,8 @@ struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyp
     struct sp_text messages = {0};
     *out = (struct sp_prediction){.table = table};
     struct expander x = {.eval = {.arena = &out->arena, .hyper = hyper, .messages = &messages}, .out = out};
+    x.most = hyper->scope ? hyper->scope->most : MAX_PREDICTED;
+    x.most_steps = hyper->scope ? 64 * x.most + 1024 : MAX_STEPS;
     start(&x, table);
     if (!x.eval.mistakes) resolve_ties(&x);
     if (!x.eval.mistakes && !sum_up(out)) sp_eval_fail(&x.eval, table->span, "the total does not fit in 64 bits");
@@ -429,6 +460,7 @@ struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyp
     free(x.ties);
     free(x.eval.readings);
     sp_map_free(&x.eval.read_paths);
+    sp_text_free(&x.eval.scratch);
     sp_map_free(&x.group_names);
     sp_text_free(&messages);
     if (error->status == SP_OK) return out;
