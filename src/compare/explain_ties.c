@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Tied tensors that are stored all the same, and whether the file shares their storage. */
+ * Tied tensors that are stored all the same, and tensors that share a storage although nothing ties them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "compare/check.h"
 #include "lang/prediction.h"
+
+/* ---- tied, and stored all the same ---- */
 
 /* The hyper-parameter, or expression, that ties the tensor; NULL when it is always tied. */
 static const char *tie_condition(struct sp_check *check, size_t predicted)
@@ -18,7 +21,8 @@ static const char *tie_condition(struct sp_check *check, size_t predicted)
     return kept;
 }
 
-static size_t storage_of(const struct sp_inventory *inventory, size_t tensor)
+/* The first tensor of the file that has the same storage, offset and shape. */
+static size_t first_alike(const struct sp_inventory *inventory, size_t tensor)
 {
     const size_t first = sp_inventory_tensor(inventory, tensor)->same_as;
     return first == SP_NONE ? tensor : first;
@@ -26,34 +30,115 @@ static size_t storage_of(const struct sp_inventory *inventory, size_t tensor)
 
 static bool shares_storage(const struct sp_check *check, const struct sp_finding *finding)
 {
-    const size_t partner = check->match.tensor_of[sp_prediction_tensor(check->prediction, finding->predicted)->same_as];
-    return storage_of(check->inventory, finding->tensor) == storage_of(check->inventory, partner);
+    const size_t partner = check->match.tensor_of[sp_match_partner(&check->match, finding->predicted)];
+    return first_alike(check->inventory, finding->tensor) == first_alike(check->inventory, partner);
 }
 
-static struct sp_cause copy_cause(struct sp_check *check, const struct sp_finding *finding)
+/* A cause gathers all tensors that are tied to one partner in one way. */
+struct tie {
+    size_t partner, cause;
+    bool shared;
+    const char *condition;
+};
+
+static bool same_tie(const struct tie *a, const struct tie *b)
 {
-    const char *partner =
-        sp_prediction_tensor(check->prediction, sp_prediction_tensor(check->prediction, finding->predicted)->same_as)
-            ->name;
-    const char *key = tie_condition(check, finding->predicted);
-    const char *why = key ? sp_arena_printf(&check->arena, " (%s)", key) : "";
-    struct sp_cause cause = {.severity = SP_SEVERITY_NOTE, .hyperparameter = key};
-    if (shares_storage(check, finding)) {
-        cause.id = "tied";
-        cause.message = sp_arena_printf(&check->arena, "%s and %s share one storage, as they should%s", finding->name,
-                                        partner, why);
-        return cause;
-    }
-    cause.id = "tied-copy";
-    cause.severity = SP_SEVERITY_WARNING;
-    cause.message = sp_arena_printf(&check->arena, "%s is stored although it is tied to %s%s: loaders ignore this copy",
-                                    finding->name, partner, why);
-    return cause;
+    if (a->partner != b->partner || a->shared != b->shared || !a->condition != !b->condition) return false;
+    return !a->condition || strcmp(a->condition, b->condition) == 0;
+}
+
+/* " (tie_word_embeddings is true by default)"; the cause gets the hyper-parameter when it is one. */
+static const char *why_tied(struct sp_check *check, const char *condition, struct sp_cause *cause)
+{
+    const size_t key = condition ? sp_find_hyperparameter(check->prediction, condition) : SP_NONE;
+    if (!condition) return "";
+    if (key == SP_NONE) return sp_arena_printf(&check->arena, " (%s)", condition);
+    const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
+    cause->hyperparameter = hyper.name;
+    cause->configured = hyper.value;
+    return sp_arena_printf(&check->arena, " (%s is %s %s)", hyper.name, hyper.value, sp_said_where(check, hyper.from));
+}
+
+static void describe_tie(struct sp_check *check, const struct tie *tie)
+{
+    struct sp_cause *cause = &check->causes[tie->cause];
+    const bool one = cause->explains == 1;
+    const char *names = sp_check_names(check, sp_explained_by, &tie->cause);
+    const char *partner = sp_inventory_tensor(check->inventory, check->match.tensor_of[tie->partner])->name;
+    const char *why = why_tied(check, tie->condition, cause);
+    if (tie->shared)
+        cause->message = sp_arena_printf(&check->arena, "%s %s the storage of %s, as %s should%s", names,
+                                         one ? "shares" : "share", partner, one ? "it" : "they", why);
+    else
+        cause->message = sp_arena_printf(&check->arena, "%s %s stored although %s tied to %s%s", names,
+                                         one ? "is" : "are", one ? "it is" : "they are", partner, why);
+}
+
+/* The tie that the finding belongs to: a known one, or a new one with its cause. */
+static size_t tie_of(struct sp_check *check, const struct sp_finding *finding, struct tie **ties, size_t *count,
+                     size_t *capacity)
+{
+    struct tie tie = {.partner = sp_match_partner(&check->match, finding->predicted),
+                      .shared = shares_storage(check, finding),
+                      .condition = tie_condition(check, finding->predicted)};
+    for (size_t i = *count; i-- > 0 && *count - i <= 8;) /* the last few: what is alike stands together */
+        if (same_tie(&(*ties)[i], &tie)) return i;
+    tie.cause =
+        sp_check_add_cause(check, (struct sp_cause){.id = tie.shared ? "tied" : "tied-copy",
+                                                    .severity = tie.shared ? SP_SEVERITY_NOTE : SP_SEVERITY_WARNING});
+    SP_GROW(*ties, *count, *capacity);
+    (*ties)[*count] = tie;
+    return (*count)++;
 }
 
 void sp_explain_ties(struct sp_check *check)
 {
-    for (size_t i = 0; i < check->finding_count; i++)
-        if (strcmp(check->findings[i].id, "tied-present") == 0)
-            sp_check_explain(check, i, sp_check_add_cause(check, copy_cause(check, &check->findings[i])));
+    struct tie *ties = NULL;
+    size_t count = 0, capacity = 0;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        if (strcmp(check->findings[i].id, "tied-present") != 0) continue;
+        const size_t tie = tie_of(check, &check->findings[i], &ties, &count, &capacity);
+        sp_check_explain(check, i, ties[tie].cause);
+    }
+    for (size_t i = 0; i < count; i++) describe_tie(check, &ties[i]);
+    free(ties);
+}
+
+/* ---- not tied, and of one storage all the same ---- */
+
+/* Buffers may be shared: they are not trained. */
+static bool is_parameter(const struct sp_check *check, size_t tensor)
+{
+    const size_t predicted = check->match.predicted_of[tensor];
+    return predicted != SP_NONE && !sp_prediction_tensor(check->prediction, predicted)->buffer;
+}
+
+static bool is_tied(const struct sp_check *check, size_t tensor)
+{
+    const size_t predicted = check->match.predicted_of[tensor];
+    return sp_match_predicted(&check->match, predicted) == SP_TIED_PRESENT;
+}
+
+void sp_explain_sharing(struct sp_check *check)
+{
+    const size_t total = sp_inventory_count(check->inventory);
+    const char **names = sp_realloc(NULL, total, sizeof *names);
+    size_t count = 0;
+    const char *first = NULL;
+    for (size_t i = 0; i < total; i++) {
+        const size_t alike = sp_inventory_tensor(check->inventory, i)->same_as;
+        if (alike == SP_NONE || !is_parameter(check, i) || !is_parameter(check, alike)) continue;
+        if (is_tied(check, i) || is_tied(check, alike)) continue;
+        names[count++] = sp_inventory_tensor(check->inventory, i)->name;
+        if (!first) first = sp_inventory_tensor(check->inventory, alike)->name;
+    }
+    if (count)
+        sp_check_add_cause(
+            check, (struct sp_cause){
+                       .id = "shared",
+                       .severity = SP_SEVERITY_WARNING,
+                       .message = sp_arena_printf(&check->arena, "%s %s the storage of %s although nothing ties them",
+                                                  sp_some_names(check, names, count), count == 1 ? "shares" : "share",
+                                                  count == 1 ? first : "other tensors")});
+    free(names);
 }

@@ -68,7 +68,8 @@ static void rebuild(struct sp_config *config)
     struct sp_value root = config->file_root;
     for (size_t i = 0; i < config->setting_count; i++)
         root = with_path(&config->arena, root, config->settings[i].path, config->settings[i].value);
-    config->hyper = (struct sp_hyper){root, slash ? slash + 1 : config->path, config->overrides, config->setting_count};
+    config->hyper = (struct sp_hyper){root, slash ? slash + 1 : config->path, config->overrides, config->setting_count,
+                                      config->scope};
 }
 
 void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from)
@@ -113,6 +114,12 @@ struct sp_config *sp_config_variant(const struct sp_config *config)
         sp_config_set_value(variant, config->settings[i].path, config->settings[i].value, config->overrides[i].from);
     rebuild(variant);
     return variant;
+}
+
+void sp_config_limit(struct sp_config *config, const struct sp_scope *scope)
+{
+    config->scope = scope;
+    config->hyper.scope = scope;
 }
 
 /* ---- files ---- */

@@ -120,8 +120,10 @@ static void emit(struct expander *x, const struct sp_env *env, const struct sp_r
         sp_eval_fail(&x->eval, row->span, "the name of the tensor is empty");
         return;
     }
-    if (out->count >= MAX_PREDICTED) {
-        sp_eval_fail(&x->eval, row->span, "more than %d tensors", MAX_PREDICTED);
+    const struct sp_scope *scope = x->eval.hyper->scope;
+    const size_t most = scope ? scope->most : MAX_PREDICTED;
+    if (out->count >= most) {
+        sp_eval_fail(&x->eval, row->span, "more than %zu tensors", most);
         x->eval.stopped = true;
         return;
     }
@@ -259,6 +261,16 @@ static bool expand_turn(struct expander *x, const struct sp_env *env, size_t cla
     return x->eval.mistakes == mistakes;
 }
 
+/* The loop over the indices of the scope alone. */
+static void expand_some(struct expander *x, const struct sp_env *env, size_t clause, int64_t first, int64_t last)
+{
+    const struct sp_scope *scope = x->eval.hyper->scope;
+    for (size_t i = 0; i < scope->index_count; i++)
+        if (scope->indices[i] >= first && scope->indices[i] <= last &&
+            !expand_turn(x, env, clause, sp_value_int(scope->indices[i])))
+            return;
+}
+
 static void expand_range(struct expander *x, const struct sp_env *env, size_t clause)
 {
     const struct sp_clause *loop = &env->section->clauses[clause];
@@ -266,6 +278,10 @@ static void expand_range(struct expander *x, const struct sp_env *env, size_t cl
     if (!sp_eval_int(&x->eval, env, loop->first, "the first index", &first) ||
         !sp_eval_int(&x->eval, env, loop->last, "the last index", &last))
         return;
+    if (x->eval.hyper->scope && x->eval.hyper->scope->indices) {
+        expand_some(x, env, clause, first, last);
+        return;
+    }
     for (int64_t i = first; i <= last && expand_turn(x, env, clause, sp_value_int(i)) && i < INT64_MAX; i++) continue;
 }
 
@@ -366,6 +382,7 @@ static void resolve_ties(struct expander *x)
         const struct pending_tie *tied = &x->ties[i];
         if (tied->tensor >= out->count) continue; /* its row failed */
         const size_t target = sp_map_get(&out->names, tied->target);
+        if (target == SIZE_MAX && x->eval.hyper->scope) continue; /* outside of it */
         if (target == SIZE_MAX)
             sp_eval_fail(&x->eval, tied->span, "this table has no tensor '%s' to be the same as", tied->target);
         else if (target == tied->tensor) sp_eval_fail(&x->eval, tied->span, "a tensor cannot be the same as itself");
