@@ -52,7 +52,7 @@ static int prove(const struct cli_args *args, const struct cli_subject *subject)
 static int run(const struct cli_args *args)
 {
     struct cli_subject subject;
-    int status = cli_subject_open(&subject, args, NULL);
+    int status = cli_subject_open_tables(&subject, args);
     if (status == CLI_OK) status = add_claims(args, &subject);
     if (status == CLI_OK) status = prove(args, &subject);
     cli_subject_close(&subject);

@@ -411,7 +411,7 @@ static int try_point(struct trial *trial, uint64_t *state, const char **example)
     struct sp_rational left, right;
     int result = -1;
     set_point(trial, config, &values, state);
-    if (sp_count_table(&there, trial->count->tables, trial->count->table, sp_config_hyper(config))) {
+    if (sp_count_table(&there, trial->count->tables, trial->count->table, sp_config_hyper(config), true)) {
         struct trial local = *trial;
         local.count = &there;
         local.when = (struct sp_values){0};
@@ -553,7 +553,7 @@ static bool prove_table(struct sp_proofs *proofs, const struct sp_tables *tables
     for (size_t i = 0; i < tables->count; i++)
         if (concerns(tables, tables->units[i], table)) claims += tables->units[i]->claim_count;
     if (!claims) return true;
-    const bool good = sp_count_table(&count, tables, table, NULL);
+    const bool good = sp_count_table(&count, tables, table, NULL, false);
     if (!good) sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s", count.messages.data);
     for (size_t i = 0; good && i < tables->count; i++)
         for (size_t k = 0; concerns(tables, tables->units[i], table) && k < tables->units[i]->claim_count; k++)

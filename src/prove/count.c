@@ -402,9 +402,10 @@ static void sum_groups(struct sp_count *count)
 }
 
 bool sp_count_table(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
-                    const struct sp_hyper *settings)
+                    const struct sp_hyper *settings, bool scalars)
 {
     *count = (struct sp_count){.tables = tables, .table = table};
+    count->symbolic.scalars = scalars;
     count->symbolic.settings = settings;
     count->symbolic.messages = &count->messages;
     struct walk walk = {&count->symbolic, 0};

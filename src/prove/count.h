@@ -31,10 +31,11 @@ struct sp_count {
     struct sp_text messages;
 };
 
-/* Counts `table`; `settings` (or NULL) fixes hyper-parameters. False with the mistakes in count->messages. Free it
+/* Counts `table`; `settings` (or NULL) fixes hyper-parameters; with `scalars` one that is no list has one value for
+ * both sides of a pair. False with the mistakes in count->messages. Free it
  * with sp_count_free in either case. */
 bool sp_count_table(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
-                    const struct sp_hyper *settings);
+                    const struct sp_hyper *settings, bool scalars);
 void sp_count_free(struct sp_count *count);
 /* The parameters of a group; of all for NULL or "total". NULL when there is no such group. */
 const struct sp_poly *sp_count_group(void *count, const char *name);

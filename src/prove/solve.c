@@ -32,24 +32,28 @@ static struct sp_value configured(const struct sp_hyper *hyper, const char *key)
     return sp_value_member(object, key);
 }
 
-/* at(num_embed, 0) and the like: the symbol's text is evaluated with the configuration put in. */
-static bool evaluated(const struct sp_count *settled, const char *name, struct sp_rational *value)
+/* The value of a definition of the table under the whole configuration: for symbols that are computed from keys. */
+static bool evaluated(struct sp_count *settled, const char *name, struct sp_rational *value)
 {
     const struct sp_unit *unit = settled->table;
     for (size_t i = 0; i < unit->definition_count; i++) {
         if (strcmp(unit->definitions[i].name, name) != 0) continue;
         struct sp_sym sym;
+        struct sp_values defaults = {0};
         const struct sp_sym_env env = {.frame = settled->frame};
         const struct sp_expr expr = {
             .kind = SP_EXPR_NAME, .name = unit->definitions[i].name, .span = unit->definitions[i].span};
-        return sp_sym_eval((struct sp_symbolic *)&settled->symbolic, &env, &expr, &sym) &&
-               sym.kind <= SP_SYM_CONDITION && sp_poly_is_constant(sym.poly, value);
+        if (!sp_sym_eval(&settled->symbolic, &env, &expr, &sym) || sym.kind > SP_SYM_CONDITION) return false;
+        sp_values_add_defaults(settled, &defaults, false);
+        const struct sp_poly *poly = sp_reduce(settled, sym.poly, &defaults);
+        sp_values_free(&defaults);
+        return poly && sp_poly_is_constant(poly, value);
     }
     return false;
 }
 
 /* A value for every symbol that has one: from the configuration, else its default. */
-static struct sp_values all_values(struct sp_count *count, const struct sp_count *settled, const struct sp_hyper *hyper)
+static struct sp_values all_values(struct sp_count *count, struct sp_count *settled, const struct sp_hyper *hyper)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
     struct sp_values values = {0};
@@ -74,10 +78,19 @@ static int plausibility(int64_t value)
     return value < 200; /* numbers of layers and heads are small */
 }
 
+/* How far the value is from the configured one, as a factor of it. */
+static double distance(const struct sp_solution *solution)
+{
+    const double from = strtod(solution->configured, NULL), to = (double)solution->value;
+    if (from <= 0) return 1e9;
+    return to > from ? to / from : from / to;
+}
+
 static int compare_solutions(const void *left, const void *right)
 {
     const struct sp_solution *a = left, *b = right;
     if (a->plausibility != b->plausibility) return a->plausibility > b->plausibility ? -1 : 1;
+    if (distance(a) != distance(b)) return distance(a) < distance(b) ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 
@@ -108,11 +121,8 @@ static void solve_for(struct sp_solutions *solutions, struct sp_count *count, co
     bool complete;
     struct sp_rational now = {0, 1};
     const struct sp_poly *poly = univariate(count, error, values, symbol->atom);
-    if (!poly || (!sp_poly_uses(poly, symbol->atom) && !sp_poly_is_zero(poly) && !sp_poly_uses(error, symbol->atom))) {
-        if (!poly) skip(solutions, symbol->name);
-        return;
-    }
-    if (!sp_poly_uses(poly, symbol->atom)) return;
+    if (!poly) skip(solutions, symbol->name);
+    if (!poly || !sp_poly_uses(poly, symbol->atom)) return;
     const struct sp_poly *own = sp_reduce(count, sp_poly_atom(&count->symbolic.algebra, symbol->atom), values);
     const bool known = own && sp_poly_is_constant(own, &now) && now.den == 1;
     const size_t found = sp_poly_roots(&count->symbolic.algebra, poly, symbol->atom, roots, MAX_ROOTS, &complete);
@@ -125,7 +135,42 @@ static void solve_for(struct sp_solutions *solutions, struct sp_count *count, co
     }
 }
 
-static bool solve(struct sp_solutions *solutions, struct sp_count *count, const struct sp_count *settled,
+/* The K of a symbol that is at(K, n), one side of a pair; NULL for any other. */
+static const char *pair_of(struct sp_count *count, const struct sp_symbol_info *symbol)
+{
+    const char *comma = strrchr(symbol->key, ',');
+    if (strncmp(symbol->key, "at(", 3) != 0 || !comma) return NULL;
+    return sp_arena_copy(&count->symbolic.algebra.arena, symbol->key + 3, (size_t)(comma - symbol->key - 3));
+}
+
+/* One value for both sides is one hyper-parameter: its symbols become the first of them, under the name of the key. */
+static const struct sp_poly *join_sides(struct sp_count *count, const struct sp_poly *poly,
+                                        const struct sp_hyper *hyper)
+{
+    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
+        struct sp_symbol_info *first = &count->symbolic.symbols[i];
+        const char *key = pair_of(count, first);
+        if (!key || configured(hyper, key).type == SP_LIST) continue;
+        for (size_t k = i + 1; k < count->symbolic.symbol_count; k++) {
+            const char *other = pair_of(count, &count->symbolic.symbols[k]);
+            const struct sp_poly *joined = sp_poly_atom(&count->symbolic.algebra, first->atom);
+            if (other && strcmp(key, other) == 0)
+                poly = sp_poly_substitute(&count->symbolic.algebra, poly, count->symbolic.symbols[k].atom, joined);
+            if (!poly) return NULL;
+        }
+    }
+    return poly;
+}
+
+/* As it is called in the answer. */
+static struct sp_symbol_info named(struct sp_count *count, struct sp_symbol_info symbol, const struct sp_hyper *hyper)
+{
+    const char *key = pair_of(count, &symbol);
+    if (key && configured(hyper, key).type != SP_LIST) symbol.name = symbol.key = key;
+    return symbol;
+}
+
+static bool solve(struct sp_solutions *solutions, struct sp_count *count, struct sp_count *settled,
                   const struct sp_hyper *hyper, const char *group, uint64_t total, struct sp_error *error)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
@@ -133,12 +178,14 @@ static bool solve(struct sp_solutions *solutions, struct sp_count *count, const 
     if (!poly) return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the table has no group [%s]", group);
     if (total > INT64_MAX) return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the total does not fit in 63 bits");
     struct sp_values values = all_values(count, settled, hyper);
-    poly = sp_poly_sub(algebra, poly, sp_poly_int(algebra, (int64_t)total));
-    for (size_t i = 0; i < count->symbolic.symbol_count; i++)
-        if (!algebra->atoms[count->symbolic.symbols[i].atom].is_condition)
-            solve_for(solutions, count, poly, &values, &count->symbolic.symbols[i]);
+    poly = join_sides(count, sp_poly_sub(algebra, poly, sp_poly_int(algebra, (int64_t)total)), hyper);
+    for (size_t i = 0; poly && i < count->symbolic.symbol_count; i++) {
+        const struct sp_symbol_info symbol = named(count, count->symbolic.symbols[i], hyper);
+        if (!algebra->atoms[symbol.atom].is_condition && sp_poly_uses(poly, symbol.atom))
+            solve_for(solutions, count, poly, &values, &symbol);
+    }
     sp_values_free(&values);
-    qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
+    if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
     return !algebra->failed || sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s", algebra->failed);
 }
 
@@ -165,8 +212,8 @@ struct sp_solutions *sp_solve(const struct sp_tables *tables, const char *table,
     struct sp_config *texts = texts_only(config);
     struct sp_solutions *solutions = sp_realloc(NULL, 1, sizeof *solutions);
     *solutions = (struct sp_solutions){0};
-    const bool counted = sp_count_table(&count, tables, unit, sp_config_hyper(texts)) &&
-                         sp_count_table(&settled, tables, unit, sp_config_hyper(config));
+    const bool counted = sp_count_table(&count, tables, unit, sp_config_hyper(texts), false) &&
+                         sp_count_table(&settled, tables, unit, sp_config_hyper(config), true);
     if (!counted)
         sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s",
                 count.messages.data ? count.messages.data : settled.messages.data);

@@ -119,6 +119,9 @@ static const char *sym_text(struct sp_symbolic *symbolic, struct sp_sym sym)
 {
     struct sp_text text = {0};
     if (sym.kind == SP_SYM_OPAQUE) return sym.name;
+    if (sym.kind == SP_SYM_EITHER)
+        return sp_arena_printf(&symbolic->algebra.arena, "(%s ? %s : %s)", sp_sym_text(symbolic, sym.poly),
+                               sym_text(symbolic, sym.either[0]), sym_text(symbolic, sym.either[1]));
     if (sym.kind != SP_SYM_VALUE) return sp_sym_text(symbolic, sym.poly);
     sp_value_json(&text, sym.value);
     const char *kept = sp_arena_copy(&symbolic->algebra.arena, text.data, text.length);
@@ -135,8 +138,8 @@ static bool as_number(struct sp_symbolic *symbolic, struct sp_span span, struct 
 {
     *out = sym.poly;
     if (sym.kind == SP_SYM_NUMBER || sym.kind == SP_SYM_CONDITION) return true;
-    if (sym.kind == SP_SYM_OPAQUE) {
-        *out = sp_sym_opaque(symbolic, false, 0, sym.name);
+    if (sym.kind == SP_SYM_OPAQUE || sym.kind == SP_SYM_EITHER) {
+        *out = sp_sym_opaque(symbolic, false, 0, sym_text(symbolic, sym));
         return true;
     }
     return sp_sym_fail(symbolic, span, "expected a number, found %s", sp_value_kind(sym.value.type));
@@ -189,7 +192,7 @@ static void add_symbol(struct sp_symbolic *symbolic, size_t atom, const char *na
 static struct sp_sym open_symbol(struct sp_symbolic *symbolic, const char *name, const char *key,
                                  const struct sp_sym *fallback)
 {
-    if (fallback && (fallback->kind == SP_SYM_VALUE || fallback->kind == SP_SYM_OPAQUE)) return *fallback;
+    if (fallback && fallback->kind >= SP_SYM_VALUE) return *fallback;
     const bool is_condition = fallback && fallback->kind == SP_SYM_CONDITION;
     const struct sp_poly *poly = sp_sym_opaque(symbolic, is_condition, 0, name);
     add_symbol(symbolic, poly->terms[0].factors[0].atom,
@@ -550,30 +553,81 @@ static bool logic(struct sp_symbolic *symbolic, const struct sp_sym_env *env, co
     return true;
 }
 
+/* c ? a : b is c*a + (1-c)*b for numbers and conditions; texts are kept side by side. */
+static struct sp_sym combine(struct sp_symbolic *symbolic, const struct sp_poly *c, struct sp_sym yes, struct sp_sym no)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    if (yes.kind <= SP_SYM_CONDITION && no.kind <= SP_SYM_CONDITION) {
+        yes.poly = sp_poly_add(algebra, no.poly, sp_poly_mul(algebra, c, sp_poly_sub(algebra, yes.poly, no.poly)));
+        return yes;
+    }
+    struct sp_sym *either = sp_arena_array(&algebra->arena, 2, sizeof *either);
+    either[0] = yes;
+    either[1] = no;
+    return (struct sp_sym){.kind = SP_SYM_EITHER, .poly = c, .either = either};
+}
+
+static bool choice(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                   struct sp_sym *out)
+{
+    struct sp_rational value;
+    struct sp_sym yes, no;
+    const struct sp_poly *c;
+    if (!sp_sym_condition(symbolic, env, expr->args[0], &c)) return false;
+    if (sp_poly_is_constant(c, &value)) return sp_sym_eval(symbolic, env, expr->args[value.num ? 1 : 2], out);
+    if (!sp_sym_eval(symbolic, env, expr->args[1], &yes) || !sp_sym_eval(symbolic, env, expr->args[2], &no))
+        return false;
+    *out = combine(symbolic, c, yes, no);
+    return true;
+}
+
+static bool binary_of(struct sp_symbolic *symbolic, const struct sp_expr *expr, struct sp_sym a, struct sp_sym b,
+                      struct sp_sym *out);
+
+/* An operand that is either of two: the operation is done with both. */
+static bool binary_either(struct sp_symbolic *symbolic, const struct sp_expr *expr, struct sp_sym a, struct sp_sym b,
+                          struct sp_sym *out)
+{
+    struct sp_sym yes, no;
+    const bool left = a.kind == SP_SYM_EITHER;
+    const struct sp_sym *either = left ? a.either : b.either;
+    if (!binary_of(symbolic, expr, left ? either[0] : a, left ? b : either[0], &yes) ||
+        !binary_of(symbolic, expr, left ? either[1] : a, left ? b : either[1], &no))
+        return false;
+    *out = combine(symbolic, left ? a.poly : b.poly, yes, no);
+    return true;
+}
+
+static struct sp_sym joined(struct sp_symbolic *symbolic, struct sp_sym a, struct sp_sym b)
+{
+    struct sp_arena *arena = &symbolic->algebra.arena;
+    if (a.kind == SP_SYM_VALUE && b.kind == SP_SYM_VALUE && a.value.type == SP_STRING && b.value.type == SP_STRING)
+        return sp_sym_of_value(symbolic,
+                               sp_value_string(sp_arena_printf(arena, "%s%s", a.value.string, b.value.string)));
+    return (struct sp_sym){.kind = SP_SYM_OPAQUE,
+                           .name = sp_arena_printf(arena, "%s + %s", sym_text(symbolic, a), sym_text(symbolic, b))};
+}
+
+static bool binary_of(struct sp_symbolic *symbolic, const struct sp_expr *expr, struct sp_sym a, struct sp_sym b,
+                      struct sp_sym *out)
+{
+    if (a.kind == SP_SYM_EITHER || b.kind == SP_SYM_EITHER) return binary_either(symbolic, expr, a, b, out);
+    if (expr->op >= SP_OP_LT && expr->op <= SP_OP_GE) return order(symbolic, expr, a, b, out);
+    if (expr->op == SP_OP_EQ || expr->op == SP_OP_NE) *out = equal(symbolic, a, b);
+    else if (expr->op == SP_OP_IN || expr->op == SP_OP_NOT_IN) *out = member_of_list(symbolic, a, b);
+    else if (expr->op == SP_OP_ADD && (a.kind >= SP_SYM_VALUE || b.kind >= SP_SYM_VALUE)) *out = joined(symbolic, a, b);
+    else return arithmetic(symbolic, expr, a, b, out);
+    if (expr->op == SP_OP_NE || expr->op == SP_OP_NOT_IN) *out = negated(symbolic, *out);
+    return true;
+}
+
 static bool binary(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                    struct sp_sym *out)
 {
     struct sp_sym a, b;
     if (expr->op == SP_OP_AND || expr->op == SP_OP_OR) return logic(symbolic, env, expr, out);
     if (!sp_sym_eval(symbolic, env, expr->args[0], &a) || !sp_sym_eval(symbolic, env, expr->args[1], &b)) return false;
-    const bool texts =
-        a.kind == SP_SYM_VALUE && b.kind == SP_SYM_VALUE && a.value.type == SP_STRING && b.value.type == SP_STRING;
-    if (expr->op == SP_OP_EQ || expr->op == SP_OP_NE) {
-        *out = equal(symbolic, a, b);
-        if (expr->op == SP_OP_NE) *out = negated(symbolic, *out);
-    } else if (expr->op == SP_OP_IN || expr->op == SP_OP_NOT_IN) {
-        *out = member_of_list(symbolic, a, b);
-        if (expr->op == SP_OP_NOT_IN) *out = negated(symbolic, *out);
-    } else if (expr->op >= SP_OP_LT && expr->op <= SP_OP_GE) return order(symbolic, expr, a, b, out);
-    else if (expr->op == SP_OP_ADD && texts)
-        *out = sp_sym_of_value(symbolic, sp_value_string(sp_arena_printf(&symbolic->algebra.arena, "%s%s",
-                                                                         a.value.string, b.value.string)));
-    else if (expr->op == SP_OP_ADD && (a.kind >= SP_SYM_VALUE || b.kind >= SP_SYM_VALUE))
-        *out = (struct sp_sym){
-            .kind = SP_SYM_OPAQUE,
-            .name = sp_arena_printf(&symbolic->algebra.arena, "%s + %s", sym_text(symbolic, a), sym_text(symbolic, b))};
-    else return arithmetic(symbolic, expr, a, b, out);
-    return true;
+    return binary_of(symbolic, expr, a, b, out);
 }
 
 static bool unary(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
@@ -590,29 +644,6 @@ static bool unary(struct sp_symbolic *symbolic, const struct sp_sym_env *env, co
     return true;
 }
 
-/* c ? a : b is c*a + (1-c)*b for numbers and conditions. */
-static bool choice(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                   struct sp_sym *out)
-{
-    struct sp_algebra *algebra = &symbolic->algebra;
-    struct sp_rational value;
-    struct sp_sym yes, no;
-    const struct sp_poly *c;
-    if (!sp_sym_condition(symbolic, env, expr->args[0], &c)) return false;
-    if (sp_poly_is_constant(c, &value)) return sp_sym_eval(symbolic, env, expr->args[value.num ? 1 : 2], out);
-    if (!sp_sym_eval(symbolic, env, expr->args[1], &yes) || !sp_sym_eval(symbolic, env, expr->args[2], &no))
-        return false;
-    if (yes.kind <= SP_SYM_CONDITION && no.kind <= SP_SYM_CONDITION) {
-        *out = yes;
-        out->poly = sp_poly_add(algebra, no.poly, sp_poly_mul(algebra, c, sp_poly_sub(algebra, yes.poly, no.poly)));
-    } else {
-        *out = (struct sp_sym){.kind = SP_SYM_OPAQUE,
-                               .name = sp_arena_printf(&algebra->arena, "(%s ? %s : %s)", sp_sym_text(symbolic, c),
-                                                       sym_text(symbolic, yes), sym_text(symbolic, no))};
-    }
-    return true;
-}
-
 /* ---- lists, members, calls ---- */
 
 static bool literal_value(struct sp_symbolic *symbolic, struct sp_sym sym, struct sp_value *value)
@@ -621,7 +652,7 @@ static bool literal_value(struct sp_symbolic *symbolic, struct sp_sym sym, struc
     (void)symbolic;
     *value = sym.value;
     if (sym.kind == SP_SYM_VALUE) return true;
-    if (sym.kind == SP_SYM_OPAQUE || !sp_poly_is_constant(sym.poly, &number) || number.den != 1) return false;
+    if (sym.kind >= SP_SYM_OPAQUE || !sp_poly_is_constant(sym.poly, &number) || number.den != 1) return false;
     *value = sym.kind == SP_SYM_CONDITION ? sp_value_bool(number.num != 0) : sp_value_int(number.num);
     return true;
 }
@@ -709,35 +740,54 @@ static bool call_own(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
     return sp_sym_eval(symbolic, &own, definition->expr, out);
 }
 
-static bool call_builtin(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                         struct sp_sym *out)
+static bool is_condition_function(const char *name)
 {
-    static const char *const conditions[] = {"starts_with", "ends_with"};
+    return strcmp(name, "starts_with") == 0 || strcmp(name, "ends_with") == 0;
+}
+
+/* With known arguments the function is computed; else the call is an atom. */
+static struct sp_sym apply(struct sp_symbolic *symbolic, const struct sp_expr *expr, const struct sp_sym *args)
+{
+    const bool is_condition = is_condition_function(expr->name);
     struct sp_value values[16], result;
     struct sp_text text = {0};
     uint64_t depends = 0;
-    bool known = true, is_condition = false;
     const char *problem = NULL;
-    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
-        is_condition = is_condition || !strcmp(expr->name, conditions[i]);
+    bool known = true;
+    for (size_t i = 0; i < expr->count; i++) {
+        if (args[i].kind != SP_SYM_EITHER) continue;
+        struct sp_sym both[16], yes;
+        memcpy(both, args, expr->count * sizeof *both);
+        both[i] = args[i].either[0];
+        yes = apply(symbolic, expr, both);
+        both[i] = args[i].either[1];
+        return combine(symbolic, args[i].poly, yes, apply(symbolic, expr, both));
+    }
+    if (symbolic->scalars && strcmp(expr->name, "at") == 0 && args[0].kind == SP_SYM_NUMBER) return args[0];
     sp_text_printf(&text, is_condition ? "[%s(" : "%s(", expr->name);
-    for (size_t i = 0; i < expr->count && i < 16; i++) {
-        struct sp_sym arg;
-        if (!sp_sym_eval(symbolic, env, expr->args[i], &arg)) return false;
-        known = literal_value(symbolic, arg, &values[i]) && known;
-        depends |= sym_depends(symbolic, arg);
-        sp_text_printf(&text, "%s%s", i ? ", " : "", sym_text(symbolic, arg));
+    for (size_t i = 0; i < expr->count; i++) {
+        known = literal_value(symbolic, args[i], &values[i]) && known;
+        depends |= sym_depends(symbolic, args[i]);
+        sp_text_printf(&text, "%s%s", i ? ", " : "", sym_text(symbolic, args[i]));
     }
     sp_text_puts(&text, is_condition ? ")]" : ")");
+    const char *atom = sp_arena_copy(&symbolic->algebra.arena, text.data, text.length);
+    sp_text_free(&text);
     result = values[0];
     if (known && expr->function->apply(values, expr->count, &result, &problem))
-        *out = sp_sym_of_value(symbolic, result);
-    else {
-        const struct sp_poly *poly = sp_sym_opaque(symbolic, is_condition, depends,
-                                                   sp_arena_copy(&symbolic->algebra.arena, text.data, text.length));
-        *out = is_condition ? condition(poly) : sp_sym_of_poly(poly);
-    }
-    sp_text_free(&text);
+        return sp_sym_of_value(symbolic, result);
+    const struct sp_poly *poly = sp_sym_opaque(symbolic, is_condition, depends, atom);
+    return is_condition ? condition(poly) : sp_sym_of_poly(poly);
+}
+
+static bool call_builtin(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                         struct sp_sym *out)
+{
+    struct sp_sym args[16];
+    if (!expr->count || expr->count > 16) return sp_sym_fail(symbolic, expr->span, "too many arguments");
+    for (size_t i = 0; i < expr->count; i++)
+        if (!sp_sym_eval(symbolic, env, expr->args[i], &args[i])) return false;
+    *out = apply(symbolic, expr, args);
     return true;
 }
 

@@ -14,7 +14,8 @@ enum sp_sym_kind {
     SP_SYM_NUMBER,    /* poly */
     SP_SYM_CONDITION, /* poly, 0 or 1 */
     SP_SYM_VALUE,     /* a text, a list, an object whose value is known */
-    SP_SYM_OPAQUE     /* a text, a list, an object that is only named: `name` */
+    SP_SYM_OPAQUE,    /* a text, a list, an object that is only named: `name` */
+    SP_SYM_EITHER     /* either[0] where the condition `poly` holds, else either[1]; one of them is no number */
 };
 
 struct sp_sym {
@@ -22,6 +23,7 @@ struct sp_sym {
     const struct sp_poly *poly;
     struct sp_value value;
     const char *name;
+    const struct sp_sym *either;
 };
 
 /* A symbol of the formulas: a hyper-parameter, under the name that the table gives it. */
@@ -41,6 +43,7 @@ struct sp_symbolic {
     size_t depends_capacity;
     struct sp_text *messages;
     size_t mistakes;
+    bool scalars;          /* a hyper-parameter that is no list stands for both sides of a pair: at(x, 0) is x */
     unsigned depth, loops; /* open loops */
 };
 
