@@ -438,7 +438,7 @@ static bool list(struct sp_eval *eval, const struct sp_env *env, const struct sp
 {
     struct sp_value *items = sp_arena_array(eval->arena, expr->count, sizeof *items);
     for (size_t i = 0; i < expr->count; i++)
-        if (!sp_eval_set(eval, env, expr->args[i], "an item of a list", &items[i])) return false;
+        if (!sp_eval_set(eval, env, expr->args[i], &items[i])) return false;
     *value = (struct sp_value){.type = SP_LIST, .count = expr->count, .items = items};
     return true;
 }
@@ -560,27 +560,75 @@ bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_exp
     return good;
 }
 
-bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, const char *what,
-                 struct sp_value *value)
+/* What an unset expression got that from: the next thing to look at, in its own environment; false at the key. */
+static bool descend_name(struct sp_env *env, const struct sp_expr **expr)
+{
+    const struct sp_meaning meaning = sp_meaning_of(env, (*expr)->name);
+    const struct sp_frame *frame = env->frame;
+    if (meaning.kind == SP_MEANS_PARAM && frame->param_exprs[meaning.index]) {
+        if (!frame->user_env) return false;
+        *expr = frame->param_exprs[meaning.index];
+        *env = *frame->user_env;
+    } else if (meaning.kind == SP_MEANS_PARAM) {
+        *expr = frame->unit->params[meaning.index].fallback;
+        *env = (struct sp_env){.frame = frame};
+    } else if (meaning.kind == SP_MEANS_DEFINITION && !meaning.definition->is_function) {
+        *expr = meaning.definition->expr;
+        *env = (struct sp_env){.frame = frame,
+                               .section = meaning.local ? env->section : NULL,
+                               .loops = meaning.local ? env->loops : NULL,
+                               .bindings = meaning.local ? env->loops : NULL,
+                               .defining = meaning.definition};
+    } else return false;
+    return *expr != NULL;
+}
+
+static bool holds(struct sp_value value) { return value.type == SP_BOOL ? value.boolean : value.integer != 0; }
+
+static bool descend(struct sp_eval *eval, struct sp_env *env, const struct sp_expr **expr)
+{
+    struct sp_value value;
+    if ((*expr)->kind == SP_EXPR_NAME) return descend_name(env, expr);
+    for (size_t i = 0; i < (*expr)->count; i++) {
+        if (!sp_eval(eval, env, (*expr)->args[i], &value)) return false;
+        if (sp_value_is_set(value)) {
+            if ((*expr)->kind == SP_EXPR_CHOICE && i == 0 && !holds(value)) i++; /* the first alternative is not it */
+            continue;
+        }
+        *expr = (*expr)->args[i];
+        return true;
+    }
+    return false;
+}
+
+/* Where the table reads the key that is not set: most often in a definition, with a comment that says what it is. */
+static struct sp_span place_of_key(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr)
+{
+    struct sp_env own = *env;
+    for (unsigned depth = 0; depth < SP_MAX_EVAL_DEPTH && descend(eval, &own, &expr); depth++) continue;
+    return expr->span;
+}
+
+bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
 {
     if (!sp_eval(eval, env, expr, value)) return false;
     if (sp_value_is_set(*value)) return true;
     if (!eval->first_missing) eval->first_missing = value->string;
-    return sp_eval_fail(eval, expr->span, "%s needs the hyper-parameter '%s', which is %s", what, value->string,
+    return sp_eval_fail(eval, place_of_key(eval, env, expr), "the hyper-parameter '%s' is %s", value->string,
                         value->type == SP_NULL ? "null" : "not set");
 }
 
 bool sp_eval_bool(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, bool *result)
 {
     struct sp_value value;
-    return sp_eval_set(eval, env, expr, "the condition", &value) && truth(eval, expr, value, result);
+    return sp_eval_set(eval, env, expr, &value) && truth(eval, expr, value, result);
 }
 
 bool sp_eval_int(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, const char *what,
                  int64_t *result)
 {
     struct sp_value value;
-    if (!sp_eval_set(eval, env, expr, what, &value)) return false;
+    if (!sp_eval_set(eval, env, expr, &value)) return false;
     if (value.type == SP_REAL && value.real == floor(value.real) && fabs(value.real) < 9007199254740992.0)
         value = sp_value_int((int64_t)value.real);
     *result = value.integer;
@@ -621,7 +669,7 @@ const struct sp_text *sp_eval_template(struct sp_eval *eval, const struct sp_env
     for (size_t i = 0; i < name->count; i++) {
         struct sp_value value;
         if (name->pieces[i].text) sp_text_puts(text, name->pieces[i].text);
-        else if (!sp_eval_set(eval, env, name->pieces[i].hole, "the name", &value) ||
+        else if (!sp_eval_set(eval, env, name->pieces[i].hole, &value) ||
                  !append_value(eval, name->pieces[i].hole, value, text))
             return NULL;
         if (text->length <= SP_MAX_TEXT) continue;

@@ -67,6 +67,7 @@ struct sp_frame {
     const struct sp_value *params; /* values, in the order of unit->params */
     struct sp_cached *cache;       /* of unit->definitions */
     const char *prefix;            /* in front of every name */
+    const struct sp_env *user_env; /* in which param_exprs have their values; NULL: not used by another unit */
 };
 
 /* A loop index or a parameter of a defined function. */
@@ -87,9 +88,8 @@ struct sp_env {
 
 /* False after a mistake, which was reported at its place. The result may be absent or null. */
 bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
-/* As sp_eval, and the value must be set and of that kind. `what` is for the message: "a dimension". */
-bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, const char *what,
-                 struct sp_value *value);
+/* As sp_eval, and the value must be set, or of that kind. `what` is for the message: "the dimension". */
+bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
 bool sp_eval_bool(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, bool *value);
 bool sp_eval_int(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, const char *what,
                  int64_t *value);

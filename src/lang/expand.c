@@ -197,6 +197,7 @@ static void expand_with(struct expander *x, const struct sp_env *env, struct sp_
     struct sp_value values[SP_MAX_PARAMS];
     frame->prefix = prefix;
     frame->params = values;
+    frame->user_env = env->frame == frame ? NULL : env;
     if (frame->unit->definition_count)
         frame->cache = sp_realloc(NULL, frame->unit->definition_count, sizeof *frame->cache);
     for (size_t i = 0; i < frame->unit->definition_count; i++) frame->cache[i].state = SP_CACHE_EMPTY;
@@ -207,6 +208,7 @@ static void expand_with(struct expander *x, const struct sp_env *env, struct sp_
     frame->cache = NULL;
     frame->params = NULL;
     frame->prefix = NULL;
+    frame->user_env = NULL;
 }
 
 static void use(struct expander *x, const struct sp_env *env, const struct sp_row *row)
@@ -289,7 +291,7 @@ static void expand_each(struct expander *x, const struct sp_env *env, size_t cla
 {
     const struct sp_clause *loop = &env->section->clauses[clause];
     struct sp_value list;
-    if (!sp_eval_set(&x->eval, env, loop->first, "the loop", &list)) return;
+    if (!sp_eval_set(&x->eval, env, loop->first, &list)) return;
     if (list.type != SP_LIST) {
         sp_eval_fail(&x->eval, loop->first->span, "expected a list or first..last, found %s", sp_value_kind(list.type));
         return;
@@ -327,7 +329,7 @@ static bool requirements_hold(struct expander *x, const struct sp_frame *frame)
         bool holds;
         if (!sp_eval_bool(&x->eval, &env, requirement->condition, &holds)) return false;
         if (holds) continue;
-        if (!sp_eval_set(&x->eval, &env, requirement->message, "the message", &message)) return false;
+        if (!sp_eval_set(&x->eval, &env, requirement->message, &message)) return false;
         x->unsupported = true;
         return sp_eval_fail(&x->eval, requirement->span, "%s",
                             message.type == SP_STRING ? message.string : "not covered by this table");

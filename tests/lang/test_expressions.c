@@ -182,7 +182,7 @@ static void lists_and_objects(void **state)
         {"rope.type", "expected an object, found an integer", "rope=3"},
         {"len(id2label)", "2", "id2label={\"0\":\"a\",\"1\":\"b\"}"},
         {"items[0].size", "7", "items=[{\"size\":7}]"},
-        {"[nothing]", "an item of a list needs the hyper-parameter 'nothing', which is not set", NULL},
+        {"[nothing]", "the hyper-parameter 'nothing' is not set", NULL},
     };
     CHECK(lines);
 }

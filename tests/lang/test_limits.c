@@ -139,8 +139,8 @@ static void mistakes_in_loops(void **state)
     (void)state;
     const clock_t start = clock();
     assert_mistake("table t\nN = 1 // 0\n[a] for i in 0..10^9\nx.{i} (N)\n", "", "division by zero");
-    assert_mistake("table t\n[a] for i in 0..10^9 for j in 0..10^9\nx.{i} (n)\n", "", "'n', which is not set");
-    assert_mistake("table t\n[a] for i in 0..10^9 if n > i\nx.{i} (n)\n", "", "'n', which is not set");
+    assert_mistake("table t\n[a] for i in 0..10^9 for j in 0..10^9\nx.{i} (n)\n", "", "'n' is not set");
+    assert_mistake("table t\n[a] for i in 0..10^9 if n > i\nx.{i} (n)\n", "", "'n' is not set");
     assert_true(seconds_since(start) < 5);
 }
 

@@ -19,7 +19,7 @@ static void names(void **state)
                    "require.weight (1)\npart (2)\ntable (3)\ntable.x (4)\n");
     assert_mistake("table t\n\"\" (1)\n", "", "the name of the tensor is empty");
     assert_mistake("table t\n{n} (1)\n", "n=1.5", "a name can hold a text or an integer, not a real number");
-    assert_mistake("table t\n{n} (1)\n", "", "the name needs the hyper-parameter 'n', which is not set");
+    assert_mistake("table t\n{n} (1)\n", "", "the hyper-parameter 'n' is not set");
 }
 
 static void shapes(void **state)
@@ -31,7 +31,7 @@ static void shapes(void **state)
     assert_mistake("table t\na (n)\n", "n=2.5", "the dimension is 2.5, not a whole number (int() cuts it)");
     assert_mistake("table t\na (n)\n", "n=1e30", "the dimension is 1e+30, which is too large to be exact");
     assert_mistake("table t\na (n)\n", "n=true", "the dimension is a truth value, not a whole number");
-    assert_mistake("table t\na (n)\n", "n=null", "the dimension needs the hyper-parameter 'n', which is null");
+    assert_mistake("table t\na (n)\n", "n=null", "the hyper-parameter 'n' is null");
     assert_mistake("table t\na (2^62, 4)\n", "", "the number of elements does not fit in 64 bits");
     assert_mistake("table t\na (2^63 - 1)\n", "", "the result does not fit in 64 bits");
     assert_mistake("table t\na (9223372036854775807)\nb (9223372036854775807)\nc (2)\n", "",
@@ -92,8 +92,7 @@ static void loops(void **state)
     assert_listing("table t\n[a] for i in 9223372036854775806..9223372036854775807\nx.{i} (1)\n", "",
                    "x.9223372036854775806 (1)\nx.9223372036854775807 (1)\n");
     assert_mistake("table t\n[a] for i in 3\nx (1)\n", "", "expected a list or first..last, found an integer");
-    assert_mistake("table t\n[a] for i in 0..n\nx (1)\n", "",
-                   "the last index needs the hyper-parameter 'n', which is not set");
+    assert_mistake("table t\n[a] for i in 0..n\nx (1)\n", "", "the hyper-parameter 'n' is not set");
     assert_mistake("table t\n[a] for i in 0..1\nx (1)\n", "", "the tensor 'x' is predicted twice");
 }
 
@@ -106,7 +105,7 @@ static void kinds(void **state)
                    "new.w (1) was old.w was older w\nn.0 (1) was o.0\n");
     assert_listing("table t\na (1) if yes\nb (1) if not yes\nc (1) optional if yes buffer\n", "yes=true",
                    "a (1)\nc (1) optional buffer\n");
-    assert_mistake("table t\na (1) if yes\n", "", "the condition needs the hyper-parameter 'yes', which is not set");
+    assert_mistake("table t\na (1) if yes\n", "", "the hyper-parameter 'yes' is not set");
     assert_mistake("table t\na (1) if yes\n", "yes=maybe", "expected a truth value, found a text");
 }
 
@@ -164,7 +163,7 @@ static void requirements(void **state)
                                   "    2 | require kind != \"odd\", \"no table for the kind \" + kind\n"
                                   "      | ^~~~~~~");
     run_free(&run);
-    assert_mistake(table, "", "the condition needs the hyper-parameter 'kind', which is not set");
+    assert_mistake(table, "", "the hyper-parameter 'kind' is not set");
 }
 
 static void spelling_of_files(void **state)

@@ -41,7 +41,7 @@ static void scopes_of_parts(void **state)
     /* A part sees its parameters, its definitions and the configuration, nothing of who uses it. */
     assert_listing("part p(n)\nm = 2*n\nw (n, m, V)\ntable t\nV = 1\nm = 5\na.* p(m)\nb.* p(1)\n", "V=7",
                    "a.w (5, 10, 7)\nb.w (1, 2, 7)\n");
-    assert_mistake("part p(n)\nw (n, m)\ntable t\nm = 5\na.* p(m)\n", "", "the hyper-parameter 'm', which is not set");
+    assert_mistake("part p(n)\nw (n, m)\ntable t\nm = 5\na.* p(m)\n", "", "the hyper-parameter 'm' is not set");
     assert_listing("part q(n)\nw (n)\npart p(n)\n[x] for i in 0..1\n{i}.* q(n + i)\ntable t\n[all]\na.* p(3)\n", "",
                    "a.0.w (3)\na.1.w (4)\n");
     assert_listing("part p(x, y = x)\nw (y)\ntable t\n[l] for x in 5..5\na.* p(x + 1)\n", "", "a.w (6)\n");
@@ -49,8 +49,7 @@ static void scopes_of_parts(void **state)
                    "a.old (3) same as a.new\na.new (3) was a.older\n");
     /* What a parameter was not given is what was absent there. */
     assert_listing("part p(n)\nw (n default 9)\ntable t\na.* p(k)\n", "", "a.w (9)\n");
-    assert_mistake("part p(n = m, m = 2)\nw (n)\ntable t\na.* p()\n", "",
-                   "the dimension needs the hyper-parameter 'm'");
+    assert_mistake("part p(n = m, m = 2)\nw (n)\ntable t\na.* p()\n", "", "the hyper-parameter 'm' is not set");
 }
 
 static void groups_of_parts(void **state)
@@ -88,7 +87,7 @@ static void sub_tables(void **state)
     assert_listing("table c\nx (n)\ntable b\nb.* c from inner\ntable t\na.* b from outer\n", "outer.inner.n=7",
                    "a.b.x (7)\n");
     assert_mistake("table c\nx (n)\ntable b\nb.* c from inner\ntable t\na.* b from outer\n", "",
-                   "the hyper-parameter 'outer.inner.n', which is not set");
+                   "the hyper-parameter 'outer.inner.n' is not set");
     assert_listing("table c\nx (n)\ntable t\nsub = new_key default old_key\na.* c from sub\n", "old_key.n=7",
                    "a.x (7)\n");
     assert_listing("table c(k = 2)\nx (n, k)\ntable t\na.* c(k = 3)\nb.* c\n", "n=1", "a.x (1, 3)\nb.x (1, 2)\n");
