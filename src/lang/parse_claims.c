@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What publications say of a table:
  *   claim   LEFT = RIGHT  [when ...] ["source"]           holds for all hyper-parameters
- *   erratum LEFT = RIGHT  [when ...] ["source"]           was published, and does not hold
+ *   erratum LEFT = RIGHT  [when ...] ["source"]           was published, and does not hold (also: erratum example ...)
  *   approx  LEFT = RIGHT within 0.5% [when ...] ["source"]
  *   example E = 768, N = 12: LEFT = RIGHT ["source"]      holds for these
  *   example E = 768, N = 12: LEFT rounds to "124M" ["source"]
@@ -94,12 +94,13 @@ static size_t end_of_line(const struct sp_parser *parser, size_t from)
 void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit)
 {
     struct sp_claim claim = {.source = "", .span = parser->lexer.token.span};
-    claim.is_example = sp_token_is(&parser->lexer, "example");
     claim.erratum = sp_token_is(&parser->lexer, "erratum");
+    if (claim.erratum) sp_lexer_next(&parser->lexer);
+    claim.is_example = sp_token_is(&parser->lexer, "example");
     if (sp_token_is(&parser->lexer, "approx")) claim.kind = SP_CLAIM_APPROX;
     claim.span.length = (uint32_t)(end_of_line(parser, claim.span.offset) - claim.span.offset);
     parser->in_claim = true;
-    sp_lexer_next(&parser->lexer);
+    if (!claim.erratum || claim.is_example || claim.kind == SP_CLAIM_APPROX) sp_lexer_next(&parser->lexer);
     const bool good = (!claim.is_example ||
                        (bindings(parser, &claim) && sp_parse_expect(parser, ":", "after the values of the example"))) &&
                       sides(parser, &claim) && ending(parser, &claim);

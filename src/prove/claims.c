@@ -65,7 +65,9 @@ static bool undecided(struct trial *trial, const char *why)
 static bool undecided_by_messages(struct trial *trial)
 {
     struct sp_text *messages = &trial->count->messages;
-    undecided(trial, messages->data ? messages->data : "cannot be evaluated");
+    char *message = messages->data;
+    if (message) message[strcspn(message, "\n")] = '\0'; /* the source line is shown with the claim */
+    undecided(trial, message ? message : "cannot be evaluated");
     sp_text_free(messages);
     trial->count->symbolic.mistakes = 0;
     return false;

@@ -354,6 +354,22 @@ static bool unit_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
     return true;
 }
 
+/* A name that a claim uses and the table does not define: the total, or a hyper-parameter that the table has. */
+static bool claim_name(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                       struct sp_sym *out)
+{
+    if (strcmp(expr->name, "total") == 0) *out = sp_sym_of_poly(env->group(env->context, NULL));
+    else if (sp_sym_symbol(symbolic, expr->name)) {
+        const size_t atom = sp_sym_symbol(symbolic, expr->name)->atom;
+        *out = symbolic->algebra.atoms[atom].is_condition ? condition(sp_poly_atom(&symbolic->algebra, atom))
+                                                          : sp_sym_of_poly(sp_poly_atom(&symbolic->algebra, atom));
+    } else if (sp_value_is_set(fixed(symbolic, expr->name))) *out = bare_key(symbolic, env, expr, NULL);
+    else
+        return sp_sym_fail(symbolic, expr->span, "'%s' is neither defined nor a hyper-parameter of the table",
+                           expr->name);
+    return true;
+}
+
 static bool eval_name(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                       struct sp_sym *out)
 {
@@ -372,9 +388,10 @@ static bool eval_name(struct sp_symbolic *symbolic, const struct sp_sym_env *env
     if (param != SIZE_MAX) *out = env->frame->params[param];
     else if (definition != SIZE_MAX) return unit_value(symbolic, env, definition, out);
     else if (env->outer) {
-        const struct sp_sym_env outer = {.frame = env->outer};
+        const struct sp_sym_env outer = {.frame = env->outer, .group = env->group, .context = env->context};
         return eval_name(symbolic, &outer, expr, out);
-    } else *out = bare_key(symbolic, env, expr, NULL);
+    } else if (env->group) return claim_name(symbolic, env, expr, out);
+    else *out = bare_key(symbolic, env, expr, NULL);
     return true;
 }
 
