@@ -145,6 +145,14 @@ static size_t *merge_keys(struct sp_check *check)
     return keys;
 }
 
+enum { SEVERITIES = SP_SEVERITY_ERROR + 1 };
+
+/* What no cause explains comes first, and of that the errors. */
+static int rank_of(const struct sp_finding *finding)
+{
+    return (finding->cause == SP_NONE ? 0 : SEVERITIES) + (int)(SP_SEVERITY_ERROR - finding->severity);
+}
+
 void sp_group_findings(struct sp_check *check)
 {
     struct sp_collapse_input *input = sp_realloc(NULL, check->finding_count, sizeof *input);
@@ -154,10 +162,10 @@ void sp_group_findings(struct sp_check *check)
         input[i] = (struct sp_collapse_input){check->findings[i].name, keys[i]};
     const size_t count = sp_collapse(&check->arena, input, check->finding_count, &collapsed);
     check->groups = sp_arena_array(&check->arena, count, sizeof *check->groups);
-    for (int severity = SP_SEVERITY_ERROR; severity >= SP_SEVERITY_NOTE; severity--)
+    for (int rank = 0; rank < 2 * SEVERITIES; rank++)
         for (size_t i = 0; i < count; i++) {
             const struct sp_finding *first = &check->findings[collapsed[i].first];
-            if ((int)first->severity == severity)
+            if (rank_of(first) == rank)
                 check->groups[check->group_count++] =
                     (struct sp_finding_group){collapsed[i].name, collapsed[i].count, first};
         }

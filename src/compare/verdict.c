@@ -82,14 +82,35 @@ static const char *open_summary(struct sp_check *check)
 
 /* ---- causes ---- */
 
-static const struct sp_cause *worst_cause(const struct sp_check *check)
+struct ranked {
+    struct sp_cause cause;
+    size_t place; /* before sorting */
+};
+
+static int by_weight(const void *left, const void *right)
 {
-    const struct sp_cause *worst = NULL;
-    for (size_t i = 0; i < check->cause_count; i++)
-        if (!worst || check->causes[i].severity > worst->severity ||
-            (check->causes[i].severity == worst->severity && check->causes[i].explains > worst->explains))
-            worst = &check->causes[i];
-    return worst;
+    const struct ranked *a = left, *b = right;
+    if (a->cause.severity != b->cause.severity) return a->cause.severity > b->cause.severity ? -1 : 1;
+    if (a->cause.explains != b->cause.explains) return a->cause.explains > b->cause.explains ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* The worst first, and of those that are as bad the one that explains the most. */
+static void sort_causes(struct sp_check *check)
+{
+    const size_t count = check->cause_count;
+    struct ranked *ranked = sp_realloc(NULL, count, sizeof *ranked);
+    size_t *place = sp_realloc(NULL, count, sizeof *place);
+    for (size_t i = 0; i < count; i++) ranked[i] = (struct ranked){check->causes[i], i};
+    if (count) qsort(ranked, count, sizeof *ranked, by_weight);
+    for (size_t i = 0; i < count; i++) {
+        check->causes[i] = ranked[i].cause;
+        place[ranked[i].place] = i;
+    }
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (check->findings[i].cause != SP_NONE) check->findings[i].cause = place[check->findings[i].cause];
+    free(place);
+    free(ranked);
 }
 
 /* The worst cause in its words, the number of others that are as bad, and of findings that none explains. */
@@ -110,7 +131,8 @@ static const char *cause_summary(struct sp_check *check, const struct sp_cause *
 void sp_decide(struct sp_check *check)
 {
     const size_t open = sp_check_open(check);
-    const struct sp_cause *worst = worst_cause(check);
+    sort_causes(check);
+    const struct sp_cause *worst = check->cause_count ? &check->causes[0] : NULL;
     const enum sp_severity severity = worst ? worst->severity : SP_SEVERITY_NOTE;
     check->verdict = open || severity == SP_SEVERITY_ERROR ? SP_VERDICT_DIFFERS
                      : severity == SP_SEVERITY_WARNING     ? SP_VERDICT_EXPLAINED
