@@ -13,6 +13,7 @@ static void (*const explainers[])(struct sp_check *) = {
     sp_explain_state,           /* optimizer and trainer state */
     sp_explain_hyperparameters, /* one hyper-parameter set otherwise */
     sp_explain_renamed,         /* missing under one name, there under another */
+    sp_explain_unrelated,       /* a file of something else */
     sp_explain_layers,          /* whole layers missing */
     sp_explain_biases,          /* biases too many or too few */
     sp_explain_transposed,      /* matrices the other way round */

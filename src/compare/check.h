@@ -75,6 +75,7 @@ void sp_explain_ties(struct sp_check *check);
 void sp_explain_sharing(struct sp_check *check);
 void sp_explain_state(struct sp_check *check);
 void sp_explain_hyperparameters(struct sp_check *check);
+void sp_explain_unrelated(struct sp_check *check);
 void sp_explain_layers(struct sp_check *check);
 void sp_explain_renamed(struct sp_check *check);
 void sp_explain_biases(struct sp_check *check);

@@ -34,13 +34,16 @@ static const char *differing_dimensions(struct sp_check *check, const struct sp_
 {
     const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, predicted);
     struct sp_text text = {0};
+    char *last = NULL; /* a square matrix has one dimension twice */
     sp_text_puts(&text, "");
     for (uint32_t i = 0; i < expected->rank && tensor->rank == expected->rank; i++) {
         if (tensor->shape[i] == expected->shape[i]) continue;
         char *name = sp_prediction_dimension(check->prediction, predicted, i);
-        sp_text_printf(&text, "%s%s", text.length ? ", " : ": ", name);
-        free(name);
+        if (!last || strcmp(last, name) != 0) sp_text_printf(&text, "%s%s", last ? ", " : ": ", name);
+        free(last);
+        last = name;
     }
+    free(last);
     const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
     sp_text_free(&text);
     return kept;

@@ -16,7 +16,8 @@ struct fold {
     struct sp_text components; /* "q_proj,k_proj" */
 };
 
-/* Where the only component begins in which the names differ; false when they differ in more, or in an index. */
+/* Where the only component begins in which the names differ; false when they differ in more, or in an index, or have
+ * nothing else. */
 static bool one_difference(const char *a, const char *b, size_t *head, size_t *a_length, size_t *b_length)
 {
     size_t start = 0;
@@ -27,6 +28,7 @@ static bool one_difference(const char *a, const char *b, size_t *head, size_t *a
     *head = start;
     *a_length = strcspn(a + start, ".");
     *b_length = strcspn(b + start, ".");
+    if (!start && !a[*a_length]) return false;
     if (memchr(a + start, '{', *a_length) || memchr(b + start, '{', *b_length)) return false;
     return strcmp(a + start + *a_length, b + start + *b_length) == 0;
 }

@@ -30,7 +30,7 @@ static const char *matching_summary(struct sp_check *check)
 
 struct kind {
     const char *id, *says, *plural;
-    size_t count;
+    size_t count, place;
     const struct sp_finding *first;
 };
 
@@ -43,7 +43,7 @@ static int by_count(const void *left, const void *right)
 {
     const struct kind *a = left, *b = right;
     if (a->count != b->count) return a->count > b->count ? -1 : 1;
-    return strcmp(a->id, b->id);
+    return a->place < b->place ? -1 : a->place > b->place;
 }
 
 /* "3 tensors are missing: a.{0-2}.b"; a single one is said in its own words. */
@@ -59,9 +59,9 @@ static void put_kind(struct sp_check *check, struct sp_text *text, const struct 
 static const char *open_summary(struct sp_check *check)
 {
     struct kind kinds[] = {{.id = "missing", .says = "is missing", .plural = "are missing"},
-                           {.id = "unexpected", .says = "is unexpected", .plural = "are unexpected"},
-                           {.id = "shape", .says = "has another shape", .plural = "have another shape"},
-                           {.id = "dtype", .says = "has another dtype", .plural = "have another dtype"}};
+                           {.id = "unexpected", .says = "is unexpected", .plural = "are unexpected", .place = 1},
+                           {.id = "shape", .says = "has another shape", .plural = "have another shape", .place = 2},
+                           {.id = "dtype", .says = "has another dtype", .plural = "have another dtype", .place = 3}};
     enum { KINDS = sizeof kinds / sizeof *kinds };
     struct sp_text text = {0};
     for (size_t i = 0; i < check->finding_count; i++)
@@ -113,14 +113,15 @@ static void sort_causes(struct sp_check *check)
     free(ranked);
 }
 
-/* The worst cause in its words, the number of others that are as bad, and of findings that none explains. */
+/* The worst cause in its words, others that are as bad, and the number of findings that none explains. */
 static const char *cause_summary(struct sp_check *check, const struct sp_cause *worst, size_t open)
 {
     size_t others = 0;
     const char *more = "", *rest = "";
-    for (size_t i = 0; i < check->cause_count; i++)
-        others += &check->causes[i] != worst && check->causes[i].severity == worst->severity;
-    if (others) more = sp_arena_printf(&check->arena, "; and %s", sp_count_of(&check->arena, others, "other cause"));
+    for (size_t i = 1; i < check->cause_count; i++) others += check->causes[i].severity == worst->severity;
+    if (others == 1) more = sp_arena_printf(&check->arena, "; %s", worst[1].message);
+    else if (others)
+        more = sp_arena_printf(&check->arena, "; and %s", sp_count_of(&check->arena, others, "other cause"));
     if (open)
         rest =
             sp_arena_printf(&check->arena, "; %s without a known cause", sp_count_of(&check->arena, open, "finding"));

@@ -17,6 +17,7 @@
 #include "compare/check.h"
 #include "model/inventory.h"
 #include "read/scratch.h"
+#include "shapeproof/report.h"
 
 struct part {
     char *name;
