@@ -8,6 +8,7 @@
 struct sp_setting {
     const char *path;
     struct sp_value value;
+    bool derived; /* from a file that belongs to the configuration: gone when another is loaded */
 };
 
 struct sp_config {
@@ -27,6 +28,9 @@ const struct sp_hyper *sp_config_hyper(const struct sp_config *config);
 struct sp_config *sp_config_variant(const struct sp_config *config);
 /* Sets a value by its dotted path, as sp_config_set does. The value must outlive the config. */
 void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from);
+
+/* Likewise for what another file says about this configuration: gone when another one is loaded. `from` is copied. */
+void sp_config_derive(struct sp_config *config, const char *path, struct sp_value value, const char *from);
 
 /* The lines of a .hpm file as an object (see hpm.c). */
 bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct sp_value *root, struct sp_error *error);
