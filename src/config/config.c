@@ -139,8 +139,12 @@ struct sp_config *sp_config_variant(const struct sp_config *config)
     struct sp_config *variant = sp_config_new();
     variant->path = config->path;
     variant->file_root = config->file_root;
-    for (size_t i = 0; i < config->setting_count; i++)
-        add_setting(variant, config->settings[i], config->overrides[i].from);
+    for (size_t i = 0; i < config->setting_count;
+         i++) { /* the paths are copied: a chain of variants may lose its links */
+        struct sp_setting setting = config->settings[i];
+        setting.path = sp_arena_string(&variant->arena, setting.path);
+        add_setting(variant, setting, config->overrides[i].from);
+    }
     rebuild(variant);
     return variant;
 }
