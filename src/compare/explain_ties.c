@@ -107,8 +107,7 @@ static bool is_parameter(const struct sp_check *check, size_t tensor)
 
 static bool is_tied(const struct sp_check *check, size_t tensor)
 {
-    const size_t predicted = check->match.predicted_of[tensor];
-    return sp_match_predicted(&check->match, predicted) == SP_TIED_PRESENT;
+    return sp_match_partner(&check->match, check->match.predicted_of[tensor]) != SP_NONE;
 }
 
 /* "although tie_word_embeddings is false in config.json", when that would have tied one of the two. */
