@@ -415,7 +415,8 @@ static void record_default(struct sp_eval *eval, const struct sp_env *env, const
     for (; last->kind == SP_EXPR_DEFAULT; last = last->args[1])
         if (key == expr && (last->args[0]->kind == SP_EXPR_NAME || last->args[0]->kind == SP_EXPR_MEMBER))
             key = last->args[0];
-    const bool from_key = last->kind == SP_EXPR_MEMBER ||
+    const bool one_side = last->kind == SP_EXPR_CALL && strcmp(last->name, "at") == 0; /* of another hyper-parameter */
+    const bool from_key = one_side || last->kind == SP_EXPR_MEMBER ||
                           (last->kind == SP_EXPR_NAME && sp_meaning_of(env, last->name).kind == SP_MEANS_KEY);
     const char *path = from_key || key == expr ? NULL : sp_eval_path(eval, env, key);
     if (!path) return;
@@ -464,6 +465,11 @@ static bool index_value(struct sp_eval *eval, const struct sp_env *env, const st
     if (value->type != SP_INT)
         return sp_eval_fail(eval, expr->args[1]->span, "an index is an integer, not %s", sp_value_kind(value->type));
     const int64_t place = value->integer;
+    if (from.count == 0) { /* architectures[0] of an empty list: as good as absent */
+        *value = sp_value_absent(sp_eval_path(eval, env, expr->args[0]));
+        if (!value->string) value->string = "an item of an empty list";
+        return true;
+    }
     if (place < 0 || (uint64_t)place >= from.count)
         return sp_eval_fail(eval, expr->span, "there is no item %" PRId64 " in a list of %zu (the first is item 0)",
                             place, from.count);
