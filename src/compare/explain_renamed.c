@@ -176,7 +176,9 @@ static const char *one_component(struct sp_check *check, const char *a, const ch
         a += a_length + 1;
         b += b_length + 1;
     }
-    if (!from || memchr(from, SP_INDEX_MARK, from_length) || memchr(to, SP_INDEX_MARK, to_length)) return NULL;
+    if (!from || memchr(from, (unsigned char)SP_INDEX_MARK, from_length) ||
+        memchr(to, (unsigned char)SP_INDEX_MARK, to_length))
+        return NULL;
     return sp_arena_printf(&check->arena, "'%.*s' is called '%.*s'", (int)from_length, from, (int)to_length, to);
 }
 
