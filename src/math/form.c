@@ -113,12 +113,14 @@ const struct sp_sum *sp_sum_expanded(struct sp_arena *arena, const struct sp_pol
 static const struct sp_sum *negative(struct finder *finder, const struct sp_sum *sum)
 {
     struct sp_algebra *algebra = finder->algebra;
+    const struct sp_rational minus = sp_rational_int(-1);
     struct sp_piece *pieces = sp_arena_array(&algebra->arena, sum->count, sizeof *pieces);
     for (size_t i = 0; i < sum->count; i++) {
         pieces[i] = sum->pieces[i];
         pieces[i].term.coefficient.num = -pieces[i].term.coefficient.num;
+        pieces[i].value = sp_poly_scale(algebra, pieces[i].value, minus);
     }
-    return make_sum(&algebra->arena, sp_poly_scale(algebra, sum->value, sp_rational_int(-1)), pieces, sum->count);
+    return make_sum(&algebra->arena, sp_poly_scale(algebra, sum->value, minus), pieces, sum->count);
 }
 
 /* Equal factors become a power. */
