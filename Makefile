@@ -13,7 +13,7 @@ OBJ     := $(BUILD)/$(MODE)
 
 # ---- flags ------------------------------------------------------------------------------------------------------
 HDF5 := $(if $(shell pkg-config --exists hdf5 2>/dev/null || echo no),hdf5-serial,hdf5)
-PKGS := libzip libcjson $(HDF5) libseccomp
+PKGS := libzip libcjson yaml-0.1 $(HDF5) libseccomp
 DEPS_CPPFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 DEPS_LIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null && echo -lm)
 
@@ -99,6 +99,7 @@ TEST_BIN := $(TEST_SRC:%.c=$(OBJ)/%)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(FUZZ_SRC:%.c=$(OBJ)/%)
 BENCH_BIN := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard tests/bench/*.c)))
+EXAMPLE  := $(OBJ)/docs/example
 JOBS     := $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 SELF     := $(MAKE) --no-print-directory
 RUN_ENV  = SHAPEPROOF="$(CURDIR)/$(COMMAND)" BUILD=$(BUILD) OBJ=$(OBJ) CC="$(CC)" DEPS_CPPFLAGS="$(DEPS_CPPFLAGS)" \
@@ -112,6 +113,10 @@ $(FUZZ_BIN): $(OBJ)/%: %.c tests/fuzz/replay.c $(LIB)
 	@mkdir -p $(@D)
 	$(call say,TEST $@)$(COMPILE) $< $(if $(filter fuzz,$(MODE)),-fsanitize=fuzzer,tests/fuzz/replay.c) $(LIB) \
 	    $(LDFLAGS) $(DEPS_LIBS) -o $@
+
+$(EXAMPLE): docs/example.c $(LIB)
+	@mkdir -p $(@D)
+	$(call say,TEST $@)$(COMPILE) $< $(LIB) $(LDFLAGS) $(DEPS_LIBS) -o $@
 
 $(BENCH_BIN): $(OBJ)/%: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
@@ -135,7 +140,7 @@ test: deps  ## test: build, then run every test
 asan: deps  ## asan: the same tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(SELF) $(JOBS) MODE=asan run-tests
 
-run-tests: all $(TEST_BIN) $(FUZZ_BIN)
+run-tests: all $(TEST_BIN) $(FUZZ_BIN) $(EXAMPLE)
 	@$(RUN_ENV) sh tests/run.sh $(TEST_BIN)
 
 unit: $(TEST_BIN)  ## unit: the unit tests alone

@@ -1,8 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs the examples of the documentation: every line "$ command" of a ```console block, from the root of the project,
-# must write what stands below it (stdout and stderr together). A line "..." stands for any number of lines. Blocks of
-# other types are not run.
+# Runs the examples of the documentation: every line "$ command" of a ```console block must write what stands below it
+# (stdout and stderr together). A line "..." stands for any number of lines. Blocks of other types are not run, but
+# a comment in the line above can say what they are:
+#
+#   <!-- same as FILE -->     the block must be what FILE holds
+#   <!-- saved as NAME -->    the block is saved under that name, for the commands that follow
+#
+# The commands run in a directory of their own that looks like the root of the project, so that they may write files;
+# ./example there is docs/example.c, built.
 #
 #   sh tests/docs.sh [FILE.md]...    default: README.md and docs/**/*.md
 set -u
@@ -11,27 +17,32 @@ cd "$(dirname "$0")/.." || exit 1
 
 # command.N, expected.N and the line of each command in `lines`; prints how many there are.
 split_examples() {
-    rm -f "$work"/expected.* "$work"/command.* "$work/lines"
+    rm -f "$work"/expected.* "$work"/command.* "$work"/block.* "$work/lines"
     awk -v work="$work" '
-        function finish() { if (n) close(work "/expected." n) }
-        /^[ \t]*```/ {
-            running = !inside && /^[ \t]*```console[ \t]*$/
-            inside = !inside
-            started = 0
-            next
-        }
-        running && /^\$ / {
+        function finish() { if (n) { close(work "/expected." n); close(work "/block." n) } }
+        function begin(command) {
             finish()
             n++
-            started = 1
-            print substr($0, 3) > (work "/command." n)
+            print command > (work "/command." n)
             close(work "/command." n)
             printf "" > (work "/expected." n)
             print FNR > (work "/lines")
+        }
+        /^<!-- (same|saved) as [^ ]+ -->$/ { how = $2; file = $4; next }
+        /^[ \t]*```/ {
+            running = !inside && /^[ \t]*```console[ \t]*$/
+            started = copying = 0
+            inside = !inside
+            if (inside && how == "same") { begin("cat " file); started = running = 1 }
+            if (inside && how == "saved") { begin("cp " work "/block." (n + 1) " ./" file); copying = 1 }
+            how = ""
             next
         }
+        copying { print > (work "/block." n); next }
+        running && /^\$ / { begin(substr($0, 3)); started = 1; next }
         running && !started { print FILENAME ":" FNR ": output without a command" > "/dev/stderr"; n++ }
         running && started { print > (work "/expected." n) }
+        { how = "" }
         END { finish(); print n + 0 }' "$1"
 }
 
@@ -67,7 +78,10 @@ check_examples() {
 }
 
 # shellcheck disable=SC2046 # documents have no blanks in their names
-[ $# -gt 0 ] || set -- $(ls README.md 2>/dev/null) $(find docs -name '*.md' | sort)
+[ $# -gt 0 ] || set -- README.md $(find docs -name '*.md' | sort)
+mkdir "$work/root"
+ln -s "$PWD"/* "$work/root"
+ln -s "$(cd "${OBJ:-build/release}" && pwd)/docs/example" "$work/root"
+cd "$work/root" || exit 1
 for file in "$@"; do check_examples "$file"; done
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+conclude

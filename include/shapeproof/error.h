@@ -19,7 +19,7 @@ enum sp_status {
     SP_ERR_UNKNOWN = 5 /* no table for this architecture */
 };
 
-/* Why a checkpoint could not be read; printed in front of the message and as "kind" in JSON. */
+/* Why a checkpoint could not be read, for programs that tell these apart. */
 enum sp_kind {
     SP_KIND_NONE = 0,
     SP_KIND_IO,           /* the system refused: missing, no permission, not a regular file */
@@ -37,7 +37,7 @@ struct sp_error {
     char hint[512];     /* the next thing to do, or "" */
 };
 
-/* The name of a kind as it stands in JSON: "malformed", "limit", ...; "" for SP_KIND_NONE. Static. */
+/* The name of a kind: "malformed", "limit", ...; "" for SP_KIND_NONE. Static. */
 SP_API const char *sp_kind_name(enum sp_kind kind);
 
 #ifdef __cplusplus

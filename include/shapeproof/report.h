@@ -12,6 +12,7 @@
 #include "shapeproof/check.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
+#include "shapeproof/prove.h"
 #include "shapeproof/table.h"
 
 #ifdef __cplusplus
@@ -70,6 +71,27 @@ struct sp_check_options {
 
 /* The verdict first, then causes, then findings. `options` and `length` may be NULL. */
 SP_API char *sp_report_check(const struct sp_check *check, const struct sp_check_options *options, size_t *length);
+
+struct sp_prove_options {
+    struct sp_report_options report;
+    bool all; /* text: the claims that are as expected too, not only a count of them */
+};
+
+/* The verdict on each claim. `options` and `length` may be NULL. */
+SP_API char *sp_report_prove(const struct sp_proofs *proofs, const struct sp_prove_options *options, size_t *length);
+
+struct sp_derive_options {
+    struct sp_report_options report;
+    bool expanded; /* text: every term for itself */
+};
+
+/* The closed forms of a table. `options` and `length` may be NULL. */
+SP_API char *sp_report_derive(const char *table, const struct sp_derivation *derivation,
+                              const struct sp_derive_options *options, size_t *length);
+
+/* What would give the total. `options` and `length` may be NULL. */
+SP_API char *sp_report_solve(const char *table, uint64_t total, const struct sp_solutions *solutions,
+                             const struct sp_report_options *options, size_t *length);
 
 /* The tables of a set, one line each. `options` and `length` may be NULL. */
 SP_API char *sp_report_tables(const struct sp_tables *tables, const struct sp_report_options *options, size_t *length);

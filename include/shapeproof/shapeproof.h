@@ -10,6 +10,7 @@
 #include "shapeproof/error.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
+#include "shapeproof/prove.h"
 #include "shapeproof/report.h"
 #include "shapeproof/table.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Open addressing with linear probing, at most half full; FNV-1a mixed with a random seed. */
+ * Open addressing with linear probing, at most half full; a multiplicative hash with a random factor. */
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -22,15 +22,26 @@ static uint64_t new_seed(void)
     return seed;
 }
 
+/* Both halves of the product with a secret factor: no choice of words cancels out for every seed. */
+static uint64_t mix(uint64_t seed, uint64_t hash, uint64_t word)
+{
+    const unsigned __int128 product = (unsigned __int128)(hash ^ word) * (seed | 1);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Eight bytes at a time. */
 static uint64_t hash_of(uint64_t seed, const char *key)
 {
-    uint64_t hash = seed ^ 0xcbf29ce484222325U;
-    for (; *key; key++) {
-        hash ^= (unsigned char)*key;
-        hash *= 0x100000001b3U;
-        hash ^= hash >> 29; /* the seed reaches the low bits, which choose the slot */
+    const size_t length = strlen(key);
+    uint64_t hash = mix(seed, seed, length + 0x9e3779b97f4a7c15U), word = 0;
+    size_t done = 0;
+    for (; length - done >= sizeof word; done += sizeof word) {
+        memcpy(&word, key + done, sizeof word);
+        hash = mix(seed, hash, word);
     }
-    return hash ^ hash >> 32;
+    word = 0;
+    memcpy(&word, key + done, length - done);
+    return mix(seed, hash, word);
 }
 
 static struct sp_map_slot *find(const struct sp_map *map, const char *key, uint64_t hash)

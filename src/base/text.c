@@ -12,8 +12,9 @@
 static void reserve(struct sp_text *text, size_t more)
 {
     const size_t need = text->length + more + 1;
+    const size_t twice = text->capacity ? text->capacity * 2 : 64;
     if (need <= text->capacity) return;
-    text->capacity = need > text->capacity * 2 ? need : text->capacity * 2;
+    text->capacity = need > twice ? need : twice;
     text->data = sp_realloc(text->data, text->capacity, 1);
 }
 

@@ -4,6 +4,8 @@
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -22,11 +24,16 @@ struct sp_value sp_value_member(struct sp_value object, const char *key)
     return sp_value_absent(key);
 }
 
+/* The fewest digits that read back as the same number. */
 static void real_json(struct sp_text *text, double real)
 {
+    char digits[32];
+    int precision = 15;
+    do snprintf(digits, sizeof digits, "%.*g", precision, real);
+    while (strtod(digits, NULL) != real && precision++ < 17);
     if (!isfinite(real)) sp_text_puts(text, "null"); /* JSON has no word for it */
     else if (real == floor(real) && fabs(real) < 1e15) sp_text_printf(text, "%.1f", real);
-    else sp_text_printf(text, "%.17g", real);
+    else sp_text_puts(text, digits);
 }
 
 static void list_json(struct sp_text *text, struct sp_value value)
@@ -84,7 +91,7 @@ void sp_value_json(struct sp_text *text, struct sp_value value)
 static struct sp_value from_number(const cJSON *node)
 {
     const double number = node->valuedouble;
-    if (number == floor(number) && fabs(number) <= 9007199254740992.0) return sp_value_int((int64_t)number);
+    if (number == floor(number) && fabs(number) < 9007199254740992.0) return sp_value_int((int64_t)number);
     return sp_value_real(number);
 }
 
@@ -123,10 +130,26 @@ static bool bad_json(const char *json, size_t offset, struct sp_error *error)
 {
     size_t line = 1, column = 1;
     for (size_t i = 0; i < offset; i++) {
-        column = json[i] == '\n' ? 1 : column + 1;
+        if (((unsigned char)json[i] & 0xc0) != 0x80) column++; /* a character, not a byte of one */
+        if (json[i] == '\n') column = 1;
         line += json[i] == '\n';
     }
     return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "line %zu, column %zu: not JSON", line, column);
+}
+
+/* Python writes Infinity and NaN, for which JSON has no words: they become a number beyond all doubles, and null. As
+ * long as what they replace, so that a mistake behind them is found at its place. */
+static void replace_python_words(char *json, size_t length)
+{
+    bool quoted = false;
+    for (size_t i = 0; i < length; i++) {
+        if (quoted && json[i] == '\\') i++;
+        else if (json[i] == '"') quoted = !quoted;
+        else if (quoted) continue;
+        else if (length - i >= 8 && memcmp(json + i, "Infinity", 8) == 0) memcpy(json + i, "1e9999  ", 8);
+        else if (i && json[i - 1] == ' ' && length - i >= 3 && memcmp(json + i, "NaN", 3) == 0)
+            memcpy(json + i - 1, "null", 4);
+    }
 }
 
 bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct sp_value *value,
@@ -135,15 +158,15 @@ bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length
     const char *end = NULL;
     const size_t valid = sp_utf8_check(json, length);
     if (valid < length) return bad_json(json, valid, error);
-    cJSON *node = cJSON_ParseWithLengthOpts(json, length, &end, 0);
-    if (!node) return bad_json(json, end ? (size_t)(end - json) : 0, error);
-    size_t rest = (size_t)(end - json);
-    while (rest < length && strchr(" \t\r\n", json[rest])) rest++;
-    if (rest < length) {
-        cJSON_Delete(node);
-        return bad_json(json, rest, error);
-    }
-    *value = from_node(arena, node);
+    struct sp_text copy = {0};
+    sp_text_append(&copy, json, length);
+    replace_python_words(copy.data, length);
+    cJSON *node = cJSON_ParseWithLengthOpts(copy.data, length, &end, 0);
+    size_t rest = end ? (size_t)(end - copy.data) : 0;
+    sp_text_free(&copy);
+    while (node && rest < length && strchr(" \t\r\n", json[rest]) && json[rest]) rest++;
+    const bool good = node && rest == length;
+    if (good) *value = from_node(arena, node);
     cJSON_Delete(node);
-    return true;
+    return good ? true : bad_json(json, rest, error);
 }

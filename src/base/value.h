@@ -67,8 +67,9 @@ const char *sp_value_kind(enum sp_value_type type);
 struct sp_value sp_value_member(struct sp_value object, const char *key);
 /* Appends the value as JSON; absent as null. */
 void sp_value_json(struct sp_text *text, struct sp_value value);
-/* The values of a JSON text, copied into the arena. Integers are exact up to 2^53, larger ones refused.
- * Errors have status SP_ERR_TABLE and name line and column. */
+/* The values of a JSON text, copied into the arena. Whole numbers below 2^53 are integers, larger ones
+ * real numbers, because they may have been rounded. Infinity and NaN, as Python writes them, are a real number and
+ * null. Errors have status SP_ERR_TABLE and name line and column. */
 bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct sp_value *value,
                          struct sp_error *error);
 

@@ -113,6 +113,7 @@ const char *cli_next_value(const struct cli_args *args, const char *name, size_t
 void cli_error(const struct sp_error *error);
 /* The words of the caller may be in it: they are made printable. `hint` may be NULL or "". Returns CLI_USAGE. */
 int cli_usage_error(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* `path` is what the warning is about, or NULL. */
 void cli_warning(const char *path, const char *message);
 
 /* ---- output.c ---- */

@@ -6,8 +6,11 @@
 
 #define COMMANDS(X)                                                                                                    \
     X(check)                                                                                                           \
+    X(derive)                                                                                                          \
     X(inspect)                                                                                                         \
     X(predict)                                                                                                         \
+    X(prove)                                                                                                           \
+    X(solve)                                                                                                           \
     X(tables)                                                                                                          \
     X(help)
 

@@ -34,9 +34,9 @@ int cli_usage_error(const char *hint, const char *format, ...)
 
 void cli_warning(const char *path, const char *message)
 {
-    char *visible = sp_report_visible(path);
+    char *visible = sp_report_visible(path ? path : "");
     fflush(stdout);
-    fprintf(stderr, "warning: %s: ", visible);
+    fprintf(stderr, "warning: %s%s", visible, path ? ": " : "");
     sp_free(visible);
     put_line("", message);
 }

@@ -29,6 +29,8 @@ struct cli_subject {
 /* Opens tables and configuration as the options --table, --config and --set say; `config_path` stands in for a missing
  * --config (NULL: none). Returns CLI_OK, or complains and returns the exit status. Free it with cli_subject_close. */
 int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, const char *config_path);
+/* The same for a command that has --table alone. */
+int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args);
 void cli_subject_close(struct cli_subject *subject);
 /* Warns of settings that the prediction never looked at. */
 void cli_warn_unused(const struct sp_prediction *prediction);

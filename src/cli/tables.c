@@ -43,7 +43,7 @@ static int list(const struct cli_args *args, const struct cli_subject *subject)
 static int run(const struct cli_args *args)
 {
     struct cli_subject subject;
-    int status = cli_subject_open(&subject, args, NULL);
+    int status = cli_subject_open_tables(&subject, args);
     if (status == CLI_OK) status = list(args, &subject);
     cli_subject_close(&subject);
     return status;

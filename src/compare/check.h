@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * A comparison under way. Findings come first, from the match alone; then explainers turn them into causes, each in
- * its own file; what no cause explains stays a finding. */
+ * its own function; what no cause explains stays a finding. */
 #ifndef SP_COMPARE_CHECK_H
 #define SP_COMPARE_CHECK_H
 
 #include "base/text.h"
 #include "compare/match.h"
+#include "compare/patterns.h"
 #include "config/config.h"
 #include "shapeproof/check.h"
 
@@ -18,8 +19,10 @@ struct sp_check {
     struct sp_prediction *prediction;
     struct sp_naming naming;
     struct sp_match match;
+    struct sp_patterns patterns; /* of the findings' names */
     struct sp_finding *findings;
-    size_t finding_count, finding_capacity;
+    size_t *finding_patterns; /* parallel to findings */
+    size_t finding_count, finding_capacity, pattern_capacity;
     struct sp_cause *causes;
     size_t cause_count, cause_capacity;
     struct sp_finding_group *groups;
@@ -28,30 +31,55 @@ struct sp_check {
     enum sp_verdict verdict;
 };
 
+/* ---- check.c: what explainers use ---- */
+
+/* Adds a finding that no cause explains yet; strings must live in the arena, the inventory or the prediction. */
+void sp_check_add_finding(struct sp_check *check, struct sp_finding finding);
 /* Adds a cause and returns its index; strings must live in the arena or be static. */
 size_t sp_check_add_cause(struct sp_check *check, struct sp_cause cause);
 /* Says that a finding is explained by a cause. */
 void sp_check_explain(struct sp_check *check, size_t finding, size_t cause);
+/* An error that no cause explains. */
 static inline bool sp_finding_is_open(const struct sp_finding *finding)
 {
     return finding->cause == SP_NONE && finding->severity == SP_SEVERITY_ERROR;
 }
+size_t sp_check_open(const struct sp_check *check);
 /* "3 tensors" / "1 tensor". In the arena. */
 const char *sp_count_of(struct sp_arena *arena, size_t count, const char *noun);
-/* Up to `limit` collapsed names of the findings that `wanted` accepts: "a.{0-3}.b, c and 2 more". In the arena. */
-const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),
-                           const void *context, size_t limit);
 bool sp_explained_by(const struct sp_finding *finding, const void *cause_index);
+/* The hyper-parameter of that name in the prediction, or SP_NONE. */
+size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char *name);
+/* Where a hyper-parameter got its value: "in config.json", "by default", "on the command line". In the arena. */
+const char *sp_said_where(struct sp_check *check, const char *from);
 
-/* The explainers, in the order in which they run (explain.c lists them). */
+/* ---- names.c: lists of names in one line, in the arena ---- */
+
+/* "a.{0-3}.b, c.{x,y} and 2 more". */
+const char *sp_some_names(struct sp_check *check, const char *const *names, size_t count);
+/* The same of the findings that `wanted` accepts; "" when there are none. */
+const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),
+                           const void *context);
+
+/* ---- findings.c, verdict.c: the steps before and after the explainers ---- */
+
+void sp_find_differences(struct sp_check *check);
+void sp_group_findings(struct sp_check *check);
+void sp_decide(struct sp_check *check);
+
+/* ---- the explainers (check.c lists them in the order in which they run) ---- */
+
 void sp_explain_naming(struct sp_check *check);
+void sp_explain_old_names(struct sp_check *check);
 void sp_explain_ties(struct sp_check *check);
+void sp_explain_sharing(struct sp_check *check);
+void sp_explain_state(struct sp_check *check);
 void sp_explain_hyperparameters(struct sp_check *check);
+void sp_explain_unrelated(struct sp_check *check);
 void sp_explain_layers(struct sp_check *check);
-void sp_explain_transposed(struct sp_check *check);
 void sp_explain_renamed(struct sp_check *check);
 void sp_explain_biases(struct sp_check *check);
+void sp_explain_transposed(struct sp_check *check);
 void sp_explain_dtypes(struct sp_check *check);
-void sp_explain_state(struct sp_check *check);
 
 #endif

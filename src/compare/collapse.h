@@ -23,7 +23,5 @@ struct sp_collapsed {
 /* Returns the number of groups, in the order in which each first stands in the input; *out is in the arena. */
 size_t sp_collapse(struct sp_arena *arena, const struct sp_collapse_input *input, size_t count,
                    struct sp_collapsed **out);
-/* The name with its indices taken out, "layers.{}.weight"; the same for all names of one pattern. In the arena. */
-const char *sp_name_pattern(struct sp_arena *arena, const char *name);
 
 #endif

@@ -1,56 +1,187 @@
 /* SPDX-License-Identifier: MIT
- * Which hyper-parameter, set otherwise, would make findings vanish? Every candidate is tried: predict again with that
- * one change, compare again, count. Only what was verified in this way becomes a cause. */
+ * Which hyper-parameter, set otherwise, would make findings vanish? Candidates are read off the findings: dimensions
+ * that differ, indices beyond the end of a loop or short of it, truth values. A sample tells which are worth it; those
+ * are predicted and compared as a whole. Only what was verified in this way becomes a cause. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
-#include "compare/check.h"
-#include "compare/collapse.h"
+#include "compare/what_if.h"
 
-enum { MAX_CANDIDATES = 64, MAX_ROUNDS = 6 };
-
-struct candidate {
-    const char *key;
-    struct sp_value value;
-    const char *configured; /* as JSON */
-    const char *from;
-};
-
-/* A prediction under changed hyper-parameters, matched with the same file. */
-struct variant {
-    struct sp_config *config;
-    struct sp_prediction *prediction;
-    struct sp_match match;
-    size_t errors;
-};
+enum { MAX_CANDIDATES = 64, MAX_ROUNDS = 6, MAX_TRIALS = 3 };
 
 struct search {
     struct sp_check *check;
-    struct candidate candidates[MAX_CANDIDATES];
+    struct sp_sample sample;
+    struct sp_change candidates[MAX_CANDIDATES];
     size_t count;
-    struct variant best; /* with the causes accepted so far */
+    struct sp_variant best; /* with the causes accepted so far */
 };
 
 /* ---- candidates ---- */
-
-static size_t find_key(const struct sp_prediction *prediction, const char *key)
-{
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++)
-        if (strcmp(sp_prediction_hyperparameter(prediction, i).name, key) == 0) return i;
-    return SP_NONE;
-}
 
 static void add_candidate(struct search *search, struct sp_hyperparameter hyper, struct sp_value value)
 {
     if (strncmp(hyper.from, "table ", 6) == 0) return; /* the table says so itself */
     for (size_t i = 0; i < search->count; i++)
-        if (strcmp(search->candidates[i].key, hyper.name) == 0 &&
-            search->candidates[i].value.integer == value.integer && search->candidates[i].value.type == value.type)
+        if (strcmp(search->candidates[i].key, hyper.name) == 0 && search->candidates[i].value.type == value.type &&
+            search->candidates[i].value.integer == value.integer)
             return;
     if (search->count < MAX_CANDIDATES)
-        search->candidates[search->count++] = (struct candidate){hyper.name, value, hyper.value, hyper.from};
+        search->candidates[search->count++] = (struct sp_change){hyper.name, value, hyper.value, hyper.from};
+}
+
+/* The value of an integer hyper-parameter; false for any other. */
+static bool integer_value(struct sp_hyperparameter hyper, int64_t *value)
+{
+    char *end;
+    *value = strtoll(hyper.value, &end, 10);
+    return end != hyper.value && !*end;
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+/* What the hyper-parameter would have to be for a dimension that is proportional to it, or that it is a term of. */
+static void solve(struct search *search, struct sp_hyperparameter hyper, uint64_t found, uint64_t expected)
+{
+    int64_t value, scaled, difference, moved;
+    if (!integer_value(hyper, &value) || found > INT64_MAX || expected > INT64_MAX) return;
+    if (expected && !__builtin_mul_overflow(value, (int64_t)found, &scaled) && scaled % (int64_t)expected == 0)
+        add_candidate(search, hyper, sp_value_int(scaled / (int64_t)expected));
+    difference = (int64_t)found - (int64_t)expected;
+    if (!__builtin_add_overflow(value, difference, &moved) && moved >= 0)
+        add_candidate(search, hyper, sp_value_int(moved));
+}
+
+/* Each hyper-parameter in the description of a dimension, "2*max_position - 1". */
+static void solve_dimension(struct search *search, const char *description, uint64_t found, uint64_t expected)
+{
+    const struct sp_prediction *prediction = search->check->prediction;
+    for (const char *word = description; *word;) {
+        size_t length = 0;
+        while (is_word(word[length])) length++;
+        if (length) {
+            const char *name = sp_arena_copy(&search->check->arena, word, length);
+            const size_t key = sp_find_hyperparameter(prediction, name);
+            if (key != SP_NONE) solve(search, sp_prediction_hyperparameter(prediction, key), found, expected);
+        }
+        word += length ? length : 1;
+    }
+}
+
+static void solve_shape(struct search *search, const struct sp_finding *finding)
+{
+    const struct sp_prediction *prediction = search->check->prediction;
+    const struct sp_tensor *tensor = sp_inventory_tensor(search->check->inventory, finding->tensor);
+    const struct sp_predicted *expected = sp_prediction_tensor(prediction, finding->predicted);
+    for (uint32_t d = 0; d < expected->rank && expected->rank == tensor->rank; d++) {
+        if (tensor->shape[d] == expected->shape[d]) continue;
+        char *description = sp_prediction_dimension(prediction, finding->predicted, d);
+        solve_dimension(search, description, tensor->shape[d], expected->shape[d]);
+        free(description);
+    }
+}
+
+/* Findings in the same words ask the same question. */
+static void dimensions(struct search *search)
+{
+    const struct sp_check *check = search->check;
+    struct sp_map asked = {0};
+    for (size_t i = 0; i < check->finding_count && search->count < MAX_CANDIDATES; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (sp_finding_is_open(finding) && strcmp(finding->id, "shape") == 0 && sp_map_add(&asked, finding->message, i))
+            solve_shape(search, finding);
+    }
+    sp_map_free(&asked);
+}
+
+/* An index in the name of an open finding. */
+struct place {
+    size_t pattern, position, finding;
+    struct sp_indices indices;
+    bool missing;
+};
+
+static uint64_t index_of(const struct place *place) { return place->indices.value[place->position]; }
+
+static bool same_loop(const struct place *a, const struct place *b)
+{
+    return a->pattern == b->pattern && a->position == b->position && a->missing == b->missing;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    if (a->pattern != b->pattern) return a->pattern < b->pattern ? -1 : 1;
+    if (a->position != b->position) return a->position < b->position ? -1 : 1;
+    if (a->missing != b->missing) return a->missing ? -1 : 1;
+    if (index_of(a) != index_of(b)) return index_of(a) < index_of(b) ? -1 : 1;
+    return a->finding < b->finding ? -1 : a->finding > b->finding;
+}
+
+static struct place *list_places(struct sp_check *check, size_t *count)
+{
+    struct place *places = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        struct place place = {.finding = i, .missing = strcmp(finding->id, "missing") == 0};
+        if (!sp_finding_is_open(finding) || (!place.missing && strcmp(finding->id, "unexpected") != 0)) continue;
+        place.pattern = sp_pattern_of(&check->patterns, finding->name, &place.indices);
+        for (; place.position < place.indices.count; place.position++) {
+            SP_GROW(places, *count, capacity);
+            places[(*count)++] = place;
+        }
+    }
+    if (*count) qsort(places, *count, sizeof *places, compare_places);
+    return places;
+}
+
+/* Whether the tensor with the index before it is in the file and expected there: then a loop ends here. */
+static bool follows_a_match(const struct sp_check *check, struct place place)
+{
+    struct sp_text name = {0};
+    const struct sp_match *match = &check->match;
+    if (!place.indices.value[place.position]--) return false;
+    sp_pattern_fill(&name, sp_pattern_text(&check->patterns, place.pattern), &place.indices);
+    const size_t other = place.missing ? sp_prediction_find(check->prediction, name.data)
+                                       : sp_inventory_find(check->inventory, name.data);
+    sp_text_free(&name);
+    return other != SP_NONE && (place.missing ? match->tensor_of[other] : match->predicted_of[other]) != SP_NONE;
+}
+
+/* A loop that is shorter or longer in the file than predicted: any integer that has the predicted length. */
+static void resize_loop(struct search *search, uint64_t predicted, uint64_t found)
+{
+    const struct sp_prediction *prediction = search->check->prediction;
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        int64_t value;
+        if (integer_value(hyper, &value) && value == (int64_t)predicted)
+            add_candidate(search, hyper, sp_value_int((int64_t)found));
+    }
+}
+
+/* When the last indices of a loop, a..b, are all missing, it may end at a; when they are unexpected, behind b. */
+static void lengths(struct search *search)
+{
+    size_t count;
+    struct place *places = list_places(search->check, &count);
+    for (size_t from = 0, to; from < count; from = to) {
+        size_t first = from; /* of the last run of indices */
+        for (to = from + 1; to < count && same_loop(&places[from], &places[to]); to++)
+            if (index_of(&places[to]) > index_of(&places[to - 1]) + 1) first = to;
+        const uint64_t begin = index_of(&places[first]), end = index_of(&places[to - 1]) + 1;
+        if (!follows_a_match(search->check, places[first])) continue;
+        if (places[from].missing) resize_loop(search, end, begin);
+        else resize_loop(search, begin, end);
+    }
+    free(places);
 }
 
 static void truth_values(struct search *search)
@@ -63,145 +194,47 @@ static void truth_values(struct search *search)
     }
 }
 
-/* A dimension that is one hyper-parameter, and differs. */
-static void dimensions(struct search *search)
-{
-    const struct sp_check *check = search->check;
-    for (size_t i = 0; i < check->finding_count && search->count < MAX_CANDIDATES; i++) {
-        const struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open(finding) || strcmp(finding->id, "shape") != 0) continue;
-        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
-        const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
-        for (uint32_t d = 0; d < expected->rank && expected->rank == tensor->rank; d++) {
-            if (tensor->shape[d] == expected->shape[d] || tensor->shape[d] > INT64_MAX) continue;
-            char *name = sp_prediction_dimension(check->prediction, finding->predicted, d);
-            const size_t key = find_key(check->prediction, name);
-            free(name);
-            if (key != SP_NONE)
-                add_candidate(search, sp_prediction_hyperparameter(check->prediction, key),
-                              sp_value_int((int64_t)tensor->shape[d]));
-        }
-    }
-}
-
-/* One more than the largest index that follows a prefix, in the file and in the prediction. */
-struct extent {
-    const char *prefix;
-    uint64_t found, predicted;
-};
-
-struct extents {
-    struct sp_arena *arena;
-    struct sp_map map;
-    struct extent *items;
-    size_t count, capacity;
-};
-
-static void note_indices(struct extents *extents, const char *name, bool found)
-{
-    for (size_t i = 0; name[i]; i++) {
-        const size_t digits = i == 0 || name[i - 1] == '.' ? strspn(name + i, "0123456789") : 0;
-        if (!digits || digits > 9 || (name[i + digits] && name[i + digits] != '.')) continue;
-        const char *prefix = sp_arena_copy(extents->arena, name, i);
-        size_t place = sp_map_get(&extents->map, prefix);
-        if (place == SIZE_MAX) {
-            place = extents->count;
-            SP_GROW(extents->items, extents->count, extents->capacity);
-            extents->items[extents->count++] = (struct extent){.prefix = prefix};
-            sp_map_add(&extents->map, prefix, place);
-        }
-        uint64_t *end = found ? &extents->items[place].found : &extents->items[place].predicted;
-        const uint64_t index = strtoull(name + i, NULL, 10) + 1;
-        if (index > *end) *end = index;
-        return; /* the outermost index counts layers; inner ones are expected to follow it */
-    }
-}
-
-static const char *plain_name(const struct sp_check *check, size_t tensor)
-{
-    const size_t predicted = check->match.predicted_of[tensor], strip = strlen(check->naming.strip);
-    const char *name = sp_inventory_tensor(check->inventory, tensor)->name;
-    if (predicted != SP_NONE) return sp_prediction_tensor(check->prediction, predicted)->name;
-    if (strncmp(name, check->naming.strip, strip) == 0) name += strip;
-    return name;
-}
-
-/* A loop that is longer or shorter in the file: any integer with the value of its predicted length may be its bound. */
-static void lengths(struct search *search)
-{
-    struct sp_check *check = search->check;
-    struct extents extents = {.arena = &check->arena};
-    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++)
-        note_indices(&extents, sp_prediction_tensor(check->prediction, i)->name, false);
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        note_indices(&extents, plain_name(check, i), true);
-    for (size_t i = 0; i < extents.count; i++) {
-        const struct extent *extent = &extents.items[i];
-        if (extent->found == extent->predicted || !extent->predicted || !extent->found) continue;
-        const char *length = sp_arena_printf(&check->arena, "%" PRIu64, extent->predicted);
-        for (size_t k = 0; k < sp_prediction_hyperparameter_count(check->prediction); k++) {
-            const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, k);
-            if (strcmp(hyper.value, length) == 0) add_candidate(search, hyper, sp_value_int((int64_t)extent->found));
-        }
-    }
-    sp_map_free(&extents.map);
-    free(extents.items);
-}
-
 /* ---- trying them ---- */
 
-static void variant_free(struct variant *variant)
+static bool vanishes(const struct sp_check *check, const struct sp_variant *variant, size_t finding)
 {
-    if (variant->prediction) sp_match_free(&variant->match);
-    sp_prediction_free(variant->prediction);
-    sp_config_free(variant->config);
-    *variant = (struct variant){0};
+    return sp_finding_is_open(&check->findings[finding]) && !sp_variant_has(check, variant, &check->findings[finding]);
 }
 
-static bool variant_try(const struct sp_check *check, const struct sp_config *base, const struct candidate *candidate,
-                        struct variant *variant)
+static bool explains_any(const struct sp_check *check, const struct sp_variant *variant)
 {
-    struct sp_error error = {0};
-    *variant = (struct variant){.config = sp_config_variant(base)};
-    sp_config_set_value(variant->config, candidate->key, candidate->value, "what if");
-    variant->prediction = sp_predict(check->tables, check->table_name, variant->config, &error);
-    if (!variant->prediction) {
-        variant_free(variant);
-        return false;
-    }
-    sp_match_init(&variant->match, check->inventory, variant->prediction, &check->naming);
-    variant->errors = sp_match_errors(&variant->match);
-    return true;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (vanishes(check, variant, i)) return true;
+    return false;
 }
 
-static bool still_there(const struct sp_check *check, const struct sp_finding *finding, const struct variant *variant)
+static size_t most_promising(const int64_t *gains, size_t count)
 {
-    if (finding->tensor != SP_NONE) return sp_is_error(sp_match_tensor(&variant->match, finding->tensor));
-    const char *name = sp_prediction_tensor(check->prediction, finding->predicted)->name;
-    const size_t predicted = sp_prediction_find(variant->prediction, name);
-    return predicted != SP_NONE && sp_match_predicted(&variant->match, predicted) == SP_MISSING;
+    size_t best = SP_NONE;
+    for (size_t i = 0; i < count; i++)
+        if (gains[i] > 0 && (best == SP_NONE || gains[i] > gains[best])) best = i;
+    return best;
 }
 
-static size_t open_findings(const struct sp_check *check)
-{
-    size_t open = 0;
-    for (size_t i = 0; i < check->finding_count; i++) open += sp_finding_is_open(&check->findings[i]);
-    return open;
-}
-
-/* The candidate that leaves the fewest errors, when it leaves fewer than there are; SP_NONE otherwise. */
-static size_t best_candidate(struct search *search, struct variant *best)
+/* Of the most promising candidates the one that leaves the fewest errors, and fewer than there are; or SP_NONE. */
+static size_t best_candidate(struct search *search, struct sp_variant *best)
 {
     const struct sp_config *base = search->best.config ? search->best.config : search->check->config;
+    int64_t gains[MAX_CANDIDATES], top = 0;
     size_t found = SP_NONE, errors = search->best.config ? search->best.errors : sp_match_errors(&search->check->match);
-    for (size_t i = 0; i < search->count; i++) {
-        struct variant variant;
-        if (!variant_try(search->check, base, &search->candidates[i], &variant)) continue;
-        if (variant.errors >= errors) {
-            variant_free(&variant);
+    for (size_t i = 0; i < search->count; i++) gains[i] = sp_sample_gain(&search->sample, base, &search->candidates[i]);
+    for (int trial = 0; trial < MAX_TRIALS; trial++) {
+        struct sp_variant variant;
+        const size_t i = most_promising(gains, search->count);
+        if (i == SP_NONE || (found != SP_NONE && gains[i] < top / 2)) break;
+        top = gains[i] > top ? gains[i] : top;
+        gains[i] = 0;
+        if (!sp_variant_try(search->check, base, &search->candidates[i], &variant)) continue;
+        if (variant.errors >= errors || !explains_any(search->check, &variant)) {
+            sp_variant_free(&variant);
             continue;
         }
-        variant_free(best);
+        sp_variant_free(best);
         *best = variant;
         errors = variant.errors;
         found = i;
@@ -210,13 +243,6 @@ static size_t best_candidate(struct search *search, struct variant *best)
 }
 
 /* ---- saying it ---- */
-
-static const char *where(struct sp_check *check, const char *from)
-{
-    if (strncmp(from, "default", 7) == 0) return "by default";
-    if (strcmp(from, "command line") == 0) return "on the command line";
-    return sp_arena_printf(&check->arena, "in %s", from);
-}
 
 struct wanted {
     size_t cause;
@@ -229,17 +255,29 @@ static bool of_cause_and_kind(const struct sp_finding *finding, const void *cont
     return finding->cause == wanted->cause && strcmp(finding->id, wanted->id) == 0;
 }
 
-static const char *listed(struct sp_check *check, size_t cause, const char *id, const char *verb)
+/* "has a.bias, b.bias and lacks c.weight". */
+static const char *what_file_does(struct sp_check *check, size_t cause)
 {
-    const struct wanted wanted = {cause, id};
-    const char *names = sp_check_names(check, of_cause_and_kind, &wanted, 3);
-    return *names ? sp_arena_printf(&check->arena, "%s %s", verb, names) : "";
+    static const struct {
+        const char *id, *verb;
+    } kinds[] = {{"unexpected", "has"}, {"missing", "lacks"}, {"shape", "has another shape of"}};
+    struct sp_text text = {0};
+    sp_text_puts(&text, "");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct wanted wanted = {cause, kinds[i].id};
+        const char *names = sp_check_names(check, of_cause_and_kind, &wanted);
+        if (*names) sp_text_printf(&text, "%s%s %s", text.length ? " and " : "", kinds[i].verb, names);
+    }
+    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
 }
 
-static const char *padding(struct sp_check *check, const char *key, int64_t from, int64_t to)
+static const char *padding(struct sp_check *check, const struct sp_change *change)
 {
     static const int64_t multiples[] = {64, 128, 256, 512, 1024, 8, 16, 32};
-    if (!strstr(key, "vocab") || from <= 0 || to <= from) return "";
+    const int64_t from = strtoll(change->configured, NULL, 10), to = change->value.integer;
+    if (!strstr(change->key, "vocab") || from <= 0 || to <= from) return "";
     for (size_t i = 0; i < sizeof multiples / sizeof *multiples; i++)
         if (to % multiples[i] == 0 && to - from < multiples[i])
             return sp_arena_printf(&check->arena, " (rounded up to a multiple of %" PRId64 ")", multiples[i]);
@@ -247,77 +285,77 @@ static const char *padding(struct sp_check *check, const char *key, int64_t from
 }
 
 /* What the changed prediction lacks that the configured one did not ask for. */
-static const char *side_effect(struct sp_check *check, const struct variant *variant)
+static const char *side_effect(struct sp_check *check, const struct sp_variant *variant)
 {
+    const size_t total = sp_prediction_count(variant->prediction);
+    const char **names = sp_realloc(NULL, total, sizeof *names);
     size_t count = 0;
-    const char *first = NULL;
-    for (size_t i = 0; i < sp_prediction_count(variant->prediction); i++) {
+    for (size_t i = 0; i < total; i++) {
         const char *name = sp_prediction_tensor(variant->prediction, i)->name;
-        if (sp_match_predicted(&variant->match, i) != SP_MISSING ||
-            sp_prediction_find(check->prediction, name) != SP_NONE)
-            continue;
-        if (!count++) first = sp_name_pattern(&check->arena, name);
+        if (sp_match_predicted(&variant->match, i) == SP_MISSING &&
+            sp_prediction_find(check->prediction, name) == SP_NONE)
+            names[count++] = name;
     }
-    if (!count) return "";
-    return sp_arena_printf(&check->arena, "; yet %s (%s) is not there", first,
-                           sp_count_of(&check->arena, count, "tensor"));
+    const char *effect =
+        !count ? "" : sp_arena_printf(&check->arena, "; yet it lacks %s", sp_some_names(check, names, count));
+    free(names);
+    return effect;
 }
 
-static void describe(struct sp_check *check, size_t index, const struct candidate *candidate,
-                     const struct variant *variant)
+static void describe(struct sp_check *check, size_t index, const struct sp_change *change,
+                     const struct sp_variant *variant)
 {
     struct sp_cause *cause = &check->causes[index];
-    const char *says = sp_arena_printf(&check->arena, "%s is %s %s", candidate->key, candidate->configured,
-                                       where(check, candidate->from));
+    const char *says = sp_arena_printf(&check->arena, "%s is %s %s", change->key, change->configured,
+                                       sp_said_where(check, change->from));
     const char *effect = side_effect(check, variant);
-    if (candidate->value.type == SP_INT) {
-        cause->message = sp_arena_printf(
-            &check->arena, "%s, the file has %s%s (%s)%s", says, cause->found,
-            padding(check, candidate->key, strtoll(candidate->configured, NULL, 10), candidate->value.integer),
-            sp_count_of(&check->arena, cause->explains, "tensor"), effect);
-    } else {
-        const char *has = listed(check, index, "unexpected", "has"), *lacks = listed(check, index, "missing", "lacks");
-        cause->message = sp_arena_printf(&check->arena, "%s, but the file %s%s%s%s", says, has,
-                                         *has && *lacks ? " and " : "", lacks, effect);
-    }
-    cause->hint = sp_arena_printf(&check->arena, "with --set %s=%s %s", candidate->key, cause->found,
+    if (change->value.type == SP_INT)
+        cause->message =
+            sp_arena_printf(&check->arena, "%s, the file has %s%s (%s)%s", says, cause->found, padding(check, change),
+                            sp_count_of(&check->arena, cause->explains, "tensor"), effect);
+    else
+        cause->message =
+            sp_arena_printf(&check->arena, "%s, but the file %s%s", says, what_file_does(check, index), effect);
+    cause->hint = sp_arena_printf(&check->arena, "with --set %s=%s %s", change->key, cause->found,
                                   cause->explains == 1
                                       ? "this finding vanishes"
                                       : sp_arena_printf(&check->arena, "these %zu findings vanish", cause->explains));
 }
 
-static void accept(struct search *search, const struct candidate *candidate, const struct variant *variant)
+static void accept(struct search *search, const struct sp_change *change, const struct sp_variant *variant)
 {
     struct sp_check *check = search->check;
     struct sp_text value = {0};
-    sp_value_json(&value, candidate->value);
+    sp_value_json(&value, change->value);
     const size_t cause =
         sp_check_add_cause(check, (struct sp_cause){.id = "hyperparameter",
                                                     .severity = SP_SEVERITY_ERROR,
-                                                    .hyperparameter = candidate->key,
-                                                    .configured = candidate->configured,
+                                                    .hyperparameter = change->key,
+                                                    .configured = change->configured,
                                                     .found = sp_arena_copy(&check->arena, value.data, value.length)});
     sp_text_free(&value);
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open(&check->findings[i]) && !still_there(check, &check->findings[i], variant))
-            sp_check_explain(check, i, cause);
-    describe(check, cause, candidate, variant);
+        if (vanishes(check, variant, i)) sp_check_explain(check, i, cause);
+    describe(check, cause, change, variant);
 }
 
 void sp_explain_hyperparameters(struct sp_check *check)
 {
     struct search search = {.check = check};
-    if (!open_findings(check)) return;
+    if (!sp_check_open(check)) return;
     dimensions(&search);
     lengths(&search);
     truth_values(&search);
-    for (int round = 0; round < MAX_ROUNDS && open_findings(check); round++) {
-        struct variant better = {0};
+    sp_sample_init(&search.sample, check);
+    for (int round = 0; round < MAX_ROUNDS && sp_check_open(check); round++) {
+        struct sp_variant better = {0};
         const size_t found = best_candidate(&search, &better);
         if (found == SP_NONE) break;
         accept(&search, &search.candidates[found], &better);
-        variant_free(&search.best);
+        sp_variant_free(&search.best);
         search.best = better;
+        sp_sample_rebase(&search.sample, better.config);
     }
-    variant_free(&search.best);
+    sp_sample_free(&search.sample);
+    sp_variant_free(&search.best);
 }

@@ -1,121 +1,132 @@
 /* SPDX-License-Identifier: MIT
- * Causes that concern names alone: wrapper prefixes, base prefixes, names of older versions, trainer state. */
-#include "compare/check.h"
-
+ * Causes that concern names alone: wrappers, prefixes, names of older versions, trainer state. The match has already
+ * looked past them; here they are counted and said once. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare/check.h"
 #include "compare/collapse.h"
 
-static size_t count_if(const struct sp_check *check, bool (*wanted)(const struct sp_check *, size_t))
+static const char *name_of(const struct sp_check *check, size_t tensor)
+{
+    return sp_inventory_tensor(check->inventory, tensor)->name;
+}
+
+/* How many matched names had that done to them. */
+static size_t count_renamed(const struct sp_check *check, unsigned renaming)
 {
     size_t count = 0;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) count += wanted(check, i);
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        count += check->match.predicted_of[i] != SP_NONE && (check->match.renaming[i] & renaming);
     return count;
 }
 
-static bool begins_with_strip(const struct sp_check *check, size_t i)
+static void warn(struct sp_check *check, const char *id, size_t explains, const char *message)
 {
-    return strncmp(sp_inventory_tensor(check->inventory, i)->name, check->naming.strip, strlen(check->naming.strip)) ==
-           0;
+    sp_check_add_cause(
+        check, (struct sp_cause){.id = id, .severity = SP_SEVERITY_WARNING, .message = message, .explains = explains});
 }
 
-/* Matched only because something was put in front of its name. */
-static bool lacks_prefix(const struct sp_check *check, size_t i)
+/* Whether every name in the file begins with it. */
+static bool is_everywhere(const struct sp_check *check, const char *prefix, size_t length)
 {
-    const size_t predicted = check->match.predicted_of[i];
-    if (predicted == SP_NONE || check->match.old_name[i]) return false;
-    const char *name = sp_inventory_tensor(check->inventory, i)->name;
-    const char *wanted = sp_prediction_tensor(check->prediction, predicted)->name;
-    return strlen(wanted) > strlen(name)
-               ? true
-               : strcmp(wanted, name) != 0 && strncmp(wanted, check->naming.add, strlen(check->naming.add)) == 0;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        if (strncmp(name_of(check, i), prefix, length) != 0) return false;
+    return true;
 }
 
-static bool matched_by_old_name(const struct sp_check *check, size_t i) { return check->match.old_name[i]; }
-
-static void prefix_cause(struct sp_check *check, const char *id, const char *message, size_t explains)
+/* "every name in the file begins" / "12 of 148 names in the file begin". */
+static const char *who_begins(struct sp_check *check, const char *prefix, size_t length, size_t count)
 {
-    if (explains)
-        sp_check_add_cause(
-            check,
-            (struct sp_cause){.id = id, .severity = SP_SEVERITY_WARNING, .message = message, .explains = explains});
+    if (is_everywhere(check, prefix, length)) return "every name in the file begins";
+    return sp_arena_printf(&check->arena, "%zu of %zu names in the file begin", count,
+                           sp_inventory_count(check->inventory));
 }
 
-static void old_names(struct sp_check *check)
+/* The length of what stands in front of the predicted name in the file's name; 0 when the one does not end with the
+ * other. */
+static size_t front_length(const struct sp_check *check, size_t tensor)
 {
-    const size_t count = count_if(check, matched_by_old_name), total = sp_inventory_count(check->inventory);
-    struct sp_collapse_input *input = sp_realloc(NULL, total, sizeof *input);
-    struct sp_collapsed *groups;
-    size_t used = 0;
-    for (size_t i = 0; i < total; i++)
-        if (check->match.old_name[i])
-            input[used++] = (struct sp_collapse_input){sp_inventory_tensor(check->inventory, i)->name, 0};
-    sp_collapse(&check->arena, input, used, &groups);
-    if (used)
-        prefix_cause(
-            check, "old-names",
-            sp_arena_printf(&check->arena, "%s a name of an older version: %s%s",
-                            count == 1 ? "1 tensor has" : sp_arena_printf(&check->arena, "%zu tensors have", count),
-                            groups[0].name, groups[0].count < count ? ", ..." : ""),
-            count);
-    free(input);
-}
-
-/* What stands in front of the predicted name in the file's name, when all of the latter ends with the former. */
-static const char *front_of(struct sp_check *check, size_t tensor)
-{
-    const size_t predicted = check->match.predicted_of[tensor];
-    if (predicted == SP_NONE || check->match.old_name[tensor]) return NULL;
-    const char *name = sp_inventory_tensor(check->inventory, tensor)->name;
-    const char *wanted = sp_prediction_tensor(check->prediction, predicted)->name;
+    const char *name = name_of(check, tensor);
+    const char *wanted = sp_prediction_tensor(check->prediction, check->match.predicted_of[tensor])->name;
     const size_t length = strlen(name), tail = strlen(wanted);
-    if (tail >= length || strcmp(name + length - tail, wanted) != 0) return NULL;
-    return sp_arena_copy(&check->arena, name, length - tail);
+    return tail < length && strcmp(name + length - tail, wanted) == 0 ? length - tail : 0;
 }
 
-/* "module._orig_mod." when every name that has a meaning begins with it; NULL when they differ in that. */
-static const char *common_front(struct sp_check *check)
+/* What stands in front of every predicted name in the same way, "module._orig_mod.", is said as one. Returns its
+ * length, or 0 when the names differ in what was taken away. */
+static size_t common_front(const struct sp_check *check)
 {
-    const char *front = NULL;
+    size_t front = 0;
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
-        const char *own = check->match.predicted_of[i] == SP_NONE ? front : front_of(check, i);
-        if (!own) return NULL;
-        if (front && strcmp(front, own) != 0) return NULL;
-        front = own;
+        if (check->match.predicted_of[i] == SP_NONE) continue;
+        const size_t length = front_length(check, i);
+        if (!length || (front && length != front)) return 0;
+        front = length;
     }
+    return is_everywhere(check, name_of(check, 0), front) ? front : 0;
+}
+
+/* "the wrapper '_orig_mod' stands", "the wrappers '_orig_mod', '_fsdp_wrapped_module' stand". */
+static const char *which_wrappers(struct sp_check *check)
+{
+    enum { MOST = 8 };
+    const char *seen[MOST], *list = "";
+    size_t count = 0;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        const char *wrapper = sp_wrapper_in(name_of(check, i));
+        bool known = !wrapper || count == MOST;
+        for (size_t k = 0; k < count; k++) known = known || seen[k] == wrapper;
+        if (known) continue;
+        list = sp_arena_printf(&check->arena, "%s%s'%s'", list, count ? ", " : "", wrapper);
+        seen[count++] = wrapper;
+    }
+    return sp_arena_printf(&check->arena, count > 1 ? "the wrappers %s stand" : "the wrapper %s stands", list);
+}
+
+/* True when that says all that was taken away. */
+static bool say_wrappers(struct sp_check *check)
+{
+    const size_t count = count_renamed(check, SP_UNWRAPPED), front = count ? common_front(check) : 0;
+    if (!count) return false;
+    if (front)
+        warn(check, "wrapper", count,
+             sp_arena_printf(&check->arena, "every name in the file begins with '%s'",
+                             sp_arena_copy(&check->arena, name_of(check, 0), front)));
+    else
+        warn(check, "wrapper", count,
+             sp_arena_printf(&check->arena, "%s in %zu of %zu names in the file", which_wrappers(check), count,
+                             sp_inventory_count(check->inventory)));
     return front;
-}
-
-static void wrapper_cause(struct sp_check *check)
-{
-    const char *front = common_front(check);
-    const size_t total = sp_inventory_count(check->inventory);
-    const char *message = "components of a training wrapper stand in the names of the file";
-    if (front) message = sp_arena_printf(&check->arena, "every name in the file begins with '%s'", front);
-    prefix_cause(check, "wrapper", message, total);
-}
-
-static void strip_cause(struct sp_check *check)
-{
-    const size_t with = count_if(check, begins_with_strip), total = sp_inventory_count(check->inventory);
-    const char *who = with == total ? "every name in the file begins"
-                                    : sp_arena_printf(&check->arena, "%zu of %zu names in the file begin", with, total);
-    prefix_cause(check, "prefix", sp_arena_printf(&check->arena, "%s with '%s'", who, check->naming.strip), with);
 }
 
 void sp_explain_naming(struct sp_check *check)
 {
-    if (check->naming.drop_wrappers) wrapper_cause(check);
-    else if (*check->naming.strip) strip_cause(check);
-    if (*check->naming.add) {
-        const size_t without = count_if(check, lacks_prefix);
-        prefix_cause(check, "base-prefix",
-                     sp_arena_printf(&check->arena, "the file leaves out '%s' in front of %s", check->naming.add,
-                                     sp_count_of(&check->arena, without, "name")),
-                     without);
-    }
-    old_names(check);
+    const char *strip = check->naming.strip, *add = check->naming.add;
+    const size_t stripped = count_renamed(check, SP_STRIPPED), added = count_renamed(check, SP_ADDED);
+    if (!say_wrappers(check) && stripped)
+        warn(check, "prefix", stripped,
+             sp_arena_printf(&check->arena, "%s with '%s'", who_begins(check, strip, strlen(strip), stripped), strip));
+    if (added)
+        warn(check, "base-prefix", added,
+             sp_arena_printf(&check->arena, "the file leaves out '%s' in front of %s", add,
+                             sp_count_of(&check->arena, added, "name")));
+}
+
+void sp_explain_old_names(struct sp_check *check)
+{
+    const size_t total = sp_inventory_count(check->inventory);
+    const char **names = sp_realloc(NULL, total, sizeof *names);
+    size_t count = 0;
+    for (size_t i = 0; i < total; i++)
+        if (check->match.renaming[i] & SP_OLD_NAME) names[count++] = name_of(check, i);
+    if (count)
+        warn(check, "old-names", count,
+             sp_arena_printf(&check->arena, "%s of an older version: %s",
+                             count == 1 ? "1 tensor has a name"
+                                        : sp_arena_printf(&check->arena, "%zu tensors have names", count),
+                             sp_some_names(check, names, count)));
+    free(names);
 }
 
 void sp_explain_state(struct sp_check *check)

@@ -5,178 +5,9 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/text.h"
 
-enum { SAMPLE = 256, MAX_PREFIXES = 24 };
-
-/* Modules that frameworks wrap around others; each is a component of its own in the name. */
-static const char *const wrappers[] = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"};
-
-/* ---- the naming of the whole file ---- */
-
-static bool is_wrapper(const char *component, size_t length)
-{
-    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
-        if (strlen(wrappers[i]) == length && memcmp(wrappers[i], component, length) == 0) return true;
-    return false;
-}
-
-/* The name without wrapper components. */
-static void unwrap(struct sp_text *text, const char *name)
-{
-    text->length = 0;
-    sp_text_puts(text, "");
-    while (*name) {
-        const size_t length = strcspn(name, "."), step = length + (name[length] == '.');
-        if (!is_wrapper(name, length)) sp_text_append(text, name, step);
-        name += step;
-    }
-}
-
-/* The predicted tensor that the name stands for under the naming, or SP_NONE. `text` is scratch. */
-static size_t lookup(const struct sp_prediction *prediction, const struct sp_naming *naming, const char *name,
-                     struct sp_text *text)
-{
-    const size_t strip = strlen(naming->strip);
-    size_t found = naming->drop_wrappers ? SP_NONE : sp_prediction_find(prediction, name);
-    if (found != SP_NONE || (!naming->drop_wrappers && !strip && !*naming->add)) return found;
-    struct sp_text plain = {0};
-    if (naming->drop_wrappers) unwrap(&plain, name);
-    const char *bare = naming->drop_wrappers ? plain.data : name;
-    if (strip && strncmp(bare, naming->strip, strip) == 0) bare += strip;
-    found = sp_prediction_find(prediction, bare);
-    if (found == SP_NONE && *naming->add) {
-        text->length = 0;
-        sp_text_printf(text, "%s%s", naming->add, bare);
-        found = sp_prediction_find(prediction, text->data);
-    }
-    sp_text_free(&plain);
-    return found;
-}
-
-struct prefixes {
-    const char *list[MAX_PREFIXES];
-    size_t count;
-};
-
-static void add_prefix(struct sp_arena *arena, struct prefixes *prefixes, const char *name, size_t length)
-{
-    for (size_t i = 0; i < prefixes->count; i++)
-        if (strlen(prefixes->list[i]) == length && memcmp(prefixes->list[i], name, length) == 0) return;
-    if (prefixes->count < MAX_PREFIXES) prefixes->list[prefixes->count++] = sp_arena_copy(arena, name, length);
-}
-
-/* "a.b.c.weight" offers "a." and "a.b.", up to four components. */
-static void offer_prefixes(struct sp_arena *arena, struct prefixes *prefixes, const char *name)
-{
-    size_t components = 0;
-    for (size_t i = 0; name[i] && components < 4; i++)
-        if (name[i] == '.') {
-            add_prefix(arena, prefixes, name, i + 1);
-            components++;
-        }
-}
-
-static size_t stride_for(size_t count) { return count / SAMPLE + 1; }
-
-static size_t score(const struct sp_inventory *inventory, const struct sp_prediction *prediction,
-                    const struct sp_naming *naming)
-{
-    struct sp_text text = {0};
-    size_t hits = 0;
-    const size_t count = sp_inventory_count(inventory);
-    for (size_t i = 0; i < count; i += stride_for(count))
-        hits += lookup(prediction, naming, sp_inventory_tensor(inventory, i)->name, &text) != SP_NONE;
-    sp_text_free(&text);
-    return hits;
-}
-
-struct search {
-    const struct sp_inventory *inventory;
-    const struct sp_prediction *prediction;
-    struct sp_naming best;
-    size_t hits;
-};
-
-/* A stranger naming must explain more than a plainer one, which was tried before it. */
-static void consider(struct search *search, struct sp_naming naming)
-{
-    const size_t hits = score(search->inventory, search->prediction, &naming);
-    if (hits <= search->hits) return;
-    search->hits = hits;
-    search->best = naming;
-}
-
-static bool has_wrappers(const struct sp_inventory *inventory)
-{
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        for (size_t k = 0; k < sizeof wrappers / sizeof *wrappers; k++)
-            if (strstr(sp_inventory_tensor(inventory, i)->name, wrappers[k])) return true;
-    return false;
-}
-
-static void try_prefixes(struct search *search, bool drop, const struct prefixes *strips, const struct prefixes *adds)
-{
-    consider(search, (struct sp_naming){"", "", drop});
-    for (size_t i = 0; i < strips->count; i++) consider(search, (struct sp_naming){strips->list[i], "", drop});
-    for (size_t i = 0; i < adds->count; i++) consider(search, (struct sp_naming){"", adds->list[i], drop});
-    for (size_t i = 0; i < strips->count; i++)
-        for (size_t k = 0; k < adds->count; k++)
-            consider(search, (struct sp_naming){strips->list[i], adds->list[k], drop});
-}
-
-struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
-                                 const struct sp_prediction *prediction)
-{
-    const struct sp_naming plain = {"", "", false};
-    const size_t count = sp_inventory_count(inventory), predicted = sp_prediction_count(prediction);
-    const size_t sampled = count ? (count - 1) / stride_for(count) + 1 : 0;
-    struct search search = {inventory, prediction, plain, score(inventory, prediction, &plain)};
-    struct prefixes strips = {0}, adds = {0};
-    struct sp_text text = {0};
-    if (search.hits * 10 >= sampled * 9 || !predicted) return plain;
-    const bool wrapped = has_wrappers(inventory);
-    for (size_t i = 0; i < count; i += count / 16 + 1) {
-        const char *name = sp_inventory_tensor(inventory, i)->name;
-        if (wrapped) unwrap(&text, name);
-        offer_prefixes(arena, &strips, wrapped ? text.data : name);
-    }
-    for (size_t i = 0; i < predicted; i += predicted / 16 + 1)
-        offer_prefixes(arena, &adds, sp_prediction_tensor(prediction, i)->name);
-    if (wrapped) try_prefixes(&search, true, &strips, &adds);
-    else try_prefixes(&search, false, &strips, &adds);
-    sp_text_free(&text);
-    return search.best;
-}
-
-/* ---- tensor by tensor ---- */
-
-static void build_old_names(struct sp_map *map, const struct sp_prediction *prediction)
-{
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
-        for (size_t k = 0; k < tensor->old_name_count; k++) sp_map_add(map, tensor->old_names[k], i);
-    }
-}
-
-/* As lookup(), among the old names. */
-static size_t lookup_old(const struct sp_map *olds, const struct sp_naming *naming, const char *name,
-                         struct sp_text *text)
-{
-    const size_t strip = strlen(naming->strip);
-    size_t found = olds->count ? sp_map_get(olds, name) : SP_NONE;
-    if (found != SP_NONE || !olds->count) return found;
-    if (naming->drop_wrappers) unwrap(text, name);
-    const char *bare = naming->drop_wrappers ? text->data : name;
-    if (strip && strncmp(bare, naming->strip, strip) == 0) bare += strip;
-    found = sp_map_get(olds, bare);
-    if (found != SP_NONE || !*naming->add) return found;
-    struct sp_text whole = {0};
-    sp_text_printf(&whole, "%s%s", naming->add, bare);
-    found = sp_map_get(olds, whole.data);
-    sp_text_free(&whole);
-    return found;
-}
+static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
+static size_t find_old(const void *old_names, const char *name) { return sp_map_get(old_names, name); }
 
 /* The first tensor of the chain of ties that this one belongs to. */
 static size_t tie_root(const struct sp_prediction *prediction, size_t predicted)
@@ -189,48 +20,103 @@ static size_t tie_root(const struct sp_prediction *prediction, size_t predicted)
     return predicted;
 }
 
-static void pair(struct sp_match *match, size_t tensor, size_t predicted, bool old)
+static void pair(struct sp_match *match, size_t tensor, size_t predicted, unsigned renaming)
 {
     if (predicted == SP_NONE || match->tensor_of[predicted] != SP_NONE) return;
     match->predicted_of[tensor] = predicted;
     match->tensor_of[predicted] = tensor;
-    match->tie_present[tie_root(match->prediction, predicted)]++;
-    match->old_name[tensor] = old;
+    match->renaming[tensor] = (unsigned char)renaming;
+}
+
+static void pair_by_name(struct sp_match *match, const struct sp_naming *naming)
+{
+    struct sp_finder finder = {naming, find_predicted, match->prediction, {0}, {0}};
+    for (size_t i = 0; i < sp_inventory_count(match->inventory); i++) {
+        unsigned renaming;
+        const size_t found = sp_finder_find(&finder, sp_inventory_tensor(match->inventory, i)->name, &renaming);
+        if (!renaming || !sp_has_exact_name(match->inventory, match->prediction, found))
+            pair(match, i, found, renaming);
+    }
+    sp_finder_free(&finder);
+}
+
+static void pair_by_old_name(struct sp_match *match, const struct sp_naming *naming)
+{
+    struct sp_map olds = {0};
+    struct sp_finder finder = {naming, find_old, &olds, {0}, {0}};
+    for (size_t i = 0; i < sp_prediction_count(match->prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(match->prediction, i);
+        for (size_t k = 0; k < tensor->old_name_count; k++) sp_map_add(&olds, tensor->old_names[k], i);
+    }
+    for (size_t i = 0; olds.count && i < sp_inventory_count(match->inventory); i++) {
+        unsigned renaming;
+        if (match->predicted_of[i] != SP_NONE) continue;
+        const size_t found = sp_finder_find(&finder, sp_inventory_tensor(match->inventory, i)->name, &renaming);
+        pair(match, i, found, renaming | SP_OLD_NAME);
+    }
+    sp_finder_free(&finder);
+    sp_map_free(&olds);
+}
+
+/* Of each tie the first tensor that can stand for the others. Some rows of a tensor cannot stand for all of it. */
+static void find_kept(struct sp_match *match)
+{
+    for (size_t i = 0; i < sp_prediction_count(match->prediction); i++) {
+        const size_t root = tie_root(match->prediction, i);
+        const bool rows = sp_prediction_tensor(match->prediction, i)->rows_only;
+        if (match->tensor_of[i] == SP_NONE) continue;
+        if (i == root || (match->tie_kept[root] == SP_NONE && !rows)) match->tie_kept[root] = i;
+    }
+}
+
+static size_t *none_array(size_t count)
+{
+    size_t *array = sp_realloc(NULL, count, sizeof *array);
+    for (size_t i = 0; i < count; i++) array[i] = SP_NONE;
+    return array;
 }
 
 void sp_match_init(struct sp_match *match, const struct sp_inventory *inventory, const struct sp_prediction *prediction,
                    const struct sp_naming *naming)
 {
     const size_t tensors = sp_inventory_count(inventory), predicted = sp_prediction_count(prediction);
-    struct sp_text text = {0};
-    struct sp_map olds = {0};
-    *match = (struct sp_match){inventory,
-                               prediction,
-                               sp_realloc(NULL, tensors, sizeof(size_t)),
-                               sp_realloc(NULL, predicted, sizeof(size_t)),
-                               sp_realloc(NULL, tensors, sizeof(bool)),
-                               sp_realloc(NULL, predicted, sizeof(size_t))};
-    for (size_t i = 0; i < tensors; i++) match->predicted_of[i] = SP_NONE;
-    for (size_t i = 0; i < predicted; i++) match->tensor_of[i] = SP_NONE;
-    memset(match->old_name, 0, tensors * sizeof(bool));
-    memset(match->tie_present, 0, predicted * sizeof(size_t));
-    for (size_t i = 0; i < tensors; i++)
-        pair(match, i, lookup(prediction, naming, sp_inventory_tensor(inventory, i)->name, &text), false);
-    build_old_names(&olds, prediction);
-    for (size_t i = 0; i < tensors; i++)
-        if (match->predicted_of[i] == SP_NONE)
-            pair(match, i, lookup_old(&olds, naming, sp_inventory_tensor(inventory, i)->name, &text), true);
-    sp_map_free(&olds);
-    sp_text_free(&text);
+    *match = (struct sp_match){.inventory = inventory, .prediction = prediction};
+    match->predicted_of = none_array(tensors);
+    match->renaming = sp_realloc(NULL, tensors, sizeof *match->renaming);
+    memset(match->renaming, 0, tensors);
+    match->tensor_of = none_array(predicted);
+    match->tie_kept = none_array(predicted);
+    pair_by_name(match, naming);
+    pair_by_old_name(match, naming);
+    find_kept(match);
 }
 
 void sp_match_free(struct sp_match *match)
 {
     free(match->predicted_of);
+    free(match->renaming);
     free(match->tensor_of);
-    free(match->old_name);
-    free(match->tie_present);
+    free(match->tie_kept);
     *match = (struct sp_match){0};
+}
+
+size_t sp_match_partner(const struct sp_match *match, size_t predicted)
+{
+    const size_t kept = match->tie_kept[tie_root(match->prediction, predicted)];
+    return kept == predicted ? SP_NONE : kept;
+}
+
+/* The first tensor of the file that has the same storage, offset and shape. */
+static size_t first_alike(const struct sp_match *match, size_t predicted)
+{
+    const size_t tensor = match->tensor_of[predicted];
+    const size_t first = sp_inventory_tensor(match->inventory, tensor)->same_as;
+    return first == SP_NONE ? tensor : first;
+}
+
+bool sp_match_shares(const struct sp_match *match, size_t predicted, size_t partner)
+{
+    return first_alike(match, predicted) == first_alike(match, partner);
 }
 
 bool sp_same_shape(const struct sp_tensor *tensor, const struct sp_predicted *predicted)
@@ -244,13 +130,14 @@ enum sp_difference sp_match_predicted(const struct sp_match *match, size_t predi
     const struct sp_predicted *tensor = sp_prediction_tensor(match->prediction, predicted);
     const size_t found = match->tensor_of[predicted];
     if (found == SP_NONE) {
-        if (tensor->optional) return SP_OPTIONAL;
-        if (match->tie_present[tie_root(match->prediction, predicted)]) return SP_TIED_ABSENT;
-        return tensor->same_as == SP_NONE ? SP_MISSING
-                                          : SP_TIED_ABSENT; /* of a whole absent tie, the root is missing */
+        if (tensor->optional) return SP_LEFT_OUT;
+        if (sp_match_partner(match, predicted) != SP_NONE) return SP_TIED_ABSENT;
+        /* Of a tie that is absent as a whole, its first tensor alone is missing. */
+        return tensor->same_as == SP_NONE ? SP_MISSING : SP_TIED_ABSENT;
     }
     if (!sp_same_shape(sp_inventory_tensor(match->inventory, found), tensor)) return SP_SHAPE;
-    return tensor->same_as == SP_NONE || match->tensor_of[tensor->same_as] == SP_NONE ? SP_SAME : SP_TIED_PRESENT;
+    if (sp_match_partner(match, predicted) != SP_NONE) return SP_TIED_PRESENT;
+    return tensor->optional ? SP_OPTIONAL : SP_SAME;
 }
 
 enum sp_difference sp_match_tensor(const struct sp_match *match, size_t tensor)

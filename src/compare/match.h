@@ -4,28 +4,19 @@
 #define SP_COMPARE_MATCH_H
 
 #include "base/arena.h"
-#include "shapeproof/inventory.h"
-#include "shapeproof/prediction.h"
-
-/* How the file's names differ from the predicted ones as a whole: "module." in front, "transformer." left out. */
-struct sp_naming {
-    const char *strip;  /* in front of the file's names; "" for nothing */
-    const char *add;    /* what the file left out in front; "" for nothing */
-    bool drop_wrappers; /* components such as _orig_mod, anywhere in the name */
-};
+#include "compare/naming.h"
 
 struct sp_match {
     const struct sp_inventory *inventory;
     const struct sp_prediction *prediction;
-    size_t *predicted_of; /* for each tensor of the file, or SP_NONE */
-    size_t *tensor_of;    /* for each predicted tensor, or SP_NONE */
-    bool *old_name;       /* for each tensor of the file: matched by a name that older files use */
-    size_t *tie_present;  /* for each predicted tensor that others are tied to: how many of them all are in the file */
+    size_t *predicted_of;    /* for each tensor of the file, or SP_NONE */
+    unsigned char *renaming; /* for each tensor of the file: enum sp_renaming */
+    size_t *tensor_of;       /* for each predicted tensor, or SP_NONE */
+    /* For each predicted tensor that others are tied to: the first of them all, itself included, that is in the file
+     * (as an index in the prediction), or SP_NONE. */
+    size_t *tie_kept;
 };
 
-/* The naming that makes the most names of the file agree with the prediction. Strings are in the arena. */
-struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
-                                 const struct sp_prediction *prediction);
 /* Fills a match; its arrays are on the heap. */
 void sp_match_init(struct sp_match *match, const struct sp_inventory *inventory, const struct sp_prediction *prediction,
                    const struct sp_naming *naming);
@@ -37,13 +28,18 @@ enum sp_difference {
     SP_UNEXPECTED,   /* there, not predicted */
     SP_SHAPE,        /* there with another shape */
     SP_TIED_ABSENT,  /* not there because it is the same as one that is */
-    SP_TIED_PRESENT, /* there although it is the same as another */
-    SP_OPTIONAL,     /* not there, and need not be */
+    SP_TIED_PRESENT, /* there although it is the same as another that is there */
+    SP_LEFT_OUT,     /* optional, not there */
+    SP_OPTIONAL,     /* optional, there */
     SP_STATE         /* optimizer or trainer state */
 };
 
 enum sp_difference sp_match_predicted(const struct sp_match *match, size_t predicted);
 enum sp_difference sp_match_tensor(const struct sp_match *match, size_t tensor);
+/* The predicted tensor that is in the file and that this one is tied to, or SP_NONE. */
+size_t sp_match_partner(const struct sp_match *match, size_t predicted);
+/* Whether the two are one storage in the file; both must be there. */
+bool sp_match_shares(const struct sp_match *match, size_t predicted, size_t partner);
 bool sp_same_shape(const struct sp_tensor *tensor, const struct sp_predicted *predicted);
 /* Missing, unexpected or of another shape: what has to be explained. */
 static inline bool sp_is_error(enum sp_difference difference)

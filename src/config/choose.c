@@ -28,6 +28,15 @@ static const struct sp_unit *by_model_type(const struct sp_tables *tables, const
     return found;
 }
 
+/* What can follow the model's own name in the name of a class: in "GPTNeoXForCausalLM" no model is called "GPTNeo". */
+static bool is_class_ending(const char *text)
+{
+    static const char *const endings[] = {"For", "Model", "LM", "With", "DoubleHeads", "Encoder", "Decoder", "MT"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (strncmp(text, endings[i], strlen(endings[i])) == 0) return true;
+    return false;
+}
+
 /* How many characters of a class name a model_type accounts for: "xlm-roberta" 10 of "XLMRobertaModel". */
 static size_t class_prefix(const char *model_type, const char *class)
 {
@@ -39,7 +48,7 @@ static size_t class_prefix(const char *model_type, const char *class)
         if (c != *model_type) return 0;
         length++;
     }
-    return length;
+    return is_class_ending(class + length) ? length : 0;
 }
 
 /* Files of 2019 have no model_type; their class name begins with it. */

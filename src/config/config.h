@@ -8,6 +8,7 @@
 struct sp_setting {
     const char *path;
     struct sp_value value;
+    bool derived; /* from a file that belongs to the configuration: gone when another is loaded */
 };
 
 struct sp_config {
@@ -17,6 +18,7 @@ struct sp_config {
     struct sp_setting *settings;
     struct sp_override *overrides; /* parallel to settings */
     size_t setting_count, setting_capacity, override_capacity;
+    const struct sp_scope *scope;
     struct sp_hyper hyper; /* file_root with the settings in it */
 };
 
@@ -27,6 +29,11 @@ const struct sp_hyper *sp_config_hyper(const struct sp_config *config);
 struct sp_config *sp_config_variant(const struct sp_config *config);
 /* Sets a value by its dotted path, as sp_config_set does. The value must outlive the config. */
 void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from);
+/* Limits what predictions from this config expand. The scope is borrowed. */
+void sp_config_limit(struct sp_config *config, const struct sp_scope *scope);
+
+/* Likewise for what another file says about this configuration: gone when another one is loaded. `from` is copied. */
+void sp_config_derive(struct sp_config *config, const char *path, struct sp_value value, const char *from);
 
 /* The lines of a .hpm file as an object (see hpm.c). */
 bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct sp_value *root, struct sp_error *error);

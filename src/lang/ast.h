@@ -8,6 +8,8 @@
 #include "lang/source.h"
 #include "shapeproof/dtype.h"
 
+enum { SP_MAX_PARAMS = 16 }; /* of a function, a part or a table */
+
 enum sp_expr_kind {
     SP_EXPR_LITERAL, /* value */
     SP_EXPR_NAME,    /* name */
@@ -18,7 +20,8 @@ enum sp_expr_kind {
     SP_EXPR_DEFAULT, /* args[0] default args[1] */
     SP_EXPR_CALL,    /* name(args) */
     SP_EXPR_INDEX,   /* args[0][args[1]] */
-    SP_EXPR_MEMBER   /* args[0].name */
+    SP_EXPR_MEMBER,  /* args[0].name */
+    SP_EXPR_GROUP    /* [name] in a claim: the parameters of a group; NULL: of all groups */
 };
 
 enum sp_op {
@@ -109,6 +112,7 @@ struct sp_row {
     const struct sp_unit *unit; /* set by the linker */
     struct sp_argument *args;
     size_t arg_count;
+    struct sp_expr **given; /* for each parameter of the unit its argument, or NULL; set by the linker */
     bool has_from;
     struct sp_expr *from;     /* the sub-configuration that the unit reads, or NULL for the same one */
     struct sp_argument *with; /* hyper-parameters given by name instead of read */
@@ -142,6 +146,27 @@ struct sp_requirement {
     struct sp_span span;
 };
 
+enum sp_claim_kind {
+    SP_CLAIM_EXACT,  /* claim left = right */
+    SP_CLAIM_APPROX, /* approx left = right within PERCENT % */
+    SP_CLAIM_ROUNDS  /* example ...: left rounds to "1.5B" */
+};
+
+/* What a publication says of the table. `when` narrows it: NAME = value, or a condition that holds. */
+struct sp_claim {
+    enum sp_claim_kind kind;
+    bool erratum;    /* published, and known to be wrong */
+    bool is_example; /* `when` gives numbers, and the defaults hold for all else */
+    struct sp_expr *left, *right;
+    double percent;           /* of SP_CLAIM_APPROX */
+    const char *printed;      /* of SP_CLAIM_ROUNDS */
+    struct sp_argument *when; /* name == NULL: a condition */
+    size_t when_count;
+    const char *source; /* the publication and the place in it, or "" */
+    struct sp_span span;
+    size_t text_length; /* of the claim in the span, without its source */
+};
+
 struct sp_param {
     const char *name;
     struct sp_expr *fallback; /* NULL: must be given */
@@ -168,6 +193,10 @@ struct sp_unit {
     size_t requirement_count;
     struct sp_section *sections;
     size_t section_count;
+    struct sp_claim *claims;
+    size_t claim_count;
+    const char *about; /* `claims for TABLE`: not a table, but claims about one; else NULL */
+    struct sp_span about_span;
     int link_state; /* of the linker: 0 to do, 1 under way, 2 done */
 };
 

@@ -28,12 +28,22 @@ static const struct sp_expr *alternative(const struct sp_env *env, const struct 
     return first ? first : expr;
 }
 
+/* The loops' values are not kept, only their names. */
+static bool is_index(const struct sp_section *section, const char *word)
+{
+    for (size_t i = 0; section && i < section->clause_count; i++)
+        if (section->clauses[i].kind != SP_CLAUSE_IF && section->clauses[i].name == word) return true;
+    return false;
+}
+
 static void name(struct sp_text *text, const struct sp_env *env, const struct sp_expr *expr, bool nested, int depth)
 {
     const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
     const struct sp_frame *frame = env->frame;
     struct sp_env inner = {.frame = frame};
-    if (meaning.kind == SP_MEANS_PARAM && frame->param_exprs[meaning.index] && frame->caller) {
+    if (is_index(env->section, expr->name)) {
+        sp_text_puts(text, expr->name);
+    } else if (meaning.kind == SP_MEANS_PARAM && frame->param_exprs[meaning.index] && frame->caller) {
         inner.frame = frame->caller;
         inner.section = frame->caller_section;
         describe(text, &inner, frame->param_exprs[meaning.index], nested, depth);
@@ -42,9 +52,7 @@ static void name(struct sp_text *text, const struct sp_env *env, const struct sp
         inner.defining = meaning.definition;
         describe(text, &inner, meaning.definition->expr, nested, depth);
     } else {
-        const bool index =
-            env->section && meaning.kind == SP_MEANS_KEY && !sp_value_is_set(sp_view_get(frame->view, expr->name));
-        sp_text_printf(text, "%s%s", meaning.kind == SP_MEANS_KEY && !index ? frame->view->prefix : "", expr->name);
+        sp_text_printf(text, "%s%s", meaning.kind == SP_MEANS_KEY ? frame->view->prefix : "", expr->name);
     }
 }
 
@@ -55,6 +63,17 @@ static void binary(struct sp_text *text, const struct sp_env *env, const struct 
     const bool tight = expr->op >= SP_OP_MUL && expr->op <= SP_OP_POW;
     sp_text_printf(text, tight ? "%s" : " %s ", operators[expr->op]);
     describe(text, env, expr->args[1], true, depth);
+    if (nested) sp_text_puts(text, ")");
+}
+
+static void choice(struct sp_text *text, const struct sp_env *env, const struct sp_expr *expr, bool nested, int depth)
+{
+    if (nested) sp_text_puts(text, "(");
+    describe(text, env, expr->args[0], true, depth);
+    sp_text_puts(text, " ? ");
+    describe(text, env, expr->args[1], true, depth);
+    sp_text_puts(text, " : ");
+    describe(text, env, expr->args[2], true, depth);
     if (nested) sp_text_puts(text, ")");
 }
 
@@ -91,11 +110,7 @@ static void describe(struct sp_text *text, const struct sp_env *env, const struc
         describe(text, env, expr->args[0], true, depth);
         break;
     case SP_EXPR_CHOICE:
-        describe(text, env, expr->args[0], true, depth);
-        sp_text_puts(text, " ? ");
-        describe(text, env, expr->args[1], true, depth);
-        sp_text_puts(text, " : ");
-        describe(text, env, expr->args[2], true, depth);
+        choice(text, env, expr, nested, depth);
         break;
     case SP_EXPR_LIST:
         sp_text_puts(text, "[");
@@ -116,6 +131,9 @@ static void describe(struct sp_text *text, const struct sp_env *env, const struc
     case SP_EXPR_MEMBER:
         describe(text, env, expr->args[0], true, depth);
         sp_text_printf(text, ".%s", expr->name);
+        break;
+    case SP_EXPR_GROUP:
+        sp_text_printf(text, "[%s]", expr->name);
         break;
     }
 }

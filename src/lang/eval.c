@@ -19,13 +19,27 @@ bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format,
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    if (eval->stopped) return false;
+    if (++eval->mistakes >= SP_MAX_MISTAKES) eval->stopped = true;
     sp_diagnose(&one, span, "%s", message);
     const bool known = eval->messages->data && strstr(eval->messages->data, one.data);
-    if (!known && eval->mistakes++ < SP_MAX_MESSAGES) {
+    if (!known && eval->message_count++ < SP_MAX_MESSAGES) {
         if (eval->messages->length) sp_text_puts(eval->messages, "\n");
         sp_text_puts(eval->messages, one.data);
     }
     sp_text_free(&one);
+    return false;
+}
+
+bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps)
+{
+    eval->steps += steps < SP_MAX_STEPS ? steps : SP_MAX_STEPS;
+    if (eval->stopped) return false;
+    if (eval->steps > SP_MAX_STEPS) sp_eval_fail(eval, span, "the table takes more than %d steps", SP_MAX_STEPS);
+    else if (eval->arena->used > SP_MAX_MEMORY)
+        sp_eval_fail(eval, span, "the table takes more than %d MB of memory", SP_MAX_MEMORY >> 20);
+    else return true;
+    eval->stopped = true;
     return false;
 }
 
@@ -56,54 +70,90 @@ struct sp_value sp_view_get(const struct sp_view *view, const char *key)
     return sp_value_member(view->object, key);
 }
 
+bool sp_path_within(const char *path, const char *setting)
+{
+    const size_t length = strlen(setting);
+    return strncmp(path, setting, length) == 0 && (path[length] == '\0' || path[length] == '.');
+}
+
 static const char *origin(const struct sp_eval *eval, const struct sp_view *view, const char *key, const char *path)
 {
     for (size_t i = 0; i < view->given_count; i++)
         if (strcmp(view->given[i].path, key) == 0) return view->given[i].from;
-    for (size_t i = 0; i < eval->hyper->override_count; i++)
-        if (strcmp(eval->hyper->overrides[i].path, path) == 0) return eval->hyper->overrides[i].from;
+    for (size_t i = eval->hyper->override_count; i-- > 0;)
+        if (sp_path_within(path, eval->hyper->overrides[i].path)) return eval->hyper->overrides[i].from;
     return eval->hyper->from;
 }
 
-/* Remembers a hyper-parameter the first time that it is read. */
-static void record(struct sp_eval *eval, const char *path, struct sp_value value, const char *from)
+/* The entry of prefix + dot + key, which is made when it is looked at for the first time. */
+static struct sp_reading *reading_of(struct sp_eval *eval, const char *prefix, const char *dot, const char *key)
 {
-    if (!sp_map_add(&eval->read_paths, path, eval->reading_count)) return;
+    struct sp_text *path = &eval->path;
+    path->length = 0;
+    sp_text_puts(path, prefix);
+    sp_text_puts(path, dot);
+    sp_text_puts(path, key);
+    const size_t known = sp_map_get(&eval->paths, path->data);
+    if (known != SIZE_MAX) return &eval->readings[known];
     SP_GROW(eval->readings, eval->reading_count, eval->reading_capacity);
-    eval->readings[eval->reading_count++] = (struct sp_reading){path, value, from};
+    struct sp_reading *reading = &eval->readings[eval->reading_count];
+    *reading = (struct sp_reading){.path = sp_arena_copy(eval->arena, path->data, path->length)};
+    sp_map_add(&eval->paths, reading->path, eval->reading_count++);
+    return reading;
 }
 
-static const char *join(struct sp_eval *eval, const char *prefix, const char *key)
+/* Finishes reading a hyper-parameter: an unset value names it, a set one is recorded. */
+static struct sp_value look_at(struct sp_eval *eval, struct sp_reading *reading, struct sp_value value,
+                               const struct sp_view *view, const char *key)
 {
-    return *prefix ? sp_arena_printf(eval->arena, "%s%s", prefix, key) : key;
+    if (!sp_value_is_set(value)) value.string = reading->path;
+    else if (!reading->from && value.type != SP_OBJECT) {
+        reading->value = value;
+        reading->from = origin(eval, view, key, reading->path);
+    }
+    return value;
 }
 
 static struct sp_value read_key(struct sp_eval *eval, const struct sp_view *view, const char *key)
 {
-    struct sp_value value = sp_view_get(view, key);
-    const char *path = join(eval, view->prefix, key);
-    if (!sp_value_is_set(value)) value.string = path;
-    else if (value.type != SP_OBJECT) record(eval, path, value, origin(eval, view, key, path));
-    return value;
+    return look_at(eval, reading_of(eval, view->prefix, "", key), sp_view_get(view, key), view, key);
 }
 
-/* The dotted path of the hyper-parameter that an expression reads first, as in `key default ...`; NULL for others. */
-static const char *key_path(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr)
+static const char *path_of_name(struct sp_eval *eval, const struct sp_env *env, const char *name)
 {
-    if (expr->kind == SP_EXPR_NAME && sp_meaning_of(env, expr->name).kind == SP_MEANS_KEY)
-        return join(eval, env->frame->view->prefix, expr->name);
-    if (expr->kind == SP_EXPR_DEFAULT) return key_path(eval, env, expr->args[0]);
-    if (expr->kind != SP_EXPR_MEMBER) return NULL;
-    const char *object = key_path(eval, env, expr->args[0]);
-    return object ? sp_arena_printf(eval->arena, "%s.%s", object, expr->name) : NULL;
+    const struct sp_meaning meaning = sp_meaning_of(env, name);
+    struct sp_env own = {.frame = env->frame, .defining = meaning.definition};
+    if (meaning.kind == SP_MEANS_KEY) return reading_of(eval, env->frame->view->prefix, "", name)->path;
+    if (meaning.kind != SP_MEANS_DEFINITION || meaning.definition->is_function) return NULL;
+    if (meaning.local) own.section = env->section, own.loops = own.bindings = env->loops;
+    return sp_eval_path(eval, &own, meaning.definition->expr);
+}
+
+const char *sp_eval_path(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr)
+{
+    struct sp_value value;
+    switch (expr->kind) {
+    case SP_EXPR_NAME:
+        return path_of_name(eval, env, expr->name);
+    case SP_EXPR_DEFAULT: /* of the alternative that holds, or the first */
+        if (sp_eval(eval, env, expr->args[0], &value) && !sp_value_is_set(value) &&
+            sp_eval(eval, env, expr->args[1], &value) && sp_value_is_set(value))
+            return sp_eval_path(eval, env, expr->args[1]);
+        return sp_eval_path(eval, env, expr->args[0]);
+    case SP_EXPR_MEMBER: {
+        const char *object = sp_eval_path(eval, env, expr->args[0]);
+        return object ? reading_of(eval, object, ".", expr->name)->path : NULL;
+    }
+    default:
+        return NULL;
+    }
 }
 
 static bool eval_definition(struct sp_eval *eval, const struct sp_env *env, struct sp_meaning meaning,
                             struct sp_value *value)
 {
     const struct sp_definition *definition = meaning.definition;
-    struct sp_env own = {env->frame, meaning.local ? env->section : NULL, meaning.local ? env->bindings : NULL,
-                         definition};
+    struct sp_env own = {.frame = env->frame, .defining = definition};
     struct sp_cached *cached = meaning.local ? NULL : &env->frame->cache[meaning.index];
     if (definition->is_function)
         return sp_eval_fail(eval, definition->span, "'%s' needs its arguments", definition->name);
@@ -111,11 +161,13 @@ static bool eval_definition(struct sp_eval *eval, const struct sp_env *env, stru
         *value = cached->value;
         return true;
     }
+    if (cached && cached->state == SP_CACHE_FAILED) return false; /* it was reported */
     if (cached && cached->state == SP_CACHE_BUSY)
         return sp_eval_fail(eval, definition->span, "'%s' is defined through itself", definition->name);
     if (cached) cached->state = SP_CACHE_BUSY;
+    if (meaning.local) own.section = env->section, own.loops = own.bindings = env->loops;
     const bool good = sp_eval(eval, &own, definition->expr, value);
-    if (cached) *cached = (struct sp_cached){good ? SP_CACHE_DONE : SP_CACHE_EMPTY, *value};
+    if (cached) *cached = (struct sp_cached){good ? SP_CACHE_DONE : SP_CACHE_FAILED, *value};
     return good;
 }
 
@@ -133,6 +185,7 @@ static bool eval_name(struct sp_eval *eval, const struct sp_env *env, const stru
     case SP_MEANS_DEFINITION:
         return eval_definition(eval, env, meaning, value);
     case SP_MEANS_KEY:
+        if (!sp_eval_spend(eval, expr->span, env->frame->view->object.count / 16)) return false;
         *value = read_key(eval, env->frame->view, expr->name);
         return true;
     }
@@ -236,6 +289,8 @@ static bool arithmetic(struct sp_eval *eval, const struct sp_expr *expr, struct 
     if (sp_value_is_number(a) && sp_value_is_number(b))
         return real_arithmetic(eval, expr, sp_value_as_real(a), sp_value_as_real(b), value);
     if (expr->op == SP_OP_ADD && a.type == SP_STRING && b.type == SP_STRING) {
+        if (strlen(a.string) + strlen(b.string) > SP_MAX_TEXT)
+            return sp_eval_fail(eval, expr->span, "the text is longer than %d bytes", SP_MAX_TEXT);
         *value = sp_value_string(sp_arena_printf(eval->arena, "%s%s", a.string, b.string));
         return true;
     }
@@ -248,9 +303,7 @@ static bool compare(struct sp_eval *eval, const struct sp_expr *expr, struct sp_
 {
     int order;
     if (sp_value_is_number(a) && sp_value_is_number(b)) {
-        const double x = sp_value_as_real(a), y = sp_value_as_real(b);
-        order = a.type == SP_INT && b.type == SP_INT ? (a.integer > b.integer) - (a.integer < b.integer)
-                                                     : (x > y) - (x < y);
+        order = sp_values_order(a, b);
     } else if (a.type == SP_STRING && b.type == SP_STRING) {
         order = strcmp(a.string, b.string);
     } else {
@@ -265,12 +318,18 @@ static bool compare(struct sp_eval *eval, const struct sp_expr *expr, struct sp_
     return true;
 }
 
+/* An item in a list, or a text in a text. */
 static bool contains(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value item, struct sp_value list,
                      struct sp_value *value)
 {
     bool found = false;
+    if (list.type == SP_STRING && item.type == SP_STRING) {
+        *value = sp_value_bool((strstr(list.string, item.string) != NULL) == (expr->op == SP_OP_IN));
+        return true;
+    }
     if (list.type != SP_LIST)
         return sp_eval_fail(eval, expr->span, "'in' needs a list, not %s", sp_value_kind(list.type));
+    if (!sp_eval_spend(eval, expr->span, list.count / 8)) return false;
     for (size_t i = 0; i < list.count && !found; i++) found = sp_values_equal(item, list.items[i]);
     *value = sp_value_bool(found == (expr->op == SP_OP_IN));
     return true;
@@ -279,6 +338,7 @@ static bool contains(struct sp_eval *eval, const struct sp_expr *expr, struct sp
 /* Python writes 0 and 1 for truth values often enough. */
 static bool truth(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value value, bool *result)
 {
+    *result = false;
     if (value.type == SP_BOOL) *result = value.boolean;
     else if (value.type == SP_INT) *result = value.integer != 0;
     else return sp_eval_fail(eval, expr->span, "expected a truth value, found %s", sp_value_kind(value.type));
@@ -347,21 +407,35 @@ static bool choice(struct sp_eval *eval, const struct sp_env *env, const struct 
     return sp_eval(eval, env, expr->args[yes ? 1 : 2], value);
 }
 
-/* a default b default 12: the first that is set. A value that the table supplies is recorded under the first key. */
+/* What the table supplies is recorded under the first key, in whose place it stands. */
+static void record_default(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                           struct sp_value value)
+{
+    const struct sp_expr *key = expr, *last = expr;
+    for (; last->kind == SP_EXPR_DEFAULT; last = last->args[1])
+        if (key == expr && (last->args[0]->kind == SP_EXPR_NAME || last->args[0]->kind == SP_EXPR_MEMBER))
+            key = last->args[0];
+    const bool from_key = last->kind == SP_EXPR_MEMBER ||
+                          (last->kind == SP_EXPR_NAME && sp_meaning_of(env, last->name).kind == SP_MEANS_KEY);
+    const char *path = from_key || key == expr ? NULL : sp_eval_path(eval, env, key);
+    if (!path) return;
+    struct sp_reading *reading = reading_of(eval, path, "", "");
+    if (reading->from) return;
+    reading->value = value;
+    reading->from =
+        sp_arena_printf(eval->arena, "default (%s:%zu)", expr->span.source->name, sp_span_position(expr->span).line);
+}
+
+/* a default b default 12: the first that is set. */
 static bool fallback(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
 {
-    const char *path = NULL;
     const struct sp_expr *last = expr;
     for (; last->kind == SP_EXPR_DEFAULT; last = last->args[1]) {
         if (!sp_eval(eval, env, last->args[0], value)) return false;
         if (sp_value_is_set(*value)) return true;
-        if (!path) path = key_path(eval, env, last->args[0]);
     }
     if (!sp_eval(eval, env, last, value)) return false;
-    if (path && sp_value_is_set(*value) && value->type != SP_OBJECT && !key_path(eval, env, last))
-        record(eval, path, *value,
-               sp_arena_printf(eval->arena, "default (%s:%zu)", expr->span.source->name,
-                               sp_span_position(expr->span).line));
+    if (sp_value_is_set(*value) && value->type != SP_OBJECT) record_default(eval, env, expr, *value);
     return true;
 }
 
@@ -369,7 +443,7 @@ static bool list(struct sp_eval *eval, const struct sp_env *env, const struct sp
 {
     struct sp_value *items = sp_arena_array(eval->arena, expr->count, sizeof *items);
     for (size_t i = 0; i < expr->count; i++)
-        if (!sp_eval_set(eval, env, expr->args[i], "an item of a list", &items[i])) return false;
+        if (!sp_eval_set(eval, env, expr->args[i], &items[i])) return false;
     *value = (struct sp_value){.type = SP_LIST, .count = expr->count, .items = items};
     return true;
 }
@@ -378,7 +452,6 @@ static bool index_value(struct sp_eval *eval, const struct sp_env *env, const st
                         struct sp_value *value)
 {
     struct sp_value from;
-    int64_t place;
     if (!sp_eval(eval, env, expr->args[0], &from)) return false;
     if (!sp_value_is_set(from)) {
         *value = from;
@@ -386,11 +459,14 @@ static bool index_value(struct sp_eval *eval, const struct sp_env *env, const st
     }
     if (from.type != SP_LIST)
         return sp_eval_fail(eval, expr->args[0]->span, "expected a list, found %s", sp_value_kind(from.type));
-    if (!sp_eval_int(eval, env, expr->args[1], "an index", &place)) return false;
+    if (!sp_eval(eval, env, expr->args[1], value)) return false;
+    if (!sp_value_is_set(*value)) return true;
+    if (value->type != SP_INT)
+        return sp_eval_fail(eval, expr->args[1]->span, "an index is an integer, not %s", sp_value_kind(value->type));
+    const int64_t place = value->integer;
     if (place < 0 || (uint64_t)place >= from.count)
-        return sp_eval_fail(eval, expr->span,
-                            "the list has %zu item(s), and item %" PRId64 " is asked for (counting from 0)", from.count,
-                            place);
+        return sp_eval_fail(eval, expr->span, "there is no item %" PRId64 " in a list of %zu (the first is item 0)",
+                            place, from.count);
     *value = from.items[place];
     return true;
 }
@@ -399,14 +475,12 @@ static bool member(struct sp_eval *eval, const struct sp_env *env, const struct 
 {
     struct sp_value object;
     if (!sp_eval(eval, env, expr->args[0], &object)) return false;
-    const char *path = key_path(eval, env, expr);
-    if (!path) path = expr->name;
-    if (!sp_value_is_set(object)) *value = object;
-    else if (object.type != SP_OBJECT)
+    if (sp_value_is_set(object) && object.type != SP_OBJECT)
         return sp_eval_fail(eval, expr->args[0]->span, "expected an object, found %s", sp_value_kind(object.type));
-    else *value = sp_value_member(object, expr->name);
-    if (!sp_value_is_set(*value)) value->string = path;
-    else if (value->type != SP_OBJECT) record(eval, path, *value, origin(eval, env->frame->view, "", path));
+    const char *path = sp_eval_path(eval, env, expr);
+    *value = sp_value_is_set(object) ? sp_value_member(object, expr->name) : object;
+    if (path) *value = look_at(eval, reading_of(eval, path, "", ""), *value, env->frame->view, "");
+    else if (!sp_value_is_set(*value)) value->string = expr->name;
     return true;
 }
 
@@ -414,29 +488,28 @@ static bool call_own(struct sp_eval *eval, const struct sp_env *env, const struc
                      struct sp_meaning meaning, struct sp_value *value)
 {
     const struct sp_definition *definition = meaning.definition;
-    struct sp_binding bound[8];
-    const struct sp_binding *bindings = meaning.local ? env->bindings : NULL;
-    if (!definition->is_function || definition->param_count != expr->count || expr->count > 8)
-        return sp_eval_fail(eval, expr->span, "'%s' cannot be called like this", expr->name);
+    struct sp_binding bound[SP_MAX_PARAMS];
+    struct sp_env own = {.frame = env->frame, .defining = definition};
+    if (definition->param_count != expr->count || expr->count > SP_MAX_PARAMS)
+        return sp_eval_fail(eval, expr->span, "'%s' takes %zu arguments, not %zu", expr->name, definition->param_count,
+                            expr->count);
+    if (meaning.local) own.section = env->section, own.loops = own.bindings = env->loops;
     for (size_t i = 0; i < expr->count; i++) {
-        bound[i] = (struct sp_binding){.name = definition->params[i], .outer = bindings};
+        bound[i] = (struct sp_binding){.name = definition->params[i], .outer = own.bindings};
         if (!sp_eval(eval, env, expr->args[i], &bound[i].value)) return false;
+        own.bindings = &bound[i];
     }
-    for (size_t i = 0; i < expr->count; i++) {
-        bound[i].outer = bindings;
-        bindings = &bound[i];
-    }
-    const struct sp_env own = {env->frame, meaning.local ? env->section : NULL, bindings, definition};
     return sp_eval(eval, &own, definition->expr, value);
 }
 
 static bool call(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
 {
-    struct sp_value args[16];
+    struct sp_value args[SP_MAX_PARAMS];
     const char *problem = NULL;
     const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
-    if (meaning.kind == SP_MEANS_DEFINITION) return call_own(eval, env, expr, meaning, value);
-    if (!expr->function || expr->count > 16)
+    if (meaning.kind == SP_MEANS_DEFINITION && meaning.definition->is_function)
+        return call_own(eval, env, expr, meaning, value);
+    if (!expr->function || expr->count > SP_MAX_PARAMS)
         return sp_eval_fail(eval, expr->span, "there is no function '%s'", expr->name);
     for (size_t i = 0; i < expr->count; i++) {
         if (!sp_eval(eval, env, expr->args[i], &args[i])) return false;
@@ -444,6 +517,7 @@ static bool call(struct sp_eval *eval, const struct sp_env *env, const struct sp
         *value = args[i];
         return true;
     }
+    if (args[0].type == SP_LIST && !sp_eval_spend(eval, expr->span, args[0].count / 8)) return false;
     *value = args[0];
     if (expr->function->apply(args, expr->count, value, &problem)) return true;
     return sp_eval_fail(eval, expr->span, "%s: %s", expr->name, problem);
@@ -473,6 +547,8 @@ static bool dispatch(struct sp_eval *eval, const struct sp_env *env, const struc
         return index_value(eval, env, expr, value);
     case SP_EXPR_MEMBER:
         return member(eval, env, expr, value);
+    case SP_EXPR_GROUP: /* stands in claims alone, which are never evaluated here */
+        break;
     }
     return false;
 }
@@ -480,6 +556,7 @@ static bool dispatch(struct sp_eval *eval, const struct sp_env *env, const struc
 bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
 {
     *value = sp_value_absent("");
+    if (!sp_eval_spend(eval, expr->span, 1)) return false;
     if (eval->depth >= SP_MAX_EVAL_DEPTH)
         return sp_eval_fail(eval, expr->span, "nested too deep: is it defined through itself?");
     eval->depth++;
@@ -488,59 +565,121 @@ bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_exp
     return good;
 }
 
-bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, const char *what,
-                 struct sp_value *value)
+/* What an unset expression got that from: the next thing to look at, in its own environment; false at the key. */
+static bool descend_name(struct sp_env *env, const struct sp_expr **expr)
+{
+    const struct sp_meaning meaning = sp_meaning_of(env, (*expr)->name);
+    const struct sp_frame *frame = env->frame;
+    if (meaning.kind == SP_MEANS_PARAM && frame->param_exprs[meaning.index]) {
+        if (!frame->user_env) return false;
+        *expr = frame->param_exprs[meaning.index];
+        *env = *frame->user_env;
+    } else if (meaning.kind == SP_MEANS_PARAM) {
+        *expr = frame->unit->params[meaning.index].fallback;
+        *env = (struct sp_env){.frame = frame};
+    } else if (meaning.kind == SP_MEANS_DEFINITION && !meaning.definition->is_function) {
+        *expr = meaning.definition->expr;
+        *env = (struct sp_env){.frame = frame,
+                               .section = meaning.local ? env->section : NULL,
+                               .loops = meaning.local ? env->loops : NULL,
+                               .bindings = meaning.local ? env->loops : NULL,
+                               .defining = meaning.definition};
+    } else return false;
+    return *expr != NULL;
+}
+
+static bool holds(struct sp_value value) { return value.type == SP_BOOL ? value.boolean : value.integer != 0; }
+
+static bool descend(struct sp_eval *eval, struct sp_env *env, const struct sp_expr **expr)
+{
+    struct sp_value value;
+    if ((*expr)->kind == SP_EXPR_NAME) return descend_name(env, expr);
+    for (size_t i = 0; i < (*expr)->count; i++) {
+        if (!sp_eval(eval, env, (*expr)->args[i], &value)) return false;
+        if (sp_value_is_set(value)) {
+            if ((*expr)->kind == SP_EXPR_CHOICE && i == 0 && !holds(value)) i++; /* the first alternative is not it */
+            continue;
+        }
+        *expr = (*expr)->args[i];
+        return true;
+    }
+    return false;
+}
+
+/* Where the table reads the key that is not set: most often in a definition, with a comment that says what it is. */
+static struct sp_span place_of_key(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr)
+{
+    struct sp_env own = *env;
+    for (unsigned depth = 0; depth < SP_MAX_EVAL_DEPTH && descend(eval, &own, &expr); depth++) continue;
+    return expr->span;
+}
+
+bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
 {
     if (!sp_eval(eval, env, expr, value)) return false;
     if (sp_value_is_set(*value)) return true;
     if (!eval->first_missing) eval->first_missing = value->string;
-    return sp_eval_fail(eval, expr->span, "%s needs the hyper-parameter '%s', which is %s", what, value->string,
+    return sp_eval_fail(eval, place_of_key(eval, env, expr), "the hyper-parameter '%s' is %s", value->string,
                         value->type == SP_NULL ? "null" : "not set");
 }
 
 bool sp_eval_bool(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, bool *result)
 {
     struct sp_value value;
-    return sp_eval_set(eval, env, expr, "the condition", &value) && truth(eval, expr, value, result);
+    return sp_eval_set(eval, env, expr, &value) && truth(eval, expr, value, result);
 }
 
 bool sp_eval_int(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, const char *what,
                  int64_t *result)
 {
     struct sp_value value;
-    if (!sp_eval_set(eval, env, expr, what, &value)) return false;
+    if (!sp_eval_set(eval, env, expr, &value)) return false;
     if (value.type == SP_REAL && value.real == floor(value.real) && fabs(value.real) < 9007199254740992.0)
         value = sp_value_int((int64_t)value.real);
     *result = value.integer;
     if (value.type == SP_INT) return true;
+    if (value.type == SP_REAL && fabs(value.real) >= 9007199254740992.0)
+        return sp_eval_fail(eval, expr->span, "%s is %g, which is too large to be exact", what, value.real);
     if (value.type == SP_REAL)
         return sp_eval_fail(eval, expr->span, "%s is %g, not a whole number (int() cuts it)", what, value.real);
     return sp_eval_fail(eval, expr->span, "%s is %s, not a whole number", what, sp_value_kind(value.type));
 }
 
+static void append_integer(struct sp_text *text, int64_t number)
+{
+    char digits[20];
+    size_t first = sizeof digits;
+    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    do digits[--first] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (number < 0) digits[--first] = '-';
+    sp_text_append(text, digits + first, sizeof digits - first);
+}
+
 static bool append_value(struct sp_eval *eval, const struct sp_expr *hole, struct sp_value value, struct sp_text *text)
 {
     if (value.type == SP_STRING) sp_text_puts(text, value.string);
-    else if (value.type == SP_INT) sp_text_printf(text, "%" PRId64, value.integer);
+    else if (value.type == SP_INT) append_integer(text, value.integer);
     else
         return sp_eval_fail(eval, hole->span, "a name can hold a text or an integer, not %s",
                             sp_value_kind(value.type));
     return true;
 }
 
-const char *sp_eval_template(struct sp_eval *eval, const struct sp_env *env, const struct sp_template *name)
+const struct sp_text *sp_eval_template(struct sp_eval *eval, const struct sp_env *env, const struct sp_template *name)
 {
-    struct sp_text text = {0};
-    bool good = true;
-    sp_text_puts(&text, env->frame->prefix);
-    for (size_t i = 0; i < name->count && good; i++) {
+    struct sp_text *text = &eval->name;
+    text->length = 0;
+    sp_text_puts(text, env->frame->prefix);
+    for (size_t i = 0; i < name->count; i++) {
         struct sp_value value;
-        if (name->pieces[i].text) sp_text_puts(&text, name->pieces[i].text);
-        else
-            good = sp_eval_set(eval, env, name->pieces[i].hole, "the name", &value) &&
-                   append_value(eval, name->pieces[i].hole, value, &text);
+        if (name->pieces[i].text) sp_text_puts(text, name->pieces[i].text);
+        else if (!sp_eval_set(eval, env, name->pieces[i].hole, &value) ||
+                 !append_value(eval, name->pieces[i].hole, value, text))
+            return NULL;
+        if (text->length <= SP_MAX_TEXT) continue;
+        sp_eval_fail(eval, name->span, "the name is longer than %d bytes", SP_MAX_TEXT);
+        return NULL;
     }
-    const char *result = good ? sp_arena_copy(eval->arena, text.data, text.length) : NULL;
-    sp_text_free(&text);
-    return result;
+    return text;
 }

@@ -7,13 +7,21 @@
 #include "lang/ast.h"
 #include "lang/hyper.h"
 
-enum { SP_MAX_EVAL_DEPTH = 2000, SP_MAX_MESSAGES = 20 };
+/* What one prediction may take. */
+enum {
+    SP_MAX_EVAL_DEPTH = 1000,
+    SP_MAX_STEPS = 64 * 1000 * 1000, /* evaluations, rows and turns of loops */
+    SP_MAX_TEXT = 64 * 1024,         /* bytes of a text or name */
+    SP_MAX_MEMORY = 1 << 30,         /* bytes */
+    SP_MAX_MESSAGES = 20,            /* different ones; the rest is only counted */
+    SP_MAX_MISTAKES = 1000           /* the same one again and again included */
+};
 
-/* Which hyper-parameter had which value, and who said so. */
+/* A hyper-parameter that was looked at, which value it had, and who said so. */
 struct sp_reading {
     const char *path; /* "text_config.vocab_size" */
     struct sp_value value;
-    const char *from;
+    const char *from; /* NULL: it was not set, or is an object whose members are read one by one */
 };
 
 /* One prediction under way. */
@@ -22,10 +30,14 @@ struct sp_eval {
     const struct sp_hyper *hyper;
     struct sp_reading *readings;
     size_t reading_count, reading_capacity;
-    struct sp_map read_paths;
+    struct sp_map paths;       /* index of the reading */
+    struct sp_text path, name; /* scratch */
     struct sp_text *messages;
-    size_t mistakes;
+    size_t mistakes;           /* each time one is made */
+    size_t message_count;      /* different ones */
     const char *first_missing; /* the first hyper-parameter that was needed and not set */
+    size_t steps;
+    bool stopped; /* a limit was reached */
     unsigned depth;
 };
 
@@ -38,7 +50,7 @@ struct sp_view {
 };
 
 struct sp_cached {
-    enum { SP_CACHE_EMPTY, SP_CACHE_BUSY, SP_CACHE_DONE } state;
+    enum { SP_CACHE_EMPTY, SP_CACHE_BUSY, SP_CACHE_DONE, SP_CACHE_FAILED } state;
     struct sp_value value;
 };
 
@@ -46,14 +58,16 @@ struct sp_cached {
 struct sp_frame {
     const struct sp_unit *unit;
     const struct sp_view *view;
-    const struct sp_value *params;      /* values, in the order of unit->params */
     struct sp_expr *const *param_exprs; /* as the caller wrote them, or NULL for a fallback */
     const struct sp_frame *caller;      /* in whose terms param_exprs are written */
     const struct sp_section *caller_section;
-    struct sp_cached *cache; /* of unit->definitions */
-    const char *prefix;      /* in front of every name */
-    const char *group;       /* NULL: the section's own name */
-    bool optional;           /* every tensor is, because the use is */
+    const char *group; /* NULL: the section's own name */
+    bool optional;     /* every tensor is, because the use is */
+    /* Only while the unit is expanded: there can be a frame for each expert of each layer. */
+    const struct sp_value *params; /* values, in the order of unit->params */
+    struct sp_cached *cache;       /* of unit->definitions */
+    const char *prefix;            /* in front of every name */
+    const struct sp_env *user_env; /* in which param_exprs have their values; NULL: not used by another unit */
 };
 
 /* A loop index or a parameter of a defined function. */
@@ -66,20 +80,25 @@ struct sp_binding {
 struct sp_env {
     const struct sp_frame *frame;
     const struct sp_section *section;     /* whose local definitions are visible, or NULL */
-    const struct sp_binding *bindings;    /* innermost first */
+    const struct sp_binding *loops;       /* the section's loop indices, innermost first */
+    const struct sp_binding *bindings;    /* those, behind the parameters of the function that is evaluated */
     const struct sp_definition *defining; /* its own name means the hyper-parameter, not itself */
+    const char *group;                    /* of the tensors of the section */
 };
 
 /* False after a mistake, which was reported at its place. The result may be absent or null. */
 bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
-/* As sp_eval, and the value must be set and of that kind. `what` is for the message: "a dimension". */
-bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, const char *what,
-                 struct sp_value *value);
+/* As sp_eval, and the value must be set, or of that kind. `what` is for the message: "the dimension". */
+bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
 bool sp_eval_bool(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, bool *value);
 bool sp_eval_int(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, const char *what,
                  int64_t *value);
-/* The name that a template makes, behind the frame's prefix. */
-const char *sp_eval_template(struct sp_eval *eval, const struct sp_env *env, const struct sp_template *name);
+/* The name that a template makes, behind the frame's prefix. Borrowed until the next call; NULL after a mistake. */
+const struct sp_text *sp_eval_template(struct sp_eval *eval, const struct sp_env *env, const struct sp_template *name);
+/* Counts towards the limits; false when one is reached, which was reported. */
+bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps);
+/* The dotted path of the hyper-parameter that an expression means; NULL when it means none. It was evaluated before. */
+const char *sp_eval_path(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr);
 /* Reports a mistake (each once); always false. */
 bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -97,6 +116,8 @@ struct sp_meaning {
 };
 
 struct sp_meaning sp_meaning_of(const struct sp_env *env, const char *name);
+/* Whether a dotted path is that of a setting, or a member of it. */
+bool sp_path_within(const char *path, const char *setting);
 /* The hyper-parameter of a view; absent (naming the key) when it is not there. Not recorded as read. */
 struct sp_value sp_view_get(const struct sp_view *view, const char *key);
 

@@ -9,7 +9,7 @@
 
 #include "base/checked.h"
 
-enum { MAX_USE_DEPTH = 64, MAX_PREDICTED = 4 * 1000 * 1000, MAX_STEPS = 64 * 1000 * 1000 };
+enum { MAX_USE_DEPTH = 64, MAX_PREDICTED = 4 * 1000 * 1000, MAX_TIE_DEPTH = 16 };
 
 struct pending_tie {
     size_t tensor;
@@ -23,8 +23,9 @@ struct expander {
     struct pending_tie *ties;
     size_t tie_count, tie_capacity;
     struct sp_map group_names;
+    const char *last_group; /* most often the next tensor's as well */
+    size_t last_group_index;
     unsigned use_depth;
-    size_t steps;
     bool unsupported; /* a 'require' said no */
 };
 
@@ -35,7 +36,10 @@ static void expand_unit(struct expander *x, const struct sp_frame *frame);
 static size_t group_index(struct expander *x, const char *name)
 {
     struct sp_prediction *out = x->out;
+    if (name == x->last_group) return x->last_group_index;
     const size_t known = sp_map_get(&x->group_names, name);
+    x->last_group = name;
+    x->last_group_index = known != SIZE_MAX ? known : out->group_count;
     if (known != SIZE_MAX) return known;
     SP_GROW(out->groups, out->group_count, out->group_capacity);
     out->groups[out->group_count] = (struct sp_group){.name = name};
@@ -43,12 +47,14 @@ static size_t group_index(struct expander *x, const char *name)
     return out->group_count++;
 }
 
-static const char *group_name(struct expander *x, const struct sp_env *env)
+/* A part's tensors belong to the group that uses it, or, outside of any group, to the part's own; a sub-table's groups
+ * are named after both. */
+static const char *group_name(struct expander *x, const struct sp_frame *frame, const struct sp_section *section)
 {
-    const char *own = env->section->name, *outer = env->frame->group;
-    if (!outer) return own;
-    if (!*own || !env->frame->unit->is_table) return outer;
-    return *outer ? sp_arena_printf(x->eval.arena, "%s: %s", outer, own) : own;
+    const char *own = section->name, *outer = frame->group;
+    if (!outer || !*outer) return own;
+    if (!*own || !frame->unit->is_table) return outer;
+    return sp_arena_printf(x->eval.arena, "%s: %s", outer, own);
 }
 
 static bool shape(struct expander *x, const struct sp_env *env, const struct sp_row *row, struct sp_predicted *tensor)
@@ -70,12 +76,19 @@ static bool shape(struct expander *x, const struct sp_env *env, const struct sp_
     return good;
 }
 
+static const char *kept_name(struct expander *x, const struct sp_env *env, const struct sp_template *name)
+{
+    const struct sp_text *text = sp_eval_template(&x->eval, env, name);
+    return text ? sp_arena_copy(x->eval.arena, text->data, text->length) : NULL;
+}
+
 static bool old_names(struct expander *x, const struct sp_env *env, const struct sp_row *row,
                       struct sp_predicted *tensor)
 {
+    if (!row->old_count) return true;
     const char **names = sp_arena_array(x->eval.arena, row->old_count, sizeof *names);
     for (size_t i = 0; i < row->old_count; i++)
-        if (!(names[i] = sp_eval_template(&x->eval, env, &row->olds[i]))) return false;
+        if (!(names[i] = kept_name(x, env, &row->olds[i]))) return false;
     tensor->old_names = names;
     tensor->old_name_count = row->old_count;
     return true;
@@ -86,7 +99,7 @@ static bool tie(struct expander *x, const struct sp_env *env, const struct sp_ro
     bool tied = row->has_tie;
     if (tied && row->tie_condition && !sp_eval_bool(&x->eval, env, row->tie_condition, &tied)) return false;
     if (!tied) return true;
-    const char *target = sp_eval_template(&x->eval, env, &row->tie);
+    const char *target = kept_name(x, env, &row->tie);
     if (!target) return false;
     tensor->rows_only = row->tie_rows;
     SP_GROW(x->ties, x->tie_count, x->tie_capacity);
@@ -101,18 +114,25 @@ static void emit(struct expander *x, const struct sp_env *env, const struct sp_r
                                   .dtype = row->dtype,
                                   .optional = row->optional || env->frame->optional,
                                   .buffer = row->buffer};
-    tensor.name = sp_eval_template(&x->eval, env, &row->name);
+    tensor.name = kept_name(x, env, &row->name);
     if (!shape(x, env, row, &tensor) || !tensor.name) return;
     if (!old_names(x, env, row, &tensor) || !tie(x, env, row, &tensor)) return;
-    if (out->count >= MAX_PREDICTED) {
-        sp_eval_fail(&x->eval, row->span, "more than %d tensors", MAX_PREDICTED);
+    if (!*tensor.name) {
+        sp_eval_fail(&x->eval, row->span, "the name of the tensor is empty");
+        return;
+    }
+    const struct sp_scope *scope = x->eval.hyper->scope;
+    const size_t most = scope ? scope->most : MAX_PREDICTED;
+    if (out->count >= most) {
+        sp_eval_fail(&x->eval, row->span, "more than %zu tensors", most);
+        x->eval.stopped = true;
         return;
     }
     if (!sp_map_add(&out->names, tensor.name, out->count)) {
         sp_eval_fail(&x->eval, row->span, "the tensor '%s' is predicted twice", tensor.name);
         return;
     }
-    tensor.group = group_index(x, group_name(x, env));
+    tensor.group = group_index(x, env->group);
     SP_GROW(out->tensors, out->count, out->capacity);
     SP_GROW(out->origins, out->count, out->origin_capacity);
     out->tensors[out->count] = tensor;
@@ -121,32 +141,12 @@ static void emit(struct expander *x, const struct sp_env *env, const struct sp_r
 
 /* ---- parts and sub-tables ---- */
 
-static const struct sp_argument *given_by_name(const struct sp_row *row, const char *name)
-{
-    for (size_t i = 0; i < row->arg_count; i++)
-        if (row->args[i].name == name) return &row->args[i];
-    return NULL;
-}
-
-/* The expression for each parameter: by position first, then by name; NULL for the parameter's own fallback. */
-static struct sp_expr **argument_exprs(struct expander *x, const struct sp_row *row)
-{
-    struct sp_expr **exprs = sp_arena_array(x->eval.arena, row->unit->param_count, sizeof *exprs);
-    size_t next = 0;
-    for (size_t i = 0; i < row->arg_count; i++)
-        if (!row->args[i].name && next < row->unit->param_count) exprs[next++] = row->args[i].expr;
-    for (size_t i = next; i < row->unit->param_count; i++) {
-        const struct sp_argument *named = given_by_name(row, row->unit->params[i].name);
-        if (named) exprs[i] = named->expr;
-    }
-    return exprs;
-}
-
 /* A fallback may use the parameters before it. */
 static bool argument_values(struct expander *x, const struct sp_env *env, struct sp_frame *frame,
                             struct sp_value *values)
 {
     const struct sp_env own = {.frame = frame};
+    for (size_t i = 0; i < frame->unit->param_count; i++) values[i] = sp_value_absent(frame->unit->params[i].name);
     for (size_t i = 0; i < frame->unit->param_count; i++) {
         const struct sp_expr *given = frame->param_exprs[i];
         if (given ? !sp_eval(&x->eval, env, given, &values[i])
@@ -156,83 +156,93 @@ static bool argument_values(struct expander *x, const struct sp_env *env, struct
     return true;
 }
 
-/* The sub-configuration that `from` names (a missing one is empty: all its defaults hold), and what `with` gives. */
+/* The sub-configuration that `from` names. A missing one is empty: all its defaults hold. */
+static bool open_object(struct expander *x, const struct sp_env *env, const struct sp_expr *from, struct sp_view *view)
+{
+    if (!sp_eval(&x->eval, env, from, &view->object)) return false;
+    if (sp_value_is_set(view->object) && view->object.type != SP_OBJECT)
+        return sp_eval_fail(&x->eval, from->span, "expected a sub-configuration, found %s",
+                            sp_value_kind(view->object.type));
+    struct sp_text path = {0};
+    const char *known = sp_eval_path(&x->eval, env, from);
+    if (known) sp_text_puts(&path, known);
+    else sp_describe(&path, env, from); /* an item of a list, say */
+    view->prefix = sp_arena_printf(x->eval.arena, "%s.", path.data);
+    sp_text_free(&path);
+    return true;
+}
+
+/* The configuration that a sub-table reads: the one that `from` opens or else the user's own, and what `with` gives. */
 static struct sp_view *open_view(struct expander *x, const struct sp_env *env, const struct sp_row *row)
 {
     const struct sp_view *outer = env->frame->view;
     struct sp_view *view = sp_arena_alloc(x->eval.arena, sizeof *view);
     *view = (struct sp_view){.object = outer->object, .prefix = outer->prefix};
-    if (row->has_from) {
-        struct sp_text path = {0};
-        if (!sp_eval(&x->eval, env, row->from, &view->object)) return NULL;
-        if (sp_value_is_set(view->object) && view->object.type != SP_OBJECT) {
-            sp_eval_fail(&x->eval, row->from->span, "expected a sub-configuration, found %s",
-                         sp_value_kind(view->object.type));
-            return NULL;
-        }
-        sp_describe(&path, env, row->from);
-        view->prefix = sp_arena_printf(x->eval.arena, "%s.", path.data);
-        sp_text_free(&path);
-    }
+    if (row->has_from && !open_object(x, env, row->from, view)) return NULL;
     const size_t inherited = row->has_from ? 0 : outer->given_count;
     struct sp_reading *given = sp_arena_array(x->eval.arena, row->with_count + inherited, sizeof *given);
     const char *from = sp_arena_printf(x->eval.arena, "table %s", env->frame->unit->name);
     for (size_t i = 0; i < row->with_count; i++) {
-        given[view->given_count].path = row->with[i].name;
-        given[view->given_count].from = from;
-        if (!sp_eval(&x->eval, env, row->with[i].expr, &given[view->given_count].value)) return NULL;
-        view->given_count++;
+        given[i] = (struct sp_reading){.path = row->with[i].name, .from = from};
+        if (!sp_eval(&x->eval, env, row->with[i].expr, &given[i].value)) return NULL;
     }
-    for (size_t i = 0; i < inherited; i++) given[view->given_count++] = outer->given[i];
+    if (inherited) memcpy(given + row->with_count, outer->given, inherited * sizeof *given);
     view->given = given;
+    view->given_count = row->with_count + inherited;
     return view;
 }
 
-static struct sp_frame *new_frame(struct expander *x, const struct sp_unit *unit, const struct sp_view *view)
+/* Expands a unit in its frame, which has all but the values: those are gone afterwards. */
+static void expand_with(struct expander *x, const struct sp_env *env, struct sp_frame *frame, const char *prefix)
 {
-    struct sp_frame *frame = sp_arena_alloc(x->eval.arena, sizeof *frame);
-    *frame = (struct sp_frame){.unit = unit, .view = view, .prefix = ""};
-    frame->cache = sp_arena_array(x->eval.arena, unit->definition_count, sizeof *frame->cache);
-    return frame;
+    struct sp_value values[SP_MAX_PARAMS];
+    frame->prefix = prefix;
+    frame->params = values;
+    frame->user_env = env->frame == frame ? NULL : env;
+    if (frame->unit->definition_count)
+        frame->cache = sp_realloc(NULL, frame->unit->definition_count, sizeof *frame->cache);
+    for (size_t i = 0; i < frame->unit->definition_count; i++) frame->cache[i].state = SP_CACHE_EMPTY;
+    x->use_depth++;
+    if (argument_values(x, env, frame, values)) expand_unit(x, frame);
+    x->use_depth--;
+    free(frame->cache);
+    frame->cache = NULL;
+    frame->params = NULL;
+    frame->prefix = NULL;
+    frame->user_env = NULL;
 }
 
 static void use(struct expander *x, const struct sp_env *env, const struct sp_row *row)
 {
     const struct sp_view *view = row->unit->is_table ? open_view(x, env, row) : env->frame->view;
-    if (!view) return;
-    struct sp_frame *frame = new_frame(x, row->unit, view);
-    struct sp_value *values = sp_arena_array(x->eval.arena, row->unit->param_count, sizeof *values);
-    frame->caller = env->frame;
-    frame->caller_section = env->section;
-    frame->param_exprs = argument_exprs(x, row);
-    frame->params = values;
-    frame->prefix = sp_eval_template(&x->eval, env, &row->name);
-    frame->group = group_name(x, env);
-    frame->optional = row->optional || env->frame->optional;
-    if (!frame->prefix || !argument_values(x, env, frame, values)) return;
+    const struct sp_text *name = view ? sp_eval_template(&x->eval, env, &row->name) : NULL;
+    if (!name) return;
     if (x->use_depth >= MAX_USE_DEPTH) {
         sp_eval_fail(&x->eval, row->unit_span, "parts used more than %d deep", MAX_USE_DEPTH);
         return;
     }
-    x->use_depth++;
-    expand_unit(x, frame);
-    x->use_depth--;
+    struct sp_text prefix = {0};
+    sp_text_append(&prefix, name->data, name->length);
+    struct sp_frame *frame = sp_arena_alloc(x->eval.arena, sizeof *frame);
+    *frame = (struct sp_frame){.unit = row->unit,
+                               .view = view,
+                               .param_exprs = row->given,
+                               .caller = env->frame,
+                               .caller_section = env->section,
+                               .group = env->group,
+                               .optional = row->optional || env->frame->optional};
+    expand_with(x, env, frame, prefix.data);
+    sp_text_free(&prefix);
 }
 
 /* ---- sections ---- */
-
-static bool take_step(struct expander *x, struct sp_span span)
-{
-    if (x->steps++ < MAX_STEPS) return true;
-    return sp_eval_fail(&x->eval, span, "the loops take more than %d steps", MAX_STEPS);
-}
 
 static void expand_rows(struct expander *x, const struct sp_env *env)
 {
     for (size_t i = 0; i < env->section->row_count; i++) {
         const struct sp_row *row = &env->section->rows[i];
         bool wanted = true;
-        if (!take_step(x, row->span)) return;
+        if (!sp_eval_spend(&x->eval, row->span, 1)) return;
         if (row->condition && (!sp_eval_bool(&x->eval, env, row->condition, &wanted) || !wanted)) continue;
         if (row->kind == SP_ROW_USE) use(x, env, row);
         else emit(x, env, row);
@@ -241,11 +251,27 @@ static void expand_rows(struct expander *x, const struct sp_env *env)
 
 static void expand_clauses(struct expander *x, const struct sp_env *env, size_t clause);
 
-static void expand_with(struct expander *x, const struct sp_env *env, size_t clause, struct sp_value value)
+/* One turn of a loop; false ends it. The turn after one with a mistake would make the same again. */
+static bool expand_turn(struct expander *x, const struct sp_env *env, size_t clause, struct sp_value value)
 {
-    const struct sp_binding binding = {env->section->clauses[clause].name, value, env->bindings};
-    const struct sp_env inner = {env->frame, env->section, &binding, NULL};
+    const struct sp_clause *loop = &env->section->clauses[clause];
+    const struct sp_binding binding = {loop->name, value, env->bindings};
+    const size_t mistakes = x->eval.mistakes;
+    struct sp_env inner = *env;
+    inner.loops = inner.bindings = &binding;
+    if (!sp_eval_spend(&x->eval, loop->first->span, 1)) return false;
     expand_clauses(x, &inner, clause + 1);
+    return x->eval.mistakes == mistakes;
+}
+
+/* The loop over the indices of the scope alone. */
+static void expand_some(struct expander *x, const struct sp_env *env, size_t clause, int64_t first, int64_t last)
+{
+    const struct sp_scope *scope = x->eval.hyper->scope;
+    for (size_t i = 0; i < scope->index_count; i++)
+        if (scope->indices[i] >= first && scope->indices[i] <= last &&
+            !expand_turn(x, env, clause, sp_value_int(scope->indices[i])))
+            return;
 }
 
 static void expand_range(struct expander *x, const struct sp_env *env, size_t clause)
@@ -255,23 +281,23 @@ static void expand_range(struct expander *x, const struct sp_env *env, size_t cl
     if (!sp_eval_int(&x->eval, env, loop->first, "the first index", &first) ||
         !sp_eval_int(&x->eval, env, loop->last, "the last index", &last))
         return;
-    for (int64_t i = first; i <= last && take_step(x, loop->last->span); i++) {
-        expand_with(x, env, clause, sp_value_int(i));
-        if (i == INT64_MAX || x->eval.mistakes > SP_MAX_MESSAGES) return;
+    if (x->eval.hyper->scope && x->eval.hyper->scope->indices) {
+        expand_some(x, env, clause, first, last);
+        return;
     }
+    for (int64_t i = first; i <= last && expand_turn(x, env, clause, sp_value_int(i)) && i < INT64_MAX; i++) continue;
 }
 
 static void expand_each(struct expander *x, const struct sp_env *env, size_t clause)
 {
     const struct sp_clause *loop = &env->section->clauses[clause];
     struct sp_value list;
-    if (!sp_eval_set(&x->eval, env, loop->first, "the loop", &list)) return;
+    if (!sp_eval_set(&x->eval, env, loop->first, &list)) return;
     if (list.type != SP_LIST) {
         sp_eval_fail(&x->eval, loop->first->span, "expected a list or first..last, found %s", sp_value_kind(list.type));
         return;
     }
-    for (size_t i = 0; i < list.count && take_step(x, loop->first->span); i++)
-        expand_with(x, env, clause, list.items[i]);
+    for (size_t i = 0; i < list.count && expand_turn(x, env, clause, list.items[i]); i++) continue;
 }
 
 static void expand_clauses(struct expander *x, const struct sp_env *env, size_t clause)
@@ -304,7 +330,7 @@ static bool requirements_hold(struct expander *x, const struct sp_frame *frame)
         bool holds;
         if (!sp_eval_bool(&x->eval, &env, requirement->condition, &holds)) return false;
         if (holds) continue;
-        if (!sp_eval_set(&x->eval, &env, requirement->message, "the message", &message)) return false;
+        if (!sp_eval_set(&x->eval, &env, requirement->message, &message)) return false;
         x->unsupported = true;
         return sp_eval_fail(&x->eval, requirement->span, "%s",
                             message.type == SP_STRING ? message.string : "not covered by this table");
@@ -316,7 +342,8 @@ static void expand_unit(struct expander *x, const struct sp_frame *frame)
 {
     if (!requirements_hold(x, frame)) return;
     for (size_t i = 0; i < frame->unit->section_count; i++) {
-        const struct sp_env env = {.frame = frame, .section = &frame->unit->sections[i]};
+        const struct sp_section *section = &frame->unit->sections[i];
+        const struct sp_env env = {.frame = frame, .section = section, .group = group_name(x, frame, section)};
         expand_clauses(x, &env, 0);
     }
 }
@@ -333,6 +360,24 @@ static bool tie_fits(const struct sp_predicted *tensor, const struct sp_predicte
     return true;
 }
 
+/* One of two tensors that are the same as each other would have to come first. */
+static bool ties_end(const struct sp_prediction *out, size_t tensor)
+{
+    for (unsigned depth = 0; depth < MAX_TIE_DEPTH; depth++) {
+        tensor = out->tensors[tensor].same_as;
+        if (tensor == SP_NONE) return true;
+    }
+    return false;
+}
+
+static void check_tie_chains(struct expander *x)
+{
+    for (size_t i = 0; i < x->tie_count && !x->eval.mistakes; i++)
+        if (!ties_end(x->out, x->ties[i].tensor))
+            sp_eval_fail(&x->eval, x->ties[i].span, "the ties of '%s' are circular, or more than %d deep",
+                         x->out->tensors[x->ties[i].tensor].name, MAX_TIE_DEPTH);
+}
+
 static void resolve_ties(struct expander *x)
 {
     struct sp_prediction *out = x->out;
@@ -340,6 +385,7 @@ static void resolve_ties(struct expander *x)
         const struct pending_tie *tied = &x->ties[i];
         if (tied->tensor >= out->count) continue; /* its row failed */
         const size_t target = sp_map_get(&out->names, tied->target);
+        if (target == SIZE_MAX && x->eval.hyper->scope) continue; /* outside of it */
         if (target == SIZE_MAX)
             sp_eval_fail(&x->eval, tied->span, "this table has no tensor '%s' to be the same as", tied->target);
         else if (target == tied->tensor) sp_eval_fail(&x->eval, tied->span, "a tensor cannot be the same as itself");
@@ -372,14 +418,30 @@ static bool sum_up(struct sp_prediction *out)
 static void keep_readings(struct expander *x)
 {
     struct sp_prediction *out = x->out;
+    struct sp_text value = {0};
     out->hypers = sp_arena_array(&out->arena, x->eval.reading_count, sizeof *out->hypers);
     for (size_t i = 0; i < x->eval.reading_count; i++) {
-        struct sp_text value = {0};
-        sp_value_json(&value, x->eval.readings[i].value);
+        const struct sp_reading *reading = &x->eval.readings[i];
+        if (!reading->from) continue;
+        value.length = 0;
+        sp_value_json(&value, reading->value);
         out->hypers[out->hyper_count++] = (struct sp_hyperparameter){
-            x->eval.readings[i].path, sp_arena_copy(&out->arena, value.data, value.length), x->eval.readings[i].from};
-        sp_text_free(&value);
+            reading->path, sp_arena_copy(&out->arena, value.data, value.length), reading->from};
     }
+    sp_text_free(&value);
+}
+
+/* Choosing the table looked at these. */
+static bool chooses_table(const char *path)
+{
+    return strcmp(path, "model_type") == 0 || strcmp(path, "architectures") == 0 || strcmp(path, "version") == 0;
+}
+
+static bool was_looked_at(const struct expander *x, const char *setting)
+{
+    for (size_t i = 0; i < x->eval.reading_count; i++)
+        if (sp_path_within(x->eval.readings[i].path, setting)) return true;
+    return chooses_table(setting);
 }
 
 static void find_unused(struct expander *x)
@@ -387,14 +449,14 @@ static void find_unused(struct expander *x)
     const struct sp_hyper *hyper = x->eval.hyper;
     x->out->unused = sp_arena_array(&x->out->arena, hyper->override_count, sizeof *x->out->unused);
     for (size_t i = 0; i < hyper->override_count; i++)
-        if (sp_map_get(&x->eval.read_paths, hyper->overrides[i].path) == SIZE_MAX)
+        if (!was_looked_at(x, hyper->overrides[i].path))
             x->out->unused[x->out->unused_count++] = hyper->overrides[i].path;
 }
 
 static void report(struct expander *x, struct sp_error *error)
 {
     const char *missing = x->eval.first_missing;
-    sp_fail(error, x->unsupported ? SP_ERR_UNKNOWN : SP_ERR_TABLE, SP_KIND_NONE, "%s", x->eval.messages->data);
+    sp_diagnoses_fail(error, x->unsupported ? SP_ERR_UNKNOWN : SP_ERR_TABLE, SP_KIND_NONE, x->eval.messages->data);
     if (missing) sp_hint(error, "give it in config.json, or with --set %s=VALUE", missing);
 }
 
@@ -402,16 +464,15 @@ static void start(struct expander *x, const struct sp_unit *table)
 {
     struct sp_view *view = sp_arena_alloc(x->eval.arena, sizeof *view);
     *view = (struct sp_view){.object = x->eval.hyper->root, .prefix = ""};
-    struct sp_frame *frame = new_frame(x, table, view);
-    struct sp_value *values = sp_arena_array(x->eval.arena, table->param_count, sizeof *values);
-    frame->params = values;
+    struct sp_frame *frame = sp_arena_alloc(x->eval.arena, sizeof *frame);
+    *frame = (struct sp_frame){.unit = table, .view = view};
     frame->param_exprs = sp_arena_array(x->eval.arena, table->param_count, sizeof(struct sp_expr *));
     for (size_t i = 0; i < table->param_count; i++)
         if (!table->params[i].fallback) {
             sp_eval_fail(&x->eval, table->params[i].span, "the table needs the argument '%s'", table->params[i].name);
             return;
         }
-    if (argument_values(x, &(struct sp_env){.frame = frame}, frame, values)) expand_unit(x, frame);
+    expand_with(x, &(struct sp_env){.frame = frame}, frame, "");
 }
 
 struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyper *hyper, struct sp_error *error)
@@ -422,13 +483,16 @@ struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyp
     struct expander x = {.eval = {.arena = &out->arena, .hyper = hyper, .messages = &messages}, .out = out};
     start(&x, table);
     if (!x.eval.mistakes) resolve_ties(&x);
+    if (!x.eval.mistakes) check_tie_chains(&x);
     if (!x.eval.mistakes && !sum_up(out)) sp_eval_fail(&x.eval, table->span, "the total does not fit in 64 bits");
     keep_readings(&x);
     find_unused(&x);
     if (x.eval.mistakes) report(&x, error);
     free(x.ties);
     free(x.eval.readings);
-    sp_map_free(&x.eval.read_paths);
+    sp_map_free(&x.eval.paths);
+    sp_text_free(&x.eval.path);
+    sp_text_free(&x.eval.name);
     sp_map_free(&x.group_names);
     sp_text_free(&messages);
     if (error->status == SP_OK) return out;

@@ -6,13 +6,20 @@
 
 double sp_value_as_real(struct sp_value value) { return value.type == SP_INT ? (double)value.integer : value.real; }
 
+int sp_values_order(struct sp_value a, struct sp_value b)
+{
+    const double x = sp_value_as_real(a), y = sp_value_as_real(b);
+    if (a.type == SP_INT && b.type == SP_INT) return (a.integer > b.integer) - (a.integer < b.integer);
+    return (x > y) - (x < y);
+}
+
 bool sp_values_equal(struct sp_value a, struct sp_value b)
 {
-    if (a.type == SP_INT && b.type == SP_INT) return a.integer == b.integer;
-    if (sp_value_is_number(a) && sp_value_is_number(b)) return sp_value_as_real(a) == sp_value_as_real(b);
+    if (sp_value_is_number(a) && sp_value_is_number(b)) return sp_values_order(a, b) == 0;
     if (a.type != b.type) return false;
     if (a.type == SP_BOOL) return a.boolean == b.boolean;
     if (a.type == SP_STRING) return strcmp(a.string, b.string) == 0;
+    if (a.type == SP_NULL) return true; /* as items of lists */
     if (a.type != SP_LIST || a.count != b.count) return false;
     for (size_t i = 0; i < a.count; i++)
         if (!sp_values_equal(a.items[i], b.items[i])) return false;
@@ -44,7 +51,7 @@ static bool length(const struct sp_value *args, size_t count, struct sp_value *r
     (void)count;
     if (args[0].type == SP_STRING) *result = sp_value_int((int64_t)strlen(args[0].string));
     else if (args[0].type == SP_LIST || args[0].type == SP_OBJECT) *result = sp_value_int((int64_t)args[0].count);
-    else return fail(problem, "len() takes a list, an object or a text");
+    else return fail(problem, "takes a list, an object or a text");
     return true;
 }
 
@@ -56,11 +63,11 @@ static bool extreme(const struct sp_value *args, size_t count, struct sp_value *
         items = args[0].items;
         count = args[0].count;
     }
-    if (!count) return fail(problem, "min() and max() need at least one number");
+    if (!count) return fail(problem, "takes at least one number");
     for (size_t i = 0; i < count; i++) {
-        if (!sp_value_is_number(items[i])) return fail(problem, "min() and max() take numbers");
-        const double a = sp_value_as_real(items[i]), b = sp_value_as_real(*result);
-        if (i == 0 || (largest ? a > b : a < b)) *result = items[i];
+        if (!sp_value_is_number(items[i])) return fail(problem, "takes numbers");
+        const int order = i ? sp_values_order(items[i], *result) : 0;
+        if (i == 0 || (largest ? order > 0 : order < 0)) *result = items[i];
     }
     return true;
 }
@@ -75,14 +82,18 @@ static bool maximum(const struct sp_value *args, size_t count, struct sp_value *
     return extreme(args, count, result, problem, true);
 }
 
+/* sum(list), or sum(list, "key"): of that member of each object. */
 static bool sum(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
-    (void)count;
     int64_t total = 0;
-    if (args[0].type != SP_LIST) return fail(problem, "sum() takes a list of integers");
-    for (size_t i = 0; i < args[0].count; i++)
-        if (args[0].items[i].type != SP_INT || __builtin_add_overflow(total, args[0].items[i].integer, &total))
-            return fail(problem, "sum() takes a list of integers whose sum fits in 64 bits");
+    if (args[0].type != SP_LIST || (count == 2 && args[1].type != SP_STRING))
+        return fail(problem, "takes a list of integers, or a list of objects and a key");
+    for (size_t i = 0; i < args[0].count; i++) {
+        const struct sp_value item = count == 2 ? sp_value_member(args[0].items[i], args[1].string) : args[0].items[i];
+        if (item.type != SP_INT) return fail(problem, "takes a list of integers, or a list of objects and a key");
+        if (__builtin_add_overflow(total, item.integer, &total))
+            return fail(problem, "the result does not fit in 64 bits");
+    }
     *result = sp_value_int(total);
     return true;
 }
@@ -103,10 +114,10 @@ static bool at(const struct sp_value *args, size_t count, struct sp_value *resul
 static bool truncate_number(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
     (void)count;
-    if (!sp_value_is_number(args[0])) return fail(problem, "int() takes a number");
+    if (!sp_value_is_number(args[0])) return fail(problem, "takes a number");
     *result = args[0];
     if (args[0].type == SP_INT) return true;
-    if (!(fabs(args[0].real) < 9007199254740992.0)) return fail(problem, "int(): the number is too large to be exact");
+    if (!(fabs(args[0].real) < 9007199254740992.0)) return fail(problem, "the number is too large to be exact");
     *result = sp_value_int((int64_t)args[0].real);
     return true;
 }
@@ -114,7 +125,7 @@ static bool truncate_number(const struct sp_value *args, size_t count, struct sp
 static bool two_integers(const struct sp_value *args, const char **problem)
 {
     if (args[0].type == SP_INT && args[1].type == SP_INT && args[0].integer >= 0 && args[1].integer > 0) return true;
-    return fail(problem, "needs an integer from 0 up and a divisor from 1 up");
+    return fail(problem, "takes an integer from 0 up and a divisor from 1 up");
 }
 
 static bool ceil_div(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
@@ -129,7 +140,7 @@ static bool round_up(const struct sp_value *args, size_t count, struct sp_value 
 {
     if (!ceil_div(args, count, result, problem)) return false;
     if (__builtin_mul_overflow(result->integer, args[1].integer, &result->integer))
-        return fail(problem, "does not fit in 64 bits");
+        return fail(problem, "the result does not fit in 64 bits");
     return true;
 }
 
@@ -167,6 +178,24 @@ static bool ends_with(const struct sp_value *args, size_t count, struct sp_value
     return affix(args, result, problem, true);
 }
 
+/* "1.18.2" as 1018002, so that versions compare. What follows three numbers ("-rc1") is left out. */
+static bool release(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    const char *text = args[0].type == SP_STRING ? args[0].string : "";
+    int64_t number = 0;
+    for (int part = 0; part < 3; part++) {
+        int64_t one = 0;
+        const size_t digits = strspn(text, "0123456789");
+        if (digits > 3 || (!digits && !part)) return fail(problem, "takes a version as a text, such as \"1.18.2\"");
+        for (size_t i = 0; i < digits; i++) one = one * 10 + (*text++ - '0');
+        text += *text == '.';
+        number = number * 1000 + one;
+    }
+    *result = sp_value_int(number);
+    return true;
+}
+
 static const struct sp_function functions[] = {
     {"at", 2, 2, false, at},
     {"absent", 1, 1, true, is_absent},
@@ -174,12 +203,13 @@ static const struct sp_function functions[] = {
     {"len", 1, 1, false, length},
     {"min", 1, 16, false, minimum},
     {"max", 1, 16, false, maximum},
-    {"sum", 1, 1, false, sum},
+    {"sum", 1, 2, false, sum},
     {"int", 1, 1, false, truncate_number},
     {"ceil_div", 2, 2, false, ceil_div},
     {"round_up", 2, 2, false, round_up},
     {"starts_with", 2, 2, false, starts_with},
     {"ends_with", 2, 2, false, ends_with},
+    {"release", 1, 1, false, release},
 };
 
 const struct sp_function *sp_function_find(const char *name)

@@ -17,6 +17,8 @@ struct sp_function {
 const struct sp_function *sp_function_find(const char *name);
 /* Whether both are the same value: numbers compare across integer and real. */
 bool sp_values_equal(struct sp_value a, struct sp_value b);
+/* Of two numbers: less than 0, 0 or more, as strcmp. Exact for integers. */
+int sp_values_order(struct sp_value a, struct sp_value b);
 double sp_value_as_real(struct sp_value value);
 static inline bool sp_value_is_number(struct sp_value value) { return value.type == SP_INT || value.type == SP_REAL; }
 

@@ -11,11 +11,19 @@ struct sp_override {
     const char *from; /* "command line" */
 };
 
+/* How much of a table a "what if" question expands. A tie to a tensor that is not expanded is left out. */
+struct sp_scope {
+    const int64_t *indices; /* ascending: loops over ranges visit these indices alone; NULL: all */
+    size_t index_count;
+    size_t most; /* tensors; more are an error */
+};
+
 struct sp_hyper {
     struct sp_value root; /* an object */
     const char *from;     /* "config.json": where all else comes from */
     const struct sp_override *overrides;
     size_t override_count;
+    const struct sp_scope *scope; /* NULL: the whole table */
 };
 
 #endif

@@ -126,6 +126,6 @@ bool sp_token_is(const struct sp_lexer *lexer, const char *text)
 {
     const struct sp_token *token = &lexer->token;
     if (token->kind != SP_TOKEN_NAME && token->kind != SP_TOKEN_PUNCTUATION) return false;
-    return strlen(text) == token->span.length &&
-           memcmp(lexer->source->text + token->span.offset, text, token->span.length) == 0;
+    const char *here = lexer->source->text + token->span.offset;
+    return *here == *text && strlen(text) == token->span.length && memcmp(here, text, token->span.length) == 0;
 }

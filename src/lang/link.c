@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { MAX_EXTENDS = 16, MAX_MESSAGES = 100 };
+
 struct linker {
     struct sp_tables *tables;
     size_t mistakes;
@@ -16,7 +18,7 @@ static void report(struct linker *linker, struct sp_text *message)
 {
     struct sp_text *all = &linker->tables->messages;
     linker->mistakes++;
-    if (!all->data || !strstr(all->data, message->data)) {
+    if (linker->mistakes <= MAX_MESSAGES && (!all->data || !strstr(all->data, message->data))) {
         if (all->length) sp_text_puts(all, "\n");
         sp_text_puts(all, message->data);
     }
@@ -39,11 +41,11 @@ static size_t find_definition(const struct sp_unit *unit, const char *name)
     return SIZE_MAX;
 }
 
-static bool has_section(const struct sp_unit *unit, const char *name)
+static size_t find_section(const struct sp_unit *unit, const char *name)
 {
     for (size_t i = 0; i < unit->section_count; i++)
-        if (unit->sections[i].name == name || strcmp(unit->sections[i].name, name) == 0) return true;
-    return false;
+        if (strcmp(unit->sections[i].name, name) == 0) return i;
+    return SIZE_MAX;
 }
 
 static void inherit_definitions(struct sp_arena *arena, struct sp_unit *unit, const struct sp_unit *parent)
@@ -60,13 +62,39 @@ static void inherit_definitions(struct sp_arena *arena, struct sp_unit *unit, co
     unit->definition_count = count;
 }
 
+static bool takes(const struct sp_unit *unit, const char *name)
+{
+    for (size_t i = 0; i < unit->param_count; i++)
+        if (unit->params[i].name == name) return true;
+    return false;
+}
+
+/* A parameter that the child does not name itself stays the parent's. */
+static void inherit_params(struct sp_arena *arena, struct sp_unit *unit, const struct sp_unit *parent)
+{
+    struct sp_param *all = sp_arena_array(arena, unit->param_count + parent->param_count, sizeof *all);
+    size_t count = 0;
+    for (; count < unit->param_count; count++) all[count] = unit->params[count];
+    for (size_t i = 0; i < parent->param_count; i++)
+        if (!takes(unit, parent->params[i].name)) all[count++] = parent->params[i];
+    unit->params = all;
+    unit->param_count = count;
+}
+
+/* A group that the child has as well is replaced where it stands. */
 static void inherit_sections(struct sp_arena *arena, struct sp_unit *unit, const struct sp_unit *parent)
 {
     struct sp_section *all = sp_arena_array(arena, unit->section_count + parent->section_count, sizeof *all);
     size_t count = 0;
-    for (size_t i = 0; i < parent->section_count; i++)
-        if (!has_section(unit, parent->sections[i].name)) all[count++] = parent->sections[i];
-    for (size_t i = 0; i < unit->section_count; i++) all[count++] = unit->sections[i];
+    for (size_t i = 0; i < parent->section_count; i++) {
+        const char *name = parent->sections[i].name;
+        if (find_section(unit, name) == SIZE_MAX) all[count++] = parent->sections[i];
+        else if (find_section(parent, name) == i)
+            for (size_t k = 0; k < unit->section_count; k++)
+                if (strcmp(unit->sections[k].name, name) == 0) all[count++] = unit->sections[k];
+    }
+    for (size_t i = 0; i < unit->section_count; i++)
+        if (find_section(parent, unit->sections[i].name) == SIZE_MAX) all[count++] = unit->sections[i];
     unit->sections = all;
     unit->section_count = count;
 }
@@ -82,7 +110,7 @@ static void inherit_requirements(struct sp_arena *arena, struct sp_unit *unit, c
     unit->requirement_count = count;
 }
 
-/* The parent is looked up among the units before `limit`, so that a user's table may extend the one it hides. */
+/* A table may extend an earlier one of its own name, which it hides. */
 static struct sp_unit *find_parent(struct sp_tables *tables, const struct sp_unit *unit)
 {
     for (size_t i = tables->count; i-- > 0;)
@@ -91,23 +119,20 @@ static struct sp_unit *find_parent(struct sp_tables *tables, const struct sp_uni
     return NULL;
 }
 
-static void inherit(struct linker *linker, struct sp_unit *unit)
+static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
 {
-    if (unit->link_state == 2) return;
-    if (unit->link_state == 1) {
-        MISTAKE(linker, unit->parent_span, "'%s' extends itself", unit->name);
-        return;
-    }
-    unit->link_state = 1;
-    if (unit->parent_name) {
-        struct sp_unit *parent = find_parent(linker->tables, unit);
-        if (!parent) MISTAKE(linker, unit->parent_span, "there is no table '%s' to extend", unit->parent_name);
-        else {
-            inherit(linker, parent);
-            inherit_definitions(&linker->tables->arena, unit, parent);
-            inherit_sections(&linker->tables->arena, unit, parent);
-            inherit_requirements(&linker->tables->arena, unit, parent);
-        }
+    if (unit->link_state == 2 || !unit->parent_name) return;
+    struct sp_unit *parent = find_parent(linker->tables, unit);
+    if (unit->link_state == 1) MISTAKE(linker, unit->parent_span, "'%s' extends itself", unit->name);
+    else if (!parent) MISTAKE(linker, unit->parent_span, "there is no table '%s' to extend", unit->parent_name);
+    else if (depth == MAX_EXTENDS) MISTAKE(linker, unit->parent_span, "extends more than %d deep", MAX_EXTENDS);
+    else {
+        unit->link_state = 1;
+        inherit(linker, parent, depth + 1);
+        inherit_params(&linker->tables->arena, unit, parent);
+        inherit_definitions(&linker->tables->arena, unit, parent);
+        inherit_sections(&linker->tables->arena, unit, parent);
+        inherit_requirements(&linker->tables->arena, unit, parent);
     }
     unit->link_state = 2;
 }
@@ -117,15 +142,18 @@ static void inherit(struct linker *linker, struct sp_unit *unit)
 struct scope {
     struct linker *linker;
     const struct sp_unit *unit;
-    const struct sp_section *section; /* or NULL */
+    const struct sp_section *section;     /* or NULL */
+    const struct sp_definition *defining; /* in whose expression a name does not mean itself, or NULL */
 };
 
 static const struct sp_definition *user_function(const struct scope *scope, const char *name)
 {
     for (size_t i = 0; scope->section && i < scope->section->local_count; i++)
-        if (scope->section->locals[i].name == name) return &scope->section->locals[i];
+        if (scope->section->locals[i].name == name && &scope->section->locals[i] != scope->defining)
+            return &scope->section->locals[i];
     const size_t found = find_definition(scope->unit, name);
-    return found == SIZE_MAX ? NULL : &scope->unit->definitions[found];
+    if (found == SIZE_MAX || &scope->unit->definitions[found] == scope->defining) return NULL;
+    return &scope->unit->definitions[found];
 }
 
 static void link_call(const struct scope *scope, struct sp_expr *expr)
@@ -134,12 +162,16 @@ static void link_call(const struct scope *scope, struct sp_expr *expr)
     const struct sp_function *function = sp_function_find(expr->name);
     if (own && own->is_function) {
         if (own->param_count != expr->count)
-            MISTAKE(scope->linker, expr->span, "'%s' takes %zu argument(s), not %zu", expr->name, own->param_count,
-                    expr->count);
+            MISTAKE(scope->linker, expr->span, "'%s' takes %zu argument%s, not %zu", expr->name, own->param_count,
+                    own->param_count == 1 ? "" : "s", expr->count);
+    } else if (!function && scope->defining && scope->defining->name == expr->name) {
+        MISTAKE(scope->linker, expr->span, "'%s' is defined through itself", expr->name);
     } else if (!function) {
         MISTAKE(scope->linker, expr->span, "there is no function '%s'", expr->name);
     } else if (expr->count < function->min_args || expr->count > function->max_args) {
-        MISTAKE(scope->linker, expr->span, "'%s' does not take %zu argument(s)", expr->name, expr->count);
+        MISTAKE(scope->linker, expr->span, "'%s' takes %zu%s argument%s, not %zu", expr->name, function->min_args,
+                function->max_args > function->min_args ? " or more" : "", function->max_args == 1 ? "" : "s",
+                expr->count);
     } else {
         expr->function = function;
     }
@@ -159,11 +191,12 @@ static void link_template(const struct scope *scope, const struct sp_template *n
 
 /* ---- rows ---- */
 
-static bool takes(const struct sp_unit *unit, const char *name)
+/* How many arguments give the parameter at `index`. */
+static size_t times_given(const struct sp_row *row, size_t positional, size_t index)
 {
-    for (size_t i = 0; i < unit->param_count; i++)
-        if (unit->params[i].name == name) return true;
-    return false;
+    size_t times = index < positional;
+    for (size_t i = 0; i < row->arg_count; i++) times += row->args[i].name == row->unit->params[index].name;
+    return times;
 }
 
 static void check_arguments(struct linker *linker, const struct sp_row *row)
@@ -172,23 +205,42 @@ static void check_arguments(struct linker *linker, const struct sp_row *row)
     size_t positional = 0;
     for (size_t i = 0; i < row->arg_count; i++) {
         const struct sp_argument *arg = &row->args[i];
+        if (!arg->name && positional < i) {
+            MISTAKE(linker, arg->span, "an argument without a name cannot follow one with a name");
+            return;
+        }
         if (!arg->name) positional++;
         else if (!takes(unit, arg->name))
             MISTAKE(linker, arg->span, "'%s' has no parameter '%s'", unit->name, arg->name);
     }
     if (positional > unit->param_count)
-        MISTAKE(linker, row->unit_span, "'%s' takes %zu argument(s), not %zu", unit->name, unit->param_count,
-                positional);
-    for (size_t i = positional; i < unit->param_count; i++) {
-        bool given = unit->params[i].fallback != NULL;
-        for (size_t k = 0; k < row->arg_count; k++) given = given || row->args[k].name == unit->params[i].name;
-        if (!given) MISTAKE(linker, row->unit_span, "'%s' needs its argument '%s'", unit->name, unit->params[i].name);
+        MISTAKE(linker, row->unit_span, "'%s' takes %zu argument%s, not %zu", unit->name, unit->param_count,
+                unit->param_count == 1 ? "" : "s", positional);
+    for (size_t i = 0; i < unit->param_count; i++) {
+        const size_t times = times_given(row, positional, i);
+        if (!times && !unit->params[i].fallback)
+            MISTAKE(linker, row->unit_span, "'%s' needs its argument '%s'", unit->name, unit->params[i].name);
+        if (times > 1)
+            MISTAKE(linker, row->unit_span, "'%s' is given its argument '%s' twice", unit->name, unit->params[i].name);
+    }
+}
+
+/* The argument for each parameter: by position first, then by name. */
+static void match_arguments(struct linker *linker, struct sp_row *row)
+{
+    size_t next = 0;
+    row->given = sp_arena_array(&linker->tables->arena, row->unit->param_count, sizeof *row->given);
+    for (size_t i = 0; i < row->arg_count; i++) {
+        if (!row->args[i].name && next < row->unit->param_count) row->given[next++] = row->args[i].expr;
+        for (size_t k = 0; row->args[i].name && k < row->unit->param_count; k++)
+            if (row->unit->params[k].name == row->args[i].name) row->given[k] = row->args[i].expr;
     }
 }
 
 static void link_use(const struct scope *scope, struct sp_row *row)
 {
-    row->unit = sp_tables_unit(scope->linker->tables, row->unit_name);
+    /* An inherited row keeps the unit that it was written with. */
+    if (!row->unit) row->unit = sp_tables_unit(scope->linker->tables, row->unit_name);
     if (!row->unit) {
         MISTAKE(scope->linker, row->unit_span, "there is no part or table '%s'", row->unit_name);
         return;
@@ -196,6 +248,7 @@ static void link_use(const struct scope *scope, struct sp_row *row)
     if (!row->unit->is_table && (row->has_from || row->with_count))
         MISTAKE(scope->linker, row->unit_span, "'%s' is a part: 'from' and 'with' are for tables", row->unit_name);
     check_arguments(scope->linker, row);
+    match_arguments(scope->linker, row);
     link_expr(scope, row->from);
     for (size_t i = 0; i < row->arg_count; i++) link_expr(scope, row->args[i].expr);
     for (size_t i = 0; i < row->with_count; i++) link_expr(scope, row->with[i].expr);
@@ -215,17 +268,6 @@ static void link_row(const struct scope *scope, struct sp_row *row)
     link_expr(scope, row->tie_condition);
 }
 
-static void link_section(struct scope scope, const struct sp_section *section)
-{
-    scope.section = section;
-    for (size_t i = 0; i < section->clause_count; i++) {
-        link_expr(&scope, section->clauses[i].first);
-        link_expr(&scope, section->clauses[i].last);
-    }
-    for (size_t i = 0; i < section->local_count; i++) link_expr(&scope, section->locals[i].expr);
-    for (size_t i = 0; i < section->row_count; i++) link_row(&scope, &section->rows[i]);
-}
-
 static void check_twice(struct linker *linker, const struct sp_definition *definitions, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -234,26 +276,77 @@ static void check_twice(struct linker *linker, const struct sp_definition *defin
                 MISTAKE(linker, definitions[i].span, "'%s' is defined twice", definitions[i].name);
 }
 
+static void link_definitions(struct scope scope, const struct sp_definition *definitions, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        scope.defining = &definitions[i];
+        link_expr(&scope, definitions[i].expr);
+    }
+}
+
+static void link_section(struct scope scope, const struct sp_section *section)
+{
+    scope.section = section;
+    for (size_t i = 0; i < section->clause_count; i++) {
+        link_expr(&scope, section->clauses[i].first);
+        link_expr(&scope, section->clauses[i].last);
+    }
+    check_twice(scope.linker, section->locals, section->local_count);
+    link_definitions(scope, section->locals, section->local_count);
+    for (size_t i = 0; i < section->row_count; i++) link_row(&scope, &section->rows[i]);
+}
+
+static void link_claim(const struct scope *scope, const struct sp_claim *claim)
+{
+    link_expr(scope, claim->left);
+    link_expr(scope, claim->right);
+    for (size_t i = 0; i < claim->when_count; i++) link_expr(scope, claim->when[i].expr);
+}
+
+static void check_about(struct linker *linker, const struct sp_unit *unit)
+{
+    const struct sp_unit *about = unit->about ? sp_tables_unit(linker->tables, unit->about) : NULL;
+    if (unit->about && (!about || !about->is_table))
+        MISTAKE(linker, unit->about_span, "there is no table '%s' to make claims about", unit->about);
+}
+
+static void check_params(struct linker *linker, const struct sp_unit *unit)
+{
+    for (size_t i = 0; i < unit->param_count; i++) {
+        const struct sp_param *param = &unit->params[i];
+        const size_t defined = find_definition(unit, param->name);
+        if (defined != SIZE_MAX)
+            MISTAKE(linker, unit->definitions[defined].span, "'%s' is a parameter already", param->name);
+        for (size_t k = 0; k < i; k++)
+            if (unit->params[k].name == param->name)
+                MISTAKE(linker, param->span, "'%s' is a parameter already", param->name);
+    }
+}
+
 static void link_unit(struct linker *linker, struct sp_unit *unit)
 {
-    const struct scope scope = {linker, unit, NULL};
+    const struct scope scope = {linker, unit, NULL, NULL};
     check_twice(linker, unit->definitions, unit->definition_count);
+    check_params(linker, unit);
+    check_about(linker, unit);
     for (size_t i = 0; i < unit->param_count; i++) link_expr(&scope, unit->params[i].fallback);
-    for (size_t i = 0; i < unit->definition_count; i++) link_expr(&scope, unit->definitions[i].expr);
+    link_definitions(scope, unit->definitions, unit->definition_count);
     for (size_t i = 0; i < unit->requirement_count; i++) {
         link_expr(&scope, unit->requirements[i].condition);
         link_expr(&scope, unit->requirements[i].message);
     }
     for (size_t i = 0; i < unit->section_count; i++) link_section(scope, &unit->sections[i]);
+    for (size_t i = 0; i < unit->claim_count; i++) link_claim(&scope, &unit->claims[i]);
 }
 
 static void check_names(struct linker *linker, size_t first)
 {
-    struct sp_tables *tables = linker->tables;
+    const struct sp_tables *tables = linker->tables;
+    struct sp_map seen = {0};
     for (size_t i = first; i < tables->count; i++)
-        for (size_t k = first; k < i; k++)
-            if (tables->units[k]->name == tables->units[i]->name)
-                MISTAKE(linker, tables->units[i]->span, "'%s' is defined twice", tables->units[i]->name);
+        if (*tables->units[i]->name && !tables->units[i]->about && !sp_map_add(&seen, tables->units[i]->name, i))
+            MISTAKE(linker, tables->units[i]->span, "'%s' is defined twice", tables->units[i]->name);
+    sp_map_free(&seen);
 }
 
 bool sp_link(struct sp_tables *tables, size_t first)
@@ -262,7 +355,7 @@ bool sp_link(struct sp_tables *tables, size_t first)
     for (size_t i = first; i < tables->count; i++)
         if (!tables->units[i]->name) tables->units[i]->name = ""; /* its line was reported already */
     check_names(&linker, first);
-    for (size_t i = first; i < tables->count; i++) inherit(&linker, tables->units[i]);
+    for (size_t i = first; i < tables->count; i++) inherit(&linker, tables->units[i], 0);
     for (size_t i = first; i < tables->count; i++) link_unit(&linker, tables->units[i]);
     return linker.mistakes == 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Expressions, by a table of binding strengths (Pratt). From weakest to strongest:
- *   c ? a : b     default     or     and     not     == != < <= > >= in     + -     * / // %     -x     ^     f(x) x[i]
- * x.k */
+ *   c ? a : b    default    or    and    not    == != < <= > >= in    + -    * / // %    -x    ^    f(x) x[i] x.k */
 #include "lang/parser.h"
 
 #include <string.h>
@@ -24,7 +23,7 @@ static const struct infix {
     {"//", 8, false, SP_EXPR_BINARY, SP_OP_FLOOR}, {"%", 8, false, SP_EXPR_BINARY, SP_OP_MOD},
     {"^", 10, true, SP_EXPR_BINARY, SP_OP_POW},
 };
-enum { STRENGTH_NOT = 5, STRENGTH_NEGATE = 9 };
+enum { STRENGTH_NOT = 5, STRENGTH_COMPARE = 6, STRENGTH_NEGATE = 9 };
 
 static struct sp_expr *parse_strength(struct sp_parser *parser, int weakest);
 
@@ -51,10 +50,12 @@ static struct sp_expr *literal(struct sp_parser *parser, struct sp_value value)
     return expr;
 }
 
-/* Comma-separated expressions up to `close`, into expr->args. */
+/* The bracket that is the current token, comma-separated expressions, and `close`: into expr->args. */
 static bool arguments(struct sp_parser *parser, struct sp_expr *expr, const char *close)
 {
     struct sp_expr *items[64];
+    const struct sp_span open = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
     while (!sp_token_is(&parser->lexer, close)) {
         if (expr->count == sizeof items / sizeof *items)
             return sp_parse_fail(parser, parser->lexer.token.span, "more than 64 items");
@@ -63,7 +64,7 @@ static bool arguments(struct sp_parser *parser, struct sp_expr *expr, const char
         if (!sp_parse_accept(parser, ",")) break;
     }
     expr->span = join(expr->span, parser->lexer.token.span);
-    if (!sp_parse_expect(parser, close, "after the items")) return false;
+    if (!sp_parse_close(parser, close, open, *close == ')' ? "',' or ')'" : "',' or ']'")) return false;
     expr->args = sp_arena_array(parser->arena, expr->count, sizeof *items);
     if (expr->count) memcpy(expr->args, items, expr->count * sizeof *items);
     return true;
@@ -76,7 +77,6 @@ static struct sp_expr *named(struct sp_parser *parser)
     if (!expr->name) return NULL;
     if (!sp_token_is(&parser->lexer, "(")) return expr;
     expr->kind = SP_EXPR_CALL;
-    sp_lexer_next(&parser->lexer);
     return arguments(parser, expr, ")") ? expr : NULL;
 }
 
@@ -94,9 +94,30 @@ static struct sp_expr *unary(struct sp_parser *parser, enum sp_op op, int streng
 
 static struct sp_expr *grouped(struct sp_parser *parser)
 {
+    const struct sp_span open = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
     struct sp_expr *expr = parse_strength(parser, 0);
-    return expr && sp_parse_expect(parser, ")", "to close the bracket") ? expr : NULL;
+    return expr && sp_parse_close(parser, ")", open, "')'") ? expr : NULL;
+}
+
+/* [feed-forward] in a claim: the name is read as it stands in its heading. */
+static struct sp_expr *group(struct sp_parser *parser)
+{
+    struct sp_lexer *lexer = &parser->lexer;
+    const size_t start = lexer->token.span.offset;
+    const char *name = lexer->source->text + start + 1;
+    const size_t length = strcspn(name, "]\n");
+    const struct sp_span span = {lexer->source, (uint32_t)start, (uint32_t)length + 2};
+    if (name[length] != ']' || !length) {
+        sp_parse_fail(parser, span, "expected '[group name]'");
+        return NULL;
+    }
+    struct sp_expr *expr = node(parser, SP_EXPR_GROUP, span, 0);
+    expr->name = sp_parse_intern(parser, name, length);
+    lexer->offset = start + length + 2;
+    lexer->nesting--; /* the bracket was counted when it was read as a token */
+    sp_lexer_next(lexer);
+    return expr;
 }
 
 static struct sp_expr *primary(struct sp_parser *parser)
@@ -110,9 +131,9 @@ static struct sp_expr *primary(struct sp_parser *parser)
     if (sp_token_is(lexer, "not")) return unary(parser, SP_OP_NOT, STRENGTH_NOT);
     if (sp_token_is(lexer, "-")) return unary(parser, SP_OP_NEGATE, STRENGTH_NEGATE);
     if (sp_token_is(lexer, "(")) return grouped(parser);
+    if (sp_token_is(lexer, "[") && parser->in_claim) return group(parser);
     if (sp_token_is(lexer, "[")) {
         struct sp_expr *expr = node(parser, SP_EXPR_LIST, lexer->token.span, 0);
-        sp_lexer_next(lexer);
         return arguments(parser, expr, "]") ? expr : NULL;
     }
     if (kind == SP_TOKEN_NAME) return named(parser);
@@ -123,13 +144,14 @@ static struct sp_expr *primary(struct sp_parser *parser)
 
 static struct sp_expr *index_of(struct sp_parser *parser, struct sp_expr *list)
 {
+    const struct sp_span open = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
     struct sp_expr *place = parse_strength(parser, 0);
     if (!place) return NULL;
     struct sp_expr *expr = node(parser, SP_EXPR_INDEX, join(list->span, parser->lexer.token.span), 2);
     expr->args[0] = list;
     expr->args[1] = place;
-    return sp_parse_expect(parser, "]", "after the index") ? expr : NULL;
+    return sp_parse_close(parser, "]", open, "']'") ? expr : NULL;
 }
 
 static struct sp_expr *member_of(struct sp_parser *parser, struct sp_expr *object)
@@ -141,13 +163,21 @@ static struct sp_expr *member_of(struct sp_parser *parser, struct sp_expr *objec
     return expr->name ? expr : NULL;
 }
 
+/* Each operator makes the tree one deeper at most. */
+static bool count_operator(struct sp_parser *parser)
+{
+    if (++parser->operators <= SP_MAX_OPERATORS) return true;
+    return sp_parse_fail(parser, parser->lexer.token.span, "more than %d operators in one line", SP_MAX_OPERATORS);
+}
+
 static struct sp_expr *postfix(struct sp_parser *parser)
 {
     struct sp_expr *expr = primary(parser);
     while (expr) {
-        if (sp_token_is(&parser->lexer, "[")) expr = index_of(parser, expr);
-        else if (sp_token_is(&parser->lexer, ".")) expr = member_of(parser, expr);
-        else break;
+        const bool index = sp_token_is(&parser->lexer, "[");
+        if (!index && !sp_token_is(&parser->lexer, ".")) break;
+        if (!count_operator(parser)) return NULL;
+        expr = index ? index_of(parser, expr) : member_of(parser, expr);
     }
     return expr;
 }
@@ -195,13 +225,16 @@ static struct sp_expr *parse_strength(struct sp_parser *parser, int weakest)
         return NULL;
     }
     struct sp_expr *left = postfix(parser);
+    bool compared = false; /* a < b < c would compare a truth value with c */
     while (left) {
         const struct infix *how = infix_here(&parser->lexer);
         if (!how || how->strength < weakest) break;
-        if (++parser->operators > SP_MAX_OPERATORS) {
-            sp_parse_fail(parser, parser->lexer.token.span, "more than %d operators in one line", SP_MAX_OPERATORS);
+        const bool compares = how->strength == STRENGTH_COMPARE;
+        if (compares && compared) {
+            sp_parse_fail(parser, parser->lexer.token.span, "comparisons do not chain: join two with 'and'");
             left = NULL;
-        } else left = infix(parser, left, how);
+        } else left = count_operator(parser) ? infix(parser, left, how) : NULL;
+        compared = compares;
     }
     parser->depth--;
     return left;

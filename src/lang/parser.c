@@ -21,6 +21,7 @@ bool sp_parse_fail(struct sp_parser *parser, struct sp_span span, const char *fo
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     parser->failed = true;
+    parser->failed_at = span.offset;
     parser->mistakes++;
     sp_diagnose(parser->messages, span, "%s", message);
     return false;
@@ -37,6 +38,18 @@ bool sp_parse_expect(struct sp_parser *parser, const char *text, const char *whe
 {
     if (sp_parse_accept(parser, text)) return true;
     return sp_parse_fail(parser, parser->lexer.token.span, "expected '%s' %s", text, where);
+}
+
+/* Inside brackets a line goes on in the next one, so a bracket that is never closed shows only there. */
+bool sp_parse_close(struct sp_parser *parser, const char *close, struct sp_span open, const char *expected)
+{
+    const struct sp_token *token = &parser->lexer.token;
+    if (sp_parse_accept(parser, close)) return true;
+    if (token->kind == SP_TOKEN_BAD) return sp_parse_fail(parser, token->span, "%s", token->problem);
+    if (token->kind != SP_TOKEN_END && token->span.offset < sp_lexer_line_end(&parser->lexer, open.offset))
+        return sp_parse_fail(parser, token->span, "expected %s", expected);
+    open.length = 1;
+    return sp_parse_fail(parser, open, "this bracket is never closed: expected '%s'", close);
 }
 
 const char *sp_parse_intern(struct sp_parser *parser, const char *text, size_t length)
@@ -70,16 +83,14 @@ const char *sp_parse_name(struct sp_parser *parser, const char *what)
     return name;
 }
 
-/* Growing arrays of the tree are rebuilt in the arena as they grow: they are short. */
-static void *append(struct sp_arena *arena, void *items, size_t count, size_t size)
+void *sp_parse_grow(struct sp_arena *arena, void *items, size_t count, size_t size)
 {
     if (count && (count & (count - 1))) return items; /* room is doubled at powers of two */
     void *grown = sp_arena_array(arena, count ? count * 2 : 1, size);
     if (count) memcpy(grown, items, count * size);
     return grown;
 }
-#define APPEND(parser, items, count)                                                                                   \
-    ((items) = append((parser)->arena, (items), (count), sizeof *(items)), &(items)[(count)++])
+#define APPEND SP_PARSE_APPEND
 
 static const char *text_at(const struct sp_parser *parser, size_t offset)
 {
@@ -111,12 +122,13 @@ static void add_text(struct sp_parser *parser, struct sp_template *name, size_t 
 static size_t hole(struct sp_parser *parser, struct sp_template *name, size_t offset)
 {
     restart_at(parser, offset);
-    sp_lexer_next(&parser->lexer); /* the '{' */
+    sp_lexer_next(&parser->lexer);
+    const struct sp_span open = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
     struct sp_expr *expr = sp_parse_expression(parser);
     if (!expr) return 0;
     if (!sp_token_is(&parser->lexer, "}")) {
-        sp_parse_fail(parser, parser->lexer.token.span, "expected '}' to close the hole in the name");
+        sp_parse_close(parser, "}", open, "'}'");
         return 0;
     }
     *APPEND(parser, name->pieces, name->count) = (struct sp_piece){NULL, expr};
@@ -135,6 +147,9 @@ static bool template(struct sp_parser *parser, size_t offset, struct sp_template
     const size_t start = offset;
     size_t from = offset += quoted;
     while (!ends_name(*text_at(parser, offset), quoted)) {
+        if (*text_at(parser, offset) == '}')
+            return sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, 1},
+                                 "no '{' opens a hole before this");
         if (*text_at(parser, offset) != '{') {
             offset++;
             continue;
@@ -176,6 +191,7 @@ static bool take_star(struct sp_template *name)
 static bool shape(struct sp_parser *parser, struct sp_row *row)
 {
     struct sp_lexer *lexer = &parser->lexer;
+    const struct sp_span open = lexer->token.span;
     sp_lexer_next(lexer);
     while (!sp_token_is(lexer, ")")) {
         struct sp_expr *dim = sp_parse_expression(parser);
@@ -183,7 +199,7 @@ static bool shape(struct sp_parser *parser, struct sp_row *row)
         *APPEND(parser, row->shape, row->rank) = dim;
         if (!sp_parse_accept(parser, ",")) break;
     }
-    return sp_parse_expect(parser, ")", "to close the shape");
+    return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
 static bool condition(struct sp_parser *parser, struct sp_expr **into)
@@ -248,28 +264,36 @@ static bool modifiers(struct sp_parser *parser, struct sp_row *row)
     return true;
 }
 
+/* NAME = ...; anything else begins an expression. */
+static bool is_named(const struct sp_parser *parser)
+{
+    struct sp_lexer ahead = parser->lexer;
+    if (ahead.token.kind != SP_TOKEN_NAME) return false;
+    sp_lexer_next(&ahead);
+    return sp_token_is(&ahead, "=");
+}
+
 static bool argument(struct sp_parser *parser, struct sp_argument *into, bool must_be_named)
 {
-    const struct sp_lexer before = parser->lexer;
     *into = (struct sp_argument){.span = parser->lexer.token.span};
-    if (parser->lexer.token.kind == SP_TOKEN_NAME) {
-        const char *name = sp_parse_name(parser, "a name");
-        if (sp_parse_accept(parser, "=")) into->name = name;
-        else parser->lexer = before; /* it was the beginning of an expression */
-    }
-    if (must_be_named && !into->name) return sp_parse_fail(parser, into->span, "expected KEY = value");
+    if (is_named(parser)) {
+        into->name = sp_parse_name(parser, "a name");
+        if (!into->name) return false;
+        sp_lexer_next(&parser->lexer); /* the '=' */
+    } else if (must_be_named) return sp_parse_fail(parser, into->span, "expected KEY = value");
     into->expr = sp_parse_expression(parser);
     return into->expr != NULL;
 }
 
 static bool use_arguments(struct sp_parser *parser, struct sp_row *row)
 {
+    const struct sp_span open = parser->lexer.token.span;
     if (!sp_parse_accept(parser, "(")) return true;
     while (!sp_token_is(&parser->lexer, ")")) {
         if (!argument(parser, APPEND(parser, row->args, row->arg_count), false)) return false;
         if (!sp_parse_accept(parser, ",")) break;
     }
-    return sp_parse_expect(parser, ")", "after the arguments");
+    return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
 static bool with_arguments(struct sp_parser *parser, struct sp_row *row)
@@ -301,12 +325,24 @@ static bool use(struct sp_parser *parser, struct sp_row *row)
     return true;
 }
 
+/* "weight(V," is a name to the parser. */
+static bool glued(const struct sp_template *name)
+{
+    for (size_t i = 0; i < name->count; i++)
+        if (name->pieces[i].text && strchr(name->pieces[i].text, '(')) return true;
+    return false;
+}
+
 static bool row_body(struct sp_parser *parser, struct sp_row *row, size_t offset)
 {
     if (!template(parser, offset, &row->name)) return false;
     row->span = row->name.span;
+    const bool star = take_star(&row->name);
+    if (star && parser->lexer.token.kind == SP_TOKEN_NAME) return use(parser, row);
+    if (star) return sp_parse_fail(parser, parser->lexer.token.span, "expected a part or table after 'prefix.*'");
     if (sp_token_is(&parser->lexer, "(")) return shape(parser, row) && modifiers(parser, row);
-    if (parser->lexer.token.kind == SP_TOKEN_NAME && take_star(&row->name)) return use(parser, row);
+    if (glued(&row->name))
+        return sp_parse_fail(parser, row->name.span, "expected a space between the name and its shape");
     return sp_parse_fail(parser, row->name.span, "expected 'name (shape)', 'prefix.* part(...)' or 'NAME = value'");
 }
 
@@ -346,22 +382,28 @@ static bool is_definition(const struct sp_parser *parser, size_t offset)
 
 static bool definition_params(struct sp_parser *parser, struct sp_definition *definition)
 {
+    const struct sp_span open = parser->lexer.token.span;
     if (!sp_parse_accept(parser, "(")) return true;
     definition->is_function = true;
     do {
+        if (definition->param_count == SP_MAX_PARAMS)
+            return sp_parse_fail(parser, parser->lexer.token.span, "more than %d parameters", SP_MAX_PARAMS);
         const char *name = sp_parse_name(parser, "the name of a parameter");
         if (!name) return false;
         *APPEND(parser, definition->params, definition->param_count) = name;
     } while (sp_parse_accept(parser, ","));
-    return sp_parse_expect(parser, ")", "after the parameters");
+    return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
-static struct sp_definition *add_definition(struct sp_parser *parser, struct sp_unit *unit)
+/* Before the first heading a definition is the unit's, below one it is the section's. */
+static void add_definition(struct sp_parser *parser, struct sp_unit *unit, const struct sp_definition *parsed)
 {
     const bool top = !unit->section_count || (unit->section_count == 1 && !unit->sections[0].name[0]);
-    if (top) return APPEND(parser, unit->definitions, unit->definition_count);
-    struct sp_section *section = &unit->sections[unit->section_count - 1];
-    return APPEND(parser, section->locals, section->local_count);
+    struct sp_section *section = top ? NULL : &unit->sections[unit->section_count - 1];
+    if ((top ? unit->definition_count : section->local_count) == SP_MAX_DEFINITIONS)
+        sp_parse_fail(parser, parsed->span, "more than %d definitions", SP_MAX_DEFINITIONS);
+    else if (top) *APPEND(parser, unit->definitions, unit->definition_count) = *parsed;
+    else *APPEND(parser, section->locals, section->local_count) = *parsed;
 }
 
 static void definition(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
@@ -374,7 +416,7 @@ static void definition(struct sp_parser *parser, struct sp_unit *unit, size_t of
     if (!parsed.name || !definition_params(parser, &parsed) || !sp_parse_expect(parser, "=", "in the definition"))
         return;
     parsed.expr = sp_parse_expression(parser);
-    if (parsed.expr) *add_definition(parser, unit) = parsed;
+    if (parsed.expr) add_definition(parser, unit, &parsed);
 }
 
 /* ---- headings ---- */
@@ -396,6 +438,8 @@ static bool clauses(struct sp_parser *parser, struct sp_section *section)
 {
     while (!at_line_end(parser)) {
         struct sp_clause clause = {.kind = SP_CLAUSE_IF};
+        if (section->clause_count == SP_MAX_CLAUSES)
+            return sp_parse_fail(parser, parser->lexer.token.span, "more than %d 'for' and 'if'", SP_MAX_CLAUSES);
         if (sp_parse_accept(parser, "for")) {
             if (!loop_clause(parser, &clause)) return false;
         } else if (sp_parse_accept(parser, "if")) {
@@ -409,15 +453,16 @@ static bool clauses(struct sp_parser *parser, struct sp_section *section)
 
 static void heading(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 {
-    const char *p = text_at(parser, offset + 1);
-    const size_t length = strcspn(p, "]\n");
-    const struct sp_span span = {parser->lexer.source, (uint32_t)offset, (uint32_t)length + 2};
-    if (p[length] != ']' || !length) {
+    const size_t end = offset + strcspn(text_at(parser, offset), "]\n");
+    const struct sp_span span = {parser->lexer.source, (uint32_t)offset, (uint32_t)(end + 1 - offset)};
+    size_t from = skip_spaces(parser, offset + 1), to = end;
+    while (to > from && strchr(" \t\r", *text_at(parser, to - 1))) to--;
+    if (*text_at(parser, end) != ']' || from >= to) {
         sp_parse_fail(parser, span, "expected '[group name]'");
         return;
     }
-    struct sp_section section = {.name = sp_parse_intern(parser, p, length), .span = span};
-    restart_at(parser, offset + length + 2);
+    struct sp_section section = {.name = sp_parse_intern(parser, text_at(parser, from), to - from), .span = span};
+    restart_at(parser, end + 1);
     sp_lexer_next(&parser->lexer);
     clauses(parser, &section); /* kept even after a mistake, so that its rows are checked too */
     *APPEND(parser, unit->sections, unit->section_count) = section;
@@ -444,8 +489,11 @@ static const char *title_above(struct sp_parser *parser, size_t offset, size_t *
 
 static bool unit_params(struct sp_parser *parser, struct sp_unit *unit)
 {
+    const struct sp_span open = parser->lexer.token.span;
     if (!sp_parse_accept(parser, "(")) return true;
     while (!sp_token_is(&parser->lexer, ")")) {
+        if (unit->param_count == SP_MAX_PARAMS)
+            return sp_parse_fail(parser, parser->lexer.token.span, "more than %d parameters", SP_MAX_PARAMS);
         struct sp_param *param = APPEND(parser, unit->params, unit->param_count);
         *param = (struct sp_param){.span = parser->lexer.token.span};
         param->name = sp_parse_name(parser, "the name of a parameter");
@@ -453,19 +501,25 @@ static bool unit_params(struct sp_parser *parser, struct sp_unit *unit)
         if (sp_parse_accept(parser, "=") && !(param->fallback = sp_parse_expression(parser))) return false;
         if (!sp_parse_accept(parser, ",")) break;
     }
-    return sp_parse_expect(parser, ")", "after the parameters");
+    return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
 static struct sp_unit *new_unit(struct sp_parser *parser, size_t offset)
 {
     struct sp_unit *unit = sp_arena_alloc(parser->arena, sizeof *unit);
     unit->title = title_above(parser, offset, &unit->begin);
+    if (sp_token_is(&parser->lexer, "claims")) {
+        sp_parse_claims_header(parser, unit);
+        return unit;
+    }
     unit->is_table = sp_token_is(&parser->lexer, "table");
     sp_lexer_next(&parser->lexer);
     unit->span = parser->lexer.token.span;
     unit->name = sp_parse_name(parser, "a name");
     if (!unit->name || !unit_params(parser, unit)) return unit;
-    if (sp_parse_accept(parser, "extends")) {
+    if (!unit->is_table && sp_token_is(&parser->lexer, "extends")) {
+        sp_parse_fail(parser, parser->lexer.token.span, "a part cannot extend anything: only a table can");
+    } else if (sp_parse_accept(parser, "extends")) {
         unit->parent_span = parser->lexer.token.span;
         unit->parent_name = sp_parse_name(parser, "the name of the table that is extended");
     }
@@ -480,7 +534,7 @@ static void strings(struct sp_parser *parser, const char ***list, size_t *count)
             sp_parse_fail(parser, parser->lexer.token.span, "expected a text in quotes");
             return;
         }
-        *list = append(parser->arena, *list, *count, sizeof **list);
+        *list = sp_parse_grow(parser->arena, *list, *count, sizeof **list);
         (*list)[(*count)++] = parser->lexer.token.value.string;
         sp_lexer_next(&parser->lexer);
     } while (sp_parse_accept(parser, ",") || parser->lexer.token.kind == SP_TOKEN_STRING);
@@ -496,7 +550,7 @@ static void requirement(struct sp_parser *parser, struct sp_unit *unit)
     if (parsed.message) *APPEND(parser, unit->requirements, unit->requirement_count) = parsed;
 }
 
-enum directive { NO_DIRECTIVE, UNIT, MODEL_TYPE, ARCHITECTURES, REQUIRE };
+enum directive { NO_DIRECTIVE, UNIT, MODEL_TYPE, ARCHITECTURES, REQUIRE, CLAIM };
 
 /* A tensor may be called "table": the word is a directive only before what it needs. */
 static enum directive directive_at(const struct sp_parser *parser, size_t offset)
@@ -506,6 +560,11 @@ static enum directive directive_at(const struct sp_parser *parser, size_t offset
         enum directive directive;
     } words[] = {{"table", UNIT},
                  {"part", UNIT},
+                 {"claims", UNIT},
+                 {"claim", CLAIM},
+                 {"erratum", CLAIM},
+                 {"approx", CLAIM},
+                 {"example", CLAIM},
                  {"model_type", MODEL_TYPE},
                  {"architectures", ARCHITECTURES},
                  {"require", REQUIRE}};
@@ -515,6 +574,7 @@ static enum directive directive_at(const struct sp_parser *parser, size_t offset
         if (strncmp(p, words[i].word, length) != 0 || (p[length] != ' ' && p[length] != '\t')) continue;
         const char next = *text_at(parser, skip_spaces(parser, offset + length));
         if (words[i].directive == UNIT && !sp_is_name_start(next)) continue;
+        if (words[i].directive == CLAIM && next == '=') continue; /* a definition of that name */
         if ((words[i].directive == MODEL_TYPE || words[i].directive == ARCHITECTURES) && next != '"') continue;
         return words[i].directive;
     }
@@ -531,6 +591,10 @@ struct output {
 
 static void start_unit(struct sp_parser *parser, struct output *out, size_t offset)
 {
+    if (*out->count >= SP_MAX_UNITS) {
+        sp_parse_fail(parser, parser->lexer.token.span, "more than %d tables and parts", SP_MAX_UNITS);
+        return;
+    }
     out->current = new_unit(parser, offset);
     SP_GROW(*out->units, *out->count, *out->capacity);
     (*out->units)[(*out->count)++] = out->current;
@@ -549,24 +613,42 @@ static void line(struct sp_parser *parser, struct output *out, size_t offset)
     else if (!unit)
         sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, (uint32_t)(end - offset)},
                       "expected 'table NAME' or 'part NAME(...)' first");
+    else if ((directive == MODEL_TYPE || directive == ARCHITECTURES) && !unit->is_table)
+        sp_parse_fail(parser, parser->lexer.token.span, "a part serves no configuration: only a table can say this");
     else if (directive == MODEL_TYPE) strings(parser, &unit->model_types, &unit->model_type_count);
     else if (directive == ARCHITECTURES) strings(parser, &unit->architectures, &unit->architecture_count);
     else if (directive == REQUIRE) requirement(parser, unit);
+    else if (directive == CLAIM) sp_parse_claim(parser, unit);
+    else if (unit->about && !is_definition(parser, offset))
+        sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, (uint32_t)(end - offset)},
+                      "among claims only 'claim', 'erratum', 'approx', 'example' and NAME = value can stand");
     else if (*text_at(parser, offset) == '[') heading(parser, unit, offset);
     else if (is_definition(parser, offset)) definition(parser, unit, offset);
     else row(parser, unit, offset);
 }
 
-/* Past the end of the line; whatever is left on it is a mistake. */
+/* Where the next line begins. What is left on this one is a mistake; after a mistake, reading goes on in the line
+ * below it. */
 static size_t finish_line(struct sp_parser *parser, size_t offset)
 {
     const struct sp_token *token = &parser->lexer.token;
+    if (!parser->failed && token->kind == SP_TOKEN_BAD) sp_parse_fail(parser, token->span, "%s", token->problem);
     if (!parser->failed && !at_line_end(parser))
         sp_parse_fail(parser, token->span, "unexpected here: the line should end");
-    size_t from = token->span.source && token->span.offset > offset ? token->span.offset : offset;
-    if (token->kind == SP_TOKEN_NEWLINE && !parser->failed) return from + 1;
-    from = sp_lexer_line_end(&parser->lexer, from);
-    return *text_at(parser, from) ? from + 1 : from;
+    const size_t from = parser->failed ? parser->failed_at : token->span.offset;
+    const size_t end = sp_lexer_line_end(&parser->lexer, from > offset ? from : offset);
+    return *text_at(parser, end) ? end + 1 : end;
+}
+
+/* Offset of the first byte that a table file cannot hold, or its length. */
+static size_t first_bad_byte(const struct sp_source *source)
+{
+    const size_t valid = sp_utf8_check(source->text, source->length);
+    for (size_t i = 0; i < valid; i++) {
+        const unsigned char c = (unsigned char)source->text[i];
+        if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f) return i;
+    }
+    return valid;
 }
 
 bool sp_parse(const struct sp_source *source, struct sp_arena *arena, struct sp_symbols *symbols,
@@ -575,12 +657,13 @@ bool sp_parse(const struct sp_source *source, struct sp_arena *arena, struct sp_
     struct sp_parser parser = {
         .lexer = {.source = source, .arena = arena}, .arena = arena, .symbols = symbols, .messages = messages};
     struct output out = {units, count, capacity, NULL};
-    const size_t valid = sp_utf8_check(source->text, source->length);
-    if (valid < source->length || strlen(source->text) < source->length || source->length > UINT32_MAX / 2) {
-        const size_t at = valid < source->length ? valid : 0;
-        return sp_parse_fail(&parser, (struct sp_span){source, (uint32_t)at, 1}, "a table file is UTF-8 text");
-    }
-    for (size_t offset = 0; *text_at(&parser, offset = skip_spaces(&parser, offset));) {
+    const size_t bad = first_bad_byte(source);
+    const size_t mark = strncmp(source->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8, as some editors write */
+    if (source->length > UINT32_MAX / 2) return sp_parse_fail(&parser, (struct sp_span){source, 0, 1}, "too long");
+    if (bad < source->length)
+        return sp_parse_fail(&parser, (struct sp_span){source, (uint32_t)bad, 1},
+                             "a table file is UTF-8 text without control characters");
+    for (size_t offset = mark; *text_at(&parser, offset = skip_spaces(&parser, offset));) {
         const char c = *text_at(&parser, offset);
         if (c == '\n' || c == '#') {
             offset = sp_lexer_line_end(&parser.lexer, offset);
@@ -588,6 +671,7 @@ bool sp_parse(const struct sp_source *source, struct sp_arena *arena, struct sp_
             continue;
         }
         parser.failed = false;
+        parser.failed_at = offset;
         parser.depth = parser.operators = 0;
         parser.lexer.token = (struct sp_token){0};
         line(&parser, &out, offset);

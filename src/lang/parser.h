@@ -7,7 +7,10 @@
 #include "lang/lexer.h"
 #include "lang/symbols.h"
 
-enum { SP_MAX_EXPR_DEPTH = 200, SP_MAX_OPERATORS = 1000 }; /* so that no table can exhaust the stack */
+/* So that no table can exhaust the stack. */
+enum { SP_MAX_EXPR_DEPTH = 200, SP_MAX_OPERATORS = 500, SP_MAX_CLAUSES = 16 };
+/* So that what looks through all of them stays fast. */
+enum { SP_MAX_DEFINITIONS = 1000, SP_MAX_UNITS = 10000 };
 
 struct sp_parser {
     struct sp_lexer lexer;
@@ -15,8 +18,10 @@ struct sp_parser {
     struct sp_symbols *symbols;
     struct sp_text *messages;
     bool failed;        /* in the current line */
+    size_t failed_at;   /* offset of that mistake */
     unsigned depth;     /* of the expression being read */
     unsigned operators; /* in the current line */
+    bool in_claim;      /* [name] is a group, not a list */
     size_t mistakes;
 };
 
@@ -25,7 +30,16 @@ struct sp_parser {
 bool sp_parse(const struct sp_source *source, struct sp_arena *arena, struct sp_symbols *symbols,
               struct sp_unit ***units, size_t *count, size_t *capacity, struct sp_text *messages);
 
-/* ---- shared by the parser's two files ---- */
+/* ---- shared by the parser's files ---- */
+
+/* Growing arrays of the tree are rebuilt in the arena as they grow: they are short. */
+void *sp_parse_grow(struct sp_arena *arena, void *items, size_t count, size_t size);
+#define SP_PARSE_APPEND(parser, items, count)                                                                          \
+    ((items) = sp_parse_grow((parser)->arena, (items), (count), sizeof *(items)), &(items)[(count)++])
+
+/* parse_claims.c: "claims for TABLE", and the lines claim, erratum, approx, example. The word is the current token. */
+void sp_parse_claims_header(struct sp_parser *parser, struct sp_unit *unit);
+void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit);
 
 /* An expression; NULL after a mistake (which was reported). */
 struct sp_expr *sp_parse_expression(struct sp_parser *parser);
@@ -36,6 +50,8 @@ bool sp_parse_fail(struct sp_parser *parser, struct sp_span span, const char *fo
 bool sp_parse_accept(struct sp_parser *parser, const char *text);
 /* Consumes it or reports "expected ... ". */
 bool sp_parse_expect(struct sp_parser *parser, const char *text, const char *where);
+/* Consumes the bracket that closes the one at `open`; `expected` is for the message: "',' or ')'". */
+bool sp_parse_close(struct sp_parser *parser, const char *close, struct sp_span open, const char *expected);
 /* The interned text of the current NAME token, which is consumed; NULL with a report when it is none. */
 const char *sp_parse_name(struct sp_parser *parser, const char *what);
 const char *sp_parse_intern(struct sp_parser *parser, const char *text, size_t length);

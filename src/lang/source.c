@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+
 static size_t line_start(struct sp_span span)
 {
     size_t start = span.offset;
@@ -15,7 +17,7 @@ static size_t line_start(struct sp_span span)
 static size_t columns(const char *text, size_t length)
 {
     size_t count = 0;
-    for (size_t i = 0; i < length; i++) count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    for (size_t i = 0; i < length; i++) count += ((unsigned char)text[i] & 0xc0) != 0x80 && text[i] != '\r';
     return count;
 }
 
@@ -28,19 +30,44 @@ struct sp_position sp_span_position(struct sp_span span)
     return position;
 }
 
-/* A tab in the source becomes a tab before the caret, so that both stand in the same column on any terminal. */
-static void caret_line(struct sp_text *out, struct sp_span span)
+/* ---- what a message shows of a line ---- */
+
+enum { MAX_SHOWN = 160, SHOWN_BEFORE = 60 }; /* bytes of a long line, and those of them in front of the mistake */
+
+struct extract {
+    size_t from, to;
+};
+
+static bool inside_character(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
+
+static struct extract extract_of(struct sp_span span)
 {
     const char *text = span.source->text;
-    const size_t start = line_start(span), end = start + strcspn(text + start, "\r\n");
-    size_t length = span.length;
-    for (size_t i = start; i < span.offset; i++)
-        if (text[i] == '\t') sp_text_puts(out, "\t");
-        else if (((unsigned char)text[i] & 0xc0) != 0x80) sp_text_puts(out, " ");
-    if (span.offset + length > end) length = end > span.offset ? end - span.offset : 0;
-    const size_t wide = columns(text + span.offset, length);
-    sp_text_puts(out, "^");
-    for (size_t i = 1; i < wide; i++) sp_text_puts(out, "~");
+    const size_t start = line_start(span);
+    struct extract shown = {start, start + strcspn(text + start, "\r\n")};
+    if (shown.to - shown.from <= MAX_SHOWN) return shown;
+    if (span.offset > start + SHOWN_BEFORE) shown.from = span.offset - SHOWN_BEFORE;
+    if (shown.to > shown.from + MAX_SHOWN) shown.to = shown.from + MAX_SHOWN;
+    while (shown.from < span.offset && inside_character(text[shown.from])) shown.from++;
+    while (shown.to > span.offset && inside_character(text[shown.to])) shown.to--;
+    return shown;
+}
+
+/* A tab becomes one space and a control character an escape, so that what is printed is as wide as it seems.
+ * Returns the number of columns. */
+static size_t show(struct sp_text *out, const char *text, size_t length)
+{
+    const size_t before = out->length;
+    sp_text_puts(out, "");
+    while (length) {
+        const char *tab = memchr(text, '\t', length);
+        const size_t plain = tab ? (size_t)(tab - text) : length;
+        sp_text_visible(out, text, plain);
+        if (tab) sp_text_puts(out, " ");
+        text += plain + (tab != NULL);
+        length -= plain + (tab != NULL);
+    }
+    return columns(out->data + before, out->length - before);
 }
 
 void sp_diagnose(struct sp_text *out, struct sp_span span, const char *format, ...)
@@ -51,10 +78,45 @@ void sp_diagnose(struct sp_text *out, struct sp_span span, const char *format, .
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     const struct sp_position at = sp_span_position(span);
-    const char *line = span.source->text + line_start(span);
+    const struct extract line = extract_of(span);
+    const char *text = span.source->text;
+    const size_t place = span.offset < line.to ? span.offset : line.to, rest = line.to - place;
+    const size_t marked = span.length < rest ? span.length : rest;
     if (out->length) sp_text_puts(out, "\n");
-    sp_text_printf(out, "%s:%zu:%zu: %s\n", span.source->name, at.line, at.column, message);
-    sp_text_printf(out, "%5zu | %.*s\n", at.line, (int)strcspn(line, "\r\n"), line);
-    sp_text_puts(out, "      | ");
-    caret_line(out, span);
+    sp_text_visible(out, span.source->name, strlen(span.source->name));
+    sp_text_printf(out, ":%zu:%zu: ", at.line, at.column);
+    sp_text_visible(out, message, strlen(message));
+    sp_text_printf(out, "\n%5zu | ", at.line);
+    const size_t indent = show(out, text + line.from, place - line.from);
+    const size_t width = show(out, text + place, marked);
+    show(out, text + place + marked, rest - marked);
+    sp_text_puts(out, "\n      | ");
+    sp_text_pad(out, indent);
+    sp_text_puts(out, "^");
+    for (size_t i = 1; i < width; i++) sp_text_puts(out, "~");
+}
+
+/* ---- several messages in the room of one ---- */
+
+static const char *after_lines(const char *text, unsigned lines)
+{
+    while (lines-- && *text) {
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return text;
+}
+
+bool sp_diagnoses_fail(struct sp_error *error, enum sp_status status, enum sp_kind kind, const char *messages)
+{
+    const size_t room = sizeof error->message - 32; /* for the last line */
+    size_t kept = 0, left_out = 0;
+    for (const char *one = messages, *next; *one; one = next) {
+        next = after_lines(one, 3); /* a message is three lines */
+        const size_t end = (size_t)(next - messages) - (next[-1] == '\n');
+        if (!left_out && (end <= room || one == messages)) kept = end;
+        else left_out++;
+    }
+    if (!left_out) return sp_fail(error, status, kind, "%.*s", (int)kept, messages);
+    return sp_fail(error, status, kind, "%.*s\nand %zu more", (int)kept, messages, left_out);
 }

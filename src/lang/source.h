@@ -3,10 +3,12 @@
 #ifndef SP_LANG_SOURCE_H
 #define SP_LANG_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/text.h"
+#include "shapeproof/error.h"
 
 struct sp_source {
     const char *name; /* "gpt2.shapes", or the path of a user's file */
@@ -29,8 +31,12 @@ struct sp_position sp_span_position(struct sp_span span);
 /* Appends, with a line break before it when `out` is not empty:
  *   FILE:LINE:COLUMN: message
  *      12 | the source line
- *         |     ^~~~                                                                                     */
+ *         |     ^~~~
+ * Of a long line the part around the mistake is shown. */
 void sp_diagnose(struct sp_text *out, struct sp_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Fills the error with such messages: whole ones, as many as it has room for. Always false. */
+bool sp_diagnoses_fail(struct sp_error *error, enum sp_status status, enum sp_kind kind, const char *messages);
 
 #endif

@@ -10,7 +10,7 @@
 #include "lang/builtin.h"
 #include "lang/parser.h"
 
-enum { MAX_TABLE_FILE = 16 << 20 };
+enum { MAX_TABLE_FILE = 1 << 20 };
 
 const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char *name)
 {
@@ -30,19 +30,35 @@ static bool parse(struct sp_tables *tables, const char *name, const char *text, 
                     &tables->messages);
 }
 
-static enum sp_status mistakes(const struct sp_tables *tables, struct sp_error *error)
+static int by_name(const void *a, const void *b)
 {
-    sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "%s", tables->messages.data);
-    return SP_ERR_TABLE;
+    return strcmp((*(struct sp_unit *const *)a)->name, (*(struct sp_unit *const *)b)->name);
+}
+
+/* The tables in force, in order of their names. */
+static void make_list(struct sp_tables *tables)
+{
+    tables->list = sp_realloc(tables->list, tables->count, sizeof *tables->list);
+    tables->list_count = 0;
+    for (size_t i = 0; i < tables->count; i++) {
+        struct sp_unit *unit = tables->units[i];
+        if (unit->is_table && sp_tables_unit(tables, unit->name) == unit) tables->list[tables->list_count++] = unit;
+    }
+    qsort(tables->list, tables->list_count, sizeof *tables->list, by_name);
 }
 
 enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, const char *text, size_t length,
                                   struct sp_error *error)
 {
-    const size_t first = tables->count;
+    const size_t first = tables->count, said = tables->messages.length;
     const bool parsed = parse(tables, name, text, length);
-    const bool linked = sp_link(tables, first);
-    return parsed && linked ? SP_OK : mistakes(tables, error);
+    if (sp_link(tables, first) && parsed) {
+        make_list(tables);
+        return SP_OK;
+    }
+    tables->count = first; /* nothing refers to them: what came before is linked already */
+    sp_diagnoses_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, tables->messages.data + said + (said > 0));
+    return SP_ERR_TABLE;
 }
 
 enum sp_status sp_tables_add_file(struct sp_tables *tables, const char *path, struct sp_error *error)
@@ -70,8 +86,11 @@ struct sp_tables *sp_tables_new(struct sp_error *error)
         const struct sp_builtin_file *file = &sp_builtin_files[i];
         good = parse(tables, file->name, file->text, file->length) && good;
     }
-    if (sp_link(tables, 0) && good) return tables;
-    mistakes(tables, error);
+    if (sp_link(tables, 0) && good) {
+        make_list(tables);
+        return tables;
+    }
+    sp_diagnoses_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, tables->messages.data);
     sp_tables_free(tables);
     return NULL;
 }
@@ -85,34 +104,14 @@ void sp_tables_free(struct sp_tables *tables)
 {
     if (!tables) return;
     free(tables->units);
+    free(tables->list);
     sp_text_free(&tables->messages);
     sp_symbols_free(&tables->symbols);
     sp_arena_free(&tables->arena);
     free(tables);
 }
 
-/* ---- the list of tables, by name ---- */
-
-/* The table after `previous` in order of names; NULL at the end. */
-static const struct sp_unit *next_table(const struct sp_tables *tables, const char *previous)
-{
-    const struct sp_unit *best = NULL;
-    for (size_t i = 0; i < tables->count; i++) {
-        const struct sp_unit *unit = tables->units[i];
-        if (!unit->is_table || sp_tables_unit(tables, unit->name) != unit) continue;
-        if (previous && strcmp(unit->name, previous) <= 0) continue;
-        if (!best || strcmp(unit->name, best->name) < 0) best = unit;
-    }
-    return best;
-}
-
-size_t sp_tables_count(const struct sp_tables *tables)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < tables->count; i++)
-        count += tables->units[i]->is_table && sp_tables_unit(tables, tables->units[i]->name) == tables->units[i];
-    return count;
-}
+size_t sp_tables_count(const struct sp_tables *tables) { return tables->list_count; }
 
 /* Where the text of a unit ends: at the comment of the next one, or with the file. */
 static size_t end_of(const struct sp_tables *tables, const struct sp_unit *unit)
@@ -128,9 +127,8 @@ static size_t end_of(const struct sp_tables *tables, const struct sp_unit *unit)
 
 struct sp_table_info sp_tables_info(const struct sp_tables *tables, size_t index)
 {
-    const struct sp_unit *unit = next_table(tables, NULL);
-    while (index-- && unit) unit = next_table(tables, unit->name);
-    if (!unit) return (struct sp_table_info){0};
+    if (index >= tables->list_count) return (struct sp_table_info){0};
+    const struct sp_unit *unit = tables->list[index];
     return (struct sp_table_info){.name = unit->name,
                                   .title = unit->title,
                                   .file = unit->span.source->name,

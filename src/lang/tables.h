@@ -12,6 +12,8 @@ struct sp_tables {
     struct sp_symbols symbols;
     struct sp_unit **units; /* in order of reading: a later one hides an earlier one of the same name */
     size_t count, capacity;
+    struct sp_unit **list; /* the tables that are in force, by name */
+    size_t list_count;
     struct sp_text messages;
 };
 

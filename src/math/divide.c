@@ -42,12 +42,14 @@ static const struct sp_poly *divide_by(struct sp_algebra *algebra, const struct 
     return sp_term_inverse(algebra, term, &inverse) ? multiply_by(algebra, a, inverse) : NULL;
 }
 
-static bool has_condition(const struct sp_algebra *algebra, const struct sp_poly *a)
+/* A condition may be 0, so that only what has it as a factor already can be divided by it. */
+static bool conditions_allow(const struct sp_algebra *algebra, const struct sp_poly *a, const struct sp_poly *b)
 {
-    for (size_t i = 0; i < a->count; i++)
-        for (size_t k = 0; k < a->terms[i].count; k++)
-            if (algebra->atoms[a->terms[i].factors[k].atom].is_condition) return true;
-    return false;
+    for (size_t which = 0; which < algebra->atom_count; which++)
+        if (algebra->atoms[which].is_condition && sp_poly_uses(b, which) &&
+            (b->count > 1 || sp_poly_low_degree(a, which) < 1))
+            return false;
+    return true;
 }
 
 /* Fills the degrees of the quotient; false when one would be negative. */
@@ -123,8 +125,9 @@ out:
 const struct sp_poly *sp_poly_divide(struct sp_algebra *algebra, const struct sp_poly *a, const struct sp_poly *b)
 {
     if (algebra->failed) return &sp_poly_invalid;
-    if (sp_poly_is_zero(b) || has_condition(algebra, b)) return NULL; /* a condition may be 0 */
+    if (sp_poly_is_zero(b)) return NULL;
     if (sp_poly_is_zero(a)) return a;
+    if (!conditions_allow(algebra, a, b)) return NULL;
     if (b->count == 1) return divide_by(algebra, a, &b->terms[0]);
     const struct sp_term low_a = low_monomial(algebra, a), low_b = low_monomial(algebra, b);
     const struct sp_poly *dividend = divide_by(algebra, a, &low_a), *divisor = divide_by(algebra, b, &low_b);

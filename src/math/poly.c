@@ -207,7 +207,8 @@ const struct sp_poly *sp_poly_power(struct sp_algebra *algebra, const struct sp_
     if (exponent == 0) return sp_poly_int(algebra, 1);
     if (exponent > 0 && a->count != 1) return power_of_sum(algebra, a, exponent);
     if (exponent > 0) return power_of_term(algebra, a->terms[0], exponent);
-    if (a->count != 1 || !sp_term_inverse(algebra, &a->terms[0], &inverse)) return NULL;
+    if (a->count != 1 || sp_term_has_condition(algebra, &a->terms[0])) return NULL;
+    if (!sp_term_inverse(algebra, &a->terms[0], &inverse)) return NULL;
     return power_of_term(algebra, inverse, exponent == INT32_MIN ? INT32_MAX : -exponent);
 }
 

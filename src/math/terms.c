@@ -155,8 +155,9 @@ static struct sp_term multiply(struct sp_algebra *algebra, const struct sp_term 
         i += left.atom <= right.atom;
         k += right.atom <= left.atom;
         if (left.atom == right.atom) {
+            factor.exponent += right.exponent; /* 0 when a condition is divided by itself */
             if (is_condition(algebra, factor.atom)) *collapsed = true;
-            else factor.exponent += right.exponent;
+            if (is_condition(algebra, factor.atom) && factor.exponent) factor.exponent = 1;
         }
         if (abs(factor.exponent) > SP_MAX_EXPONENT) sp_algebra_fail(algebra, "an exponent is out of bounds");
         if (factor.exponent) factors[product.count++] = factor;
@@ -179,13 +180,18 @@ size_t sp_terms_row(struct sp_algebra *algebra, const struct sp_term *by, const 
     return collapsed ? sort_and_join(algebra, out, a->count) : a->count;
 }
 
+bool sp_term_has_condition(const struct sp_algebra *algebra, const struct sp_term *term)
+{
+    for (size_t i = 0; i < term->count; i++)
+        if (is_condition(algebra, term->factors[i].atom)) return true;
+    return false;
+}
+
 bool sp_term_inverse(struct sp_algebra *algebra, const struct sp_term *term, struct sp_term *inverse)
 {
     struct sp_factor *factors = sp_arena_array(&algebra->arena, term->count, sizeof *factors);
     *inverse = (struct sp_term){{1, 1}, factors, term->count};
-    for (size_t i = 0; i < term->count; i++) {
-        if (is_condition(algebra, term->factors[i].atom)) return false;
+    for (size_t i = 0; i < term->count; i++)
         factors[i] = (struct sp_factor){term->factors[i].atom, -term->factors[i].exponent};
-    }
     return sp_rational_div(sp_rational_int(1), term->coefficient, &inverse->coefficient);
 }

@@ -36,7 +36,9 @@ size_t sp_terms_merge(struct sp_algebra *algebra, const struct sp_term *a, size_
 /* by*a into `out`, which has room for a->count terms; their factors go into `factors`. Returns how many terms. */
 size_t sp_terms_row(struct sp_algebra *algebra, const struct sp_term *by, const struct sp_poly *a,
                     struct sp_arena *factors, struct sp_term *out);
-/* 1/term, in the arena; false when a condition is in it, which may be 0. */
+/* Whether one of the factors is a condition, which may be 0 and so has no inverse. */
+bool sp_term_has_condition(const struct sp_algebra *algebra, const struct sp_term *term);
+/* 1/term, in the arena; false on overflow. Where a condition is in it, the caller knows that it cancels. */
 bool sp_term_inverse(struct sp_algebra *algebra, const struct sp_term *term, struct sp_term *inverse);
 
 #endif

@@ -108,6 +108,7 @@ static int compare_places(const void *left, const void *right)
     const int storage = strcmp(a->storage, b->storage);
     if (storage) return storage;
     if (a->offset != b->offset) return a->offset < b->offset ? -1 : 1;
+    if (a->parameters != b->parameters) return a->parameters > b->parameters ? -1 : 1; /* the whole before its part */
     const int shape = compare_shapes(a, b);
     if (shape) return shape;
     return a < b ? -1 : a > b; /* the first in file order comes first */

@@ -104,6 +104,11 @@ static void put_json(const struct sp_check *check, struct sp_text *text)
     sp_write_open(&json, '[');
     for (size_t i = 0; i < check->finding_count; i++) json_finding(&json, check, &check->findings[i]);
     sp_write_close(&json);
+    sp_write_key(&json, "warnings");
+    sp_write_open(&json, '[');
+    for (size_t i = 0; i < sp_inventory_warning_count(check->inventory); i++)
+        sp_write_string(&json, sp_inventory_warning(check->inventory, i));
+    sp_write_close(&json);
     sp_write_key(&json, "summary");
     sp_write_string(&json, check->summary);
     sp_write_key(&json, "file");
@@ -203,18 +208,16 @@ static void put_severity(struct sp_text *text, const struct sp_report_options *o
 static void put_causes(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
 {
     if (check->cause_count) put_heading(text, options, "causes");
-    for (int severity = SP_SEVERITY_ERROR; severity >= SP_SEVERITY_NOTE; severity--)
-        for (size_t i = 0; i < check->cause_count; i++) {
-            const struct sp_cause *cause = &check->causes[i];
-            if ((int)cause->severity != severity) continue;
-            put_severity(text, options, cause->severity);
-            sp_put_visible(text, cause->message);
-            sp_text_puts(text, "\n");
-            if (!cause->hint) continue;
-            sp_text_puts(text, "           hint: ");
-            sp_put_visible(text, cause->hint);
-            sp_text_puts(text, "\n");
-        }
+    for (size_t i = 0; i < check->cause_count; i++) {
+        const struct sp_cause *cause = &check->causes[i];
+        put_severity(text, options, cause->severity);
+        sp_put_visible(text, cause->message);
+        sp_text_puts(text, "\n");
+        if (!cause->hint) continue;
+        sp_text_puts(text, "           hint: ");
+        sp_put_visible(text, cause->hint);
+        sp_text_puts(text, "\n");
+    }
 }
 
 static void put_finding(struct sp_text *text, const struct sp_report_options *options, const char *name, size_t count,
@@ -230,18 +233,40 @@ static void put_finding(struct sp_text *text, const struct sp_report_options *op
     sp_text_puts(text, "\n");
 }
 
-static void put_findings(const struct sp_check *check, struct sp_text *text, const struct sp_check_options *options)
+/* The findings in three parts: what has no cause, what has one, and what is no fault. */
+static const char *const headings[] = {"findings", "findings that the causes explain", "notes"};
+
+static const char *heading_of(const struct sp_finding *finding)
 {
-    if (check->finding_count) put_heading(text, &options->report, "findings");
-    if (!options->all) {
-        for (size_t i = 0; i < check->group_count; i++)
-            put_finding(text, &options->report, check->groups[i].name, check->groups[i].count, check->groups[i].first);
-        return;
-    }
-    for (int severity = SP_SEVERITY_ERROR; severity >= SP_SEVERITY_NOTE; severity--)
-        for (size_t i = 0; i < check->finding_count; i++)
-            if ((int)check->findings[i].severity == severity)
-                put_finding(text, &options->report, check->findings[i].name, 1, &check->findings[i]);
+    if (finding->severity == SP_SEVERITY_NOTE) return headings[2];
+    return headings[finding->cause != SP_NONE];
+}
+
+static void put_groups(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
+                       const char *heading)
+{
+    for (size_t i = 0; i < check->group_count; i++)
+        if (heading_of(check->groups[i].first) == heading)
+            put_finding(text, options, check->groups[i].name, check->groups[i].count, check->groups[i].first);
+}
+
+static void put_each(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
+                     const char *heading)
+{
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (heading_of(&check->findings[i]) == heading)
+            put_finding(text, options, check->findings[i].name, 1, &check->findings[i]);
+}
+
+static void put_findings(const struct sp_check *check, struct sp_text *text, const struct sp_check_options *options,
+                         const char *heading)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < check->finding_count; i++) count += heading_of(&check->findings[i]) == heading;
+    if (!count) return;
+    put_heading(text, &options->report, heading);
+    if (options->all) put_each(check, text, &options->report, heading);
+    else put_groups(check, text, &options->report, heading);
 }
 
 char *sp_report_check(const struct sp_check *check, const struct sp_check_options *options, size_t *length)
@@ -259,6 +284,6 @@ char *sp_report_check(const struct sp_check *check, const struct sp_check_option
     sp_text_puts(&text, "\n\n");
     put_subject(check, &text, &options->report);
     put_causes(check, &text, &options->report);
-    put_findings(check, &text, options);
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) put_findings(check, &text, options, headings[i]);
     return sp_text_take(&text, length);
 }

@@ -126,8 +126,8 @@ static void write_titles(const struct sp_table *table, const struct layout *layo
 {
     if (!table->columns[0].title) return;
     for (size_t i = 0; i < table->column_count; i++) {
-        if (!layout->shown[i] || !table->columns[i].title) continue;
         const char *title = table->columns[i].title;
+        if (!layout->shown[i] || !title || !*title) continue;
         const size_t width = strlen(title);
         write_cell(&line, start_of(table, layout, i, width), title, width, width, SP_COLOR_DIM);
     }

@@ -20,7 +20,7 @@
 enum { SP_TABLE_COLUMNS = 12 }; /* the most that a table can have */
 
 struct sp_column {
-    const char *title; /* NULL in every column for a table without a heading */
+    const char *title; /* may be ""; NULL in every column for a table without a heading */
     bool right;        /* aligned to the right */
 };
 

@@ -92,6 +92,18 @@ static void refuses(const char *table, const char *class)
     if (!strstr(error.message, class)) fail_msg("the message does not name %s: %s", class, error.message);
 }
 
+/* What a list of tables shows of each. */
+static void test_titles(void **state)
+{
+    (void)state;
+    assert_true(sp_tables_count(tables) > 0);
+    for (size_t i = 0; i < sp_tables_count(tables); i++) {
+        const struct sp_table_info info = sp_tables_info(tables, i);
+        if (!*info.title) fail_msg("table %s has no title", info.name);
+        assert_true(strlen(info.title) <= 120);
+    }
+}
+
 /* ---- GPT-2 and Llama: what OpenAI and Meta publish, counted exactly ---- */
 
 static void test_gpt2_sizes(void **state)
@@ -135,6 +147,10 @@ static void test_unknown_classes(void **state)
     refuses("wav2vec2", "Wav2Vec2ForXVector");
     refuses("resnet", "ResNetBackbone");
     refuses("swin", "SwinForMaskedImageModeling");
+    refuses("roberta", "RobertaForCausalLM");
+    refuses("vit", "ViTForDetection");
+    refuses("bart", "BartForQuestionAnswering");
+    refuses("opt", "OPTForSequenceClassification");
 }
 
 /* ---- Sockeye 1.18: Zhang 2019, nparam ---- */
@@ -318,6 +334,7 @@ static void test_llava_language_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_titles),
         cmocka_unit_test_teardown(test_gpt2_sizes, free_config),
         cmocka_unit_test_teardown(test_gpt2_untied, free_config),
         cmocka_unit_test_teardown(test_llama3_8b, free_config),

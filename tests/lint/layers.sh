@@ -25,7 +25,7 @@ src/lang/               lang         math base
 src/tables/             lang         -
 src/config/             config       lang base
 src/compare/            compare      config lang model base
-src/prove/              prove        lang math base
+src/prove/              prove        config lang math base
 src/report/             report       prove compare config lang model base
 src/cli/                cli          -
 '
@@ -33,6 +33,7 @@ src/cli/                cli          -
 foreign='
 zip.h                   read/zip
 hdf5.h                  read/hdf5
+yaml.h                  config
 '
 
 find src include -name '*.[ch]' | sort | xargs awk -v rules="$rules" -v foreign="$foreign" '

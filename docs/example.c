@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * Compares a checkpoint with its configuration: example CHECKPOINT CONFIG.JSON */
+#include <shapeproof/shapeproof.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) return 2;
+    struct sp_error error = {0};
+    struct sp_tables *tables = sp_tables_new(&error);
+    struct sp_config *config = sp_config_new();
+    sp_config_load(config, argv[2], &error);
+    struct sp_inventory *inventory = error.status ? NULL : sp_inventory_open(argv[1], &error);
+    struct sp_check *check = inventory ? sp_check_new(inventory, tables, NULL, config, &error) : NULL;
+    if (check) printf("%s: %s\n", sp_verdict_name(sp_check_verdict(check)), sp_check_summary(check));
+    else fprintf(stderr, "%s\n", error.message);
+    sp_check_free(check);
+    sp_inventory_close(inventory);
+    sp_config_free(config);
+    sp_tables_free(tables);
+    return (int)error.status;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ * Proving formulas: what a publication claims of a table, for all hyper-parameters. Claims stand in table files, or in
+ * files of their own; docs/language.md describes them. */
+#ifndef SHAPEPROOF_PROVE_H
+#define SHAPEPROOF_PROVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shapeproof/api.h"
+#include "shapeproof/config.h"
+#include "shapeproof/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sp_verdict_on_claim {
+    SP_PROVED,   /* an identity: both sides are the same polynomial, in every case; or an example that is right */
+    SP_REFUTED,  /* there are hyper-parameters for which it is wrong */
+    SP_TESTED,   /* holds at every point tried, and cannot be decided for all */
+    SP_UNDECIDED /* the claim cannot be evaluated; `difference` says why */
+};
+
+struct sp_proof {
+    const char *table;
+    const char *claim;  /* as it is written, without its source */
+    const char *source; /* the publication and the place in it, or "" */
+    const char *file;
+    size_t line;
+    enum sp_verdict_on_claim verdict;
+    bool erratum;               /* marked as known to be wrong */
+    bool as_expected;           /* proved or tested; refuted for an erratum */
+    const char *difference;     /* "short by N*E^2: h.{i}.attn.c_proj.weight", or NULL */
+    const char *counterexample; /* "E = 1, N = 1: 13, claimed 12", or NULL */
+    const char *cases;          /* "in 2 cases", "holds when tied", or NULL */
+    size_t points;              /* how many points were tested, for SP_TESTED */
+};
+
+struct sp_proofs; /* opaque */
+
+/* Judges every claim about the tables named (all tables when `count` is 0). NULL with an error when a name is not a
+ * table or a table cannot be counted. `tables` must outlive the proofs. */
+SP_API struct sp_proofs *sp_prove(const struct sp_tables *tables, const char *const *names, size_t count,
+                                  struct sp_error *error);
+SP_API void sp_proofs_free(struct sp_proofs *proofs);
+SP_API size_t sp_proofs_count(const struct sp_proofs *proofs);
+/* Borrowed until sp_proofs_free. */
+SP_API const struct sp_proof *sp_proofs_get(const struct sp_proofs *proofs, size_t index);
+SP_API const char *sp_verdict_on_claim_name(enum sp_verdict_on_claim verdict); /* "proved", "refuted", ... */
+
+enum sp_notation_of_formula { SP_FORMULA_TEXT, SP_FORMULA_LATEX };
+
+struct sp_formula {
+    const char *group;    /* "" and the name "total" for the whole */
+    const char *when;     /* "" for the case of the defaults, else the one condition that differs: "not tied" */
+    const char *text;     /* collected and factored: "E*(V + P)" */
+    const char *expanded; /* "V*E + P*E" */
+};
+
+struct sp_symbol {
+    const char *name;     /* as it stands in the formulas: "E" */
+    const char *key;      /* the hyper-parameter: "n_embd" */
+    const char *fallback; /* its default in terms of the others, or "" */
+};
+
+struct sp_derivation; /* opaque */
+
+/* The closed forms of a table: of each group and of the total, for the defaults of its conditions, and what each
+ * condition changes. NULL with an error. */
+SP_API struct sp_derivation *sp_derive(const struct sp_tables *tables, const char *table,
+                                       const struct sp_config *config, enum sp_notation_of_formula notation,
+                                       struct sp_error *error);
+SP_API void sp_derivation_free(struct sp_derivation *derivation);
+SP_API size_t sp_derivation_formula_count(const struct sp_derivation *derivation);
+SP_API struct sp_formula sp_derivation_formula(const struct sp_derivation *derivation, size_t index);
+SP_API size_t sp_derivation_symbol_count(const struct sp_derivation *derivation);
+SP_API struct sp_symbol sp_derivation_symbol(const struct sp_derivation *derivation, size_t index);
+
+struct sp_solution {
+    const char *name;       /* as in the formulas: "f" */
+    const char *key;        /* the hyper-parameter */
+    const char *configured; /* the value that it has, or "" when it has none */
+    int64_t value;          /* the one that gives the total */
+    int plausibility;       /* higher is more usual: powers of two and multiples of 64 first */
+};
+
+struct sp_solutions; /* opaque */
+
+/* Every hyper-parameter that, changed alone, gives exactly `total` parameters (of `group`, or of all for NULL), most
+ * plausible first. NULL with an error. */
+SP_API struct sp_solutions *sp_solve(const struct sp_tables *tables, const char *table, const struct sp_config *config,
+                                     const char *group, uint64_t total, struct sp_error *error);
+SP_API void sp_solutions_free(struct sp_solutions *solutions);
+SP_API size_t sp_solutions_count(const struct sp_solutions *solutions);
+SP_API struct sp_solution sp_solutions_get(const struct sp_solutions *solutions, size_t index);
+/* Hyper-parameters for which no exact answer could be computed, since the count is no polynomial in them. */
+SP_API size_t sp_solutions_skipped_count(const struct sp_solutions *solutions);
+SP_API const char *sp_solutions_skipped(const struct sp_solutions *solutions, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof derive: the closed forms of a table. */
+#include "cli/subject.h"
+
+static const struct cli_option options[] = {
+    CLI_OPTION_CONFIG,
+    CLI_OPTION_SET,
+    CLI_OPTION_TABLE,
+    {.name = "latex", .help = "formulas in LaTeX"},
+    {.name = "expanded", .help = "every term for itself, instead of collected and factored"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_COLOR,
+    CLI_OPTION_END,
+};
+
+static const struct cli_example examples[] = {
+    {"shapeproof derive gpt2", "the number of parameters of GPT-2, for all sizes"},
+    {"shapeproof derive llama --set num_hidden_layers=32", "with one hyper-parameter fixed"},
+    {NULL, NULL},
+};
+
+static int derive(const struct cli_args *args, const struct cli_subject *subject)
+{
+    const struct sp_derive_options how = {.report = cli_report_options(args), .expanded = cli_flag(args, "expanded")};
+    struct sp_error error = {0};
+    size_t length;
+    const char *name = args->operand_count ? args->operands[0] : subject->table_name;
+    if (!name) return cli_usage_error("'shapeproof tables' lists them", "derive: which table?");
+    struct sp_derivation *derivation = sp_derive(subject->tables, name, subject->config,
+                                                 cli_flag(args, "latex") ? SP_FORMULA_LATEX : SP_FORMULA_TEXT, &error);
+    if (!derivation) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    char *report = sp_report_derive(name, derivation, &how, &length);
+    cli_put_report(report, length);
+    sp_derivation_free(derivation);
+    return CLI_OK;
+}
+
+static int run(const struct cli_args *args)
+{
+    struct cli_subject subject;
+    int status = cli_subject_open(&subject, args, NULL);
+    if (status == CLI_OK) status = derive(args, &subject);
+    cli_subject_close(&subject);
+    return status;
+}
+
+const struct cli_command cli_derive = {
+    .name = "derive",
+    .summary = "print the closed form of a table: its parameters as a formula",
+    .operands = "[TABLE]",
+    .description =
+        "Prints the number of parameters of each group of TABLE and of the whole as a formula in its hyper-parameters, "
+        "for the defaults of its conditions, then what each condition changes. Buffers and tensors that are tied to "
+        "another do not count. What is no polynomial, such as a minimum or a count of layers of a kind, stays as it "
+        "is. Hyper-parameters that are given by --config or --set are put in as numbers.",
+    .least = 0,
+    .most = 1,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof prove: published formulas against tables. */
+#include "cli/subject.h"
+
+static const struct cli_option options[] = {
+    {.name = "claims", .argument = "FILE", .help = "claims of your own about tables; may be repeated"},
+    CLI_OPTION_TABLE,
+    {.name = "all", .letter = 'a', .help = "the claims that are proved too"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_COLOR,
+    CLI_OPTION_END,
+};
+
+static const struct cli_example examples[] = {
+    {"shapeproof prove", "every claim about every table"},
+    {"shapeproof prove --all gpt2", "those about one table, the right ones too"},
+    {"shapeproof prove --claims paper.shapes", "the formulas of a paper"},
+    {NULL, NULL},
+};
+
+static int add_claims(const struct cli_args *args, struct cli_subject *subject)
+{
+    const char *file;
+    for (size_t position = 0; (file = cli_next_value(args, "claims", &position)) != NULL;) {
+        struct sp_error error = {0};
+        if (sp_tables_add_file(subject->tables, file, &error) == SP_OK) continue;
+        if (error.status == SP_ERR_TABLE) fprintf(stderr, "%s\n", sp_tables_messages(subject->tables));
+        else cli_error(&error);
+        return CLI_TABLE;
+    }
+    return CLI_OK;
+}
+
+static int prove(const struct cli_args *args, const struct cli_subject *subject)
+{
+    const struct sp_prove_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
+    struct sp_error error = {0};
+    size_t length;
+    struct sp_proofs *proofs = sp_prove(subject->tables, args->operands, args->operand_count, &error);
+    if (!proofs) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    bool expected = true;
+    for (size_t i = 0; i < sp_proofs_count(proofs); i++) expected = expected && sp_proofs_get(proofs, i)->as_expected;
+    char *report = sp_report_prove(proofs, &how, &length);
+    cli_put_report(report, length);
+    sp_proofs_free(proofs);
+    return expected ? CLI_OK : CLI_DIFFERS;
+}
+
+static int run(const struct cli_args *args)
+{
+    struct cli_subject subject;
+    int status = cli_subject_open_tables(&subject, args);
+    if (status == CLI_OK) status = add_claims(args, &subject);
+    if (status == CLI_OK) status = prove(args, &subject);
+    cli_subject_close(&subject);
+    return status;
+}
+
+const struct cli_command cli_prove = {
+    .name = "prove",
+    .summary = "prove or refute the formulas that are claimed of tables",
+    .operands = "[TABLE]...",
+    .description =
+        "Judges every claim about each TABLE (all tables when none is named). Both sides of a claim are brought to one "
+        "polynomial and subtracted: PROVED holds for all hyper-parameters; REFUTED comes with the difference and the "
+        "smallest counter-example; TESTED held at every point that was tried, where no proof was possible.\n"
+        "\n"
+        "Claims stand in table files, or in files of their own (--claims) that begin with 'claims for TABLE'. A "
+        "published error is marked 'erratum': it must be refuted. The exit status is 1 when a claim is refuted that is "
+        "not marked, or a marked one holds.",
+    .least = 0,
+    .most = CLI_MANY,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

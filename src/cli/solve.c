@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof solve: which hyper-parameter explains a total. */
+#include "cli/subject.h"
+
+static const struct cli_option options[] = {
+    {.name = "total", .letter = 'n', .argument = "N", .help = "the number of parameters to explain"},
+    {.name = "group", .letter = 'g', .argument = "GROUP", .help = "of one group, not of the whole"},
+    CLI_OPTION_CONFIG,
+    CLI_OPTION_SET,
+    CLI_OPTION_TABLE,
+    CLI_OPTION_JSON,
+    CLI_OPTION_COLOR,
+    CLI_OPTION_END,
+};
+
+static const struct cli_example examples[] = {
+    {"shapeproof solve gpt2 --total 124439808 --set vocab_size=50000", "finds the vocabulary, 50257"},
+    {NULL, NULL},
+};
+
+static int solve(const struct cli_args *args, const struct cli_subject *subject)
+{
+    const struct sp_report_options how = cli_report_options(args);
+    struct sp_error error = {0};
+    size_t length;
+    const char *name = args->operand_count ? args->operands[0] : subject->table_name;
+    if (!name) return cli_usage_error("'shapeproof tables' lists them", "solve: which table?");
+    if (!cli_value(args, "total", NULL)) return cli_usage_error(NULL, "solve: --total N is needed");
+    struct sp_solutions *solutions = sp_solve(subject->tables, name, subject->config, cli_value(args, "group", NULL),
+                                              cli_number(args, "total", 0), &error);
+    if (!solutions) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    const bool found = sp_solutions_count(solutions) > 0;
+    char *report = sp_report_solve(name, cli_number(args, "total", 0), solutions, &how, &length);
+    cli_put_report(report, length);
+    sp_solutions_free(solutions);
+    return found ? CLI_OK : CLI_DIFFERS;
+}
+
+static int run(const struct cli_args *args)
+{
+    struct cli_subject subject;
+    int status = cli_subject_open(&subject, args, NULL);
+    if (status == CLI_OK) status = solve(args, &subject);
+    cli_subject_close(&subject);
+    return status;
+}
+
+const struct cli_command cli_solve = {
+    .name = "solve",
+    .summary = "find the hyper-parameter that, changed alone, gives a total",
+    .operands = "[TABLE]",
+    .description =
+        "For each hyper-parameter of TABLE, with all others as --config, --set and the table's defaults say, finds the "
+        "whole numbers that give exactly N parameters. The most plausible come first: powers of two, then multiples of "
+        "64, then of 8. The exit status is 1 when there is none.",
+    .least = 0,
+    .most = 1,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ * Findings, one for each tensor and kind, read off the match; and their groups, which is what people see. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "compare/check.h"
+#include "compare/collapse.h"
+
+/* ---- one finding ---- */
+
+static const char *shape_text(struct sp_arena *arena, const uint64_t *shape, size_t rank)
+{
+    struct sp_text text = {0};
+    sp_text_puts(&text, "(");
+    for (size_t i = 0; i < rank; i++) {
+        if (i) sp_text_puts(&text, ", ");
+        sp_text_number(&text, shape[i]);
+    }
+    sp_text_puts(&text, ")");
+    const char *kept = sp_arena_copy(arena, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
+}
+
+static const char *found_shape(struct sp_arena *arena, const struct sp_tensor *tensor)
+{
+    return tensor->flags & SP_TENSOR_NO_SHAPE ? "no shape" : shape_text(arena, tensor->shape, tensor->rank);
+}
+
+/* The dimensions that differ, in terms of hyper-parameters: ": vocab_size"; "" when the ranks differ. */
+static const char *differing_dimensions(struct sp_check *check, const struct sp_tensor *tensor, size_t predicted)
+{
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, predicted);
+    struct sp_text text = {0};
+    char *last = NULL; /* a square matrix has one dimension twice */
+    sp_text_puts(&text, "");
+    for (uint32_t i = 0; i < expected->rank && tensor->rank == expected->rank; i++) {
+        if (tensor->shape[i] == expected->shape[i]) continue;
+        char *name = sp_prediction_dimension(check->prediction, predicted, i);
+        if (!last || strcmp(last, name) != 0) sp_text_printf(&text, "%s%s", last ? ", " : ": ", name);
+        free(last);
+        last = name;
+    }
+    free(last);
+    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
+}
+
+static void shape_finding(struct sp_check *check, struct sp_finding *finding)
+{
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    finding->id = "shape";
+    finding->severity = SP_SEVERITY_ERROR;
+    finding->found = found_shape(&check->arena, tensor);
+    finding->message = sp_arena_printf(&check->arena, "%s, expected %s%s", finding->found, finding->expected,
+                                       differing_dimensions(check, tensor, finding->predicted));
+}
+
+/* How a tied tensor stands to its partner in the file. */
+static const char *tie_words(const struct sp_check *check, size_t predicted, size_t partner, bool present)
+{
+    if (!present) return "is not stored: it is";
+    return sp_match_shares(&check->match, predicted, partner) ? "is" : "is stored although it is";
+}
+
+static void tie_finding(struct sp_check *check, struct sp_finding *finding, bool present)
+{
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    const size_t partner = sp_match_partner(&check->match, finding->predicted);
+    /* Without a partner in the file the first tensor of the tie is missing, which is a finding of its own. */
+    const char *name = partner == SP_NONE
+                           ? sp_prediction_tensor(check->prediction, expected->same_as)->name
+                           : sp_inventory_tensor(check->inventory, check->match.tensor_of[partner])->name;
+    finding->id = present ? "tied-present" : "tied-absent";
+    finding->message =
+        sp_arena_printf(&check->arena, "%s the same as %s%s", tie_words(check, finding->predicted, partner, present),
+                        expected->rows_only ? "the first rows of " : "", name);
+}
+
+static void predicted_finding(struct sp_check *check, size_t index)
+{
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, index);
+    const size_t found = check->match.tensor_of[index];
+    const enum sp_difference difference = sp_match_predicted(&check->match, index);
+    struct sp_finding finding = {.severity = SP_SEVERITY_NOTE, .tensor = found, .predicted = index};
+    finding.name = found == SP_NONE ? expected->name : sp_inventory_tensor(check->inventory, found)->name;
+    if (difference == SP_SAME || difference == SP_LEFT_OUT) return;
+    if (sp_is_error(difference)) finding.expected = shape_text(&check->arena, expected->shape, expected->rank);
+    switch (difference) {
+    case SP_MISSING:
+        finding.id = "missing";
+        finding.severity = SP_SEVERITY_ERROR;
+        finding.message = "is missing";
+        break;
+    case SP_SHAPE:
+        shape_finding(check, &finding);
+        break;
+    case SP_OPTIONAL:
+        finding.id = "optional";
+        finding.message = expected->buffer ? "is an optional buffer" : "is optional";
+        break;
+    default:
+        tie_finding(check, &finding, difference == SP_TIED_PRESENT);
+    }
+    sp_check_add_finding(check, finding);
+}
+
+static void tensor_finding(struct sp_check *check, size_t index)
+{
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, index);
+    const bool state = sp_match_tensor(&check->match, index) == SP_STATE;
+    sp_check_add_finding(check,
+                         (struct sp_finding){.id = state ? "state" : "unexpected",
+                                             .severity = state ? SP_SEVERITY_NOTE : SP_SEVERITY_ERROR,
+                                             .message = state ? "is optimizer or trainer state" : "is unexpected",
+                                             .tensor = index,
+                                             .predicted = SP_NONE,
+                                             .name = tensor->name,
+                                             .found = found_shape(&check->arena, tensor)});
+}
+
+void sp_find_differences(struct sp_check *check)
+{
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) predicted_finding(check, i);
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        if (check->match.predicted_of[i] == SP_NONE) tensor_finding(check, i);
+}
+
+/* ---- groups ---- */
+
+/* Findings that may be merged agree in all but their names; each such kind gets a number. */
+static size_t *merge_keys(struct sp_check *check)
+{
+    size_t *keys = sp_realloc(NULL, check->finding_count, sizeof *keys);
+    struct sp_arena scratch = {0};
+    struct sp_map known = {0};
+    struct sp_text kind = {0};
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        kind.length = 0;
+        sp_text_printf(&kind, "%d %zu %s|%s|%s|", (int)finding->severity, finding->cause, finding->id,
+                       finding->expected ? finding->expected : "", finding->found ? finding->found : "");
+        sp_text_puts(&kind, finding->message);
+        keys[i] = sp_map_get(&known, kind.data);
+        if (keys[i] != SIZE_MAX) continue;
+        keys[i] = i;
+        sp_map_add(&known, sp_arena_copy(&scratch, kind.data, kind.length), i);
+    }
+    sp_text_free(&kind);
+    sp_map_free(&known);
+    sp_arena_free(&scratch);
+    return keys;
+}
+
+enum { OPEN, EXPLAINED, NOTE, SECTIONS };
+
+static int section_of(const struct sp_finding *finding)
+{
+    if (finding->severity == SP_SEVERITY_NOTE) return NOTE;
+    return finding->cause == SP_NONE ? OPEN : EXPLAINED;
+}
+
+void sp_group_findings(struct sp_check *check)
+{
+    struct sp_collapse_input *input = sp_realloc(NULL, check->finding_count, sizeof *input);
+    size_t *keys = merge_keys(check);
+    struct sp_collapsed *collapsed;
+    for (size_t i = 0; i < check->finding_count; i++)
+        input[i] = (struct sp_collapse_input){check->findings[i].name, keys[i]};
+    const size_t count = sp_collapse(&check->arena, input, check->finding_count, &collapsed);
+    check->groups = sp_arena_array(&check->arena, count, sizeof *check->groups);
+    for (int section = OPEN; section < SECTIONS; section++)
+        for (size_t i = 0; i < count; i++) {
+            const struct sp_finding *first = &check->findings[collapsed[i].first];
+            if (section_of(first) == section)
+                check->groups[check->group_count++] =
+                    (struct sp_finding_group){collapsed[i].name, collapsed[i].count, first};
+        }
+    free(keys);
+    free(input);
+}

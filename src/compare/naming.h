@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * How the names of a whole file differ from the predicted ones: "module." in front, "transformer." left out. */
+#ifndef SP_COMPARE_NAMING_H
+#define SP_COMPARE_NAMING_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "shapeproof/inventory.h"
+#include "shapeproof/prediction.h"
+
+struct sp_naming {
+    const char *strip;  /* in front of the file's names; "" for nothing */
+    const char *add;    /* what the file left out in front; "" for nothing */
+    bool drop_wrappers; /* components such as _orig_mod, anywhere in the name */
+};
+
+/* What had to be done to the name of a tensor of the file to make it the predicted one. */
+enum sp_renaming {
+    SP_STRIPPED = 1 << 0,  /* naming.strip was taken away */
+    SP_ADDED = 1 << 1,     /* naming.add was put in front */
+    SP_UNWRAPPED = 1 << 2, /* wrapper components were left out */
+    SP_OLD_NAME = 1 << 3   /* older files use this name */
+};
+
+/* The naming that makes the most names of the file agree with the prediction. Strings are in the arena. */
+struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
+                                 const struct sp_prediction *prediction);
+
+/* Looks names up under a naming, first as they are. Keeps its scratch between calls. */
+struct sp_finder {
+    const struct sp_naming *naming;
+    size_t (*find)(const void *context, const char *name); /* an index, or SP_NONE */
+    const void *context;
+    struct sp_text bare, whole;
+};
+
+/* The index, or SP_NONE; `renaming` says what was done to the name (enum sp_renaming). */
+size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *renaming);
+void sp_finder_free(struct sp_finder *finder);
+/* Whether the file has a tensor of exactly the predicted name (SP_NONE: no); then no other is renamed to it. */
+bool sp_has_exact_name(const struct sp_inventory *inventory, const struct sp_prediction *prediction, size_t predicted);
+/* The component of the name that is a framework's wrapper and not part of the model, "_orig_mod"; or NULL. */
+const char *sp_wrapper_in(const char *name);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "compare/patterns.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DIGITS = 18 }; /* what surely fits in 64 bits */
+
+static bool is_separator(char c) { return c == '.' || c == '/' || c == '_' || !c; }
+
+/* No sign, no leading zero: what is left out can be put back. */
+size_t sp_index_at(const char *name, size_t place, uint64_t *value)
+{
+    const char *digits = name + place;
+    size_t length = 0;
+    *value = 0;
+    if (place && !is_separator(digits[-1])) return 0;
+    for (; digits[length] >= '0' && digits[length] <= '9'; length++) {
+        if (length == MAX_DIGITS) return 0;
+        *value = *value * 10 + (uint64_t)(digits[length] - '0');
+    }
+    if (length > 1 && digits[0] == '0') return 0;
+    return is_separator(digits[length]) ? length : 0;
+}
+
+/* Leaves the pattern in `text`. */
+static void split(const char *name, struct sp_text *text, struct sp_indices *indices)
+{
+    const char mark = SP_INDEX_MARK;
+    size_t kept = 0; /* what is not yet in the text begins here */
+    text->length = 0;
+    indices->count = 0;
+    for (size_t i = 0; name[i]; i++) {
+        uint64_t value;
+        if (name[i] < '0' || name[i] > '9' || indices->count == SP_MAX_INDICES) continue;
+        const size_t length = sp_index_at(name, i, &value);
+        if (!length) continue;
+        indices->value[indices->count++] = value;
+        sp_text_append(text, name + kept, i - kept);
+        sp_text_append(text, &mark, 1);
+        kept = i + length;
+        i = kept - 1;
+    }
+    sp_text_puts(text, name + kept);
+}
+
+size_t sp_pattern_of(struct sp_patterns *patterns, const char *name, struct sp_indices *indices)
+{
+    struct sp_indices unwanted;
+    split(name, &patterns->scratch, indices ? indices : &unwanted);
+    size_t pattern = sp_map_get(&patterns->map, patterns->scratch.data);
+    if (pattern != SIZE_MAX) return pattern;
+    pattern = patterns->count;
+    SP_GROW(patterns->texts, patterns->count, patterns->capacity);
+    patterns->texts[patterns->count++] =
+        sp_arena_copy(&patterns->arena, patterns->scratch.data, patterns->scratch.length);
+    sp_map_add(&patterns->map, patterns->texts[pattern], pattern);
+    return pattern;
+}
+
+const char *sp_pattern_text(const struct sp_patterns *patterns, size_t pattern) { return patterns->texts[pattern]; }
+
+const char *sp_pattern_shown(struct sp_arena *arena, const char *pattern)
+{
+    struct sp_text text = {0};
+    sp_text_puts(&text, "");
+    for (; *pattern; pattern++) {
+        if (*pattern == SP_INDEX_MARK) sp_text_puts(&text, "{}");
+        else sp_text_append(&text, pattern, 1);
+    }
+    const char *kept = sp_arena_copy(arena, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
+}
+
+void sp_pattern_fill(struct sp_text *text, const char *pattern, const struct sp_indices *indices)
+{
+    sp_text_puts(text, "");
+    for (size_t next = 0; *pattern; pattern++) {
+        if (*pattern == SP_INDEX_MARK && next < indices->count) sp_text_number(text, indices->value[next++]);
+        else sp_text_append(text, pattern, 1);
+    }
+}
+
+void sp_patterns_free(struct sp_patterns *patterns)
+{
+    free(patterns->texts);
+    sp_map_free(&patterns->map);
+    sp_text_free(&patterns->scratch);
+    sp_arena_free(&patterns->arena);
+    *patterns = (struct sp_patterns){0};
+}

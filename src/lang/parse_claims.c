@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ * What publications say of a table:
+ *   claim   LEFT = RIGHT  [when ...] ["source"]           holds for all hyper-parameters
+ *   erratum LEFT = RIGHT  [when ...] ["source"]           was published, and does not hold (also: erratum example ...)
+ *   approx  LEFT = RIGHT within 0.5% [when ...] ["source"]
+ *   example E = 768, N = 12: LEFT = RIGHT ["source"]      holds for these
+ *   example E = 768, N = 12: LEFT rounds to "124M" ["source"]
+ * where LEFT and RIGHT are expressions in which [group] and total stand for numbers of parameters, and `when` lists
+ * NAME = value and conditions. */
+#include "lang/parser.h"
+
+#include <string.h>
+
+static bool at_end(const struct sp_parser *parser)
+{
+    return parser->lexer.token.kind == SP_TOKEN_NEWLINE || parser->lexer.token.kind == SP_TOKEN_END;
+}
+
+/* One NAME = value, or a condition. */
+static bool binding(struct sp_parser *parser, struct sp_argument *into)
+{
+    const struct sp_lexer before = parser->lexer;
+    *into = (struct sp_argument){.span = parser->lexer.token.span};
+    if (parser->lexer.token.kind == SP_TOKEN_NAME && !sp_token_is(&parser->lexer, "not")) {
+        const char *name = sp_parse_name(parser, "a name");
+        if (name && sp_parse_accept(parser, "=")) into->name = name;
+        else parser->lexer = before;
+    }
+    into->expr = parser->failed ? NULL : sp_parse_expression(parser);
+    return into->expr != NULL;
+}
+
+static bool bindings(struct sp_parser *parser, struct sp_claim *claim)
+{
+    do {
+        if (!binding(parser, SP_PARSE_APPEND(parser, claim->when, claim->when_count))) return false;
+    } while (sp_parse_accept(parser, ","));
+    return true;
+}
+
+static bool percent(struct sp_parser *parser, struct sp_claim *claim)
+{
+    const struct sp_token token = parser->lexer.token;
+    if (token.kind != SP_TOKEN_INT && token.kind != SP_TOKEN_REAL)
+        return sp_parse_fail(parser, token.span, "expected a number of per cent");
+    claim->percent = token.kind == SP_TOKEN_INT ? (double)token.value.integer : token.value.real;
+    sp_lexer_next(&parser->lexer);
+    return sp_parse_expect(parser, "%", "after the number of per cent");
+}
+
+/* rounds to "1.5B" */
+static bool printed(struct sp_parser *parser, struct sp_claim *claim)
+{
+    if (!sp_parse_expect(parser, "to", "after 'rounds'")) return false;
+    if (parser->lexer.token.kind != SP_TOKEN_STRING)
+        return sp_parse_fail(parser, parser->lexer.token.span, "expected the printed figure in quotes, as \"1.5B\"");
+    claim->kind = SP_CLAIM_ROUNDS;
+    claim->printed = parser->lexer.token.value.string;
+    sp_lexer_next(&parser->lexer);
+    return true;
+}
+
+static bool sides(struct sp_parser *parser, struct sp_claim *claim)
+{
+    claim->left = sp_parse_expression(parser);
+    if (!claim->left) return false;
+    if (claim->is_example && sp_parse_accept(parser, "rounds")) return printed(parser, claim);
+    if (!sp_parse_expect(parser, "=", "between the two sides of the claim")) return false;
+    claim->right = sp_parse_expression(parser);
+    if (!claim->right) return false;
+    if (claim->kind != SP_CLAIM_APPROX) return true;
+    return sp_parse_expect(parser, "within", "with its error, after an approximation") && percent(parser, claim);
+}
+
+static bool ending(struct sp_parser *parser, struct sp_claim *claim)
+{
+    if (sp_parse_accept(parser, "when") && !bindings(parser, claim)) return false;
+    claim->text_length = parser->lexer.token.span.offset - claim->span.offset;
+    if (parser->lexer.token.kind == SP_TOKEN_STRING) {
+        claim->source = parser->lexer.token.value.string;
+        sp_lexer_next(&parser->lexer);
+    }
+    return at_end(parser) || sp_parse_fail(parser, parser->lexer.token.span,
+                                           "expected 'when', the source in quotes, or the end of the line");
+}
+
+static size_t end_of_line(const struct sp_parser *parser, size_t from)
+{
+    const char *text = parser->lexer.source->text;
+    while (text[from] && text[from] != '\n') from++;
+    return from;
+}
+
+void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit)
+{
+    struct sp_claim claim = {.source = "", .span = parser->lexer.token.span};
+    claim.erratum = sp_token_is(&parser->lexer, "erratum");
+    if (claim.erratum) sp_lexer_next(&parser->lexer);
+    claim.is_example = sp_token_is(&parser->lexer, "example");
+    if (sp_token_is(&parser->lexer, "approx")) claim.kind = SP_CLAIM_APPROX;
+    claim.span.length = (uint32_t)(end_of_line(parser, claim.span.offset) - claim.span.offset);
+    parser->in_claim = true;
+    if (!claim.erratum || claim.is_example || claim.kind == SP_CLAIM_APPROX) sp_lexer_next(&parser->lexer);
+    const bool good = (!claim.is_example ||
+                       (bindings(parser, &claim) && sp_parse_expect(parser, ":", "after the values of the example"))) &&
+                      sides(parser, &claim) && ending(parser, &claim);
+    parser->in_claim = false;
+    if (good) *SP_PARSE_APPEND(parser, unit->claims, unit->claim_count) = claim;
+}
+
+void sp_parse_claims_header(struct sp_parser *parser, struct sp_unit *unit)
+{
+    sp_lexer_next(&parser->lexer);
+    unit->span = parser->lexer.token.span;
+    if (!sp_parse_expect(parser, "for", "after 'claims'")) return;
+    unit->about_span = parser->lexer.token.span;
+    unit->about = sp_parse_name(parser, "the name of a table");
+    if (unit->about) unit->name = sp_arena_printf(parser->arena, "claims for %s", unit->about);
+}

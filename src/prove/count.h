@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * How many parameters a table has, as polynomials: for each group and in total. The loops of its headings are sums in
+ * closed form, its conditions are factors of 0 or 1. */
+#ifndef SP_PROVE_COUNT_H
+#define SP_PROVE_COUNT_H
+
+#include "prove/symbolic.h"
+
+struct sp_group_count {
+    const char *name;
+    const struct sp_poly *parameters; /* neither optional, nor a buffer, nor tied to another */
+};
+
+/* The tensors of one row of a table, over all its loops. */
+struct sp_row_count {
+    const char *group;
+    const char *name; /* with the holes of its template: "h.{i}.attn.c_proj.weight" */
+    const struct sp_poly *parameters;
+};
+
+struct sp_count {
+    struct sp_symbolic symbolic;
+    const struct sp_tables *tables;
+    const struct sp_unit *table;
+    struct sp_sym_frame *frame; /* of the table itself, in which claims are evaluated */
+    struct sp_row_count *rows;
+    size_t row_count;
+    struct sp_group_count *groups;
+    size_t group_count, group_capacity;
+    const struct sp_poly *total;
+    struct sp_text messages;
+};
+
+/* Counts `table`; `settings` (or NULL) fixes hyper-parameters; with `scalars` one that is no list has one value for
+ * both sides of a pair. False with the mistakes in count->messages. Free it
+ * with sp_count_free in either case. */
+bool sp_count_table(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
+                    const struct sp_hyper *settings, bool scalars);
+void sp_count_free(struct sp_count *count);
+/* The parameters of a group; of all for NULL or "total". NULL when there is no such group. */
+const struct sp_poly *sp_count_group(void *count, const char *name);
+
+#endif

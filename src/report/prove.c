@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ * What was proved, derived and solved. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/common.h"
+#include "report/json.h"
+#include "report/table.h"
+#include "shapeproof/report.h"
+
+static void json_pair(struct sp_writer *json, const char *key, const char *value)
+{
+    sp_write_key(json, key);
+    sp_write_string(json, value);
+}
+
+static void json_optional(struct sp_writer *json, const char *key, const char *value)
+{
+    if (value && *value) json_pair(json, key, value);
+}
+
+/* ---- prove ---- */
+
+static void json_proof(struct sp_writer *json, const struct sp_proof *proof)
+{
+    sp_write_open_line(json, '{');
+    json_pair(json, "table", proof->table);
+    json_pair(json, "claim", proof->claim);
+    json_pair(json, "verdict", sp_verdict_on_claim_name(proof->verdict));
+    json_optional(json, "difference", proof->difference);
+    json_optional(json, "counterexample", proof->counterexample);
+    json_optional(json, "cases", proof->cases);
+    json_optional(json, "source", proof->source);
+    sp_write_key(json, "erratum");
+    sp_write_bool(json, proof->erratum);
+    sp_write_key(json, "as_expected");
+    sp_write_bool(json, proof->as_expected);
+    if (proof->verdict == SP_TESTED) {
+        sp_write_key(json, "points");
+        sp_write_number(json, proof->points);
+    }
+    json_pair(json, "file", proof->file);
+    sp_write_key(json, "line");
+    sp_write_number(json, proof->line);
+    sp_write_close(json);
+}
+
+static void prove_json(const struct sp_proofs *proofs, struct sp_text *text)
+{
+    struct sp_writer json = {.text = text};
+    sp_write_open(&json, '{');
+    json_pair(&json, "schema", "shapeproof.prove/1");
+    sp_write_key(&json, "claims");
+    sp_write_open(&json, '[');
+    for (size_t i = 0; i < sp_proofs_count(proofs); i++) json_proof(&json, sp_proofs_get(proofs, i));
+    sp_write_close(&json);
+    sp_write_close(&json);
+}
+
+static const struct {
+    const char *word;
+    enum sp_color color;
+} verdicts[] = {
+    {"PROVED", SP_COLOR_GREEN}, {"REFUTED", SP_COLOR_RED}, {"TESTED", SP_COLOR_YELLOW}, {"UNDECIDED", SP_COLOR_RED}};
+
+static void put_detail(struct sp_text *text, const char *label, const char *detail)
+{
+    if (!detail || !*detail) return;
+    sp_text_puts(text, "             ");
+    sp_text_puts(text, label);
+    sp_put_visible(text, detail);
+    sp_text_puts(text, "\n");
+}
+
+static void put_proof(const struct sp_proof *proof, struct sp_text *text, bool color)
+{
+    const char *word = verdicts[proof->verdict].word;
+    sp_text_puts(text, "  ");
+    sp_color_puts(text, color,
+                  proof->as_expected && proof->verdict == SP_REFUTED ? SP_COLOR_YELLOW : verdicts[proof->verdict].color,
+                  word);
+    sp_text_pad(text, 11 - strlen(word));
+    sp_put_visible(text, proof->claim);
+    if (proof->verdict == SP_TESTED) sp_text_printf(text, " (at %zu points)", proof->points);
+    sp_text_puts(text, "\n");
+    put_detail(text, "", proof->difference);
+    put_detail(text, "at ", proof->counterexample);
+    put_detail(text, "", proof->cases);
+    put_detail(text, "source: ", proof->source);
+    if (proof->erratum && !proof->as_expected) put_detail(text, "", "marked as an erratum, and not refuted");
+}
+
+static void prove_text(const struct sp_proofs *proofs, struct sp_text *text, const struct sp_prove_options *options)
+{
+    size_t counts[4] = {0}, errata = 0, surprises = 0;
+    const char *table = "";
+    for (size_t i = 0; i < sp_proofs_count(proofs); i++) {
+        const struct sp_proof *proof = sp_proofs_get(proofs, i);
+        counts[proof->verdict]++;
+        errata += proof->erratum && proof->as_expected;
+        surprises += !proof->as_expected;
+        if (proof->as_expected && !options->all) continue;
+        if (strcmp(table, proof->table) != 0)
+            sp_color_puts(text, options->report.color, SP_COLOR_BOLD, table = proof->table), sp_text_puts(text, "\n");
+        put_proof(proof, text, options->report.color);
+    }
+    if (*table) sp_text_puts(text, "\n");
+    sp_put_count(text, sp_proofs_count(proofs), "claim", "claims");
+    sp_text_printf(text, ": %zu proved, %zu refuted (%zu known errata), %zu tested, %zu undecided", counts[SP_PROVED],
+                   counts[SP_REFUTED], errata, counts[SP_TESTED], counts[SP_UNDECIDED]);
+    sp_text_printf(text, surprises ? "; %zu not as expected\n" : "\n", surprises);
+}
+
+char *sp_report_prove(const struct sp_proofs *proofs, const struct sp_prove_options *options, size_t *length)
+{
+    static const struct sp_prove_options plain = {0};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->report.format == SP_REPORT_JSON) prove_json(proofs, &text);
+    else prove_text(proofs, &text, options);
+    return sp_text_take(&text, length);
+}
+
+/* ---- derive ---- */
+
+static void derive_json(const char *table, const struct sp_derivation *derivation, struct sp_text *text)
+{
+    struct sp_writer json = {.text = text};
+    sp_write_open(&json, '{');
+    json_pair(&json, "schema", "shapeproof.derive/1");
+    json_pair(&json, "table", table);
+    sp_write_key(&json, "formulas");
+    sp_write_open(&json, '[');
+    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
+        const struct sp_formula formula = sp_derivation_formula(derivation, i);
+        sp_write_open_line(&json, '{');
+        json_pair(&json, "group", formula.group);
+        json_optional(&json, "when", formula.when);
+        json_pair(&json, "formula", formula.text);
+        json_pair(&json, "expanded", formula.expanded);
+        sp_write_close(&json);
+    }
+    sp_write_close(&json);
+    sp_write_key(&json, "symbols");
+    sp_write_open(&json, '[');
+    for (size_t i = 0; i < sp_derivation_symbol_count(derivation); i++) {
+        const struct sp_symbol symbol = sp_derivation_symbol(derivation, i);
+        sp_write_open_line(&json, '{');
+        json_pair(&json, "name", symbol.name);
+        json_pair(&json, "key", symbol.key);
+        json_optional(&json, "default", symbol.fallback);
+        sp_write_close(&json);
+    }
+    sp_write_close(&json);
+    sp_write_close(&json);
+}
+
+static void put_formulas(const struct sp_derivation *derivation, struct sp_text *text,
+                         const struct sp_derive_options *options)
+{
+    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
+    struct sp_table table = {.columns = columns, .column_count = 2};
+    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
+        const struct sp_formula formula = sp_derivation_formula(derivation, i);
+        struct sp_text *cell = sp_table_cell(&table);
+        if (*formula.when) {
+            sp_text_puts(cell, "  if ");
+            sp_put_visible(cell, formula.when);
+        } else if (strcmp(formula.group, "total") == 0) sp_text_puts(cell, "total");
+        else sp_text_printf(cell, "[%s]", formula.group);
+        cell = sp_table_cell(&table);
+        const char *shown = options->expanded ? formula.expanded : formula.text;
+        if (*formula.when && *shown != '-') sp_text_puts(cell, "+ ");
+        sp_put_visible(cell, shown);
+    }
+    sp_table_render(&table, text, &options->report);
+    sp_table_free(&table);
+}
+
+static void put_symbols(const struct sp_derivation *derivation, struct sp_text *text,
+                        const struct sp_report_options *options)
+{
+    static const struct sp_column columns[] = {{"symbol", false}, {"hyper-parameter", false}, {"default", false}};
+    struct sp_table table = {.columns = columns, .column_count = 3};
+    for (size_t i = 0; i < sp_derivation_symbol_count(derivation); i++) {
+        const struct sp_symbol symbol = sp_derivation_symbol(derivation, i);
+        sp_put_visible(sp_table_cell(&table), symbol.name);
+        sp_put_visible(sp_table_cell(&table), symbol.key);
+        sp_put_visible(sp_table_cell(&table), symbol.fallback);
+    }
+    sp_table_render(&table, text, options);
+    sp_table_free(&table);
+}
+
+char *sp_report_derive(const char *table, const struct sp_derivation *derivation,
+                       const struct sp_derive_options *options, size_t *length)
+{
+    static const struct sp_derive_options plain = {0};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->report.format == SP_REPORT_JSON) {
+        derive_json(table, derivation, &text);
+        return sp_text_take(&text, length);
+    }
+    put_formulas(derivation, &text, options);
+    sp_text_puts(&text, "\n");
+    put_symbols(derivation, &text, &options->report);
+    return sp_text_take(&text, length);
+}
+
+/* ---- solve ---- */
+
+static void solve_json(const char *table, uint64_t total, const struct sp_solutions *solutions, struct sp_text *text)
+{
+    struct sp_writer json = {.text = text};
+    sp_write_open(&json, '{');
+    json_pair(&json, "schema", "shapeproof.solve/1");
+    json_pair(&json, "table", table);
+    sp_write_key(&json, "total");
+    sp_write_number(&json, total);
+    sp_write_key(&json, "solutions");
+    sp_write_open(&json, '[');
+    for (size_t i = 0; i < sp_solutions_count(solutions); i++) {
+        const struct sp_solution solution = sp_solutions_get(solutions, i);
+        sp_write_open_line(&json, '{');
+        json_pair(&json, "name", solution.name);
+        json_pair(&json, "key", solution.key);
+        sp_write_key(&json, "value");
+        sp_write_number(&json, (uint64_t)solution.value);
+        json_optional(&json, "configured", solution.configured);
+        sp_write_close(&json);
+    }
+    sp_write_close(&json);
+    sp_write_key(&json, "skipped");
+    sp_write_open(&json, '[');
+    for (size_t i = 0; i < sp_solutions_skipped_count(solutions); i++)
+        sp_write_string(&json, sp_solutions_skipped(solutions, i));
+    sp_write_close(&json);
+    sp_write_close(&json);
+}
+
+static void solve_text(uint64_t total, const struct sp_solutions *solutions, struct sp_text *text,
+                       const struct sp_report_options *options)
+{
+    static const struct sp_column columns[] = {
+        {"symbol", false}, {"hyper-parameter", false}, {"value", true}, {"instead of", true}};
+    struct sp_table table = {.columns = columns, .column_count = 4};
+    for (size_t i = 0; i < sp_solutions_count(solutions); i++) {
+        const struct sp_solution solution = sp_solutions_get(solutions, i);
+        sp_put_visible(sp_table_cell(&table), solution.name);
+        sp_put_visible(sp_table_cell(&table), solution.key);
+        sp_text_printf(sp_table_cell(&table), "%" PRId64, solution.value);
+        sp_put_visible(sp_table_cell(&table), solution.configured);
+    }
+    if (sp_solutions_count(solutions)) sp_table_render(&table, text, options);
+    else {
+        sp_text_puts(text, "no single hyper-parameter gives ");
+        sp_text_grouped(text, total);
+        sp_text_puts(text, " parameters\n");
+    }
+    sp_table_free(&table);
+    for (size_t i = 0; i < sp_solutions_skipped_count(solutions); i++)
+        sp_text_printf(text, "%s%s%s", i ? ", " : "not tried, since no exact answer can be computed: ",
+                       sp_solutions_skipped(solutions, i), i + 1 == sp_solutions_skipped_count(solutions) ? "\n" : "");
+}
+
+char *sp_report_solve(const char *table, uint64_t total, const struct sp_solutions *solutions,
+                      const struct sp_report_options *options, size_t *length)
+{
+    static const struct sp_report_options plain = {0};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->format == SP_REPORT_JSON) solve_json(table, total, solutions, &text);
+    else solve_text(total, solutions, &text, options);
+    return sp_text_take(&text, length);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ * Which table a configuration gets: by name, by model_type and class, or none, but never a guess. */
+#define _POSIX_C_SOURCE 200809L
+#include "lang/harness.h"
+
+static const char birds[] = "table any_bird\nmodel_type \"zz-bird\", \"zz_bird2\"\nx (1)\n"
+                            "table singing_bird\nmodel_type \"zz-bird\"\narchitectures \"ZZBirdForSinging\"\nx (2)\n"
+                            "table only_flying\nmodel_type \"zz_fish\"\narchitectures \"ZZFishForFlying\"\nx (3)\n"
+                            "part some_part\nx (4)\n";
+
+static void assert_choice(const char *name, const char *settings, enum sp_status status, const char *expected)
+{
+    struct sp_error error = {0};
+    struct sp_tables *tables = sp_tables_new(&error);
+    struct sp_config *config = sp_config_new();
+    apply_settings(config, settings);
+    assert_int_equal(sp_tables_add_text(tables, "birds.shapes", birds, strlen(birds), &error), SP_OK);
+    struct sp_prediction *prediction = sp_predict(tables, name, config, &error);
+    assert_int_equal(error.status, status);
+    assert_string_equal(prediction ? sp_prediction_table(prediction) : error.message, expected);
+    sp_prediction_free(prediction);
+    sp_config_free(config);
+    sp_tables_free(tables);
+}
+
+static void by_name(void **state)
+{
+    (void)state;
+    assert_choice("any_bird", "", SP_OK, "any_bird");
+    assert_choice("any_bird", "model_type=gpt2", SP_OK, "any_bird");
+    assert_choice("nothing", "model_type=gpt2", SP_ERR_USAGE, "there is no table 'nothing'");
+    assert_choice("some_part", "", SP_ERR_USAGE, "there is no table 'some_part'");
+}
+
+static void by_model_type(void **state)
+{
+    (void)state;
+    assert_choice(NULL, "model_type=zz-bird", SP_OK, "any_bird");
+    assert_choice(NULL, "model_type=zz_bird2 architectures=[\"Whatever\"]", SP_OK, "any_bird");
+    assert_choice(NULL, "model_type=nothing", SP_ERR_UNKNOWN, "no table for model_type 'nothing'");
+    assert_choice(NULL, "model_type=nothing architectures=[\"ZZBirdModel\"]", SP_ERR_UNKNOWN,
+                  "no table for model_type 'nothing' (ZZBirdModel)");
+}
+
+static void by_class(void **state)
+{
+    (void)state;
+    assert_choice(NULL, "model_type=zz-bird architectures=[\"ZZBirdForSinging\"]", SP_OK, "singing_bird");
+    assert_choice(NULL, "model_type=zz-bird architectures=[\"ZZBirdModel\"]", SP_OK, "any_bird");
+    assert_choice(NULL, "model_type=zz_fish architectures=[\"ZZFishForFlying\"]", SP_OK, "only_flying");
+    assert_choice(NULL, "model_type=zz_fish architectures=[\"ZZFishModel\"]", SP_ERR_UNKNOWN,
+                  "no table for model_type 'zz_fish' (ZZFishModel)");
+    assert_choice(NULL, "model_type=zz_fish", SP_ERR_UNKNOWN, "no table for model_type 'zz_fish'");
+}
+
+/* Files of 2019 have a class and no model_type. */
+static void by_class_alone(void **state)
+{
+    (void)state;
+    assert_choice(NULL, "architectures=[\"ZZBirdForSinging\"]", SP_OK, "singing_bird");
+    assert_choice(NULL, "architectures=[\"ZZBirdModel\"]", SP_OK, "any_bird");
+    assert_choice(NULL, "architectures=[\"ZzBird2Model\"]", SP_OK, "any_bird");
+    assert_choice(NULL, "architectures=\"ZZBirdModel\"", SP_OK, "any_bird");
+    assert_choice(NULL, "model_type=null architectures=[\"ZZBirdModel\"]", SP_OK, "any_bird");
+    /* Another model whose name merely begins alike. */
+    assert_choice(NULL, "architectures=[\"ZZBirdsongModel\"]", SP_ERR_UNKNOWN,
+                  "no table for the architecture 'ZZBirdsongModel'");
+    assert_choice(NULL, "architectures=[\"ZZBirdXForSinging\"]", SP_ERR_UNKNOWN,
+                  "no table for the architecture 'ZZBirdXForSinging'");
+    assert_choice(NULL, "", SP_ERR_UNKNOWN, "the configuration names neither model_type nor architectures");
+    assert_choice(NULL, "architectures=[] model_type=3", SP_ERR_UNKNOWN,
+                  "the configuration names neither model_type nor architectures");
+}
+
+static void a_hidden_table_serves_nobody(void **state)
+{
+    (void)state;
+    struct run run = predict("table gpt2\nx (1)\n", "model_type=gpt2");
+    struct sp_error error = {0};
+    assert_null(sp_predict(run.tables, NULL, run.config, &error));
+    assert_int_equal(error.status, SP_ERR_UNKNOWN);
+    run_free(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_name),
+        cmocka_unit_test(by_model_type),
+        cmocka_unit_test(by_class),
+        cmocka_unit_test(by_class_alone),
+        cmocka_unit_test(a_hidden_table_serves_nobody),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

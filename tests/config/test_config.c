@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT
+ * Hyper-parameters out of JSON, .hpm files and settings. What a configuration holds is compared as JSON. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/config.h"
+#include "read/scratch.h"
+
+static struct scratch scratch;
+
+static int make_scratch(void **state)
+{
+    (void)state;
+    scratch_make(&scratch);
+    return 0;
+}
+
+static int remove_scratch(void **state)
+{
+    (void)state;
+    scratch_remove(&scratch);
+    return 0;
+}
+
+static void assert_holds(const struct sp_config *config, const char *expected)
+{
+    struct sp_text json = {0};
+    sp_value_json(&json, sp_config_hyper(config)->root);
+    assert_string_equal(json.data, expected);
+    sp_text_free(&json);
+}
+
+static struct sp_value value_of(const struct sp_config *config, const char *key)
+{
+    return sp_value_member(sp_config_hyper(config)->root, key);
+}
+
+static void load_bytes(struct sp_config *config, const char *name, const char *text, size_t length,
+                       struct sp_error *error)
+{
+    *error = (struct sp_error){0};
+    const char *path = scratch_write(&scratch, name, text, length);
+    const enum sp_status status = sp_config_load(config, path, error);
+    assert_int_equal(status, error->status);
+}
+
+static struct sp_config *loaded(const char *name, const char *text)
+{
+    struct sp_error error;
+    struct sp_config *config = sp_config_new();
+    load_bytes(config, name, text, strlen(text), &error);
+    assert_string_equal(error.message, "");
+    return config;
+}
+
+static void assert_loads(const char *name, const char *text, const char *expected)
+{
+    struct sp_config *config = loaded(name, text);
+    assert_holds(config, expected);
+    assert_string_equal(sp_config_hyper(config)->from, name);
+    sp_config_free(config);
+}
+
+/* `expected` is the message behind the path of the file. */
+static void assert_bytes_refused(const char *name, const char *text, size_t length, const char *expected)
+{
+    struct sp_error error;
+    struct sp_config *config = sp_config_new();
+    load_bytes(config, name, text, length, &error);
+    const char *path = scratch_path(&scratch, name);
+    assert_int_equal(error.status, SP_ERR_TABLE);
+    assert_memory_equal(error.message, path, strlen(path));
+    assert_string_equal(error.message + strlen(path), expected);
+    assert_holds(config, "{}");
+    sp_config_free(config);
+}
+
+static void assert_refused(const char *name, const char *text, const char *expected)
+{
+    assert_bytes_refused(name, text, strlen(text), expected);
+}
+
+/* ---- JSON ---- */
+
+static void json_values(void **state)
+{
+    (void)state;
+    assert_loads("config.json", "{}", "{}");
+    assert_loads("config.json", "{\"a\": null, \"b\": false, \"c\": 0, \"d\": \"\", \"e\": []}",
+                 "{\"a\": null, \"b\": false, \"c\": 0, \"d\": \"\", \"e\": []}");
+    assert_loads("config.json", "{\"text_config\": {\"n\": {\"m\": [1, [2]]}}}",
+                 "{\"text_config\": {\"n\": {\"m\": [1, [2]]}}}");
+    assert_loads("config.json", " \n{\"\\u00e4\\n\\\"\" : \"\\ud83d\\ude00\"}\r\n\t",
+                 "{\"\xc3\xa4\\n\\\"\": \"\xf0\x9f\x98\x80\"}");
+    assert_loads("c.json", "\xef\xbb\xbf{\"a\": 1}", "{\"a\": 1}");
+}
+
+static void absent_null_and_false(void **state)
+{
+    (void)state;
+    struct sp_config *config = loaded("config.json", "{\"null\": null, \"false\": false}");
+    assert_int_equal(value_of(config, "absent").type, SP_ABSENT);
+    assert_int_equal(value_of(config, "null").type, SP_NULL);
+    assert_int_equal(value_of(config, "false").type, SP_BOOL);
+    assert_int_equal(sp_value_member(value_of(config, "null"), "x").type, SP_ABSENT);
+    sp_config_free(config);
+}
+
+static void json_numbers(void **state)
+{
+    (void)state;
+    assert_loads("c.json", "{\"a\": [9007199254740991, -9007199254740991]}",
+                 "{\"a\": [9007199254740991, -9007199254740991]}");
+    assert_loads("c.json", "{\"a\": [1.0, 4.5, 0.1, 1e3, 1e-6, 2.6666666666666665]}",
+                 "{\"a\": [1, 4.5, 0.1, 1000, 1e-06, 2.6666666666666665]}");
+    assert_loads("c.json", "{\"limit\": [0.0, Infinity, -Infinity], \"x\": NaN, \"t\": \"NaN, Infinity\"}",
+                 "{\"limit\": [0, null, null], \"x\": null, \"t\": \"NaN, Infinity\"}");
+    /* From 2^53 on a double may have been rounded: that is no integer any more, and no dimension. */
+    struct sp_config *config = loaded("c.json", "{\"a\": 9007199254740992, \"b\": 9007199254740991}");
+    assert_int_equal(value_of(config, "a").type, SP_REAL);
+    assert_int_equal(value_of(config, "b").type, SP_INT);
+    sp_config_free(config);
+}
+
+static void repeated_keys(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    struct sp_config *config = loaded("config.json", "{\"a\": 1, \"a\": 2}");
+    assert_int_equal(value_of(config, "a").integer, 2); /* as the frameworks' parsers do */
+    sp_config_set(config, "a=3", &error);
+    assert_holds(config, "{\"a\": 3}");
+    sp_config_free(config);
+}
+
+static void wrong_json(void **state)
+{
+    (void)state;
+    assert_refused("c.json", "", ": line 1, column 1: not JSON");
+    assert_refused("c.json", "{\n  \"a\": 1,\n  \"b\": x\n}\n", ": line 3, column 8: not JSON");
+    assert_refused("c.json", "{\"a\": 1} 2", ": line 1, column 10: not JSON");
+    assert_refused("c.json", "{\"a\": NaN} 2", ": line 1, column 12: not JSON");
+    assert_refused("c.json", "[1]", ": expected an object of hyper-parameters, found a list");
+    assert_refused("c.json", "3", ": expected an object of hyper-parameters, found an integer");
+    assert_refused("c.json", "{\"a\": \"\xff\"}", ": line 1, column 8: not JSON");
+    assert_refused("c.json", "{\"\xc3\xa4\": \"\xff\"}", ": line 1, column 8: not JSON"); /* characters, not bytes */
+    assert_refused("c.json", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n",
+                   ": this is a git-lfs pointer, not the file itself (run 'git lfs pull')");
+}
+
+static void deep_json(void **state)
+{
+    (void)state;
+    char *deep = calloc(1, 100001);
+    memset(deep, '[', 100000);
+    struct sp_error error;
+    struct sp_config *config = sp_config_new();
+    load_bytes(config, "c.json", deep, 100000, &error);
+    assert_non_null(strstr(error.message, "not JSON"));
+    sp_config_free(config);
+    free(deep);
+}
+
+static void unreadable_files(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_new();
+    assert_int_equal(sp_config_load(config, "/nowhere/config.json", &error), SP_ERR_TABLE);
+    assert_string_equal(error.message, "/nowhere/config.json: No such file or directory");
+    error = (struct sp_error){0};
+    assert_int_equal(sp_config_load(config, "/tmp", &error), SP_ERR_TABLE);
+    assert_string_equal(error.message, "/tmp: not a regular file");
+    sp_config_free(config);
+}
+
+/* ---- .hpm ---- */
+
+static void hpm_values(void **state)
+{
+    (void)state;
+    assert_loads("m.hpm", "", "{}");
+    assert_loads("m.hpm", "a=3\nb=text\nc=\"two words\"\nd=\nempty=\"\"\n",
+                 "{\"a\": 3, \"b\": \"text\", \"c\": \"two words\", \"d\": \"\", \"empty\": \"\"}");
+    assert_loads("m.hpm", "# a comment\n\n  a=3  # behind a value\nb=\"x # y\" # z\r\n",
+                 "{\"a\": 3, \"b\": \"x # y\"}");
+    assert_loads("m.hpm", "layers=\"2:4\"\npair=1:2\nthree=1:2:3\npath=a:b\ntime=1:x\n",
+                 "{\"layers\": [2, 4], \"pair\": [1, 2], \"three\": \"1:2:3\", \"path\": \"a:b\", \"time\": \"1:x\"}");
+    assert_loads("m.hpm", "n=-3\nr=0.5\nbig=99999999999999999999\n",
+                 "{\"n\": \"-3\", \"r\": \"0.5\", \"big\": \"99999999999999999999\"}");
+    assert_loads("m.hpm", "a=2\nb=$a\nc=\"${a}:${a}\"\nd=${nothing}/x\ne=$a$a\n",
+                 "{\"a\": 2, \"b\": 2, \"c\": [2, 2], \"d\": \"${nothing}/x\", \"e\": 22}");
+    assert_loads("m.hpm-template", "encoder=rnn\n", "{\"model_type\": \"sockeye-rnn\", \"encoder\": \"rnn\"}");
+}
+
+static void the_later_line_wins(void **state)
+{
+    (void)state;
+    struct sp_config *config = loaded("m.hpm", "a=1\nb=$a\na=2\nc=$a\n");
+    assert_int_equal(value_of(config, "a").integer, 2);
+    assert_int_equal(value_of(config, "b").integer, 1);
+    assert_int_equal(value_of(config, "c").integer, 2);
+    sp_config_free(config);
+}
+
+static void shell_commands_are_refused(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"a=1\nb=`date`\n", "a=1\nb=$(date)\n", "a=1\nb=1; rm x\n",    "a=1\nb=1|cat\n",
+                                        "a=1\nb=1&\n",     "a=1\nb=1>out\n",   "a=1\nb=\"`date`\"\n", "a=1\nb=<(x)\n"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_refused("m.hpm", lines[i], ": line 2: only key=value lines are read, no shell commands");
+    assert_refused("m.hpm", "rm -rf x\n", ": line 1: expected key=value");
+    assert_refused("m.hpm", "\n\nexport a=1\n", ": line 3: expected key=value");
+    assert_refused("m.hpm", "=1\n", ": line 1: expected key=value");
+    assert_refused("m.hpm", "a=\"x\n", ": line 1: the value has no closing '\"'");
+    assert_refused("m.hpm", "a=x y\n", ": line 1: unexpected text after the value");
+    assert_refused("m.hpm", "a=\xff\n", ": expected UTF-8 text");
+    assert_bytes_refused("m.hpm", "a=1\n\0b=2\n", 9, ": expected UTF-8 text");
+}
+
+/* b=$a$a, c=$b$b, ... 2^60 times the first: the expansion stays within bounds. */
+static void expansion_is_bounded(void **state)
+{
+    (void)state;
+    struct sp_text text = {0};
+    sp_text_puts(&text, "k0=xxxxxxxxxxxxxxxx\n");
+    for (int i = 1; i <= 60; i++) sp_text_printf(&text, "k%d=$k%d$k%d\n", i, i - 1, i - 1);
+    struct sp_config *config = loaded("m.hpm", text.data);
+    assert_true(strlen(value_of(config, "k60").string) < 1 << 18);
+    sp_config_free(config);
+    sp_text_free(&text);
+}
+
+/* ---- settings ---- */
+
+static void assert_set(const char *setting, const char *expected)
+{
+    struct sp_error error = {0};
+    struct sp_config *config = loaded("config.json", "{\"a\": 1, \"t\": {\"x\": 1, \"y\": 2}, \"n\": null}");
+    assert_int_equal(sp_config_set(config, setting, &error), SP_OK);
+    assert_holds(config, expected);
+    sp_config_free(config);
+}
+
+static void settings(void **state)
+{
+    (void)state;
+    assert_set("b=3", "{\"a\": 1, \"t\": {\"x\": 1, \"y\": 2}, \"n\": null, \"b\": 3}");
+    assert_set("a=[1,2]", "{\"t\": {\"x\": 1, \"y\": 2}, \"n\": null, \"a\": [1, 2]}");
+    assert_set("a=true", "{\"t\": {\"x\": 1, \"y\": 2}, \"n\": null, \"a\": true}");
+    assert_set("a=null", "{\"t\": {\"x\": 1, \"y\": 2}, \"n\": null, \"a\": null}");
+    assert_set("a=some text", "{\"t\": {\"x\": 1, \"y\": 2}, \"n\": null, \"a\": \"some text\"}");
+    assert_set("a=\"3\"", "{\"t\": {\"x\": 1, \"y\": 2}, \"n\": null, \"a\": \"3\"}");
+    assert_set("a=", "{\"t\": {\"x\": 1, \"y\": 2}, \"n\": null, \"a\": \"\"}");
+    assert_set("a=b=c", "{\"t\": {\"x\": 1, \"y\": 2}, \"n\": null, \"a\": \"b=c\"}");
+    assert_set("t.x=5", "{\"a\": 1, \"n\": null, \"t\": {\"y\": 2, \"x\": 5}}");
+    assert_set("n.x.y=5", "{\"a\": 1, \"t\": {\"x\": 1, \"y\": 2}, \"n\": {\"x\": {\"y\": 5}}}");
+    assert_set("a.x=5", "{\"t\": {\"x\": 1, \"y\": 2}, \"n\": null, \"a\": {\"x\": 5}}");
+}
+
+static void wrong_settings(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"a", "=3", "", ".a=1", "a.=1", "a..b=1"};
+    struct sp_config *config = sp_config_new();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct sp_error error = {0};
+        assert_int_equal(sp_config_set(config, wrong[i], &error), SP_ERR_USAGE);
+        assert_non_null(strstr(error.message, "expected"));
+    }
+    assert_holds(config, "{}");
+    sp_config_free(config);
+}
+
+/* A setting wins over the file, whichever came first; the later of two settings wins. */
+static void who_wins(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_new();
+    sp_config_set(config, "a=5", &error);
+    sp_config_set(config, "a=6", &error);
+    load_bytes(config, "config.json", "{\"a\": 1, \"b\": 2}", 16, &error);
+    assert_holds(config, "{\"b\": 2, \"a\": 6}");
+    load_bytes(config, "other.json", "{\"c\": 3}", 8, &error); /* replaces the first file */
+    assert_holds(config, "{\"c\": 3, \"a\": 6}");
+    struct sp_config *variant = sp_config_variant(config);
+    sp_config_set(variant, "a=7", &error);
+    assert_holds(variant, "{\"c\": 3, \"a\": 7}");
+    assert_holds(config, "{\"c\": 3, \"a\": 6}");
+    sp_config_free(variant);
+    sp_config_free(config);
+}
+
+static void beside_a_checkpoint(void **state)
+{
+    (void)state;
+    scratch_empty(&scratch);
+    assert_null(sp_config_beside(scratch_write(&scratch, "model.safetensors", "", 0)));
+    assert_null(sp_config_beside(scratch.path));
+    scratch_write(&scratch, "config.json", "{}", 2);
+    char *path = sp_config_beside(scratch_path(&scratch, "model.safetensors"));
+    assert_string_equal(path, scratch_path(&scratch, "config.json"));
+    free(path);
+    path = sp_config_beside(scratch.path);
+    assert_string_equal(path, scratch_path(&scratch, "config.json"));
+    free(path);
+    assert_null(sp_config_beside("no-such-file-here"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_values),          cmocka_unit_test(absent_null_and_false),
+        cmocka_unit_test(json_numbers),         cmocka_unit_test(repeated_keys),
+        cmocka_unit_test(wrong_json),           cmocka_unit_test(deep_json),
+        cmocka_unit_test(unreadable_files),     cmocka_unit_test(hpm_values),
+        cmocka_unit_test(the_later_line_wins),  cmocka_unit_test(shell_commands_are_refused),
+        cmocka_unit_test(expansion_is_bounded), cmocka_unit_test(settings),
+        cmocka_unit_test(wrong_settings),       cmocka_unit_test(who_wins),
+        cmocka_unit_test(beside_a_checkpoint),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}

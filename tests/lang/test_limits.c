@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ * No table can crash, hang or fill the memory: what is too deep, too long or too much ends with a message that has the
+ * limit in it. */
+#define _POSIX_C_SOURCE 200809L
+#include "lang/harness.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "lang/eval.h"
+#include "lang/parser.h"
+
+/* head, then `count` times `middle`, then tail. */
+static char *repeat(const char *head, const char *middle, size_t count, const char *tail)
+{
+    struct sp_text text = {0};
+    sp_text_puts(&text, head);
+    for (size_t i = 0; i < count; i++) sp_text_puts(&text, middle);
+    sp_text_puts(&text, tail);
+    return text.data;
+}
+
+/* `count` repetitions give `expected`, one more the mistake. */
+static void assert_limit(const char *head, const char *middle, size_t count, const char *tail, const char *mistake)
+{
+    char *fits = repeat(head, middle, count, tail), *too_much = repeat(head, middle, count + 1, tail);
+    struct run run = predict(fits, "k=0");
+    if (!run.prediction) assert_string_equal(run.text, "");
+    run_free(&run);
+    assert_mistake(too_much, "k=0", mistake);
+    free(fits);
+    free(too_much);
+}
+
+static void nesting_of_expressions(void **state)
+{
+    (void)state;
+    char *close = repeat("1", ")", SP_MAX_EXPR_DEPTH - 1, ")\n");
+    char *fits = repeat("table t\nx (", "(", SP_MAX_EXPR_DEPTH - 1, close);
+    assert_listing(fits, "", "x (1)\n");
+    free(fits);
+    char *deeper = repeat("1)", ")", SP_MAX_EXPR_DEPTH - 1, ")\n");
+    char *too_deep = repeat("table t\nx (", "(", SP_MAX_EXPR_DEPTH, deeper);
+    assert_mistake(too_deep, "", "nested more than 200 deep");
+    free(too_deep);
+    free(deeper);
+    free(close);
+    assert_limit("table t\nx (1) if ", "not ", SP_MAX_EXPR_DEPTH - 1, "k\n", "nested more than 200 deep");
+    assert_limit("table t\nx (", "true ? 1 : ", SP_MAX_EXPR_DEPTH - 1, "2)\n", "nested more than 200 deep");
+}
+
+static void operators(void **state)
+{
+    (void)state;
+    assert_limit("table t\nx (1", "+1", SP_MAX_OPERATORS, ")\n", "more than 500 operators in one line");
+    assert_limit("table t\nx (1) if absent(missing", ".a", SP_MAX_OPERATORS, ")\n",
+                 "more than 500 operators in one line");
+}
+
+static void long_chains(void **state)
+{
+    (void)state;
+    static const char *const middles[] = {".a", "[0]", "+1", "^1", " default 1", " if 1", ", 1", "(", "[", "-", "{"};
+    for (size_t i = 0; i < sizeof middles / sizeof *middles; i++) {
+        char *row = repeat("table t\nx (a", middles[i], 200000, ")\n");
+        char *heading = repeat("table t\n[x] if a", middles[i], 200000, "\nx (1)\n");
+        struct run run = predict(row, "");
+        if (strcmp(middles[i], ", 1") != 0) assert_null(run.prediction);
+        run_free(&run);
+        run = predict(heading, "");
+        assert_null(run.prediction);
+        run_free(&run);
+        free(row);
+        free(heading);
+    }
+}
+
+static void many_definitions(void **state)
+{
+    (void)state;
+    struct sp_text table = {0};
+    sp_text_puts(&table, "table t\n");
+    for (int i = 0; i < 1000; i++) sp_text_printf(&table, "d%d = d%d + 1\n", i, i + 1);
+    sp_text_puts(&table, "x (d999)\n");
+    assert_listing(table.data, "d1000=1", "x (2)\n");
+    sp_text_puts(&table, "y (d0)\n");
+    assert_mistake(table.data, "d1000=1", "nested too deep: is it defined through itself?");
+    table.length = 0;
+    sp_text_puts(&table, "table t\n");
+    for (int i = 0; i < 1001; i++) sp_text_printf(&table, "d%d = 1\n", i);
+    assert_mistake(table.data, "", "more than 1000 definitions");
+    sp_text_free(&table);
+}
+
+static void extension(void **state)
+{
+    (void)state;
+    struct sp_text table = {0};
+    sp_text_puts(&table, "table t0\nx (1)\n");
+    for (int i = 1; i <= 16; i++) sp_text_printf(&table, "table t%d extends t%d\n", i, i - 1);
+    assert_listing(table.data, "", "x (1)\n");
+    table.length = 0;
+    for (int i = 100; i >= 1; i--) sp_text_printf(&table, "table t%d extends t%d\n", i, i - 1);
+    sp_text_puts(&table, "table t0\nx (1)\n");
+    assert_mistake(table.data, "", "extends more than 16 deep");
+    sp_text_free(&table);
+}
+
+static void parts_within_parts(void **state)
+{
+    (void)state;
+    assert_mistake("part p()\na.* p()\nb.* p()\ntable t\nx.* p()\n", "", "parts used more than 64 deep");
+    assert_mistake("table t\nx.* t\n", "", "parts used more than 64 deep");
+    assert_mistake("table t\n[a] for i in 0..1000000000\nx.* t\n", "", "parts used more than 64 deep");
+}
+
+/* ---- time and memory ---- */
+
+static double seconds_since(clock_t start) { return (double)(clock() - start) / CLOCKS_PER_SEC; }
+
+static void steps(void **state)
+{
+    (void)state;
+    static const char limit[] = "the table takes more than 64000000 steps";
+    const clock_t start = clock();
+    assert_mistake("table t\n[a] for i in 0..10^6 for j in 0..10^12\n", "", limit);
+    struct sp_text table = {0};
+    sp_text_puts(&table, "table t\nf0(x) = x\n");
+    for (int i = 1; i <= 60; i++) sp_text_printf(&table, "f%d(x) = f%d(x) + f%d(x)\n", i, i - 1, i - 1);
+    sp_text_puts(&table, "x (f60(0))\n");
+    assert_mistake(table.data, "", limit);
+    sp_text_free(&table);
+    assert_true(seconds_since(start) < 120); /* 3 seconds, more with sanitizers on a busy machine */
+}
+
+/* A mistake in a loop over a billion layers ends it. */
+static void mistakes_in_loops(void **state)
+{
+    (void)state;
+    const clock_t start = clock();
+    assert_mistake("table t\nN = 1 // 0\n[a] for i in 0..10^9\nx.{i} (N)\n", "", "division by zero");
+    assert_mistake("table t\n[a] for i in 0..10^9 for j in 0..10^9\nx.{i} (n)\n", "", "'n' is not set");
+    assert_mistake("table t\n[a] for i in 0..10^9 if n > i\nx.{i} (n)\n", "", "'n' is not set");
+    assert_true(seconds_since(start) < 5);
+}
+
+static void texts(void **state)
+{
+    (void)state;
+    struct sp_text table = {0};
+    sp_text_puts(&table, "table t\ns0 = \"0123456789abcdef\"\n");
+    for (int i = 1; i <= 60; i++) sp_text_printf(&table, "s%d = s%d + s%d\n", i, i - 1, i - 1);
+    sp_text_puts(&table, "x (len(s12))\n");
+    assert_listing(table.data, "", "x (65536)\n");
+    sp_text_puts(&table, "y (len(s60))\n");
+    assert_mistake(table.data, "", "the text is longer than 65536 bytes");
+    sp_text_puts(&table, "[z]\n{s12}z (1)\n");
+    assert_mistake(table.data, "", "the name is longer than 65536 bytes");
+    sp_text_free(&table);
+}
+
+#ifndef SP_ARENA_MALLOC /* where each allocation costs its own bookkeeping, these take several GB */
+/* Each part uses the one before it twice: 2^60 uses. */
+static void uses(void **state)
+{
+    (void)state;
+    struct sp_text table = {0};
+    sp_text_puts(&table, "part p0(n)\n[none] if false\nx (1)\n");
+    for (int i = 1; i <= 60; i++) sp_text_printf(&table, "part p%d(n)\na.* p%d(n)\nb.* p%d(n)\n", i, i - 1, i - 1);
+    sp_text_puts(&table, "table t\nx.* p60(0)\n");
+    assert_mistake(table.data, "", "the table takes more than 1024 MB of memory");
+    sp_text_free(&table);
+}
+
+static void memory(void **state)
+{
+    (void)state;
+    struct sp_text table = {0};
+    sp_text_puts(&table, "table t\ns0 = \"0123456789abcdef\"\n");
+    for (int i = 1; i <= 11; i++) sp_text_printf(&table, "s%d = s%d + s%d\n", i, i - 1, i - 1);
+    sp_text_puts(&table, "[z] for i in 0..10^9\n{s11}{i} (1)\n");
+    assert_mistake(table.data, "", "the table takes more than 1024 MB of memory");
+    sp_text_free(&table);
+}
+
+static void tensors(void **state)
+{
+    (void)state;
+    assert_mistake("table t\n[z] for i in 1..10^9\n{i} ()\n", "", "more than 4000000 tensors");
+}
+#endif
+
+/* ---- the stack: a thread of an application may have little of it ---- */
+
+#ifdef SP_ARENA_MALLOC
+enum { STACK = 8 << 20 }; /* sanitizers make frames larger */
+#else
+enum { STACK = 1 << 20 };
+#endif
+
+static void *deepest(void *unused)
+{
+    (void)unused;
+    struct sp_text table = {0};
+    sp_text_puts(&table, "table t\nf(a) = g(a)\ng(a) = max(f(a), 1, 2) + 1\nx (f(1))\n");
+    assert_mistake(table.data, "", "nested too deep: is it defined through itself?");
+    table.length = 0;
+    sp_text_puts(&table,
+                 "part p(n)\n[a] for a in 1..1 for b in 1..1 for c in 1..1 for d in 1..1 for e in 1..1 for f in "
+                 "1..1 for g in 1..1 for h in 1..1\nx.* p(n)\ntable t\nx.* p(1)\n");
+    assert_mistake(table.data, "", "parts used more than 64 deep");
+    sp_text_free(&table);
+    return NULL;
+}
+
+static void stack(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, STACK), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, deepest, NULL), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+/* ---- speed ---- */
+
+/* DeepSeek-V3 with the scales of its published 8-bit file: 58 layers of 256 experts. */
+static void a_large_table_is_fast(void **state)
+{
+    (void)state;
+    static const char table[] = "table t extends deepseek_v3\n"
+                                "[scales] for i in F..L-1 for e in 0..E-1 for n in [\"gate\", \"up\", \"down\"]\n"
+                                "{p}layers.{i}.mlp.experts.{e}.{n}_proj.weight_scale_inv "
+                                "(ceil_div(n == \"down\" ? H : M, 128), ceil_div(n == \"down\" ? M : H, 128))\n";
+    static const char settings[] = "vocab_size=129280 hidden_size=7168 num_hidden_layers=61 intermediate_size=18432 "
+                                   "num_attention_heads=128 num_nextn_predict_layers=1";
+    struct run run = predict(table, settings);
+    assert_non_null(run.prediction);
+    assert_true(sp_prediction_count(run.prediction) > 90000);
+    const clock_t start = clock();
+    struct sp_prediction *again = sp_predict(run.tables, "t", run.config, &run.error);
+    const double seconds = seconds_since(start);
+    print_message("%zu tensors in %.0f ms\n", sp_prediction_count(again), seconds * 1000);
+    assert_true(seconds < 5); /* 0.07 on an idle machine */
+    sp_prediction_free(again);
+    run_free(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nesting_of_expressions),
+        cmocka_unit_test(operators),
+        cmocka_unit_test(long_chains),
+        cmocka_unit_test(many_definitions),
+        cmocka_unit_test(extension),
+        cmocka_unit_test(parts_within_parts),
+        cmocka_unit_test(steps),
+        cmocka_unit_test(mistakes_in_loops),
+        cmocka_unit_test(texts),
+#ifndef SP_ARENA_MALLOC
+        cmocka_unit_test(uses),
+        cmocka_unit_test(memory),
+        cmocka_unit_test(tensors),
+#endif
+        cmocka_unit_test(stack),
+        cmocka_unit_test(a_large_table_is_fast),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
