@@ -42,9 +42,9 @@ static void multiply_into(struct walk *walk, struct tally *tally, const struct t
 static const char *group_name(struct walk *walk, const struct sp_sym_env *env)
 {
     const char *own = env->section->name, *outer = env->frame->group;
-    if (!outer) return own;
+    if (!outer || !*outer) return own;
     if (!*own || !env->frame->unit->is_table) return outer;
-    return *outer ? sp_arena_printf(&walk->symbolic->algebra.arena, "%s: %s", outer, own) : own;
+    return sp_arena_printf(&walk->symbolic->algebra.arena, "%s: %s", outer, own);
 }
 
 /* ---- rows ---- */

@@ -122,7 +122,7 @@ struct sp_derivation *sp_derive(const struct sp_tables *tables, const char *tabl
     struct sp_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
     *derivation = (struct sp_derivation){0};
     const bool counted =
-        sp_count_table(&derivation->count, tables, unit, config ? sp_config_hyper(config) : NULL, config != NULL);
+        sp_count_table(&derivation->count, tables, unit, config ? sp_config_hyper(config) : NULL, false);
     if (counted && derive(derivation, notation == SP_FORMULA_LATEX ? SP_NOTATION_LATEX : SP_NOTATION_TEXT) &&
         !derivation->count.symbolic.algebra.failed)
         return derivation;

@@ -537,6 +537,8 @@ static struct sp_sym equal(struct sp_symbolic *symbolic, struct sp_sym a, struct
 static struct sp_sym member_of_list(struct sp_symbolic *symbolic, struct sp_sym item, struct sp_sym list)
 {
     struct sp_rational number;
+    const bool texts = list.kind == SP_SYM_VALUE && list.value.type == SP_STRING && item.kind == SP_SYM_VALUE;
+    if (texts && item.value.type == SP_STRING) return truth(symbolic, strstr(list.value.string, item.value.string));
     if (list.kind == SP_SYM_VALUE && list.value.type == SP_LIST) {
         struct sp_value value = item.value;
         bool known = item.kind == SP_SYM_VALUE || list.value.count == 0, found = false;
