@@ -16,7 +16,7 @@ static bool at_end(const struct sp_parser *parser)
     return parser->lexer.token.kind == SP_TOKEN_NEWLINE || parser->lexer.token.kind == SP_TOKEN_END;
 }
 
-/* One NAME = value, or a condition. */
+/* One NAME = value, or a condition. A bracket begins a list here. */
 static bool binding(struct sp_parser *parser, struct sp_argument *into)
 {
     const struct sp_lexer before = parser->lexer;
@@ -26,7 +26,9 @@ static bool binding(struct sp_parser *parser, struct sp_argument *into)
         if (name && sp_parse_accept(parser, "=")) into->name = name;
         else parser->lexer = before;
     }
+    parser->in_claim = false;
     into->expr = parser->failed ? NULL : sp_parse_expression(parser);
+    parser->in_claim = true;
     return into->expr != NULL;
 }
 

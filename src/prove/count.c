@@ -429,11 +429,19 @@ void sp_count_free(struct sp_count *count)
     sp_symbolic_free(&count->symbolic);
 }
 
+/* A group of the table without a single tensor has no parameters. */
+static const struct sp_poly *empty_group(struct sp_count *count, const char *name)
+{
+    for (size_t i = 0; i < count->table->section_count; i++)
+        if (strcmp(count->table->sections[i].name, name) == 0) return sp_poly_int(&count->symbolic.algebra, 0);
+    return NULL;
+}
+
 const struct sp_poly *sp_count_group(void *context, const char *name)
 {
-    const struct sp_count *count = context;
+    struct sp_count *count = context;
     if (!name || strcmp(name, "total") == 0) return count->total;
     for (size_t i = 0; i < count->group_count; i++)
         if (strcmp(count->groups[i].name, name) == 0) return count->groups[i].parameters;
-    return NULL;
+    return empty_group(count, name);
 }

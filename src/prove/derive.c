@@ -36,17 +36,23 @@ static void add_formula(struct sp_derivation *derivation, const char *group, con
                             formula_text(&derivation->count, poly, false, notation)};
 }
 
-/* The conditions of the table with their defaults; one that has none counts as false. */
+/* The conditions of the table as its defaults make them; one that they leave open counts as false. */
 static struct sp_values usual_case(struct sp_count *count)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
-    struct sp_values values = {0};
+    struct sp_values values = {0}, defaults = {0};
+    struct sp_rational value;
     sp_values_add_defaults(count, &values, true);
+    sp_values_add_defaults(count, &defaults, false);
     for (size_t atom = 0; atom < algebra->atom_count; atom++) {
-        bool known = false;
+        bool known = !algebra->atoms[atom].is_condition;
         for (size_t i = 0; i < values.count; i++) known = known || values.atoms[i] == atom;
-        if (algebra->atoms[atom].is_condition && !known) sp_values_add(&values, atom, sp_poly_int(algebra, 0));
+        if (known) continue;
+        const struct sp_poly *truth = sp_reduce(count, sp_poly_atom(algebra, atom), &defaults);
+        const bool holds = truth && sp_poly_is_constant(truth, &value) && value.num != 0;
+        sp_values_add(&values, atom, sp_poly_int(algebra, holds));
     }
+    sp_values_free(&defaults);
     return values;
 }
 

@@ -15,6 +15,7 @@ void sp_symbolic_free(struct sp_symbolic *symbolic)
 {
     free(symbolic->symbols);
     free(symbolic->depends);
+    free(symbolic->comparisons);
     sp_algebra_free(&symbolic->algebra);
 }
 
@@ -166,10 +167,20 @@ static bool as_condition(struct sp_symbolic *symbolic, struct sp_span span, stru
 
 static bool is_key(const struct sp_sym_env *env, const struct sp_expr *expr);
 
-static struct sp_value fixed(const struct sp_symbolic *symbolic, const char *path)
+static void mark_read(struct sp_symbolic *symbolic, const char *path)
+{
+    const struct sp_value root = symbolic->settings->root;
+    const size_t length = strcspn(path, ".");
+    for (size_t i = 0; i < root.count && i < 64; i++)
+        if (strncmp(root.members[i].key, path, length) == 0 && !root.members[i].key[length])
+            symbolic->settings_read |= (uint64_t)1 << i;
+}
+
+static struct sp_value fixed(struct sp_symbolic *symbolic, const char *path)
 {
     struct sp_value object = symbolic->settings ? symbolic->settings->root : (struct sp_value){.type = SP_OBJECT};
     char part[256];
+    if (symbolic->settings) mark_read(symbolic, path);
     for (const char *dot; (dot = strchr(path, '.')) && (size_t)(dot - path) < sizeof part; path = dot + 1) {
         memcpy(part, path, (size_t)(dot - path));
         part[dot - path] = '\0';
@@ -325,7 +336,7 @@ static bool define(struct sp_symbolic *symbolic, const struct sp_sym_env *env, c
     const struct sp_expr *expr = definition->expr;
     const char *name = symbol_name(env, definition);
     if (expr->kind == SP_EXPR_DEFAULT) return chain(symbolic, env, expr, name, out);
-    if (is_key(env, expr)) {
+    if (is_key(env, expr) && !env->outer) { /* in a claim it is a key of the table */
         *out = bare_key(symbolic, env, expr, name);
         return true;
     }
@@ -407,6 +418,18 @@ static struct sp_sym opaque_of(struct sp_symbolic *symbolic, bool is_condition, 
     const struct sp_poly *poly =
         sp_sym_opaque(symbolic, is_condition, sym_depends(symbolic, a) | sym_depends(symbolic, b), text);
     return is_condition ? condition(poly) : sp_sym_of_poly(poly);
+}
+
+static struct sp_sym comparison(struct sp_symbolic *symbolic, bool equality, const char *text,
+                                const struct sp_poly *gap)
+{
+    const struct sp_sym sym = opaque_of(symbolic, true, text, sp_sym_of_poly(gap), sp_sym_of_poly(gap));
+    const size_t atom = sym.poly->terms[0].factors[0].atom;
+    for (size_t i = 0; i < symbolic->comparison_count; i++)
+        if (symbolic->comparisons[i].atom == atom) return sym;
+    SP_GROW(symbolic->comparisons, symbolic->comparison_count, symbolic->comparison_capacity);
+    symbolic->comparisons[symbolic->comparison_count++] = (struct sp_comparison){atom, gap, equality};
+    return sym;
 }
 
 static const char *bracketed(struct sp_symbolic *symbolic, const struct sp_poly *poly)
@@ -491,7 +514,7 @@ static struct sp_sym less(struct sp_symbolic *symbolic, const struct sp_poly *a,
     if (sp_poly_is_zero(b) && is_positive_symbol(symbolic, a)) return truth(symbolic, false);
     const char *text =
         sp_arena_printf(&symbolic->algebra.arena, "%s < %s", sp_sym_text(symbolic, a), sp_sym_text(symbolic, b));
-    return opaque_of(symbolic, true, text, sp_sym_of_poly(a), sp_sym_of_poly(b));
+    return comparison(symbolic, false, text, gap);
 }
 
 static struct sp_sym negated(struct sp_symbolic *symbolic, struct sp_sym sym)
@@ -524,14 +547,14 @@ static bool order(struct sp_symbolic *symbolic, const struct sp_expr *expr, stru
 
 static struct sp_sym equal(struct sp_symbolic *symbolic, struct sp_sym a, struct sp_sym b)
 {
-    struct sp_rational gap;
+    struct sp_rational difference;
     const bool numbers = a.kind <= SP_SYM_CONDITION && b.kind <= SP_SYM_CONDITION;
-    if (numbers && sp_poly_is_constant(sp_poly_sub(&symbolic->algebra, a.poly, b.poly), &gap))
-        return truth(symbolic, gap.num == 0);
+    const struct sp_poly *gap = numbers ? sp_poly_sub(&symbolic->algebra, a.poly, b.poly) : NULL;
+    if (gap && sp_poly_is_constant(gap, &difference)) return truth(symbolic, difference.num == 0);
     if (a.kind == SP_SYM_VALUE && b.kind == SP_SYM_VALUE) return truth(symbolic, sp_values_equal(a.value, b.value));
     const char *left = sym_text(symbolic, a), *right = sym_text(symbolic, b);
     const char *text = sp_arena_printf(&symbolic->algebra.arena, "%s == %s", left, right);
-    return opaque_of(symbolic, true, text, a, b);
+    return gap ? comparison(symbolic, true, text, gap) : opaque_of(symbolic, true, text, a, b);
 }
 
 static struct sp_sym member_of_list(struct sp_symbolic *symbolic, struct sp_sym item, struct sp_sym list)
