@@ -324,7 +324,8 @@ static void name_opaque(struct sp_symbolic *symbolic, const char *name, struct s
     const struct sp_term *term = &sym->poly->terms[0];
     if (term->factors[0].exponent != 1 || term->coefficient.num != 1 || term->coefficient.den != 1) return;
     for (size_t i = 0; i < symbolic->symbol_count; i++)
-        if (symbolic->symbols[i].atom == term->factors[0].atom) return; /* has a name already */
+        if (symbolic->symbols[i].atom == term->factors[0].atom && strncmp(symbolic->symbols[i].name, "at(", 3) != 0)
+            return; /* has a name already */
     const char *text = symbolic->algebra.atoms[term->factors[0].atom].text;
     sym->poly = sp_sym_opaque(symbolic, !number, 0, name);
     add_symbol(symbolic, sym->poly->terms[0].factors[0].atom, name, text, NULL);
@@ -819,6 +820,8 @@ static struct sp_sym apply(struct sp_symbolic *symbolic, const struct sp_expr *e
     if (known && expr->function->apply(values, expr->count, &result, &problem))
         return sp_sym_of_value(symbolic, result);
     const struct sp_poly *poly = sp_sym_opaque(symbolic, is_condition, depends, atom);
+    if (strcmp(expr->name, "at") == 0 && !depends)
+        add_symbol(symbolic, poly->terms[0].factors[0].atom, atom, atom, NULL);
     return is_condition ? condition(poly) : sp_sym_of_poly(poly);
 }
 
@@ -833,7 +836,27 @@ static bool call_builtin(struct sp_symbolic *symbolic, const struct sp_sym_env *
     return true;
 }
 
-/* Every hyper-parameter is taken to be given: none is absent or null. */
+/* absent(key), null(key): a case, of which a hyper-parameter that is not given and not null is the usual one. */
+static bool presence(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                     struct sp_sym *out)
+{
+    const bool asks_absent = strcmp(expr->name, "absent") == 0;
+    struct sp_sym usual = truth(symbolic, asks_absent);
+    if (!is_key(env, expr->args[0])) {
+        *out = truth(symbolic, false);
+        return true;
+    }
+    const char *path = key_path(symbolic, env, expr->args[0]);
+    const struct sp_value value = fixed(symbolic, path);
+    if (value.type != SP_ABSENT || symbolic->scalars) {
+        *out = truth(symbolic, value.type == (asks_absent ? SP_ABSENT : SP_NULL));
+        return true;
+    }
+    const char *name = sp_arena_printf(&symbolic->algebra.arena, "[%s(%s)]", expr->name, path);
+    *out = open_symbol(symbolic, name, name, &usual);
+    return true;
+}
+
 static bool call(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                  struct sp_sym *out)
 {
@@ -846,10 +869,7 @@ static bool call(struct sp_symbolic *symbolic, const struct sp_sym_env *env, con
         return call(symbolic, &outer, expr, out);
     }
     if (!expr->function) return sp_sym_fail(symbolic, expr->span, "there is no function '%s'", expr->name);
-    if (expr->function->sees_absent) {
-        *out = truth(symbolic, false);
-        return true;
-    }
+    if (expr->function->sees_absent) return presence(symbolic, env, expr, out);
     return call_builtin(symbolic, env, expr, out);
 }
 
