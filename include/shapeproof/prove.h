@@ -32,6 +32,7 @@ struct sp_proof {
     enum sp_verdict_on_claim verdict;
     bool erratum;               /* marked as known to be wrong */
     bool as_expected;           /* proved or tested; refuted for an erratum */
+    const char *correction;     /* of an erratum: the claim that stands below it, or NULL */
     const char *difference;     /* "short by N*E^2: h.{i}.attn.c_proj.weight", or NULL */
     const char *counterexample; /* "E = 1, N = 1: 13, claimed 12", or NULL */
     const char *cases;          /* "in 2 cases", "holds when tied", or NULL */

@@ -31,6 +31,7 @@ static void json_proof(struct sp_writer *json, const struct sp_proof *proof)
     json_optional(json, "counterexample", proof->counterexample);
     json_optional(json, "cases", proof->cases);
     json_optional(json, "source", proof->source);
+    json_optional(json, "correction", proof->correction);
     sp_write_key(json, "erratum");
     sp_write_bool(json, proof->erratum);
     sp_write_key(json, "as_expected");
@@ -87,6 +88,7 @@ static void put_proof(const struct sp_proof *proof, struct sp_text *text, bool c
     put_detail(text, "at ", proof->counterexample);
     put_detail(text, "", proof->cases);
     put_detail(text, "source: ", proof->source);
+    put_detail(text, "correct: ", proof->correction);
     if (proof->erratum && !proof->as_expected) put_detail(text, "", "marked as an erratum, and not refuted");
 }
 
