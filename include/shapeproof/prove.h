@@ -26,6 +26,7 @@ enum sp_verdict_on_claim {
 struct sp_proof {
     const char *table;
     const char *claim;  /* as it is written, without its source */
+    const char *given;  /* what holds for all claims below the same `claims for` line, or "" */
     const char *source; /* the publication and the place in it, or "" */
     const char *file;
     size_t line;

@@ -221,6 +221,7 @@ static void prove_claim(struct sp_proofs *proofs, struct sp_count *count, const 
     struct sp_trial trial = {.arena = &proofs->arena, .count = count, .unit = unit, .claim = claim};
     trial.proof = (struct sp_proof){.table = sp_arena_string(&proofs->arena, count->table->name),
                                     .claim = claim_text(&proofs->arena, claim),
+                                    .given = unit->about ? unit->given_text : "",
                                     .source = claim->source,
                                     .file = claim->span.source->name,
                                     .line = sp_span_position(claim->span).line,

@@ -129,15 +129,17 @@ static bool next_point(struct point *point)
     return false;
 }
 
-static bool find_point(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error,
-                       struct point *point, struct sp_rational *gap)
+/* The smallest point at which the error shows; with `whole`, one at which the sides are whole numbers. */
+static bool find_point(struct sp_trial *trial, const struct constraints *constraints, const struct sp_poly *left,
+                       const struct sp_poly *error, bool whole, struct point *point)
 {
-    struct constraints constraints;
-    if (!find_constraints(trial, values, &constraints)) return false;
+    struct sp_rational gap, truth;
+    *point = (struct point){.count = 0};
     collect_symbols(trial, error, point);
-    for (size_t i = 0; i < constraints.count; i++) collect_symbols(trial, constraints.items[i].gap, point);
+    for (size_t i = 0; i < constraints->count; i++) collect_symbols(trial, constraints->items[i].gap, point);
     for (int tries = 0; tries < MAX_TRIES; tries++) {
-        if (value_at(trial, error, point, gap) && gap->num && allowed(trial, &constraints, point)) return true;
+        const bool shows = value_at(trial, error, point, &gap) && gap.num && allowed(trial, constraints, point);
+        if (shows && (!whole || (gap.den == 1 && value_at(trial, left, point, &truth) && truth.den == 1))) return true;
         if (!next_point(point)) return false;
     }
     return false;
@@ -161,17 +163,23 @@ static const char *describe_point(struct sp_trial *trial, const struct point *po
 
 bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error)
 {
-    struct point point = {.count = 0};
+    struct constraints constraints;
+    struct point point;
     struct sp_rational gap, truth, claimed;
     const struct sp_poly *left = sp_reduce(trial->count, trial->left, values);
-    if (!left || !sp_is_transparent(trial->count, error) || !find_point(trial, values, error, &point, &gap))
+    if (!left || !sp_is_transparent(trial->count, error) || !find_constraints(trial, values, &constraints) ||
+        (!find_point(trial, &constraints, left, error, true, &point) &&
+         !find_point(trial, &constraints, left, error, false, &point)))
         return false;
     const size_t shown = point.count;
     collect_symbols(trial, left, &point); /* the others are 1 */
     trial->proof.verdict = SP_REFUTED;
     trial->proof.difference = describe(trial, values, error);
-    if (sp_is_transparent(trial->count, left) && value_at(trial, left, &point, &truth) &&
-        sp_rational_add(truth, gap, &claimed))
-        trial->proof.counterexample = describe_point(trial, &point, shown, truth, claimed);
+    const bool known = sp_is_transparent(trial->count, left) && value_at(trial, left, &point, &truth) &&
+                       value_at(trial, error, &point, &gap) && sp_rational_add(truth, gap, &claimed);
+    if (!known) return true;
+    const char *numbers = describe_point(trial, &point, shown, truth, claimed);
+    if (point.count) trial->proof.counterexample = numbers;
+    else trial->proof.difference = numbers; /* of two plain numbers there are no examples */
     return true;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lang/functions.h"
+
 static struct sp_sym_frame *claims_frame(struct sp_trial *trial)
 {
     struct sp_arena *arena = &trial->count->symbolic.algebra.arena;
@@ -80,12 +82,21 @@ bool sp_trial_read_settings(struct sp_trial *trial, struct sp_config *into)
         struct sp_sym sym;
         if (!is_setting(when)) continue;
         const char *key = key_of(trial, when->name);
+        if (key && sp_value_is_set(sp_value_member(sp_config_hyper(into)->root, key))) continue; /* the claim's own */
         if (!key) return sp_trial_undecided(trial, "'when' gives a text or a list to what is no hyper-parameter");
         if (!sp_sym_eval(&trial->count->symbolic, &env, when->expr, &sym)) return undecided_by_messages(trial);
         if (sym.kind != SP_SYM_VALUE) return sp_trial_undecided(trial, "the items of a list in 'when' must be known");
         sp_config_set_value(into, key, sym.value, "claim");
     }
     return true;
+}
+
+/* absent() and null() have no answer here, where every hyper-parameter counts as given. */
+static bool asks_for_absence(const struct sp_expr *expr)
+{
+    bool asks = expr->kind == SP_EXPR_CALL && expr->function && expr->function->sees_absent;
+    for (size_t i = 0; i < expr->count && !asks; i++) asks = asks_for_absence(expr->args[i]);
+    return asks;
 }
 
 bool sp_trial_check_settings(struct sp_trial *trial)
@@ -96,6 +107,7 @@ bool sp_trial_check_settings(struct sp_trial *trial)
     struct sp_rational holds;
     const struct sp_poly *condition;
     for (size_t i = 0; i < table->requirement_count; i++) {
+        if (asks_for_absence(table->requirements[i].condition)) continue;
         if (!sp_sym_condition(symbolic, &env, table->requirements[i].condition, &condition))
             return undecided_by_messages(trial);
         if (sp_poly_is_constant(condition, &holds) && holds.num == 0)
@@ -138,14 +150,22 @@ static bool number_value(struct sp_trial *trial, const struct sp_sym_env *env, c
     return true;
 }
 
+/* The word "defaults" stands for the table's default of every flag that is not mentioned. */
+static bool is_defaults(const struct sp_argument *when)
+{
+    return !when->name && when->expr->kind == SP_EXPR_NAME && strcmp(when->expr->name, "defaults") == 0;
+}
+
 bool sp_trial_read_when(struct sp_trial *trial)
 {
     const struct sp_sym_env env = claim_env(trial);
     for (size_t i = 0; i < trial->claim->when_count; i++) {
         const struct sp_argument *when = &trial->claim->when[i];
-        if (is_setting(when)) continue;
+        if (is_setting(when) || is_defaults(when)) continue;
         if (!(when->name ? number_value(trial, &env, when) : condition_value(trial, &env, when->expr))) return false;
     }
+    for (size_t i = 0; i < trial->claim->when_count; i++)
+        if (is_defaults(&trial->claim->when[i])) sp_values_add_defaults(trial->count, &trial->when, true);
     return true;
 }
 
