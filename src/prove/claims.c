@@ -28,7 +28,7 @@ const char *sp_verdict_on_claim_name(enum sp_verdict_on_claim verdict)
 static void judge_approximation(struct sp_trial *trial)
 {
     struct sp_rational left, right;
-    if (!sp_trial_number(trial, trial->left, &left) || !sp_trial_number(trial, trial->right, &right)) return;
+    if (!sp_trial_numbers(trial, &left, &right)) return;
     const double truth = (double)left.num / (double)left.den, claimed = (double)right.num / (double)right.den;
     const double percent = fabs(claimed - truth) / fabs(truth) * 100;
     trial->proof.verdict = percent <= trial->claim->percent ? SP_PROVED : SP_REFUTED;
@@ -39,11 +39,11 @@ static void judge_approximation(struct sp_trial *trial)
 
 static void judge_rounding(struct sp_trial *trial)
 {
-    struct sp_rational left;
+    struct sp_rational left, right;
     struct sp_printed printed;
     if (!sp_printed_read(trial->claim->printed, &printed))
         sp_trial_undecided(trial, "the printed figure is not like 1.5B");
-    else if (sp_trial_number(trial, trial->left, &left)) {
+    else if (sp_trial_numbers(trial, &left, &right)) {
         const bool whole = left.den == 1, good = whole && left.num >= printed.least && left.num <= printed.most;
         const char *number = sp_rational_text(trial->arena, left);
         trial->proof.verdict = good ? SP_PROVED : SP_REFUTED;
@@ -162,7 +162,7 @@ static bool judge_by_cases(struct sp_trial *trial)
 static void judge_example(struct sp_trial *trial)
 {
     struct sp_rational left, right;
-    if (!sp_trial_number(trial, trial->left, &left) || !sp_trial_number(trial, trial->right, &right)) return;
+    if (!sp_trial_numbers(trial, &left, &right)) return;
     trial->proof.verdict = sp_rational_compare(left, right) == 0 ? SP_PROVED : SP_REFUTED;
     if (trial->proof.verdict == SP_REFUTED)
         trial->proof.difference = sp_arena_printf(trial->arena, "%s, claimed %s", sp_rational_text(trial->arena, left),

@@ -184,16 +184,3 @@ bool sp_trial_read_sides(struct sp_trial *trial)
     if (symbolic->algebra.failed) return sp_trial_undecided(trial, symbolic->algebra.failed);
     return true;
 }
-
-bool sp_trial_number(struct sp_trial *trial, const struct sp_poly *side, struct sp_rational *value)
-{
-    struct sp_values all = {0};
-    for (size_t i = 0; i < trial->when.count; i++) sp_values_add(&all, trial->when.atoms[i], trial->when.values[i]);
-    sp_values_add_defaults(trial->count, &all, false);
-    const struct sp_poly *reduced = sp_reduce(trial->count, side, &all);
-    sp_values_free(&all);
-    if (reduced && sp_poly_is_constant(reduced, value)) return true;
-    return sp_trial_undecided(trial, reduced ? sp_arena_printf(trial->arena, "what is the value of %s?",
-                                                               sp_sym_text(&trial->count->symbolic, reduced))
-                                             : "division by zero");
-}

@@ -25,8 +25,6 @@ bool sp_trial_read_settings(struct sp_trial *trial, struct sp_config *into);
 bool sp_trial_check_settings(struct sp_trial *trial);
 bool sp_trial_read_when(struct sp_trial *trial);
 bool sp_trial_read_sides(struct sp_trial *trial);
-/* The value of a side when the claim's values and the table's defaults are put in. */
-bool sp_trial_number(struct sp_trial *trial, const struct sp_poly *side, struct sp_rational *value);
 
 /* difference.c */
 const char *sp_rational_text(struct sp_arena *arena, struct sp_rational value);
@@ -34,7 +32,10 @@ const char *sp_rational_text(struct sp_arena *arena, struct sp_rational value);
  * for which that case occurs. */
 bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error);
 
-/* points.c: tries the claim at points, where a polynomial cannot decide. */
+/* points.c: the values of both sides when the claim's values and the table's defaults are put in; false, and
+ * undecided, when they do not settle it. */
+bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct sp_rational *right);
+/* Tries the claim at points, where a polynomial cannot decide. */
 void sp_trial_try_points(struct sp_trial *trial);
 
 #endif
