@@ -26,12 +26,14 @@ enum sp_verdict_on_claim {
 struct sp_proof {
     const char *table;
     const char *claim;  /* as it is written, without its source */
+    const char *given;  /* what holds for all claims below the same `claims for` line, or "" */
     const char *source; /* the publication and the place in it, or "" */
     const char *file;
     size_t line;
     enum sp_verdict_on_claim verdict;
     bool erratum;               /* marked as known to be wrong */
     bool as_expected;           /* proved or tested; refuted for an erratum */
+    const char *correction;     /* of an erratum: the claim that stands below it, or NULL */
     const char *difference;     /* "short by N*E^2: h.{i}.attn.c_proj.weight", or NULL */
     const char *counterexample; /* "E = 1, N = 1: 13, claimed 12", or NULL */
     const char *cases;          /* "in 2 cases", "holds when tied", or NULL */

@@ -40,19 +40,11 @@ static void add_formula(struct sp_derivation *derivation, const char *group, con
 static struct sp_values usual_case(struct sp_count *count)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
-    struct sp_values values = {0}, defaults = {0};
-    struct sp_rational value;
-    sp_values_add_defaults(count, &values, true);
-    sp_values_add_defaults(count, &defaults, false);
-    for (size_t atom = 0; atom < algebra->atom_count; atom++) {
-        bool known = !algebra->atoms[atom].is_condition;
-        for (size_t i = 0; i < values.count; i++) known = known || values.atoms[i] == atom;
-        if (known) continue;
-        const struct sp_poly *truth = sp_reduce(count, sp_poly_atom(algebra, atom), &defaults);
-        const bool holds = truth && sp_poly_is_constant(truth, &value) && value.num != 0;
-        sp_values_add(&values, atom, sp_poly_int(algebra, holds));
-    }
-    sp_values_free(&defaults);
+    struct sp_values values = {0};
+    const size_t atoms = algebra->atom_count;
+    for (size_t atom = 0; atom < atoms; atom++)
+        if (algebra->atoms[atom].is_condition)
+            sp_values_add(&values, atom, sp_poly_int(algebra, sp_holds_by_default(count, atom)));
     return values;
 }
 

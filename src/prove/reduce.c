@@ -75,6 +75,16 @@ void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bo
     }
 }
 
+bool sp_holds_by_default(struct sp_count *count, size_t condition)
+{
+    struct sp_values defaults = {0};
+    struct sp_rational value;
+    sp_values_add_defaults(count, &defaults, false);
+    const struct sp_poly *truth = sp_reduce(count, sp_poly_atom(&count->symbolic.algebra, condition), &defaults);
+    sp_values_free(&defaults);
+    return truth && sp_poly_is_constant(truth, &value) && value.num != 0;
+}
+
 const struct sp_symbol_info *sp_symbol_of(const struct sp_count *count, size_t atom)
 {
     for (size_t i = 0; i < count->symbolic.symbol_count; i++)

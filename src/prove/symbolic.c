@@ -316,6 +316,26 @@ static const char *symbol_name(const struct sp_sym_env *env, const struct sp_def
     return env->frame->unit->is_table && !*env->frame->path ? definition->name : NULL;
 }
 
+static void add_comparison(struct sp_symbolic *symbolic, struct sp_comparison added)
+{
+    for (size_t i = 0; i < symbolic->comparison_count; i++)
+        if (symbolic->comparisons[i].atom == added.atom) return;
+    SP_GROW(symbolic->comparisons, symbolic->comparison_count, symbolic->comparison_capacity);
+    symbolic->comparisons[symbolic->comparison_count++] = added;
+}
+
+/* A comparison that gets another name stays one. */
+static void rename_comparison(struct sp_symbolic *symbolic, size_t from, size_t to)
+{
+    for (size_t i = 0; i < symbolic->comparison_count; i++) {
+        struct sp_comparison comparison = symbolic->comparisons[i];
+        if (comparison.atom != from) continue;
+        comparison.atom = to;
+        add_comparison(symbolic, comparison);
+        return;
+    }
+}
+
 /* What a definition of the table computes, when it is no polynomial, is known by the name of the definition. */
 static void name_opaque(struct sp_symbolic *symbolic, const char *name, struct sp_sym *sym)
 {
@@ -326,8 +346,10 @@ static void name_opaque(struct sp_symbolic *symbolic, const char *name, struct s
     for (size_t i = 0; i < symbolic->symbol_count; i++)
         if (symbolic->symbols[i].atom == term->factors[0].atom && strncmp(symbolic->symbols[i].name, "at(", 3) != 0)
             return; /* has a name already */
-    const char *text = symbolic->algebra.atoms[term->factors[0].atom].text;
+    const size_t before = term->factors[0].atom;
+    const char *text = symbolic->algebra.atoms[before].text;
     sym->poly = sp_sym_opaque(symbolic, !number, 0, name);
+    rename_comparison(symbolic, before, sym->poly->terms[0].factors[0].atom);
     add_symbol(symbolic, sym->poly->terms[0].factors[0].atom, name, text, NULL);
 }
 
@@ -425,11 +447,7 @@ static struct sp_sym comparison(struct sp_symbolic *symbolic, bool equality, con
                                 const struct sp_poly *gap)
 {
     const struct sp_sym sym = opaque_of(symbolic, true, text, sp_sym_of_poly(gap), sp_sym_of_poly(gap));
-    const size_t atom = sym.poly->terms[0].factors[0].atom;
-    for (size_t i = 0; i < symbolic->comparison_count; i++)
-        if (symbolic->comparisons[i].atom == atom) return sym;
-    SP_GROW(symbolic->comparisons, symbolic->comparison_count, symbolic->comparison_capacity);
-    symbolic->comparisons[symbolic->comparison_count++] = (struct sp_comparison){atom, gap, equality};
+    add_comparison(symbolic, (struct sp_comparison){sym.poly->terms[0].factors[0].atom, gap, equality});
     return sym;
 }
 

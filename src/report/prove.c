@@ -26,11 +26,13 @@ static void json_proof(struct sp_writer *json, const struct sp_proof *proof)
     sp_write_open_line(json, '{');
     json_pair(json, "table", proof->table);
     json_pair(json, "claim", proof->claim);
+    json_optional(json, "given", proof->given);
     json_pair(json, "verdict", sp_verdict_on_claim_name(proof->verdict));
     json_optional(json, "difference", proof->difference);
     json_optional(json, "counterexample", proof->counterexample);
     json_optional(json, "cases", proof->cases);
     json_optional(json, "source", proof->source);
+    json_optional(json, "correction", proof->correction);
     sp_write_key(json, "erratum");
     sp_write_bool(json, proof->erratum);
     sp_write_key(json, "as_expected");
@@ -83,10 +85,12 @@ static void put_proof(const struct sp_proof *proof, struct sp_text *text, bool c
     sp_put_visible(text, proof->claim);
     if (proof->verdict == SP_TESTED) sp_text_printf(text, " (at %zu points)", proof->points);
     sp_text_puts(text, "\n");
+    put_detail(text, "given ", proof->given);
     put_detail(text, "", proof->difference);
     put_detail(text, "at ", proof->counterexample);
     put_detail(text, "", proof->cases);
     put_detail(text, "source: ", proof->source);
+    put_detail(text, "correct: ", proof->correction);
     if (proof->erratum && !proof->as_expected) put_detail(text, "", "marked as an erratum, and not refuted");
 }
 
