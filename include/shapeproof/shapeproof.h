@@ -6,6 +6,7 @@
 #include "shapeproof/api.h"
 #include "shapeproof/check.h"
 #include "shapeproof/config.h"
+#include "shapeproof/data.h"
 #include "shapeproof/dtype.h"
 #include "shapeproof/error.h"
 #include "shapeproof/inventory.h"

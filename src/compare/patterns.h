@@ -4,6 +4,7 @@
 #ifndef SP_COMPARE_PATTERNS_H
 #define SP_COMPARE_PATTERNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -60,4 +60,15 @@ static bool index_file(const struct sp_file *file, uint32_t file_index, struct s
     return sp_h5_index(&source, file_index, inventory, error);
 }
 
-const struct sp_reader sp_reader_hdf5 = {.name = "hdf5", .probe = probe, .index = index_file};
+/* What lies in one piece has its place already. */
+static bool locate(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
+                   struct sp_place *places, struct sp_error *error)
+{
+    (void)file, (void)error;
+    for (size_t i = 0; i < inventory->count; i++)
+        if (inventory->tensors[i].file == file_index && !places[i].end)
+            places[i].obstacle = "chunked, compact or compressed in HDF5";
+    return true;
+}
+
+const struct sp_reader sp_reader_hdf5 = {.name = "hdf5", .probe = probe, .index = index_file, .locate = locate};
