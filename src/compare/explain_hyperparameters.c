@@ -298,7 +298,7 @@ static const char *side_effect(struct sp_check *check, const struct sp_variant *
             names[count++] = name;
     }
     const char *effect =
-        !count ? "" : sp_arena_printf(&check->arena, "; yet it lacks %s", sp_some_names(check, names, count));
+        !count ? "" : sp_arena_printf(&check->arena, "; yet it lacks %s", sp_some_names(&check->arena, names, count));
     free(names);
     return effect;
 }

@@ -135,7 +135,7 @@ void sp_explain_sharing(struct sp_check *check)
     }
     if (cause.explains > 1)
         cause.message = sp_arena_printf(&check->arena, "%s share their storage with others although nothing ties them",
-                                        sp_some_names(check, names, cause.explains));
+                                        sp_some_names(&check->arena, names, cause.explains));
     if (cause.explains) sp_check_add_cause(check, cause);
     free(names);
 }

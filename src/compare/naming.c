@@ -22,6 +22,8 @@ static const char *among(const char *const *list, size_t count, const char *comp
 
 #define AMONG(list, component, length) among(list, sizeof(list) / sizeof *(list), component, length)
 
+bool sp_is_wrapper(const char *component, size_t length) { return AMONG(wrappers, component, length) != NULL; }
+
 const char *sp_wrapper_in(const char *name)
 {
     for (const char *wrapper; *name; name += *name == '.') {

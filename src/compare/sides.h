@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Which names of one side are called otherwise on the other. All of a pattern must be renamed alike: as many names, with
- * the same indices and the same content (their shapes), under names that have at least half of their letters in common.
- * When two candidates fit equally well nothing is claimed. */
+ * Which names of one side are called otherwise on the other. All of a pattern must be renamed alike: as many names,
+ * with the same indices and the same content (their shapes), under names that have at least half of their letters in
+ * common. When two candidates fit equally well nothing is claimed. */
 #ifndef SP_COMPARE_SIDES_H
 #define SP_COMPARE_SIDES_H
 
