@@ -16,7 +16,7 @@ void sp_explain_buffers(struct sp_check *check)
     }
     if (count) {
         const char *message = sp_arena_printf(&check->arena, "%s %s stored, not trained",
-                                              sp_some_names(check, names, count), count == 1 ? "is" : "are");
+                                              sp_some_names(&check->arena, names, count), count == 1 ? "is" : "are");
         sp_check_add_cause(check, (struct sp_cause){.id = "buffers", .severity = SP_SEVERITY_NOTE, .message = message});
     }
     free(names);
