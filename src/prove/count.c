@@ -406,6 +406,7 @@ bool sp_count_table(struct sp_count *count, const struct sp_tables *tables, cons
 {
     *count = (struct sp_count){.tables = tables, .table = table};
     count->symbolic.scalars = scalars;
+    count->symbolic.root = table;
     count->symbolic.settings = settings;
     count->symbolic.messages = &count->messages;
     struct walk walk = {&count->symbolic, 0};

@@ -200,11 +200,24 @@ static void add_symbol(struct sp_symbolic *symbolic, size_t atom, const char *na
 
 /* A hyper-parameter that stays open, called `name` in formulas. Its kind is that of its default; a number without one.
  */
+static const struct sp_symbol_info *symbol_of_key(const struct sp_symbolic *symbolic, const char *key,
+                                                  bool is_condition)
+{
+    for (size_t i = 0; i < symbolic->symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols[i];
+        if (strcmp(symbol->key, key) == 0 && symbolic->algebra.atoms[symbol->atom].is_condition == is_condition)
+            return symbol;
+    }
+    return NULL;
+}
+
 static struct sp_sym open_symbol(struct sp_symbolic *symbolic, const char *name, const char *key,
                                  const struct sp_sym *fallback)
 {
     if (fallback && fallback->kind >= SP_SYM_VALUE) return *fallback;
     const bool is_condition = fallback && fallback->kind == SP_SYM_CONDITION;
+    const struct sp_symbol_info *same = symbol_of_key(symbolic, key, is_condition);
+    if (same) name = same->name; /* whatever each place calls it, a hyper-parameter is one symbol */
     const struct sp_poly *poly = sp_sym_opaque(symbolic, is_condition, 0, name);
     add_symbol(symbolic, poly->terms[0].factors[0].atom,
                poly->count ? symbolic->algebra.atoms[poly->terms[0].factors[0].atom].text : name, key,
@@ -212,11 +225,18 @@ static struct sp_sym open_symbol(struct sp_symbolic *symbolic, const char *name,
     return is_condition ? condition(poly) : sp_sym_of_poly(poly);
 }
 
+static const struct sp_expr *behind_alias(const struct sp_sym_env *env, const struct sp_expr *expr);
+static bool is_side(const struct sp_sym_env *env, const struct sp_expr *expr);
+
 static const char *key_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
 {
     if (expr->kind == SP_EXPR_NAME)
         return sp_arena_printf(&symbolic->algebra.arena, "%s%s", env->frame->path, expr->name);
-    return sp_arena_printf(&symbolic->algebra.arena, "%s.%s", key_path(symbolic, env, expr->args[0]), expr->name);
+    if (expr->kind == SP_EXPR_CALL) /* one side of a pair, see is_side */
+        return sp_arena_printf(&symbolic->algebra.arena, "at(%s, %d)", key_path(symbolic, env, expr->args[0]),
+                               (int)expr->args[1]->value.integer);
+    return sp_arena_printf(&symbolic->algebra.arena, "%s.%s", key_path(symbolic, env, behind_alias(env, expr->args[0])),
+                           expr->name);
 }
 
 static const struct sp_sym *given(const struct sp_sym_frame *frame, const char *key)
@@ -245,18 +265,21 @@ static bool chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, co
     const char *path = NULL;
     const struct sp_expr *last = expr;
     for (; last->kind == SP_EXPR_DEFAULT; last = last->args[1]) {
-        if (!is_key(env, last->args[0])) continue;
-        const struct sp_sym *by_table =
-            last->args[0]->kind == SP_EXPR_NAME ? given(env->frame, last->args[0]->name) : NULL;
-        const char *here = key_path(symbolic, env, last->args[0]);
-        const struct sp_value value = fixed(symbolic, here);
-        if (!path) path = here;
+        const bool side = is_side(env, last->args[0]);
+        if (!side && !is_key(env, last->args[0])) continue;
+        const struct sp_expr *key = side ? last->args[0]->args[0] : last->args[0];
+        const struct sp_sym *by_table = key->kind == SP_EXPR_NAME ? given(env->frame, key->name) : NULL;
+        const struct sp_value value = fixed(symbolic, key_path(symbolic, env, key));
+        if (!path) path = key_path(symbolic, env, last->args[0]);
         if (!by_table && !sp_value_is_set(value)) continue;
+        if (side) return sp_sym_eval(symbolic, env, last->args[0], out);
         *out = by_table ? *by_table : sp_sym_of_value(symbolic, value);
         return true;
     }
-    if (is_key(env, last)) {
-        *out = bare_key(symbolic, env, last, name);
+    if (is_key(env, last) || is_side(env, last)) {
+        if (path) *out = open_symbol(symbolic, name ? name : path, path, NULL);
+        else if (is_key(env, last)) *out = bare_key(symbolic, env, last, name);
+        else return sp_sym_eval(symbolic, env, last, out);
         return true;
     }
     struct sp_sym fallback;
@@ -300,7 +323,7 @@ static const struct sp_sym_binding *binding_of(const struct sp_sym_env *env, con
 
 static bool is_key(const struct sp_sym_env *env, const struct sp_expr *expr)
 {
-    if (expr->kind == SP_EXPR_MEMBER) return is_key(env, expr->args[0]);
+    if (expr->kind == SP_EXPR_MEMBER) return is_key(env, behind_alias(env, expr->args[0]));
     if (expr->kind != SP_EXPR_NAME) return false;
     if (binding_of(env, expr->name) || local_definition(env, expr->name)) return false;
     if (param_index(env, expr->name) != SIZE_MAX || unit_definition(env, expr->name) != SIZE_MAX) return false;
@@ -309,11 +332,39 @@ static bool is_key(const struct sp_sym_env *env, const struct sp_expr *expr)
     return is_key(&outer, expr);
 }
 
+/* enc = config_encoder: what the name stands for. */
+static const struct sp_expr *behind_alias(const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    for (int steps = 0; steps < 8 && expr->kind == SP_EXPR_NAME && !binding_of(env, expr->name); steps++) {
+        const size_t definition = unit_definition(env, expr->name);
+        if (definition == SIZE_MAX || env->frame->unit->definitions[definition].is_function) break;
+        expr = env->frame->unit->definitions[definition].expr;
+    }
+    return expr;
+}
+
+/* at(key, 0): one side of a pair. */
+static bool is_side(const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    return expr->kind == SP_EXPR_CALL && expr->count == 2 && strcmp(expr->name, "at") == 0 &&
+           is_key(env, expr->args[0]) && expr->args[1]->kind == SP_EXPR_LITERAL && expr->args[1]->value.type == SP_INT;
+}
+
+/* Whether a short name is free for a part: neither the table nor another key has it. */
+static bool is_free(const struct sp_symbolic *symbolic, const char *name)
+{
+    for (size_t i = 0; symbolic->root && i < symbolic->root->definition_count; i++)
+        if (strcmp(symbolic->root->definitions[i].name, name) == 0) return false;
+    return sp_map_get(&symbolic->algebra.names, name) == SIZE_MAX;
+}
+
 /* The name of a definition is the symbol's, when the definition is a key with or without defaults. In a sub-table the
  * key itself is: its short names would clash with those of the table around it. */
-static const char *symbol_name(const struct sp_sym_env *env, const struct sp_definition *definition)
+static const char *symbol_name(const struct sp_symbolic *symbolic, const struct sp_sym_env *env,
+                               const struct sp_definition *definition)
 {
-    return env->frame->unit->is_table && !*env->frame->path ? definition->name : NULL;
+    if (*env->frame->path) return NULL;
+    return env->frame->unit->is_table || is_free(symbolic, definition->name) ? definition->name : NULL;
 }
 
 static void add_comparison(struct sp_symbolic *symbolic, struct sp_comparison added)
@@ -357,7 +408,7 @@ static bool define(struct sp_symbolic *symbolic, const struct sp_sym_env *env, c
                    struct sp_sym *out)
 {
     const struct sp_expr *expr = definition->expr;
-    const char *name = symbol_name(env, definition);
+    const char *name = symbol_name(symbolic, env, definition);
     if (expr->kind == SP_EXPR_DEFAULT) return chain(symbolic, env, expr, name, out);
     if (is_key(env, expr) && !env->outer) { /* in a claim it is a key of the table */
         *out = bare_key(symbolic, env, expr, name);

@@ -43,6 +43,7 @@ struct sp_comparison {
 
 struct sp_symbolic {
     struct sp_algebra algebra;
+    const struct sp_unit *root;      /* the table that is counted */
     const struct sp_hyper *settings; /* what the user fixed, or NULL */
     uint64_t settings_read;          /* which members of it were looked at, as bits; those from 64 on are not told */
     struct sp_comparison *comparisons;
