@@ -30,11 +30,11 @@ struct kind {
         "enc2decinit", "hidden", "decoder_lx", "birnn", "encoder_lx", "io"                                             \
     }
 static const struct kind kinds[] = {
-    {"rnn", "lstm", "sockeye_rnn", {"rnn_attention_type=dot", "rnn_cell_type=lstm"}, RNN_GROUPS, 81},
-    {"rnn", "gru", "sockeye_rnn", {"rnn_attention_type=dot", "rnn_cell_type=gru"}, RNN_GROUPS, 81},
+    {"rnn", "lstm", "nparam_rnn", {"rnn_attention_type=dot", "rnn_cell_type=lstm"}, RNN_GROUPS, 81},
+    {"rnn", "gru", "nparam_rnn", {"rnn_attention_type=dot", "rnn_cell_type=gru"}, RNN_GROUPS, 81},
     {"transformer",
      "-",
-     "sockeye_transformer",
+     "nparam_transformer",
      {NULL},
      {"decoder_att", "decoder_ff", "decoder_final", "encoder_att", "encoder_ff", "encoder_final", "io"},
      54}};
