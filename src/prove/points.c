@@ -147,7 +147,7 @@ static const char *describe_point(struct sp_trial *trial, const struct sp_values
 static int try_point(struct sp_trial *trial, uint64_t *state, const char **example)
 {
     struct sp_values values = {0};
-    struct sp_rational left, right;
+    struct sp_rational left = {0, 1}, right = {0, 1};
     int result = -1;
     if (set_point(trial, &values, state)) {
         struct sp_config *config = sp_config_variant(trial->settings);
