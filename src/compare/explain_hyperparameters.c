@@ -304,6 +304,20 @@ static const char *side_effect(struct sp_check *check, const struct sp_variant *
     return effect;
 }
 
+/* What was tried had the earlier settings as well: whether the findings vanish without those, too. */
+static bool holds_alone(const struct search *search, size_t cause, const struct sp_change *change)
+{
+    const struct sp_check *check = search->check;
+    struct sp_variant alone;
+    bool holds = true;
+    if (!*search->settings) return true;
+    if (!sp_variant_try(check, check->config, change, &alone)) return false;
+    for (size_t i = 0; i < check->finding_count && holds; i++)
+        holds = check->findings[i].cause != cause || !sp_variant_has(check, &alone, &check->findings[i]);
+    sp_variant_free(&alone);
+    return holds;
+}
+
 static void describe(const struct search *search, size_t index, const struct sp_change *change,
                      const struct sp_variant *variant)
 {
@@ -319,8 +333,8 @@ static void describe(const struct search *search, size_t index, const struct sp_
     else
         cause->message =
             sp_arena_printf(&check->arena, "%s, but the file %s%s", says, what_file_does(check, index), effect);
-    /* What was tried had the earlier settings as well. */
-    cause->hint = sp_arena_printf(&check->arena, "with --set %s=%s%s %s", change->key, cause->found, search->settings,
+    cause->hint = sp_arena_printf(&check->arena, "with --set %s=%s%s %s", change->key, cause->found,
+                                  holds_alone(search, index, change) ? "" : search->settings,
                                   cause->explains == 1
                                       ? "this finding vanishes"
                                       : sp_arena_printf(&check->arena, "these %zu findings vanish", cause->explains));
