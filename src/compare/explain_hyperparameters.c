@@ -17,6 +17,7 @@ struct search {
     struct sp_change candidates[MAX_CANDIDATES];
     size_t count;
     struct sp_variant best; /* with the causes accepted so far */
+    const char *settings;   /* of those: " --set n_layer=2" */
 };
 
 /* ---- candidates ---- */
@@ -303,9 +304,24 @@ static const char *side_effect(struct sp_check *check, const struct sp_variant *
     return effect;
 }
 
-static void describe(struct sp_check *check, size_t index, const struct sp_change *change,
+/* What was tried had the earlier settings as well: whether the findings vanish without those, too. */
+static bool holds_alone(const struct search *search, size_t cause, const struct sp_change *change)
+{
+    const struct sp_check *check = search->check;
+    struct sp_variant alone;
+    bool holds = true;
+    if (!*search->settings) return true;
+    if (!sp_variant_try(check, check->config, change, &alone)) return false;
+    for (size_t i = 0; i < check->finding_count && holds; i++)
+        holds = check->findings[i].cause != cause || !sp_variant_has(check, &alone, &check->findings[i]);
+    sp_variant_free(&alone);
+    return holds;
+}
+
+static void describe(const struct search *search, size_t index, const struct sp_change *change,
                      const struct sp_variant *variant)
 {
+    struct sp_check *check = search->check;
     struct sp_cause *cause = &check->causes[index];
     const char *says = sp_arena_printf(&check->arena, "%s is %s %s", change->key, change->configured,
                                        sp_said_where(check, change->from));
@@ -317,7 +333,8 @@ static void describe(struct sp_check *check, size_t index, const struct sp_chang
     else
         cause->message =
             sp_arena_printf(&check->arena, "%s, but the file %s%s", says, what_file_does(check, index), effect);
-    cause->hint = sp_arena_printf(&check->arena, "with --set %s=%s %s", change->key, cause->found,
+    cause->hint = sp_arena_printf(&check->arena, "with --set %s=%s%s %s", change->key, cause->found,
+                                  holds_alone(search, index, change) ? "" : search->settings,
                                   cause->explains == 1
                                       ? "this finding vanishes"
                                       : sp_arena_printf(&check->arena, "these %zu findings vanish", cause->explains));
@@ -337,12 +354,14 @@ static void accept(struct search *search, const struct sp_change *change, const 
     sp_text_free(&value);
     for (size_t i = 0; i < check->finding_count; i++)
         if (vanishes(check, variant, i)) sp_check_explain(check, i, cause);
-    describe(check, cause, change, variant);
+    describe(search, cause, change, variant);
+    search->settings =
+        sp_arena_printf(&check->arena, "%s --set %s=%s", search->settings, change->key, check->causes[cause].found);
 }
 
 void sp_explain_hyperparameters(struct sp_check *check)
 {
-    struct search search = {.check = check};
+    struct search search = {.check = check, .settings = ""};
     if (!sp_check_open(check)) return;
     dimensions(&search);
     lengths(&search);

@@ -162,13 +162,6 @@ void sp_sides_pair(const struct sp_patterns *patterns, struct sp_sides *a, struc
 
 /* ---- what differs ---- */
 
-static bool has_index(const char *component, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (component[i] == SP_INDEX_MARK) return true;
-    return false;
-}
-
 bool sp_one_component(const char *a, const char *b, struct sp_component *component)
 {
     struct sp_component found = {0};
@@ -183,7 +176,9 @@ bool sp_one_component(const char *a, const char *b, struct sp_component *compone
         a += a_length + 1;
         b += b_length + 1;
     }
-    if (!found.a || has_index(found.a, found.a_length) || has_index(found.b, found.b_length)) return false;
+    if (!found.a || memchr(found.a, (unsigned char)SP_INDEX_MARK, found.a_length) ||
+        memchr(found.b, (unsigned char)SP_INDEX_MARK, found.b_length))
+        return false;
     *component = found;
     return true;
 }
