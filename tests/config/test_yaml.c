@@ -117,7 +117,7 @@ static void refused(void **state)
     assert_yaml("a: 1\n b: 2\n", "line 2, column 3: not YAML: mapping values are not allowed in this context");
     assert_yaml("a: 'open\n", "line 2, column 1: not YAML: found unexpected end of stream");
     assert_yaml("a: @\n", "line 1, column 4: not YAML: found character that cannot start any token");
-    assert_yaml("a: !no{tag 1\n", "line 1, column 4: not YAML: did not find expected whitespace or line break");
+    assert_yaml("a: !no{tag 1\n", "line 1, column 7: not YAML: did not find expected whitespace or line break");
 }
 
 /* Columns count characters, where the bytes themselves are wrong as well. */
@@ -195,6 +195,17 @@ static void too_long(void **state)
     assert_string_equal(text, "line 2, column 1: there is no document");
     free(text);
     free(yaml);
+}
+
+static void directives(void **state)
+{
+    (void)state;
+    char yaml[1024] = "";
+    for (int i = 0; i < 16; i++) snprintf(yaml + strlen(yaml), sizeof yaml - strlen(yaml), "%%TAG !t%d! x%d\n", i, i);
+    strcat(yaml, "---\na: 1\n");
+    assert_yaml(yaml, "{\"a\": 1}");
+    strcat(yaml, "b: 'x\n%'\n");
+    assert_yaml(yaml, "more than 16 lines begin with '%'");
 }
 
 /* ---- files, and Sockeye's own ---- */
@@ -350,6 +361,7 @@ int main(void)
         cmocka_unit_test(depth_through_aliases),
         cmocka_unit_test(billion_laughs),
         cmocka_unit_test(too_long),
+        cmocka_unit_test(directives),
         cmocka_unit_test_setup_teardown(told_apart, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(versions, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(kinds, make_scratch, remove_scratch),
