@@ -200,7 +200,7 @@ struct sp_unit {
     struct sp_argument *given; /* what `when` says there, for all of the claims */
     size_t given_count;
     const char *given_text; /* as it is written, or "" */
-    int link_state; /* of the linker: 0 to do, 1 under way, 2 done */
+    int link_state;         /* of the linker: 0 to do, 1 under way, 2 done */
 };
 
 #endif

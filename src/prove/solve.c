@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT
  * Which hyper-parameter, changed alone, gives a published total? All others get their values, what is left is a
- * polynomial in one symbol, and its integer roots are the answers. */
+ * polynomial in one symbol, and its integer roots are the answers; for a rounded total, the integers at which it is
+ * within the bounds that round to it. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "prove/printed.h"
 #include "prove/reduce.h"
 #include "shapeproof/prove.h"
 
-enum { MAX_ROOTS = 16 };
+enum { MAX_RANGES = 16 };
 
 struct sp_solutions {
     struct sp_arena arena;
+    const char *asked;
+    bool rounded;
     struct sp_solution *items;
     size_t count, capacity;
     const char **skipped;
@@ -70,12 +75,13 @@ static struct sp_values all_values(struct sp_count *count, struct sp_count *sett
     return values;
 }
 
-static int plausibility(int64_t value)
+static int plausibility(struct sp_range range)
 {
-    if ((value & (value - 1)) == 0) return 4;
-    if (value % 64 == 0) return 3;
-    if (value % 8 == 0) return 2;
-    return value < 200; /* numbers of layers and heads are small */
+    for (int64_t power = 1; power > 0 && power <= range.last; power *= 2)
+        if (power >= range.first) return 4;
+    if (range.last / 64 * 64 >= range.first) return 3;
+    if (range.last / 8 * 8 >= range.first) return 2;
+    return range.first < 200; /* numbers of layers and heads are small */
 }
 
 /* How far the value is from the configured one, as a factor of it. */
@@ -114,25 +120,69 @@ static const struct sp_poly *univariate(struct sp_count *count, const struct sp_
     return reduced;
 }
 
-static void solve_for(struct sp_solutions *solutions, struct sp_count *count, const struct sp_poly *error,
-                      const struct sp_values *values, const struct sp_symbol_info *symbol)
+static size_t intersect(struct sp_range *a, size_t a_count, const struct sp_range *b, size_t b_count)
 {
-    int64_t roots[MAX_ROOTS];
+    struct sp_range both[MAX_RANGES];
+    size_t count = 0;
+    for (size_t i = 0; i < a_count; i++)
+        for (size_t k = 0; k < b_count && count < MAX_RANGES; k++) {
+            const int64_t first = a[i].first > b[k].first ? a[i].first : b[k].first;
+            const int64_t last = a[i].last < b[k].last ? a[i].last : b[k].last;
+            if (first <= last) both[count++] = (struct sp_range){first, last};
+        }
+    memcpy(a, both, count * sizeof *a);
+    return count;
+}
+
+/* The integers at which a polynomial in one symbol is one of the wanted counts. */
+static size_t find_values(struct sp_algebra *algebra, const struct sp_poly *poly, size_t atom, struct sp_printed wanted,
+                          struct sp_range *ranges, bool *complete)
+{
+    const struct sp_poly *above = sp_poly_sub(algebra, poly, sp_poly_int(algebra, wanted.least));
+    const struct sp_poly *below = sp_poly_sub(algebra, sp_poly_int(algebra, wanted.most), poly);
+    struct sp_range others[MAX_RANGES];
+    int64_t roots[MAX_RANGES];
+    if (wanted.least == wanted.most) {
+        const size_t count = sp_poly_roots(algebra, above, atom, roots, MAX_RANGES, complete);
+        for (size_t i = 0; i < count; i++) ranges[i] = (struct sp_range){roots[i], roots[i]};
+        return count;
+    }
+    bool also;
+    const size_t count = sp_poly_ranges(algebra, above, atom, ranges, MAX_RANGES, complete);
+    const size_t other_count = sp_poly_ranges(algebra, below, atom, others, MAX_RANGES, &also);
+    *complete = *complete && also;
+    return *complete ? intersect(ranges, count, others, other_count) : 0;
+}
+
+static void add_solution(struct sp_solutions *solutions, const struct sp_symbol_info *symbol, const char *now,
+                         struct sp_range range)
+{
+    SP_GROW(solutions->items, solutions->count, solutions->capacity);
+    solutions->items[solutions->count++] =
+        (struct sp_solution){.name = sp_arena_string(&solutions->arena, symbol->name),
+                             .key = sp_arena_string(&solutions->arena, symbol->key),
+                             .configured = now,
+                             .value = range.first,
+                             .last = range.last,
+                             .plausibility = plausibility(range)};
+}
+
+static void solve_for(struct sp_solutions *solutions, struct sp_count *count, const struct sp_poly *whole,
+                      struct sp_printed wanted, const struct sp_values *values, const struct sp_symbol_info *symbol)
+{
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    struct sp_range ranges[MAX_RANGES];
     bool complete;
     struct sp_rational now = {0, 1};
-    const struct sp_poly *poly = univariate(count, error, values, symbol->atom);
+    const struct sp_poly *poly = univariate(count, whole, values, symbol->atom);
     if (!poly) skip(solutions, symbol->name);
     if (!poly || !sp_poly_uses(poly, symbol->atom)) return;
-    const struct sp_poly *own = sp_reduce(count, sp_poly_atom(&count->symbolic.algebra, symbol->atom), values);
+    const struct sp_poly *own = sp_reduce(count, sp_poly_atom(algebra, symbol->atom), values);
     const bool known = own && sp_poly_is_constant(own, &now) && now.den == 1;
-    const size_t found = sp_poly_roots(&count->symbolic.algebra, poly, symbol->atom, roots, MAX_ROOTS, &complete);
+    const size_t found = find_values(algebra, poly, symbol->atom, wanted, ranges, &complete);
     if (!complete) skip(solutions, symbol->name);
-    for (size_t i = 0; i < found; i++) {
-        SP_GROW(solutions->items, solutions->count, solutions->capacity);
-        solutions->items[solutions->count++] = (struct sp_solution){
-            sp_arena_string(&solutions->arena, symbol->name), sp_arena_string(&solutions->arena, symbol->key),
-            known ? sp_arena_printf(&solutions->arena, "%" PRId64, now.num) : "", roots[i], plausibility(roots[i])};
-    }
+    const char *configured_text = known ? sp_arena_printf(&solutions->arena, "%" PRId64, now.num) : "";
+    for (size_t i = 0; i < found; i++) add_solution(solutions, symbol, configured_text, ranges[i]);
 }
 
 /* The K of a symbol that is at(K, n), one side of a pair; NULL for any other. */
@@ -171,18 +221,17 @@ static struct sp_symbol_info named(struct sp_count *count, struct sp_symbol_info
 }
 
 static bool solve(struct sp_solutions *solutions, struct sp_count *count, struct sp_count *settled,
-                  const struct sp_hyper *hyper, const char *group, uint64_t total, struct sp_error *error)
+                  const struct sp_hyper *hyper, const char *group, struct sp_printed wanted, struct sp_error *error)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
     const struct sp_poly *poly = sp_count_group(count, group);
     if (!poly) return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the table has no group [%s]", group);
-    if (total > INT64_MAX) return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the total does not fit in 63 bits");
     struct sp_values values = all_values(count, settled, hyper);
-    poly = join_sides(count, sp_poly_sub(algebra, poly, sp_poly_int(algebra, (int64_t)total)), hyper);
+    poly = join_sides(count, poly, hyper);
     for (size_t i = 0; poly && i < count->symbolic.symbol_count; i++) {
         const struct sp_symbol_info symbol = named(count, count->symbolic.symbols[i], hyper);
         if (!algebra->atoms[symbol.atom].is_condition && sp_poly_uses(poly, symbol.atom))
-            solve_for(solutions, count, poly, &values, &symbol);
+            solve_for(solutions, count, poly, wanted, &values, &symbol);
     }
     sp_values_free(&values);
     if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
@@ -200,31 +249,65 @@ static struct sp_config *texts_only(const struct sp_config *config)
     return texts;
 }
 
-struct sp_solutions *sp_solve(const struct sp_tables *tables, const char *table, const struct sp_config *config,
-                              const char *group, uint64_t total, struct sp_error *error)
+static bool count_and_solve(struct sp_solutions *solutions, const struct sp_tables *tables, const struct sp_unit *unit,
+                            const struct sp_config *config, const char *group, struct sp_printed wanted,
+                            struct sp_error *error)
 {
     struct sp_count count = {0}, settled = {0};
-    const struct sp_unit *unit = sp_tables_unit(tables, table);
-    if (!unit || !unit->is_table) {
-        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", table);
-        return NULL;
-    }
     struct sp_config *texts = texts_only(config);
-    struct sp_solutions *solutions = sp_realloc(NULL, 1, sizeof *solutions);
-    *solutions = (struct sp_solutions){0};
     const bool counted = sp_count_table(&count, tables, unit, sp_config_hyper(texts), false) &&
                          sp_count_table(&settled, tables, unit, sp_config_hyper(config), true);
     if (!counted)
         sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s",
                 count.messages.data ? count.messages.data : settled.messages.data);
-    const bool good = counted && solve(solutions, &count, &settled, sp_config_hyper(config), group, total, error);
+    const bool good = counted && solve(solutions, &count, &settled, sp_config_hyper(config), group, wanted, error);
     sp_count_free(&count);
     sp_count_free(&settled);
     sp_config_free(texts);
-    if (good) return solutions;
+    return good;
+}
+
+static struct sp_solutions *solutions_of(const struct sp_tables *tables, const char *table,
+                                         const struct sp_config *config, const char *group, const char *asked,
+                                         struct sp_printed wanted, struct sp_error *error)
+{
+    const struct sp_unit *unit = sp_tables_unit(tables, table);
+    if (!unit || !unit->is_table) {
+        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", table);
+        return NULL;
+    }
+    struct sp_solutions *solutions = sp_realloc(NULL, 1, sizeof *solutions);
+    *solutions = (struct sp_solutions){.rounded = wanted.least != wanted.most};
+    solutions->asked = sp_arena_string(&solutions->arena, asked);
+    if (count_and_solve(solutions, tables, unit, config, group, wanted, error)) return solutions;
     sp_solutions_free(solutions);
     return NULL;
 }
+
+struct sp_solutions *sp_solve(const struct sp_tables *tables, const char *table, const struct sp_config *config,
+                              const char *group, uint64_t total, struct sp_error *error)
+{
+    char asked[32];
+    if (total > INT64_MAX) {
+        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the total does not fit in 63 bits");
+        return NULL;
+    }
+    snprintf(asked, sizeof asked, "%" PRIu64, total);
+    return solutions_of(tables, table, config, group, asked, (struct sp_printed){(int64_t)total, (int64_t)total},
+                        error);
+}
+
+struct sp_solutions *sp_solve_rounded(const struct sp_tables *tables, const char *table, const struct sp_config *config,
+                                      const char *group, const char *figure, struct sp_error *error)
+{
+    struct sp_printed wanted;
+    if (sp_printed_read(figure, &wanted)) return solutions_of(tables, table, config, group, figure, wanted, error);
+    sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "'%s': expected a figure such as 65M or 1.5B", figure);
+    return NULL;
+}
+
+const char *sp_solutions_asked(const struct sp_solutions *solutions) { return solutions->asked; }
+bool sp_solutions_rounded(const struct sp_solutions *solutions) { return solutions->rounded; }
 
 void sp_solutions_free(struct sp_solutions *solutions)
 {
