@@ -10,6 +10,7 @@
 
 #include "shapeproof/api.h"
 #include "shapeproof/config.h"
+#include "shapeproof/prediction.h"
 #include "shapeproof/table.h"
 
 #ifdef __cplusplus
@@ -74,6 +75,12 @@ struct sp_derivation; /* opaque */
 SP_API struct sp_derivation *sp_derive(const struct sp_tables *tables, const char *table,
                                        const struct sp_config *config, enum sp_notation_of_formula notation,
                                        struct sp_error *error);
+/* The closed forms of the groups of a prediction and of its total: numbers are symbols, while texts, lists and flags
+ * are as `config` has them, from which the prediction was made. Only formulas that give the numbers of the prediction
+ * are there. NULL with an error. */
+SP_API struct sp_derivation *sp_derive_prediction(const struct sp_tables *tables,
+                                                  const struct sp_prediction *prediction,
+                                                  const struct sp_config *config, struct sp_error *error);
 SP_API void sp_derivation_free(struct sp_derivation *derivation);
 SP_API size_t sp_derivation_formula_count(const struct sp_derivation *derivation);
 SP_API struct sp_formula sp_derivation_formula(const struct sp_derivation *derivation, size_t index);

@@ -58,6 +58,7 @@ SP_API char *sp_report_inspect(const struct sp_inventory *inventory, const struc
 struct sp_predict_options {
     struct sp_report_options report;
     bool all; /* text: one line per tensor; otherwise tensors that differ in their indices alone share a line */
+    const struct sp_derivation *forms; /* of sp_derive_prediction: formulas beside the sub-totals; NULL for none */
 };
 
 /* What a checkpoint should hold. `options` and `length` may be NULL. */

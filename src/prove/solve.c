@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "prove/printed.h"
-#include "prove/reduce.h"
+#include "prove/settle.h"
 #include "shapeproof/prove.h"
 
 enum { MAX_RANGES = 16 };
@@ -23,57 +23,6 @@ struct sp_solutions {
     const char **skipped;
     size_t skipped_count, skipped_capacity;
 };
-
-/* The value of a key in a configuration; absent when it is not there. */
-static struct sp_value configured(const struct sp_hyper *hyper, const char *key)
-{
-    struct sp_value object = hyper->root;
-    char part[256];
-    for (const char *dot; (dot = strchr(key, '.')) && (size_t)(dot - key) < sizeof part; key = dot + 1) {
-        memcpy(part, key, (size_t)(dot - key));
-        part[dot - key] = '\0';
-        object = sp_value_member(object, part);
-    }
-    return sp_value_member(object, key);
-}
-
-/* The value of a definition of the table under the whole configuration: for symbols that are computed from keys. */
-static bool evaluated(struct sp_count *settled, const char *name, struct sp_rational *value)
-{
-    const struct sp_unit *unit = settled->table;
-    for (size_t i = 0; i < unit->definition_count; i++) {
-        if (strcmp(unit->definitions[i].name, name) != 0) continue;
-        struct sp_sym sym;
-        struct sp_values defaults = {0};
-        const struct sp_sym_env env = {.frame = settled->frame};
-        const struct sp_expr expr = {
-            .kind = SP_EXPR_NAME, .name = unit->definitions[i].name, .span = unit->definitions[i].span};
-        if (!sp_sym_eval(&settled->symbolic, &env, &expr, &sym) || sym.kind > SP_SYM_CONDITION) return false;
-        sp_values_add_defaults(settled, &defaults, false);
-        const struct sp_poly *poly = sp_reduce(settled, sym.poly, &defaults);
-        sp_values_free(&defaults);
-        return poly && sp_poly_is_constant(poly, value);
-    }
-    return false;
-}
-
-/* A value for every symbol that has one: from the configuration, else its default. */
-static struct sp_values all_values(struct sp_count *count, struct sp_count *settled, const struct sp_hyper *hyper)
-{
-    struct sp_algebra *algebra = &count->symbolic.algebra;
-    struct sp_values values = {0};
-    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
-        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
-        const struct sp_value value = configured(hyper, symbol->key);
-        struct sp_rational number;
-        if (value.type == SP_INT) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));
-        else if (value.type == SP_BOOL) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.boolean));
-        else if (!symbol->fallback && evaluated(settled, symbol->name, &number))
-            sp_values_add(&values, symbol->atom, sp_poly_rational(algebra, number));
-    }
-    sp_values_add_defaults(count, &values, false);
-    return values;
-}
 
 static int plausibility(struct sp_range range)
 {
@@ -200,7 +149,7 @@ static const struct sp_poly *join_sides(struct sp_count *count, const struct sp_
     for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
         struct sp_symbol_info *first = &count->symbolic.symbols[i];
         const char *key = pair_of(count, first);
-        if (!key || configured(hyper, key).type == SP_LIST) continue;
+        if (!key || sp_configured(hyper, key).type == SP_LIST) continue;
         for (size_t k = i + 1; k < count->symbolic.symbol_count; k++) {
             const char *other = pair_of(count, &count->symbolic.symbols[k]);
             const struct sp_poly *joined = sp_poly_atom(&count->symbolic.algebra, first->atom);
@@ -216,7 +165,7 @@ static const struct sp_poly *join_sides(struct sp_count *count, const struct sp_
 static struct sp_symbol_info named(struct sp_count *count, struct sp_symbol_info symbol, const struct sp_hyper *hyper)
 {
     const char *key = pair_of(count, &symbol);
-    if (key && configured(hyper, key).type != SP_LIST) symbol.name = symbol.key = key;
+    if (key && sp_configured(hyper, key).type != SP_LIST) symbol.name = symbol.key = key;
     return symbol;
 }
 
@@ -226,7 +175,7 @@ static bool solve(struct sp_solutions *solutions, struct sp_count *count, struct
     struct sp_algebra *algebra = &count->symbolic.algebra;
     const struct sp_poly *poly = sp_count_group(count, group);
     if (!poly) return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the table has no group [%s]", group);
-    struct sp_values values = all_values(count, settled, hyper);
+    struct sp_values values = sp_settle(count, settled, hyper);
     poly = join_sides(count, poly, hyper);
     for (size_t i = 0; poly && i < count->symbolic.symbol_count; i++) {
         const struct sp_symbol_info symbol = named(count, count->symbolic.symbols[i], hyper);
@@ -238,23 +187,12 @@ static bool solve(struct sp_solutions *solutions, struct sp_count *count, struct
     return !algebra->failed || sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s", algebra->failed);
 }
 
-/* Texts and lists of the configuration are fixed, numbers stay open. */
-static struct sp_config *texts_only(const struct sp_config *config)
-{
-    struct sp_config *texts = sp_config_new();
-    const struct sp_value root = sp_config_hyper(config)->root;
-    for (size_t i = 0; i < root.count; i++)
-        if (root.members[i].value.type == SP_STRING)
-            sp_config_set_value(texts, root.members[i].key, root.members[i].value, "config");
-    return texts;
-}
-
 static bool count_and_solve(struct sp_solutions *solutions, const struct sp_tables *tables, const struct sp_unit *unit,
                             const struct sp_config *config, const char *group, struct sp_printed wanted,
                             struct sp_error *error)
 {
     struct sp_count count = {0}, settled = {0};
-    struct sp_config *texts = texts_only(config);
+    struct sp_config *texts = sp_config_open(config, SP_OPEN_ALL_BUT_TEXTS);
     const bool counted = sp_count_table(&count, tables, unit, sp_config_hyper(texts), false) &&
                          sp_count_table(&settled, tables, unit, sp_config_hyper(config), true);
     if (!counted)
