@@ -258,6 +258,17 @@ static struct sp_sym bare_key(struct sp_symbolic *symbolic, const struct sp_sym_
     return open_symbol(symbolic, name ? name : path, path, NULL);
 }
 
+/* Whether an expression looks at a key that is fixed: len(id2label). Then it has a value, and its default does not
+ * count.
+ */
+static bool reads_setting(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    if (is_key(env, expr)) return sp_value_is_set(fixed(symbolic, key_path(symbolic, env, expr)));
+    for (size_t i = 0; i < expr->count; i++)
+        if (reads_setting(symbolic, env, expr->args[i])) return true;
+    return false;
+}
+
 /* a default b default c, where some of a, b are keys: one symbol with c as its default. */
 static bool chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                   const char *name, struct sp_sym *out)
@@ -266,7 +277,10 @@ static bool chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, co
     const struct sp_expr *last = expr;
     for (; last->kind == SP_EXPR_DEFAULT; last = last->args[1]) {
         const bool side = is_side(env, last->args[0]);
-        if (!side && !is_key(env, last->args[0])) continue;
+        if (!side && !is_key(env, last->args[0])) {
+            if (reads_setting(symbolic, env, last->args[0])) return sp_sym_eval(symbolic, env, last->args[0], out);
+            continue;
+        }
         const struct sp_expr *key = side ? last->args[0]->args[0] : last->args[0];
         const struct sp_sym *by_table = key->kind == SP_EXPR_NAME ? given(env->frame, key->name) : NULL;
         const struct sp_value value = fixed(symbolic, key_path(symbolic, env, key));
