@@ -9,7 +9,8 @@
 
 #include "base/error.h"
 #include "prove/printed.h"
-#include "prove/settle.h"
+#include "prove/reduce.h"
+#include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 
 enum { MAX_RANGES = 16 };
@@ -53,20 +54,6 @@ static void skip(struct sp_solutions *solutions, const char *name)
 {
     SP_GROW(solutions->skipped, solutions->skipped_count, solutions->skipped_capacity);
     solutions->skipped[solutions->skipped_count++] = sp_arena_string(&solutions->arena, name);
-}
-
-/* The polynomial in one symbol that is left when all others have their values; NULL when others are left too. */
-static const struct sp_poly *univariate(struct sp_count *count, const struct sp_poly *poly,
-                                        const struct sp_values *values, size_t which)
-{
-    struct sp_values others = {0};
-    for (size_t i = 0; i < values->count; i++)
-        if (values->atoms[i] != which) sp_values_add(&others, values->atoms[i], values->values[i]);
-    const struct sp_poly *reduced = sp_reduce(count, poly, &others);
-    sp_values_free(&others);
-    for (size_t atom = 0; reduced && atom < count->symbolic.algebra.atom_count; atom++)
-        if (atom != which && sp_poly_uses(reduced, atom)) return NULL;
-    return reduced;
 }
 
 static size_t intersect(struct sp_range *a, size_t a_count, const struct sp_range *b, size_t b_count)
@@ -116,92 +103,167 @@ static void add_solution(struct sp_solutions *solutions, const struct sp_symbol_
                              .plausibility = plausibility(range)};
 }
 
-static void solve_for(struct sp_solutions *solutions, struct sp_count *count, const struct sp_poly *whole,
-                      struct sp_printed wanted, const struct sp_values *values, const struct sp_symbol_info *symbol)
+/* ---- one hyper-parameter left open ---- */
+
+/* The hyper-parameters of a prediction, as values. */
+struct known {
+    struct sp_arena arena;
+    const char **keys;
+    struct sp_value *values;
+    bool *is_default;
+    size_t count;
+};
+
+static void read_known(struct known *known, const struct sp_prediction *prediction)
 {
-    struct sp_algebra *algebra = &count->symbolic.algebra;
+    const size_t count = sp_prediction_hyperparameter_count(prediction);
+    known->keys = sp_arena_array(&known->arena, count, sizeof *known->keys);
+    known->values = sp_arena_array(&known->arena, count, sizeof *known->values);
+    known->is_default = sp_arena_array(&known->arena, count, sizeof *known->is_default);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        struct sp_error error = {0};
+        if (!sp_value_parse_json(&known->arena, hyper.value, strlen(hyper.value), &known->values[known->count], &error))
+            continue;
+        known->keys[known->count] = sp_arena_string(&known->arena, hyper.name);
+        known->is_default[known->count++] = strncmp(hyper.from, "default", 7) == 0;
+    }
+}
+
+/* All but one key given; its defaults stay open with `defaults` false, and follow from the open one. */
+static struct sp_config *all_but(const struct known *known, size_t open, bool defaults)
+{
+    struct sp_config *config = sp_config_new();
+    for (size_t i = 0; i < known->count; i++)
+        if (i != open && (defaults || !known->is_default[i]))
+            sp_config_set_value(config, known->keys[i], known->values[i], "known");
+    return config;
+}
+
+static size_t only_atom(const struct sp_count *count, const struct sp_poly *poly)
+{
+    size_t found = SIZE_MAX;
+    for (size_t atom = 0; atom < count->symbolic.algebra.atom_count; atom++) {
+        if (!sp_poly_uses(poly, atom)) continue;
+        if (found != SIZE_MAX) return SIZE_MAX;
+        found = atom;
+    }
+    return found;
+}
+
+struct question {
+    const struct sp_tables *tables;
+    const struct sp_unit *table;
+    const char *group;
+    struct sp_printed wanted;
+};
+
+static void add_solutions(struct sp_solutions *solutions, struct sp_count *count, const struct question *question,
+                          const struct sp_poly *poly, size_t atom, const char *key, int64_t now)
+{
     struct sp_range ranges[MAX_RANGES];
     bool complete;
-    struct sp_rational now = {0, 1};
-    const struct sp_poly *poly = univariate(count, whole, values, symbol->atom);
-    if (!poly) skip(solutions, symbol->name);
-    if (!poly || !sp_poly_uses(poly, symbol->atom)) return;
-    const struct sp_poly *own = sp_reduce(count, sp_poly_atom(algebra, symbol->atom), values);
-    const bool known = own && sp_poly_is_constant(own, &now) && now.den == 1;
-    const size_t found = find_values(algebra, poly, symbol->atom, wanted, ranges, &complete);
-    if (!complete) skip(solutions, symbol->name);
-    const char *configured_text = known ? sp_arena_printf(&solutions->arena, "%" PRId64, now.num) : "";
-    for (size_t i = 0; i < found; i++) add_solution(solutions, symbol, configured_text, ranges[i]);
+    const struct sp_symbol_info *symbol = sp_symbol_of(count, atom);
+    const struct sp_symbol_info shown = {atom, symbol ? symbol->name : key, key, NULL};
+    const size_t found = find_values(&count->symbolic.algebra, poly, atom, question->wanted, ranges, &complete);
+    if (!complete) skip(solutions, key);
+    const char *configured = sp_arena_printf(&solutions->arena, "%" PRId64, now);
+    for (size_t i = 0; i < found; i++) add_solution(solutions, &shown, configured, ranges[i]);
 }
 
-/* The K of a symbol that is at(K, n), one side of a pair; NULL for any other. */
-static const char *pair_of(struct sp_count *count, const struct sp_symbol_info *symbol)
+/* The count as a polynomial: every symbol but the open one replaced by its default. NULL when it cannot be had. */
+static const struct sp_poly *open_count(struct sp_count *count, const struct question *question, const char *open)
 {
-    const char *comma = strrchr(symbol->key, ',');
-    if (strncmp(symbol->key, "at(", 3) != 0 || !comma) return NULL;
-    return sp_arena_copy(&count->symbolic.algebra.arena, symbol->key + 3, (size_t)(comma - symbol->key - 3));
-}
-
-/* One value for both sides is one hyper-parameter: its symbols become the first of them, under the name of the key. */
-static const struct sp_poly *join_sides(struct sp_count *count, const struct sp_poly *poly,
-                                        const struct sp_hyper *hyper)
-{
+    const struct sp_poly *poly = sp_count_group(count, question->group);
+    struct sp_values defaults = {0};
+    if (!poly) return NULL;
     for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
-        struct sp_symbol_info *first = &count->symbolic.symbols[i];
-        const char *key = pair_of(count, first);
-        if (!key || sp_configured(hyper, key).type == SP_LIST) continue;
-        for (size_t k = i + 1; k < count->symbolic.symbol_count; k++) {
-            const char *other = pair_of(count, &count->symbolic.symbols[k]);
-            const struct sp_poly *joined = sp_poly_atom(&count->symbolic.algebra, first->atom);
-            if (other && strcmp(key, other) == 0)
-                poly = sp_poly_substitute(&count->symbolic.algebra, poly, count->symbolic.symbols[k].atom, joined);
-            if (!poly) return NULL;
-        }
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+        if (symbol->fallback && strcmp(symbol->key, open) != 0)
+            sp_values_add(&defaults, symbol->atom, symbol->fallback);
     }
+    poly = sp_reduce(count, poly, &defaults);
+    sp_values_free(&defaults);
     return poly;
 }
 
-/* As it is called in the answer. */
-static struct sp_symbol_info named(struct sp_count *count, struct sp_symbol_info symbol, const struct sp_hyper *hyper)
-{
-    const char *key = pair_of(count, &symbol);
-    if (key && sp_configured(hyper, key).type != SP_LIST) symbol.name = symbol.key = key;
-    return symbol;
-}
-
-static bool solve(struct sp_solutions *solutions, struct sp_count *count, struct sp_count *settled,
-                  const struct sp_hyper *hyper, const char *group, struct sp_printed wanted, struct sp_error *error)
+/* One side of a pair: the other has its value. */
+static void solve_sides(struct sp_solutions *solutions, struct sp_count *count, const struct question *question,
+                        const struct sp_poly *poly, const char *key, struct sp_value pair)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
-    const struct sp_poly *poly = sp_count_group(count, group);
-    if (!poly) return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the table has no group [%s]", group);
-    struct sp_values values = sp_settle(count, settled, hyper);
-    poly = join_sides(count, poly, hyper);
-    for (size_t i = 0; poly && i < count->symbolic.symbol_count; i++) {
-        const struct sp_symbol_info symbol = named(count, count->symbolic.symbols[i], hyper);
-        if (!algebra->atoms[symbol.atom].is_condition && sp_poly_uses(poly, symbol.atom))
-            solve_for(solutions, count, poly, wanted, &values, &symbol);
+    for (size_t side = 0; side < pair.count; side++) {
+        const struct sp_poly *own = poly;
+        for (size_t other = 0; own && other < pair.count; other++) {
+            const char *name = sp_arena_printf(&algebra->arena, "at(%s, %zu)", key, other);
+            const struct sp_symbol_info *symbol = sp_sym_symbol(&count->symbolic, name);
+            if (other != side && symbol && pair.items[other].type == SP_INT)
+                own = sp_poly_substitute(algebra, own, symbol->atom, sp_poly_int(algebra, pair.items[other].integer));
+        }
+        const size_t atom = own ? only_atom(count, own) : SIZE_MAX;
+        if (atom != SIZE_MAX && pair.items[side].type == SP_INT)
+            add_solutions(solutions, count, question, own, atom, sp_arena_printf(&algebra->arena, "%s[%zu]", key, side),
+                          pair.items[side].integer);
     }
-    sp_values_free(&values);
-    if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
-    return !algebra->failed || sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s", algebra->failed);
 }
 
-static bool count_and_solve(struct sp_solutions *solutions, const struct sp_tables *tables, const struct sp_unit *unit,
-                            const struct sp_config *config, const char *group, struct sp_printed wanted,
-                            struct sp_error *error)
+/* False when the count is no polynomial in this hyper-parameter alone. */
+static bool solve_for(struct sp_solutions *solutions, const struct question *question, const struct known *known,
+                      size_t open, bool defaults)
 {
-    struct sp_count count = {0}, settled = {0};
-    struct sp_config *texts = sp_config_open(config, SP_OPEN_ALL_BUT_TEXTS);
-    const bool counted = sp_count_table(&count, tables, unit, sp_config_hyper(texts), false) &&
-                         sp_count_table(&settled, tables, unit, sp_config_hyper(config), true);
-    if (!counted)
-        sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s",
-                count.messages.data ? count.messages.data : settled.messages.data);
-    const bool good = counted && solve(solutions, &count, &settled, sp_config_hyper(config), group, wanted, error);
+    struct sp_count count;
+    struct sp_config *config = all_but(known, open, defaults);
+    const struct sp_value value = known->values[open];
+    bool good =
+        sp_count_table(&count, question->tables, question->table, sp_config_hyper(config), value.type == SP_INT);
+    const struct sp_poly *poly = good ? open_count(&count, question, known->keys[open]) : NULL;
+    const size_t atom = poly ? only_atom(&count, poly) : SIZE_MAX;
+    struct sp_rational rest;
+    if (!poly || count.symbolic.algebra.failed) good = false;
+    else if (value.type == SP_LIST) solve_sides(solutions, &count, question, poly, known->keys[open], value);
+    else if (atom != SIZE_MAX) add_solutions(solutions, &count, question, poly, atom, known->keys[open], value.integer);
+    else good = sp_poly_is_constant(poly, &rest); /* the count does not depend on it */
     sp_count_free(&count);
-    sp_count_free(&settled);
-    sp_config_free(texts);
+    sp_config_free(config);
+    return good;
+}
+
+static bool is_pair(struct sp_value value)
+{
+    return value.type == SP_LIST && value.count == 2 && value.items[0].type == SP_INT && value.items[1].type == SP_INT;
+}
+
+static void solve_all(struct sp_solutions *solutions, const struct question *question, const struct known *known)
+{
+    for (size_t i = 0; i < known->count; i++) {
+        if (known->values[i].type != SP_INT && !is_pair(known->values[i])) continue;
+        if (!solve_for(solutions, question, known, i, false) && !solve_for(solutions, question, known, i, true))
+            skip(solutions, known->keys[i]);
+    }
+    if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
+}
+
+static bool check_question(const struct question *question, const struct sp_prediction *prediction,
+                           struct sp_error *error)
+{
+    bool known = !question->group || strcmp(question->group, "total") == 0;
+    for (size_t i = 0; !known && i < sp_prediction_group_count(prediction); i++)
+        known = strcmp(sp_prediction_group(prediction, i).name, question->group) == 0;
+    return known || sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the table has no group [%s]", question->group);
+}
+
+static bool predict_and_solve(struct sp_solutions *solutions, const struct question *question,
+                              const struct sp_config *config, struct sp_error *error)
+{
+    struct known known = {0};
+    struct sp_prediction *prediction = sp_predict(question->tables, question->table->name, config, error);
+    const bool good = prediction && check_question(question, prediction, error);
+    if (good) {
+        read_known(&known, prediction);
+        solve_all(solutions, question, &known);
+    }
+    sp_prediction_free(prediction);
+    sp_arena_free(&known.arena);
     return good;
 }
 
@@ -217,7 +279,8 @@ static struct sp_solutions *solutions_of(const struct sp_tables *tables, const c
     struct sp_solutions *solutions = sp_realloc(NULL, 1, sizeof *solutions);
     *solutions = (struct sp_solutions){.rounded = wanted.least != wanted.most};
     solutions->asked = sp_arena_string(&solutions->arena, asked);
-    if (count_and_solve(solutions, tables, unit, config, group, wanted, error)) return solutions;
+    const struct question question = {tables, unit, group, wanted};
+    if (predict_and_solve(solutions, &question, config, error)) return solutions;
     sp_solutions_free(solutions);
     return NULL;
 }
