@@ -252,10 +252,51 @@ static bool check_question(const struct question *question, const struct sp_pred
     return known || sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the table has no group [%s]", question->group);
 }
 
+/* The one hyper-parameter that the table needs and the configuration lacks: it can be solved for as well. NULL when
+ * none is missing, or more than one. */
+static const char *missing_key(const struct question *question, const struct sp_config *config, struct sp_arena *arena)
+{
+    struct sp_count count;
+    const char *missing = NULL;
+    size_t found = 0;
+    if (sp_count_table(&count, question->tables, question->table, sp_config_hyper(config), true))
+        for (size_t i = 0; i < count.symbolic.symbol_count; i++) {
+            const struct sp_symbol_info *symbol = &count.symbolic.symbols[i];
+            if (symbol->fallback || !sp_poly_uses(count.total, symbol->atom)) continue;
+            if (count.symbolic.algebra.atoms[symbol->atom].is_condition) continue;
+            missing = sp_arena_string(arena, symbol->key);
+            found++;
+        }
+    sp_count_free(&count);
+    return found == 1 ? missing : NULL;
+}
+
+/* Predicts with 1 in the place of what is missing, only to see all the others. */
+static bool solve_missing(struct sp_solutions *solutions, const struct question *question,
+                          const struct sp_config *config, const char *key, struct sp_error *error)
+{
+    struct known known = {0};
+    struct sp_config *filled = sp_config_variant(config);
+    sp_config_set_value(filled, key, sp_value_int(1), "solve");
+    struct sp_prediction *prediction = sp_predict(question->tables, question->table->name, filled, error);
+    const bool good = prediction && check_question(question, prediction, error);
+    if (good) read_known(&known, prediction);
+    for (size_t i = 0; i < known.count; i++)
+        if (strcmp(known.keys[i], key) == 0 && !solve_for(solutions, question, &known, i, true))
+            skip(solutions, known.keys[i]);
+    for (size_t i = 0; i < solutions->count; i++) solutions->items[i].configured = "";
+    sp_prediction_free(prediction);
+    sp_config_free(filled);
+    sp_arena_free(&known.arena);
+    return good;
+}
+
 static bool predict_and_solve(struct sp_solutions *solutions, const struct question *question,
                               const struct sp_config *config, struct sp_error *error)
 {
     struct known known = {0};
+    const char *missing = missing_key(question, config, &solutions->arena);
+    if (missing) return solve_missing(solutions, question, config, missing, error);
     struct sp_prediction *prediction = sp_predict(question->tables, question->table->name, config, error);
     const bool good = prediction && check_question(question, prediction, error);
     if (good) {
