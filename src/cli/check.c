@@ -3,9 +3,13 @@
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
-    CLI_OPTION_CONFIG, CLI_OPTION_SET,
-    CLI_OPTION_TABLE,  {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
-    CLI_OPTION_JSON,   CLI_OPTION_COLOR,
+    CLI_OPTION_CONFIG,
+    CLI_OPTION_SET,
+    CLI_OPTION_TABLE,
+    CLI_OPTION_VOCABULARY,
+    {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_COLOR,
     CLI_OPTION_END,
 };
 
@@ -57,6 +61,7 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
     char *beside = sp_config_beside(path);
     if (!beside && !is_told(args)) return no_configuration(path);
     int status = cli_subject_open(&subject, args, beside);
+    if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = compare(args, &subject, inventory);
     cli_subject_close(&subject);
     sp_free(beside);
