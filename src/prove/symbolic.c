@@ -290,14 +290,17 @@ static bool chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, co
         *out = by_table ? *by_table : sp_sym_of_value(symbolic, value);
         return true;
     }
-    if (is_key(env, last) || is_side(env, last)) {
-        if (path) *out = open_symbol(symbolic, name ? name : path, path, NULL);
-        else if (is_key(env, last)) *out = bare_key(symbolic, env, last, name);
-        else return sp_sym_eval(symbolic, env, last, out);
-        return true;
-    }
     struct sp_sym fallback;
-    if (!sp_sym_eval(symbolic, env, last, &fallback)) return false;
+    if (is_key(env, last) || is_side(env, last)) { /* the default is another hyper-parameter, unless that is fixed */
+        const bool side = is_side(env, last);
+        const struct sp_value value = fixed(symbolic, key_path(symbolic, env, side ? last->args[0] : last));
+        if (!side) fallback = bare_key(symbolic, env, last, path ? NULL : name);
+        else if (!sp_sym_eval(symbolic, env, last, &fallback)) return false;
+        if (!path || sp_value_is_set(value)) {
+            *out = fallback;
+            return true;
+        }
+    } else if (!sp_sym_eval(symbolic, env, last, &fallback)) return false;
     if (path && !sym_depends(symbolic, fallback)) *out = open_symbol(symbolic, name ? name : path, path, &fallback);
     else *out = fallback; /* layer_types[i] default ...: the list is taken as absent */
     return true;
