@@ -24,8 +24,18 @@ static void expect_findings(struct sp_check *check, struct sp_expecting *expecti
     }
 }
 
+/* A cause that has no findings, such as a prefix, is expected by its id and "*". */
+static void expect_cause(struct sp_check *check, struct sp_expecting *expecting, struct sp_cause *cause)
+{
+    const char *reason = sp_expected(expecting, cause->id, NULL, "", NULL);
+    if (!reason) return;
+    cause->severity = SP_SEVERITY_NOTE;
+    cause->hint = NULL;
+    cause->message = sp_arena_printf(&check->arena, "%s (expected: %s)", cause->message, reason);
+}
+
 /* A cause whose findings are expected, all of them, is no fault. */
-static void excuse_causes(struct sp_check *check)
+static void excuse_causes(struct sp_check *check, struct sp_expecting *expecting)
 {
     size_t *expected = sp_realloc(NULL, check->cause_count, sizeof *expected);
     size_t *others = sp_realloc(NULL, check->cause_count, sizeof *others);
@@ -33,11 +43,12 @@ static void excuse_causes(struct sp_check *check)
     for (size_t i = 0; i < check->finding_count; i++)
         if (check->findings[i].cause != SP_NONE)
             (check->findings[i].reason ? expected : others)[check->findings[i].cause]++;
-    for (size_t i = 0; i < check->cause_count; i++)
-        if (expected[i] && !others[i]) {
-            check->causes[i].severity = SP_SEVERITY_NOTE;
-            check->causes[i].hint = NULL;
-        }
+    for (size_t i = 0; i < check->cause_count; i++) {
+        if (!expected[i] && !others[i]) expect_cause(check, expecting, &check->causes[i]);
+        if (!expected[i] || others[i]) continue;
+        check->causes[i].severity = SP_SEVERITY_NOTE;
+        check->causes[i].hint = NULL;
+    }
     free(expected);
     free(others);
 }
@@ -56,7 +67,7 @@ void sp_check_expect(struct sp_check *check, const struct sp_expectations *expec
 {
     struct sp_expecting expecting = {.expectations = expectations};
     expect_findings(check, &expecting);
-    excuse_causes(check);
+    excuse_causes(check, &expecting);
     sp_expecting_end(&expecting, &check->arena, add_left_over, check);
     sp_decide(check);
     sp_group_findings(check);

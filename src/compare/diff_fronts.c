@@ -131,9 +131,7 @@ static void apply(struct sp_pairing *p, const struct front *front)
 {
     const size_t length = strlen(front->from);
     struct sp_arena scratch = {0};
-    const size_t translation =
-        sp_pairing_translation(p, sp_arena_printf(&scratch, "%s*", sp_pattern_shown(&scratch, front->from)),
-                               sp_arena_printf(&scratch, "%s*", sp_pattern_shown(&scratch, front->to)));
+    const size_t translation = sp_pairing_translation(p, front->from, front->to, "*");
     for (size_t i = 0; i < p->a.count; i++) {
         const char *text = sp_pairing_text(p, &p->a.items[i]);
         if (strncmp(text, front->from, length) != 0) continue;

@@ -120,31 +120,27 @@ const char *sp_pairing_text(const struct sp_pairing *p, const struct sp_side *si
     return sp_pattern_text(&p->patterns, side->members->pattern);
 }
 
-size_t sp_pairing_translation(struct sp_pairing *p, const char *from, const char *to)
+size_t sp_pairing_translation(struct sp_pairing *p, const char *a, const char *b, const char *rest)
 {
     struct sp_diff *diff = p->diff;
+    struct sp_component differs;
+    struct sp_arena scratch = {0};
+    const char *from = sp_pattern_shown(&scratch, a), *to = sp_pattern_shown(&scratch, b), *before = "";
+    if (sp_one_component(a, b, &differs)) {
+        if (differs.a > a) before = "*.";
+        if (differs.a[differs.a_length]) rest = ".*";
+        from = sp_arena_copy(&scratch, differs.a, differs.a_length);
+        to = sp_arena_copy(&scratch, differs.b, differs.b_length);
+    }
     SP_GROW(diff->translations, diff->translation_count, diff->translation_capacity);
     diff->translations[diff->translation_count] =
-        (struct sp_translation){sp_arena_string(&diff->arena, from), sp_arena_string(&diff->arena, to)};
+        (struct sp_translation){sp_arena_printf(&diff->arena, "%s%s%s", before, from, rest),
+                                sp_arena_printf(&diff->arena, "%s%s%s", before, to, rest)};
+    sp_arena_free(&scratch);
     return diff->translation_count++;
 }
 
 /* ---- 4: a name that is like it ---- */
-
-static size_t translate_pattern(struct sp_pairing *p, const char *a, const char *b)
-{
-    struct sp_component differs;
-    struct sp_arena scratch = {0};
-    const char *from = sp_pattern_shown(&scratch, a), *to = sp_pattern_shown(&scratch, b);
-    if (sp_one_component(a, b, &differs)) {
-        const char *before = differs.a == a ? "" : "*.", *behind = differs.a[differs.a_length] ? ".*" : "";
-        from = sp_arena_printf(&scratch, "%s%.*s%s", before, (int)differs.a_length, differs.a, behind);
-        to = sp_arena_printf(&scratch, "%s%.*s%s", before, (int)differs.b_length, differs.b, behind);
-    }
-    const size_t translation = sp_pairing_translation(p, from, to);
-    sp_arena_free(&scratch);
-    return translation;
-}
 
 static void pair_alike(struct sp_pairing *p)
 {
@@ -152,8 +148,8 @@ static void pair_alike(struct sp_pairing *p)
     for (size_t i = 0; i < p->a.count; i++) {
         const struct sp_side *a = &p->a.items[i];
         if (a->other)
-            sp_pairing_join(p, a, a->other, translate_pattern(p, sp_pairing_text(p, a), sp_pairing_text(p, a->other)),
-                            false);
+            sp_pairing_join(p, a, a->other,
+                            sp_pairing_translation(p, sp_pairing_text(p, a), sp_pairing_text(p, a->other), ""), false);
     }
 }
 

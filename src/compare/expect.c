@@ -95,15 +95,15 @@ void sp_expecting_end(struct sp_expecting *expecting, struct sp_arena *arena,
     for (size_t i = 0; i < all->count; i++) {
         const struct sp_expectation *item = &all->items[i];
         const bool unused = !expecting->fulfilled || !expecting->fulfilled[i];
-        struct sp_left_over left = {.name = item->name};
+        struct sp_left_over left = {.id = item->expired ? "expired" : "unused"};
         if (!item->expired && !unused) continue;
-        left.id = item->expired ? "expired" : "unused";
+        left.name = sp_arena_printf(arena, "%s %s", item->id, item->name);
         if (item->expired)
             left.message = sp_arena_printf(arena, "was expected until %s (%s:%zu: %s)", item->until, all->path,
                                            item->line, item->reason);
         else
-            left.message = sp_arena_printf(arena, "is expected to differ and does not (%s:%zu: %s)", all->path,
-                                           item->line, item->reason);
+            left.message = sp_arena_printf(arena, "is expected and was not found (%s:%zu: %s)", all->path, item->line,
+                                           item->reason);
         add(context, left);
     }
     free(expecting->fulfilled);

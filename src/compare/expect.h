@@ -38,9 +38,9 @@ struct sp_expecting {
 const char *sp_expected(struct sp_expecting *expecting, const char *id, const char *cause, const char *name,
                         const char *other);
 
-/* An expectation that no finding fulfils, or that is past its day: a finding of its own. */
+/* An expectation that no finding fulfils, or that is past its day: a finding of its own, called "missing lm_head.*". */
 struct sp_left_over {
-    const char *id, *name, *message; /* in the arena, or of the expectations */
+    const char *id, *name, *message; /* static, or in the arena */
 };
 
 /* Calls `add` for each of these, in the order of the file. */

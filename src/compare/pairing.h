@@ -22,8 +22,9 @@ void sp_pairing_join(struct sp_pairing *pairing, const struct sp_side *a, const 
 const char *sp_pairing_text(const struct sp_pairing *pairing, const struct sp_side *side);
 /* The side of that pattern, or NULL. */
 const struct sp_side *sp_pairing_side(const struct sp_sides *sides, size_t pattern);
-/* Both are copied. Returns its number. */
-size_t sp_pairing_translation(struct sp_pairing *pairing, const char *from, const char *to);
+/* Keeps how a pattern, or its beginning, of A becomes one of B: in short when one component differs, "*.h.*", else
+ * whole, with `rest` behind it. Returns its number. */
+size_t sp_pairing_translation(struct sp_pairing *pairing, const char *a, const char *b, const char *rest);
 
 /* diff_fronts.c */
 void sp_pairing_fronts(struct sp_pairing *pairing);

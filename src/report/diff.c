@@ -283,8 +283,37 @@ static void put_finding(struct sp_text *text, const struct sp_report_options *op
 static bool is_shown(const struct sp_diff_finding *finding, bool all, bool notes)
 {
     const bool in_short = strcmp(finding->id, "renamed") == 0 || strcmp(finding->id, "state") == 0;
-    if (in_short && !all && !finding->reason) return false;
+    if (in_short && !all) return false;
     return (finding->severity == SP_SEVERITY_NOTE) == notes;
+}
+
+static void put_expected_names(struct sp_text *text, const struct sp_report_options *options, size_t count,
+                               const char *reason)
+{
+    if (!count) return;
+    sp_put_severity(text, options, SP_SEVERITY_NOTE);
+    sp_put_count(text, count, "tensor renamed", "tensors renamed");
+    sp_put_reason(text, reason);
+    sp_text_puts(text, "\n");
+}
+
+/* How many of the renamed ones are expected, for each reason. */
+static void put_all_expected_names(const struct sp_diff *diff, struct sp_text *text,
+                                   const struct sp_report_options *options)
+{
+    const char *reason = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < diff->finding_count; i++) {
+        const struct sp_diff_finding *finding = &diff->findings[i];
+        if (strcmp(finding->id, "renamed") != 0 || !finding->reason) continue;
+        if (finding->reason != reason) {
+            put_expected_names(text, options, count, reason);
+            count = 0;
+        }
+        reason = finding->reason;
+        count++;
+    }
+    put_expected_names(text, options, count, reason);
 }
 
 static void put_state(const struct sp_diff *diff, struct sp_text *text, const struct sp_report_options *options)
@@ -292,7 +321,7 @@ static void put_state(const struct sp_diff *diff, struct sp_text *text, const st
     size_t in_a = 0, in_b = 0;
     for (size_t i = 0; i < diff->finding_count; i++) {
         const struct sp_diff_finding *finding = &diff->findings[i];
-        if (strcmp(finding->id, "state") != 0 || finding->reason) continue;
+        if (strcmp(finding->id, "state") != 0) continue;
         in_a += finding->b == SP_NONE;
         in_b += finding->a == SP_NONE;
     }
@@ -316,7 +345,10 @@ static void put_findings(const struct sp_diff *diff, struct sp_text *text, const
         if (options->all) put_finding(&body, &options->report, finding->name, 1, finding);
         else put_finding(&body, &options->report, diff->groups[i].name, diff->groups[i].count, finding);
     }
-    if (notes && !options->all) put_state(diff, &body, &options->report);
+    if (notes && !options->all) {
+        put_all_expected_names(diff, &body, &options->report);
+        put_state(diff, &body, &options->report);
+    }
     if (body.length) {
         sp_put_heading(text, &options->report, notes ? "notes" : "findings");
         sp_text_append(text, body.data, body.length);
