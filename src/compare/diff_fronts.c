@@ -127,6 +127,13 @@ static int compare_fronts(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
+/* Enough of them agree that a tensor may have another shape as well. */
+static bool is_firm(const struct front *front)
+{
+    const bool is_prefix = !*front->from || !*front->to;
+    return front->patterns > 1 || (is_prefix && front->tensors > 1);
+}
+
 static void apply(struct sp_pairing *p, const struct front *front)
 {
     const size_t length = strlen(front->from);
@@ -137,7 +144,7 @@ static void apply(struct sp_pairing *p, const struct front *front)
         if (strncmp(text, front->from, length) != 0) continue;
         const char *wanted = sp_arena_printf(&scratch, "%s%s", front->to, text + length);
         const struct sp_side *b = sp_pairing_side(&p->b, sp_pattern_of(&p->patterns, wanted, NULL));
-        if (b) sp_pairing_join(p, &p->a.items[i], b, translation, front->patterns > 1);
+        if (b) sp_pairing_join(p, &p->a.items[i], b, translation, is_firm(front));
     }
     sp_arena_free(&scratch);
 }

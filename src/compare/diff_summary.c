@@ -55,7 +55,7 @@ static const struct {
     {"removed", "tensor", "removed", false},       {"added", "tensor", "added", false},
     {"shape", "tensor", "of another shape", true}, {"transposed", "tensor", "transposed", true},
     {"dtype", "tensor", "of another dtype", true}, {"tied", "tensor", "tied otherwise", false},
-    {"data", "tensor", "with other data", false},  {"not-compared", "tensor", "not compared", true},
+    {"data", "tensor", "with other data", false},  {"not-compared", "tensor", "not compared", false},
     {"renamed", "tensor", "renamed", false},       {"unused", "expectation", "unused", false},
     {"expired", "expectation", "expired", false},
 };

@@ -50,7 +50,6 @@ static void json_alone(struct sp_writer *json, const struct sp_diff *diff, const
         sp_write_open_line(json, '{');
         json_text(json, "name", finding->name);
         json_fields(json, inventory, sp_inventory_tensor(inventory, in_a ? finding->a : finding->b));
-        json_text(json, "reason", finding->reason);
         sp_write_close(json);
     }
     sp_write_close(json);
