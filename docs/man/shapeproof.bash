@@ -31,6 +31,7 @@ _shapeproof() {
     prove:--table|prove:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     prove:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     solve:--total|solve:-n) COMPREPLY=() ;;
+    solve:--rounds-to|solve:-r) COMPREPLY=() ;;
     solve:--group|solve:-g) COMPREPLY=() ;;
     solve:--config|solve:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
     solve:--set|solve:-S) COMPREPLY=() ;;
@@ -49,9 +50,9 @@ _shapeproof() {
         derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
         diff) words='--data --expect= --all --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --json --color= --help' ;;
-        predict) words='--config= --set= --table= --all --json --color= --help' ;;
+        predict) words='--config= --set= --table= --all --formulas --json --color= --help' ;;
         prove) words='--claims= --table= --all --json --color= --help' ;;
-        solve) words='--total= --group= --config= --set= --table= --json --color= --help' ;;
+        solve) words='--total= --rounds-to= --group= --config= --set= --table= --json --color= --help' ;;
         tables) words='--table= --json --color= --help' ;;
         help) words='--help' ;;
         esac

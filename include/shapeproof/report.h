@@ -59,6 +59,7 @@ SP_API char *sp_report_inspect(const struct sp_inventory *inventory, const struc
 struct sp_predict_options {
     struct sp_report_options report;
     bool all; /* text: one line per tensor; otherwise tensors that differ in their indices alone share a line */
+    const struct sp_derivation *forms; /* of sp_derive_prediction: formulas beside the sub-totals; NULL for none */
 };
 
 /* What a checkpoint should hold. `options` and `length` may be NULL. */
@@ -99,7 +100,7 @@ SP_API char *sp_report_derive(const char *table, const struct sp_derivation *der
                               const struct sp_derive_options *options, size_t *length);
 
 /* What would give the total. `options` and `length` may be NULL. */
-SP_API char *sp_report_solve(const char *table, uint64_t total, const struct sp_solutions *solutions,
+SP_API char *sp_report_solve(const char *table, const struct sp_solutions *solutions,
                              const struct sp_report_options *options, size_t *length);
 
 /* The tables of a set, one line each. `options` and `length` may be NULL. */

@@ -122,7 +122,7 @@ static void offer_prefixes(struct prefixes *prefixes, const char *name)
     if (prefixes->names == OFFERS) return;
     prefixes->names++;
     for (size_t i = 0; name[i] && components < MAX_COMPONENTS; i++)
-        if (name[i] == '.') {
+        if (name[i] == '.' || name[i] == ':') { /* MXNet writes "arg:" in front */
             note_prefix(prefixes, name, i + 1);
             components++;
         }

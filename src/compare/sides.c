@@ -176,7 +176,8 @@ bool sp_one_component(const char *a, const char *b, struct sp_component *compone
         a += a_length + 1;
         b += b_length + 1;
     }
-    if (!found.a || memchr(found.a, SP_INDEX_MARK, found.a_length) || memchr(found.b, SP_INDEX_MARK, found.b_length))
+    if (!found.a || memchr(found.a, (unsigned char)SP_INDEX_MARK, found.a_length) ||
+        memchr(found.b, (unsigned char)SP_INDEX_MARK, found.b_length))
         return false;
     *component = found;
     return true;

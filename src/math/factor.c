@@ -36,20 +36,11 @@ static struct sp_term shared_monomial(struct sp_algebra *algebra, const struct s
     return shared;
 }
 
-/* a / shared; done by hand, since a condition that all terms have may be taken out, though it may be 0. */
-static const struct sp_poly *without_shared(struct sp_algebra *algebra, const struct sp_poly *a,
-                                            const struct sp_term *shared)
+static const struct sp_poly *divide_by_term(struct sp_algebra *algebra, const struct sp_poly *a,
+                                            const struct sp_term *term)
 {
-    struct sp_rational inverse;
-    if (!sp_rational_div(sp_rational_int(1), shared->coefficient, &inverse)) return NULL;
-    for (size_t i = 0; i < shared->count && a; i++) {
-        const struct sp_factor factor = shared->factors[i];
-        const struct sp_poly *x = sp_poly_atom(algebra, factor.atom);
-        a = algebra->atoms[factor.atom].is_condition
-                ? sp_poly_coefficient(algebra, a, factor.atom, 1)
-                : sp_poly_divide(algebra, a, sp_poly_power(algebra, x, factor.exponent));
-    }
-    return attempt(algebra, a ? sp_poly_scale(algebra, a, inverse) : NULL);
+    const struct sp_poly single = {term, 1};
+    return attempt(algebra, sp_poly_divide(algebra, a, &single));
 }
 
 /* ---- divisors ---- */
@@ -118,7 +109,7 @@ static bool linear_divisor(struct sp_algebra *algebra, const struct sp_poly *a, 
     const struct sp_poly *linear =
         sp_poly_sub(algebra, sp_poly_scale(algebra, x, lead), sp_poly_int(algebra, sign * root));
     const struct sp_term shared = {content_of(linear), NULL, 0};
-    linear = without_shared(algebra, linear, &shared);
+    linear = divide_by_term(algebra, linear, &shared);
     return linear && divide(algebra, a, linear, found);
 }
 
@@ -147,7 +138,7 @@ static void factor(struct sp_algebra *algebra, const struct sp_poly *a, int dept
     struct division found;
     const struct sp_term one = {{1, 1}, NULL, 0};
     *factors = (struct sp_factors){.monomial = shared_monomial(algebra, a)};
-    const struct sp_poly *rest = without_shared(algebra, a, &factors->monomial);
+    const struct sp_poly *rest = divide_by_term(algebra, a, &factors->monomial);
     if (!rest) {
         factors->monomial = one;
         rest = a;

@@ -102,6 +102,16 @@ bool sp_poly_evaluate(const struct sp_poly *a, const struct sp_rational *values,
 size_t sp_poly_roots(struct sp_algebra *algebra, const struct sp_poly *a, size_t atom, int64_t *roots, size_t limit,
                      bool *complete);
 
+/* Whole numbers from `first` to `last`, both included; INT64_MAX is without end. */
+struct sp_range {
+    int64_t first, last;
+};
+
+/* Where, from 1 up, a polynomial in that one atom is not negative, in order; at most `limit` ranges. Returns their
+ * number; *complete is false when the search could not decide exactly. */
+size_t sp_poly_ranges(struct sp_algebra *algebra, const struct sp_poly *a, size_t atom, struct sp_range *ranges,
+                      size_t limit, bool *complete);
+
 enum sp_notation { SP_NOTATION_TEXT, SP_NOTATION_LATEX };
 
 /* "12*L*E^2 + 13*L*E + 2*E": every term for itself. */

@@ -13,6 +13,7 @@ struct sp_probe {
     const struct sp_file *file;
     const unsigned char *head; /* min(size, SP_PROBE_BYTES) bytes */
     size_t head_length;
+    bool deep; /* no reader knew the head: now a probe may look further into the file */
 };
 
 /* Where the bytes of a tensor lie in its file, or why they cannot be read from there. */

@@ -97,8 +97,8 @@ static void put_json(const struct sp_check *check, struct sp_text *text)
     sp_write_string(&json, sp_verdict_name(check->verdict));
     sp_write_key(&json, "table");
     sp_write_string(&json, sp_prediction_table(check->prediction));
-    sp_json_hyperparameters(&json, check->prediction);
-    sp_json_predicted_totals(&json, "predicted", check->prediction);
+    sp_json_hyperparameters(&json, check->prediction, NULL);
+    sp_json_predicted_totals(&json, "predicted", check->prediction, NULL);
     json_found(&json, check);
     sp_write_key(&json, "causes");
     sp_write_open(&json, '[');

@@ -32,6 +32,7 @@ static unsigned probe(const struct sp_probe *probe)
 {
     if (probe->head_length >= sizeof signature && !memcmp(probe->head, signature, sizeof signature))
         return 8 * sizeof signature;
+    if (!probe->deep) return 0; /* behind a user block of any size: in other files there is tensor data */
     return sp_h5_signature(probe->file) == UINT64_MAX ? 0 : sizeof signature;
 }
 

@@ -169,9 +169,10 @@ static bool is_big_endian(struct sp_zip *zip, const char *prefix, struct sp_aren
     *big = false;
     if (index == SIZE_MAX) return true;
     char *text = sp_zip_read(zip, index, MAX_BYTEORDER_TEXT, &length, error);
-    *big = text && !strcmp(text, "big");
+    if (!text) return false;
+    *big = !strcmp(text, "big");
     free(text);
-    return text;
+    return true;
 }
 
 bool sp_torch_zip_locate(struct sp_zip *zip, size_t pickle, uint32_t file_index, const struct sp_inventory *inventory,
