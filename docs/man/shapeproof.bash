@@ -11,6 +11,7 @@ _shapeproof() {
     check:--config|check:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--set|check:-S) COMPREPLY=() ;;
     check:--table|check:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    check:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     check:--expect|check:-e) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     derive:--config|derive:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
@@ -26,6 +27,7 @@ _shapeproof() {
     predict:--config|predict:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
     predict:--set|predict:-S) COMPREPLY=() ;;
     predict:--table|predict:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    predict:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     predict:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     prove:--claims) COMPREPLY=($(compgen -f -- "$word")) ;;
     prove:--table|prove:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
@@ -46,11 +48,11 @@ _shapeproof() {
             return
         fi
         case $command in
-        check) words='--config= --set= --table= --all --expect= --json --color= --help' ;;
+        check) words='--config= --set= --table= --vocabulary= --all --expect= --json --color= --help' ;;
         derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
         diff) words='--data --expect= --all --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --json --color= --help' ;;
-        predict) words='--config= --set= --table= --all --formulas --json --color= --help' ;;
+        predict) words='--config= --set= --table= --vocabulary= --all --formulas --json --color= --help' ;;
         prove) words='--claims= --table= --all --json --color= --help' ;;
         solve) words='--total= --rounds-to= --group= --config= --set= --table= --json --color= --help' ;;
         tables) words='--table= --json --color= --help' ;;

@@ -166,10 +166,7 @@ size_t sp_poly_roots(struct sp_algebra *algebra, const struct sp_poly *a, size_t
 
 /* ---- ranges ---- */
 
-static uint64_t magnitude(int64_t value)
-{
-    return value < 0 ? -(uint64_t)value : (uint64_t)value;
-}
+static uint64_t magnitude(int64_t value) { return value < 0 ? -(uint64_t)value : (uint64_t)value; }
 
 /* No sign changes further out (Cauchy), and none of a derivative (Gauss and Lucas). */
 static int64_t sign_bound(const struct univariate *p)
