@@ -10,6 +10,7 @@
 
 #include "shapeproof/api.h"
 #include "shapeproof/check.h"
+#include "shapeproof/diff.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
@@ -72,6 +73,14 @@ struct sp_check_options {
 
 /* The verdict first, then causes, then findings. `options` and `length` may be NULL. */
 SP_API char *sp_report_check(const struct sp_check *check, const struct sp_check_options *options, size_t *length);
+
+struct sp_diff_report_options {
+    struct sp_report_options report;
+    bool all; /* text: one line per finding; otherwise findings that differ in their indices alone share a line */
+};
+
+/* The verdict first, then how names were translated, then findings. `options` and `length` may be NULL. */
+SP_API char *sp_report_diff(const struct sp_diff *diff, const struct sp_diff_report_options *options, size_t *length);
 
 struct sp_prove_options {
     struct sp_report_options report;

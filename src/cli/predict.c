@@ -6,6 +6,7 @@ static const struct cli_option options[] = {
     CLI_OPTION_CONFIG,
     CLI_OPTION_SET,
     CLI_OPTION_TABLE,
+    CLI_OPTION_VOCABULARY,
     {.name = "all", .letter = 'a', .help = "one line per tensor, none collapsed over its indices"},
     {.name = "formulas", .letter = 'f', .help = "beside each sub-total the formula that gives it"},
     CLI_OPTION_JSON,
@@ -57,6 +58,7 @@ static int run(const struct cli_args *args)
 {
     struct cli_subject subject;
     int status = cli_subject_open(&subject, args, NULL);
+    if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = predict(args, &subject);
     cli_subject_close(&subject);
     return status;

@@ -141,7 +141,7 @@ static size_t *merge_keys(struct sp_check *check)
         kind.length = 0;
         sp_text_printf(&kind, "%d %zu %s|%s|%s|", (int)finding->severity, finding->cause, finding->id,
                        finding->expected ? finding->expected : "", finding->found ? finding->found : "");
-        sp_text_puts(&kind, finding->message);
+        sp_text_printf(&kind, "%s|%s", finding->message, finding->reason ? finding->reason : "");
         keys[i] = sp_kind_of(&kinds, &kind);
     }
     sp_text_free(&kind);
@@ -166,6 +166,7 @@ void sp_group_findings(struct sp_check *check)
         input[i] = (struct sp_collapse_input){check->findings[i].name, keys[i]};
     const size_t count = sp_collapse(&check->arena, input, check->finding_count, &collapsed);
     check->groups = sp_arena_array(&check->arena, count, sizeof *check->groups);
+    check->group_count = 0;
     for (int section = OPEN; section < SECTIONS; section++)
         for (size_t i = 0; i < count; i++) {
             const struct sp_finding *first = &check->findings[collapsed[i].first];

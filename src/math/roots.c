@@ -166,17 +166,18 @@ size_t sp_poly_roots(struct sp_algebra *algebra, const struct sp_poly *a, size_t
 
 /* ---- ranges ---- */
 
+static uint64_t magnitude(int64_t value) { return value < 0 ? -(uint64_t)value : (uint64_t)value; }
+
 /* No sign changes further out (Cauchy), and none of a derivative (Gauss and Lucas). */
 static int64_t sign_bound(const struct univariate *p)
 {
     uint64_t largest = 0;
-    const int64_t lead = p->coefficient[p->degree];
     for (int k = 0; k < p->degree; k++) {
-        const int64_t c = p->coefficient[k];
-        const uint64_t size = c < 0 ? -(uint64_t)c : (uint64_t)c;
+        const uint64_t size = magnitude(p->coefficient[k]);
         if (size > largest) largest = size;
     }
-    const uint64_t bound = largest / (lead < 0 ? -(uint64_t)lead : (uint64_t)lead) + 2;
+    const uint64_t lead = magnitude(p->coefficient[p->degree]);
+    const uint64_t bound = lead ? largest / lead + 2 : 2;
     return bound > INT64_MAX ? INT64_MAX : (int64_t)bound;
 }
 

@@ -64,6 +64,7 @@ static void collect_symbols(const struct sp_trial *trial, const struct sp_poly *
         bool known = false;
         for (size_t i = 0; i < point->count; i++) known = known || point->atoms[i] == atom;
         if (known || !sp_poly_uses(poly, atom) || point->count == MAX_SYMBOLS) continue;
+        if (!sp_symbol_of(trial->count, atom)) continue; /* no polynomial in the symbols */
         point->values[point->count] = 1;
         point->atoms[point->count++] = atom;
     }
@@ -160,23 +161,54 @@ static const char *describe_point(struct sp_trial *trial, const struct point *po
     return kept;
 }
 
+/* Both sides at the point; a side that is no polynomial in the symbols is counted there. */
+static bool sides_of(const struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *left,
+                     const struct sp_poly *error, const struct point *point, struct sp_rational *truth,
+                     struct sp_rational *claimed)
+{
+    struct sp_algebra *algebra = &trial->count->symbolic.algebra;
+    struct sp_values fixed = {0};
+    struct sp_rational gap;
+    if (sp_is_transparent(trial->count, left))
+        return value_at(trial, left, point, truth) && value_at(trial, error, point, &gap) &&
+               sp_rational_add(*truth, gap, claimed);
+    for (size_t i = 0; i < point->count; i++)
+        sp_values_add(&fixed, point->atoms[i], sp_poly_int(algebra, point->values[i]));
+    for (size_t i = 0; i < values->count; i++) sp_values_add(&fixed, values->atoms[i], values->values[i]);
+    const bool good = sp_trial_sides_at(trial, &fixed, truth, claimed);
+    sp_values_free(&fixed);
+    return good;
+}
+
+/* The symbols of what is no polynomial stand in its text alone, so all that are left are taken. */
+static void collect_others(const struct sp_trial *trial, const struct sp_poly *left, const struct sp_values *values,
+                           struct point *point)
+{
+    collect_symbols(trial, left, point);
+    if (sp_is_transparent(trial->count, left)) return;
+    for (size_t i = 0; i < trial->count->symbolic.symbol_count; i++) {
+        const size_t atom = trial->count->symbolic.symbols[i].atom;
+        bool given = trial->count->symbolic.algebra.atoms[atom].is_condition;
+        for (size_t k = 0; k < values->count; k++) given = given || values->atoms[k] == atom;
+        if (!given) collect_symbols(trial, sp_poly_atom(&trial->count->symbolic.algebra, atom), point);
+    }
+}
+
 bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error)
 {
     struct constraints constraints;
     struct point point;
-    struct sp_rational gap, truth, claimed;
+    struct sp_rational truth, claimed;
     const struct sp_poly *left = sp_reduce(trial->count, trial->left, values);
     if (!left || !sp_is_transparent(trial->count, error) || !find_constraints(trial, values, &constraints) ||
         (!find_point(trial, &constraints, left, error, true, &point) &&
          !find_point(trial, &constraints, left, error, false, &point)))
         return false;
     const size_t shown = point.count;
-    collect_symbols(trial, left, &point); /* the others are 1 */
+    collect_others(trial, left, values, &point); /* they are 1 */
     trial->proof.verdict = SP_REFUTED;
     trial->proof.difference = describe(trial, values, error);
-    const bool known = sp_is_transparent(trial->count, left) && value_at(trial, left, &point, &truth) &&
-                       value_at(trial, error, &point, &gap) && sp_rational_add(truth, gap, &claimed);
-    if (!known) return true;
+    if (!sides_of(trial, values, left, error, &point, &truth, &claimed)) return true;
     const char *numbers = describe_point(trial, &point, shown, truth, claimed);
     if (point.count) trial->proof.counterexample = numbers;
     else trial->proof.difference = numbers; /* of two plain numbers there are no examples */

@@ -17,21 +17,6 @@ static bool constant_side(struct sp_count *count, const struct sp_poly *side, st
     return reduced && sp_poly_is_constant(reduced, number);
 }
 
-static bool sides_at(const struct sp_trial *trial, const struct sp_config *config, struct sp_rational *left,
-                     struct sp_rational *right)
-{
-    struct sp_count there;
-    struct sp_trial local = *trial;
-    local.count = &there;
-    local.when = (struct sp_values){0};
-    const bool good =
-        sp_count_table(&there, trial->count->tables, trial->count->table, sp_config_hyper(config), true) &&
-        sp_trial_read_sides(&local) && constant_side(&there, local.left, left) &&
-        constant_side(&there, local.right, right);
-    sp_count_free(&there);
-    return good;
-}
-
 /* Puts the values of the symbols into a configuration. A symbol that is computed from keys has none there. */
 static void configure(const struct sp_trial *trial, const struct sp_values *values, struct sp_config *config)
 {
@@ -45,6 +30,24 @@ static void configure(const struct sp_trial *trial, const struct sp_values *valu
             sp_config_set_value(config, symbol->key,
                                 condition ? sp_value_bool(number.num != 0) : sp_value_int(number.num), "claim");
     }
+}
+
+bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
+                       struct sp_rational *right)
+{
+    struct sp_config *config = sp_config_variant(trial->settings);
+    struct sp_count there;
+    struct sp_trial local = *trial;
+    local.count = &there;
+    local.when = (struct sp_values){0};
+    configure(trial, values, config);
+    const bool good =
+        sp_count_table(&there, trial->count->tables, trial->count->table, sp_config_hyper(config), true) &&
+        sp_trial_read_sides(&local) && constant_side(&there, local.left, left) &&
+        constant_side(&there, local.right, right);
+    sp_count_free(&there);
+    sp_config_free(config);
+    return good;
 }
 
 /* ---- examples ---- */
@@ -64,13 +67,9 @@ bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct s
     struct sp_values all = {0};
     for (size_t i = 0; i < trial->when.count; i++) sp_values_add(&all, trial->when.atoms[i], trial->when.values[i]);
     sp_values_add_defaults(trial->count, &all, false);
-    bool good = number_of(trial, trial->left, &all, left) && number_of(trial, trial->right, &all, right);
-    if (!good) {
-        struct sp_config *config = sp_config_variant(trial->settings);
-        configure(trial, &all, config);
-        good = sides_at(trial, config, left, right);
-        sp_config_free(config);
-    }
+    const bool good = (number_of(trial, trial->left, &all, left) && number_of(trial, trial->right, &all, right)) ||
+                      sp_trial_sides_at(trial, &all, left, right);
+    if (good) trial->proof.difference = NULL; /* what the first try had to say */
     sp_values_free(&all);
     return good;
 }
@@ -149,12 +148,8 @@ static int try_point(struct sp_trial *trial, uint64_t *state, const char **examp
     struct sp_values values = {0};
     struct sp_rational left = {0, 1}, right = {0, 1};
     int result = -1;
-    if (set_point(trial, &values, state)) {
-        struct sp_config *config = sp_config_variant(trial->settings);
-        configure(trial, &values, config);
-        if (sides_at(trial, config, &left, &right)) result = sp_rational_compare(left, right) == 0;
-        sp_config_free(config);
-    }
+    if (set_point(trial, &values, state) && sp_trial_sides_at(trial, &values, &left, &right))
+        result = sp_rational_compare(left, right) == 0;
     if (result == 0) *example = describe_point(trial, &values, left, right);
     sp_values_free(&values);
     return result;

@@ -35,6 +35,9 @@ bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, con
 /* points.c: the values of both sides when the claim's values and the table's defaults are put in; false, and
  * undecided, when they do not settle it. */
 bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct sp_rational *right);
+/* The same when the table is counted with these values fixed, so that what is no polynomial has a value. */
+bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
+                       struct sp_rational *right);
 /* Tries the claim at points, where a polynomial cannot decide. */
 void sp_trial_try_points(struct sp_trial *trial);
 

@@ -83,9 +83,9 @@ static void exact(void **state)
     (void)state;
     const char *const *settings = SETTINGS("vocab_size_src=29624", "vocab_size_trg=28059", "num_layers=1",
                                            "transformer_feed_forward_num_hidden=300");
-    assert_int_equal(solve("sockeye_transformer", settings, NULL, 49181083, "Vt").value, 29507);
-    assert_int_equal(solve("sockeye_transformer", settings, NULL, 49181083, "Vt").last, 29507);
-    assert_null(solve("sockeye_transformer", settings, NULL, 49181084, "Vt").name);
+    assert_int_equal(solve("nparam_transformer", settings, NULL, 49181083, "Vt").value, 29507);
+    assert_int_equal(solve("nparam_transformer", settings, NULL, 49181083, "Vt").last, 29507);
+    assert_null(solve("nparam_transformer", settings, NULL, 49181084, "Vt").name);
     const char *const *gpt2 = SETTINGS("vocab_size=50000");
     assert_int_equal(solve("gpt2", gpt2, NULL, 124439808, "V").value, 50257);
 }
