@@ -171,6 +171,28 @@ static void add_solutions(struct sp_solutions *solutions, struct sp_count *count
     for (size_t i = 0; i < found; i++) add_solution(solutions, &shown, configured, ranges[i]);
 }
 
+/* A symbol of the open hyper-parameter: itself, or one side of it when it is a pair. */
+static bool is_open(const struct sp_symbol_info *symbol, const char *open)
+{
+    const size_t length = strlen(open);
+    const bool side = strncmp(symbol->key, "at(", 3) == 0 && strncmp(symbol->key + 3, open, length) == 0 &&
+                      symbol->key[3 + length] == ',';
+    return side || strcmp(symbol->key, open) == 0;
+}
+
+/* One value stands for both sides: their symbols become the first of them. */
+static const struct sp_poly *join_sides(struct sp_count *count, const struct sp_poly *poly, const char *open)
+{
+    const struct sp_poly *first = NULL;
+    for (size_t i = 0; poly && i < count->symbolic.symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+        if (!is_open(symbol, open)) continue;
+        if (first) poly = sp_poly_substitute(&count->symbolic.algebra, poly, symbol->atom, first);
+        else first = sp_poly_atom(&count->symbolic.algebra, symbol->atom);
+    }
+    return poly;
+}
+
 /* The count as a polynomial: every symbol but the open one replaced by its default. NULL when it cannot be had. */
 static const struct sp_poly *open_count(struct sp_count *count, const struct question *question, const char *open)
 {
@@ -179,8 +201,7 @@ static const struct sp_poly *open_count(struct sp_count *count, const struct que
     if (!poly) return NULL;
     for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
         const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
-        if (symbol->fallback && strcmp(symbol->key, open) != 0)
-            sp_values_add(&defaults, symbol->atom, symbol->fallback);
+        if (symbol->fallback && !is_open(symbol, open)) sp_values_add(&defaults, symbol->atom, symbol->fallback);
     }
     poly = sp_reduce(count, poly, &defaults);
     sp_values_free(&defaults);
@@ -217,6 +238,7 @@ static bool solve_for(struct sp_solutions *solutions, const struct question *que
     bool good =
         sp_count_table(&count, question->tables, question->table, sp_config_hyper(config), value.type == SP_INT);
     const struct sp_poly *poly = good ? open_count(&count, question, known->keys[open]) : NULL;
+    if (value.type == SP_INT) poly = join_sides(&count, poly, known->keys[open]);
     const size_t atom = poly ? only_atom(&count, poly) : SIZE_MAX;
     struct sp_rational rest;
     if (!poly || count.symbolic.algebra.failed) good = false;
