@@ -189,7 +189,7 @@ static const struct sp_poly *every_few(const struct loop *loop, const struct pie
     args[0].poly = sp_poly_add(algebra, before, shift);
     if (!sp_sym_operate(symbolic, &floor, args, 2, &from)) return NULL;
     const struct sp_poly *count = sp_poly_sub(algebra, to.poly, from.poly);
-    multiply(loop, &count, goes_forward(loop));
+    multiply(loop, &count, not_less(loop, loop->length, sp_poly_int(algebra, 1))); /* without turns k may be 0 */
     return count;
 }
 
