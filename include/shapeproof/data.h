@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The bytes of tensors, for those who ask for them: an inventory never reads them. Bytes are as the file stores them,
- * little-endian elements; nothing is converted, decompressed or put into another order. */
+ * little-endian unless the tensor is SP_TENSOR_BIG_ENDIAN; nothing is converted, decompressed or put in another order.
+ */
 #ifndef SHAPEPROOF_DATA_H
 #define SHAPEPROOF_DATA_H
 

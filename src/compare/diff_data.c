@@ -73,6 +73,7 @@ static const char *obstacle(struct comparison *c, size_t a, size_t b)
     }
     if (why) return sp_arena_printf(&c->diff->arena, "data not compared: %s in %s", why, side);
     if (sp_diff_is_converted(c->diff, a)) return "data not compared: transposed";
+    if ((in_a->flags ^ in_b->flags) & SP_TENSOR_BIG_ENDIAN) return "data not compared: the bytes have another order";
     return sp_diff_same_order(in_a, in_b) ? NULL : "data not compared: the elements have another order";
 }
 

@@ -59,7 +59,7 @@ static void skip(struct sp_solutions *solutions, const char *name)
 
 static size_t intersect(struct sp_range *a, size_t a_count, const struct sp_range *b, size_t b_count)
 {
-    struct sp_range both[MAX_RANGES];
+    struct sp_range both[MAX_RANGES] = {{0, 0}};
     size_t count = 0;
     for (size_t i = 0; i < a_count; i++)
         for (size_t k = 0; k < b_count && count < MAX_RANGES; k++) {

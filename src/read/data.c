@@ -32,7 +32,6 @@ static const char *obstacle_in(const struct sp_tensor *tensor)
 {
     if (tensor->flags & (SP_TENSOR_NO_DATA | SP_TENSOR_NO_SHAPE)) return "the file holds no bytes for it";
     if (!tensor->dtype) return "the size of its elements is not known";
-    if (tensor->flags & SP_TENSOR_BIG_ENDIAN) return "big-endian";
     return is_dense(tensor) ? NULL : "not contiguous";
 }
 

@@ -235,6 +235,7 @@ static void data_across_formats(void **state)
         {"models/tiny-gpt2", "models/tiny-gpt2-sharded", "all 28 tensors, 7,872 elements, byte for byte"},
         {"torch/ok/module.pt", "torch/ok/legacy_module.pt", "all 17 tensors, 48 elements, byte for byte"},
         {"torch/ok/deflated.pt", "torch/ok/flat.pt", "3 tensors not compared: a.{weight,bias}, n"},
+        {"hdf5/ok/plain.h5", "hdf5/ok/plain.h5", "all 2 tensors, 6 elements, byte for byte"},
         {"torch/ok/shapes.pt", "torch/ok/shapes.pt", "2 tensors not compared: expanded, slice"},
         {"keras/ok/fitted.keras", "keras/ok/deflated.keras",
          "22 tensors not compared: layers/batch_normalization/vars/{0-3}, layers/dense/vars/{0,1}, "

@@ -120,7 +120,6 @@ static void obstacles(void **state)
         const char *path, *tensor, *obstacle;
     } cases[] = {
         {"fixtures/keras/ok/deflated.keras", "layers/dense/vars/0", "without a place of its own in the file"},
-        {"fixtures/hdf5/ok/dtypes.h5", "plain/big_f4", "big-endian"},
         {"fixtures/torch/ok/deflated.pt", "a.weight", "compressed in the archive"},
         {"fixtures/torch/ok/meta.pt", "m", "the file holds no bytes for it"},
         {"fixtures/torch/ok/shapes.pt", "expanded", "not contiguous"},
