@@ -300,16 +300,25 @@ static const struct sp_poly *tidy(struct sp_symbolic *symbolic, const struct sp_
     return sum;
 }
 
-static bool has_range(struct sp_symbolic *symbolic, const struct sp_poly *poly)
+/* Whether a loop of the table may go backwards, as far as one can see. */
+static bool has_range(struct sp_symbolic *symbolic)
 {
-    char *seen = sp_realloc(NULL, symbolic->algebra.atom_count, 1);
-    bool found = false;
-    memset(seen, 0, symbolic->algebra.atom_count);
-    sp_poly_reach(symbolic, poly, seen);
-    for (size_t i = 0; i < symbolic->algebra.atom_count && !found; i++)
-        found = seen[i] && sp_atom_info(symbolic, i)->range;
-    free(seen);
-    return found;
+    for (size_t i = 0; i < symbolic->algebra.atom_count; i++)
+        if (sp_atom_info(symbolic, i)->range) return true;
+    return false;
+}
+
+/* That no loop goes backwards decides conditions, and what is computed from them. */
+static const struct sp_poly *assume_ranges(struct sp_symbolic *symbolic, const struct sp_poly *poly)
+{
+    symbolic->assumes = true;
+    for (int round = 0; poly && round < MAX_ROUNDS; round++) {
+        const struct sp_poly *before = poly;
+        poly = reduce_quietly(symbolic, poly, NULL, NULL, 0);
+        if (poly && sp_poly_equal(poly, before)) break;
+    }
+    symbolic->assumes = false;
+    return poly;
 }
 
 const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values)
@@ -318,10 +327,8 @@ const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *po
     symbolic->sizes = true;
     symbolic->steps = 0;
     poly = reduce_quietly(symbolic, poly, values->atoms, values->values, values->count);
-    symbolic->assumes = values->assume;
-    for (int round = 0; values->assume && poly && round < MAX_ROUNDS && has_range(symbolic, poly); round++)
-        poly = reduce_quietly(symbolic, poly, NULL, NULL, 0);
-    symbolic->sizes = symbolic->assumes = false;
+    if (values->assume && has_range(symbolic)) poly = assume_ranges(symbolic, poly);
+    symbolic->sizes = false;
     return poly ? tidy(symbolic, poly) : NULL;
 }
 
@@ -355,6 +362,17 @@ void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bo
         if (symbol->unset_key && strncmp(symbol->key, "absent(", 7) == 0)
             value = sp_poly_int(&symbolic->algebra, is_usually_absent(symbolic, symbol->unset_key));
         sp_values_add(values, symbol->atom, value);
+    }
+}
+
+void sp_values_add_fractions(struct sp_count *count, struct sp_values *values)
+{
+    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+        struct sp_rational number;
+        if (!symbol->fallback || symbol->is_ambiguous || has_value(values, symbol->atom)) continue;
+        if (sp_poly_is_constant(symbol->fallback, &number) && number.den != 1)
+            sp_values_add(values, symbol->atom, symbol->fallback);
     }
 }
 
