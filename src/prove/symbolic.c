@@ -418,9 +418,9 @@ void sp_sym_note_keys(struct sp_symbolic *symbolic, const struct sp_sym_env *env
 void sp_sym_name_symbols(struct sp_symbolic *symbolic, const struct sp_sym_env *env)
 {
     const struct sp_unit *unit = env->frame->unit;
-    struct sp_text *messages = symbolic->messages, ignored = {0};
+    struct sp_text *messages = symbolic->messages;
     const size_t mistakes = symbolic->mistakes;
-    symbolic->messages = &ignored; /* a definition that nothing uses cannot fail */
+    symbolic->messages = &symbolic->unheard; /* a definition that nothing uses cannot fail */
     sp_sym_note_keys(symbolic, env);
     for (size_t i = 0; i < unit->definition_count; i++) {
         const struct sp_definition *definition = &unit->definitions[i];
@@ -432,7 +432,8 @@ void sp_sym_name_symbols(struct sp_symbolic *symbolic, const struct sp_sym_env *
     }
     symbolic->messages = messages;
     symbolic->mistakes = mistakes;
-    sp_text_free(&ignored);
+    sp_text_free(&symbolic->unheard);
+    symbolic->unheard = (struct sp_text){0};
 }
 
 /* ---- sub-configurations ---- */

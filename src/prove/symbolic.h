@@ -104,6 +104,7 @@ struct sp_symbolic {
     struct sp_open_loop loops[64];  /* the innermost last */
     size_t loop_count, index_count; /* open loops; indices so far */
     struct sp_text *messages;
+    struct sp_text unheard; /* messages of a look ahead, which nobody reads */
     size_t mistakes, steps;
     bool scalars;         /* a hyper-parameter that is no list stands for both sides of a pair: at(x, 0) is x */
     bool sizes;           /* in a reduction: symbols without a value are from 1 up */
