@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lang/eval.h"
 #include "prove/atoms.h"
 #include "prove/settle.h"
 #include "prove/words.h"
@@ -43,9 +44,12 @@ struct forms {
     struct sp_derivation *derivation;
     enum sp_notation notation;
     const struct sp_poly *total; /* for all cases */
-    char *seen;                  /* the atoms that formulas speak of, as marks */
+    char *seen;                  /* by atom: enum mark */
     size_t seen_count;
 };
+
+/* What formulas speak of: directly, or only to compute something else with it. */
+enum mark { MARK_NONE, MARK_REACHED, MARK_USED };
 
 static void see(struct forms *forms, const struct sp_poly *poly)
 {
@@ -55,6 +59,21 @@ static void see(struct forms *forms, const struct sp_poly *poly)
     memset(forms->seen + forms->seen_count, 0, count - forms->seen_count);
     forms->seen_count = count;
     sp_poly_reach(symbolic, poly, forms->seen);
+    for (size_t atom = 0; atom < count; atom++)
+        if (sp_poly_uses(poly, atom)) forms->seen[atom] = MARK_USED;
+}
+
+/* An object that is given has one of each thing that it counts, although there are none without it. */
+static void add_members(struct sp_count *count, struct sp_values *values, size_t absent)
+{
+    const struct sp_symbol_info *object = sp_symbol_of(count, absent);
+    for (size_t i = 0; object && object->unset_key && i < count->symbolic.symbol_count; i++) {
+        const struct sp_symbol_info *member = &count->symbolic.symbols[i];
+        if (!member->fallback || !sp_poly_is_zero(member->fallback) || member->unset_key) continue;
+        if (count->symbolic.algebra.atoms[member->atom].is_condition) continue;
+        if (sp_path_within(member->key, object->unset_key) && !strchr(member->key + strlen(object->unset_key) + 1, '.'))
+            sp_values_add(values, member->atom, sp_poly_int(&count->symbolic.algebra, 1));
+    }
 }
 
 /* Whether a condition holds when all hyper-parameters have their defaults and `apart` is as it is given. One that the
@@ -66,6 +85,7 @@ static bool holds_usually(struct sp_count *count, size_t condition, size_t apart
     struct sp_rational value;
     if (condition == apart) return truth;
     if (apart != SIZE_MAX) sp_values_add(&values, apart, sp_poly_int(algebra, truth));
+    if (apart != SIZE_MAX && !truth) add_members(count, &values, apart);
     sp_values_add_defaults(count, &values, false);
     sp_values_add_fractions(count, &values);
     const struct sp_poly *reduced = sp_reduce(count, sp_poly_atom(algebra, condition), &values);
@@ -73,7 +93,7 @@ static bool holds_usually(struct sp_count *count, size_t condition, size_t apart
     return reduced && sp_poly_is_constant(reduced, &value) && value.num != 0;
 }
 
-/* The conditions that a formula speaks of, directly or in a sum, as they usually are. */
+/* The conditions that hyper-parameters are, and those that are computed in `poly` (or NULL), as they usually are. */
 static struct sp_values usual_case(struct sp_count *count, const struct sp_poly *poly, size_t apart, bool truth)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
@@ -81,7 +101,7 @@ static struct sp_values usual_case(struct sp_count *count, const struct sp_poly 
     const size_t atoms = algebra->atom_count;
     for (size_t atom = 0; atom < atoms; atom++) {
         const bool is_free = sp_symbol_of(count, atom) != NULL;
-        if (!algebra->atoms[atom].is_condition || (!is_free && !sp_poly_uses(poly, atom))) continue;
+        if (!algebra->atoms[atom].is_condition || (!is_free && (!poly || !sp_poly_uses(poly, atom)))) continue;
         sp_values_add(&values, atom, sp_poly_int(algebra, holds_usually(count, atom, apart, truth)));
     }
     return values;
@@ -108,22 +128,60 @@ static void add_form(struct forms *forms, const char *group, const char *when, c
     add_formula(forms->derivation, group, when, poly, forms->notation);
 }
 
+/* Whether the total depends on a condition, as it is usually: on one that is computed only where no other is needed for
+ * that. */
+static bool may_change(const struct forms *forms, const struct sp_poly *open, size_t atom)
+{
+    struct sp_count *count = &forms->derivation->count;
+    struct sp_symbolic *symbolic = &count->symbolic;
+    if (!symbolic->algebra.atoms[atom].is_condition || sp_atom_info(symbolic, atom)->depends) return false;
+    return sp_symbol_of(count, atom) ? sp_poly_involves(symbolic, forms->total, atom) : sp_poly_uses(open, atom);
+}
+
+/* The total as its own conditions are usually, with those that it computes left open. */
+static const struct sp_poly *open_case(const struct forms *forms, size_t apart, bool truth)
+{
+    struct sp_count *count = &forms->derivation->count;
+    struct sp_values values = usual_case(count, NULL, apart, truth);
+    if (apart != SIZE_MAX) sp_values_add(&values, apart, sp_poly_int(&count->symbolic.algebra, truth));
+    const struct sp_poly *open = sp_reduce(count, forms->total, &values);
+    sp_values_free(&values);
+    return open;
+}
+
+/* The condition, and those that only matter with it: "task is given and layers <= 1". */
+static const char *change_words(const struct forms *forms, const struct sp_poly *open, size_t atom, bool truth)
+{
+    struct sp_count *count = &forms->derivation->count;
+    struct sp_symbolic *symbolic = &count->symbolic;
+    const struct sp_poly *changed = open_case(forms, atom, truth);
+    const char *words = sp_condition_words(symbolic, atom, truth);
+    const size_t atoms = symbolic->algebra.atom_count;
+    for (size_t other = 0; changed && other < atoms; other++) {
+        if (!symbolic->algebra.atoms[other].is_condition || other == atom) continue;
+        if (!sp_poly_uses(changed, other) || sp_poly_uses(open, other)) continue;
+        const bool holds = holds_usually(count, other, atom, truth);
+        words =
+            sp_arena_printf(&symbolic->algebra.arena, "%s and %s", words, sp_condition_words(symbolic, other, holds));
+    }
+    return words;
+}
+
 /* What the total gains when one condition is the other way round. */
 static void add_changes(struct forms *forms, const struct sp_poly *usual)
 {
     struct sp_count *count = &forms->derivation->count;
     struct sp_symbolic *symbolic = &count->symbolic;
+    const struct sp_poly *open = open_case(forms, SIZE_MAX, false);
     const size_t atoms = symbolic->algebra.atom_count;
-    for (size_t atom = 0; atom < atoms; atom++) {
-        if (!symbolic->algebra.atoms[atom].is_condition || sp_atom_info(symbolic, atom)->depends) continue;
-        if (!sp_poly_involves(symbolic, forms->total, atom)) continue;
-        if (!sp_symbol_of(count, atom) && !sp_poly_uses(forms->total, atom)) continue;
+    for (size_t atom = 0; open && atom < atoms; atom++) {
+        if (!may_change(forms, open, atom)) continue;
         const bool truth = !holds_usually(count, atom, SIZE_MAX, false);
         const struct sp_poly *other = in_case(count, forms->total, atom, truth);
         const struct sp_poly *change = other ? sp_poly_sub(&symbolic->algebra, other, usual) : NULL;
         if (!change || symbolic->algebra.failed || sp_poly_is_zero(change)) continue;
-        add_form(forms, "total", sp_condition_words(symbolic, atom, truth), change);
-        forms->seen[atom] = 1;
+        add_form(forms, "total", change_words(forms, open, atom, truth), change);
+        forms->seen[atom] = MARK_USED;
     }
 }
 
@@ -137,6 +195,38 @@ static const char *default_words(struct sp_count *count, const struct sp_symbol_
     return sp_formula_words(&count->symbolic, sp_sym_text(&count->symbolic, usual ? usual : info->fallback));
 }
 
+/* The hyper-parameter that this is a side of: of num_layers[0] it is num_layers. */
+static const struct sp_symbol_info *pair_of(struct sp_symbolic *symbolic, const struct sp_symbol_info *side)
+{
+    const struct sp_origin *origin = side->is_computed ? NULL : sp_atom_info(symbolic, side->atom)->origin;
+    const size_t pair =
+        origin && origin->args[0].kind == SP_SYM_NUMBER ? sp_atom_alone(origin->args[0].poly) : SIZE_MAX;
+    for (size_t i = 0; pair != SIZE_MAX && i < symbolic->symbol_count; i++)
+        if (symbolic->symbols[i].atom == pair) return &symbolic->symbols[i];
+    return NULL;
+}
+
+/* Formulas speak of its sides, and nowhere of the pair itself. */
+static bool is_only_pair(struct sp_symbolic *symbolic, const struct sp_symbol_info *info, const char *seen)
+{
+    for (size_t i = 0; seen[info->atom] != MARK_USED && i < symbolic->symbol_count; i++)
+        if (seen[symbolic->symbols[i].atom] && pair_of(symbolic, &symbolic->symbols[i]) == info) return true;
+    return false;
+}
+
+static struct sp_symbol symbol_of(struct sp_count *count, const struct sp_symbol_info *info)
+{
+    struct sp_symbolic *symbolic = &count->symbolic;
+    struct sp_symbol symbol = {.name = info->name, .key = "", .fallback = "", .formula = ""};
+    const struct sp_symbol_info *pair = pair_of(symbolic, info);
+    if (info->is_computed) symbol.formula = sp_formula_words(symbolic, info->key);
+    else {
+        symbol.key = info->key;
+        symbol.fallback = default_words(count, info->fallback || !pair ? info : pair);
+    }
+    return symbol;
+}
+
 /* The symbols of the formulas. */
 static void list_symbols(struct sp_derivation *derivation, const char *seen)
 {
@@ -144,17 +234,8 @@ static void list_symbols(struct sp_derivation *derivation, const char *seen)
     derivation->symbols = sp_realloc(NULL, symbolic->symbol_count, sizeof *derivation->symbols);
     for (size_t i = 0; i < symbolic->symbol_count; i++) {
         const struct sp_symbol_info info = symbolic->symbols[i];
-        struct sp_symbol *symbol = &derivation->symbols[derivation->symbol_count];
-        if (!seen[info.atom] || info.unset_key) continue;
-        if (info.is_computed)
-            *symbol = (struct sp_symbol){
-                .name = info.name, .key = "", .fallback = "", .formula = sp_formula_words(symbolic, info.key)};
-        else
-            *symbol = (struct sp_symbol){.name = info.name,
-                                         .key = info.key,
-                                         .fallback = default_words(&derivation->count, &info),
-                                         .formula = ""};
-        derivation->symbol_count++;
+        if (!seen[info.atom] || info.unset_key || is_only_pair(symbolic, &symbolic->symbols[i], seen)) continue;
+        derivation->symbols[derivation->symbol_count++] = symbol_of(&derivation->count, &info);
     }
 }
 

@@ -341,12 +341,18 @@ static bool has_value(const struct sp_values *values, size_t atom)
     return false;
 }
 
-/* A hyper-parameter that a formula speaks of is there; any other is absent unless someone gives it. */
+/* A hyper-parameter that a formula speaks of is there; any other is absent unless someone gives it, and so is an
+ * object, whose members are the hyper-parameters. */
 static bool is_usually_absent(const struct sp_symbolic *symbolic, const char *key)
 {
-    for (size_t i = 0; i < symbolic->symbol_count; i++)
-        if (!symbolic->symbols[i].unset_key && sp_path_within(symbolic->symbols[i].key, key)) return false;
-    return true;
+    bool is_spoken_of = false;
+    for (size_t i = 0; i < symbolic->symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols[i];
+        if (symbol->unset_key || !sp_path_within(symbol->key, key)) continue;
+        if (strcmp(symbol->key, key) != 0) return true;
+        is_spoken_of = true;
+    }
+    return !is_spoken_of;
 }
 
 void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bool conditions_only)

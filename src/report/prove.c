@@ -165,6 +165,13 @@ static void derive_json(const char *table, const struct sp_derivation *derivatio
     sp_write_close(&json);
 }
 
+static void put_group(struct sp_text *text, const char *group)
+{
+    sp_text_puts(text, "[");
+    sp_put_visible(text, group);
+    sp_text_puts(text, "]");
+}
+
 static void put_formulas(const struct sp_derivation *derivation, struct sp_text *text,
                          const struct sp_derive_options *options)
 {
@@ -177,7 +184,7 @@ static void put_formulas(const struct sp_derivation *derivation, struct sp_text 
             sp_text_puts(cell, "  if ");
             sp_put_visible(cell, formula.when);
         } else if (strcmp(formula.group, "total") == 0) sp_text_puts(cell, "total");
-        else sp_text_printf(cell, "[%s]", formula.group);
+        else put_group(cell, formula.group);
         cell = sp_table_cell(&table);
         const char *shown = options->expanded ? formula.expanded : formula.text;
         if (*formula.when && *shown != '-') sp_text_puts(cell, "+ ");
@@ -207,7 +214,7 @@ static void put_symbols(const struct sp_derivation *derivation, struct sp_text *
 static void put_assumptions(const struct sp_derivation *derivation, struct sp_text *text)
 {
     for (size_t i = 0; i < sp_derivation_assumption_count(derivation); i++) {
-        sp_text_puts(text, i ? " and " : "for ");
+        sp_text_puts(text, i ? " and " : "given ");
         sp_put_visible(text, sp_derivation_assumption(derivation, i));
     }
     if (sp_derivation_assumption_count(derivation)) sp_text_puts(text, "\n");

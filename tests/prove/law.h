@@ -53,11 +53,11 @@ static inline bool is_plain(const struct sp_count *count, const struct sp_symbol
     return true;
 }
 
-/* Whether at(key, 0) is a symbol too. */
+/* Whether one side of it, key[0], is a symbol too. */
 static inline bool is_pair(const struct sp_count *count, const char *key)
 {
     char side[300];
-    snprintf(side, sizeof side, "at(%s, 0)", key);
+    snprintf(side, sizeof side, "%s[0]", key);
     const struct sp_symbol_info *symbol = sp_sym_symbol(&count->symbolic, side);
     return symbol != NULL;
 }
@@ -99,15 +99,15 @@ static inline struct sp_value value_of_key(const struct sp_config *config, const
     return value;
 }
 
-/* at(key, 0): an item of a pair, or what stands for both. */
+/* key[0]: an item of a pair, or what stands for both. */
 static inline struct sp_value value_of_side(const struct sp_config *config, const char *side)
 {
     char key[256];
     int place = 0;
-    snprintf(key, sizeof key, "%s", side + strlen("at("));
-    char *comma = strrchr(key, ',');
-    sscanf(comma, ", %d", &place);
-    *comma = '\0';
+    snprintf(key, sizeof key, "%s", side);
+    char *bracket = strrchr(key, '[');
+    sscanf(bracket, "[%d]", &place);
+    *bracket = '\0';
     const struct sp_value pair = value_of_key(config, key);
     return pair.type == SP_LIST ? pair.items[place] : pair;
 }
@@ -119,7 +119,7 @@ static inline struct sp_values point_values(struct sp_count *count, const struct
     struct sp_values values = {0};
     for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
         const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
-        const bool side = strncmp(symbol->key, "at(", 3) == 0 && !symbol->is_computed;
+        const bool side = count->symbolic.atoms[symbol->atom].origin && !symbol->is_computed;
         const struct sp_value value = side ? value_of_side(config, symbol->key) : value_of_key(config, symbol->key);
         if (value.type == SP_INT) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));
         if (value.type == SP_BOOL) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.boolean));
