@@ -20,7 +20,8 @@ enum sp_verdict {
 enum sp_severity { SP_SEVERITY_NOTE, SP_SEVERITY_WARNING, SP_SEVERITY_ERROR };
 
 struct sp_finding {
-    const char *id; /* "missing", "unexpected", "shape", "dtype", "tied-absent", "tied-present", "state" */
+    /* "missing", "unexpected", "shape", "dtype", "tied-absent", "tied-present", "optional", "state" */
+    const char *id;
     enum sp_severity severity;
     const char *name;     /* as in the file; as predicted when the file lacks it */
     const char *expected; /* "(50257, 768)", a dtype, or NULL */
@@ -64,11 +65,13 @@ SP_API const char *sp_severity_name(enum sp_severity severity); /* "note", "warn
 /* The verdict's reason in one line: "all 148 tensors", the most important cause, or the largest group of findings. */
 SP_API const char *sp_check_summary(const struct sp_check *check);
 SP_API const struct sp_prediction *sp_check_prediction(const struct sp_check *check);
+/* The worst first; of those that are as bad, the one that explains the most. */
 SP_API size_t sp_check_cause_count(const struct sp_check *check);
 SP_API const struct sp_cause *sp_check_cause(const struct sp_check *check, size_t index);
 SP_API size_t sp_check_finding_count(const struct sp_check *check);
 SP_API const struct sp_finding *sp_check_finding(const struct sp_check *check, size_t index);
-/* The findings collapsed over their indices, in order of severity; nothing of different shape or dtype is merged. */
+/* The findings collapsed over their indices; nothing of different shape or dtype is merged. Those without a cause come
+ * first, each time in order of severity. */
 SP_API size_t sp_check_group_count(const struct sp_check *check);
 SP_API struct sp_finding_group sp_check_group(const struct sp_check *check, size_t index);
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/collapse.h"
-
 static void (*const explainers[])(struct sp_check *) = {
     sp_explain_naming,          /* wrapper and base prefixes */
     sp_explain_old_names,       /* gamma for weight */
@@ -15,6 +13,7 @@ static void (*const explainers[])(struct sp_check *) = {
     sp_explain_state,           /* optimizer and trainer state */
     sp_explain_hyperparameters, /* one hyper-parameter set otherwise */
     sp_explain_renamed,         /* missing under one name, there under another */
+    sp_explain_unrelated,       /* a file of something else */
     sp_explain_layers,          /* whole layers missing */
     sp_explain_biases,          /* biases too many or too few */
     sp_explain_transposed,      /* matrices the other way round */
@@ -62,53 +61,6 @@ bool sp_explained_by(const struct sp_finding *finding, const void *cause_index)
     return finding->cause == *(const size_t *)cause_index;
 }
 
-/* A name of any length, for a line that people read. */
-static void put_name(struct sp_text *text, const char *name)
-{
-    enum { LONGEST = 160 };
-    const size_t length = strlen(name);
-    size_t cut = LONGEST;
-    if (length <= LONGEST) {
-        sp_text_append(text, name, length);
-        return;
-    }
-    while (cut && ((unsigned char)name[cut] & 0xc0) == 0x80) cut--; /* not within a character */
-    sp_text_append(text, name, cut);
-    sp_text_puts(text, "...");
-}
-
-const char *sp_some_names(struct sp_check *check, const char *const *names, size_t count)
-{
-    enum { SHOWN = 3 };
-    struct sp_collapse_input *input = sp_realloc(NULL, count, sizeof *input);
-    struct sp_collapsed *groups;
-    struct sp_text text = {0};
-    for (size_t i = 0; i < count; i++) input[i] = (struct sp_collapse_input){names[i], 0};
-    const size_t found = sp_collapse(&check->arena, input, count, &groups);
-    sp_text_puts(&text, "");
-    for (size_t i = 0; i < found && i < SHOWN; i++) {
-        if (i) sp_text_puts(&text, ", ");
-        put_name(&text, groups[i].name);
-    }
-    if (found > SHOWN) sp_text_printf(&text, " and %zu more", found - SHOWN);
-    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
-    sp_text_free(&text);
-    free(input);
-    return kept;
-}
-
-const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),
-                           const void *context)
-{
-    const char **names = sp_realloc(NULL, check->finding_count, sizeof *names);
-    size_t count = 0;
-    for (size_t i = 0; i < check->finding_count; i++)
-        if (wanted(&check->findings[i], context)) names[count++] = check->findings[i].name;
-    const char *list = sp_some_names(check, names, count);
-    free(names);
-    return list;
-}
-
 size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char *name)
 {
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++)
@@ -137,8 +89,8 @@ struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct
     sp_match_init(&check->match, inventory, prediction, &check->naming);
     sp_find_differences(check);
     for (size_t i = 0; i < sizeof explainers / sizeof *explainers; i++) explainers[i](check);
-    sp_group_findings(check);
     sp_decide(check);
+    sp_group_findings(check);
     return check;
 }
 

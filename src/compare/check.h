@@ -47,17 +47,19 @@ static inline bool sp_finding_is_open(const struct sp_finding *finding)
 size_t sp_check_open(const struct sp_check *check);
 /* "3 tensors" / "1 tensor". In the arena. */
 const char *sp_count_of(struct sp_arena *arena, size_t count, const char *noun);
-/* The collapsed names of the findings that `wanted` accepts, the first few of them: "a.{0-3}.b, c and 2 more". In the
- * arena. */
-const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),
-                           const void *context);
-/* The same of any names. */
-const char *sp_some_names(struct sp_check *check, const char *const *names, size_t count);
 bool sp_explained_by(const struct sp_finding *finding, const void *cause_index);
 /* The hyper-parameter of that name in the prediction, or SP_NONE. */
 size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char *name);
 /* Where a hyper-parameter got its value: "in config.json", "by default", "on the command line". In the arena. */
 const char *sp_said_where(struct sp_check *check, const char *from);
+
+/* ---- names.c: lists of names in one line, in the arena ---- */
+
+/* "a.{0-3}.b, c.{x,y} and 2 more". */
+const char *sp_some_names(struct sp_check *check, const char *const *names, size_t count);
+/* The same of the findings that `wanted` accepts; "" when there are none. */
+const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),
+                           const void *context);
 
 /* ---- findings.c, verdict.c: the steps before and after the explainers ---- */
 
@@ -73,6 +75,7 @@ void sp_explain_ties(struct sp_check *check);
 void sp_explain_sharing(struct sp_check *check);
 void sp_explain_state(struct sp_check *check);
 void sp_explain_hyperparameters(struct sp_check *check);
+void sp_explain_unrelated(struct sp_check *check);
 void sp_explain_layers(struct sp_check *check);
 void sp_explain_renamed(struct sp_check *check);
 void sp_explain_biases(struct sp_check *check);

@@ -101,10 +101,17 @@ static void dimensions(struct search *search)
 
 /* An index in the name of an open finding. */
 struct place {
-    size_t pattern, position;
+    size_t pattern, position, finding;
+    struct sp_indices indices;
     bool missing;
-    uint64_t index;
 };
+
+static uint64_t index_of(const struct place *place) { return place->indices.value[place->position]; }
+
+static bool same_loop(const struct place *a, const struct place *b)
+{
+    return a->pattern == b->pattern && a->position == b->position && a->missing == b->missing;
+}
 
 static int compare_places(const void *left, const void *right)
 {
@@ -112,54 +119,65 @@ static int compare_places(const void *left, const void *right)
     if (a->pattern != b->pattern) return a->pattern < b->pattern ? -1 : 1;
     if (a->position != b->position) return a->position < b->position ? -1 : 1;
     if (a->missing != b->missing) return a->missing ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
+    if (index_of(a) != index_of(b)) return index_of(a) < index_of(b) ? -1 : 1;
+    return a->finding < b->finding ? -1 : a->finding > b->finding;
 }
 
-static bool same_loop(const struct place *a, const struct place *b)
+static struct place *list_places(struct sp_check *check, size_t *count)
 {
-    return a->pattern == b->pattern && a->position == b->position && a->missing == b->missing;
+    struct place *places = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        struct place place = {.finding = i, .missing = strcmp(finding->id, "missing") == 0};
+        if (!sp_finding_is_open(finding) || (!place.missing && strcmp(finding->id, "unexpected") != 0)) continue;
+        place.pattern = sp_pattern_of(&check->patterns, finding->name, &place.indices);
+        for (; place.position < place.indices.count; place.position++) {
+            SP_GROW(places, *count, capacity);
+            places[(*count)++] = place;
+        }
+    }
+    if (*count) qsort(places, *count, sizeof *places, compare_places);
+    return places;
 }
 
-/* A loop that is shorter or longer in the file than predicted: any integer that has the predicted length. One that is
- * not there at all is no shorter loop. */
+/* Whether the tensor with the index before it is in the file and expected there: then a loop ends here. */
+static bool follows_a_match(const struct sp_check *check, struct place place)
+{
+    struct sp_text name = {0};
+    const struct sp_match *match = &check->match;
+    if (!place.indices.value[place.position]--) return false;
+    sp_pattern_fill(&name, sp_pattern_text(&check->patterns, place.pattern), &place.indices);
+    const size_t other = place.missing ? sp_prediction_find(check->prediction, name.data)
+                                       : sp_inventory_find(check->inventory, name.data);
+    sp_text_free(&name);
+    return other != SP_NONE && (place.missing ? match->tensor_of[other] : match->predicted_of[other]) != SP_NONE;
+}
+
+/* A loop that is shorter or longer in the file than predicted: any integer that has the predicted length. */
 static void resize_loop(struct search *search, uint64_t predicted, uint64_t found)
 {
     const struct sp_prediction *prediction = search->check->prediction;
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
         int64_t value;
-        if (found && integer_value(hyper, &value) && value == (int64_t)predicted)
+        if (integer_value(hyper, &value) && value == (int64_t)predicted)
             add_candidate(search, hyper, sp_value_int((int64_t)found));
     }
 }
 
-static size_t list_places(struct sp_check *check, struct place *places)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
-        const bool missing = strcmp(finding->id, "missing") == 0;
-        struct sp_indices indices;
-        if (!sp_finding_is_open(finding) || (!missing && strcmp(finding->id, "unexpected") != 0)) continue;
-        const size_t pattern = sp_pattern_of(&check->patterns, finding->name, &indices);
-        for (size_t p = 0; p < indices.count; p++)
-            places[count++] = (struct place){pattern, p, missing, indices.value[p]};
-    }
-    if (count) qsort(places, count, sizeof *places, compare_places);
-    return count;
-}
-
-/* When the last indices of a loop a..b are all missing, it may end at a; when they are unexpected, it may end at b. */
+/* When the last indices of a loop, a..b, are all missing, it may end at a; when they are unexpected, behind b. */
 static void lengths(struct search *search)
 {
-    struct sp_check *check = search->check;
-    struct place *places = sp_realloc(NULL, check->finding_count, SP_MAX_INDICES * sizeof *places);
-    const size_t count = list_places(check, places);
+    size_t count;
+    struct place *places = list_places(search->check, &count);
     for (size_t from = 0, to; from < count; from = to) {
-        uint64_t begin = places[from].index;
+        size_t first = from; /* of the last run of indices */
         for (to = from + 1; to < count && same_loop(&places[from], &places[to]); to++)
-            if (places[to].index > places[to - 1].index + 1) begin = places[to].index;
-        const uint64_t end = places[to - 1].index + 1;
+            if (index_of(&places[to]) > index_of(&places[to - 1]) + 1) first = to;
+        const uint64_t begin = index_of(&places[first]), end = index_of(&places[to - 1]) + 1;
+        if (!follows_a_match(search->check, places[first])) continue;
         if (places[from].missing) resize_loop(search, end, begin);
         else resize_loop(search, begin, end);
     }
@@ -177,6 +195,18 @@ static void truth_values(struct search *search)
 }
 
 /* ---- trying them ---- */
+
+static bool vanishes(const struct sp_check *check, const struct sp_variant *variant, size_t finding)
+{
+    return sp_finding_is_open(&check->findings[finding]) && !sp_variant_has(check, variant, &check->findings[finding]);
+}
+
+static bool explains_any(const struct sp_check *check, const struct sp_variant *variant)
+{
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (vanishes(check, variant, i)) return true;
+    return false;
+}
 
 static size_t most_promising(const int64_t *gains, size_t count)
 {
@@ -200,7 +230,7 @@ static size_t best_candidate(struct search *search, struct sp_variant *best)
         top = gains[i] > top ? gains[i] : top;
         gains[i] = 0;
         if (!sp_variant_try(search->check, base, &search->candidates[i], &variant)) continue;
-        if (variant.errors >= errors) {
+        if (variant.errors >= errors || !explains_any(search->check, &variant)) {
             sp_variant_free(&variant);
             continue;
         }
@@ -290,11 +320,6 @@ static void describe(struct sp_check *check, size_t index, const struct sp_chang
                                   cause->explains == 1
                                       ? "this finding vanishes"
                                       : sp_arena_printf(&check->arena, "these %zu findings vanish", cause->explains));
-}
-
-static bool vanishes(const struct sp_check *check, const struct sp_variant *variant, size_t finding)
-{
-    return sp_finding_is_open(&check->findings[finding]) && !sp_variant_has(check, variant, &check->findings[finding]);
 }
 
 static void accept(struct search *search, const struct sp_change *change, const struct sp_variant *variant)

@@ -53,42 +53,58 @@ static size_t front_length(const struct sp_check *check, size_t tensor)
     return tail < length && strcmp(name + length - tail, wanted) == 0 ? length - tail : 0;
 }
 
-/* Wrappers and a prefix that make one beginning of all names, "module._orig_mod.", are said as one. */
-static bool say_one_front(struct sp_check *check, size_t count)
+/* What stands in front of every predicted name in the same way, "module._orig_mod.", is said as one. Returns its
+ * length, or 0 when the names differ in what was taken away. */
+static size_t common_front(const struct sp_check *check)
 {
+    size_t front = 0;
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
-        if (check->match.predicted_of[i] == SP_NONE || !(check->match.renaming[i] & SP_UNWRAPPED)) continue;
+        if (check->match.predicted_of[i] == SP_NONE) continue;
         const size_t length = front_length(check, i);
-        if (!length || !is_everywhere(check, name_of(check, i), length)) return false;
-        const char *front = sp_arena_copy(&check->arena, name_of(check, i), length);
-        warn(check, "wrapper", count, sp_arena_printf(&check->arena, "every name in the file begins with '%s'", front));
-        return true;
+        if (!length || (front && length != front)) return 0;
+        front = length;
     }
-    return false;
+    return is_everywhere(check, name_of(check, 0), front) ? front : 0;
 }
 
-static void say_wrappers(struct sp_check *check)
+/* "the wrapper '_orig_mod' stands", "the wrappers '_orig_mod', '_fsdp_wrapped_module' stand". */
+static const char *which_wrappers(struct sp_check *check)
 {
-    const size_t count = count_renamed(check, SP_UNWRAPPED);
-    if (!count || say_one_front(check, count)) return;
+    enum { MOST = 8 };
+    const char *seen[MOST], *list = "";
+    size_t count = 0;
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
         const char *wrapper = sp_wrapper_in(name_of(check, i));
-        if (!wrapper) continue;
-        warn(check, "wrapper", count,
-             sp_arena_printf(&check->arena, "the wrapper '%s' stands in %zu of %zu names in the file", wrapper, count,
-                             sp_inventory_count(check->inventory)));
-        return;
+        bool known = !wrapper || count == MOST;
+        for (size_t k = 0; k < count; k++) known = known || seen[k] == wrapper;
+        if (known) continue;
+        list = sp_arena_printf(&check->arena, "%s%s'%s'", list, count ? ", " : "", wrapper);
+        seen[count++] = wrapper;
     }
+    return sp_arena_printf(&check->arena, count > 1 ? "the wrappers %s stand" : "the wrapper %s stands", list);
+}
+
+/* True when that says all that was taken away. */
+static bool say_wrappers(struct sp_check *check)
+{
+    const size_t count = count_renamed(check, SP_UNWRAPPED), front = count ? common_front(check) : 0;
+    if (!count) return false;
+    if (front)
+        warn(check, "wrapper", count,
+             sp_arena_printf(&check->arena, "every name in the file begins with '%s'",
+                             sp_arena_copy(&check->arena, name_of(check, 0), front)));
+    else
+        warn(check, "wrapper", count,
+             sp_arena_printf(&check->arena, "%s in %zu of %zu names in the file", which_wrappers(check), count,
+                             sp_inventory_count(check->inventory)));
+    return front;
 }
 
 void sp_explain_naming(struct sp_check *check)
 {
     const char *strip = check->naming.strip, *add = check->naming.add;
     const size_t stripped = count_renamed(check, SP_STRIPPED), added = count_renamed(check, SP_ADDED);
-    const size_t before = check->cause_count;
-    say_wrappers(check);
-    const bool said = check->cause_count > before && strstr(check->causes[before].message, strip);
-    if (stripped && !said)
+    if (!say_wrappers(check) && stripped)
         warn(check, "prefix", stripped,
              sp_arena_printf(&check->arena, "%s with '%s'", who_begins(check, strip, strlen(strip), stripped), strip));
     if (added)

@@ -28,6 +28,29 @@ static size_t gather(struct sp_check *check, const char *id, look *wanted, size_
     return cause;
 }
 
+/* ---- a file of something else ---- */
+
+static bool is_any(const struct sp_check *check, const struct sp_finding *finding)
+{
+    (void)check;
+    (void)finding;
+    return true;
+}
+
+/* Not one predicted tensor is there. */
+void sp_explain_unrelated(struct sp_check *check)
+{
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        if (check->match.predicted_of[i] != SP_NONE) return;
+    const size_t cause = gather(check, "unrelated", is_any, 1, "");
+    if (cause == SP_NONE) return;
+    check->causes[cause].message =
+        sp_inventory_count(check->inventory)
+            ? sp_arena_printf(&check->arena, "no tensor of the file is one that the table %s predicts",
+                              sp_prediction_table(check->prediction))
+            : "the file holds no tensors";
+}
+
 /* ---- biases ---- */
 
 /* "x.weight" for "x.bias", to be freed; NULL for any other name. */

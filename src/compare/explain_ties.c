@@ -47,16 +47,20 @@ static bool same_tie(const struct tie *a, const struct tie *b)
     return !a->condition || strcmp(a->condition, b->condition) == 0;
 }
 
-/* " (tie_word_embeddings is true by default)"; the cause gets the hyper-parameter when it is one. */
-static const char *why_tied(struct sp_check *check, const char *condition, struct sp_cause *cause)
+/* "tie_word_embeddings is true by default"; the cause gets the hyper-parameter when it is one. */
+static const char *said(struct sp_check *check, const char *condition, struct sp_cause *cause)
 {
-    const size_t key = condition ? sp_find_hyperparameter(check->prediction, condition) : SP_NONE;
-    if (!condition) return "";
-    if (key == SP_NONE) return sp_arena_printf(&check->arena, " (%s)", condition);
+    const size_t key = sp_find_hyperparameter(check->prediction, condition);
+    if (key == SP_NONE) return condition;
     const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
     cause->hyperparameter = hyper.name;
     cause->configured = hyper.value;
-    return sp_arena_printf(&check->arena, " (%s is %s %s)", hyper.name, hyper.value, sp_said_where(check, hyper.from));
+    return sp_arena_printf(&check->arena, "%s is %s %s", hyper.name, hyper.value, sp_said_where(check, hyper.from));
+}
+
+static const char *why_tied(struct sp_check *check, const char *condition, struct sp_cause *cause)
+{
+    return condition ? sp_arena_printf(&check->arena, " (%s)", said(check, condition, cause)) : "";
 }
 
 static void describe_tie(struct sp_check *check, const struct tie *tie)
@@ -119,26 +123,32 @@ static bool is_tied(const struct sp_check *check, size_t tensor)
     return sp_match_predicted(&check->match, predicted) == SP_TIED_PRESENT;
 }
 
+/* "although tie_word_embeddings is false in config.json", when that would have tied one of the two. */
+static const char *why_not(struct sp_check *check, size_t tensor, size_t alike, struct sp_cause *cause)
+{
+    const char *condition = tie_condition(check, check->match.predicted_of[tensor]);
+    if (!condition) condition = tie_condition(check, check->match.predicted_of[alike]);
+    return condition ? said(check, condition, cause) : "nothing ties them";
+}
+
 void sp_explain_sharing(struct sp_check *check)
 {
     const size_t total = sp_inventory_count(check->inventory);
     const char **names = sp_realloc(NULL, total, sizeof *names);
-    size_t count = 0;
-    const char *first = NULL;
+    struct sp_cause cause = {.id = "shared", .severity = SP_SEVERITY_WARNING};
     for (size_t i = 0; i < total; i++) {
         const size_t alike = sp_inventory_tensor(check->inventory, i)->same_as;
         if (alike == SP_NONE || !is_parameter(check, i) || !is_parameter(check, alike)) continue;
         if (is_tied(check, i) || is_tied(check, alike)) continue;
-        names[count++] = sp_inventory_tensor(check->inventory, i)->name;
-        if (!first) first = sp_inventory_tensor(check->inventory, alike)->name;
+        names[cause.explains++] = sp_inventory_tensor(check->inventory, i)->name;
+        if (cause.explains == 1)
+            cause.message =
+                sp_arena_printf(&check->arena, "%s shares the storage of %s although %s", names[0],
+                                sp_inventory_tensor(check->inventory, alike)->name, why_not(check, i, alike, &cause));
     }
-    if (count)
-        sp_check_add_cause(
-            check, (struct sp_cause){
-                       .id = "shared",
-                       .severity = SP_SEVERITY_WARNING,
-                       .message = sp_arena_printf(&check->arena, "%s %s the storage of %s although nothing ties them",
-                                                  sp_some_names(check, names, count), count == 1 ? "shares" : "share",
-                                                  count == 1 ? first : "other tensors")});
+    if (cause.explains > 1)
+        cause.message = sp_arena_printf(&check->arena, "%s share their storage with others although nothing ties them",
+                                        sp_some_names(check, names, cause.explains));
+    if (cause.explains) sp_check_add_cause(check, cause);
     free(names);
 }

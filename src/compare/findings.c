@@ -34,13 +34,16 @@ static const char *differing_dimensions(struct sp_check *check, const struct sp_
 {
     const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, predicted);
     struct sp_text text = {0};
+    char *last = NULL; /* a square matrix has one dimension twice */
     sp_text_puts(&text, "");
     for (uint32_t i = 0; i < expected->rank && tensor->rank == expected->rank; i++) {
         if (tensor->shape[i] == expected->shape[i]) continue;
         char *name = sp_prediction_dimension(check->prediction, predicted, i);
-        sp_text_printf(&text, "%s%s", text.length ? ", " : ": ", name);
-        free(name);
+        if (!last || strcmp(last, name) != 0) sp_text_printf(&text, "%s%s", last ? ", " : ": ", name);
+        free(last);
+        last = name;
     }
+    free(last);
     const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
     sp_text_free(&text);
     return kept;
@@ -145,6 +148,14 @@ static size_t *merge_keys(struct sp_check *check)
     return keys;
 }
 
+enum { SEVERITIES = SP_SEVERITY_ERROR + 1 };
+
+/* What no cause explains comes first, and of that the errors. */
+static int rank_of(const struct sp_finding *finding)
+{
+    return (finding->cause == SP_NONE ? 0 : SEVERITIES) + (int)(SP_SEVERITY_ERROR - finding->severity);
+}
+
 void sp_group_findings(struct sp_check *check)
 {
     struct sp_collapse_input *input = sp_realloc(NULL, check->finding_count, sizeof *input);
@@ -154,10 +165,10 @@ void sp_group_findings(struct sp_check *check)
         input[i] = (struct sp_collapse_input){check->findings[i].name, keys[i]};
     const size_t count = sp_collapse(&check->arena, input, check->finding_count, &collapsed);
     check->groups = sp_arena_array(&check->arena, count, sizeof *check->groups);
-    for (int severity = SP_SEVERITY_ERROR; severity >= SP_SEVERITY_NOTE; severity--)
+    for (int rank = 0; rank < 2 * SEVERITIES; rank++)
         for (size_t i = 0; i < count; i++) {
             const struct sp_finding *first = &check->findings[collapsed[i].first];
-            if ((int)first->severity == severity)
+            if (rank_of(first) == rank)
                 check->groups[check->group_count++] =
                     (struct sp_finding_group){collapsed[i].name, collapsed[i].count, first};
         }

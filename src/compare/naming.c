@@ -207,7 +207,6 @@ struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_invento
     if (!count || !predicted) return plain;
     search.hits = score(&search, &plain);
     if (search.hits * 10 >= search.sampled * 9) return plain;
-    const bool wrapped = has_wrappers(inventory);
     for (size_t i = 0; i < count; i += stride_for(count, OFFERS)) {
         if (is_state(inventory, i)) continue;
         unwrap(&bare, sp_inventory_tensor(inventory, i)->name);
@@ -217,7 +216,8 @@ struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_invento
         offer_prefixes(&adds, sp_prediction_tensor(prediction, i)->name);
     keep_common(&strips);
     keep_common(&adds);
-    try_all(&search, wrapped, &strips, &adds);
+    try_all(&search, false, &strips, &adds);
+    if (has_wrappers(inventory)) try_all(&search, true, &strips, &adds);
     sp_text_free(&bare);
     return search.best;
 }

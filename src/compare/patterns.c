@@ -71,6 +71,15 @@ const char *sp_pattern_shown(struct sp_arena *arena, const char *pattern)
     return kept;
 }
 
+void sp_pattern_fill(struct sp_text *text, const char *pattern, const struct sp_indices *indices)
+{
+    sp_text_puts(text, "");
+    for (size_t next = 0; *pattern; pattern++) {
+        if (*pattern == SP_INDEX_MARK && next < indices->count) sp_text_number(text, indices->value[next++]);
+        else sp_text_append(text, pattern, 1);
+    }
+}
+
 void sp_patterns_free(struct sp_patterns *patterns)
 {
     free(patterns->texts);

@@ -36,6 +36,8 @@ size_t sp_pattern_of(struct sp_patterns *patterns, const char *name, struct sp_i
 const char *sp_pattern_text(const struct sp_patterns *patterns, size_t pattern);
 /* The same for people: "layers.{}.weight". In the arena. */
 const char *sp_pattern_shown(struct sp_arena *arena, const char *pattern);
+/* Appends the name that a pattern and indices make. */
+void sp_pattern_fill(struct sp_text *text, const char *pattern, const struct sp_indices *indices);
 void sp_patterns_free(struct sp_patterns *patterns);
 
 #endif

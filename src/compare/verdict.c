@@ -30,7 +30,7 @@ static const char *matching_summary(struct sp_check *check)
 
 struct kind {
     const char *id, *says, *plural;
-    size_t count;
+    size_t count, place;
     const struct sp_finding *first;
 };
 
@@ -43,7 +43,7 @@ static int by_count(const void *left, const void *right)
 {
     const struct kind *a = left, *b = right;
     if (a->count != b->count) return a->count > b->count ? -1 : 1;
-    return strcmp(a->id, b->id);
+    return a->place < b->place ? -1 : a->place > b->place;
 }
 
 /* "3 tensors are missing: a.{0-2}.b"; a single one is said in its own words. */
@@ -59,9 +59,9 @@ static void put_kind(struct sp_check *check, struct sp_text *text, const struct 
 static const char *open_summary(struct sp_check *check)
 {
     struct kind kinds[] = {{.id = "missing", .says = "is missing", .plural = "are missing"},
-                           {.id = "unexpected", .says = "is unexpected", .plural = "are unexpected"},
-                           {.id = "shape", .says = "has another shape", .plural = "have another shape"},
-                           {.id = "dtype", .says = "has another dtype", .plural = "have another dtype"}};
+                           {.id = "unexpected", .says = "is unexpected", .plural = "are unexpected", .place = 1},
+                           {.id = "shape", .says = "has another shape", .plural = "have another shape", .place = 2},
+                           {.id = "dtype", .says = "has another dtype", .plural = "have another dtype", .place = 3}};
     enum { KINDS = sizeof kinds / sizeof *kinds };
     struct sp_text text = {0};
     for (size_t i = 0; i < check->finding_count; i++)
@@ -82,24 +82,46 @@ static const char *open_summary(struct sp_check *check)
 
 /* ---- causes ---- */
 
-static const struct sp_cause *worst_cause(const struct sp_check *check)
+struct ranked {
+    struct sp_cause cause;
+    size_t place; /* before sorting */
+};
+
+static int by_weight(const void *left, const void *right)
 {
-    const struct sp_cause *worst = NULL;
-    for (size_t i = 0; i < check->cause_count; i++)
-        if (!worst || check->causes[i].severity > worst->severity ||
-            (check->causes[i].severity == worst->severity && check->causes[i].explains > worst->explains))
-            worst = &check->causes[i];
-    return worst;
+    const struct ranked *a = left, *b = right;
+    if (a->cause.severity != b->cause.severity) return a->cause.severity > b->cause.severity ? -1 : 1;
+    if (a->cause.explains != b->cause.explains) return a->cause.explains > b->cause.explains ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
 }
 
-/* The worst cause in its words, the number of others that are as bad, and of findings that none explains. */
+/* The worst first, and of those that are as bad the one that explains the most. */
+static void sort_causes(struct sp_check *check)
+{
+    const size_t count = check->cause_count;
+    struct ranked *ranked = sp_realloc(NULL, count, sizeof *ranked);
+    size_t *place = sp_realloc(NULL, count, sizeof *place);
+    for (size_t i = 0; i < count; i++) ranked[i] = (struct ranked){check->causes[i], i};
+    if (count) qsort(ranked, count, sizeof *ranked, by_weight);
+    for (size_t i = 0; i < count; i++) {
+        check->causes[i] = ranked[i].cause;
+        place[ranked[i].place] = i;
+    }
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (check->findings[i].cause != SP_NONE) check->findings[i].cause = place[check->findings[i].cause];
+    free(place);
+    free(ranked);
+}
+
+/* The worst cause in its words, others that are as bad, and the number of findings that none explains. */
 static const char *cause_summary(struct sp_check *check, const struct sp_cause *worst, size_t open)
 {
     size_t others = 0;
     const char *more = "", *rest = "";
-    for (size_t i = 0; i < check->cause_count; i++)
-        others += &check->causes[i] != worst && check->causes[i].severity == worst->severity;
-    if (others) more = sp_arena_printf(&check->arena, "; and %s", sp_count_of(&check->arena, others, "other cause"));
+    for (size_t i = 1; i < check->cause_count; i++) others += check->causes[i].severity == worst->severity;
+    if (others == 1) more = sp_arena_printf(&check->arena, "; %s", worst[1].message);
+    else if (others)
+        more = sp_arena_printf(&check->arena, "; and %s", sp_count_of(&check->arena, others, "other cause"));
     if (open)
         rest =
             sp_arena_printf(&check->arena, "; %s without a known cause", sp_count_of(&check->arena, open, "finding"));
@@ -110,7 +132,8 @@ static const char *cause_summary(struct sp_check *check, const struct sp_cause *
 void sp_decide(struct sp_check *check)
 {
     const size_t open = sp_check_open(check);
-    const struct sp_cause *worst = worst_cause(check);
+    sort_causes(check);
+    const struct sp_cause *worst = check->cause_count ? &check->causes[0] : NULL;
     const enum sp_severity severity = worst ? worst->severity : SP_SEVERITY_NOTE;
     check->verdict = open || severity == SP_SEVERITY_ERROR ? SP_VERDICT_DIFFERS
                      : severity == SP_SEVERITY_WARNING     ? SP_VERDICT_EXPLAINED

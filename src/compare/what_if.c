@@ -47,7 +47,11 @@ bool sp_variant_has(const struct sp_check *check, const struct sp_variant *varia
     if (finding->tensor != SP_NONE) return sp_is_error(sp_match_tensor(&variant->match, finding->tensor));
     const char *name = sp_prediction_tensor(check->prediction, finding->predicted)->name;
     const size_t predicted = sp_prediction_find(variant->prediction, name);
-    return predicted != SP_NONE && sp_match_predicted(&variant->match, predicted) == SP_MISSING;
+    if (predicted == SP_NONE) return false;
+    const enum sp_difference difference = sp_match_predicted(&variant->match, predicted);
+    /* That it would be tied is no excuse when all of the tie is absent. */
+    return difference == SP_MISSING ||
+           (difference == SP_TIED_ABSENT && sp_match_partner(&variant->match, predicted) == SP_NONE);
 }
 
 /* ---- which indices the sample visits ---- */

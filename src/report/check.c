@@ -203,18 +203,16 @@ static void put_severity(struct sp_text *text, const struct sp_report_options *o
 static void put_causes(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
 {
     if (check->cause_count) put_heading(text, options, "causes");
-    for (int severity = SP_SEVERITY_ERROR; severity >= SP_SEVERITY_NOTE; severity--)
-        for (size_t i = 0; i < check->cause_count; i++) {
-            const struct sp_cause *cause = &check->causes[i];
-            if ((int)cause->severity != severity) continue;
-            put_severity(text, options, cause->severity);
-            sp_put_visible(text, cause->message);
-            sp_text_puts(text, "\n");
-            if (!cause->hint) continue;
-            sp_text_puts(text, "           hint: ");
-            sp_put_visible(text, cause->hint);
-            sp_text_puts(text, "\n");
-        }
+    for (size_t i = 0; i < check->cause_count; i++) {
+        const struct sp_cause *cause = &check->causes[i];
+        put_severity(text, options, cause->severity);
+        sp_put_visible(text, cause->message);
+        sp_text_puts(text, "\n");
+        if (!cause->hint) continue;
+        sp_text_puts(text, "           hint: ");
+        sp_put_visible(text, cause->hint);
+        sp_text_puts(text, "\n");
+    }
 }
 
 static void put_finding(struct sp_text *text, const struct sp_report_options *options, const char *name, size_t count,
@@ -230,18 +228,36 @@ static void put_finding(struct sp_text *text, const struct sp_report_options *op
     sp_text_puts(text, "\n");
 }
 
-static void put_findings(const struct sp_check *check, struct sp_text *text, const struct sp_check_options *options)
+static bool is_explained(const struct sp_finding *finding) { return finding->cause != SP_NONE; }
+
+static void put_groups(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
+                       bool explained)
 {
-    if (check->finding_count) put_heading(text, &options->report, "findings");
-    if (!options->all) {
-        for (size_t i = 0; i < check->group_count; i++)
-            put_finding(text, &options->report, check->groups[i].name, check->groups[i].count, check->groups[i].first);
-        return;
-    }
+    for (size_t i = 0; i < check->group_count; i++)
+        if (is_explained(check->groups[i].first) == explained)
+            put_finding(text, options, check->groups[i].name, check->groups[i].count, check->groups[i].first);
+}
+
+static void put_each(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
+                     bool explained)
+{
     for (int severity = SP_SEVERITY_ERROR; severity >= SP_SEVERITY_NOTE; severity--)
-        for (size_t i = 0; i < check->finding_count; i++)
-            if ((int)check->findings[i].severity == severity)
-                put_finding(text, &options->report, check->findings[i].name, 1, &check->findings[i]);
+        for (size_t i = 0; i < check->finding_count; i++) {
+            const struct sp_finding *finding = &check->findings[i];
+            if ((int)finding->severity == severity && is_explained(finding) == explained)
+                put_finding(text, options, finding->name, 1, finding);
+        }
+}
+
+static void put_findings(const struct sp_check *check, struct sp_text *text, const struct sp_check_options *options,
+                         bool explained)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < check->finding_count; i++) count += is_explained(&check->findings[i]) == explained;
+    if (!count) return;
+    put_heading(text, &options->report, explained ? "findings that the causes explain" : "findings");
+    if (options->all) put_each(check, text, &options->report, explained);
+    else put_groups(check, text, &options->report, explained);
 }
 
 char *sp_report_check(const struct sp_check *check, const struct sp_check_options *options, size_t *length)
@@ -259,6 +275,7 @@ char *sp_report_check(const struct sp_check *check, const struct sp_check_option
     sp_text_puts(&text, "\n\n");
     put_subject(check, &text, &options->report);
     put_causes(check, &text, &options->report);
-    put_findings(check, &text, options);
+    put_findings(check, &text, options, false);
+    put_findings(check, &text, options, true);
     return sp_text_take(&text, length);
 }

@@ -17,6 +17,7 @@
 #include "compare/check.h"
 #include "model/inventory.h"
 #include "read/scratch.h"
+#include "shapeproof/report.h"
 
 struct part {
     char *name;
@@ -143,17 +144,34 @@ static inline void model_drop(struct model *model, const char *names)
     model->count = kept;
 }
 
+static inline void replace_in(struct part *part, const char *from, const char *to)
+{
+    const char *place = strstr(part->name, from);
+    if (!place) return;
+    const size_t size = strlen(part->name) + strlen(to) + 1;
+    char *name = malloc(size);
+    if (!name) abort();
+    snprintf(name, size, "%.*s%s%s", (int)(place - part->name), part->name, to, place + strlen(from));
+    free(part->name);
+    part->name = name;
+}
+
 /* Replaces the first `from` in each of those names by `to`. */
 static inline void model_rename(struct model *model, const char *names, const char *from, const char *to)
 {
-    for (size_t i = 0; i < model->count; i++) {
-        struct part *part = &model->parts[i];
-        const char *place = strstr(part->name, from);
-        if (!fits(part, names) || !place) continue;
-        char *name = malloc(strlen(part->name) + strlen(to) + 1);
-        sprintf(name, "%.*s%s%s", (int)(place - part->name), part->name, to, place + strlen(from));
-        free(part->name);
-        part->name = name;
+    for (size_t i = 0; i < model->count; i++)
+        if (fits(&model->parts[i], names)) replace_in(&model->parts[i], from, to);
+}
+
+/* A copy of each of those tensors, with the first `from` in its name replaced by `to`. */
+static inline void model_copy(struct model *model, const char *names, const char *from, const char *to)
+{
+    const size_t count = model->count;
+    for (size_t i = 0; i < count; i++) {
+        const struct part part = model->parts[i];
+        if (!fits(&part, names)) continue;
+        model_add_shape(model, part.name, part.rank, part.shape);
+        replace_in(&model->parts[model->count - 1], from, to);
     }
 }
 
