@@ -2,7 +2,7 @@
 _shapeproof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=
     if [[ $COMP_CWORD == 1 ]]; then
-        COMPREPLY=($(compgen -W 'check inspect predict tables help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'check derive inspect predict prove solve tables help --help --version' -- "$word"))
         return
     fi
     # bash splits --sort=name into three words
@@ -12,6 +12,10 @@ _shapeproof() {
     check:--set|check:-S) COMPREPLY=() ;;
     check:--table|check:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
+    derive:--config|derive:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    derive:--set|derive:-S) COMPREPLY=() ;;
+    derive:--table|derive:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    derive:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     inspect:--depth|inspect:-d) COMPREPLY=() ;;
     inspect:--sort|inspect:-s) COMPREPLY=($(compgen -W 'file name size' -- "$word")) ;;
     inspect:--filter|inspect:-f) COMPREPLY=() ;;
@@ -20,9 +24,18 @@ _shapeproof() {
     predict:--set|predict:-S) COMPREPLY=() ;;
     predict:--table|predict:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     predict:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
+    prove:--claims) COMPREPLY=($(compgen -f -- "$word")) ;;
+    prove:--table|prove:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    prove:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
+    solve:--total|solve:-n) COMPREPLY=() ;;
+    solve:--group|solve:-g) COMPREPLY=() ;;
+    solve:--config|solve:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    solve:--set|solve:-S) COMPREPLY=() ;;
+    solve:--table|solve:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    solve:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     tables:--table|tables:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     tables:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    help:help) COMPREPLY=($(compgen -W 'check inspect predict tables help ' -- "$word")) ;;
+    help:help) COMPREPLY=($(compgen -W 'check derive inspect predict prove solve tables help ' -- "$word")) ;;
     *)
         if [[ $word != -* ]]; then
             COMPREPLY=($(compgen -f -- "$word"))
@@ -30,8 +43,11 @@ _shapeproof() {
         fi
         case $command in
         check) words='--config= --set= --table= --all --json --color= --help' ;;
+        derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --json --color= --help' ;;
         predict) words='--config= --set= --table= --all --json --color= --help' ;;
+        prove) words='--claims= --table= --all --json --color= --help' ;;
+        solve) words='--total= --group= --config= --set= --table= --json --color= --help' ;;
         tables) words='--table= --json --color= --help' ;;
         help) words='--help' ;;
         esac

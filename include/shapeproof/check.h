@@ -71,7 +71,7 @@ SP_API const struct sp_cause *sp_check_cause(const struct sp_check *check, size_
 SP_API size_t sp_check_finding_count(const struct sp_check *check);
 SP_API const struct sp_finding *sp_check_finding(const struct sp_check *check, size_t index);
 /* The findings collapsed over their indices; nothing of different shape or dtype is merged. Those without a cause come
- * first, each time in order of severity. */
+ * first, then those with one, then the notes. */
 SP_API size_t sp_check_group_count(const struct sp_check *check);
 SP_API struct sp_finding_group sp_check_group(const struct sp_check *check, size_t index);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Hyper-parameters: out of config.json, a .hpm file (nparam, sockeye-recipes), and single settings. */
+ * Hyper-parameters: out of config.json, a Sockeye `config`, a .hpm file (nparam, sockeye-recipes), single settings. */
 #ifndef SHAPEPROOF_CONFIG_H
 #define SHAPEPROOF_CONFIG_H
 
@@ -14,8 +14,10 @@ struct sp_config; /* opaque */
 
 /* Without any hyper-parameter. Never NULL. */
 SP_API struct sp_config *sp_config_new(void);
-/* Reads a file: JSON, or `key=value` lines when its name ends in .hpm. Replaces what an earlier file said.
- * Nothing in a .hpm file is executed. Returns SP_OK, or SP_ERR_TABLE when the file is wrong or missing. */
+/* Reads a file: `key=value` lines when its name ends in .hpm; YAML when it ends in .yaml or .yml, or is `config` (which
+ * Sockeye writes) and no JSON object; else JSON. Replaces what an earlier file said. Nothing in a .hpm file is
+ * executed, nothing that a YAML tag names constructed. Returns SP_OK, or SP_ERR_TABLE when the file is wrong or
+ * missing. */
 SP_API enum sp_status sp_config_load(struct sp_config *config, const char *path, struct sp_error *error);
 /* One "key=value"; the value is JSON, or text when it is not. A dotted key reaches into a sub-configuration:
  * "text_config.vocab_size=32000". Wins over every file. SP_ERR_USAGE when there is no '='. */
@@ -24,8 +26,8 @@ SP_API enum sp_status sp_config_set(struct sp_config *config, const char *settin
 SP_API const char *sp_config_path(const struct sp_config *config);
 SP_API void sp_config_free(struct sp_config *config);
 
-/* The path of the config.json that belongs to a checkpoint: in the directory, or beside the file. NULL when there is
- * none. free() it with sp_free. */
+/* The path of the configuration that belongs to a checkpoint: config.json, or else config, in the directory or beside
+ * the file. NULL when there is none. free() it with sp_free. */
 SP_API char *sp_config_beside(const char *checkpoint_path);
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"shapeproof check model.safetensors", "with the config.json beside it"},
     {"shapeproof check checkpoint/", "a directory: shards and config.json"},
-    {"shapeproof check params.best --table sockeye-transformer -S num_layers=2", "without a config.json"},
+    {"shapeproof check params.best --table sockeye_transformer -S num_layers=2", "without a config.json"},
     {NULL, NULL},
 };
 
@@ -34,17 +34,28 @@ static int compare(const struct cli_args *args, const struct cli_subject *subjec
     return differs ? CLI_DIFFERS : CLI_OK;
 }
 
+static int no_configuration(const char *path)
+{
+    struct sp_error error = {.status = SP_ERR_UNKNOWN};
+    char *visible = sp_report_visible(path);
+    snprintf(error.message, sizeof error.message, "%s: there is no config.json beside it", visible);
+    snprintf(error.hint, sizeof error.hint, "give --config FILE, or --table NAME with --set KEY=VALUE");
+    cli_error(&error);
+    sp_free(visible);
+    return CLI_UNKNOWN;
+}
+
+/* Whether the command line says anything of the architecture. */
+static bool is_told(const struct cli_args *args)
+{
+    return cli_value(args, "config", NULL) || cli_value(args, "table", NULL) || cli_value(args, "set", NULL);
+}
+
 static int check_inventory(const struct cli_args *args, const char *path, const struct sp_inventory *inventory)
 {
     struct cli_subject subject;
     char *beside = sp_config_beside(path);
-    if (!beside && !cli_value(args, "config", NULL) && !cli_value(args, "table", NULL)) {
-        struct sp_error error = {.status = SP_ERR_UNKNOWN};
-        snprintf(error.message, sizeof error.message, "%s: there is no config.json beside it", path);
-        snprintf(error.hint, sizeof error.hint, "give --config FILE, or --table NAME with --set KEY=VALUE");
-        cli_error(&error);
-        return CLI_UNKNOWN;
-    }
+    if (!beside && !is_told(args)) return no_configuration(path);
     int status = cli_subject_open(&subject, args, beside);
     if (status == CLI_OK) status = compare(args, &subject, inventory);
     cli_subject_close(&subject);

@@ -18,13 +18,26 @@ static const char *only_table_of(const struct sp_tables *tables, const char *pat
     return only;
 }
 
+static bool has_table(const struct sp_tables *tables, const char *name)
+{
+    for (size_t i = 0; i < sp_tables_count(tables); i++)
+        if (strcmp(sp_tables_info(tables, i).name, name) == 0) return true;
+    return false;
+}
+
+/* A directory that is called like a table, as checkpoints are, does not hide the table; "./gpt2" is the file. */
+static bool is_name(const struct sp_tables *tables, const char *table)
+{
+    return !strchr(table, '/') && (has_table(tables, table) || access(table, F_OK) != 0);
+}
+
 static int add_tables(struct cli_subject *subject, const struct cli_args *args)
 {
     const char *table;
     for (size_t position = 0; (table = cli_next_value(args, "table", &position)) != NULL;) {
         struct sp_error error = {0};
-        if (!strchr(table, '/') && access(table, F_OK) != 0) {
-            subject->table_name = table; /* a name: checked when it is looked up */
+        if (is_name(subject->tables, table)) {
+            subject->table_name = table; /* checked when it is looked up */
             continue;
         }
         if (sp_tables_add_file(subject->tables, table, &error) != SP_OK) {

@@ -91,8 +91,7 @@ static void judge(struct sp_check *check, const struct dtypes *dtypes, size_t te
     const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[tensor]], *whole = &dtypes->whole;
     const enum sp_dtype dtype = dtype_of(check, tensor), usual = most_common(kind), everywhere = most_common(whole);
     if (kind->by_dtype[usual] > kind->by_dtype[dtype]) dtype_finding(check, tensor, usual, "others of its kind have");
-    else if (kind->total == 1 && whole->total >= 3 && dtype != everywhere &&
-             whole->by_dtype[everywhere] == whole->total - 1)
+    else if (whole->total >= 3 && dtype != everywhere && whole->by_dtype[everywhere] == whole->total - 1)
         dtype_finding(check, tensor, everywhere, "all others have");
 }
 

@@ -19,12 +19,13 @@ struct layers {
     size_t count, capacity;
 };
 
-/* The length of the name up to and with its first index; 0 without one. */
+/* The length of the name up to and with its first index; 0 without one, and when nothing follows it. */
 static size_t layer_length(const char *name)
 {
+    uint64_t index;
     for (size_t i = 0; name[i]; i++) {
-        const size_t digits = i == 0 || name[i - 1] == '.' ? strspn(name + i, "0123456789") : 0;
-        if (digits && name[i + digits] == '.') return i + digits;
+        const size_t digits = name[i] >= '0' && name[i] <= '9' ? sp_index_at(name, i, &index) : 0;
+        if (digits) return name[i + digits] ? i + digits : 0;
     }
     return 0;
 }

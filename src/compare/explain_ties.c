@@ -21,19 +21,6 @@ static const char *tie_condition(struct sp_check *check, size_t predicted)
     return kept;
 }
 
-/* The first tensor of the file that has the same storage, offset and shape. */
-static size_t first_alike(const struct sp_inventory *inventory, size_t tensor)
-{
-    const size_t first = sp_inventory_tensor(inventory, tensor)->same_as;
-    return first == SP_NONE ? tensor : first;
-}
-
-static bool shares_storage(const struct sp_check *check, const struct sp_finding *finding)
-{
-    const size_t partner = check->match.tensor_of[sp_match_partner(&check->match, finding->predicted)];
-    return first_alike(check->inventory, finding->tensor) == first_alike(check->inventory, partner);
-}
-
 /* A cause gathers all tensors that are tied to one partner in one way. */
 struct tie {
     size_t partner, cause;
@@ -82,8 +69,9 @@ static void describe_tie(struct sp_check *check, const struct tie *tie)
 static size_t tie_of(struct sp_check *check, const struct sp_finding *finding, struct tie **ties, size_t *count,
                      size_t *capacity)
 {
-    struct tie tie = {.partner = sp_match_partner(&check->match, finding->predicted),
-                      .shared = shares_storage(check, finding),
+    const size_t partner = sp_match_partner(&check->match, finding->predicted);
+    struct tie tie = {.partner = partner,
+                      .shared = sp_match_shares(&check->match, finding->predicted, partner),
                       .condition = tie_condition(check, finding->predicted)};
     for (size_t i = *count; i-- > 0 && *count - i <= 8;) /* the last few: what is alike stands together */
         if (same_tie(&(*ties)[i], &tie)) return i;
@@ -119,8 +107,7 @@ static bool is_parameter(const struct sp_check *check, size_t tensor)
 
 static bool is_tied(const struct sp_check *check, size_t tensor)
 {
-    const size_t predicted = check->match.predicted_of[tensor];
-    return sp_match_predicted(&check->match, predicted) == SP_TIED_PRESENT;
+    return sp_match_partner(&check->match, check->match.predicted_of[tensor]) != SP_NONE;
 }
 
 /* "although tie_word_embeddings is false in config.json", when that would have tied one of the two. */

@@ -59,6 +59,13 @@ static void shape_finding(struct sp_check *check, struct sp_finding *finding)
                                        differing_dimensions(check, tensor, finding->predicted));
 }
 
+/* How a tied tensor stands to its partner in the file. */
+static const char *tie_words(const struct sp_check *check, size_t predicted, size_t partner, bool present)
+{
+    if (!present) return "is not stored: it is";
+    return sp_match_shares(&check->match, predicted, partner) ? "is" : "is stored although it is";
+}
+
 static void tie_finding(struct sp_check *check, struct sp_finding *finding, bool present)
 {
     const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
@@ -68,9 +75,9 @@ static void tie_finding(struct sp_check *check, struct sp_finding *finding, bool
                            ? sp_prediction_tensor(check->prediction, expected->same_as)->name
                            : sp_inventory_tensor(check->inventory, check->match.tensor_of[partner])->name;
     finding->id = present ? "tied-present" : "tied-absent";
-    finding->message = sp_arena_printf(&check->arena, "%s the same as %s%s",
-                                       present ? "is stored although it is" : "is not stored: it is",
-                                       expected->rows_only ? "the first rows of " : "", name);
+    finding->message =
+        sp_arena_printf(&check->arena, "%s the same as %s%s", tie_words(check, finding->predicted, partner, present),
+                        expected->rows_only ? "the first rows of " : "", name);
 }
 
 static void predicted_finding(struct sp_check *check, size_t index)
@@ -148,12 +155,12 @@ static size_t *merge_keys(struct sp_check *check)
     return keys;
 }
 
-enum { SEVERITIES = SP_SEVERITY_ERROR + 1 };
+enum { OPEN, EXPLAINED, NOTE, SECTIONS };
 
-/* What no cause explains comes first, and of that the errors. */
-static int rank_of(const struct sp_finding *finding)
+static int section_of(const struct sp_finding *finding)
 {
-    return (finding->cause == SP_NONE ? 0 : SEVERITIES) + (int)(SP_SEVERITY_ERROR - finding->severity);
+    if (finding->severity == SP_SEVERITY_NOTE) return NOTE;
+    return finding->cause == SP_NONE ? OPEN : EXPLAINED;
 }
 
 void sp_group_findings(struct sp_check *check)
@@ -165,10 +172,10 @@ void sp_group_findings(struct sp_check *check)
         input[i] = (struct sp_collapse_input){check->findings[i].name, keys[i]};
     const size_t count = sp_collapse(&check->arena, input, check->finding_count, &collapsed);
     check->groups = sp_arena_array(&check->arena, count, sizeof *check->groups);
-    for (int rank = 0; rank < 2 * SEVERITIES; rank++)
+    for (int section = OPEN; section < SECTIONS; section++)
         for (size_t i = 0; i < count; i++) {
             const struct sp_finding *first = &check->findings[collapsed[i].first];
-            if (rank_of(first) == rank)
+            if (section_of(first) == section)
                 check->groups[check->group_count++] =
                     (struct sp_finding_group){collapsed[i].name, collapsed[i].count, first};
         }

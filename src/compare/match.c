@@ -106,6 +106,19 @@ size_t sp_match_partner(const struct sp_match *match, size_t predicted)
     return kept == predicted ? SP_NONE : kept;
 }
 
+/* The first tensor of the file that has the same storage, offset and shape. */
+static size_t first_alike(const struct sp_match *match, size_t predicted)
+{
+    const size_t tensor = match->tensor_of[predicted];
+    const size_t first = sp_inventory_tensor(match->inventory, tensor)->same_as;
+    return first == SP_NONE ? tensor : first;
+}
+
+bool sp_match_shares(const struct sp_match *match, size_t predicted, size_t partner)
+{
+    return first_alike(match, predicted) == first_alike(match, partner);
+}
+
 bool sp_same_shape(const struct sp_tensor *tensor, const struct sp_predicted *predicted)
 {
     if (tensor->rank != predicted->rank || (tensor->flags & SP_TENSOR_NO_SHAPE)) return false;

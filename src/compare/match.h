@@ -38,6 +38,8 @@ enum sp_difference sp_match_predicted(const struct sp_match *match, size_t predi
 enum sp_difference sp_match_tensor(const struct sp_match *match, size_t tensor);
 /* The predicted tensor that is in the file and that this one is tied to, or SP_NONE. */
 size_t sp_match_partner(const struct sp_match *match, size_t predicted);
+/* Whether the two are one storage in the file; both must be there. */
+bool sp_match_shares(const struct sp_match *match, size_t predicted, size_t partner);
 bool sp_same_shape(const struct sp_tensor *tensor, const struct sp_predicted *predicted);
 /* Missing, unexpected or of another shape: what has to be explained. */
 static inline bool sp_is_error(enum sp_difference difference)

@@ -7,39 +7,42 @@
 
 enum { MAX_DIGITS = 18 }; /* what surely fits in 64 bits */
 
-static bool ends_component(char c) { return c == '.' || c == '/' || !c; }
+static bool is_separator(char c) { return c == '.' || c == '/' || c == '_' || !c; }
 
-/* The digits of a component that is an index: no sign, no leading zero; 0 for any other. */
-static size_t index_length(const char *component, uint64_t *value)
+/* No sign, no leading zero: what is left out can be put back. */
+size_t sp_index_at(const char *name, size_t place, uint64_t *value)
 {
+    const char *digits = name + place;
     size_t length = 0;
     *value = 0;
-    for (; component[length] >= '0' && component[length] <= '9'; length++) {
+    if (place && !is_separator(digits[-1])) return 0;
+    for (; digits[length] >= '0' && digits[length] <= '9'; length++) {
         if (length == MAX_DIGITS) return 0;
-        *value = *value * 10 + (uint64_t)(component[length] - '0');
+        *value = *value * 10 + (uint64_t)(digits[length] - '0');
     }
-    if (length > 1 && component[0] == '0') return 0;
-    return ends_component(component[length]) ? length : 0;
+    if (length > 1 && digits[0] == '0') return 0;
+    return is_separator(digits[length]) ? length : 0;
 }
 
 /* Leaves the pattern in `text`. */
 static void split(const char *name, struct sp_text *text, struct sp_indices *indices)
 {
-    const char mark = SP_INDEX_MARK, *kept = name; /* what is not yet in the text begins here */
+    const char mark = SP_INDEX_MARK;
+    size_t kept = 0; /* what is not yet in the text begins here */
     text->length = 0;
     indices->count = 0;
-    for (const char *p = name; *p; p++) {
+    for (size_t i = 0; name[i]; i++) {
         uint64_t value;
-        if (*p < '0' || *p > '9' || (p > name && !ends_component(p[-1]))) continue;
-        const size_t length = indices->count < SP_MAX_INDICES ? index_length(p, &value) : 0;
+        if (name[i] < '0' || name[i] > '9' || indices->count == SP_MAX_INDICES) continue;
+        const size_t length = sp_index_at(name, i, &value);
         if (!length) continue;
         indices->value[indices->count++] = value;
-        sp_text_append(text, kept, (size_t)(p - kept));
+        sp_text_append(text, name + kept, i - kept);
         sp_text_append(text, &mark, 1);
-        p += length - 1;
-        kept = p + 1;
+        kept = i + length;
+        i = kept - 1;
     }
-    sp_text_puts(text, kept);
+    sp_text_puts(text, name + kept);
 }
 
 size_t sp_pattern_of(struct sp_patterns *patterns, const char *name, struct sp_indices *indices)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Names without their indices: "layers.3.mlp.up_proj.weight" is the pattern "layers.{}.mlp.up_proj.weight" and the
- * index 3. An index is a whole component (between dots or slashes) that is a plain decimal number. */
+ * index 3. An index is a plain decimal number between dots, slashes, underscores or the ends of the name. */
 #ifndef SP_COMPARE_PATTERNS_H
 #define SP_COMPARE_PATTERNS_H
 
@@ -30,6 +30,8 @@ struct sp_patterns {
     struct sp_text scratch;
 };
 
+/* The digits of an index that begins at `place` in the name, and its value; 0 when none begins there. */
+size_t sp_index_at(const char *name, size_t place, uint64_t *value);
 /* The number of the name's pattern, and its indices (which may be NULL). */
 size_t sp_pattern_of(struct sp_patterns *patterns, const char *name, struct sp_indices *indices);
 /* With SP_INDEX_MARK for each index. Borrowed until sp_patterns_free. */

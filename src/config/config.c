@@ -9,6 +9,8 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
+#include "config/sockeye.h"
+#include "config/yaml.h"
 
 enum { MAX_CONFIG = 16 << 20 };
 
@@ -62,27 +64,54 @@ static struct sp_value with_path(struct sp_arena *arena, struct sp_value root, c
     return value;
 }
 
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static void rebuild(struct sp_config *config)
 {
-    const char *slash = strrchr(config->path, '/');
     struct sp_value root = config->file_root;
     for (size_t i = 0; i < config->setting_count; i++)
         root = with_path(&config->arena, root, config->settings[i].path, config->settings[i].value);
-    config->hyper = (struct sp_hyper){root, slash ? slash + 1 : config->path, config->overrides, config->setting_count,
-                                      config->scope};
+    config->hyper =
+        (struct sp_hyper){root, file_name(config->path), config->overrides, config->setting_count, config->scope};
 }
 
-void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from)
+static void add_setting(struct sp_config *config, struct sp_setting setting, const char *from)
 {
-    const char *kept = sp_arena_string(&config->arena, path);
     SP_GROW(config->settings, config->setting_count, config->setting_capacity);
     if (config->override_capacity < config->setting_capacity) {
         config->override_capacity = config->setting_capacity;
         config->overrides = sp_realloc(config->overrides, config->override_capacity, sizeof *config->overrides);
     }
-    config->settings[config->setting_count] = (struct sp_setting){kept, value};
-    config->overrides[config->setting_count++] = (struct sp_override){kept, from};
+    config->settings[config->setting_count] = setting;
+    config->overrides[config->setting_count++] = (struct sp_override){setting.path, from};
     rebuild(config);
+}
+
+void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from)
+{
+    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, false}, from);
+}
+
+void sp_config_derive(struct sp_config *config, const char *path, struct sp_value value, const char *from)
+{
+    const char *kept = sp_arena_string(&config->arena, from);
+    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, true}, kept);
+}
+
+/* What the files beside an earlier file said goes with it. */
+static void forget_derived(struct sp_config *config)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < config->setting_count; i++) {
+        if (config->settings[i].derived) continue;
+        config->settings[kept] = config->settings[i];
+        config->overrides[kept++] = config->overrides[i];
+    }
+    config->setting_count = kept;
 }
 
 enum sp_status sp_config_set(struct sp_config *config, const char *setting, struct sp_error *error)
@@ -110,8 +139,12 @@ struct sp_config *sp_config_variant(const struct sp_config *config)
     struct sp_config *variant = sp_config_new();
     variant->path = config->path;
     variant->file_root = config->file_root;
-    for (size_t i = 0; i < config->setting_count; i++)
-        sp_config_set_value(variant, config->settings[i].path, config->settings[i].value, config->overrides[i].from);
+    for (size_t i = 0; i < config->setting_count;
+         i++) { /* the paths are copied: a chain of variants may lose its links */
+        struct sp_setting setting = config->settings[i];
+        setting.path = sp_arena_string(&variant->arena, setting.path);
+        add_setting(variant, setting, config->overrides[i].from);
+    }
     rebuild(variant);
     return variant;
 }
@@ -130,22 +163,46 @@ static bool ends_with(const char *text, const char *tail)
     return length <= all && strcmp(text + all - length, tail) == 0;
 }
 
-static bool parse(struct sp_config *config, const char *path, const char *text, size_t length, struct sp_error *error)
+/* Sockeye's `config` has no suffix, and was JSON before it was YAML. */
+static bool is_yaml(const char *path, const char *text)
 {
-    struct sp_value root;
+    if (ends_with(path, ".yaml") || ends_with(path, ".yml")) return true;
+    return strcmp(file_name(path), "config") == 0 && text[strspn(text, " \t\r\n")] != '{';
+}
+
+static bool parse_text(struct sp_arena *arena, const char *path, const char *text, size_t length, struct sp_value *root,
+                       struct sp_error *error)
+{
     if (strncmp(text, "version https://git-lfs", 23) == 0)
         return sp_fail(error, SP_ERR_TABLE, SP_KIND_UNRECOGNISED,
                        "this is a git-lfs pointer, not the file itself (run 'git lfs pull')");
     if (ends_with(path, ".hpm") || ends_with(path, ".hpm-template")) {
         if (sp_utf8_check(text, length) < length || strlen(text) < length)
             return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "expected UTF-8 text");
-        if (!sp_hpm_parse(&config->arena, text, &root, error)) return false;
-    } else if (!sp_value_parse_json(&config->arena, text, length, &root, error)) return false;
+        return sp_hpm_parse(arena, text, root, error);
+    }
+    if (is_yaml(path, text)) return sp_yaml_parse(arena, text, length, root, error);
+    return sp_value_parse_json(arena, text, length, root, error);
+}
+
+static void complete_sockeye(struct sp_config *config)
+{
+    const char *version = sp_sockeye_version(&config->arena, config->path);
+    config->file_root = sp_sockeye_with_model_type(&config->arena, config->file_root, version);
+    if (version) sp_config_derive(config, "version", sp_value_string(version), "the file version beside it");
+}
+
+static bool parse(struct sp_config *config, const char *path, const char *text, size_t length, struct sp_error *error)
+{
+    struct sp_value root;
+    if (!parse_text(&config->arena, path, text, length, &root, error)) return false;
     if (root.type != SP_OBJECT)
-        return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "expected a JSON object of hyper-parameters, found %s",
+        return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "expected an object of hyper-parameters, found %s",
                        sp_value_kind(root.type));
     config->file_root = root;
     config->path = sp_arena_string(&config->arena, path);
+    forget_derived(config);
+    if (sp_sockeye_is_config(root)) complete_sockeye(config);
     rebuild(config);
     return true;
 }
@@ -165,15 +222,21 @@ enum sp_status sp_config_load(struct sp_config *config, const char *path, struct
     return error->status;
 }
 
+/* config.json is Hugging Face's, config Sockeye's. */
 char *sp_config_beside(const char *checkpoint_path)
 {
+    static const char *const names[] = {"config.json", "config"};
     struct stat info;
     struct sp_text path = {0};
     const char *slash = strrchr(checkpoint_path, '/');
     if (stat(checkpoint_path, &info) == 0 && S_ISDIR(info.st_mode)) sp_text_printf(&path, "%s/", checkpoint_path);
     else sp_text_append(&path, checkpoint_path, slash ? (size_t)(slash + 1 - checkpoint_path) : 0);
-    sp_text_puts(&path, "config.json");
-    if (stat(path.data, &info) == 0) return path.data;
+    const size_t folder = path.length;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        path.length = folder;
+        sp_text_puts(&path, names[i]);
+        if (stat(path.data, &info) == 0 && S_ISREG(info.st_mode)) return path.data;
+    }
     sp_text_free(&path);
     return NULL;
 }

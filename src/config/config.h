@@ -8,6 +8,7 @@
 struct sp_setting {
     const char *path;
     struct sp_value value;
+    bool derived; /* from a file that belongs to the configuration: gone when another is loaded */
 };
 
 struct sp_config {
@@ -30,6 +31,9 @@ struct sp_config *sp_config_variant(const struct sp_config *config);
 void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from);
 /* Limits what predictions from this config expand. The scope is borrowed. */
 void sp_config_limit(struct sp_config *config, const struct sp_scope *scope);
+
+/* Likewise for what another file says about this configuration: gone when another one is loaded. `from` is copied. */
+void sp_config_derive(struct sp_config *config, const char *path, struct sp_value value, const char *from);
 
 /* The lines of a .hpm file as an object (see hpm.c). */
 bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct sp_value *root, struct sp_error *error);

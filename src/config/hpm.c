@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/sockeye.h"
 
 struct hpm {
     struct sp_arena *arena;
@@ -104,13 +105,14 @@ static bool one_line(struct hpm *hpm, const char *p, const char *end)
     return good;
 }
 
-/* The recipe says which model it is by its encoder: "sockeye-rnn", "sockeye-transformer". */
+/* The recipe says which model it is by its encoder and decoder. */
 static size_t add_model_type(struct hpm *hpm, struct sp_member *members, size_t count)
 {
-    const char *encoder = earlier(hpm, "encoder", 7);
-    if (encoder)
-        members[count++] =
-            (struct sp_member){"model_type", sp_value_string(sp_arena_printf(hpm->arena, "sockeye-%s", encoder))};
+    const char *encoder = earlier(hpm, "encoder", 7), *decoder = earlier(hpm, "decoder", 7);
+    if (encoder) {
+        const char *type = sp_sockeye_model_type(hpm->arena, encoder, decoder ? decoder : encoder);
+        members[count++] = (struct sp_member){"model_type", sp_value_string(type)};
+    }
     return count;
 }
 

@@ -318,10 +318,15 @@ static bool compare(struct sp_eval *eval, const struct sp_expr *expr, struct sp_
     return true;
 }
 
+/* An item in a list, or a text in a text. */
 static bool contains(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value item, struct sp_value list,
                      struct sp_value *value)
 {
     bool found = false;
+    if (list.type == SP_STRING && item.type == SP_STRING) {
+        *value = sp_value_bool((strstr(list.string, item.string) != NULL) == (expr->op == SP_OP_IN));
+        return true;
+    }
     if (list.type != SP_LIST)
         return sp_eval_fail(eval, expr->span, "'in' needs a list, not %s", sp_value_kind(list.type));
     if (!sp_eval_spend(eval, expr->span, list.count / 8)) return false;

@@ -47,13 +47,14 @@ static size_t group_index(struct expander *x, const char *name)
     return out->group_count++;
 }
 
-/* A part's tensors belong to the group that uses it, a sub-table's groups are named after it as well. */
+/* A part's tensors belong to the group that uses it, or, outside of any group, to the part's own; a sub-table's groups
+ * are named after both. */
 static const char *group_name(struct expander *x, const struct sp_frame *frame, const struct sp_section *section)
 {
     const char *own = section->name, *outer = frame->group;
-    if (!outer) return own;
+    if (!outer || !*outer) return own;
     if (!*own || !frame->unit->is_table) return outer;
-    return *outer ? sp_arena_printf(x->eval.arena, "%s: %s", outer, own) : own;
+    return sp_arena_printf(x->eval.arena, "%s: %s", outer, own);
 }
 
 static bool shape(struct expander *x, const struct sp_env *env, const struct sp_row *row, struct sp_predicted *tensor)
@@ -430,10 +431,10 @@ static void keep_readings(struct expander *x)
     sp_text_free(&value);
 }
 
-/* Choosing the table looked at these two. */
+/* Choosing the table looked at these. */
 static bool chooses_table(const char *path)
 {
-    return strcmp(path, "model_type") == 0 || strcmp(path, "architectures") == 0;
+    return strcmp(path, "model_type") == 0 || strcmp(path, "architectures") == 0 || strcmp(path, "version") == 0;
 }
 
 static bool was_looked_at(const struct expander *x, const char *setting)

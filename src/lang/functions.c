@@ -82,14 +82,16 @@ static bool maximum(const struct sp_value *args, size_t count, struct sp_value *
     return extreme(args, count, result, problem, true);
 }
 
+/* sum(list), or sum(list, "key"): of that member of each object. */
 static bool sum(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
-    (void)count;
     int64_t total = 0;
-    if (args[0].type != SP_LIST) return fail(problem, "takes a list of integers");
+    if (args[0].type != SP_LIST || (count == 2 && args[1].type != SP_STRING))
+        return fail(problem, "takes a list of integers, or a list of objects and a key");
     for (size_t i = 0; i < args[0].count; i++) {
-        if (args[0].items[i].type != SP_INT) return fail(problem, "takes a list of integers");
-        if (__builtin_add_overflow(total, args[0].items[i].integer, &total))
+        const struct sp_value item = count == 2 ? sp_value_member(args[0].items[i], args[1].string) : args[0].items[i];
+        if (item.type != SP_INT) return fail(problem, "takes a list of integers, or a list of objects and a key");
+        if (__builtin_add_overflow(total, item.integer, &total))
             return fail(problem, "the result does not fit in 64 bits");
     }
     *result = sp_value_int(total);
@@ -176,6 +178,24 @@ static bool ends_with(const struct sp_value *args, size_t count, struct sp_value
     return affix(args, result, problem, true);
 }
 
+/* "1.18.2" as 1018002, so that versions compare. What follows three numbers ("-rc1") is left out. */
+static bool release(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    const char *text = args[0].type == SP_STRING ? args[0].string : "";
+    int64_t number = 0;
+    for (int part = 0; part < 3; part++) {
+        int64_t one = 0;
+        const size_t digits = strspn(text, "0123456789");
+        if (digits > 3 || (!digits && !part)) return fail(problem, "takes a version as a text, such as \"1.18.2\"");
+        for (size_t i = 0; i < digits; i++) one = one * 10 + (*text++ - '0');
+        text += *text == '.';
+        number = number * 1000 + one;
+    }
+    *result = sp_value_int(number);
+    return true;
+}
+
 static const struct sp_function functions[] = {
     {"at", 2, 2, false, at},
     {"absent", 1, 1, true, is_absent},
@@ -183,12 +203,13 @@ static const struct sp_function functions[] = {
     {"len", 1, 1, false, length},
     {"min", 1, 16, false, minimum},
     {"max", 1, 16, false, maximum},
-    {"sum", 1, 1, false, sum},
+    {"sum", 1, 2, false, sum},
     {"int", 1, 1, false, truncate_number},
     {"ceil_div", 2, 2, false, ceil_div},
     {"round_up", 2, 2, false, round_up},
     {"starts_with", 2, 2, false, starts_with},
     {"ends_with", 2, 2, false, ends_with},
+    {"release", 1, 1, false, release},
 };
 
 const struct sp_function *sp_function_find(const char *name)

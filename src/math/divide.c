@@ -21,12 +21,12 @@ struct division {
 /* The monomial of the lowest exponents. A condition does not count: b does not divide b + b*x, it may be 0. */
 static struct sp_term low_monomial(struct sp_algebra *algebra, const struct sp_poly *a)
 {
+    const struct sp_degrees degrees = sp_terms_degrees(algebra, a, &algebra->arena);
     struct sp_factor *factors = sp_arena_array(&algebra->arena, algebra->atom_count, sizeof *factors);
     struct sp_term low = {{1, 1}, factors, 0};
-    for (size_t which = 0; which < algebra->atom_count; which++) {
-        const int exponent = algebra->atoms[which].is_condition ? 0 : sp_poly_low_degree(a, which);
-        if (exponent) factors[low.count++] = (struct sp_factor){which, exponent};
-    }
+    for (size_t which = 0; which < algebra->atom_count; which++)
+        if (degrees.low[which] && !algebra->atoms[which].is_condition)
+            factors[low.count++] = (struct sp_factor){which, degrees.low[which]};
     return low;
 }
 
@@ -56,11 +56,11 @@ static bool conditions_allow(const struct sp_algebra *algebra, const struct sp_p
 static bool bound_degrees(struct division *division, const struct sp_poly *a)
 {
     const struct sp_algebra *algebra = division->algebra;
-    division->most = sp_arena_array(&division->scratch, algebra->atom_count, sizeof *division->most);
-    for (size_t which = 0; which < algebra->atom_count; which++) {
-        division->most[which] = sp_poly_degree(a, which) - sp_poly_degree(division->by, which);
-        if (division->most[which] < 0) return false;
-    }
+    const struct sp_degrees have = sp_terms_degrees(algebra, a, &division->scratch);
+    const struct sp_degrees take = sp_terms_degrees(algebra, division->by, &division->scratch);
+    division->most = have.high;
+    for (size_t which = 0; which < algebra->atom_count; which++)
+        if ((division->most[which] -= take.high[which]) < 0) return false;
     return true;
 }
 

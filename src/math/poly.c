@@ -197,7 +197,7 @@ static const struct sp_poly *power_of_sum(struct sp_algebra *algebra, const stru
         if (exponent % 2) power = sp_poly_mul(algebra, power, a);
         if (exponent > 1) a = sp_poly_mul(algebra, a, a);
     }
-    return power;
+    return algebra->failed ? &sp_poly_invalid : power;
 }
 
 const struct sp_poly *sp_poly_power(struct sp_algebra *algebra, const struct sp_poly *a, int exponent)
@@ -294,7 +294,7 @@ const struct sp_poly *sp_poly_substitute(struct sp_algebra *algebra, const struc
         reached = e;
         result = sp_poly_add(algebra, result, sp_poly_mul(algebra, coefficient, power));
     }
-    return result;
+    return algebra->failed ? &sp_poly_invalid : result;
 }
 
 static bool evaluate_term(const struct sp_term *term, const struct sp_rational *values, struct sp_rational *result)

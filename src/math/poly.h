@@ -95,8 +95,9 @@ const struct sp_poly *sp_poly_coefficient(struct sp_algebra *algebra, const stru
 /* The value where each atom i is values[i]; false on overflow or a zero below a fraction line. */
 bool sp_poly_evaluate(const struct sp_poly *a, const struct sp_rational *values, struct sp_rational *result);
 
-/* The integers from 1 up at which a polynomial in that one atom is 0, in order; at most `limit`. Returns their number;
- * *complete is false when the search could not decide exactly. */
+/* The integers from 1 up at which a polynomial in that one atom is 0, in order; at most `limit`. Returns their number.
+ * *complete is false when there may be more: above the limit, or because this was not decided (another atom, a degree
+ * above 12, a common denominator that does not fit; 0 itself has every root). */
 size_t sp_poly_roots(struct sp_algebra *algebra, const struct sp_poly *a, size_t atom, int64_t *roots, size_t limit,
                      bool *complete);
 

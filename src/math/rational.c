@@ -77,6 +77,11 @@ bool sp_rational_power(struct sp_rational a, int exponent, struct sp_rational *o
     return true;
 }
 
+bool sp_rational_gcd(struct sp_rational a, struct sp_rational b, struct sp_rational *out)
+{
+    return reduce(gcd(a.num, b.num), a.den / gcd(a.den, b.den) * b.den, out);
+}
+
 int sp_rational_compare(struct sp_rational a, struct sp_rational b)
 {
     const wide left = (wide)a.num * b.den, right = (wide)b.num * a.den;

@@ -21,6 +21,8 @@ bool sp_rational_sub(struct sp_rational a, struct sp_rational b, struct sp_ratio
 bool sp_rational_mul(struct sp_rational a, struct sp_rational b, struct sp_rational *out);
 bool sp_rational_div(struct sp_rational a, struct sp_rational b, struct sp_rational *out); /* false also for b = 0 */
 bool sp_rational_power(struct sp_rational a, int exponent, struct sp_rational *out);
+/* The largest fraction of which both are multiples by integers; that of 0 and b is |b|. */
+bool sp_rational_gcd(struct sp_rational a, struct sp_rational b, struct sp_rational *out);
 int sp_rational_compare(struct sp_rational a, struct sp_rational b);
 
 #endif

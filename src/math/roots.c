@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: MIT
  * Integer roots without a floating-point decision. A polynomial is monotone between the places where its derivative
- * changes sign, and those are found in the same way, down to a constant. On a monotone stretch of integers a change of
- * sign is found by bisection with exact values. */
+ * changes sign, and those are found in the same way, down to a linear one. On a monotone stretch a change of sign is
+ * found by bisection with exact values. A root divides the lowest coefficient, which bounds the search.
+ *
+ * Why integers are enough: should a derivative have roots inside one unit interval, then so many that the one after it
+ * has a root there too (Rolle), or so few that its sign changes from one end to the other. Either way both ends become
+ * points, so between neighbours that are further apart the function is monotone for all reals. */
 #include <stdlib.h>
 
 #include "math/poly.h"
 
-__extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 wide;
 
 enum { MAX_DEGREE = 12, MAX_POINTS = 1024 };
 
+/* Values below 2^63 * 12! * (2^63)^12 and a little more, in two's complement. */
+enum { LIMBS = 14 };
+
 struct univariate {
-    wide coefficient[MAX_DEGREE + 1];
+    int64_t coefficient[MAX_DEGREE + 1];
+    int order; /* which derivative of it: 0 for the polynomial itself */
     int degree;
 };
 
@@ -20,67 +28,54 @@ struct points {
     size_t count;
 };
 
-static bool common_denominator(const struct sp_poly *a, int64_t *den)
-{
-    struct sp_rational all = {1, 1};
-    for (size_t i = 0; i < a->count; i++) {
-        struct sp_rational scaled;
-        if (!sp_rational_mul(all, a->terms[i].coefficient, &scaled) ||
-            !sp_rational_mul(all, sp_rational_int(scaled.den), &all))
-            return false;
-    }
-    *den = all.num;
-    return true;
-}
-
-/* The coefficients times their common denominator, lowest power first; negative powers are shifted away. */
+/* The coefficients as integers without a common factor, lowest power first; powers that all terms share are left out.
+ */
 static bool coefficients(const struct sp_poly *a, size_t which, struct univariate *p)
 {
     const int low = sp_poly_low_degree(a, which), high = sp_poly_degree(a, which);
-    struct sp_rational scaled;
-    int64_t den;
+    struct sp_rational content = {0, 1}, scaled;
     *p = (struct univariate){.degree = high - low};
-    if (high - low > MAX_DEGREE || !common_denominator(a, &den)) return false;
+    if (high - low > MAX_DEGREE) return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!sp_rational_gcd(content, a->terms[i].coefficient, &content)) return false;
     for (size_t i = 0; i < a->count; i++) {
         const struct sp_term *term = &a->terms[i];
         if (term->count > 1 || (term->count == 1 && term->factors[0].atom != which)) return false;
-        if (!sp_rational_mul(term->coefficient, sp_rational_int(den), &scaled)) return false;
+        if (!sp_rational_div(term->coefficient, content, &scaled)) return false;
         p->coefficient[(term->count ? term->factors[0].exponent : 0) - low] = scaled.num;
     }
     return true;
 }
 
-static wide magnitude(wide value) { return value < 0 ? -value : value; }
-
-/* The largest power of two up to 2^62 at which no partial sum overflows. */
-static int64_t safe_bound(const struct univariate *p)
+/* k*(k-1)*... with `order` factors: what the derivative of that order multiplies x^(k-order) with. */
+static int64_t falling(int k, int order)
 {
-    for (int bits = 62; bits > 0; bits--) {
-        const wide x = (wide)1 << bits;
-        wide sum = 0;
-        bool fits = true;
-        for (int k = p->degree; k >= 0 && fits; k--)
-            fits = !__builtin_mul_overflow(sum, x, &sum) &&
-                   !__builtin_add_overflow(sum, magnitude(p->coefficient[k]), &sum);
-        if (fits) return (int64_t)x;
-    }
-    return 1;
+    int64_t product = 1;
+    for (int i = 0; i < order; i++) product *= k - i;
+    return product;
 }
 
-/* Cauchy: no root is larger than 1 + max |a_k| / |a_n|. */
-static wide root_bound(const struct univariate *p)
+/* value*x + a*b, for x, b >= 0. */
+static void horner_step(uint64_t value[LIMBS], uint64_t x, int64_t a, int64_t b)
 {
-    wide largest = 0;
-    for (int k = 0; k < p->degree; k++)
-        if (magnitude(p->coefficient[k]) > largest) largest = magnitude(p->coefficient[k]);
-    return largest / magnitude(p->coefficient[p->degree]) + 2;
+    __extension__ const __int128 product = (__int128)a * b;
+    const uint64_t sign = product < 0 ? UINT64_MAX : 0;
+    wide carry = 0;
+    for (int i = 0; i < LIMBS; i++) {
+        const uint64_t limb = i == 0 ? (uint64_t)product : i == 1 ? (uint64_t)((wide)product >> 64) : sign;
+        carry += (wide)value[i] * x + limb; /* below 2^128: x is below 2^63, the carry below 2^64 */
+        value[i] = (uint64_t)carry;
+        carry >>= 64;
+    }
 }
 
 static int sign_at(const struct univariate *p, int64_t x)
 {
-    wide value = 0;
-    for (int k = p->degree; k >= 0; k--) value = value * x + p->coefficient[k];
-    return (value > 0) - (value < 0);
+    uint64_t value[LIMBS] = {0}, any = 0;
+    for (int k = p->degree; k >= p->order; k--)
+        horner_step(value, (uint64_t)x, p->coefficient[k], falling(k, p->order));
+    for (int i = 0; i < LIMBS; i++) any |= value[i];
+    return value[LIMBS - 1] >> 63 ? -1 : any != 0;
 }
 
 static int compare_points(const void *left, const void *right)
@@ -89,9 +84,10 @@ static int compare_points(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* Every root of a derivative adds at most 6 points, and the derivatives of a polynomial of degree 12 have 66 roots. */
 static void add_point(struct points *points, int64_t at, int64_t bound)
 {
-    if (at >= 1 && at <= bound && points->count < MAX_POINTS) points->at[points->count++] = at;
+    if (at <= bound && points->count < MAX_POINTS) points->at[points->count++] = at;
 }
 
 static void sort_points(struct points *points)
@@ -115,64 +111,55 @@ static int64_t bisect(const struct univariate *p, int64_t from, int64_t to)
     return from;
 }
 
-static struct univariate derivative(const struct univariate *p)
+/* Points such that p is monotone between two neighbours: those of its derivative, and where that changes sign. */
+static void stationary_points(struct univariate p, int64_t bound, struct points *points)
 {
-    struct univariate d = {.degree = p->degree - 1};
-    for (int k = 1; k <= p->degree; k++) d.coefficient[k - 1] = p->coefficient[k] * k;
-    return d;
-}
-
-/* Points such that p is monotone on the integers between two neighbours: those of p', and where p' changes sign. */
-static void stationary_points(const struct univariate *p, int64_t bound, struct points *points)
-{
-    if (p->degree <= 1) {
-        add_point(points, 1, bound);
-        add_point(points, bound, bound);
+    add_point(points, 1, bound);
+    add_point(points, bound, bound);
+    for (p.order = p.degree - 1; p.order > 0; p.order--) {
         sort_points(points);
-        return;
-    }
-    const struct univariate d = derivative(p);
-    stationary_points(&d, bound, points);
-    const struct points before = *points;
-    for (size_t i = 0; i + 1 < before.count; i++) {
-        if (sign_at(&d, before.at[i]) == sign_at(&d, before.at[i + 1])) continue;
-        const int64_t change = bisect(&d, before.at[i], before.at[i + 1]);
-        add_point(points, change, bound);
-        add_point(points, change + 1, bound);
-        add_point(points, change + 2, bound); /* the derivative may be 0 at change+1 */
+        const struct points before = *points;
+        for (size_t i = 0; i + 1 < before.count; i++) {
+            if (sign_at(&p, before.at[i]) == sign_at(&p, before.at[i + 1])) continue;
+            const int64_t change = bisect(&p, before.at[i], before.at[i + 1]);
+            add_point(points, change, bound);
+            add_point(points, change + 1, bound);
+            if (change + 1 < bound) add_point(points, change + 2, bound); /* change+1 may be the root */
+        }
     }
     sort_points(points);
 }
 
-static size_t add_root(int64_t *roots, size_t count, size_t limit, int64_t root)
+/* The roots in order; the last one found may be offered again. False when there are more than `limit`. */
+static bool add_root(int64_t *roots, size_t *count, size_t limit, int64_t root)
 {
-    if (count == limit || (count && roots[count - 1] == root)) return count;
-    roots[count] = root;
-    return count + 1;
+    if (*count && roots[*count - 1] == root) return true;
+    if (*count == limit) return false;
+    roots[(*count)++] = root;
+    return true;
+}
+
+static bool find_roots(const struct univariate *p, int64_t *roots, size_t *count, size_t limit)
+{
+    const int64_t bound = p->coefficient[0] < 0 ? -p->coefficient[0] : p->coefficient[0];
+    struct points points = {.count = 0};
+    bool all = true;
+    stationary_points(*p, bound, &points);
+    for (size_t i = 0; i < points.count; i++) {
+        if (sign_at(p, points.at[i]) == 0) all &= add_root(roots, count, limit, points.at[i]);
+        if (i + 1 == points.count || sign_at(p, points.at[i]) == sign_at(p, points.at[i + 1])) continue;
+        const int64_t next = bisect(p, points.at[i], points.at[i + 1]) + 1;
+        if (sign_at(p, next) == 0) all &= add_root(roots, count, limit, next);
+    }
+    return all;
 }
 
 size_t sp_poly_roots(struct sp_algebra *algebra, const struct sp_poly *a, size_t which, int64_t *roots, size_t limit,
                      bool *complete)
 {
     struct univariate p;
-    struct points points = {.count = 0};
     size_t count = 0;
-    (void)algebra;
-    *complete = true;
-    if (sp_poly_is_zero(a) || !coefficients(a, which, &p)) {
-        *complete = false;
-        return 0;
-    }
-    if (p.degree == 0) return 0;
-    const int64_t safe = safe_bound(&p);
-    const int64_t bound = root_bound(&p) < safe ? (int64_t)root_bound(&p) : safe;
-    *complete = root_bound(&p) <= safe;
-    stationary_points(&p, bound, &points);
-    for (size_t i = 0; i < points.count; i++) {
-        if (sign_at(&p, points.at[i]) == 0) count = add_root(roots, count, limit, points.at[i]);
-        if (i + 1 == points.count || sign_at(&p, points.at[i]) == sign_at(&p, points.at[i + 1])) continue;
-        const int64_t next = bisect(&p, points.at[i], points.at[i + 1]) + 1;
-        if (sign_at(&p, next) == 0) count = add_root(roots, count, limit, next);
-    }
+    *complete = !algebra->failed && !sp_poly_is_zero(a) && coefficients(a, which, &p);
+    if (*complete && p.degree > 0) *complete = find_roots(&p, roots, &count, limit);
     return count;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Sums in closed form. With binomials, sum of i^k over 0..n-1 is S_k(n), and the telescoping of (i+1)^(k+1) - i^(k+1)
  * gives n^(k+1) = sum over j <= k of C(k+1, j) S_j(n): each S_k follows from the ones before it (Faulhaber). */
-#include "math/poly.h"
+#include "math/terms.h"
 
 enum { MAX_POWER = 12 };
 
@@ -46,5 +46,5 @@ const struct sp_poly *sp_poly_sum(struct sp_algebra *algebra, const struct sp_po
         if (!to || !from) return NULL;
         total = sp_poly_add(algebra, total, sp_poly_mul(algebra, coefficient, sp_poly_sub(algebra, to, from)));
     }
-    return total;
+    return algebra->failed ? &sp_poly_invalid : total;
 }

@@ -49,36 +49,21 @@ const struct sp_poly *sp_terms_keep(struct sp_algebra *algebra, const struct sp_
 
 /* ---- order ---- */
 
-static int degree_of(const struct sp_term *term)
-{
-    int degree = 0;
-    for (size_t i = 0; i < term->count; i++) degree += term->factors[i].exponent;
-    return degree;
-}
-
-static struct sp_factor factor_at(const struct sp_term *term, size_t i)
-{
-    return i < term->count ? term->factors[i] : (struct sp_factor){SIZE_MAX, 0};
-}
-
-/* An absent atom has the exponent 0. */
-static int compare_factors(const struct sp_term *a, const struct sp_term *b)
-{
-    for (size_t i = 0; i < a->count || i < b->count; i++) {
-        const struct sp_factor left = factor_at(a, i), right = factor_at(b, i);
-        if (left.atom == right.atom && left.exponent == right.exponent) continue;
-        const int in_left = left.atom <= right.atom ? left.exponent : 0;
-        const int in_right = right.atom <= left.atom ? right.exponent : 0;
-        return in_left > in_right ? -1 : 1;
-    }
-    return 0;
-}
-
+/* In one pass over both: the difference of the degrees, and the first difference of exponents. */
 int sp_terms_compare(const struct sp_term *a, const struct sp_term *b)
 {
-    const int left = degree_of(a), right = degree_of(b);
-    if (left != right) return left > right ? -1 : 1;
-    return compare_factors(a, b);
+    int degree = 0, first = 0;
+    for (size_t i = 0, k = 0; i < a->count || k < b->count;) {
+        const size_t left = i < a->count ? a->factors[i].atom : SIZE_MAX;
+        const size_t right = k < b->count ? b->factors[k].atom : SIZE_MAX;
+        int difference = 0; /* an absent atom has the exponent 0 */
+        if (left <= right) difference += a->factors[i++].exponent;
+        if (right <= left) difference -= b->factors[k++].exponent;
+        degree += difference;
+        if (!first) first = difference;
+    }
+    if (!degree) degree = first;
+    return (degree < 0) - (degree > 0);
 }
 
 static int compare_for_sort(const void *a, const void *b) { return sp_terms_compare(a, b); }
@@ -88,6 +73,32 @@ int sp_term_exponent(const struct sp_term *term, size_t atom)
     for (size_t i = 0; i < term->count; i++)
         if (term->factors[i].atom == atom) return term->factors[i].exponent;
     return 0;
+}
+
+static void see_factor(const struct sp_degrees *degrees, struct sp_factor factor, bool first)
+{
+    int *low = &degrees->low[factor.atom], *high = &degrees->high[factor.atom];
+    if (first || factor.exponent < *low) *low = factor.exponent;
+    if (first || factor.exponent > *high) *high = factor.exponent;
+}
+
+struct sp_degrees sp_terms_degrees(const struct sp_algebra *algebra, const struct sp_poly *a, struct sp_arena *arena)
+{
+    const size_t atoms = algebra->atom_count;
+    const struct sp_degrees degrees = {sp_arena_array(arena, atoms, sizeof(int)),
+                                       sp_arena_array(arena, atoms, sizeof(int))};
+    size_t *seen = sp_arena_array(arena, atoms, sizeof *seen); /* in how many terms */
+    for (size_t i = 0; i < a->count; i++)
+        for (size_t k = 0; k < a->terms[i].count; k++)
+            see_factor(&degrees, a->terms[i].factors[k], seen[a->terms[i].factors[k].atom]++ == 0);
+    for (size_t which = 0; which < atoms; which++)
+        if (seen[which] < a->count) see_factor(&degrees, (struct sp_factor){which, 0}, false);
+    return degrees;
+}
+
+static struct sp_factor factor_at(const struct sp_term *term, size_t i)
+{
+    return i < term->count ? term->factors[i] : (struct sp_factor){SIZE_MAX, 0};
 }
 
 /* ---- sums ---- */

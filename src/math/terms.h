@@ -25,6 +25,11 @@ const struct sp_poly *sp_terms_keep(struct sp_algebra *algebra, const struct sp_
 
 int sp_terms_compare(const struct sp_term *a, const struct sp_term *b);
 int sp_term_exponent(const struct sp_term *term, size_t atom);
+/* The lowest and highest exponent of every atom, an absent one counting as 0, in one pass; in `arena`. */
+struct sp_degrees {
+    int *low, *high;
+};
+struct sp_degrees sp_terms_degrees(const struct sp_algebra *algebra, const struct sp_poly *a, struct sp_arena *arena);
 /* a + b into `out`, which has room for both; returns how many terms that gives. */
 size_t sp_terms_merge(struct sp_algebra *algebra, const struct sp_term *a, size_t a_count, const struct sp_term *b,
                       size_t b_count, struct sp_term *out);

@@ -104,6 +104,11 @@ static void put_json(const struct sp_check *check, struct sp_text *text)
     sp_write_open(&json, '[');
     for (size_t i = 0; i < check->finding_count; i++) json_finding(&json, check, &check->findings[i]);
     sp_write_close(&json);
+    sp_write_key(&json, "warnings");
+    sp_write_open(&json, '[');
+    for (size_t i = 0; i < sp_inventory_warning_count(check->inventory); i++)
+        sp_write_string(&json, sp_inventory_warning(check->inventory, i));
+    sp_write_close(&json);
     sp_write_key(&json, "summary");
     sp_write_string(&json, check->summary);
     sp_write_key(&json, "file");
@@ -228,36 +233,40 @@ static void put_finding(struct sp_text *text, const struct sp_report_options *op
     sp_text_puts(text, "\n");
 }
 
-static bool is_explained(const struct sp_finding *finding) { return finding->cause != SP_NONE; }
+/* The findings in three parts: what has no cause, what has one, and what is no fault. */
+static const char *const headings[] = {"findings", "findings that the causes explain", "notes"};
+
+static const char *heading_of(const struct sp_finding *finding)
+{
+    if (finding->severity == SP_SEVERITY_NOTE) return headings[2];
+    return headings[finding->cause != SP_NONE];
+}
 
 static void put_groups(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
-                       bool explained)
+                       const char *heading)
 {
     for (size_t i = 0; i < check->group_count; i++)
-        if (is_explained(check->groups[i].first) == explained)
+        if (heading_of(check->groups[i].first) == heading)
             put_finding(text, options, check->groups[i].name, check->groups[i].count, check->groups[i].first);
 }
 
 static void put_each(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
-                     bool explained)
+                     const char *heading)
 {
-    for (int severity = SP_SEVERITY_ERROR; severity >= SP_SEVERITY_NOTE; severity--)
-        for (size_t i = 0; i < check->finding_count; i++) {
-            const struct sp_finding *finding = &check->findings[i];
-            if ((int)finding->severity == severity && is_explained(finding) == explained)
-                put_finding(text, options, finding->name, 1, finding);
-        }
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (heading_of(&check->findings[i]) == heading)
+            put_finding(text, options, check->findings[i].name, 1, &check->findings[i]);
 }
 
 static void put_findings(const struct sp_check *check, struct sp_text *text, const struct sp_check_options *options,
-                         bool explained)
+                         const char *heading)
 {
     size_t count = 0;
-    for (size_t i = 0; i < check->finding_count; i++) count += is_explained(&check->findings[i]) == explained;
+    for (size_t i = 0; i < check->finding_count; i++) count += heading_of(&check->findings[i]) == heading;
     if (!count) return;
-    put_heading(text, &options->report, explained ? "findings that the causes explain" : "findings");
-    if (options->all) put_each(check, text, &options->report, explained);
-    else put_groups(check, text, &options->report, explained);
+    put_heading(text, &options->report, heading);
+    if (options->all) put_each(check, text, &options->report, heading);
+    else put_groups(check, text, &options->report, heading);
 }
 
 char *sp_report_check(const struct sp_check *check, const struct sp_check_options *options, size_t *length)
@@ -275,7 +284,6 @@ char *sp_report_check(const struct sp_check *check, const struct sp_check_option
     sp_text_puts(&text, "\n\n");
     put_subject(check, &text, &options->report);
     put_causes(check, &text, &options->report);
-    put_findings(check, &text, options, false);
-    put_findings(check, &text, options, true);
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) put_findings(check, &text, options, headings[i]);
     return sp_text_take(&text, length);
 }

@@ -567,6 +567,18 @@ static void half_of_a_kind_is_no_majority(void **state)
     model_close(&model);
 }
 
+/* In a kind of two there is no majority, but in the file there is. */
+static void one_of_a_pair(void **state)
+{
+    BEGIN("{\"model_type\": \"gpt2\", \"n_layer\": 2}");
+    model_retype(&model, "transformer.h.1.attn.c_attn.bias", SP_DTYPE_BF16);
+    assert_string_equal(model_check(&model),
+                        "differs: transformer.h.1.attn.c_attn.bias has dtype BF16 where all others have F32");
+    model_retype(&model, "transformer.h.1.attn.c_attn.weight", SP_DTYPE_BF16);
+    assert_string_equal(model_check(&model), "match: all 28 tensors, 53,561,088 elements");
+    model_close(&model);
+}
+
 static void dtypes_that_the_table_declares(void **state)
 {
     BEGIN(BERT_BASE);
@@ -695,6 +707,7 @@ int main(void)
         cmocka_unit_test(conv1d_as_linear),
         cmocka_unit_test(dtypes_by_kind_are_as_they_should),
         cmocka_unit_test(half_of_a_kind_is_no_majority),
+        cmocka_unit_test(one_of_a_pair),
         cmocka_unit_test(dtypes_that_the_table_declares),
         cmocka_unit_test(optional_buffers),
         cmocka_unit_test(trainer_state),

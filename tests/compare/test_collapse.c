@@ -105,6 +105,13 @@ static void what_is_an_index(void **state)
     add(&names, 0, "8");
     add(&names, 0, "..9");
     assert_collapses(&names, " x1 {7,8} x2 ..9 x1");
+    add(&names, 0, "encoder_transformer_0_ff_weight");
+    add(&names, 0, "encoder_transformer_1_ff_weight");
+    add(&names, 0, "dense/dense_1/kernel");
+    add(&names, 0, "dense/dense_2/kernel");
+    add(&names, 0, "h.0_a");
+    add(&names, 0, "h.0a");
+    assert_collapses(&names, "encoder_transformer_{0,1}_ff_weight x2 dense/dense_{1,2}/kernel x2 h.0_a x1 h.0a x1");
     add(&names, 0, "1.2.3.4.5.6.7.8");
     add(&names, 0, "1.2.3.4.5.6.7.9");
     assert_collapses(&names, "1.2.3.4.5.6.7.8 x1 1.2.3.4.5.6.7.9 x1"); /* six indices, no more */

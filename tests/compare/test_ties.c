@@ -88,6 +88,18 @@ static void both_are_absent_and_not_tied(void **state)
     model_close(&model);
 }
 
+/* Tied they are, whatever their shape. */
+static void one_storage_of_another_shape(void **state)
+{
+    BEGIN(llama, WITH_TIED);
+    model_share(&model, "lm_head.weight", "0");
+    model_share(&model, "model.embed_tokens.weight", "0");
+    model_resize(&model, "*", 320, 321);
+    assert_string_equal(model_check_memory(&model), "differs: vocab_size is 320 in config.json, the file has 321 (2 tensors)");
+    assert_int_equal(sp_check_cause_count(model.check), 1);
+    model_close(&model);
+}
+
 static void a_copy_of_another_shape(void **state)
 {
     BEGIN(llama, WITH_TIED);
@@ -184,6 +196,7 @@ int main(void)
         cmocka_unit_test(the_other_one_is_absent),
         cmocka_unit_test(both_are_absent),
         cmocka_unit_test(both_are_absent_and_not_tied),
+        cmocka_unit_test(one_storage_of_another_shape),
         cmocka_unit_test(a_copy_of_another_shape),
         cmocka_unit_test(four_as_one),
         cmocka_unit_test(three_copies),

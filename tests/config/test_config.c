@@ -147,8 +147,8 @@ static void wrong_json(void **state)
     assert_refused("c.json", "{\n  \"a\": 1,\n  \"b\": x\n}\n", ": line 3, column 8: not JSON");
     assert_refused("c.json", "{\"a\": 1} 2", ": line 1, column 10: not JSON");
     assert_refused("c.json", "{\"a\": NaN} 2", ": line 1, column 12: not JSON");
-    assert_refused("c.json", "[1]", ": expected a JSON object of hyper-parameters, found a list");
-    assert_refused("c.json", "3", ": expected a JSON object of hyper-parameters, found an integer");
+    assert_refused("c.json", "[1]", ": expected an object of hyper-parameters, found a list");
+    assert_refused("c.json", "3", ": expected an object of hyper-parameters, found an integer");
     assert_refused("c.json", "{\"a\": \"\xff\"}", ": line 1, column 8: not JSON");
     assert_refused("c.json", "{\"\xc3\xa4\": \"\xff\"}", ": line 1, column 8: not JSON"); /* characters, not bytes */
     assert_refused("c.json", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n",

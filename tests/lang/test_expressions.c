@@ -208,7 +208,7 @@ static void functions(void **state)
         {"max(1, 1.5)", "1.5", NULL},
         {"sum([1, 2, 3])", "6", NULL},
         {"sum([])", "0", NULL},
-        {"sum(3)", "sum: takes a list of integers", NULL},
+        {"sum(3)", "sum: takes a list of integers, or a list of objects and a key", NULL},
         {"sum([9223372036854775807, 1])", "sum: the result does not fit in 64 bits", NULL},
         {"ceil_div(7, 2)", "4", NULL},
         {"ceil_div(8, 2)", "4", NULL},

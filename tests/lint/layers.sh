@@ -33,6 +33,7 @@ src/cli/                cli          -
 foreign='
 zip.h                   read/zip
 hdf5.h                  read/hdf5
+yaml.h                  config
 '
 
 find src include -name '*.[ch]' | sort | xargs awk -v rules="$rules" -v foreign="$foreign" '

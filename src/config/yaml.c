@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT
+ * YAML 1.1 through libyaml's events: the `config` files that Sockeye writes with PyYAML, and any other of that kind.
+ * Plain scalars mean what they mean to PyYAML: null, truth values, decimal integers, numbers with a point; all else
+ * is text, and so are octal, hexadecimal and sexagesimal numbers and dates, which no configuration here has.
+ *
+ * Nothing is constructed: a tag `!Name` becomes the member "yaml_tag" of its mapping, `!!python/...` is ignored.
+ * An alias shares the value of its anchor, which costs nothing here; but since whoever walks the tree walks it again,
+ * what it stands for counts towards the limit on nodes, and its height towards the limit on depth.
+ * Refused: several documents, keys that are not scalars, an alias inside its own anchor, NUL in texts. Merge keys
+ * (<<) are not merged. */
+#include "config/yaml.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "base/map.h"
+
+enum { MAX_TEXT = 4 << 20, MAX_DEPTH = 64, MAX_NODES = 1000 * 1000 };
+
+/* A sequence or mapping that is still open. */
+struct open {
+    bool mapping;
+    const char *tag, *anchor;  /* NULL: none */
+    const char *key;           /* of the next value; NULL: a key comes next */
+    struct sp_member *members; /* heap; the key is NULL in a sequence */
+    size_t count, capacity;
+    size_t nodes_before; /* of the whole document */
+    unsigned height;     /* of the highest value in it */
+};
+
+/* A value, and what walking it costs. */
+struct node {
+    struct sp_value value;
+    size_t nodes;
+    unsigned height; /* 0 for a scalar */
+};
+
+struct reader {
+    struct sp_arena *arena;
+    struct sp_error *error;
+    yaml_parser_t parser;
+    yaml_mark_t mark; /* where the current event begins */
+    struct open stack[MAX_DEPTH];
+    unsigned depth;
+    struct sp_map anchors; /* name -> index of its node */
+    struct node *nodes;
+    size_t node_count, node_capacity;
+    size_t total;
+    struct sp_value root;
+    bool has_root;
+};
+
+static bool wrong_at(struct reader *reader, yaml_mark_t mark, enum sp_kind kind, const char *what, const char *more)
+{
+    return sp_fail(reader->error, SP_ERR_TABLE, kind, "line %zu, column %zu: %s%s", mark.line + 1, mark.column + 1,
+                   what, more);
+}
+
+static bool wrong(struct reader *reader, const char *what)
+{
+    return wrong_at(reader, reader->mark, SP_KIND_MALFORMED, what, "");
+}
+
+/* ---- scalars ---- */
+
+static bool is_one_of(const char *const *words, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(words[i], text) == 0) return true;
+    return false;
+}
+#define IS_ONE_OF(words, text) is_one_of((words), sizeof(words) / sizeof *(words), (text))
+
+static bool is_integer(const char *text)
+{
+    text += *text == '-' || *text == '+';
+    if (*text == '0') return !text[1];
+    return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* [-+]1.5e+3, with a point and a signed exponent: to PyYAML 1e3 is a text. */
+static bool is_real(const char *text)
+{
+    text += *text == '-' || *text == '+';
+    const size_t whole = strspn(text, "0123456789");
+    if (text[whole] != '.') return false;
+    const size_t part = strspn(text + whole + 1, "0123456789");
+    text += whole + 1 + part;
+    if (!whole && !part) return false;
+    if (*text != 'e' && *text != 'E') return !*text;
+    text++;
+    if (*text != '-' && *text != '+') return false;
+    text++;
+    return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* A whole number that does not fit is a real one, as in JSON. */
+static struct sp_value number(const char *text)
+{
+    errno = 0;
+    const long long integer = strtoll(text, NULL, 10);
+    return is_integer(text) && !errno ? sp_value_int(integer) : sp_value_real(strtod(text, NULL));
+}
+
+static struct sp_value plain(struct reader *reader, const char *text)
+{
+    static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
+    static const char *const yes[] = {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"};
+    static const char *const no[] = {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"};
+    if (IS_ONE_OF(nulls, text)) return (struct sp_value){.type = SP_NULL, .string = ""};
+    if (IS_ONE_OF(yes, text)) return sp_value_bool(true);
+    if (IS_ONE_OF(no, text)) return sp_value_bool(false);
+    if (is_integer(text) || is_real(text)) return number(text);
+    return sp_value_string(sp_arena_string(reader->arena, text));
+}
+
+/* Plain without a tag, or with one that says no more than the text itself. */
+static bool is_plain(const yaml_event_t *event)
+{
+    static const char *const core[] = {YAML_NULL_TAG, YAML_BOOL_TAG, YAML_INT_TAG, YAML_FLOAT_TAG};
+    const char *tag = (const char *)event->data.scalar.tag;
+    return tag ? IS_ONE_OF(core, tag) : event->data.scalar.plain_implicit != 0;
+}
+
+/* ---- building the tree ---- */
+
+static bool spend(struct reader *reader, size_t nodes)
+{
+    reader->total += nodes; /* each at most MAX_NODES */
+    if (reader->total <= MAX_NODES) return true;
+    return wrong_at(reader, reader->mark, SP_KIND_LIMIT, "more than 1000000 values, aliases counted each time", "");
+}
+
+static void name_node(struct reader *reader, const char *anchor, struct node node)
+{
+    if (!anchor) return;
+    SP_GROW(reader->nodes, reader->node_count, reader->node_capacity);
+    sp_map_set(&reader->anchors, anchor, reader->node_count);
+    reader->nodes[reader->node_count++] = node;
+}
+
+/* Hands a finished value to the collection that is open. */
+static bool put(struct reader *reader, struct node node)
+{
+    if (!reader->depth) {
+        reader->root = node.value;
+        reader->has_root = true;
+        return true;
+    }
+    struct open *open = &reader->stack[reader->depth - 1];
+    if (reader->depth + node.height > MAX_DEPTH)
+        return wrong_at(reader, reader->mark, SP_KIND_LIMIT, "nested more than 64 deep", "");
+    if (open->mapping && !open->key) return wrong(reader, "a key must be a text or a number");
+    SP_GROW(open->members, open->count, open->capacity);
+    open->members[open->count++] = (struct sp_member){open->key, node.value};
+    open->key = NULL;
+    if (node.height > open->height) open->height = node.height;
+    return true;
+}
+
+static bool begin(struct reader *reader, bool mapping, const char *tag, const char *anchor)
+{
+    if (reader->depth == MAX_DEPTH)
+        return wrong_at(reader, reader->mark, SP_KIND_LIMIT, "nested more than 64 deep", "");
+    if (reader->depth && reader->stack[reader->depth - 1].mapping && !reader->stack[reader->depth - 1].key)
+        return wrong(reader, "a key must be a text or a number");
+    struct open *open = &reader->stack[reader->depth++];
+    *open = (struct open){.mapping = mapping, .nodes_before = reader->total};
+    if (anchor) open->anchor = sp_arena_string(reader->arena, anchor);
+    if (tag && *tag == '!' && tag[1]) open->tag = sp_arena_string(reader->arena, tag + 1);
+    return spend(reader, 1);
+}
+
+static struct sp_value list_of(struct reader *reader, const struct open *open)
+{
+    struct sp_value *items = sp_arena_array(reader->arena, open->count, sizeof *items);
+    for (size_t i = 0; i < open->count; i++) items[i] = open->members[i].value;
+    return (struct sp_value){.type = SP_LIST, .count = open->count, .items = items};
+}
+
+/* The tag comes first, so that a member of that name would win. */
+static struct sp_value object_of(struct reader *reader, const struct open *open)
+{
+    const size_t tags = open->tag != NULL;
+    struct sp_member *members = sp_arena_array(reader->arena, tags + open->count, sizeof *members);
+    if (tags) members[0] = (struct sp_member){"yaml_tag", sp_value_string(open->tag)};
+    if (open->count) memcpy(members + tags, open->members, open->count * sizeof *members);
+    return (struct sp_value){.type = SP_OBJECT, .count = tags + open->count, .members = members};
+}
+
+static bool end(struct reader *reader)
+{
+    struct open *open = &reader->stack[--reader->depth];
+    const struct node node = {.value = open->mapping ? object_of(reader, open) : list_of(reader, open),
+                              .nodes = reader->total - open->nodes_before,
+                              .height = open->height + 1};
+    free(open->members);
+    open->members = NULL;
+    name_node(reader, open->anchor, node);
+    return put(reader, node);
+}
+
+static bool scalar(struct reader *reader, const yaml_event_t *event)
+{
+    const char *text = (const char *)event->data.scalar.value;
+    struct open *open = reader->depth ? &reader->stack[reader->depth - 1] : NULL;
+    if (strlen(text) != event->data.scalar.length) return wrong(reader, "a text with a NUL character in it");
+    if (!spend(reader, 1)) return false;
+    if (open && open->mapping && !open->key) {
+        open->key = sp_arena_string(reader->arena, text);
+        return true;
+    }
+    struct node node = {.nodes = 1};
+    node.value = is_plain(event) ? plain(reader, text) : sp_value_string(sp_arena_string(reader->arena, text));
+    if (event->data.scalar.anchor)
+        name_node(reader, sp_arena_string(reader->arena, (const char *)event->data.scalar.anchor), node);
+    return put(reader, node);
+}
+
+static bool alias(struct reader *reader, const char *name)
+{
+    const size_t index = sp_map_get(&reader->anchors, name);
+    if (index == SIZE_MAX)
+        return wrong_at(reader, reader->mark, SP_KIND_MALFORMED, "no finished value has the anchor &", name);
+    return spend(reader, reader->nodes[index].nodes) && put(reader, reader->nodes[index]);
+}
+
+/* ---- events ---- */
+
+static bool take(struct reader *reader, const yaml_event_t *event)
+{
+    reader->mark = event->start_mark;
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        return reader->has_root ? wrong(reader, "a second document begins: there may be one only") : true;
+    case YAML_SCALAR_EVENT:
+        return scalar(reader, event);
+    case YAML_ALIAS_EVENT:
+        return alias(reader, (const char *)event->data.alias.anchor);
+    case YAML_SEQUENCE_START_EVENT:
+        return begin(reader, false, NULL, (const char *)event->data.sequence_start.anchor);
+    case YAML_MAPPING_START_EVENT:
+        return begin(reader, true, (const char *)event->data.mapping_start.tag,
+                     (const char *)event->data.mapping_start.anchor);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        return end(reader);
+    default:
+        return true;
+    }
+}
+
+/* libyaml gives byte offsets where the bytes themselves are wrong, and marks everywhere else. */
+static yaml_mark_t mark_of(const char *text, size_t offset)
+{
+    yaml_mark_t mark = {.index = offset};
+    for (size_t i = 0; i < offset; i++) {
+        if (((unsigned char)text[i] & 0xc0) != 0x80) mark.column++; /* a character, not a byte of one */
+        if (text[i] == '\n') mark.column = 0;
+        mark.line += text[i] == '\n';
+    }
+    return mark;
+}
+
+static bool not_yaml(struct reader *reader, const char *text)
+{
+    const yaml_parser_t *parser = &reader->parser;
+    const bool bytes = parser->error == YAML_READER_ERROR;
+    return wrong_at(reader, bytes ? mark_of(text, parser->problem_offset) : parser->problem_mark, SP_KIND_MALFORMED,
+                    "not YAML: ", parser->problem ? parser->problem : "it cannot be read");
+}
+
+static bool read_events(struct reader *reader, const char *text)
+{
+    for (bool more = true; more;) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&reader->parser, &event)) return not_yaml(reader, text);
+        const bool good = take(reader, &event);
+        more = event.type != YAML_STREAM_END_EVENT;
+        yaml_event_delete(&event);
+        if (!good) return false;
+    }
+    return reader->has_root ? true : wrong(reader, "there is no document");
+}
+
+bool sp_yaml_parse(struct sp_arena *arena, const char *text, size_t length, struct sp_value *root,
+                   struct sp_error *error)
+{
+    struct reader reader = {.arena = arena, .error = error};
+    if (length > MAX_TEXT)
+        return sp_fail(error, SP_ERR_TABLE, SP_KIND_LIMIT, "longer than 4 MB, too long for a configuration");
+    if (!yaml_parser_initialize(&reader.parser))
+        return sp_fail(error, SP_ERR_TABLE, SP_KIND_LIMIT, "no memory for the YAML parser");
+    yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, length);
+    const bool good = read_events(&reader, text);
+    if (good) *root = reader.root;
+    while (reader.depth) free(reader.stack[--reader.depth].members);
+    yaml_parser_delete(&reader.parser);
+    sp_map_free(&reader.anchors);
+    free(reader.nodes);
+    return good;
+}
