@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ * Candidates come in kinds: not set, true or false, a text of the table, a small number, a dimension divided by a usual
+ * width. The first kind with a value that contradicts nothing is the right one, since values of another kind make
+ * expressions that cannot be computed. */
+#include "infer/guess.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_KEYS = 24, MAX_QUESTIONS = 400, MAX_VALUES = 320, MAX_ROUNDS = 4 };
+
+/* A hyper-parameter, and what could be its value. */
+struct trial {
+    const char *key;
+    struct sp_value values[MAX_VALUES];
+    size_t count;
+    size_t kind_end[8]; /* of each kind of values */
+    size_t kinds;
+};
+
+struct outcome {
+    size_t contradictions;
+    size_t answered;
+};
+
+/* ---- trying one value ---- */
+
+/* How the open questions are answered if the key has the value. More contradictions than the limit are not counted. */
+static struct outcome try_value(struct sp_deduction *deduction, const char *key, struct sp_value value, size_t limit)
+{
+    struct sp_known *known = &deduction->outline->known;
+    const struct sp_want want = sp_want_value(value);
+    struct outcome outcome = {.contradictions = 0};
+    size_t count, before;
+    struct sp_fact *kept = sp_known_keep(known, &count);
+    bool tellable = sp_known_tell(known, key, &want) == SP_HOLDS;
+    for (int round = 0; tellable && round < MAX_ROUNDS; round++) {
+        outcome = (struct outcome){.contradictions = 0};
+        before = known->changes;
+        for (size_t i = 0; i < deduction->open_count && i < MAX_QUESTIONS && outcome.contradictions <= limit; i++) {
+            const enum sp_answer answer = sp_ask(deduction, &deduction->open[i]);
+            outcome.contradictions += answer == SP_CONTRADICTS;
+            outcome.answered += answer == SP_HOLDS;
+        }
+        if (known->changes == before || outcome.contradictions > limit) break;
+    }
+    if (!tellable) outcome.contradictions = SIZE_MAX;
+    sp_known_restore(known, kept, count);
+    free(kept);
+    return outcome;
+}
+
+/* ---- candidates ---- */
+
+static void add_value(struct trial *trial, struct sp_value value)
+{
+    if (trial->count < MAX_VALUES) trial->values[trial->count++] = value;
+}
+
+static void end_kind(struct trial *trial) { trial->kind_end[trial->kinds++] = trial->count; }
+
+static void add_small_numbers(struct trial *trial)
+{
+    for (int64_t number = 0; number <= 128; number++) add_value(trial, sp_value_int(number));
+}
+
+/* Numbers of heads, most likely first: a dimension by the widths that heads usually have. */
+static void add_head_counts(struct trial *trial, uint64_t dimension)
+{
+    static const int64_t wide[] = {128, 64, 96, 80, 256, 112, 192, 160, 72, 32, 48, 40, 512, 24, 16, 8, 4, 2, 1};
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+        int64_t width = wide[i];
+        if (i < 2 && dimension < 2048) width = wide[1 - i]; /* small models have small heads */
+        if (dimension && dimension <= INT64_MAX && (int64_t)dimension % width == 0)
+            add_value(trial, sp_value_int((int64_t)dimension / width));
+    }
+}
+
+static void add_texts(struct trial *trial, const struct sp_literals *literals)
+{
+    for (size_t i = 0; i < literals->count; i++) add_value(trial, sp_value_string(literals->list[i]));
+    end_kind(trial);
+}
+
+static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_literals *literals,
+                           const struct sp_question *question)
+{
+    const bool counts = question->kind == SP_ASK_DIMENSION;
+    add_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
+    end_kind(trial);
+    add_value(trial, sp_value_bool(true));
+    add_value(trial, sp_value_bool(false));
+    end_kind(trial);
+    if (counts) {
+        const struct sp_tensor *tensor = sp_sighting_tensor(&deduction->sights, question->named);
+        for (uint32_t d = 0; d < tensor->rank; d++) add_head_counts(trial, tensor->shape[d]);
+        end_kind(trial);
+    } else add_texts(trial, literals);
+    add_small_numbers(trial);
+    end_kind(trial);
+    if (counts) add_texts(trial, literals);
+}
+
+/* ---- choosing ---- */
+
+struct choice {
+    const char *key;
+    struct sp_value value;
+    struct outcome outcome;
+    bool only; /* no other value of its kind contradicts as little */
+};
+
+static bool is_better(struct outcome a, struct outcome b)
+{
+    if (a.contradictions != b.contradictions) return a.contradictions < b.contradictions;
+    return a.answered > b.answered;
+}
+
+/* The best value of the first kind that has one without contradictions. */
+static void choose(struct sp_deduction *deduction, const struct trial *trial, struct choice *best)
+{
+    for (size_t kind = 0, i = 0; kind < trial->kinds; kind++) {
+        size_t equals = 0;
+        bool found = false;
+        for (; i < trial->kind_end[kind]; i++) {
+            const size_t limit = best->key ? best->outcome.contradictions : SIZE_MAX - 1;
+            const struct outcome outcome = try_value(deduction, trial->key, trial->values[i], limit);
+            equals += outcome.contradictions == 0;
+            if (best->key && !is_better(outcome, best->outcome)) continue;
+            if (found && best->outcome.contradictions == 0) continue; /* the first of equals is the most usual */
+            *best = (struct choice){trial->key, trial->values[i], outcome, false};
+            found = true;
+        }
+        if (found && best->outcome.contradictions == 0) {
+            best->only = equals == 1 && kind > 0;
+            return;
+        }
+    }
+}
+
+static void accept(struct sp_deduction *deduction, const struct choice *choice)
+{
+    struct sp_known *known = &deduction->outline->known;
+    const struct sp_want want = sp_want_value(choice->value);
+    known->clue = (struct sp_clue){.kind = choice->only ? SP_CLUE_ONLY : SP_CLUE_GUESS, .name = ""};
+    if (!choice->only) known->guess++;
+    sp_known_tell(known, choice->key, &want);
+}
+
+static bool is_new(const char *const *keys, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i], key) == 0) return false;
+    return true;
+}
+
+bool sp_guess(struct sp_deduction *deduction, const struct sp_literals *literals)
+{
+    const char *keys[MAX_KEYS];
+    struct choice best = {.key = NULL};
+    size_t count = 0;
+    if (sp_known_close_lists(&deduction->outline->known)) return true;
+    for (size_t i = 0; i < deduction->open_count && count < MAX_KEYS; i++) {
+        struct trial trial = {.key = sp_question_lacks(deduction, &deduction->open[i])};
+        if (!trial.key || !is_new(keys, count, trial.key)) continue;
+        keys[count++] = trial.key;
+        add_candidates(&trial, deduction, literals, &deduction->open[i]);
+        choose(deduction, &trial, &best);
+        if (best.key && best.outcome.contradictions == 0) break;
+    }
+    if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
+    accept(deduction, &best);
+    return true;
+}

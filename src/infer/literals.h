@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * The texts that a table mentions: what a hyper-parameter that is a text could be. */
+#ifndef SP_INFER_LITERALS_H
+#define SP_INFER_LITERALS_H
+
+#include "infer/outline.h"
+
+struct sp_literals {
+    const char **list;
+    size_t count, capacity;
+};
+
+/* All texts of the table and of the tables and parts that it uses; in the tables' memory. */
+void sp_literals_collect(struct sp_literals *literals, const struct sp_unit *table);
+/* The texts of the table's own definitions and requirements alone. */
+void sp_literals_define(struct sp_literals *literals, const struct sp_unit *table);
+void sp_literals_free(struct sp_literals *literals);
+
+/* The classes that the table covers, the plainest first; "" when it does not depend on the class. In the arena. */
+const char **sp_classes_of(struct sp_arena *arena, const struct sp_unit *table, size_t *count);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ * What was told in pieces, put together as a configuration. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/infer.h"
+#include "lang/functions.h"
+
+static bool is_item(const char *path) { return strchr(path, '[') != NULL; }
+
+/* Labels were only counted. */
+static struct sp_value labels(struct sp_arena *arena, size_t count)
+{
+    struct sp_member *members = sp_arena_array(arena, count, sizeof *members);
+    for (size_t i = 0; i < count; i++)
+        members[i] = (struct sp_member){sp_arena_printf(arena, "%zu", i),
+                                        sp_value_string(sp_arena_printf(arena, "LABEL_%zu", i))};
+    return (struct sp_value){.type = SP_OBJECT, .count = count, .members = members};
+}
+
+static bool all_equal(struct sp_value list)
+{
+    for (size_t i = 1; i < list.count; i++)
+        if (!sp_values_equal(list.items[i], list.items[0])) return false;
+    return list.count > 0;
+}
+
+/* Of items that nothing is known of, each is as the one before; of a list that was only counted, they are counted up. */
+static struct sp_value filled(struct sp_arena *arena, struct sp_value list)
+{
+    struct sp_value *items = sp_arena_array(arena, list.count, sizeof *items);
+    for (size_t i = 0; i < list.count; i++) {
+        items[i] = list.items[i];
+        if (sp_value_is_set(items[i])) continue;
+        items[i] = i && sp_value_is_set(list.items[i - 1]) ? items[i - 1] : sp_value_int((int64_t)i);
+    }
+    return (struct sp_value){.type = SP_LIST, .count = list.count, .items = items};
+}
+
+static struct sp_value settled(struct sp_outline *outline, const struct sp_fact *fact)
+{
+    const struct sp_value value = sp_known_value(&outline->known, fact->path);
+    const size_t length = strlen(fact->path);
+    if (value.type != SP_LIST) return value;
+    if (!fact->item_count && length >= 8 && strcmp(fact->path + length - 8, "id2label") == 0)
+        return labels(&outline->arena, value.count);
+    if (fact->scalar && all_equal(value) && sp_value_is_set(value.items[0])) return value.items[0];
+    return fact->item_count || fact->length != SIZE_MAX ? filled(&outline->arena, value) : value;
+}
+
+struct sp_config *sp_settle(struct sp_outline *outline)
+{
+    struct sp_config *config = sp_config_new();
+    const struct sp_unit *table = outline->table;
+    sp_known_close_lists(&outline->known);
+    if (table->model_type_count)
+        sp_config_set_value(config, "model_type", sp_value_string(table->model_types[0]), "inferred");
+    for (size_t i = 0; i < outline->known.count; i++) {
+        const struct sp_fact *fact = &outline->known.facts[i];
+        if (is_item(fact->path)) continue;
+        const struct sp_value value = settled(outline, fact);
+        if (sp_value_is_set(value) || value.type == SP_NULL) sp_config_set_value(config, fact->path, value, "inferred");
+    }
+    return config;
+}
