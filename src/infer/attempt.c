@@ -7,20 +7,7 @@
 #include "infer/guess.h"
 #include "infer/infer.h"
 
-enum { MAX_GUESSES = 40 };
-
-static void infer(struct sp_attempt *attempt, const struct sp_shapes *shapes)
-{
-    struct sp_literals literals = {0};
-    struct sp_deduction deduction;
-    sp_outline_init(&attempt->outline, attempt->table, attempt->class);
-    sp_literals_collect(&literals, attempt->table);
-    sp_deduction_init(&deduction, &attempt->outline, shapes);
-    sp_deduce(&deduction);
-    for (int i = 0; i < MAX_GUESSES && sp_guess(&deduction, &literals); i++) sp_deduce(&deduction);
-    sp_deduction_free(&deduction);
-    sp_literals_free(&literals);
-}
+enum { MAX_GUESSES = 40, MAX_PREMISES = 3, MAX_TEXTS = 12 };
 
 static void count(struct sp_attempt *attempt, const struct sp_inventory *inventory)
 {
@@ -48,34 +35,127 @@ static void verify(struct sp_attempt *attempt, const struct sp_inventory *invent
     count(attempt, inventory);
 }
 
-void sp_attempt_init(struct sp_attempt *attempt, const struct sp_tables *tables, const struct sp_unit *table,
-                     const char *class, const struct sp_shapes *shapes)
+/* ---- trying ---- */
+
+/* What is tried out before anything is deduced: which of several parts with the same names the table uses. */
+struct premise {
+    const char *key;
+    struct sp_value value;
+    const struct premise *next;
+};
+
+struct trial {
+    const struct sp_tables *tables;
+    const struct sp_unit *table;
+    const char *class;
+    const struct sp_shapes *shapes;
+    struct sp_literals literals;
+};
+
+static struct sp_attempt *try_under(const struct trial *trial, const struct premise *premises, size_t count);
+
+static struct sp_attempt *better_of(struct sp_attempt *a, struct sp_attempt *b)
 {
-    *attempt = (struct sp_attempt){.tables = tables, .table = table, .class = class};
-    infer(attempt, shapes);
-    attempt->config = sp_settle(&attempt->outline);
-    verify(attempt, shapes->inventory);
+    struct sp_attempt *worse = a && b && sp_attempt_is_better(b, a) ? a : b;
+    struct sp_attempt *better = worse == a ? b : a;
+    if (a && b) sp_attempt_free(worse);
+    return better ? better : worse;
+}
+
+/* The value of the key under which the file is explained best. */
+static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduction *deduction, const char *key,
+                                     const struct premise *premises, size_t count)
+{
+    struct sp_value texts[MAX_TEXTS];
+    const size_t text_count = sp_guess_texts(deduction, &trial->literals, key, texts, MAX_TEXTS);
+    struct sp_attempt *best = NULL;
+    for (size_t i = 0; i < text_count; i++) {
+        const struct premise premise = {key, texts[i], premises};
+        best = better_of(best, try_under(trial, &premise, count + 1));
+    }
+    return best;
+}
+
+static void tell_premises(struct sp_known *known, const struct premise *premises)
+{
+    known->clue = (struct sp_clue){.kind = SP_CLUE_GUESS, .name = ""};
+    for (; premises; premises = premises->next) {
+        const struct sp_want want = sp_want_value(premises->value);
+        sp_known_tell(known, sp_arena_string(known->arena, premises->key), &want);
+    }
+}
+
+/* Deduces, and guesses where that leads no further. */
+static void infer(struct sp_deduction *deduction, const struct sp_literals *literals)
+{
+    sp_deduce(deduction, SP_RIVALS_LATER);
+    for (int i = 0; i < MAX_GUESSES && sp_guess(deduction, literals); i++) sp_deduce(deduction, SP_RIVALS_LATER);
+    sp_guess_rest(deduction);
+}
+
+static struct sp_attempt *try_under(const struct trial *trial, const struct premise *premises, size_t count)
+{
+    struct sp_attempt *attempt = sp_realloc(NULL, 1, sizeof *attempt), *other = NULL;
+    struct sp_deduction deduction;
+    *attempt = (struct sp_attempt){.tables = trial->tables, .table = trial->table, .class = trial->class};
+    sp_outline_init(&attempt->outline, trial->table, trial->class);
+    tell_premises(&attempt->outline.known, premises);
+    sp_deduction_init(&deduction, &attempt->outline, trial->shapes);
+    sp_deduce(&deduction, SP_RIVALS_OPTIONAL);
+    const char *key = count < MAX_PREMISES ? sp_rivals_lack(&deduction) : NULL;
+    if (key) other = try_values(trial, &deduction, key, premises, count);
+    if (!other) {
+        infer(&deduction, &trial->literals);
+        attempt->config = sp_settle(&attempt->outline);
+        verify(attempt, trial->shapes->inventory);
+    }
+    sp_deduction_free(&deduction);
+    if (other) sp_attempt_free(attempt);
+    return other ? other : attempt;
+}
+
+struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, const struct sp_unit *table, const char *class,
+                                  const struct sp_shapes *shapes)
+{
+    struct trial trial = {tables, table, class, shapes, {0}};
+    sp_literals_collect(&trial.literals, table);
+    struct sp_attempt *attempt = try_under(&trial, NULL, 0);
+    sp_literals_free(&trial.literals);
+    return attempt;
 }
 
 void sp_attempt_free(struct sp_attempt *attempt)
 {
+    if (!attempt) return;
     if (attempt->prediction) sp_match_free(&attempt->match);
     sp_prediction_free(attempt->prediction);
     sp_config_free(attempt->config);
     sp_outline_free(&attempt->outline);
-    *attempt = (struct sp_attempt){0};
+    free(attempt);
 }
 
 /* ---- comparing ---- */
 
 static size_t errors(const struct sp_attempt *attempt) { return attempt->unexplained + attempt->missing; }
 
+bool sp_attempt_explains_all(const struct sp_attempt *attempt) { return attempt->prediction && !errors(attempt); }
+
+/* How many tables the table builds on: of equals the plainest is the best. */
+static size_t extends_depth(const struct sp_attempt *attempt)
+{
+    size_t depth = 0;
+    for (const struct sp_unit *unit = attempt->table; unit && unit->parent_name && depth < 16; depth++)
+        unit = sp_tables_unit(attempt->tables, unit->parent_name);
+    return depth;
+}
+
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b)
 {
     if (!a->prediction || !b->prediction) return a->prediction && !b->prediction;
     if (errors(a) != errors(b)) return errors(a) < errors(b);
     if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
-    return a->outline.known.guess < b->outline.known.guess;
+    const size_t depth_a = extends_depth(a), depth_b = extends_depth(b);
+    return depth_a != depth_b ? depth_a < depth_b : a->outline.known.guess < b->outline.known.guess;
 }
 
 static bool same_tensor(const struct sp_predicted *a, const struct sp_predicted *b)

@@ -22,9 +22,11 @@ static struct sp_value value_of(struct sp_deduction *deduction, const struct sp_
 
 static bool is_unknown(struct sp_value value) { return value.type == SP_UNKNOWN; }
 
+static bool is_truth(struct sp_value value) { return value.type == SP_BOOL || value.type == SP_INT; }
+
 static bool is_false(struct sp_value value)
 {
-    return value.type == SP_BOOL ? !value.boolean : value.type != SP_INT || !value.integer;
+    return value.type == SP_BOOL ? !value.boolean : value.type == SP_INT && !value.integer;
 }
 
 /* ---- why something is not there ---- */
@@ -32,6 +34,7 @@ static bool is_false(struct sp_value value)
 /* The conditions of a tensor that is not there: at least one of them is not met. */
 struct excuse {
     bool holds;                   /* one is known not to be met */
+    bool broken;                  /* one cannot be worked out */
     size_t unknown;               /* how many of them might be the one; of these the last: */
     const struct sp_expr *expr;
     const struct sp_env *env;
@@ -55,6 +58,7 @@ static void excuse_by_provisos(struct sp_deduction *deduction, const struct sp_l
         const struct sp_value value = value_of(deduction, proviso->env, proviso->expr);
         if (is_unknown(value)) may_be(excuse, proviso->env, proviso->expr, sp_value_bool(false), value);
         else if (is_false(value)) excuse->holds = true;
+        else if (!is_truth(value)) excuse->broken = true;
     }
 }
 
@@ -68,6 +72,7 @@ static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *
     }
     const struct sp_value value = value_of(deduction, line->env, line->row->tie_condition);
     if (is_unknown(value)) may_be(excuse, line->env, line->row->tie_condition, sp_value_bool(true), value);
+    else if (!is_truth(value)) excuse->broken = true;
     else if (!is_false(value)) excuse->holds = true;
 }
 
@@ -99,7 +104,8 @@ static enum sp_answer ask_missing(struct sp_deduction *deduction, const struct s
 {
     const struct excuse excuse = excuse_for(deduction, question);
     enum sp_answer answer = SP_OPEN;
-    if (excuse.holds) answer = SP_HOLDS;
+    if (excuse.broken) answer = SP_CONTRADICTS;
+    else if (excuse.holds) answer = SP_HOLDS;
     else if (!excuse.unknown) answer = SP_CONTRADICTS;
     else if (excuse.unknown == 1) answer = sp_invert(deduction->outline, excuse.env, excuse.expr, &excuse.want);
     if (question->loop) sp_loop_leave(question->loop);
@@ -241,14 +247,23 @@ static void pose_number(struct sp_deduction *deduction, size_t line)
                             .kind = SP_ASK_NUMBER, .line = line, .named = sighting->named[0], .place = sighting->unknown});
 }
 
+/* Lines under the same condition say the same of it: only the first one is asked. */
+static bool is_asked_by(size_t *asked, const struct sp_proviso *proviso, size_t line)
+{
+    if (asked[proviso->number] == SP_NONE) asked[proviso->number] = line;
+    return asked[proviso->number] == line;
+}
+
 static void pose_tensor(struct sp_deduction *deduction, size_t line, size_t named)
 {
     const struct sp_line *of = &deduction->outline->lines[line];
     for (size_t d = 0; d < of->row->rank; d++)
         pose(deduction,
              (struct sp_question){.kind = SP_ASK_DIMENSION, .line = line, .named = named, .place = d});
-    for (const struct sp_proviso *proviso = of->proviso; proviso; proviso = proviso->outer)
-        pose(deduction,
+    for (const struct sp_proviso *proviso = of->proviso; proviso && !deduction->sights.of[line].is_rival;
+         proviso = proviso->outer)
+        if (is_asked_by(deduction->present, proviso, line))
+            pose(deduction,
              (struct sp_question){.kind = SP_ASK_PRESENT, .line = line, .named = named, .proviso = proviso});
 }
 
@@ -274,7 +289,7 @@ static void pose_present(struct sp_deduction *deduction, size_t line)
         turn = own;
         pose_tensor(deduction, line, named);
     }
-    if (sighting->line->row->tie_condition)
+    if (sighting->line->row->tie_condition && !sighting->is_rival)
         pose(deduction, (struct sp_question){.kind = SP_ASK_TIED, .line = line, .named = sighting->named[0]});
 }
 
@@ -368,7 +383,7 @@ static void pose_loops(struct sp_deduction *deduction)
     struct spans spans = {0};
     for (size_t i = 0; i < deduction->outline->count; i++) {
         const struct sp_sighting *sighting = &deduction->sights.of[i];
-        if (sighting->is_rival || sighting->unknown != SIZE_MAX) continue;
+        if (!sp_sighting_is_owner(&deduction->sights, i) || sighting->unknown != SIZE_MAX) continue;
         for (struct sp_loop *loop = sighting->line->loop; loop && sighting->count; loop = loop->outer)
             if (tells_of(deduction, sighting->line, loop)) collect_spans(deduction, &spans, i, loop);
     }
@@ -410,7 +425,10 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
 {
     const struct sp_sighting *sighting = &deduction->sights.of[line];
     struct sp_loop *loop = sp_line_outermost(sighting->line);
+    const struct sp_proviso *proviso = sighting->line->proviso;
     if (sighting->line->optional || sighting->line->old_of != SIZE_MAX) return;
+    if (sighting->count && !sighting->indexed) return;
+    if (proviso && !sighting->line->row->has_tie && !is_asked_by(deduction->missing, proviso, line)) return;
     if (sighting->indexed && loop && !(sighting->count && sighting->is_rival)) pose_missing_turns(deduction, line, loop);
     else if (!is_there(deduction, line))
         pose(deduction, (struct sp_question){.kind = SP_ASK_MISSING, .line = line});
@@ -421,33 +439,50 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
 static void pose_all(struct sp_deduction *deduction)
 {
     deduction->open_count = deduction->contradictions = 0;
+    for (size_t i = 0; i < deduction->outline->proviso_count; i++) deduction->present[i] = deduction->missing[i] = SP_NONE;
     pose_required(deduction);
     for (size_t i = 0; i < deduction->outline->count; i++)
         if (deduction->sights.of[i].unknown != SIZE_MAX) pose_number(deduction, i);
     pose_loops(deduction);
     for (size_t i = 0; i < deduction->outline->count; i++) {
         const struct sp_sighting *sighting = &deduction->sights.of[i];
-        if (sighting->count && !sighting->is_rival && sighting->unknown == SIZE_MAX) pose_present(deduction, i);
+        if (sp_sighting_is_owner(&deduction->sights, i) && sighting->unknown == SIZE_MAX) pose_present(deduction, i);
     }
     for (size_t i = 0; i < deduction->outline->count; i++) pose_missing(deduction, i);
 }
 
-void sp_deduce(struct sp_deduction *deduction)
+void sp_deduce(struct sp_deduction *deduction, enum sp_rivalry most)
 {
     enum sp_rivalry rivalry = SP_RIVALS_ALL;
     for (int round = 0; round < MAX_ROUNDS; round++) {
-        const size_t before = deduction->outline->known.changes;
+        const size_t before = deduction->outline->known.told;
         sp_sightings_renew(&deduction->sights, rivalry);
         pose_all(deduction);
-        if (deduction->outline->known.changes != before) continue;
-        if (rivalry == SP_RIVALS_LATER) break;
+        if (deduction->outline->known.told != before) continue;
+        if (rivalry == most) break;
         rivalry++;
     }
 }
 
+const char *sp_rivals_lack(struct sp_deduction *deduction)
+{
+    for (size_t i = 0; i < deduction->outline->count; i++) {
+        const struct sp_sighting *sighting = &deduction->sights.of[i];
+        if (!sighting->is_rival || !sighting->count) continue;
+        for (const struct sp_proviso *proviso = sighting->line->proviso; proviso; proviso = proviso->outer) {
+            const struct sp_value value = value_of(deduction, proviso->env, proviso->expr);
+            if (is_unknown(value) && *value.string) return value.string;
+        }
+    }
+    return NULL;
+}
+
 void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes)
 {
+    const size_t provisos = outline->proviso_count;
     *deduction = (struct sp_deduction){.outline = outline};
+    deduction->present = sp_realloc(NULL, provisos, sizeof *deduction->present);
+    deduction->missing = sp_realloc(NULL, provisos, sizeof *deduction->missing);
     sp_sightings_init(&deduction->sights, outline, shapes);
 }
 
@@ -455,5 +490,7 @@ void sp_deduction_free(struct sp_deduction *deduction)
 {
     sp_sightings_free(&deduction->sights);
     free(deduction->open);
+    free(deduction->present);
+    free(deduction->missing);
     *deduction = (struct sp_deduction){0};
 }

@@ -31,12 +31,15 @@ struct sp_deduction {
     struct sp_question *open; /* what could not be answered */
     size_t open_count, open_capacity;
     size_t contradictions;
+    size_t *present, *missing; /* for each proviso the line for which it was asked in this round, or SP_NONE */
 };
 
 void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes);
 void sp_deduction_free(struct sp_deduction *deduction);
-/* Asks everything, again and again, until nothing more follows. */
-void sp_deduce(struct sp_deduction *deduction);
+/* Asks everything, again and again, until nothing more follows. `most`: what may be done about rivals. */
+void sp_deduce(struct sp_deduction *deduction, enum sp_rivalry most);
+/* The key on which it depends which of the lines that have the same tensors is the right one; or NULL. */
+const char *sp_rivals_lack(struct sp_deduction *deduction);
 enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *question);
 /* The key that an open question lacks first, or NULL. In the outline's arena. */
 const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_question *question);

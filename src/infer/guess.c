@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_KEYS = 24, MAX_QUESTIONS = 400, MAX_VALUES = 320, MAX_ROUNDS = 4 };
+enum { MAX_KEYS = 24, MAX_QUESTIONS = 400, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_ROUNDS = 4 };
 
 /* A hyper-parameter, and what could be its value. */
 struct trial {
@@ -31,22 +31,20 @@ static struct outcome try_value(struct sp_deduction *deduction, const char *key,
     struct sp_known *known = &deduction->outline->known;
     const struct sp_want want = sp_want_value(value);
     struct outcome outcome = {.contradictions = 0};
-    size_t count, before;
-    struct sp_fact *kept = sp_known_keep(known, &count);
+    struct sp_kept kept = sp_known_keep(known);
     bool tellable = sp_known_tell(known, key, &want) == SP_HOLDS;
     for (int round = 0; tellable && round < MAX_ROUNDS; round++) {
         outcome = (struct outcome){.contradictions = 0};
-        before = known->changes;
+        const size_t before = known->told;
         for (size_t i = 0; i < deduction->open_count && i < MAX_QUESTIONS && outcome.contradictions <= limit; i++) {
             const enum sp_answer answer = sp_ask(deduction, &deduction->open[i]);
             outcome.contradictions += answer == SP_CONTRADICTS;
             outcome.answered += answer == SP_HOLDS;
         }
-        if (known->changes == before || outcome.contradictions > limit) break;
+        if (known->told == before || outcome.contradictions > limit) break;
     }
     if (!tellable) outcome.contradictions = SIZE_MAX;
-    sp_known_restore(known, kept, count);
-    free(kept);
+    sp_known_restore(known, &kept);
     return outcome;
 }
 
@@ -59,9 +57,16 @@ static void add_value(struct trial *trial, struct sp_value value)
 
 static void end_kind(struct trial *trial) { trial->kind_end[trial->kinds++] = trial->count; }
 
-static void add_small_numbers(struct trial *trial)
+/* Numbers of heads; or of layers, and how often something occurs in them. */
+static void add_small_numbers(struct trial *trial, const struct sp_deduction *deduction, bool heads)
 {
-    for (int64_t number = 0; number <= 128; number++) add_value(trial, sp_value_int(number));
+    int64_t most = heads ? MAX_NUMBER : 8;
+    for (size_t i = 0; i < deduction->open_count; i++)
+        if (deduction->open[i].turn >= most && deduction->open[i].turn < MAX_NUMBER)
+            most = deduction->open[i].turn + 1;
+    add_value(trial, sp_value_int(1));
+    for (int64_t number = 0; number <= most; number++)
+        if (number != 1) add_value(trial, sp_value_int(number));
 }
 
 /* Numbers of heads, most likely first: a dimension by the widths that heads usually have. */
@@ -86,7 +91,7 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
                            const struct sp_question *question)
 {
     const bool counts = question->kind == SP_ASK_DIMENSION;
-    add_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
+    if (!strchr(trial->key, '[')) add_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
     end_kind(trial);
     add_value(trial, sp_value_bool(true));
     add_value(trial, sp_value_bool(false));
@@ -96,7 +101,7 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
         for (uint32_t d = 0; d < tensor->rank; d++) add_head_counts(trial, tensor->shape[d]);
         end_kind(trial);
     } else add_texts(trial, literals);
-    add_small_numbers(trial);
+    add_small_numbers(trial, deduction, counts);
     end_kind(trial);
     if (counts) add_texts(trial, literals);
 }
@@ -116,7 +121,8 @@ static bool is_better(struct outcome a, struct outcome b)
     return a.answered > b.answered;
 }
 
-/* The best value of the first kind that has one without contradictions. */
+/* The best value of the first kind that has one without contradictions. That the key is absent, which leaves everything
+ * open, is only taken when no value answers anything. */
 static void choose(struct sp_deduction *deduction, const struct trial *trial, struct choice *best)
 {
     for (size_t kind = 0, i = 0; kind < trial->kinds; kind++) {
@@ -131,10 +137,9 @@ static void choose(struct sp_deduction *deduction, const struct trial *trial, st
             *best = (struct choice){trial->key, trial->values[i], outcome, false};
             found = true;
         }
-        if (found && best->outcome.contradictions == 0) {
-            best->only = equals == 1 && kind > 0;
-            return;
-        }
+        if (!found || best->outcome.contradictions || !best->outcome.answered) continue;
+        best->only = equals == 1 && kind > 0;
+        return;
     }
 }
 
@@ -145,6 +150,18 @@ static void accept(struct sp_deduction *deduction, const struct choice *choice)
     known->clue = (struct sp_clue){.kind = choice->only ? SP_CLUE_ONLY : SP_CLUE_GUESS, .name = ""};
     if (!choice->only) known->guess++;
     sp_known_tell(known, choice->key, &want);
+}
+
+size_t sp_guess_texts(struct sp_deduction *deduction, const struct sp_literals *literals, const char *key,
+                      struct sp_value *texts, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i <= literals->count && count < most; i++) {
+        const struct sp_value absent = {.type = SP_ABSENT, .string = key};
+        texts[count] = i ? sp_value_string(literals->list[i - 1]) : absent;
+        count += try_value(deduction, key, texts[count], 0).contradictions == 0;
+    }
+    return count;
 }
 
 static bool is_new(const char *const *keys, size_t count, const char *key)
@@ -171,4 +188,56 @@ bool sp_guess(struct sp_deduction *deduction, const struct sp_literals *literals
     if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
     accept(deduction, &best);
     return true;
+}
+
+/* ---- the rest ---- */
+
+static void assume(struct sp_deduction *deduction, const char *key, struct sp_value value)
+{
+    const struct choice choice = {.key = key, .value = value};
+    accept(deduction, &choice);
+}
+
+/* Most often a number of heads. The first matrix, an embedding, tells the width of the model. */
+static struct sp_value plausible(const struct sp_deduction *deduction)
+{
+    struct trial trial = {.count = 0};
+    for (size_t i = 0; i < deduction->outline->count && !trial.count; i++) {
+        const struct sp_sighting *sighting = &deduction->sights.of[i];
+        const struct sp_tensor *tensor =
+            sighting->count ? sp_sighting_tensor(&deduction->sights, sighting->named[0]) : NULL;
+        if (tensor && tensor->rank == 2) add_head_counts(&trial, tensor->shape[1]);
+    }
+    return trial.count ? trial.values[0] : sp_value_int(1);
+}
+
+/* One key that the expression lacks: absent if there is a default. False when it lacks none. */
+static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, const struct sp_expr *expr)
+{
+    struct sp_known *known = &deduction->outline->known;
+    struct sp_value value;
+    if (!sp_outline_eval(deduction->outline, env, expr, &value) || value.type != SP_UNKNOWN || !*value.string)
+        return false;
+    const char *key = value.string;
+    struct sp_kept kept = sp_known_keep(known);
+    assume(deduction, key, (struct sp_value){.type = SP_ABSENT, .string = key});
+    const bool has_default = sp_outline_eval(deduction->outline, env, expr, &value) &&
+                             (sp_value_is_set(value) || value.type == SP_UNKNOWN);
+    if (has_default) {
+        free(kept.facts);
+        return true;
+    }
+    sp_known_restore(known, &kept);
+    assume(deduction, key, plausible(deduction));
+    return true;
+}
+
+void sp_guess_rest(struct sp_deduction *deduction)
+{
+    enum { MAX_REST = 20 };
+    for (size_t i = 0; i < deduction->outline->count; i++) {
+        const struct sp_line *line = &deduction->outline->lines[i];
+        for (size_t d = 0; d < line->row->rank; d++)
+            for (int k = 0; k < MAX_REST && guess_for(deduction, line->env, line->row->shape[d]); k++) continue;
+    }
 }

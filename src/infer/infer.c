@@ -8,77 +8,41 @@
 
 enum { MAX_TABLES = 40, MAX_ATTEMPTS = 12 };
 
-/* ---- classes ---- */
-
-/* How well the names of a table for models of some class agree with the file. */
-struct fit {
-    const struct sp_unit *table;
-    const char *class;
-    size_t seen;    /* tensors of the file */
-    size_t missing; /* names that the file does not have */
-};
-
-static bool is_expected(struct sp_outline *outline, const struct sp_line *line)
-{
-    if (line->optional || line->old_of != SIZE_MAX || line->row->has_tie) return false;
-    for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
-        struct sp_value value;
-        if (!sp_outline_eval(outline, proviso->env, proviso->expr, &value) || value.type == SP_UNKNOWN) return false;
-    }
-    return true;
-}
-
-static struct fit fit_of(const struct sp_unit *table, const char *class, const struct sp_shapes *shapes)
-{
-    struct fit fit = {.table = table, .class = class};
-    struct sp_outline outline;
-    struct sp_sightings sights;
-    sp_outline_init(&outline, table, class);
-    sp_sightings_init(&sights, &outline, shapes);
-    fit.seen = sights.seen;
-    for (size_t i = 0; i < outline.count; i++)
-        fit.missing += !sights.of[i].count && is_expected(&outline, &outline.lines[i]);
-    sp_sightings_free(&sights);
-    sp_outline_free(&outline);
-    return fit;
-}
-
-static bool is_better_fit(struct fit a, struct fit b)
-{
-    return a.seen != b.seen ? a.seen > b.seen : a.missing < b.missing;
-}
-
-static struct fit best_class(struct sp_arena *arena, const struct sp_unit *table, const struct sp_shapes *shapes)
-{
-    size_t count;
-    const char **classes = sp_classes_of(arena, table, &count);
-    struct fit best = fit_of(table, classes[0], shapes);
-    for (size_t i = 1; i < count; i++) {
-        const struct fit fit = fit_of(table, classes[i], shapes);
-        if (is_better_fit(fit, best)) best = fit;
-    }
-    return best;
-}
+/* ---- tables ---- */
 
 static int compare_fits(const void *left, const void *right)
 {
-    const struct fit *a = left, *b = right;
-    if (is_better_fit(*a, *b)) return -1;
-    if (is_better_fit(*b, *a)) return 1;
+    const struct sp_fit *a = left, *b = right;
+    if (sp_fit_is_better(*a, *b)) return -1;
+    if (sp_fit_is_better(*b, *a)) return 1;
     return strcmp(a->table->name, b->table->name);
 }
 
 /* The tables whose names fit best, with the class for which they do. */
 static size_t find_fits(struct sp_arena *arena, const struct sp_tables *tables, const struct sp_shapes *shapes,
-                        struct fit *fits)
+                        struct sp_fit *fits)
 {
     size_t count, kept = 0;
     struct sp_ranked *ranked = sp_rank_tables(tables, shapes, &count);
     for (size_t i = 0; i < count && i < MAX_TABLES; i++)
-        if (ranked[i].covered * 2 >= ranked[0].covered) fits[kept++] = best_class(arena, ranked[i].table, shapes);
+        if (ranked[i].covered * 2 >= ranked[0].covered) fits[kept++] = sp_fit_table(arena, ranked[i].table, shapes);
     free(ranked);
     if (kept) qsort(fits, kept, sizeof *fits, compare_fits);
     return kept;
+}
+
+/* The names once more, when they fit to none of the tables that their ends point to: with something taken away in
+ * front, or added. */
+static void rename_shapes(struct sp_inference *inference, const struct sp_fit *fits, size_t count,
+                          struct sp_shapes *shapes)
+{
+    enum { FEW = 6 };
+    const struct sp_unit *likely[FEW];
+    for (size_t i = 0; i < count && i < FEW; i++) likely[i] = fits[i].table;
+    const struct sp_naming naming =
+        sp_fit_naming(&inference->arena, inference->inventory, likely, count < FEW ? count : FEW);
+    sp_shapes_free(shapes);
+    sp_shapes_init(shapes, inference->inventory, &naming);
 }
 
 /* ---- attempts ---- */
@@ -127,26 +91,25 @@ static void finish(struct sp_inference *inference, struct sp_attempt **attempts,
     inference->config = config_text(inference);
 }
 
-static void drop(struct sp_attempt *attempt)
-{
-    if (attempt) sp_attempt_free(attempt);
-    free(attempt);
-}
-
 static bool is_good(const struct sp_attempt *attempt)
 {
     return attempt && attempt->prediction && attempt->explained && attempt->explained >= attempt->unexplained;
 }
 
-static void attempt_all(struct sp_inference *inference, const struct sp_tables *tables, const struct sp_shapes *shapes)
+/* When one table explains everything, those that make more names which the file lacks are no equals. */
+static bool is_worse_fit(struct sp_fit fit, struct sp_fit best)
 {
-    struct fit fits[MAX_TABLES];
+    return fit.seen < best.seen || fit.missing > best.missing || fit.absent > best.absent + 4;
+}
+
+static void attempt_all(struct sp_inference *inference, const struct sp_tables *tables, const struct sp_shapes *shapes,
+                        const struct sp_fit *fits, size_t found)
+{
     struct sp_attempt *attempts[MAX_ATTEMPTS], *best = NULL;
-    const size_t found = find_fits(&inference->arena, tables, shapes, fits);
     size_t count = 0;
     for (; count < found && count < MAX_ATTEMPTS; count++) {
-        attempts[count] = sp_realloc(NULL, 1, sizeof *attempts[count]);
-        sp_attempt_init(attempts[count], tables, fits[count].table, fits[count].class, shapes);
+        if (best && sp_attempt_explains_all(best) && is_worse_fit(fits[count], fits[0])) break;
+        attempts[count] = sp_attempt_new(tables, fits[count].table, fits[count].class, shapes);
         if (!best || sp_attempt_is_better(attempts[count], best)) best = attempts[count];
     }
     if (is_good(best)) {
@@ -154,17 +117,24 @@ static void attempt_all(struct sp_inference *inference, const struct sp_tables *
         finish(inference, attempts, count);
     }
     for (size_t i = 0; i < count; i++)
-        if (attempts[i] != inference->best) drop(attempts[i]);
+        if (attempts[i] != inference->best) sp_attempt_free(attempts[i]);
 }
 
 struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct sp_tables *tables,
                               struct sp_error *error)
 {
+    const struct sp_naming plain = {"", "", false};
     struct sp_inference *inference = sp_realloc(NULL, 1, sizeof *inference);
     struct sp_shapes shapes;
     *inference = (struct sp_inference){.inventory = inventory};
-    sp_shapes_init(&shapes, inventory, "");
-    attempt_all(inference, tables, &shapes);
+    sp_shapes_init(&shapes, inventory, &plain);
+    struct sp_fit fits[MAX_TABLES];
+    size_t count = find_fits(&inference->arena, tables, &shapes, fits);
+    if (count && fits[0].seen * 2 < shapes.count) {
+        rename_shapes(inference, fits, count, &shapes);
+        count = find_fits(&inference->arena, tables, &shapes, fits);
+    }
+    attempt_all(inference, tables, &shapes, fits, count);
     sp_shapes_free(&shapes);
     if (inference->best) return inference;
     sp_inference_free(inference);
@@ -176,7 +146,7 @@ struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct
 void sp_inference_free(struct sp_inference *inference)
 {
     if (!inference) return;
-    drop(inference->best);
+    sp_attempt_free(inference->best);
     sp_arena_free(&inference->arena);
     free(inference);
 }

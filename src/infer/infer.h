@@ -5,6 +5,7 @@
 #include "compare/match.h"
 #include "config/config.h"
 #include "infer/deduce.h"
+#include "infer/fit.h"
 #include "infer/literals.h"
 #include "shapeproof/infer.h"
 
@@ -34,9 +35,11 @@ struct sp_attempt {
 };
 
 /* Infers the hyper-parameters of a table for models of that class, and verifies them. */
-void sp_attempt_init(struct sp_attempt *attempt, const struct sp_tables *tables, const struct sp_unit *table,
-                     const char *class, const struct sp_shapes *shapes);
+struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, const struct sp_unit *table, const char *class,
+                                  const struct sp_shapes *shapes);
 void sp_attempt_free(struct sp_attempt *attempt);
+/* Nothing is unexplained, nothing missing. */
+bool sp_attempt_explains_all(const struct sp_attempt *attempt);
 /* Whether a comes closer to the file than b. */
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b);
 /* Whether both predict the same tensors. */

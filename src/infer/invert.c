@@ -4,7 +4,6 @@
 #include "infer/invert.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lang/functions.h"
@@ -252,40 +251,50 @@ static enum sp_answer solve_choice(struct solver *solver, const struct sp_env *e
     return both(decided, solve(solver, env, expr->args[chosen ? 1 : 2], want));
 }
 
-/* The key that an alternative of `default` stands or falls with: `key`, or `key == "auto"`. */
-static const char *key_before_default(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr)
+static enum sp_answer tell_unset(struct solver *solver, const char *key, enum sp_value_type unset)
 {
-    if (expr->kind == SP_EXPR_BINARY && expr->op >= SP_OP_EQ && expr->op <= SP_OP_GE) expr = expr->args[0];
-    return sp_key_of(solver->outline, env, expr);
+    const struct sp_want without = sp_want_value((struct sp_value){.type = unset, .string = key});
+    return sp_known_tell(&solver->outline->known, key, &without);
 }
 
-/* Whether the expression is what is wanted if the key is absent, or null. If so, it is left at that. */
+/* Whether the expression is what is wanted if the key is absent, or null. */
 static bool holds_without(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
-                          const struct sp_want *want, const char *key)
+                          const struct sp_want *want, const char *key, enum sp_value_type unset)
 {
-    static const enum sp_value_type unset[] = {SP_ABSENT, SP_NULL};
     struct sp_known *known = &solver->outline->known;
-    for (size_t i = 0; i < 2; i++) {
-        size_t count;
-        struct sp_fact *before = sp_known_keep(known, &count);
-        const struct sp_want without = sp_want_value((struct sp_value){.type = unset[i], .string = key});
-        const bool holds = sp_known_tell(known, key, &without) == SP_HOLDS &&
-                           sp_meets(value_of(solver, env, expr), want) == SP_HOLDS;
-        if (!holds) sp_known_restore(known, before, count);
-        free(before);
-        if (holds) return true;
-    }
+    struct sp_kept before = sp_known_keep(known);
+    const bool holds = tell_unset(solver, key, unset) == SP_HOLDS &&
+                       sp_meets(value_of(solver, env, expr), want) == SP_HOLDS;
+    sp_known_restore(known, &before);
+    return holds;
+}
+
+static bool contains_index(const struct sp_expr *expr)
+{
+    if (expr->kind == SP_EXPR_INDEX) return true;
+    for (size_t i = 0; i < expr->count; i++)
+        if (contains_index(expr->args[i])) return true;
     return false;
 }
 
+/* The first key is told. An exception are `key == "auto" default ...`, which leaves more than one value, and a key that
+ * means something when it is null: these are told to be unset if that will do. */
 static enum sp_answer solve_default(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                     const struct sp_want *want)
 {
-    const struct sp_value first = value_of(solver, env, expr->args[0]);
-    if (!is_unknown(first)) return solve(solver, env, expr->args[1], want);
-    const char *key = want->kind == SP_WANT_VALUE ? key_before_default(solver, env, expr->args[0]) : NULL;
-    if (key && holds_without(solver, env, expr, want, key)) return SP_HOLDS;
-    return solve(solver, env, expr->args[0], want);
+    const struct sp_expr *first = expr->args[0];
+    const char *key = sp_key_of(solver->outline, env, first);
+    const struct sp_value value = value_of(solver, env, first);
+    if (!is_unknown(value)) return solve(solver, env, sp_value_is_set(value) ? first : expr->args[1], want);
+    if (want->kind == SP_WANT_VALUE && key && holds_without(solver, env, expr, want, key, SP_NULL) &&
+        !holds_without(solver, env, expr, want, key, SP_ABSENT))
+        return tell_unset(solver, key, SP_NULL);
+    if (want->kind == SP_WANT_VALUE && first->kind == SP_EXPR_BINARY) {
+        if (contains_index(first) && !solver->outline->known.tell_items) return SP_OPEN;
+        key = sp_key_of(solver->outline, env, first->args[0]);
+        if (key && holds_without(solver, env, expr, want, key, SP_ABSENT)) return tell_unset(solver, key, SP_ABSENT);
+    }
+    return solve(solver, env, first, want);
 }
 
 /* ---- lists and functions ---- */

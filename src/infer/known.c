@@ -118,6 +118,7 @@ static enum sp_answer learn(struct sp_known *known, struct sp_fact *fact)
         fact->clue = known->clue;
         fact->guess = known->guess;
     }
+    known->told++;
     known->changes++;
     return SP_HOLDS;
 }
@@ -183,6 +184,12 @@ enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const str
 
 /* ---- ending lists ---- */
 
+static bool comes_before(struct sp_value a, struct sp_value b)
+{
+    if (a.type == SP_STRING && b.type == SP_STRING) return strcmp(a.string, b.string) < 0;
+    return sp_value_is_number(a) && sp_value_is_number(b) && sp_values_order(a, b) < 0;
+}
+
 /* A list of which only members were told, in the order of their values. */
 static struct sp_value member_list(struct sp_known *known, const struct sp_fact *fact)
 {
@@ -193,12 +200,31 @@ static struct sp_value member_list(struct sp_known *known, const struct sp_fact 
     for (const struct sp_told_member *member = fact->members; member; member = member->next) {
         size_t place = kept;
         if (member->lacks) continue;
-        for (; place && sp_value_is_number(member->item) && sp_values_order(items[place - 1], member->item) > 0; place--)
-            items[place] = items[place - 1];
+        for (; place && comes_before(member->item, items[place - 1]); place--) items[place] = items[place - 1];
         items[place] = member->item;
         kept++;
     }
     return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+}
+
+static size_t prefix_length(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? (size_t)(dot + 1 - path) : 0;
+}
+
+/* The lists of a configuration tend to be equally long: one item for each stage. */
+static size_t length_beside(const struct sp_known *known, const struct sp_fact *fact)
+{
+    const size_t prefix = prefix_length(fact->path);
+    size_t length = fact->item_count;
+    for (size_t i = 0; i < known->count; i++) {
+        const struct sp_fact *other = &known->facts[i];
+        if (other->length == SIZE_MAX || !other->item_count || other->length < length) continue;
+        if (prefix_length(other->path) == prefix && memcmp(other->path, fact->path, prefix) == 0)
+            length = other->length;
+    }
+    return length;
 }
 
 bool sp_known_close_lists(struct sp_known *known)
@@ -207,7 +233,7 @@ bool sp_known_close_lists(struct sp_known *known)
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
         if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX) continue;
-        if (fact->item_count) fact->length = fact->item_count;
+        if (fact->item_count) fact->length = length_beside(known, fact);
         else if (fact->members) fact->value = member_list(known, fact);
         else continue;
         known->changes++;
@@ -217,20 +243,21 @@ bool sp_known_close_lists(struct sp_known *known)
 
 /* ---- trying out ---- */
 
-struct sp_fact *sp_known_keep(const struct sp_known *known, size_t *count)
+struct sp_kept sp_known_keep(const struct sp_known *known)
 {
-    struct sp_fact *facts = sp_realloc(NULL, known->count, sizeof *facts);
-    if (known->count) memcpy(facts, known->facts, known->count * sizeof *facts);
-    *count = known->count;
-    return facts;
+    struct sp_kept kept = {sp_realloc(NULL, known->count, sizeof *kept.facts), known->count, known->told};
+    if (known->count) memcpy(kept.facts, known->facts, known->count * sizeof *kept.facts);
+    return kept;
 }
 
 /* Facts that are newer keep their places, and nothing is known of them. */
-void sp_known_restore(struct sp_known *known, const struct sp_fact *facts, size_t count)
+void sp_known_restore(struct sp_known *known, struct sp_kept *kept)
 {
-    if (count) memcpy(known->facts, facts, count * sizeof *facts);
-    for (size_t i = count; i < known->count; i++) known->facts[i] = blank(known->facts[i].path);
+    if (kept->count) memcpy(known->facts, kept->facts, kept->count * sizeof *kept->facts);
+    for (size_t i = kept->count; i < known->count; i++) known->facts[i] = blank(known->facts[i].path);
+    known->told = kept->told;
     known->changes++;
+    free(kept->facts);
 }
 
 void sp_known_free(struct sp_known *known)

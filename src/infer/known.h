@@ -67,8 +67,15 @@ struct sp_known {
     size_t count, capacity;
     struct sp_map names;
     size_t guess;   /* what is told next follows from that guess */
-    size_t changes; /* counts up with each new fact */
+    size_t told;    /* how many pieces */
+    size_t changes; /* counts up with each new fact, and each that is taken back */
     struct sp_clue clue; /* of what is told next */
+    bool tell_items;     /* layer_types[i] in place of full_attention_interval, when no interval will do */
+};
+
+struct sp_kept {
+    struct sp_fact *facts;
+    size_t count, told;
 };
 
 /* Whether a value is what is wanted. */
@@ -81,8 +88,8 @@ enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const str
 /* Lists whose items are told are taken to end with the last one. */
 bool sp_known_close_lists(struct sp_known *known);
 /* Trying something out: what is known is kept on the heap, and later put back. */
-struct sp_fact *sp_known_keep(const struct sp_known *known, size_t *count);
-void sp_known_restore(struct sp_known *known, const struct sp_fact *facts, size_t count);
+struct sp_kept sp_known_keep(const struct sp_known *known);
+void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and frees it */
 void sp_known_free(struct sp_known *known);
 
 static inline struct sp_want sp_want_value(struct sp_value value)

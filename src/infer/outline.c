@@ -203,7 +203,7 @@ static const struct sp_proviso *proviso(struct sp_outline *outline, const struct
 {
     struct sp_proviso *added = sp_arena_alloc(&outline->arena, sizeof *added);
     if (!condition) return place->proviso;
-    *added = (struct sp_proviso){condition, place->env, place->loop, place->proviso};
+    *added = (struct sp_proviso){condition, place->env, place->proviso, outline->proviso_count++};
     return added;
 }
 

@@ -23,8 +23,8 @@ struct sp_loop {
 struct sp_proviso {
     const struct sp_expr *expr;
     const struct sp_env *env;
-    const struct sp_loop *loop; /* the innermost around it, or NULL */
     const struct sp_proviso *outer;
+    size_t number; /* in the outline */
 };
 
 /* A number in a name: of the name itself, the index of a loop (plus something), or any other expression. */
@@ -61,6 +61,7 @@ struct sp_outline {
     size_t count, capacity;
     struct sp_loop **loops;
     size_t loop_count, loop_capacity;
+    size_t proviso_count;
 };
 
 /* Begins with nothing known but the class of the model ("" for not even that), and lays out the table. */

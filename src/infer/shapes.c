@@ -57,10 +57,10 @@ static void index_patterns(struct sp_shapes *shapes)
     }
 }
 
-void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *inventory, const char *strip)
+void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *inventory, const struct sp_naming *naming)
 {
-    const size_t total = sp_inventory_count(inventory), bare = strlen(strip);
-    struct sp_text pattern = {0};
+    const size_t total = sp_inventory_count(inventory);
+    struct sp_text name = {0}, pattern = {0};
     *shapes = (struct sp_shapes){.inventory = inventory};
     shapes->named = sp_realloc(NULL, total, sizeof *shapes->named);
     for (size_t i = 0; i < total; i++) {
@@ -70,12 +70,14 @@ void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *invento
         if (tensor->flags & SP_TENSOR_STATE) continue;
         *named = (struct sp_named){.tensor = i};
         pattern.length = 0;
+        name.length = 0;
+        sp_naming_apply(naming, tensor->name, &name);
         sp_text_puts(&pattern, "");
-        sp_names_split(&pattern, tensor->name + (strncmp(tensor->name, strip, bare) == 0 ? bare : 0), named->numbers,
-                       &numbers);
+        sp_names_split(&pattern, name.data, named->numbers, &numbers);
         named->pattern = pattern_of(shapes, &pattern);
         shapes->count++;
     }
+    sp_text_free(&name);
     sp_text_free(&pattern);
     if (shapes->count) qsort(shapes->named, shapes->count, sizeof *shapes->named, compare_named);
     index_patterns(shapes);

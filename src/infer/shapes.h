@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "compare/naming.h"
 #include "shapeproof/inventory.h"
 
 /* Stands for a number in a name. No name has this byte: it is not UTF-8. */
@@ -32,8 +33,8 @@ struct sp_shapes {
 /* Appends a name, or a piece of one, with a mark for each number. The numbers are added to those that are there. */
 void sp_names_split(struct sp_text *pattern, const char *name, uint64_t *numbers, size_t *count);
 
-/* `strip` is taken away from the names that begin with it. Trainer state is left out. */
-void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *inventory, const char *strip);
+/* Names are what they are under the naming. Trainer state is left out. */
+void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *inventory, const struct sp_naming *naming);
 void sp_shapes_free(struct sp_shapes *shapes);
 /* The number of the pattern, or SP_NONE when the file has no such names. */
 size_t sp_shapes_find(const struct sp_shapes *shapes, const char *pattern);

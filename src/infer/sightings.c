@@ -185,8 +185,7 @@ static size_t owner_of(const struct sp_sightings *sights, size_t first, size_t s
     const struct sp_sighting *a = &sights->of[first], *b = &sights->of[second];
     *certain = true;
     if ((a->unknown != SIZE_MAX) != (b->unknown != SIZE_MAX)) return a->unknown == SIZE_MAX ? first : second;
-    if (rivalry == SP_RIVALS_LATER) return first;
-    if (rivalry == SP_RIVALS_OPTIONAL && a->line->optional != b->line->optional)
+    if (rivalry != SP_RIVALS_ALL && a->line->optional != b->line->optional)
         return a->line->optional ? second : first;
     *certain = false;
     return first;
@@ -195,6 +194,7 @@ static size_t owner_of(const struct sp_sightings *sights, size_t first, size_t s
 static void find_owners(struct sp_sightings *sights, enum sp_rivalry rivalry)
 {
     sights->seen = 0;
+    sights->first_owns = rivalry == SP_RIVALS_LATER;
     for (size_t i = 0; i < sights->shapes->count; i++) sights->owners[i] = SP_NONE;
     for (size_t i = 0; i < sights->outline->count; i++) sights->of[i].is_rival = false;
     for (size_t i = 0; i < sights->outline->count; i++)
@@ -208,6 +208,13 @@ static void find_owners(struct sp_sightings *sights, enum sp_rivalry rivalry)
             sights->of[before].is_rival |= !certain || *owner != before;
             sights->of[i].is_rival |= !certain || *owner != i;
         }
+}
+
+bool sp_sighting_is_owner(const struct sp_sightings *sights, size_t line)
+{
+    const struct sp_sighting *sighting = &sights->of[line];
+    if (!sighting->count || !sighting->is_rival) return sighting->count > 0;
+    return sights->first_owns && sights->owners[sighting->named[0]] == line;
 }
 
 void sp_sightings_renew(struct sp_sightings *sights, enum sp_rivalry rivalry)

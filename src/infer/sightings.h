@@ -18,14 +18,15 @@ struct sp_sighting {
 enum sp_rivalry {
     SP_RIVALS_ALL,      /* neither has the tensors */
     SP_RIVALS_OPTIONAL, /* the one that is not optional has them */
-    SP_RIVALS_LATER     /* the first one has them */
+    SP_RIVALS_LATER     /* the first one has them, as long as it is not known better */
 };
 
 struct sp_sightings {
     struct sp_outline *outline;
     const struct sp_shapes *shapes;
     struct sp_sighting *of; /* parallel to the outline's lines */
-    size_t *owners;          /* for each tensor in `named` the line that claims it, or SP_NONE */
+    size_t *owners; /* for each tensor in `named` the line that has it, or SP_NONE */
+    bool first_owns; /* of rivals */
     size_t seen;          /* tensors that have an owner */
 };
 
@@ -43,6 +44,8 @@ void sp_sighting_enter(const struct sp_sightings *sights, const struct sp_sighti
 void sp_loop_enter(struct sp_loop *loop, int64_t turn);
 /* Indices are unknown again, of this loop and those around it. */
 void sp_loop_leave(struct sp_loop *loop);
+/* Whether the tensors are those of the line. */
+bool sp_sighting_is_owner(const struct sp_sightings *sights, size_t line);
 const struct sp_tensor *sp_sighting_tensor(const struct sp_sightings *sights, size_t named);
 /* The outermost loop around the line, or NULL. */
 struct sp_loop *sp_line_outermost(const struct sp_line *line);
