@@ -158,21 +158,37 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
     return depth_a != depth_b ? depth_a < depth_b : a->outline.known.guess < b->outline.known.guess;
 }
 
-static bool same_tensor(const struct sp_predicted *a, const struct sp_predicted *b)
+/* Whether the file has the tensor, under whatever name. */
+static bool is_there(const struct sp_attempt *attempt, const char *name)
 {
-    return a->rank == b->rank && a->optional == b->optional && a->buffer == b->buffer &&
-           (a->same_as == SP_NONE) == (b->same_as == SP_NONE) &&
-           (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+    const size_t predicted = sp_prediction_find(attempt->prediction, name);
+    if (predicted != SP_NONE) return attempt->match.tensor_of[predicted] != SP_NONE;
+    return sp_inventory_find(attempt->match.inventory, name) != SP_NONE;
 }
 
-bool sp_attempt_is_same(const struct sp_attempt *a, const struct sp_attempt *b)
+static bool same_tensor(const struct sp_predicted *a, const struct sp_predicted *b, bool there)
 {
-    if (!a->prediction || !b->prediction) return false;
-    if (sp_prediction_count(a->prediction) != sp_prediction_count(b->prediction)) return false;
-    for (size_t i = 0; i < sp_prediction_count(a->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(a->prediction, i);
-        const size_t other = sp_prediction_find(b->prediction, tensor->name);
-        if (other == SP_NONE || !same_tensor(tensor, sp_prediction_tensor(b->prediction, other))) return false;
+    const bool same_shape =
+        a->rank == b->rank && (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+    return same_shape && (there || a->optional == b->optional) && (a->same_as == SP_NONE) == (b->same_as == SP_NONE);
+}
+
+/* Whether b says of the file what a says of it. What is optional or tied, and not there, says nothing. */
+static bool contains(const struct sp_prediction *b, const struct sp_prediction *a, const struct sp_attempt *attempt)
+{
+    for (size_t i = 0; i < sp_prediction_count(a); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(a, i);
+        const size_t other = sp_prediction_find(b, tensor->name);
+        const bool there = is_there(attempt, tensor->name), silent = tensor->optional || tensor->same_as != SP_NONE;
+        if (other == SP_NONE ? there || !silent
+                             : !(silent && !there && sp_prediction_tensor(b, other)->optional == tensor->optional) &&
+                                   !same_tensor(tensor, sp_prediction_tensor(b, other), there))
+            return false;
     }
     return true;
+}
+
+bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b, const struct sp_attempt *attempt)
+{
+    return a && b && contains(a, b, attempt) && contains(b, a, attempt);
 }

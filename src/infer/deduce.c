@@ -182,7 +182,7 @@ static void set_clue(struct sp_deduction *deduction, const struct sp_question *q
         [SP_ASK_FIRST] = SP_CLUE_INDICES,     [SP_ASK_LAST] = SP_CLUE_INDICES,
     };
     struct sp_clue clue = {.kind = kinds[question->kind], .name = "", .dimension = question->place};
-    if (question->kind == SP_ASK_MISSING) clue.name = deduction->outline->lines[question->line].name;
+    if (question->kind == SP_ASK_MISSING) clue.name = deduction->outline->lines[question->line].shown;
     else if (question->kind != SP_ASK_REQUIRED)
         clue.name = sp_sighting_tensor(&deduction->sights, question->named)->name;
     deduction->outline->known.clue = clue;

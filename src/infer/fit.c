@@ -11,7 +11,7 @@
 /* Whether the tensors must be there, as far as is known. A loop that none of its tensors shows may have no turns. */
 static bool is_expected(struct sp_outline *outline, const struct sp_line *line, const bool *turns)
 {
-    if (line->row->has_tie || (line->loop && !turns[line->loop->number])) return false;
+    if (line->loop && !turns[line->loop->number]) return false;
     for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
         struct sp_value value;
         if (!sp_outline_eval(outline, proviso->env, proviso->expr, &value) || value.type == SP_UNKNOWN) return false;
@@ -32,7 +32,8 @@ static struct sp_fit fit_of(const struct sp_unit *table, const char *class, cons
     for (size_t i = 0; i < outline.count; i++) {
         const struct sp_line *line = &outline.lines[i];
         if (sights.of[i].count || line->optional || line->old_of != SIZE_MAX) continue;
-        if (is_expected(&outline, line, turns)) fit.missing++;
+        if (line->row->has_tie) fit.tied++;
+        else if (is_expected(&outline, line, turns)) fit.missing++;
         else fit.absent++;
     }
     fit.seen = sights.seen;
@@ -44,7 +45,8 @@ static struct sp_fit fit_of(const struct sp_unit *table, const char *class, cons
 bool sp_fit_is_better(struct sp_fit a, struct sp_fit b)
 {
     if (a.seen != b.seen) return a.seen > b.seen;
-    return a.missing != b.missing ? a.missing < b.missing : a.absent < b.absent;
+    if (a.missing != b.missing) return a.missing < b.missing;
+    return a.absent != b.absent ? a.absent < b.absent : a.tied > b.tied; /* a head is more usual than none */
 }
 
 struct sp_fit sp_fit_table(struct sp_arena *arena, const struct sp_unit *table, const struct sp_shapes *shapes)

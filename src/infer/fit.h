@@ -11,6 +11,7 @@ struct sp_fit {
     size_t seen;       /* tensors of the file */
     size_t missing;    /* names that the file does not have and should */
     size_t absent;     /* names that the file does not have, and may do without */
+    size_t tied;       /* names that may be those of tensors which are there under others */
 };
 
 bool sp_fit_is_better(struct sp_fit a, struct sp_fit b);

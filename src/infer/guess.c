@@ -112,13 +112,24 @@ struct choice {
     const char *key;
     struct sp_value value;
     struct outcome outcome;
-    bool only; /* no other value of its kind contradicts as little */
+    bool only;  /* no other value of its kind contradicts as little */
+    bool alone; /* nor does any other value that was tried */
 };
 
 static bool is_better(struct outcome a, struct outcome b)
 {
     if (a.contradictions != b.contradictions) return a.contradictions < b.contradictions;
     return a.answered > b.answered;
+}
+
+/* How many values of the kinds from `kind` on contradict nothing; those of the first kind that has any. */
+static size_t count_others(struct sp_deduction *deduction, const struct trial *trial, size_t kind)
+{
+    size_t equals = 0;
+    for (; kind < trial->kinds && !equals; kind++)
+        for (size_t i = trial->kind_end[kind - 1]; i < trial->kind_end[kind] && equals < 2; i++)
+            equals += try_value(deduction, trial->key, trial->values[i], 0).contradictions == 0;
+    return equals;
 }
 
 /* The best value of the first kind that has one without contradictions. That the key is absent, which leaves everything
@@ -134,11 +145,14 @@ static void choose(struct sp_deduction *deduction, const struct trial *trial, st
             equals += outcome.contradictions == 0;
             if (best->key && !is_better(outcome, best->outcome)) continue;
             if (found && best->outcome.contradictions == 0) continue; /* the first of equals is the most usual */
-            *best = (struct choice){trial->key, trial->values[i], outcome, false};
+            *best = (struct choice){.key = trial->key, .value = trial->values[i], .outcome = outcome};
             found = true;
         }
-        if (!found || best->outcome.contradictions || !best->outcome.answered) continue;
-        best->only = equals == 1 && kind > 0;
+        if (!found || best->outcome.contradictions) continue;
+        const size_t others = kind ? equals - 1 : count_others(deduction, trial, 1);
+        best->alone = !others;
+        if (!best->outcome.answered && others) continue;
+        best->only = best->outcome.answered && (kind ? !others : others <= 1); /* the default is one of the others */
         return;
     }
 }
@@ -148,7 +162,7 @@ static void accept(struct sp_deduction *deduction, const struct choice *choice)
     struct sp_known *known = &deduction->outline->known;
     const struct sp_want want = sp_want_value(choice->value);
     known->clue = (struct sp_clue){.kind = choice->only ? SP_CLUE_ONLY : SP_CLUE_GUESS, .name = ""};
-    if (!choice->only) known->guess++;
+    if (!choice->only && !choice->alone && known->guess < SP_MAX_GUESSES) known->guessed[++known->guess] = choice->key;
     sp_known_tell(known, choice->key, &want);
 }
 

@@ -33,14 +33,16 @@ static size_t find_fits(struct sp_arena *arena, const struct sp_tables *tables, 
 
 /* The names once more, when they fit to none of the tables that their ends point to: with something taken away in
  * front, or added. */
-static void rename_shapes(struct sp_inference *inference, const struct sp_fit *fits, size_t count,
-                          struct sp_shapes *shapes)
+static void rename_shapes(struct sp_inference *inference, const struct sp_tables *tables, struct sp_shapes *shapes)
 {
     enum { FEW = 6 };
     const struct sp_unit *likely[FEW];
-    for (size_t i = 0; i < count && i < FEW; i++) likely[i] = fits[i].table;
-    const struct sp_naming naming =
-        sp_fit_naming(&inference->arena, inference->inventory, likely, count < FEW ? count : FEW);
+    size_t count;
+    struct sp_ranked *ranked = sp_rank_tables(tables, shapes, &count);
+    if (count > FEW) count = FEW;
+    for (size_t i = 0; i < count; i++) likely[i] = ranked[i].table;
+    free(ranked);
+    const struct sp_naming naming = sp_fit_naming(&inference->arena, inference->inventory, likely, count);
     sp_shapes_free(shapes);
     sp_shapes_init(shapes, inference->inventory, &naming);
 }
@@ -59,7 +61,7 @@ static void keep_candidates(struct sp_inference *inference, struct sp_attempt **
     add_candidate(inference, inference->best, true);
     for (size_t i = 0; i < count; i++)
         if (attempts[i] != inference->best && attempts[i]->explained)
-            add_candidate(inference, attempts[i], sp_attempt_is_same(attempts[i], inference->best));
+            add_candidate(inference, attempts[i], sp_predictions_agree(attempts[i]->prediction, inference->best->prediction, inference->best));
 }
 
 static void keep_findings(struct sp_inference *inference)
@@ -131,7 +133,7 @@ struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct
     struct sp_fit fits[MAX_TABLES];
     size_t count = find_fits(&inference->arena, tables, &shapes, fits);
     if (count && fits[0].seen * 2 < shapes.count) {
-        rename_shapes(inference, fits, count, &shapes);
+        rename_shapes(inference, tables, &shapes);
         count = find_fits(&inference->arena, tables, &shapes, fits);
     }
     attempt_all(inference, tables, &shapes, fits, count);

@@ -42,8 +42,8 @@ void sp_attempt_free(struct sp_attempt *attempt);
 bool sp_attempt_explains_all(const struct sp_attempt *attempt);
 /* Whether a comes closer to the file than b. */
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b);
-/* Whether both predict the same tensors. */
-bool sp_attempt_is_same(const struct sp_attempt *a, const struct sp_attempt *b);
+/* Whether two predictions say the same of the file: the same tensors, but for optional ones that it lacks. */
+bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b, const struct sp_attempt *attempt);
 
 /* ---- settle.c: what is known as a configuration ---- */
 

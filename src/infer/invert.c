@@ -277,8 +277,9 @@ static bool contains_index(const struct sp_expr *expr)
     return false;
 }
 
-/* The first key is told. An exception are `key == "auto" default ...`, which leaves more than one value, and a key that
- * means something when it is null: these are told to be unset if that will do. */
+/* The first key is told. Exceptions are `key == "auto" default ...`, which leaves more than one value, and a key that
+ * means something when it is null: these are told to be unset if that will do. `len(id2label) default num_labels` is
+ * told by the number. */
 static enum sp_answer solve_default(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                     const struct sp_want *want)
 {
@@ -293,6 +294,10 @@ static enum sp_answer solve_default(struct solver *solver, const struct sp_env *
         if (contains_index(first) && !solver->outline->known.tell_items) return SP_OPEN;
         key = sp_key_of(solver->outline, env, first->args[0]);
         if (key && holds_without(solver, env, expr, want, key, SP_ABSENT)) return tell_unset(solver, key, SP_ABSENT);
+    }
+    if (first->kind == SP_EXPR_CALL && expr->args[1]->kind == SP_EXPR_DEFAULT) {
+        key = sp_key_of(solver->outline, env, first->args[0]);
+        if (key && tell_unset(solver, key, SP_ABSENT) == SP_HOLDS) return solve(solver, env, expr->args[1], want);
     }
     return solve(solver, env, first, want);
 }

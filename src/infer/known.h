@@ -61,12 +61,15 @@ struct sp_fact {
     size_t list_made;     /* when: `changes` then */
 };
 
+enum { SP_MAX_GUESSES = 100 };
+
 struct sp_known {
     struct sp_arena *arena;
     struct sp_fact *facts;
     size_t count, capacity;
     struct sp_map names;
-    size_t guess;   /* what is told next follows from that guess */
+    size_t guess;   /* what is told next follows from that guess, and those before it */
+    const char *guessed[SP_MAX_GUESSES + 1]; /* by their numbers, the keys */
     size_t told;    /* how many pieces */
     size_t changes; /* counts up with each new fact, and each that is taken back */
     struct sp_clue clue; /* of what is told next */

@@ -122,14 +122,20 @@ static const struct sp_hole *kept_holes(struct sp_outline *outline, const struct
 
 /* ---- rows ---- */
 
-static const char *tie_of(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
+static const char *shown_name(struct sp_outline *outline, const struct pattern *pattern)
 {
-    struct pattern pattern;
-    if (!row->has_tie) return NULL;
-    const bool good = append_template(outline, place, &row->tie, &pattern);
-    const char *tie = good ? kept_text(outline, &pattern) : NULL;
-    sp_text_free(&pattern.text);
-    return tie;
+    struct sp_text text = {0};
+    size_t next = 0;
+    sp_text_puts(&text, "");
+    for (const char *p = pattern->text.data; *p; p++) {
+        const struct sp_hole *hole = *p == SP_NUMBER_MARK && next < pattern->count ? &pattern->holes[next++] : NULL;
+        if (!hole) sp_text_append(&text, p, 1);
+        else if (hole->loop || hole->expr) sp_text_puts(&text, "{}");
+        else sp_text_number(&text, hole->constant);
+    }
+    const char *kept = sp_arena_copy(&outline->arena, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
 }
 
 static void add_line(struct sp_outline *outline, const struct place *place, const struct sp_row *row,
@@ -146,7 +152,7 @@ static void add_line(struct sp_outline *outline, const struct place *place, cons
                                                             .name = kept_text(outline, &pattern),
                                                             .holes = kept_holes(outline, &pattern),
                                                             .hole_count = pattern.count,
-                                                            .tie = tie_of(outline, place, row),
+                                                            .shown = shown_name(outline, &pattern),
                                                             .old_of = old_of};
     }
     sp_text_free(&pattern.text);

@@ -41,11 +41,11 @@ struct sp_line {
     struct sp_loop *loop; /* the innermost, or NULL */
     const struct sp_proviso *proviso;
     bool optional;
-    const char *name; /* with SP_NUMBER_MARK for each hole */
+    const char *name; /* with SP_NUMBER_MARK for each number */
     const struct sp_hole *holes;
     size_t hole_count;
-    const char *tie;  /* the pattern of the tensor that it may be tied to, or NULL */
-    size_t old_of;    /* an older name of that line, or SIZE_MAX */
+    const char *shown; /* the same for people: "layers.{}.weight" */
+    size_t old_of;     /* an older name of that line, or SIZE_MAX */
 };
 
 struct sp_outline {

@@ -8,16 +8,6 @@
 
 static bool is_item(const char *path) { return strchr(path, '[') != NULL; }
 
-/* Labels were only counted. */
-static struct sp_value labels(struct sp_arena *arena, size_t count)
-{
-    struct sp_member *members = sp_arena_array(arena, count, sizeof *members);
-    for (size_t i = 0; i < count; i++)
-        members[i] = (struct sp_member){sp_arena_printf(arena, "%zu", i),
-                                        sp_value_string(sp_arena_printf(arena, "LABEL_%zu", i))};
-    return (struct sp_value){.type = SP_OBJECT, .count = count, .members = members};
-}
-
 static bool all_equal(struct sp_value list)
 {
     for (size_t i = 1; i < list.count; i++)
@@ -40,10 +30,7 @@ static struct sp_value filled(struct sp_arena *arena, struct sp_value list)
 static struct sp_value settled(struct sp_outline *outline, const struct sp_fact *fact)
 {
     const struct sp_value value = sp_known_value(&outline->known, fact->path);
-    const size_t length = strlen(fact->path);
     if (value.type != SP_LIST) return value;
-    if (!fact->item_count && length >= 8 && strcmp(fact->path + length - 8, "id2label") == 0)
-        return labels(&outline->arena, value.count);
     if (fact->scalar && all_equal(value) && sp_value_is_set(value.items[0])) return value.items[0];
     return fact->item_count || fact->length != SIZE_MAX ? filled(&outline->arena, value) : value;
 }
