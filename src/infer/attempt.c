@@ -49,7 +49,6 @@ struct trial {
     const struct sp_unit *table;
     const char *class;
     const struct sp_shapes *shapes;
-    struct sp_literals literals;
 };
 
 static struct sp_attempt *try_under(const struct trial *trial, const struct premise *premises, size_t count);
@@ -67,7 +66,7 @@ static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduct
                                      const struct premise *premises, size_t count)
 {
     struct sp_value texts[MAX_TEXTS];
-    const size_t text_count = sp_guess_texts(deduction, &trial->literals, key, texts, MAX_TEXTS);
+    const size_t text_count = sp_guess_texts(deduction, key, texts, MAX_TEXTS);
     struct sp_attempt *best = NULL;
     for (size_t i = 0; i < text_count; i++) {
         const struct premise premise = {key, texts[i], premises};
@@ -79,6 +78,7 @@ static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduct
 static void tell_premises(struct sp_known *known, const struct premise *premises)
 {
     known->clue = (struct sp_clue){.kind = SP_CLUE_GUESS, .name = ""};
+    known->touched = 0;
     for (; premises; premises = premises->next) {
         const struct sp_want want = sp_want_value(premises->value);
         sp_known_tell(known, sp_arena_string(known->arena, premises->key), &want);
@@ -86,10 +86,10 @@ static void tell_premises(struct sp_known *known, const struct premise *premises
 }
 
 /* Deduces, and guesses where that leads no further. */
-static void infer(struct sp_deduction *deduction, const struct sp_literals *literals)
+static void infer(struct sp_deduction *deduction)
 {
     sp_deduce(deduction, SP_RIVALS_LATER);
-    for (int i = 0; i < MAX_GUESSES && sp_guess(deduction, literals); i++) sp_deduce(deduction, SP_RIVALS_LATER);
+    for (int i = 0; i < MAX_GUESSES && sp_guess(deduction); i++) sp_deduce(deduction, SP_RIVALS_LATER);
     sp_guess_rest(deduction);
 }
 
@@ -105,7 +105,7 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct prem
     const char *key = count < MAX_PREMISES ? sp_rivals_lack(&deduction) : NULL;
     if (key) other = try_values(trial, &deduction, key, premises, count);
     if (!other) {
-        infer(&deduction, &trial->literals);
+        infer(&deduction);
         attempt->config = sp_settle(&attempt->outline);
         verify(attempt, trial->shapes->inventory);
     }
@@ -117,11 +117,8 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct prem
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, const struct sp_unit *table, const char *class,
                                   const struct sp_shapes *shapes)
 {
-    struct trial trial = {tables, table, class, shapes, {0}};
-    sp_literals_collect(&trial.literals, table);
-    struct sp_attempt *attempt = try_under(&trial, NULL, 0);
-    sp_literals_free(&trial.literals);
-    return attempt;
+    const struct trial trial = {tables, table, class, shapes};
+    return try_under(&trial, NULL, 0);
 }
 
 void sp_attempt_free(struct sp_attempt *attempt)
@@ -155,7 +152,7 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
     if (errors(a) != errors(b)) return errors(a) < errors(b);
     if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
     const size_t depth_a = extends_depth(a), depth_b = extends_depth(b);
-    return depth_a != depth_b ? depth_a < depth_b : a->outline.known.guess < b->outline.known.guess;
+    return depth_a != depth_b ? depth_a < depth_b : a->outline.known.guesses < b->outline.known.guesses;
 }
 
 /* Whether the file has the tensor, under whatever name. */

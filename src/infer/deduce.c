@@ -192,6 +192,7 @@ enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *
 {
     struct sp_env env;
     set_clue(deduction, question);
+    deduction->outline->known.touched = 0;
     if (question->kind == SP_ASK_MISSING) return ask_missing(deduction, question);
     const struct sp_want want = want_of(deduction, question);
     const bool inside = question->kind != SP_ASK_REQUIRED;

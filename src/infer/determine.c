@@ -10,7 +10,6 @@ enum { MAX_OTHERS = 40, MAX_INDICES = 12 };
 
 struct doubt {
     struct sp_inference *inference;
-    struct sp_literals literals;
     int64_t indices[MAX_INDICES]; /* that loops visit: it is enough to see some of the layers and experts */
     struct sp_scope scope;
     struct sp_prediction *prediction; /* within the scope */
@@ -50,8 +49,19 @@ static void add(struct sp_value *others, size_t *count, struct sp_value value)
     if (*count < MAX_OTHERS) others[(*count)++] = value;
 }
 
+static size_t other_texts(const struct doubt *doubt, const char *key, const char *text, struct sp_value *others)
+{
+    struct sp_literals texts = {0};
+    size_t count = 0;
+    sp_literals_about(&texts, doubt->inference->best->table, key);
+    for (size_t i = 0; i < texts.count; i++)
+        if (strcmp(texts.list[i], text) != 0) add(others, &count, sp_value_string(texts.list[i]));
+    sp_literals_free(&texts);
+    return count;
+}
+
 /* Other values of the same kind. */
-static size_t other_values(const struct doubt *doubt, struct sp_value value, struct sp_value *others)
+static size_t other_values(const struct doubt *doubt, const char *key, struct sp_value value, struct sp_value *others)
 {
     static const struct sp_value zero = {.type = SP_INT};
     const struct sp_value first_alone = {.type = SP_LIST, .count = 1, .items = &zero};
@@ -70,10 +80,7 @@ static size_t other_values(const struct doubt *doubt, struct sp_value value, str
         add(others, &count, sp_value_real(value.real / 2));
         break;
     case SP_STRING:
-        for (size_t i = 0; i < doubt->literals.count; i++)
-            if (strcmp(doubt->literals.list[i], value.string) != 0)
-                add(others, &count, sp_value_string(doubt->literals.list[i]));
-        break;
+        return other_texts(doubt, key, value.string, others);
     case SP_LIST:
         add(others, &count, value.count ? (struct sp_value){.type = SP_LIST} : first_alone);
         break;
@@ -119,15 +126,16 @@ static size_t other_classes(const struct doubt *doubt, struct sp_value *others)
     return count;
 }
 
+static bool is_class(const char *key) { return strcmp(key, "architectures") == 0; }
+
 static bool is_indispensable(const struct doubt *doubt, const char *key, const char *json)
 {
     struct sp_value others[MAX_OTHERS], value;
     struct sp_error error = {0};
     if (!sp_value_parse_json(&doubt->inference->arena, json, strlen(json), &value, &error)) return false;
-    const bool is_class = strcmp(key, "architectures") == 0;
-    const size_t count = is_class ? other_classes(doubt, others) : other_values(doubt, value, others);
-    bool differs = count > 0 || is_class;
-    for (size_t i = 1; is_class && i < doubt->inference->candidate_count; i++)
+    const size_t count = is_class(key) ? other_classes(doubt, others) : other_values(doubt, key, value, others);
+    bool differs = count > 0 || is_class(key);
+    for (size_t i = 1; is_class(key) && i < doubt->inference->candidate_count; i++)
         if (doubt->inference->candidates[i].same) return false; /* of another table */
     for (size_t i = 0; i < count && differs; i++) differs = would_differ(doubt, key, others[i]);
     return differs;
@@ -174,13 +182,18 @@ static void judge(const struct doubt *doubt, struct sp_inferred *inferred)
     const struct sp_fact *fact = sp_known_fact(known, inferred->name);
     const bool told = fact && fact->clue.kind != SP_CLUE_NONE, guessed = told && fact->clue.kind == SP_CLUE_GUESS;
     const char *clue = told ? because(arena, &fact->clue) : "";
-    if (guessed && fact->guess) set(inferred, false, "other values would do as well, this one is usual");
+    if (guessed && fact->guess)
+        set(inferred, false,
+            sp_value_is_set(fact->value) ? "other values would do as well, this one is usual"
+                                         : "other values would do as well, this one is the default");
     else if (told && fact->guess)
         set(inferred, false, sp_arena_printf(arena, "%s, if %s is right", clue, known->guessed[fact->guess]));
     else if (told && is_counted(fact)) set(inferred, false, sp_arena_printf(arena, "%s, which only count them", clue));
     else if (told && *clue && !is_partial(fact)) set(inferred, true, clue);
-    else if (!is_indispensable(doubt, inferred->name, inferred->value)) set(inferred, false, "no tensor depends on it");
-    else set(inferred, true, *clue ? clue : "any other value would predict other tensors");
+    else if (is_indispensable(doubt, inferred->name, inferred->value))
+        set(inferred, true, *clue ? clue : "any other value would predict other tensors");
+    else if (is_class(inferred->name)) set(inferred, false, "other classes have the same tensors");
+    else set(inferred, false, "no tensor of the file depends on it");
 }
 
 /* What the table itself gives to a table within it is no hyper-parameter of the file. */
@@ -192,7 +205,6 @@ void sp_determine(struct sp_inference *inference)
     const size_t count = sp_prediction_hyperparameter_count(prediction);
     struct doubt doubt = {.inference = inference};
     inference->inferred = sp_arena_array(&inference->arena, count, sizeof *inference->inferred);
-    sp_literals_collect(&doubt.literals, inference->best->table);
     choose_indices(&doubt);
     doubt.prediction = predict(&doubt, inference->best->config);
     for (size_t i = 0; i < count; i++) {
@@ -203,5 +215,4 @@ void sp_determine(struct sp_inference *inference)
         judge(&doubt, inferred);
     }
     sp_prediction_free(doubt.prediction);
-    sp_literals_free(&doubt.literals);
 }

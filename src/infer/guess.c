@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Candidates come in kinds: not set, true or false, a text of the table, a small number, a dimension divided by a usual
- * width. The first kind with a value that contradicts nothing is the right one, since values of another kind make
+ * Candidates come in kinds: not set, a text of the table, true or false, a dimension divided by a usual width, a small
+ * number. The first kind with a value that contradicts nothing is the right one, since values of another kind make
  * expressions that cannot be computed. */
 #include "infer/guess.h"
 
@@ -81,18 +81,21 @@ static void add_head_counts(struct trial *trial, uint64_t dimension)
     }
 }
 
-static void add_texts(struct trial *trial, const struct sp_literals *literals)
+static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
 {
-    for (size_t i = 0; i < literals->count; i++) add_value(trial, sp_value_string(literals->list[i]));
+    struct sp_literals texts = {0};
+    sp_literals_about(&texts, deduction->outline->table, trial->key);
+    for (size_t i = 0; i < texts.count; i++) add_value(trial, sp_value_string(texts.list[i]));
     end_kind(trial);
+    sp_literals_free(&texts);
 }
 
-static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_literals *literals,
-                           const struct sp_question *question)
+static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question)
 {
     const bool counts = question->kind == SP_ASK_DIMENSION;
     if (!strchr(trial->key, '[')) add_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
     end_kind(trial);
+    add_texts(trial, deduction);
     add_value(trial, sp_value_bool(true));
     add_value(trial, sp_value_bool(false));
     end_kind(trial);
@@ -100,10 +103,9 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
         const struct sp_tensor *tensor = sp_sighting_tensor(&deduction->sights, question->named);
         for (uint32_t d = 0; d < tensor->rank; d++) add_head_counts(trial, tensor->shape[d]);
         end_kind(trial);
-    } else add_texts(trial, literals);
+    }
     add_small_numbers(trial, deduction, counts);
     end_kind(trial);
-    if (counts) add_texts(trial, literals);
 }
 
 /* ---- choosing ---- */
@@ -157,24 +159,38 @@ static void choose(struct sp_deduction *deduction, const struct trial *trial, st
     }
 }
 
+/* The last guess that the questions about a key depend on. */
+static size_t guess_behind(struct sp_deduction *deduction, const char *key)
+{
+    struct sp_known *known = &deduction->outline->known;
+    size_t last = 0;
+    for (size_t i = 0; i < deduction->open_count; i++) {
+        known->touched = 0;
+        const char *lacks = sp_question_lacks(deduction, &deduction->open[i]);
+        if (lacks && strcmp(lacks, key) == 0 && known->touched > last) last = known->touched;
+    }
+    return last;
+}
+
 static void accept(struct sp_deduction *deduction, const struct choice *choice)
 {
     struct sp_known *known = &deduction->outline->known;
     const struct sp_want want = sp_want_value(choice->value);
+    const bool free = !choice->only && !choice->alone && known->guesses < SP_MAX_GUESSES;
     known->clue = (struct sp_clue){.kind = choice->only ? SP_CLUE_ONLY : SP_CLUE_GUESS, .name = ""};
-    if (!choice->only && !choice->alone && known->guess < SP_MAX_GUESSES) known->guessed[++known->guess] = choice->key;
+    if (free) known->guessed[++known->guesses] = choice->key;
+    known->touched = free ? known->guesses : guess_behind(deduction, choice->key);
     sp_known_tell(known, choice->key, &want);
 }
 
-size_t sp_guess_texts(struct sp_deduction *deduction, const struct sp_literals *literals, const char *key,
-                      struct sp_value *texts, size_t most)
+size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct sp_value *texts, size_t most)
 {
+    struct trial trial = {.key = key};
     size_t count = 0;
-    for (size_t i = 0; i <= literals->count && count < most; i++) {
-        const struct sp_value absent = {.type = SP_ABSENT, .string = key};
-        texts[count] = i ? sp_value_string(literals->list[i - 1]) : absent;
-        count += try_value(deduction, key, texts[count], 0).contradictions == 0;
-    }
+    add_value(&trial, (struct sp_value){.type = SP_ABSENT, .string = key});
+    add_texts(&trial, deduction);
+    for (size_t i = 0; i < trial.count && count < most; i++)
+        if (!try_value(deduction, key, trial.values[i], 0).contradictions) texts[count++] = trial.values[i];
     return count;
 }
 
@@ -185,7 +201,7 @@ static bool is_new(const char *const *keys, size_t count, const char *key)
     return true;
 }
 
-bool sp_guess(struct sp_deduction *deduction, const struct sp_literals *literals)
+bool sp_guess(struct sp_deduction *deduction)
 {
     const char *keys[MAX_KEYS];
     struct choice best = {.key = NULL};
@@ -195,7 +211,7 @@ bool sp_guess(struct sp_deduction *deduction, const struct sp_literals *literals
         struct trial trial = {.key = sp_question_lacks(deduction, &deduction->open[i])};
         if (!trial.key || !is_new(keys, count, trial.key)) continue;
         keys[count++] = trial.key;
-        add_candidates(&trial, deduction, literals, &deduction->open[i]);
+        add_candidates(&trial, deduction, &deduction->open[i]);
         choose(deduction, &trial, &best);
         if (best.key && best.outcome.contradictions == 0) break;
     }
@@ -208,7 +224,7 @@ bool sp_guess(struct sp_deduction *deduction, const struct sp_literals *literals
 
 static void assume(struct sp_deduction *deduction, const char *key, struct sp_value value)
 {
-    const struct choice choice = {.key = key, .value = value};
+    const struct choice choice = {.key = key, .value = value, .alone = true}; /* nothing follows from it */
     accept(deduction, &choice);
 }
 

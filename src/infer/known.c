@@ -89,7 +89,7 @@ static const char *item_path(const struct sp_known *known, const char *path, siz
 }
 
 /* The list whose length is known, with unknown items where nothing was told of them. */
-static struct sp_value list_of(const struct sp_known *known, struct sp_fact *fact)
+static struct sp_value list_of(struct sp_known *known, struct sp_fact *fact)
 {
     if (fact->list_made == known->changes) return fact->list;
     struct sp_value *items = sp_arena_array(known->arena, fact->length, sizeof *items);
@@ -103,11 +103,12 @@ static struct sp_value list_of(const struct sp_known *known, struct sp_fact *fac
     return fact->list;
 }
 
-struct sp_value sp_known_value(const struct sp_known *known, const char *path)
+struct sp_value sp_known_value(struct sp_known *known, const char *path)
 {
     const size_t index = sp_map_get(&known->names, path);
     if (index == SIZE_MAX) return unknown(path);
     struct sp_fact *fact = &known->facts[index];
+    if (fact->guess > known->touched) known->touched = fact->guess;
     if (fact->value.type != SP_UNKNOWN || fact->length == SIZE_MAX) return fact->value;
     return list_of(known, fact);
 }
@@ -116,7 +117,7 @@ static enum sp_answer learn(struct sp_known *known, struct sp_fact *fact)
 {
     if (fact->clue.kind == SP_CLUE_NONE) {
         fact->clue = known->clue;
-        fact->guess = known->guess;
+        fact->guess = known->touched;
     }
     known->told++;
     known->changes++;
@@ -142,6 +143,7 @@ static enum sp_answer tell_item(struct sp_known *known, const char *path, const 
     if (want->index >= list->item_count) list->item_count = want->index + 1;
     list->scalar = list->scalar || want->scalar;
     if (list->clue.kind == SP_CLUE_NONE) learn(known, list);
+    if (list->guess < known->touched) list->guess = known->touched;
     return sp_known_tell(known, item, &value);
 }
 

@@ -51,7 +51,7 @@ struct sp_fact {
     const char *path;      /* "text_config.depths", or an item: "text_config.depths[2]" */
     struct sp_value value; /* SP_UNKNOWN, a value, SP_NULL, or SP_ABSENT: the configuration is to lack it */
     struct sp_clue clue;
-    size_t guess; /* the number, from 1, of the guess that it follows from; or 0 */
+    size_t guess; /* the last guess that it follows from; or 0 */
     /* Of a list that is told item by item: */
     size_t item_count; /* one more than the last index; the items are facts of their own */
     size_t length;     /* SIZE_MAX: not known */
@@ -68,8 +68,9 @@ struct sp_known {
     struct sp_fact *facts;
     size_t count, capacity;
     struct sp_map names;
-    size_t guess;   /* what is told next follows from that guess, and those before it */
-    const char *guessed[SP_MAX_GUESSES + 1]; /* by their numbers, the keys */
+    size_t guesses;
+    const char *guessed[SP_MAX_GUESSES + 1]; /* by their numbers, from 1: the keys */
+    size_t touched; /* the last guess that anything asked for follows from */
     size_t told;    /* how many pieces */
     size_t changes; /* counts up with each new fact, and each that is taken back */
     struct sp_clue clue; /* of what is told next */
@@ -84,7 +85,7 @@ struct sp_kept {
 /* Whether a value is what is wanted. */
 enum sp_answer sp_meets(struct sp_value have, const struct sp_want *want);
 /* SP_UNKNOWN when it is not known. */
-struct sp_value sp_known_value(const struct sp_known *known, const char *path);
+struct sp_value sp_known_value(struct sp_known *known, const char *path);
 /* NULL when nothing was ever told of it. */
 const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *path);
 enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want);

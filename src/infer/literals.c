@@ -35,29 +35,61 @@ void sp_literals_define(struct sp_literals *literals, const struct sp_unit *tabl
     for (size_t i = 0; i < table->requirement_count; i++) collect_expr(literals, table->requirements[i].condition);
 }
 
-static void collect_unit(struct sp_literals *literals, const struct sp_unit *unit, unsigned depth);
+/* ---- what has to do with a key ---- */
 
-static void collect_row(struct sp_literals *literals, const struct sp_row *row, unsigned depth)
+/* The key, and the definitions that depend on it. */
+struct subject {
+    struct sp_literals names;
+    struct sp_literals *texts;
+};
+
+static bool mentions(const struct sp_literals *names, const struct sp_expr *expr)
 {
-    collect_expr(literals, row->condition);
-    for (size_t i = 0; i < row->arg_count; i++) collect_expr(literals, row->args[i].expr);
-    if (row->kind == SP_ROW_USE) collect_unit(literals, row->unit, depth);
+    if (!expr) return false;
+    const bool named = expr->kind == SP_EXPR_NAME || expr->kind == SP_EXPR_MEMBER || expr->kind == SP_EXPR_CALL;
+    for (size_t i = 0; named && i < names->count; i++)
+        if (strcmp(names->list[i], expr->name) == 0) return true;
+    for (size_t i = 0; i < expr->count; i++)
+        if (mentions(names, expr->args[i])) return true;
+    return false;
 }
 
-static void collect_unit(struct sp_literals *literals, const struct sp_unit *unit, unsigned depth)
+static void take(struct subject *subject, const struct sp_expr *expr)
 {
-    if (depth > MAX_DEPTH || literals->count == MAX_LITERALS) return;
-    sp_literals_define(literals, unit);
+    if (expr && mentions(&subject->names, expr)) collect_expr(subject->texts, expr);
+}
+
+static void take_unit(struct subject *subject, const struct sp_unit *unit, unsigned depth);
+
+static void take_row(struct subject *subject, const struct sp_row *row, unsigned depth)
+{
+    take(subject, row->condition);
+    for (size_t i = 0; i < row->rank; i++) take(subject, row->shape[i]);
+    for (size_t i = 0; i < row->arg_count; i++) take(subject, row->args[i].expr);
+    if (row->kind == SP_ROW_USE) take_unit(subject, row->unit, depth + 1);
+}
+
+static void take_unit(struct subject *subject, const struct sp_unit *unit, unsigned depth)
+{
+    if (depth > MAX_DEPTH || subject->texts->count == MAX_LITERALS) return;
+    for (size_t i = 0; i < unit->definition_count; i++)
+        if (mentions(&subject->names, unit->definitions[i].expr)) add(&subject->names, unit->definitions[i].name);
+    for (size_t i = 0; i < unit->definition_count; i++) take(subject, unit->definitions[i].expr);
+    for (size_t i = 0; i < unit->requirement_count; i++) take(subject, unit->requirements[i].condition);
     for (size_t s = 0; s < unit->section_count; s++) {
         const struct sp_section *section = &unit->sections[s];
-        for (size_t i = 0; i < section->clause_count; i++) collect_expr(literals, section->clauses[i].first);
-        for (size_t i = 0; i < section->row_count; i++) collect_row(literals, &section->rows[i], depth + 1);
+        for (size_t i = 0; i < section->clause_count; i++) take(subject, section->clauses[i].first);
+        for (size_t i = 0; i < section->row_count; i++) take_row(subject, &section->rows[i], depth);
     }
 }
 
-void sp_literals_collect(struct sp_literals *literals, const struct sp_unit *table)
+void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table, const char *path)
 {
-    collect_unit(literals, table, 0);
+    const char *dot = strrchr(path, '.');
+    struct subject subject = {.texts = literals};
+    add(&subject.names, dot ? dot + 1 : path);
+    take_unit(&subject, table, 0);
+    sp_literals_free(&subject.names);
 }
 
 void sp_literals_free(struct sp_literals *literals)

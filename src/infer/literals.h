@@ -10,8 +10,9 @@ struct sp_literals {
     size_t count, capacity;
 };
 
-/* All texts of the table and of the tables and parts that it uses; in the tables' memory. */
-void sp_literals_collect(struct sp_literals *literals, const struct sp_unit *table);
+/* The texts that have to do with a key, in the table and in the tables and parts that it uses: those in expressions that
+ * mention it, or a definition that does. They live as long as the tables. */
+void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table, const char *path);
 /* The texts of the table's own definitions and requirements alone. */
 void sp_literals_define(struct sp_literals *literals, const struct sp_unit *table);
 void sp_literals_free(struct sp_literals *literals);

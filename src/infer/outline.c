@@ -27,7 +27,7 @@ static void walk_unit(struct sp_outline *outline, const struct sp_frame *frame, 
 
 /* ---- asking ---- */
 
-static struct sp_value ask(const void *known, const char *path) { return sp_known_value(known, path); }
+static struct sp_value ask(void *known, const char *path) { return sp_known_value(known, path); }
 
 bool sp_outline_eval(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
                      struct sp_value *value)

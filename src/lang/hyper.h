@@ -20,8 +20,8 @@ struct sp_scope {
 
 /* What is known so far of hyper-parameters that are being inferred. It is asked in place of the configuration. */
 struct sp_knowledge {
-    struct sp_value (*ask)(const void *context, const char *path); /* SP_UNKNOWN, naming the path, when it is not */
-    const void *context;
+    struct sp_value (*ask)(void *context, const char *path); /* SP_UNKNOWN, naming the path, when it is not */
+    void *context;
 };
 
 struct sp_hyper {
