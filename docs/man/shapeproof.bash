@@ -2,7 +2,7 @@
 _shapeproof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=
     if [[ $COMP_CWORD == 1 ]]; then
-        COMPREPLY=($(compgen -W 'check derive inspect predict prove solve tables help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'check derive diff inspect predict prove solve tables help --help --version' -- "$word"))
         return
     fi
     # bash splits --sort=name into three words
@@ -11,11 +11,15 @@ _shapeproof() {
     check:--config|check:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--set|check:-S) COMPREPLY=() ;;
     check:--table|check:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    check:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    check:--expect|check:-e) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     derive:--config|derive:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
     derive:--set|derive:-S) COMPREPLY=() ;;
     derive:--table|derive:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     derive:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
+    diff:--expect|diff:-e) COMPREPLY=($(compgen -f -- "$word")) ;;
+    diff:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     inspect:--depth|inspect:-d) COMPREPLY=() ;;
     inspect:--sort|inspect:-s) COMPREPLY=($(compgen -W 'file name size' -- "$word")) ;;
     inspect:--filter|inspect:-f) COMPREPLY=() ;;
@@ -23,11 +27,13 @@ _shapeproof() {
     predict:--config|predict:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
     predict:--set|predict:-S) COMPREPLY=() ;;
     predict:--table|predict:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    predict:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     predict:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     prove:--claims) COMPREPLY=($(compgen -f -- "$word")) ;;
     prove:--table|prove:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     prove:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     solve:--total|solve:-n) COMPREPLY=() ;;
+    solve:--rounds-to|solve:-r) COMPREPLY=() ;;
     solve:--group|solve:-g) COMPREPLY=() ;;
     solve:--config|solve:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
     solve:--set|solve:-S) COMPREPLY=() ;;
@@ -35,19 +41,20 @@ _shapeproof() {
     solve:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     tables:--table|tables:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     tables:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    help:help) COMPREPLY=($(compgen -W 'check derive inspect predict prove solve tables help ' -- "$word")) ;;
+    help:help) COMPREPLY=($(compgen -W 'check derive diff inspect predict prove solve tables help ' -- "$word")) ;;
     *)
         if [[ $word != -* ]]; then
             COMPREPLY=($(compgen -f -- "$word"))
             return
         fi
         case $command in
-        check) words='--config= --set= --table= --all --json --color= --help' ;;
+        check) words='--config= --set= --table= --vocabulary= --all --expect= --json --color= --help' ;;
         derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
+        diff) words='--data --expect= --all --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --json --color= --help' ;;
-        predict) words='--config= --set= --table= --all --json --color= --help' ;;
+        predict) words='--config= --set= --table= --vocabulary= --all --formulas --json --color= --help' ;;
         prove) words='--claims= --table= --all --json --color= --help' ;;
-        solve) words='--total= --group= --config= --set= --table= --json --color= --help' ;;
+        solve) words='--total= --rounds-to= --group= --config= --set= --table= --json --color= --help' ;;
         tables) words='--table= --json --color= --help' ;;
         help) words='--help' ;;
         esac

@@ -4,6 +4,7 @@
 #define SHAPEPROOF_CHECK_H
 
 #include "shapeproof/api.h"
+#include "shapeproof/expect.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 
@@ -20,7 +21,8 @@ enum sp_verdict {
 enum sp_severity { SP_SEVERITY_NOTE, SP_SEVERITY_WARNING, SP_SEVERITY_ERROR };
 
 struct sp_finding {
-    /* "missing", "unexpected", "shape", "dtype", "tied-absent", "tied-present", "optional", "state" */
+    /* "missing", "unexpected", "shape", "dtype", "tied-absent", "tied-present", "optional", "state"; of expectations:
+     * "unused", "expired" */
     const char *id;
     enum sp_severity severity;
     const char *name;     /* as in the file; as predicted when the file lacks it */
@@ -30,6 +32,7 @@ struct sp_finding {
     size_t tensor;        /* index in the inventory, or SP_NONE */
     size_t predicted;     /* index in the prediction, or SP_NONE */
     size_t cause;         /* index of the cause that explains it, or SP_NONE */
+    const char *reason;   /* why it was expected to differ (see sp_check_expect), or NULL */
 };
 
 struct sp_cause {
@@ -57,6 +60,11 @@ struct sp_check; /* opaque; owns its prediction */
 SP_API struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
                                      const char *table_name, const struct sp_config *config, struct sp_error *error);
 SP_API void sp_check_free(struct sp_check *check);
+
+/* Turns the findings that are expected into notes, and the causes that explain no others; adds a finding for each
+ * expectation that is expired or that nothing fulfilled; decides again. At most once. The expectations must outlive the
+ * check. */
+SP_API void sp_check_expect(struct sp_check *check, const struct sp_expectations *expectations);
 
 /* All borrowed until sp_check_free. */
 SP_API enum sp_verdict sp_check_verdict(const struct sp_check *check);

@@ -3,6 +3,8 @@
 #ifndef SHAPEPROOF_CONFIG_H
 #define SHAPEPROOF_CONFIG_H
 
+#include <stdbool.h>
+
 #include "shapeproof/api.h"
 #include "shapeproof/error.h"
 
@@ -22,6 +24,18 @@ SP_API enum sp_status sp_config_load(struct sp_config *config, const char *path,
 /* One "key=value"; the value is JSON, or text when it is not. A dotted key reaches into a sub-configuration:
  * "text_config.vocab_size=32000". Wins over every file. SP_ERR_USAGE when there is no '='. */
 SP_API enum sp_status sp_config_set(struct sp_config *config, const char *setting, struct sp_error *error);
+/* How large a vocabulary becomes of the words in a training text. */
+enum sp_vocabulary {
+    SP_VOCABULARY_NONE,    /* nothing is counted */
+    SP_VOCABULARY_SOCKEYE, /* what Sockeye makes of them: word_min_count, num_words, four special symbols */
+    SP_VOCABULARY_NPARAM   /* what nparam --exact makes of them */
+};
+
+/* Counts what the configuration leaves out, vocab_size_src and vocab_size_trg, in the training texts that it names:
+ * train_bpe_src and train_bpe_trg of a .hpm file, from its folder. Call it after the settings are made. A text that is
+ * not there leaves the size out, unless it is `needed`. Returns SP_OK or SP_ERR_TABLE. */
+SP_API enum sp_status sp_config_count_vocabulary(struct sp_config *config, enum sp_vocabulary rule, bool needed,
+                                                 struct sp_error *error);
 /* The file that was loaded, or "". Borrowed. */
 SP_API const char *sp_config_path(const struct sp_config *config);
 SP_API void sp_config_free(struct sp_config *config);

@@ -22,7 +22,8 @@ enum sp_tensor_flag {
     SP_TENSOR_NO_DATA = 1 << 1,  /* the file declares it but holds no bytes for it (meta device, never written) */
     SP_TENSOR_EXPANDED = 1 << 2, /* a stride of 0: the shape counts more elements than the storage holds */
     SP_TENSOR_VIEW = 1 << 3,     /* overlaps another tensor of the same storage without being equal to it */
-    SP_TENSOR_STATE = 1 << 4     /* optimizer or trainer state, not part of the model */
+    SP_TENSOR_STATE = 1 << 4,    /* optimizer or trainer state, not part of the model */
+    SP_TENSOR_BIG_ENDIAN = 1 << 5
 };
 
 struct sp_tensor {

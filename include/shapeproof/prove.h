@@ -10,6 +10,7 @@
 
 #include "shapeproof/api.h"
 #include "shapeproof/config.h"
+#include "shapeproof/prediction.h"
 #include "shapeproof/table.h"
 
 #ifdef __cplusplus
@@ -26,12 +27,14 @@ enum sp_verdict_on_claim {
 struct sp_proof {
     const char *table;
     const char *claim;  /* as it is written, without its source */
+    const char *given;  /* what holds for all claims below the same `claims for` line, or "" */
     const char *source; /* the publication and the place in it, or "" */
     const char *file;
     size_t line;
     enum sp_verdict_on_claim verdict;
     bool erratum;               /* marked as known to be wrong */
     bool as_expected;           /* proved or tested; refuted for an erratum */
+    const char *correction;     /* of an erratum: the claim that stands below it, or NULL */
     const char *difference;     /* "short by N*E^2: h.{i}.attn.c_proj.weight", or NULL */
     const char *counterexample; /* "E = 1, N = 1: 13, claimed 12", or NULL */
     const char *cases;          /* "in 2 cases", "holds when tied", or NULL */
@@ -72,6 +75,12 @@ struct sp_derivation; /* opaque */
 SP_API struct sp_derivation *sp_derive(const struct sp_tables *tables, const char *table,
                                        const struct sp_config *config, enum sp_notation_of_formula notation,
                                        struct sp_error *error);
+/* The closed forms of the groups of a prediction and of its total: numbers are symbols, while texts, lists and flags
+ * are as `config` has them, from which the prediction was made. Only formulas that give the numbers of the prediction
+ * are there. NULL with an error. */
+SP_API struct sp_derivation *sp_derive_prediction(const struct sp_tables *tables,
+                                                  const struct sp_prediction *prediction,
+                                                  const struct sp_config *config, struct sp_error *error);
 SP_API void sp_derivation_free(struct sp_derivation *derivation);
 SP_API size_t sp_derivation_formula_count(const struct sp_derivation *derivation);
 SP_API struct sp_formula sp_derivation_formula(const struct sp_derivation *derivation, size_t index);
@@ -83,6 +92,7 @@ struct sp_solution {
     const char *key;        /* the hyper-parameter */
     const char *configured; /* the value that it has, or "" when it has none */
     int64_t value;          /* the one that gives the total */
+    int64_t last;           /* for a rounded total: all from `value` to this one do; INT64_MAX is without end */
     int plausibility;       /* higher is more usual: powers of two and multiples of 64 first */
 };
 
@@ -92,6 +102,13 @@ struct sp_solutions; /* opaque */
  * plausible first. NULL with an error. */
 SP_API struct sp_solutions *sp_solve(const struct sp_tables *tables, const char *table, const struct sp_config *config,
                                      const char *group, uint64_t total, struct sp_error *error);
+/* Likewise for a total as it is printed, "65M" or "1.5B": the values for which it rounds to that figure. */
+SP_API struct sp_solutions *sp_solve_rounded(const struct sp_tables *tables, const char *table,
+                                             const struct sp_config *config, const char *group, const char *figure,
+                                             struct sp_error *error);
+/* The total that was asked for, as text, and whether it is a rounded one. */
+SP_API const char *sp_solutions_asked(const struct sp_solutions *solutions);
+SP_API bool sp_solutions_rounded(const struct sp_solutions *solutions);
 SP_API void sp_solutions_free(struct sp_solutions *solutions);
 SP_API size_t sp_solutions_count(const struct sp_solutions *solutions);
 SP_API struct sp_solution sp_solutions_get(const struct sp_solutions *solutions, size_t index);

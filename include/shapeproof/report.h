@@ -10,6 +10,7 @@
 
 #include "shapeproof/api.h"
 #include "shapeproof/check.h"
+#include "shapeproof/diff.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
@@ -58,6 +59,7 @@ SP_API char *sp_report_inspect(const struct sp_inventory *inventory, const struc
 struct sp_predict_options {
     struct sp_report_options report;
     bool all; /* text: one line per tensor; otherwise tensors that differ in their indices alone share a line */
+    const struct sp_derivation *forms; /* of sp_derive_prediction: formulas beside the sub-totals; NULL for none */
 };
 
 /* What a checkpoint should hold. `options` and `length` may be NULL. */
@@ -71,6 +73,14 @@ struct sp_check_options {
 
 /* The verdict first, then causes, then findings. `options` and `length` may be NULL. */
 SP_API char *sp_report_check(const struct sp_check *check, const struct sp_check_options *options, size_t *length);
+
+struct sp_diff_report_options {
+    struct sp_report_options report;
+    bool all; /* text: one line per finding; otherwise findings that differ in their indices alone share a line */
+};
+
+/* The verdict first, then how names were translated, then findings. `options` and `length` may be NULL. */
+SP_API char *sp_report_diff(const struct sp_diff *diff, const struct sp_diff_report_options *options, size_t *length);
 
 struct sp_prove_options {
     struct sp_report_options report;
@@ -90,7 +100,7 @@ SP_API char *sp_report_derive(const char *table, const struct sp_derivation *der
                               const struct sp_derive_options *options, size_t *length);
 
 /* What would give the total. `options` and `length` may be NULL. */
-SP_API char *sp_report_solve(const char *table, uint64_t total, const struct sp_solutions *solutions,
+SP_API char *sp_report_solve(const char *table, const struct sp_solutions *solutions,
                              const struct sp_report_options *options, size_t *length);
 
 /* The tables of a set, one line each. `options` and `length` may be NULL. */

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof check: whether a checkpoint holds what its hyper-parameters promise. */
+#include "cli/expect.h"
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
-    CLI_OPTION_CONFIG, CLI_OPTION_SET,
-    CLI_OPTION_TABLE,  {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
-    CLI_OPTION_JSON,   CLI_OPTION_COLOR,
+    CLI_OPTION_CONFIG,
+    CLI_OPTION_SET,
+    CLI_OPTION_TABLE,
+    CLI_OPTION_VOCABULARY,
+    {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
+    CLI_OPTION_EXPECT,
+    CLI_OPTION_JSON,
+    CLI_OPTION_COLOR,
+    CLI_OPTION_TODAY,
     CLI_OPTION_END,
 };
 
@@ -16,7 +23,8 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-static int compare(const struct cli_args *args, const struct cli_subject *subject, const struct sp_inventory *inventory)
+static int compare(const struct cli_args *args, const struct cli_subject *subject, const struct sp_inventory *inventory,
+                   const struct sp_expectations *expectations)
 {
     const struct sp_check_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
     struct sp_error error = {0};
@@ -26,6 +34,7 @@ static int compare(const struct cli_args *args, const struct cli_subject *subjec
         cli_error(&error);
         return (int)error.status;
     }
+    if (expectations) sp_check_expect(check, expectations);
     const bool differs = sp_check_verdict(check) == SP_VERDICT_DIFFERS;
     char *report = sp_report_check(check, &how, &length);
     cli_put_report(report, length);
@@ -54,10 +63,14 @@ static bool is_told(const struct cli_args *args)
 static int check_inventory(const struct cli_args *args, const char *path, const struct sp_inventory *inventory)
 {
     struct cli_subject subject;
+    struct sp_expectations *expectations = NULL;
     char *beside = sp_config_beside(path);
     if (!beside && !is_told(args)) return no_configuration(path);
     int status = cli_subject_open(&subject, args, beside);
-    if (status == CLI_OK) status = compare(args, &subject, inventory);
+    if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
+    if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
+    if (status == CLI_OK) status = compare(args, &subject, inventory, expectations);
+    sp_expectations_free(expectations);
     cli_subject_close(&subject);
     sp_free(beside);
     return status;

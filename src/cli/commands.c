@@ -7,6 +7,7 @@
 #define COMMANDS(X)                                                                                                    \
     X(check)                                                                                                           \
     X(derive)                                                                                                          \
+    X(diff)                                                                                                            \
     X(inspect)                                                                                                         \
     X(predict)                                                                                                         \
     X(prove)                                                                                                           \

@@ -3,22 +3,39 @@
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
-    CLI_OPTION_CONFIG, CLI_OPTION_SET,
-    CLI_OPTION_TABLE,  {.name = "all", .letter = 'a', .help = "one line per tensor, none collapsed over its indices"},
-    CLI_OPTION_JSON,   CLI_OPTION_COLOR,
+    CLI_OPTION_CONFIG,
+    CLI_OPTION_SET,
+    CLI_OPTION_TABLE,
+    CLI_OPTION_VOCABULARY,
+    {.name = "all", .letter = 'a', .help = "one line per tensor, none collapsed over its indices"},
+    {.name = "formulas", .letter = 'f', .help = "beside each sub-total the formula that gives it"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_COLOR,
     CLI_OPTION_END,
 };
 
 static const struct cli_example examples[] = {
     {"shapeproof predict gpt2 --set n_layer=48 --set n_embd=1600", "GPT-2 XL before it exists"},
     {"shapeproof predict --config config.json", "the table that config.json stands for"},
+    {"shapeproof predict gpt2 --formulas", "the number of parameters of each part as a formula"},
     {"shapeproof predict --table mine.shapes --set width=64", "a table of your own"},
     {NULL, NULL},
 };
 
+/* A table whose formulas cannot be found is predicted without them. */
+static struct sp_derivation *find_formulas(const struct cli_args *args, const struct cli_subject *subject,
+                                           const struct sp_prediction *prediction)
+{
+    struct sp_error error = {0};
+    if (!cli_flag(args, "formulas")) return NULL;
+    struct sp_derivation *forms = sp_derive_prediction(subject->tables, prediction, subject->config, &error);
+    if (!forms) cli_warning(NULL, error.message);
+    return forms;
+}
+
 static int predict(const struct cli_args *args, const struct cli_subject *subject)
 {
-    const struct sp_predict_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
+    struct sp_predict_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
     const char *name = args->operand_count ? args->operands[0] : subject->table_name;
     struct sp_error error = {0};
     size_t length;
@@ -27,8 +44,11 @@ static int predict(const struct cli_args *args, const struct cli_subject *subjec
         cli_error(&error);
         return (int)error.status;
     }
+    struct sp_derivation *forms = find_formulas(args, subject, prediction);
+    how.forms = forms;
     char *report = sp_report_predict(prediction, &how, &length);
     cli_put_report(report, length);
+    sp_derivation_free(forms);
     cli_warn_unused(prediction);
     sp_prediction_free(prediction);
     return CLI_OK;
@@ -38,6 +58,7 @@ static int run(const struct cli_args *args)
 {
     struct cli_subject subject;
     int status = cli_subject_open(&subject, args, NULL);
+    if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = predict(args, &subject);
     cli_subject_close(&subject);
     return status;

@@ -4,6 +4,7 @@
 
 static const struct cli_option options[] = {
     {.name = "total", .letter = 'n', .argument = "N", .help = "the number of parameters to explain"},
+    {.name = "rounds-to", .letter = 'r', .argument = "FIGURE", .help = "the number as it is printed: 65M, 1.5B"},
     {.name = "group", .letter = 'g', .argument = "GROUP", .help = "of one group, not of the whole"},
     CLI_OPTION_CONFIG,
     CLI_OPTION_SET,
@@ -15,8 +16,17 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
     {"shapeproof solve gpt2 --total 124439808 --set vocab_size=50000", "finds the vocabulary, 50257"},
+    {"shapeproof solve attention_is_all_you_need --rounds-to 65M", "the vocabularies that fit the figure of the paper"},
     {NULL, NULL},
 };
+
+static struct sp_solutions *ask(const struct cli_args *args, const struct cli_subject *subject, const char *table,
+                                struct sp_error *error)
+{
+    const char *figure = cli_value(args, "rounds-to", NULL), *group = cli_value(args, "group", NULL);
+    if (figure) return sp_solve_rounded(subject->tables, table, subject->config, group, figure, error);
+    return sp_solve(subject->tables, table, subject->config, group, cli_number(args, "total", 0), error);
+}
 
 static int solve(const struct cli_args *args, const struct cli_subject *subject)
 {
@@ -25,15 +35,15 @@ static int solve(const struct cli_args *args, const struct cli_subject *subject)
     size_t length;
     const char *name = args->operand_count ? args->operands[0] : subject->table_name;
     if (!name) return cli_usage_error("'shapeproof tables' lists them", "solve: which table?");
-    if (!cli_value(args, "total", NULL)) return cli_usage_error(NULL, "solve: --total N is needed");
-    struct sp_solutions *solutions = sp_solve(subject->tables, name, subject->config, cli_value(args, "group", NULL),
-                                              cli_number(args, "total", 0), &error);
+    if (!cli_value(args, "total", NULL) == !cli_value(args, "rounds-to", NULL))
+        return cli_usage_error(NULL, "solve: either --total N or --rounds-to FIGURE is needed");
+    struct sp_solutions *solutions = ask(args, subject, name, &error);
     if (!solutions) {
         cli_error(&error);
         return (int)error.status;
     }
     const bool found = sp_solutions_count(solutions) > 0;
-    char *report = sp_report_solve(name, cli_number(args, "total", 0), solutions, &how, &length);
+    char *report = sp_report_solve(name, solutions, &how, &length);
     cli_put_report(report, length);
     sp_solutions_free(solutions);
     return found ? CLI_OK : CLI_DIFFERS;
@@ -54,8 +64,9 @@ const struct cli_command cli_solve = {
     .operands = "[TABLE]",
     .description =
         "For each hyper-parameter of TABLE, with all others as --config, --set and the table's defaults say, finds the "
-        "whole numbers that give exactly N parameters. The most plausible come first: powers of two, then multiples of "
-        "64, then of 8. The exit status is 1 when there is none.",
+        "whole numbers that give exactly N parameters, or that give a number which is printed as FIGURE when it is "
+        "rounded to its last digit: then the answers are ranges. The most plausible come first: powers of two, then "
+        "multiples of 64, then of 8. The exit status is 1 when there is none.",
     .least = 0,
     .most = 1,
     .options = options,

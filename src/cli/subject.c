@@ -83,6 +83,18 @@ int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, c
     return status == CLI_OK ? add_settings(subject, args, config_path) : status;
 }
 
+int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_args *args)
+{
+    const char *rule = cli_value(args, "vocabulary", NULL);
+    struct sp_error error = {0};
+    const enum sp_vocabulary vocabulary = rule && strcmp(rule, "none") == 0     ? SP_VOCABULARY_NONE
+                                          : rule && strcmp(rule, "nparam") == 0 ? SP_VOCABULARY_NPARAM
+                                                                                : SP_VOCABULARY_SOCKEYE;
+    if (sp_config_count_vocabulary(subject->config, vocabulary, rule != NULL, &error) == SP_OK) return CLI_OK;
+    cli_error(&error);
+    return (int)error.status;
+}
+
 void cli_subject_close(struct cli_subject *subject)
 {
     sp_config_free(subject->config);

@@ -8,7 +8,7 @@
 #define CLI_OPTION_CONFIG                                                                                              \
     {                                                                                                                  \
         .name = "config", .letter = 'c', .argument = "FILE",                                                           \
-        .help = "the hyper-parameters: a config.json, or a .hpm file"                                                  \
+        .help = "the hyper-parameters: a config.json, a Sockeye config, or a .hpm file"                                \
     }
 #define CLI_OPTION_SET                                                                                                 \
     {                                                                                                                  \
@@ -18,6 +18,12 @@
 #define CLI_OPTION_TABLE                                                                                               \
     {                                                                                                                  \
         .name = "table", .letter = 'T', .argument = "FILE", .help = "a table file of your own, or the name of a table" \
+    }
+#define CLI_OPTION_VOCABULARY                                                                                          \
+    {                                                                                                                  \
+        .name = "vocabulary", .argument = "sockeye|nparam|none",                                                       \
+        .help = "how the vocabulary sizes that a .hpm file leaves out are counted in the training texts that it "      \
+                "names; sockeye, where the texts are there, is the default"                                            \
     }
 
 struct cli_subject {
@@ -29,7 +35,9 @@ struct cli_subject {
 /* Opens tables and configuration as the options --table, --config and --set say; `config_path` stands in for a missing
  * --config (NULL: none). Returns CLI_OK, or complains and returns the exit status. Free it with cli_subject_close. */
 int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, const char *config_path);
-/* The same for a command that has --table alone. */
+/* Counts vocabularies as the option --vocabulary says; after cli_subject_open, with the same results. */
+int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_args *args);
+/* Opens the tables, for a command that has --table alone. */
 int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args);
 void cli_subject_close(struct cli_subject *subject);
 /* Warns of settings that the prediction never looked at. */

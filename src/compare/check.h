@@ -56,12 +56,15 @@ const char *sp_said_where(struct sp_check *check, const char *from);
 /* ---- names.c: lists of names in one line, in the arena ---- */
 
 /* "a.{0-3}.b, c.{x,y} and 2 more". */
-const char *sp_some_names(struct sp_check *check, const char *const *names, size_t count);
+const char *sp_some_names(struct sp_arena *arena, const char *const *names, size_t count);
 /* The same of the findings that `wanted` accepts; "" when there are none. */
 const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),
                            const void *context);
 
 /* ---- findings.c, verdict.c: the steps before and after the explainers ---- */
+
+/* "(64, 16)", or "no shape". In the arena. */
+const char *sp_found_shape(struct sp_arena *arena, const struct sp_tensor *tensor);
 
 void sp_find_differences(struct sp_check *check);
 void sp_group_findings(struct sp_check *check);
@@ -73,6 +76,7 @@ void sp_explain_naming(struct sp_check *check);
 void sp_explain_old_names(struct sp_check *check);
 void sp_explain_ties(struct sp_check *check);
 void sp_explain_sharing(struct sp_check *check);
+void sp_explain_buffers(struct sp_check *check);
 void sp_explain_state(struct sp_check *check);
 void sp_explain_hyperparameters(struct sp_check *check);
 void sp_explain_unrelated(struct sp_check *check);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
-#include "base/text.h"
 #include "compare/patterns.h"
 
 struct entry {
@@ -222,4 +220,22 @@ size_t sp_collapse(struct sp_arena *arena, const struct sp_collapse_input *input
     free(entries);
     sp_patterns_free(&patterns);
     return groups.count;
+}
+
+/* ---- keys ---- */
+
+size_t sp_kind_of(struct sp_kinds *kinds, const struct sp_text *text)
+{
+    size_t kind = sp_map_get(&kinds->known, text->data);
+    if (kind != SIZE_MAX) return kind;
+    kind = kinds->known.count;
+    sp_map_add(&kinds->known, sp_arena_copy(&kinds->arena, text->data, text->length), kind);
+    return kind;
+}
+
+void sp_kinds_free(struct sp_kinds *kinds)
+{
+    sp_map_free(&kinds->known);
+    sp_arena_free(&kinds->arena);
+    *kinds = (struct sp_kinds){0};
 }

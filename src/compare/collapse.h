@@ -7,6 +7,8 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/map.h"
+#include "base/text.h"
 
 struct sp_collapse_input {
     const char *name;
@@ -23,5 +25,14 @@ struct sp_collapsed {
 /* Returns the number of groups, in the order in which each first stands in the input; *out is in the arena. */
 size_t sp_collapse(struct sp_arena *arena, const struct sp_collapse_input *input, size_t count,
                    struct sp_collapsed **out);
+
+/* Keys for texts: equal texts get the same. Zero-initialise. */
+struct sp_kinds {
+    struct sp_arena arena;
+    struct sp_map known;
+};
+
+size_t sp_kind_of(struct sp_kinds *kinds, const struct sp_text *text);
+void sp_kinds_free(struct sp_kinds *kinds);
 
 #endif

@@ -17,6 +17,7 @@ struct search {
     struct sp_change candidates[MAX_CANDIDATES];
     size_t count;
     struct sp_variant best; /* with the causes accepted so far */
+    const char *settings;   /* of those: " --set n_layer=2" */
 };
 
 /* ---- candidates ---- */
@@ -102,11 +103,9 @@ static void dimensions(struct search *search)
 /* An index in the name of an open finding. */
 struct place {
     size_t pattern, position, finding;
-    struct sp_indices indices;
+    uint64_t index;
     bool missing;
 };
-
-static uint64_t index_of(const struct place *place) { return place->indices.value[place->position]; }
 
 static bool same_loop(const struct place *a, const struct place *b)
 {
@@ -119,7 +118,7 @@ static int compare_places(const void *left, const void *right)
     if (a->pattern != b->pattern) return a->pattern < b->pattern ? -1 : 1;
     if (a->position != b->position) return a->position < b->position ? -1 : 1;
     if (a->missing != b->missing) return a->missing ? -1 : 1;
-    if (index_of(a) != index_of(b)) return index_of(a) < index_of(b) ? -1 : 1;
+    if (a->index != b->index) return a->index < b->index ? -1 : 1;
     return a->finding < b->finding ? -1 : a->finding > b->finding;
 }
 
@@ -130,12 +129,13 @@ static struct place *list_places(struct sp_check *check, size_t *count)
     *count = 0;
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        struct place place = {.finding = i, .missing = strcmp(finding->id, "missing") == 0};
-        if (!sp_finding_is_open(finding) || (!place.missing && strcmp(finding->id, "unexpected") != 0)) continue;
-        place.pattern = sp_pattern_of(&check->patterns, finding->name, &place.indices);
-        for (; place.position < place.indices.count; place.position++) {
+        const bool missing = strcmp(finding->id, "missing") == 0;
+        struct sp_indices indices;
+        if (!sp_finding_is_open(finding) || (!missing && strcmp(finding->id, "unexpected") != 0)) continue;
+        const size_t pattern = sp_pattern_of(&check->patterns, finding->name, &indices);
+        for (size_t p = 0; p < indices.count; p++) {
             SP_GROW(places, *count, capacity);
-            places[(*count)++] = place;
+            places[(*count)++] = (struct place){pattern, p, i, indices.value[p], missing};
         }
     }
     if (*count) qsort(places, *count, sizeof *places, compare_places);
@@ -143,16 +143,18 @@ static struct place *list_places(struct sp_check *check, size_t *count)
 }
 
 /* Whether the tensor with the index before it is in the file and expected there: then a loop ends here. */
-static bool follows_a_match(const struct sp_check *check, struct place place)
+static bool follows_a_match(struct sp_check *check, const struct place *place)
 {
     struct sp_text name = {0};
+    struct sp_indices indices;
     const struct sp_match *match = &check->match;
-    if (!place.indices.value[place.position]--) return false;
-    sp_pattern_fill(&name, sp_pattern_text(&check->patterns, place.pattern), &place.indices);
-    const size_t other = place.missing ? sp_prediction_find(check->prediction, name.data)
-                                       : sp_inventory_find(check->inventory, name.data);
+    const size_t pattern = sp_pattern_of(&check->patterns, check->findings[place->finding].name, &indices);
+    if (!indices.value[place->position]--) return false;
+    sp_pattern_fill(&name, sp_pattern_text(&check->patterns, pattern), &indices);
+    const size_t other = place->missing ? sp_prediction_find(check->prediction, name.data)
+                                        : sp_inventory_find(check->inventory, name.data);
     sp_text_free(&name);
-    return other != SP_NONE && (place.missing ? match->tensor_of[other] : match->predicted_of[other]) != SP_NONE;
+    return other != SP_NONE && (place->missing ? match->tensor_of[other] : match->predicted_of[other]) != SP_NONE;
 }
 
 /* A loop that is shorter or longer in the file than predicted: any integer that has the predicted length. */
@@ -175,9 +177,9 @@ static void lengths(struct search *search)
     for (size_t from = 0, to; from < count; from = to) {
         size_t first = from; /* of the last run of indices */
         for (to = from + 1; to < count && same_loop(&places[from], &places[to]); to++)
-            if (index_of(&places[to]) > index_of(&places[to - 1]) + 1) first = to;
-        const uint64_t begin = index_of(&places[first]), end = index_of(&places[to - 1]) + 1;
-        if (!follows_a_match(search->check, places[first])) continue;
+            if (places[to].index > places[to - 1].index + 1) first = to;
+        const uint64_t begin = places[first].index, end = places[to - 1].index + 1;
+        if (!follows_a_match(search->check, &places[first])) continue;
         if (places[from].missing) resize_loop(search, end, begin);
         else resize_loop(search, begin, end);
     }
@@ -297,14 +299,29 @@ static const char *side_effect(struct sp_check *check, const struct sp_variant *
             names[count++] = name;
     }
     const char *effect =
-        !count ? "" : sp_arena_printf(&check->arena, "; yet it lacks %s", sp_some_names(check, names, count));
+        !count ? "" : sp_arena_printf(&check->arena, "; yet it lacks %s", sp_some_names(&check->arena, names, count));
     free(names);
     return effect;
 }
 
-static void describe(struct sp_check *check, size_t index, const struct sp_change *change,
+/* What was tried had the earlier settings as well: whether the findings vanish without those, too. */
+static bool holds_alone(const struct search *search, size_t cause, const struct sp_change *change)
+{
+    const struct sp_check *check = search->check;
+    struct sp_variant alone;
+    bool holds = true;
+    if (!*search->settings) return true;
+    if (!sp_variant_try(check, check->config, change, &alone)) return false;
+    for (size_t i = 0; i < check->finding_count && holds; i++)
+        holds = check->findings[i].cause != cause || !sp_variant_has(check, &alone, &check->findings[i]);
+    sp_variant_free(&alone);
+    return holds;
+}
+
+static void describe(const struct search *search, size_t index, const struct sp_change *change,
                      const struct sp_variant *variant)
 {
+    struct sp_check *check = search->check;
     struct sp_cause *cause = &check->causes[index];
     const char *says = sp_arena_printf(&check->arena, "%s is %s %s", change->key, change->configured,
                                        sp_said_where(check, change->from));
@@ -316,7 +333,8 @@ static void describe(struct sp_check *check, size_t index, const struct sp_chang
     else
         cause->message =
             sp_arena_printf(&check->arena, "%s, but the file %s%s", says, what_file_does(check, index), effect);
-    cause->hint = sp_arena_printf(&check->arena, "with --set %s=%s %s", change->key, cause->found,
+    cause->hint = sp_arena_printf(&check->arena, "with --set %s=%s%s %s", change->key, cause->found,
+                                  holds_alone(search, index, change) ? "" : search->settings,
                                   cause->explains == 1
                                       ? "this finding vanishes"
                                       : sp_arena_printf(&check->arena, "these %zu findings vanish", cause->explains));
@@ -336,12 +354,14 @@ static void accept(struct search *search, const struct sp_change *change, const 
     sp_text_free(&value);
     for (size_t i = 0; i < check->finding_count; i++)
         if (vanishes(check, variant, i)) sp_check_explain(check, i, cause);
-    describe(check, cause, change, variant);
+    describe(search, cause, change, variant);
+    search->settings =
+        sp_arena_printf(&check->arena, "%s --set %s=%s", search->settings, change->key, check->causes[cause].found);
 }
 
 void sp_explain_hyperparameters(struct sp_check *check)
 {
-    struct search search = {.check = check};
+    struct search search = {.check = check, .settings = ""};
     if (!sp_check_open(check)) return;
     dimensions(&search);
     lengths(&search);

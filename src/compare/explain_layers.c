@@ -76,7 +76,7 @@ static void describe(struct sp_check *check, const struct layers *layers, size_t
     for (size_t i = 0; i < layers->count; i++)
         if (is_gone(&layers->items[i])) names[count++] = layers->items[i].name;
     check->causes[cause].message =
-        sp_arena_printf(&check->arena, "%s %s missing altogether (%s)", sp_some_names(check, names, count),
+        sp_arena_printf(&check->arena, "%s %s missing altogether (%s)", sp_some_names(&check->arena, names, count),
                         count == 1 ? "is" : "are", sp_count_of(&check->arena, check->causes[cause].explains, "tensor"));
     free(names);
 }

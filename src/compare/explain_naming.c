@@ -125,7 +125,7 @@ void sp_explain_old_names(struct sp_check *check)
              sp_arena_printf(&check->arena, "%s of an older version: %s",
                              count == 1 ? "1 tensor has a name"
                                         : sp_arena_printf(&check->arena, "%zu tensors have names", count),
-                             sp_some_names(check, names, count)));
+                             sp_some_names(&check->arena, names, count)));
     free(names);
 }
 

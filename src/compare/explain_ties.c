@@ -115,7 +115,9 @@ static const char *why_not(struct sp_check *check, size_t tensor, size_t alike, 
 {
     const char *condition = tie_condition(check, check->match.predicted_of[tensor]);
     if (!condition) condition = tie_condition(check, check->match.predicted_of[alike]);
-    return condition ? said(check, condition, cause) : "nothing ties them";
+    if (!condition) return "nothing ties them";
+    if (sp_find_hyperparameter(check->prediction, condition) != SP_NONE) return said(check, condition, cause);
+    return sp_arena_printf(&check->arena, "it is not so that %s", condition);
 }
 
 void sp_explain_sharing(struct sp_check *check)
@@ -135,7 +137,7 @@ void sp_explain_sharing(struct sp_check *check)
     }
     if (cause.explains > 1)
         cause.message = sp_arena_printf(&check->arena, "%s share their storage with others although nothing ties them",
-                                        sp_some_names(check, names, cause.explains));
+                                        sp_some_names(&check->arena, names, cause.explains));
     if (cause.explains) sp_check_add_cause(check, cause);
     free(names);
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "compare/check.h"
 #include "compare/collapse.h"
 
@@ -24,7 +23,7 @@ static const char *shape_text(struct sp_arena *arena, const uint64_t *shape, siz
     return kept;
 }
 
-static const char *found_shape(struct sp_arena *arena, const struct sp_tensor *tensor)
+const char *sp_found_shape(struct sp_arena *arena, const struct sp_tensor *tensor)
 {
     return tensor->flags & SP_TENSOR_NO_SHAPE ? "no shape" : shape_text(arena, tensor->shape, tensor->rank);
 }
@@ -54,7 +53,7 @@ static void shape_finding(struct sp_check *check, struct sp_finding *finding)
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
     finding->id = "shape";
     finding->severity = SP_SEVERITY_ERROR;
-    finding->found = found_shape(&check->arena, tensor);
+    finding->found = sp_found_shape(&check->arena, tensor);
     finding->message = sp_arena_printf(&check->arena, "%s, expected %s%s", finding->found, finding->expected,
                                        differing_dimensions(check, tensor, finding->predicted));
 }
@@ -119,7 +118,7 @@ static void tensor_finding(struct sp_check *check, size_t index)
                                              .tensor = index,
                                              .predicted = SP_NONE,
                                              .name = tensor->name,
-                                             .found = found_shape(&check->arena, tensor)});
+                                             .found = sp_found_shape(&check->arena, tensor)});
 }
 
 void sp_find_differences(struct sp_check *check)
@@ -135,23 +134,18 @@ void sp_find_differences(struct sp_check *check)
 static size_t *merge_keys(struct sp_check *check)
 {
     size_t *keys = sp_realloc(NULL, check->finding_count, sizeof *keys);
-    struct sp_arena scratch = {0};
-    struct sp_map known = {0};
+    struct sp_kinds kinds = {0};
     struct sp_text kind = {0};
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
         kind.length = 0;
         sp_text_printf(&kind, "%d %zu %s|%s|%s|", (int)finding->severity, finding->cause, finding->id,
                        finding->expected ? finding->expected : "", finding->found ? finding->found : "");
-        sp_text_puts(&kind, finding->message);
-        keys[i] = sp_map_get(&known, kind.data);
-        if (keys[i] != SIZE_MAX) continue;
-        keys[i] = i;
-        sp_map_add(&known, sp_arena_copy(&scratch, kind.data, kind.length), i);
+        sp_text_printf(&kind, "%s|%s", finding->message, finding->reason ? finding->reason : "");
+        keys[i] = sp_kind_of(&kinds, &kind);
     }
     sp_text_free(&kind);
-    sp_map_free(&known);
-    sp_arena_free(&scratch);
+    sp_kinds_free(&kinds);
     return keys;
 }
 
@@ -172,6 +166,7 @@ void sp_group_findings(struct sp_check *check)
         input[i] = (struct sp_collapse_input){check->findings[i].name, keys[i]};
     const size_t count = sp_collapse(&check->arena, input, check->finding_count, &collapsed);
     check->groups = sp_arena_array(&check->arena, count, sizeof *check->groups);
+    check->group_count = 0;
     for (int section = OPEN; section < SECTIONS; section++)
         for (size_t i = 0; i < count; i++) {
             const struct sp_finding *first = &check->findings[collapsed[i].first];

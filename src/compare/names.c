@@ -71,13 +71,13 @@ static size_t fold_names(const struct sp_collapsed *groups, size_t count, struct
     return used;
 }
 
-const char *sp_some_names(struct sp_check *check, const char *const *names, size_t count)
+const char *sp_some_names(struct sp_arena *arena, const char *const *names, size_t count)
 {
     struct sp_collapse_input *input = sp_realloc(NULL, count, sizeof *input);
     struct sp_collapsed *groups;
     struct sp_text text = {0};
     for (size_t i = 0; i < count; i++) input[i] = (struct sp_collapse_input){names[i], 0};
-    const size_t found = sp_collapse(&check->arena, input, count, &groups);
+    const size_t found = sp_collapse(arena, input, count, &groups);
     struct fold *folds = sp_realloc(NULL, found, sizeof *folds);
     const size_t used = fold_names(groups, found, folds);
     sp_text_puts(&text, "");
@@ -86,7 +86,7 @@ const char *sp_some_names(struct sp_check *check, const char *const *names, size
         put_fold(&text, &folds[i]);
     }
     if (used > SHOWN) sp_text_printf(&text, " and %zu more", used - SHOWN);
-    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
+    const char *kept = sp_arena_copy(arena, text.data, text.length);
     for (size_t i = 0; i < used; i++) sp_text_free(&folds[i].components);
     sp_text_free(&text);
     free(folds);
@@ -101,7 +101,7 @@ const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct s
     size_t count = 0;
     for (size_t i = 0; i < check->finding_count; i++)
         if (wanted(&check->findings[i], context)) names[count++] = check->findings[i].name;
-    const char *list = sp_some_names(check, names, count);
+    const char *list = sp_some_names(&check->arena, names, count);
     free(names);
     return list;
 }

@@ -22,6 +22,8 @@ static const char *among(const char *const *list, size_t count, const char *comp
 
 #define AMONG(list, component, length) among(list, sizeof(list) / sizeof *(list), component, length)
 
+bool sp_is_wrapper(const char *component, size_t length) { return AMONG(wrappers, component, length) != NULL; }
+
 const char *sp_wrapper_in(const char *name)
 {
     for (const char *wrapper; *name; name += *name == '.') {
@@ -133,7 +135,7 @@ static void offer_prefixes(struct prefixes *prefixes, const char *name)
     if (prefixes->names == OFFERS) return;
     prefixes->names++;
     for (size_t i = 0; name[i] && components < MAX_COMPONENTS; i++)
-        if (name[i] == '.') {
+        if (name[i] == '.' || name[i] == ':') { /* MXNet writes "arg:" in front */
             note_prefix(prefixes, name, i + 1);
             components++;
         }

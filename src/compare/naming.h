@@ -46,5 +46,6 @@ void sp_finder_free(struct sp_finder *finder);
 bool sp_has_exact_name(const struct sp_inventory *inventory, const struct sp_prediction *prediction, size_t predicted);
 /* The component of the name that is a framework's wrapper and not part of the model, "_orig_mod"; or NULL. */
 const char *sp_wrapper_in(const char *name);
+bool sp_is_wrapper(const char *component, size_t length);
 
 #endif

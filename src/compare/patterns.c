@@ -24,9 +24,16 @@ size_t sp_index_at(const char *name, size_t place, uint64_t *value)
     return is_separator(digits[length]) ? length : 0;
 }
 
-/* Leaves the pattern in `text`. */
-static void split(const char *name, struct sp_text *text, struct sp_indices *indices)
+/* The index at `place` is beside an underscore. */
+static bool is_part(const char *name, size_t place, size_t length)
 {
+    return (place && name[place - 1] == '_') || name[place + length] == '_';
+}
+
+/* Leaves the pattern in the scratch. */
+static void split(struct sp_patterns *patterns, const char *name, struct sp_indices *indices)
+{
+    struct sp_text *text = &patterns->scratch;
     const char mark = SP_INDEX_MARK;
     size_t kept = 0; /* what is not yet in the text begins here */
     text->length = 0;
@@ -35,7 +42,7 @@ static void split(const char *name, struct sp_text *text, struct sp_indices *ind
         uint64_t value;
         if (name[i] < '0' || name[i] > '9' || indices->count == SP_MAX_INDICES) continue;
         const size_t length = sp_index_at(name, i, &value);
-        if (!length) continue;
+        if (!length || (patterns->whole_components && is_part(name, i, length))) continue;
         indices->value[indices->count++] = value;
         sp_text_append(text, name + kept, i - kept);
         sp_text_append(text, &mark, 1);
@@ -48,7 +55,7 @@ static void split(const char *name, struct sp_text *text, struct sp_indices *ind
 size_t sp_pattern_of(struct sp_patterns *patterns, const char *name, struct sp_indices *indices)
 {
     struct sp_indices unwanted;
-    split(name, &patterns->scratch, indices ? indices : &unwanted);
+    split(patterns, name, indices ? indices : &unwanted);
     size_t pattern = sp_map_get(&patterns->map, patterns->scratch.data);
     if (pattern != SIZE_MAX) return pattern;
     pattern = patterns->count;

@@ -4,6 +4,7 @@
 #ifndef SP_COMPARE_PATTERNS_H
 #define SP_COMPARE_PATTERNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct sp_indices {
 
 /* Patterns are numbered: two names have the same pattern when theirs has the same number. Zero-initialise. */
 struct sp_patterns {
+    bool whole_components; /* "ln_1" has no index then: underscores do not set one apart */
     struct sp_arena arena;
     struct sp_map map;
     const char **texts;

@@ -11,6 +11,7 @@
 static const char *matching_summary(struct sp_check *check)
 {
     uint64_t tensors = 0, elements = 0;
+    size_t expected = 0;
     struct sp_text text = {0};
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
         const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
@@ -18,9 +19,11 @@ static const char *matching_summary(struct sp_check *check)
         tensors++;
         if (tensor->same_as == SP_NONE) elements += tensor->parameters; /* at most the inventory's total */
     }
+    for (size_t i = 0; i < check->finding_count; i++) expected += check->findings[i].reason != NULL;
     sp_text_printf(&text, "all %" PRIu64 " tensors, ", tensors);
     sp_text_grouped(&text, elements);
     sp_text_puts(&text, " elements");
+    if (expected) sp_text_printf(&text, "; %s", sp_count_of(&check->arena, expected, "expected difference"));
     const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
     sp_text_free(&text);
     return kept;
@@ -61,7 +64,15 @@ static const char *open_summary(struct sp_check *check)
     struct kind kinds[] = {{.id = "missing", .says = "is missing", .plural = "are missing"},
                            {.id = "unexpected", .says = "is unexpected", .plural = "are unexpected", .place = 1},
                            {.id = "shape", .says = "has another shape", .plural = "have another shape", .place = 2},
-                           {.id = "dtype", .says = "has another dtype", .plural = "have another dtype", .place = 3}};
+                           {.id = "dtype", .says = "has another dtype", .plural = "have another dtype", .place = 3},
+                           {.id = "unused",
+                            .says = "is expected and was not found",
+                            .plural = "are expected and were not found",
+                            .place = 4},
+                           {.id = "expired",
+                            .says = "was expected until a day that is past",
+                            .plural = "were expected until a day that is past",
+                            .place = 5}};
     enum { KINDS = sizeof kinds / sizeof *kinds };
     struct sp_text text = {0};
     for (size_t i = 0; i < check->finding_count; i++)

@@ -152,6 +152,12 @@ struct sp_config *sp_config_variant(const struct sp_config *config)
     return variant;
 }
 
+void sp_config_set_root(struct sp_config *config, struct sp_value root)
+{
+    config->file_root = root;
+    rebuild(config);
+}
+
 void sp_config_limit(struct sp_config *config, const struct sp_scope *scope)
 {
     config->scope = scope;

@@ -29,6 +29,8 @@ const struct sp_hyper *sp_config_hyper(const struct sp_config *config);
 struct sp_config *sp_config_variant(const struct sp_config *config);
 /* Sets a value by its dotted path, as sp_config_set does. The value must outlive the config. */
 void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from);
+/* Takes the values of `root`, an object that must outlive the config, in place of a file's. */
+void sp_config_set_root(struct sp_config *config, struct sp_value root);
 /* Limits what predictions from this config expand. The scope is borrowed. */
 void sp_config_limit(struct sp_config *config, const struct sp_scope *scope);
 

@@ -17,7 +17,7 @@
 
 #include "base/map.h"
 
-enum { MAX_TEXT = 4 << 20, MAX_DEPTH = 64, MAX_NODES = 1000 * 1000 };
+enum { MAX_TEXT = 4 << 20, MAX_DEPTH = 64, MAX_NODES = 1000 * 1000, MAX_DIRECTIVES = 16 };
 
 /* A sequence or mapping that is still open. */
 struct open {
@@ -285,12 +285,23 @@ static bool read_events(struct reader *reader, const char *text)
     return reader->has_root ? true : wrong(reader, "there is no document");
 }
 
+/* libyaml compares each %TAG with all that came before it, so that many of them take minutes. */
+static bool few_directives(const char *text, size_t length)
+{
+    size_t directives = 0;
+    for (size_t i = 0; i < length; i++)
+        directives += text[i] == '%' && (i == 0 || text[i - 1] == '\n' || text[i - 1] == '\r');
+    return directives <= MAX_DIRECTIVES;
+}
+
 bool sp_yaml_parse(struct sp_arena *arena, const char *text, size_t length, struct sp_value *root,
                    struct sp_error *error)
 {
     struct reader reader = {.arena = arena, .error = error};
     if (length > MAX_TEXT)
         return sp_fail(error, SP_ERR_TABLE, SP_KIND_LIMIT, "longer than 4 MB, too long for a configuration");
+    if (!few_directives(text, length))
+        return sp_fail(error, SP_ERR_TABLE, SP_KIND_LIMIT, "more than 16 lines begin with '%%'");
     if (!yaml_parser_initialize(&reader.parser))
         return sp_fail(error, SP_ERR_TABLE, SP_KIND_LIMIT, "no memory for the YAML parser");
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);

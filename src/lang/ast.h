@@ -195,9 +195,12 @@ struct sp_unit {
     size_t section_count;
     struct sp_claim *claims;
     size_t claim_count;
-    const char *about; /* `claims for TABLE`: not a table, but claims about one; else NULL */
+    const char *about; /* `claims for TABLE when ...`: not a table, but claims about one; else NULL */
     struct sp_span about_span;
-    int link_state; /* of the linker: 0 to do, 1 under way, 2 done */
+    struct sp_argument *given; /* what `when` says there, for all of the claims */
+    size_t given_count;
+    const char *given_text; /* as it is written, or "" */
+    int link_state;         /* of the linker: 0 to do, 1 under way, 2 done */
 };
 
 #endif

@@ -146,6 +146,12 @@ static const char *path_of_name(struct sp_eval *eval, const struct sp_env *env, 
     return sp_eval_path(eval, &own, meaning.definition->expr);
 }
 
+/* at(num_layers, 0): one side of a pair means the hyper-parameter that holds both. */
+static bool is_one_side(const struct sp_expr *expr)
+{
+    return expr->kind == SP_EXPR_CALL && expr->function && strcmp(expr->name, "at") == 0;
+}
+
 const char *sp_eval_path(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr)
 {
     struct sp_value value;
@@ -161,6 +167,8 @@ const char *sp_eval_path(struct sp_eval *eval, const struct sp_env *env, const s
         const char *object = sp_eval_path(eval, env, expr->args[0]);
         return object ? reading_of(eval, object, ".", expr->name)->path : NULL;
     }
+    case SP_EXPR_CALL:
+        return is_one_side(expr) ? sp_eval_path(eval, env, expr->args[0]) : NULL;
     default:
         return NULL;
     }
@@ -439,10 +447,11 @@ static void record_default(struct sp_eval *eval, const struct sp_env *env, const
                            struct sp_value value)
 {
     const struct sp_expr *key = expr, *last = expr;
-    for (; last->kind == SP_EXPR_DEFAULT; last = last->args[1])
-        if (key == expr && (last->args[0]->kind == SP_EXPR_NAME || last->args[0]->kind == SP_EXPR_MEMBER))
-            key = last->args[0];
-    const bool from_key = last->kind == SP_EXPR_MEMBER ||
+    for (; last->kind == SP_EXPR_DEFAULT; last = last->args[1]) {
+        const struct sp_expr *one = last->args[0];
+        if (key == expr && (one->kind == SP_EXPR_NAME || one->kind == SP_EXPR_MEMBER || is_one_side(one))) key = one;
+    }
+    const bool from_key = is_one_side(last) || last->kind == SP_EXPR_MEMBER ||
                           (last->kind == SP_EXPR_NAME && sp_meaning_of(env, last->name).kind == SP_MEANS_KEY);
     const char *path = from_key || key == expr ? NULL : sp_eval_path(eval, env, key);
     if (!path) return;
@@ -453,16 +462,19 @@ static void record_default(struct sp_eval *eval, const struct sp_env *env, const
         sp_arena_printf(eval->arena, "default (%s:%zu)", expr->span.source->name, sp_span_position(expr->span).line);
 }
 
-/* a default b default 12: the first that is set. */
+/* a default b default 12: the first that is set. When none is, the first is the one to ask for. */
 static bool fallback(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
 {
     const struct sp_expr *last = expr;
+    const char *first = NULL;
     for (; last->kind == SP_EXPR_DEFAULT; last = last->args[1]) {
         if (!sp_eval(eval, env, last->args[0], value)) return false;
         if (sp_value_is_set(*value) || value->type == SP_UNKNOWN) return true;
+        if (!first) first = value->string;
     }
     if (!sp_eval(eval, env, last, value)) return false;
-    if (sp_value_is_set(*value) && value->type != SP_OBJECT) record_default(eval, env, expr, *value);
+    if (!sp_value_is_set(*value) && value->type != SP_UNKNOWN) value->string = first;
+    else if (value->type != SP_OBJECT) record_default(eval, env, expr, *value);
     return true;
 }
 
@@ -495,6 +507,11 @@ static bool index_value(struct sp_eval *eval, const struct sp_env *env, const st
     if (value->type != SP_INT)
         return sp_eval_fail(eval, expr->args[1]->span, "an index is an integer, not %s", sp_value_kind(value->type));
     const int64_t place = value->integer;
+    if (from.count == 0) { /* architectures[0] of an empty list: as good as absent */
+        *value = sp_value_absent(sp_eval_path(eval, env, expr->args[0]));
+        if (!value->string) value->string = "an item of an empty list";
+        return true;
+    }
     if (place < 0 || (uint64_t)place >= from.count)
         return sp_eval_fail(eval, expr->span, "there is no item %" PRId64 " in a list of %zu (the first is item 0)",
                             place, from.count);

@@ -6,7 +6,9 @@
  *   example E = 768, N = 12: LEFT = RIGHT ["source"]      holds for these
  *   example E = 768, N = 12: LEFT rounds to "124M" ["source"]
  * where LEFT and RIGHT are expressions in which [group] and total stand for numbers of parameters, and `when` lists
- * NAME = value and conditions. */
+ * NAME = value and conditions. They stand in a table, or below a line of their own:
+ *   claims for TABLE [when ...]                           which then narrows each of them
+ */
 #include "lang/parser.h"
 
 #include <string.h>
@@ -16,7 +18,7 @@ static bool at_end(const struct sp_parser *parser)
     return parser->lexer.token.kind == SP_TOKEN_NEWLINE || parser->lexer.token.kind == SP_TOKEN_END;
 }
 
-/* One NAME = value, or a condition. */
+/* One NAME = value, or a condition. A bracket begins a list here. */
 static bool binding(struct sp_parser *parser, struct sp_argument *into)
 {
     const struct sp_lexer before = parser->lexer;
@@ -26,14 +28,17 @@ static bool binding(struct sp_parser *parser, struct sp_argument *into)
         if (name && sp_parse_accept(parser, "=")) into->name = name;
         else parser->lexer = before;
     }
+    parser->in_claim = false;
     into->expr = parser->failed ? NULL : sp_parse_expression(parser);
+    parser->in_claim = true;
     return into->expr != NULL;
 }
 
-static bool bindings(struct sp_parser *parser, struct sp_claim *claim)
+static bool bindings(struct sp_parser *parser, struct sp_argument **list, size_t *count)
 {
     do {
-        if (!binding(parser, SP_PARSE_APPEND(parser, claim->when, claim->when_count))) return false;
+        *list = sp_parse_grow(parser->arena, *list, *count, sizeof **list);
+        if (!binding(parser, &(*list)[(*count)++])) return false;
     } while (sp_parse_accept(parser, ","));
     return true;
 }
@@ -74,7 +79,7 @@ static bool sides(struct sp_parser *parser, struct sp_claim *claim)
 
 static bool ending(struct sp_parser *parser, struct sp_claim *claim)
 {
-    if (sp_parse_accept(parser, "when") && !bindings(parser, claim)) return false;
+    if (sp_parse_accept(parser, "when") && !bindings(parser, &claim->when, &claim->when_count)) return false;
     claim->text_length = parser->lexer.token.span.offset - claim->span.offset;
     if (parser->lexer.token.kind == SP_TOKEN_STRING) {
         claim->source = parser->lexer.token.value.string;
@@ -101,10 +106,12 @@ void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit)
     claim.span.length = (uint32_t)(end_of_line(parser, claim.span.offset) - claim.span.offset);
     parser->in_claim = true;
     if (!claim.erratum || claim.is_example || claim.kind == SP_CLAIM_APPROX) sp_lexer_next(&parser->lexer);
-    const bool good = (!claim.is_example ||
-                       (bindings(parser, &claim) && sp_parse_expect(parser, ":", "after the values of the example"))) &&
+    const bool good = (!claim.is_example || (bindings(parser, &claim.when, &claim.when_count) &&
+                                             sp_parse_expect(parser, ":", "after the values of the example"))) &&
                       sides(parser, &claim) && ending(parser, &claim);
     parser->in_claim = false;
+    for (size_t i = 0; i < unit->given_count; i++) /* last, so that the claim's own values come first */
+        *SP_PARSE_APPEND(parser, claim.when, claim.when_count) = unit->given[i];
     if (good) *SP_PARSE_APPEND(parser, unit->claims, unit->claim_count) = claim;
 }
 
@@ -115,5 +122,13 @@ void sp_parse_claims_header(struct sp_parser *parser, struct sp_unit *unit)
     if (!sp_parse_expect(parser, "for", "after 'claims'")) return;
     unit->about_span = parser->lexer.token.span;
     unit->about = sp_parse_name(parser, "the name of a table");
-    if (unit->about) unit->name = sp_arena_printf(parser->arena, "claims for %s", unit->about);
+    if (!unit->about) return;
+    unit->name = sp_arena_printf(parser->arena, "claims for %s", unit->about);
+    unit->given_text = "";
+    if (!sp_parse_accept(parser, "when")) return;
+    const size_t from = parser->lexer.token.span.offset;
+    if (!bindings(parser, &unit->given, &unit->given_count)) return;
+    size_t to = parser->lexer.token.span.offset;
+    while (to > from && strchr(" \t\r", parser->lexer.source->text[to - 1])) to--;
+    unit->given_text = sp_arena_copy(parser->arena, parser->lexer.source->text + from, to - from);
 }

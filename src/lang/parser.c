@@ -415,7 +415,9 @@ static void definition(struct sp_parser *parser, struct sp_unit *unit, size_t of
     parsed.name = sp_parse_name(parser, "a name");
     if (!parsed.name || !definition_params(parser, &parsed) || !sp_parse_expect(parser, "=", "in the definition"))
         return;
+    parser->in_claim = unit->about != NULL;
     parsed.expr = sp_parse_expression(parser);
+    parser->in_claim = false;
     if (parsed.expr) add_definition(parser, unit, &parsed);
 }
 

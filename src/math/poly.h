@@ -69,7 +69,8 @@ const struct sp_poly *sp_poly_mul(struct sp_algebra *algebra, const struct sp_po
 const struct sp_poly *sp_poly_scale(struct sp_algebra *algebra, const struct sp_poly *a, struct sp_rational by);
 /* NULL when the exponent is negative and `a` is not a single term, or has a condition, which may be 0. */
 const struct sp_poly *sp_poly_power(struct sp_algebra *algebra, const struct sp_poly *a, int exponent);
-/* The q for which q*b = a; NULL when there is none, when b is 0, or when a condition is in b, which may then be 0. */
+/* A q for which q*b = a; NULL when there is none, or b is 0. Conditions may be 0, so b must have none but as a factor
+ * that all terms of `a` have too; of the many q there are then, it is the one in which the condition is gone. */
 const struct sp_poly *sp_poly_divide(struct sp_algebra *algebra, const struct sp_poly *a, const struct sp_poly *b);
 /* `value` in the place of the atom; NULL when sp_poly_power has no power of it that is needed. For a condition the
  * value must be 0, 1 or a polynomial with only these values. */
@@ -100,6 +101,16 @@ bool sp_poly_evaluate(const struct sp_poly *a, const struct sp_rational *values,
  * above 12, a common denominator that does not fit; 0 itself has every root). */
 size_t sp_poly_roots(struct sp_algebra *algebra, const struct sp_poly *a, size_t atom, int64_t *roots, size_t limit,
                      bool *complete);
+
+/* Whole numbers from `first` to `last`, both included; INT64_MAX is without end. */
+struct sp_range {
+    int64_t first, last;
+};
+
+/* Where, from 1 up, a polynomial in that one atom is not negative, in order; at most `limit` ranges. Returns their
+ * number; *complete is false when the search could not decide exactly. */
+size_t sp_poly_ranges(struct sp_algebra *algebra, const struct sp_poly *a, size_t atom, struct sp_range *ranges,
+                      size_t limit, bool *complete);
 
 enum sp_notation { SP_NOTATION_TEXT, SP_NOTATION_LATEX };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Integer roots without a floating-point decision. A polynomial is monotone between the places where its derivative
- * changes sign, and those are found in the same way, down to a linear one. On a monotone stretch a change of sign is
- * found by bisection with exact values. A root divides the lowest coefficient, which bounds the search.
+ * Integer roots and signs without a floating-point decision. A polynomial is monotone between the places where its
+ * derivative changes sign, and those are found in the same way, down to a linear one. On a monotone stretch a change of
+ * sign is found by bisection with exact values. A root divides the lowest coefficient, which bounds the search.
  *
  * Why integers are enough: should a derivative have roots inside one unit interval, then so many that the one after it
  * has a root there too (Rolle), or so few that its sign changes from one end to the other. Either way both ends become
@@ -161,5 +161,61 @@ size_t sp_poly_roots(struct sp_algebra *algebra, const struct sp_poly *a, size_t
     size_t count = 0;
     *complete = !algebra->failed && !sp_poly_is_zero(a) && coefficients(a, which, &p);
     if (*complete && p.degree > 0) *complete = find_roots(&p, roots, &count, limit);
+    return count;
+}
+
+/* ---- ranges ---- */
+
+static uint64_t magnitude(int64_t value) { return value < 0 ? -(uint64_t)value : (uint64_t)value; }
+
+/* No sign changes further out (Cauchy), and none of a derivative (Gauss and Lucas). */
+static int64_t sign_bound(const struct univariate *p)
+{
+    uint64_t largest = 0;
+    for (int k = 0; k < p->degree; k++) {
+        const uint64_t size = magnitude(p->coefficient[k]);
+        if (size > largest) largest = size;
+    }
+    const uint64_t lead = magnitude(p->coefficient[p->degree]);
+    const uint64_t bound = lead ? largest / lead + 2 : 2;
+    return bound > INT64_MAX ? INT64_MAX : (int64_t)bound;
+}
+
+/* The last integer from `from` on before the polynomial changes between negative and not negative; it has at `to`. */
+static int64_t last_alike(const struct univariate *p, int64_t from, int64_t to)
+{
+    const bool negative = sign_at(p, from) < 0;
+    while (to - from > 1) {
+        const int64_t middle = from + (to - from) / 2;
+        if ((sign_at(p, middle) < 0) == negative) from = middle;
+        else to = middle;
+    }
+    return from;
+}
+
+static bool find_ranges(const struct univariate *p, struct sp_range *ranges, size_t *count, size_t limit)
+{
+    struct points points = {.count = 0};
+    int64_t first = 1;
+    stationary_points(*p, sign_bound(p), &points);
+    for (size_t i = 0; i < points.count; i++) {
+        const bool is_last = i + 1 == points.count, negative = sign_at(p, points.at[i]) < 0;
+        if (!is_last && (sign_at(p, points.at[i + 1]) < 0) == negative) continue;
+        const int64_t last = is_last ? INT64_MAX : last_alike(p, points.at[i], points.at[i + 1]);
+        if (!negative && *count == limit) return false;
+        if (!negative) ranges[(*count)++] = (struct sp_range){first, last};
+        first = is_last ? last : last + 1;
+    }
+    return true;
+}
+
+size_t sp_poly_ranges(struct sp_algebra *algebra, const struct sp_poly *a, size_t which, struct sp_range *ranges,
+                      size_t limit, bool *complete)
+{
+    struct univariate p = {.degree = 0};
+    size_t count = 0;
+    *complete = !algebra->failed && (sp_poly_is_zero(a) || coefficients(a, which, &p));
+    if (*complete && p.degree > 0) *complete = find_ranges(&p, ranges, &count, limit);
+    else if (*complete && p.coefficient[0] >= 0 && limit) ranges[count++] = (struct sp_range){1, INT64_MAX};
     return count;
 }

@@ -114,8 +114,7 @@ static int compare_places(const void *left, const void *right)
     return a < b ? -1 : a > b; /* the first in file order comes first */
 }
 
-/* One past the last element that the tensor reaches, from the start of its storage. */
-static uint64_t reach(const struct sp_tensor *tensor)
+uint64_t sp_tensor_reach(const struct sp_tensor *tensor)
 {
     uint64_t last = tensor->offset, step;
     if (!tensor->parameters) return tensor->offset;
@@ -137,7 +136,7 @@ static void mark_ties(struct sp_tensor **shared, size_t count, const struct sp_t
         if (same_storage && before->offset == tensor->offset && compare_shapes(before, tensor) == 0)
             tensor->same_as = before->same_as != SP_NONE ? before->same_as : (size_t)(before - first);
         else if (same_storage && tensor->parameters && tensor->offset < end) tensor->flags |= SP_TENSOR_VIEW;
-        const uint64_t now = reach(tensor);
+        const uint64_t now = sp_tensor_reach(tensor);
         if (now > end) end = now;
     }
 }

@@ -44,6 +44,9 @@ void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...) 
 /* Sets parameters and bytes from shape and dtype; false, and nothing set, when a product overflows 64 bits or the
  * bits do not fill whole bytes. Readers call it before comparing with the bytes that the file holds. */
 bool sp_tensor_measure(struct sp_tensor *tensor);
+/* One past the last element that the tensor reaches, counted from the start of its storage; UINT64_MAX when that
+ * overflows. */
+uint64_t sp_tensor_reach(const struct sp_tensor *tensor);
 
 /* Called once, after the last tensor: refuses duplicate names, finds ties and overlapping views among tensors that
  * share a storage, sums up the totals. */

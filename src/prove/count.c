@@ -42,9 +42,9 @@ static void multiply_into(struct walk *walk, struct tally *tally, const struct t
 static const char *group_name(struct walk *walk, const struct sp_sym_env *env)
 {
     const char *own = env->section->name, *outer = env->frame->group;
-    if (!outer) return own;
+    if (!outer || !*outer) return own;
     if (!*own || !env->frame->unit->is_table) return outer;
-    return *outer ? sp_arena_printf(&walk->symbolic->algebra.arena, "%s: %s", outer, own) : own;
+    return sp_arena_printf(&walk->symbolic->algebra.arena, "%s: %s", outer, own);
 }
 
 /* ---- rows ---- */
@@ -406,6 +406,7 @@ bool sp_count_table(struct sp_count *count, const struct sp_tables *tables, cons
 {
     *count = (struct sp_count){.tables = tables, .table = table};
     count->symbolic.scalars = scalars;
+    count->symbolic.root = table;
     count->symbolic.settings = settings;
     count->symbolic.messages = &count->messages;
     struct walk walk = {&count->symbolic, 0};
@@ -429,11 +430,19 @@ void sp_count_free(struct sp_count *count)
     sp_symbolic_free(&count->symbolic);
 }
 
+/* A group of the table without a single tensor has no parameters. */
+static const struct sp_poly *empty_group(struct sp_count *count, const char *name)
+{
+    for (size_t i = 0; i < count->table->section_count; i++)
+        if (strcmp(count->table->sections[i].name, name) == 0) return sp_poly_int(&count->symbolic.algebra, 0);
+    return NULL;
+}
+
 const struct sp_poly *sp_count_group(void *context, const char *name)
 {
-    const struct sp_count *count = context;
+    struct sp_count *count = context;
     if (!name || strcmp(name, "total") == 0) return count->total;
     for (size_t i = 0; i < count->group_count; i++)
         if (strcmp(count->groups[i].name, name) == 0) return count->groups[i].parameters;
-    return NULL;
+    return empty_group(count, name);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * The closed forms of a table: every group and the total for the defaults of its conditions, and then what each
- * condition, changed alone, adds or takes away. */
+ * condition, changed alone, adds or takes away. Or those of a prediction, for the conditions as it has them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "prove/reduce.h"
+#include "prove/settle.h"
 #include "shapeproof/prove.h"
 
 struct sp_derivation {
@@ -36,17 +36,15 @@ static void add_formula(struct sp_derivation *derivation, const char *group, con
                             formula_text(&derivation->count, poly, false, notation)};
 }
 
-/* The conditions of the table with their defaults; one that has none counts as false. */
+/* The conditions of the table as its defaults make them; one that they leave open counts as false. */
 static struct sp_values usual_case(struct sp_count *count)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
     struct sp_values values = {0};
-    sp_values_add_defaults(count, &values, true);
-    for (size_t atom = 0; atom < algebra->atom_count; atom++) {
-        bool known = false;
-        for (size_t i = 0; i < values.count; i++) known = known || values.atoms[i] == atom;
-        if (algebra->atoms[atom].is_condition && !known) sp_values_add(&values, atom, sp_poly_int(algebra, 0));
-    }
+    const size_t atoms = algebra->atom_count;
+    for (size_t atom = 0; atom < atoms; atom++)
+        if (algebra->atoms[atom].is_condition)
+            sp_values_add(&values, atom, sp_poly_int(algebra, sp_holds_by_default(count, atom)));
     return values;
 }
 
@@ -77,13 +75,14 @@ static void add_changes(struct sp_derivation *derivation, struct sp_values *usua
     }
 }
 
-static void list_symbols(struct sp_derivation *derivation)
+/* The symbols of the formulas, which are all in that of the total. */
+static void list_symbols(struct sp_derivation *derivation, const struct sp_poly *total)
 {
     const struct sp_symbolic *symbolic = &derivation->count.symbolic;
     derivation->symbols = sp_realloc(NULL, symbolic->symbol_count, sizeof *derivation->symbols);
     for (size_t i = 0; i < symbolic->symbol_count; i++) {
         const struct sp_symbol_info *info = &symbolic->symbols[i];
-        if (!sp_poly_uses(derivation->count.total, info->atom)) continue;
+        if (!sp_poly_uses(total, info->atom)) continue;
         const char *fallback = info->fallback ? sp_sym_text(&derivation->count.symbolic, info->fallback) : "";
         if (info->fallback && symbolic->algebra.atoms[info->atom].is_condition)
             fallback = sp_poly_is_zero(info->fallback) ? "false" : "true";
@@ -107,7 +106,7 @@ static bool derive(struct sp_derivation *derivation, enum sp_notation notation)
         add_changes(derivation, &usual, total, notation);
     }
     sp_values_free(&usual);
-    list_symbols(derivation);
+    list_symbols(derivation, count->total);
     return total != NULL;
 }
 
@@ -122,13 +121,99 @@ struct sp_derivation *sp_derive(const struct sp_tables *tables, const char *tabl
     struct sp_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
     *derivation = (struct sp_derivation){0};
     const bool counted =
-        sp_count_table(&derivation->count, tables, unit, config ? sp_config_hyper(config) : NULL, config != NULL);
+        sp_count_table(&derivation->count, tables, unit, config ? sp_config_hyper(config) : NULL, false);
     if (counted && derive(derivation, notation == SP_FORMULA_LATEX ? SP_NOTATION_LATEX : SP_NOTATION_TEXT) &&
         !derivation->count.symbolic.algebra.failed)
         return derivation;
     const char *why = derivation->count.symbolic.algebra.failed;
     sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s",
             counted ? (why ? why : "a default stands below a fraction line") : derivation->count.messages.data);
+    sp_derivation_free(derivation);
+    return NULL;
+}
+
+/* ---- of a prediction ---- */
+
+struct prediction_forms {
+    struct sp_derivation *derivation;
+    struct sp_count *settled;            /* the table under the whole configuration */
+    struct sp_values values, conditions; /* of all symbols; of conditions alone */
+};
+
+static struct sp_values conditions_in(struct sp_count *count, const struct sp_values *values)
+{
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    struct sp_values conditions = {0};
+    struct sp_rational truth;
+    const size_t atoms = algebra->atom_count;
+    for (size_t atom = 0; atom < atoms; atom++) {
+        if (!algebra->atoms[atom].is_condition) continue;
+        const struct sp_poly *value = sp_reduce(count, sp_poly_atom(algebra, atom), values);
+        if (value && sp_poly_is_constant(value, &truth)) sp_values_add(&conditions, atom, value);
+    }
+    return conditions;
+}
+
+/* 1 when the polynomial has that value, 0 when it has another one, -1 when the values leave it open. */
+static int gives(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values, uint64_t number)
+{
+    struct sp_rational value;
+    const struct sp_poly *reduced = poly ? sp_reduce(count, poly, values) : NULL;
+    if (!reduced || !sp_poly_is_constant(reduced, &value)) return -1;
+    return value.den == 1 && value.num >= 0 && (uint64_t)value.num == number;
+}
+
+/* A formula is checked by its own value; what is no polynomial in it has none, but the settled table has. */
+static void add_checked(struct prediction_forms *forms, const char *group, uint64_t number)
+{
+    struct sp_count *count = &forms->derivation->count, *settled = forms->settled;
+    const struct sp_poly *poly = sp_count_group(count, group);
+    const struct sp_poly *form = poly ? sp_reduce(count, poly, &forms->conditions) : NULL;
+    int good = form ? gives(count, form, &forms->values, number) : 0;
+    if (good < 0) {
+        struct sp_values defaults = {0};
+        sp_values_add_defaults(settled, &defaults, false);
+        good = gives(settled, sp_count_group(settled, group), &defaults, number);
+        sp_values_free(&defaults);
+    }
+    if (good > 0) add_formula(forms->derivation, group, "", form, SP_NOTATION_TEXT);
+}
+
+static void derive_prediction(struct sp_derivation *derivation, struct sp_count *settled,
+                              const struct sp_prediction *prediction, const struct sp_hyper *hyper)
+{
+    struct prediction_forms forms = {.derivation = derivation, .settled = settled};
+    forms.values = sp_settle(&derivation->count, settled, hyper);
+    forms.conditions = conditions_in(&derivation->count, &forms.values);
+    for (size_t i = 0; i < sp_prediction_group_count(prediction); i++) {
+        const struct sp_group group = sp_prediction_group(prediction, i);
+        add_checked(&forms, group.name, group.parameters);
+    }
+    add_checked(&forms, "total", sp_prediction_totals(prediction).unique_parameters);
+    const struct sp_poly *total = sp_reduce(&derivation->count, derivation->count.total, &forms.conditions);
+    list_symbols(derivation, total ? total : derivation->count.total);
+    sp_values_free(&forms.values);
+    sp_values_free(&forms.conditions);
+}
+
+struct sp_derivation *sp_derive_prediction(const struct sp_tables *tables, const struct sp_prediction *prediction,
+                                           const struct sp_config *config, struct sp_error *error)
+{
+    struct sp_count settled = {0};
+    const struct sp_unit *unit = sp_tables_unit(tables, sp_prediction_table(prediction));
+    struct sp_config *open = sp_config_open(config, SP_OPEN_NUMBERS);
+    struct sp_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
+    *derivation = (struct sp_derivation){0};
+    const bool counted = sp_count_table(&derivation->count, tables, unit, sp_config_hyper(open), false) &&
+                         sp_count_table(&settled, tables, unit, sp_config_hyper(config), true);
+    if (counted) derive_prediction(derivation, &settled, prediction, sp_config_hyper(config));
+    else
+        sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s",
+                derivation->count.messages.data ? derivation->count.messages.data : settled.messages.data);
+    sp_count_free(&settled);
+    sp_config_free(open);
+    derivation->count.symbolic.settings = NULL; /* they were those of `open` */
+    if (counted) return derivation;
     sp_derivation_free(derivation);
     return NULL;
 }

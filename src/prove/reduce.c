@@ -23,6 +23,24 @@ void sp_values_free(struct sp_values *values)
     *values = (struct sp_values){0};
 }
 
+/* Comparisons whose two sides have values now become 0 or 1. */
+static const struct sp_poly *decide(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values,
+                                    bool *changed)
+{
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    for (size_t i = 0; poly && i < count->symbolic.comparison_count; i++) {
+        const struct sp_comparison comparison = count->symbolic.comparisons[i];
+        struct sp_rational value;
+        if (!sp_poly_uses(poly, comparison.atom)) continue;
+        const struct sp_poly *gap = sp_reduce(count, comparison.gap, values);
+        if (!gap || !sp_poly_is_constant(gap, &value)) continue;
+        const bool holds = comparison.equality ? value.num == 0 : value.num > 0;
+        poly = sp_poly_substitute(algebra, poly, comparison.atom, sp_poly_int(algebra, holds));
+        *changed = true;
+    }
+    return poly;
+}
+
 const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values)
 {
     for (int round = 0; round < MAX_ROUNDS; round++) {
@@ -33,7 +51,8 @@ const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *po
             if (!poly) return NULL;
             changed = true;
         }
-        if (!changed) break;
+        poly = decide(count, poly, values, &changed);
+        if (!poly || !changed) break;
     }
     return poly;
 }
@@ -54,6 +73,16 @@ void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bo
         if (conditions_only && !symbolic->algebra.atoms[symbol->atom].is_condition) continue;
         sp_values_add(values, symbol->atom, symbol->fallback);
     }
+}
+
+bool sp_holds_by_default(struct sp_count *count, size_t condition)
+{
+    struct sp_values defaults = {0};
+    struct sp_rational value;
+    sp_values_add_defaults(count, &defaults, false);
+    const struct sp_poly *truth = sp_reduce(count, sp_poly_atom(&count->symbolic.algebra, condition), &defaults);
+    sp_values_free(&defaults);
+    return truth && sp_poly_is_constant(truth, &value) && value.num != 0;
 }
 
 const struct sp_symbol_info *sp_symbol_of(const struct sp_count *count, size_t atom)

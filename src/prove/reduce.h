@@ -19,6 +19,8 @@ void sp_values_free(struct sp_values *values);
 const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values);
 /* Adds the default of every symbol that has none yet and that has a default; of conditions alone, or of all. */
 void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bool conditions_only);
+/* Whether a condition is true when every symbol has its default. */
+bool sp_holds_by_default(struct sp_count *count, size_t condition);
 /* The symbol of an atom, or NULL: an atom that is no symbol is opaque. */
 const struct sp_symbol_info *sp_symbol_of(const struct sp_count *count, size_t atom);
 /* True when the polynomial has only symbols and conditions in it, nothing opaque. */

@@ -1,81 +1,37 @@
 /* SPDX-License-Identifier: MIT
  * Which hyper-parameter, changed alone, gives a published total? All others get their values, what is left is a
- * polynomial in one symbol, and its integer roots are the answers. */
+ * polynomial in one symbol, and its integer roots are the answers; for a rounded total, the integers at which it is
+ * within the bounds that round to it. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "prove/printed.h"
 #include "prove/reduce.h"
+#include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 
-enum { MAX_ROOTS = 16 };
+enum { MAX_RANGES = 16 };
 
 struct sp_solutions {
     struct sp_arena arena;
+    const char *asked;
+    bool rounded;
     struct sp_solution *items;
     size_t count, capacity;
     const char **skipped;
     size_t skipped_count, skipped_capacity;
 };
 
-/* The value of a key in a configuration; absent when it is not there. */
-static struct sp_value configured(const struct sp_hyper *hyper, const char *key)
+static int plausibility(struct sp_range range)
 {
-    struct sp_value object = hyper->root;
-    char part[256];
-    for (const char *dot; (dot = strchr(key, '.')) && (size_t)(dot - key) < sizeof part; key = dot + 1) {
-        memcpy(part, key, (size_t)(dot - key));
-        part[dot - key] = '\0';
-        object = sp_value_member(object, part);
-    }
-    return sp_value_member(object, key);
-}
-
-/* The value of a definition of the table under the whole configuration: for symbols that are computed from keys. */
-static bool evaluated(struct sp_count *settled, const char *name, struct sp_rational *value)
-{
-    const struct sp_unit *unit = settled->table;
-    for (size_t i = 0; i < unit->definition_count; i++) {
-        if (strcmp(unit->definitions[i].name, name) != 0) continue;
-        struct sp_sym sym;
-        struct sp_values defaults = {0};
-        const struct sp_sym_env env = {.frame = settled->frame};
-        const struct sp_expr expr = {
-            .kind = SP_EXPR_NAME, .name = unit->definitions[i].name, .span = unit->definitions[i].span};
-        if (!sp_sym_eval(&settled->symbolic, &env, &expr, &sym) || sym.kind > SP_SYM_CONDITION) return false;
-        sp_values_add_defaults(settled, &defaults, false);
-        const struct sp_poly *poly = sp_reduce(settled, sym.poly, &defaults);
-        sp_values_free(&defaults);
-        return poly && sp_poly_is_constant(poly, value);
-    }
-    return false;
-}
-
-/* A value for every symbol that has one: from the configuration, else its default. */
-static struct sp_values all_values(struct sp_count *count, struct sp_count *settled, const struct sp_hyper *hyper)
-{
-    struct sp_algebra *algebra = &count->symbolic.algebra;
-    struct sp_values values = {0};
-    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
-        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
-        const struct sp_value value = configured(hyper, symbol->key);
-        struct sp_rational number;
-        if (value.type == SP_INT) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));
-        else if (value.type == SP_BOOL) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.boolean));
-        else if (!symbol->fallback && evaluated(settled, symbol->name, &number))
-            sp_values_add(&values, symbol->atom, sp_poly_rational(algebra, number));
-    }
-    sp_values_add_defaults(count, &values, false);
-    return values;
-}
-
-static int plausibility(int64_t value)
-{
-    if ((value & (value - 1)) == 0) return 4;
-    if (value % 64 == 0) return 3;
-    if (value % 8 == 0) return 2;
-    return value < 200; /* numbers of layers and heads are small */
+    for (int64_t power = 1; power > 0 && power <= range.last; power *= 2)
+        if (power >= range.first) return 4;
+    if (range.last / 64 * 64 >= range.first) return 3;
+    if (range.last / 8 * 8 >= range.first) return 2;
+    return range.first < 200; /* numbers of layers and heads are small */
 }
 
 /* How far the value is from the configured one, as a factor of it. */
@@ -100,131 +56,322 @@ static void skip(struct sp_solutions *solutions, const char *name)
     solutions->skipped[solutions->skipped_count++] = sp_arena_string(&solutions->arena, name);
 }
 
-/* The polynomial in one symbol that is left when all others have their values; NULL when others are left too. */
-static const struct sp_poly *univariate(struct sp_count *count, const struct sp_poly *poly,
-                                        const struct sp_values *values, size_t which)
+static size_t intersect(struct sp_range *a, size_t a_count, const struct sp_range *b, size_t b_count)
 {
-    struct sp_values others = {0};
-    for (size_t i = 0; i < values->count; i++)
-        if (values->atoms[i] != which) sp_values_add(&others, values->atoms[i], values->values[i]);
-    const struct sp_poly *reduced = sp_reduce(count, poly, &others);
-    sp_values_free(&others);
-    for (size_t atom = 0; reduced && atom < count->symbolic.algebra.atom_count; atom++)
-        if (atom != which && sp_poly_uses(reduced, atom)) return NULL;
-    return reduced;
+    struct sp_range both[MAX_RANGES] = {{0, 0}};
+    size_t count = 0;
+    for (size_t i = 0; i < a_count; i++)
+        for (size_t k = 0; k < b_count && count < MAX_RANGES; k++) {
+            const int64_t first = a[i].first > b[k].first ? a[i].first : b[k].first;
+            const int64_t last = a[i].last < b[k].last ? a[i].last : b[k].last;
+            if (first <= last) both[count++] = (struct sp_range){first, last};
+        }
+    memcpy(a, both, count * sizeof *a);
+    return count;
 }
 
-static void solve_for(struct sp_solutions *solutions, struct sp_count *count, const struct sp_poly *error,
-                      const struct sp_values *values, const struct sp_symbol_info *symbol)
+/* The integers at which a polynomial in one symbol is one of the wanted counts. */
+static size_t find_values(struct sp_algebra *algebra, const struct sp_poly *poly, size_t atom, struct sp_printed wanted,
+                          struct sp_range *ranges, bool *complete)
 {
-    int64_t roots[MAX_ROOTS];
-    bool complete;
-    struct sp_rational now = {0, 1};
-    const struct sp_poly *poly = univariate(count, error, values, symbol->atom);
-    if (!poly) skip(solutions, symbol->name);
-    if (!poly || !sp_poly_uses(poly, symbol->atom)) return;
-    const struct sp_poly *own = sp_reduce(count, sp_poly_atom(&count->symbolic.algebra, symbol->atom), values);
-    const bool known = own && sp_poly_is_constant(own, &now) && now.den == 1;
-    const size_t found = sp_poly_roots(&count->symbolic.algebra, poly, symbol->atom, roots, MAX_ROOTS, &complete);
-    if (!complete) skip(solutions, symbol->name);
-    for (size_t i = 0; i < found; i++) {
-        SP_GROW(solutions->items, solutions->count, solutions->capacity);
-        solutions->items[solutions->count++] = (struct sp_solution){
-            sp_arena_string(&solutions->arena, symbol->name), sp_arena_string(&solutions->arena, symbol->key),
-            known ? sp_arena_printf(&solutions->arena, "%" PRId64, now.num) : "", roots[i], plausibility(roots[i])};
+    const struct sp_poly *above = sp_poly_sub(algebra, poly, sp_poly_int(algebra, wanted.least));
+    const struct sp_poly *below = sp_poly_sub(algebra, sp_poly_int(algebra, wanted.most), poly);
+    struct sp_range others[MAX_RANGES];
+    int64_t roots[MAX_RANGES];
+    if (wanted.least == wanted.most) {
+        const size_t count = sp_poly_roots(algebra, above, atom, roots, MAX_RANGES, complete);
+        for (size_t i = 0; i < count; i++) ranges[i] = (struct sp_range){roots[i], roots[i]};
+        return count;
+    }
+    bool also;
+    const size_t count = sp_poly_ranges(algebra, above, atom, ranges, MAX_RANGES, complete);
+    const size_t other_count = sp_poly_ranges(algebra, below, atom, others, MAX_RANGES, &also);
+    *complete = *complete && also;
+    return *complete ? intersect(ranges, count, others, other_count) : 0;
+}
+
+static void add_solution(struct sp_solutions *solutions, const struct sp_symbol_info *symbol, const char *now,
+                         struct sp_range range)
+{
+    SP_GROW(solutions->items, solutions->count, solutions->capacity);
+    solutions->items[solutions->count++] =
+        (struct sp_solution){.name = sp_arena_string(&solutions->arena, symbol->name),
+                             .key = sp_arena_string(&solutions->arena, symbol->key),
+                             .configured = now,
+                             .value = range.first,
+                             .last = range.last,
+                             .plausibility = plausibility(range)};
+}
+
+/* ---- one hyper-parameter left open ---- */
+
+/* The hyper-parameters of a prediction, as values. */
+struct known {
+    struct sp_arena arena;
+    const char **keys;
+    struct sp_value *values;
+    bool *is_default;
+    size_t count;
+};
+
+static void read_known(struct known *known, const struct sp_prediction *prediction)
+{
+    const size_t count = sp_prediction_hyperparameter_count(prediction);
+    known->keys = sp_arena_array(&known->arena, count, sizeof *known->keys);
+    known->values = sp_arena_array(&known->arena, count, sizeof *known->values);
+    known->is_default = sp_arena_array(&known->arena, count, sizeof *known->is_default);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        struct sp_error error = {0};
+        if (!sp_value_parse_json(&known->arena, hyper.value, strlen(hyper.value), &known->values[known->count], &error))
+            continue;
+        known->keys[known->count] = sp_arena_string(&known->arena, hyper.name);
+        known->is_default[known->count++] = strncmp(hyper.from, "default", 7) == 0;
     }
 }
 
-/* The K of a symbol that is at(K, n), one side of a pair; NULL for any other. */
-static const char *pair_of(struct sp_count *count, const struct sp_symbol_info *symbol)
+/* All but one key given; its defaults stay open with `defaults` false, and follow from the open one. */
+static struct sp_config *all_but(const struct known *known, size_t open, bool defaults)
 {
-    const char *comma = strrchr(symbol->key, ',');
-    if (strncmp(symbol->key, "at(", 3) != 0 || !comma) return NULL;
-    return sp_arena_copy(&count->symbolic.algebra.arena, symbol->key + 3, (size_t)(comma - symbol->key - 3));
+    struct sp_config *config = sp_config_new();
+    for (size_t i = 0; i < known->count; i++)
+        if (i != open && (defaults || !known->is_default[i]))
+            sp_config_set_value(config, known->keys[i], known->values[i], "known");
+    return config;
 }
 
-/* One value for both sides is one hyper-parameter: its symbols become the first of them, under the name of the key. */
-static const struct sp_poly *join_sides(struct sp_count *count, const struct sp_poly *poly,
-                                        const struct sp_hyper *hyper)
+static size_t only_atom(const struct sp_count *count, const struct sp_poly *poly)
 {
-    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
-        struct sp_symbol_info *first = &count->symbolic.symbols[i];
-        const char *key = pair_of(count, first);
-        if (!key || configured(hyper, key).type == SP_LIST) continue;
-        for (size_t k = i + 1; k < count->symbolic.symbol_count; k++) {
-            const char *other = pair_of(count, &count->symbolic.symbols[k]);
-            const struct sp_poly *joined = sp_poly_atom(&count->symbolic.algebra, first->atom);
-            if (other && strcmp(key, other) == 0)
-                poly = sp_poly_substitute(&count->symbolic.algebra, poly, count->symbolic.symbols[k].atom, joined);
-            if (!poly) return NULL;
-        }
+    size_t found = SIZE_MAX;
+    for (size_t atom = 0; atom < count->symbolic.algebra.atom_count; atom++) {
+        if (!sp_poly_uses(poly, atom)) continue;
+        if (found != SIZE_MAX) return SIZE_MAX;
+        found = atom;
+    }
+    return found;
+}
+
+struct question {
+    const struct sp_tables *tables;
+    const struct sp_unit *table;
+    const char *group;
+    struct sp_printed wanted;
+};
+
+static void add_solutions(struct sp_solutions *solutions, struct sp_count *count, const struct question *question,
+                          const struct sp_poly *poly, size_t atom, const char *key, int64_t now)
+{
+    struct sp_range ranges[MAX_RANGES];
+    bool complete;
+    const struct sp_symbol_info *symbol = sp_symbol_of(count, atom);
+    const struct sp_symbol_info shown = {atom, symbol ? symbol->name : key, key, NULL};
+    const size_t found = find_values(&count->symbolic.algebra, poly, atom, question->wanted, ranges, &complete);
+    if (!complete) skip(solutions, key);
+    const char *configured = sp_arena_printf(&solutions->arena, "%" PRId64, now);
+    for (size_t i = 0; i < found; i++) add_solution(solutions, &shown, configured, ranges[i]);
+}
+
+/* A symbol of the open hyper-parameter: itself, or one side of it when it is a pair. */
+static bool is_open(const struct sp_symbol_info *symbol, const char *open)
+{
+    const size_t length = strlen(open);
+    const bool side = strncmp(symbol->key, "at(", 3) == 0 && strncmp(symbol->key + 3, open, length) == 0 &&
+                      symbol->key[3 + length] == ',';
+    return side || strcmp(symbol->key, open) == 0;
+}
+
+/* One value stands for both sides: their symbols become the first of them. */
+static const struct sp_poly *join_sides(struct sp_count *count, const struct sp_poly *poly, const char *open)
+{
+    const struct sp_poly *first = NULL;
+    for (size_t i = 0; poly && i < count->symbolic.symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+        if (!is_open(symbol, open)) continue;
+        if (first) poly = sp_poly_substitute(&count->symbolic.algebra, poly, symbol->atom, first);
+        else first = sp_poly_atom(&count->symbolic.algebra, symbol->atom);
     }
     return poly;
 }
 
-/* As it is called in the answer. */
-static struct sp_symbol_info named(struct sp_count *count, struct sp_symbol_info symbol, const struct sp_hyper *hyper)
+/* The count as a polynomial: every symbol but the open one replaced by its default. NULL when it cannot be had. */
+static const struct sp_poly *open_count(struct sp_count *count, const struct question *question, const char *open)
 {
-    const char *key = pair_of(count, &symbol);
-    if (key && configured(hyper, key).type != SP_LIST) symbol.name = symbol.key = key;
-    return symbol;
+    const struct sp_poly *poly = sp_count_group(count, question->group);
+    struct sp_values defaults = {0};
+    if (!poly) return NULL;
+    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+        if (symbol->fallback && !is_open(symbol, open)) sp_values_add(&defaults, symbol->atom, symbol->fallback);
+    }
+    poly = sp_reduce(count, poly, &defaults);
+    sp_values_free(&defaults);
+    return poly;
 }
 
-static bool solve(struct sp_solutions *solutions, struct sp_count *count, struct sp_count *settled,
-                  const struct sp_hyper *hyper, const char *group, uint64_t total, struct sp_error *error)
+/* One side of a pair: the other has its value. */
+static void solve_sides(struct sp_solutions *solutions, struct sp_count *count, const struct question *question,
+                        const struct sp_poly *poly, const char *key, struct sp_value pair)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
-    const struct sp_poly *poly = sp_count_group(count, group);
-    if (!poly) return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the table has no group [%s]", group);
-    if (total > INT64_MAX) return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the total does not fit in 63 bits");
-    struct sp_values values = all_values(count, settled, hyper);
-    poly = join_sides(count, sp_poly_sub(algebra, poly, sp_poly_int(algebra, (int64_t)total)), hyper);
-    for (size_t i = 0; poly && i < count->symbolic.symbol_count; i++) {
-        const struct sp_symbol_info symbol = named(count, count->symbolic.symbols[i], hyper);
-        if (!algebra->atoms[symbol.atom].is_condition && sp_poly_uses(poly, symbol.atom))
-            solve_for(solutions, count, poly, &values, &symbol);
+    for (size_t side = 0; side < pair.count; side++) {
+        const struct sp_poly *own = poly;
+        for (size_t other = 0; own && other < pair.count; other++) {
+            const char *name = sp_arena_printf(&algebra->arena, "at(%s, %zu)", key, other);
+            const struct sp_symbol_info *symbol = sp_sym_symbol(&count->symbolic, name);
+            if (other != side && symbol && pair.items[other].type == SP_INT)
+                own = sp_poly_substitute(algebra, own, symbol->atom, sp_poly_int(algebra, pair.items[other].integer));
+        }
+        const size_t atom = own ? only_atom(count, own) : SIZE_MAX;
+        if (atom != SIZE_MAX && pair.items[side].type == SP_INT)
+            add_solutions(solutions, count, question, own, atom, sp_arena_printf(&algebra->arena, "%s[%zu]", key, side),
+                          pair.items[side].integer);
     }
-    sp_values_free(&values);
+}
+
+/* False when the count is no polynomial in this hyper-parameter alone. */
+static bool solve_for(struct sp_solutions *solutions, const struct question *question, const struct known *known,
+                      size_t open, bool defaults)
+{
+    struct sp_count count;
+    struct sp_config *config = all_but(known, open, defaults);
+    const struct sp_value value = known->values[open];
+    bool good =
+        sp_count_table(&count, question->tables, question->table, sp_config_hyper(config), value.type == SP_INT);
+    const struct sp_poly *poly = good ? open_count(&count, question, known->keys[open]) : NULL;
+    if (value.type == SP_INT) poly = join_sides(&count, poly, known->keys[open]);
+    const size_t atom = poly ? only_atom(&count, poly) : SIZE_MAX;
+    struct sp_rational rest;
+    if (!poly || count.symbolic.algebra.failed) good = false;
+    else if (value.type == SP_LIST) solve_sides(solutions, &count, question, poly, known->keys[open], value);
+    else if (atom != SIZE_MAX) add_solutions(solutions, &count, question, poly, atom, known->keys[open], value.integer);
+    else good = sp_poly_is_constant(poly, &rest); /* the count does not depend on it */
+    sp_count_free(&count);
+    sp_config_free(config);
+    return good;
+}
+
+static bool is_pair(struct sp_value value)
+{
+    return value.type == SP_LIST && value.count == 2 && value.items[0].type == SP_INT && value.items[1].type == SP_INT;
+}
+
+static void solve_all(struct sp_solutions *solutions, const struct question *question, const struct known *known)
+{
+    for (size_t i = 0; i < known->count; i++) {
+        if (known->values[i].type != SP_INT && !is_pair(known->values[i])) continue;
+        if (!solve_for(solutions, question, known, i, false) && !solve_for(solutions, question, known, i, true))
+            skip(solutions, known->keys[i]);
+    }
     if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
-    return !algebra->failed || sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s", algebra->failed);
 }
 
-/* Texts and lists of the configuration are fixed, numbers stay open. */
-static struct sp_config *texts_only(const struct sp_config *config)
+static bool check_question(const struct question *question, const struct sp_prediction *prediction,
+                           struct sp_error *error)
 {
-    struct sp_config *texts = sp_config_new();
-    const struct sp_value root = sp_config_hyper(config)->root;
-    for (size_t i = 0; i < root.count; i++)
-        if (root.members[i].value.type == SP_STRING)
-            sp_config_set_value(texts, root.members[i].key, root.members[i].value, "config");
-    return texts;
+    bool known = !question->group || strcmp(question->group, "total") == 0;
+    for (size_t i = 0; !known && i < sp_prediction_group_count(prediction); i++)
+        known = strcmp(sp_prediction_group(prediction, i).name, question->group) == 0;
+    return known || sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the table has no group [%s]", question->group);
 }
 
-struct sp_solutions *sp_solve(const struct sp_tables *tables, const char *table, const struct sp_config *config,
-                              const char *group, uint64_t total, struct sp_error *error)
+/* The one hyper-parameter that the table needs and the configuration lacks: it can be solved for as well. NULL when
+ * none is missing, or more than one. */
+static const char *missing_key(const struct question *question, const struct sp_config *config, struct sp_arena *arena)
 {
-    struct sp_count count = {0}, settled = {0};
+    struct sp_count count;
+    const char *missing = NULL;
+    size_t found = 0;
+    if (sp_count_table(&count, question->tables, question->table, sp_config_hyper(config), true))
+        for (size_t i = 0; i < count.symbolic.symbol_count; i++) {
+            const struct sp_symbol_info *symbol = &count.symbolic.symbols[i];
+            if (symbol->fallback || !sp_poly_uses(count.total, symbol->atom)) continue;
+            if (count.symbolic.algebra.atoms[symbol->atom].is_condition) continue;
+            missing = sp_arena_string(arena, symbol->key);
+            found++;
+        }
+    sp_count_free(&count);
+    return found == 1 ? missing : NULL;
+}
+
+/* Predicts with 1 in the place of what is missing, only to see all the others. */
+static bool solve_missing(struct sp_solutions *solutions, const struct question *question,
+                          const struct sp_config *config, const char *key, struct sp_error *error)
+{
+    struct known known = {0};
+    struct sp_config *filled = sp_config_variant(config);
+    sp_config_set_value(filled, key, sp_value_int(1), "solve");
+    struct sp_prediction *prediction = sp_predict(question->tables, question->table->name, filled, error);
+    const bool good = prediction && check_question(question, prediction, error);
+    if (good) read_known(&known, prediction);
+    for (size_t i = 0; i < known.count; i++)
+        if (strcmp(known.keys[i], key) == 0 && !solve_for(solutions, question, &known, i, true))
+            skip(solutions, known.keys[i]);
+    for (size_t i = 0; i < solutions->count; i++) solutions->items[i].configured = "";
+    sp_prediction_free(prediction);
+    sp_config_free(filled);
+    sp_arena_free(&known.arena);
+    return good;
+}
+
+static bool predict_and_solve(struct sp_solutions *solutions, const struct question *question,
+                              const struct sp_config *config, struct sp_error *error)
+{
+    struct known known = {0};
+    const char *missing = missing_key(question, config, &solutions->arena);
+    if (missing) return solve_missing(solutions, question, config, missing, error);
+    struct sp_prediction *prediction = sp_predict(question->tables, question->table->name, config, error);
+    const bool good = prediction && check_question(question, prediction, error);
+    if (good) {
+        read_known(&known, prediction);
+        solve_all(solutions, question, &known);
+    }
+    sp_prediction_free(prediction);
+    sp_arena_free(&known.arena);
+    return good;
+}
+
+static struct sp_solutions *solutions_of(const struct sp_tables *tables, const char *table,
+                                         const struct sp_config *config, const char *group, const char *asked,
+                                         struct sp_printed wanted, struct sp_error *error)
+{
     const struct sp_unit *unit = sp_tables_unit(tables, table);
     if (!unit || !unit->is_table) {
         sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", table);
         return NULL;
     }
-    struct sp_config *texts = texts_only(config);
     struct sp_solutions *solutions = sp_realloc(NULL, 1, sizeof *solutions);
-    *solutions = (struct sp_solutions){0};
-    const bool counted = sp_count_table(&count, tables, unit, sp_config_hyper(texts), false) &&
-                         sp_count_table(&settled, tables, unit, sp_config_hyper(config), true);
-    if (!counted)
-        sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s",
-                count.messages.data ? count.messages.data : settled.messages.data);
-    const bool good = counted && solve(solutions, &count, &settled, sp_config_hyper(config), group, total, error);
-    sp_count_free(&count);
-    sp_count_free(&settled);
-    sp_config_free(texts);
-    if (good) return solutions;
+    *solutions = (struct sp_solutions){.rounded = wanted.least != wanted.most};
+    solutions->asked = sp_arena_string(&solutions->arena, asked);
+    const struct question question = {tables, unit, group, wanted};
+    if (predict_and_solve(solutions, &question, config, error)) return solutions;
     sp_solutions_free(solutions);
     return NULL;
 }
+
+struct sp_solutions *sp_solve(const struct sp_tables *tables, const char *table, const struct sp_config *config,
+                              const char *group, uint64_t total, struct sp_error *error)
+{
+    char asked[32];
+    if (total > INT64_MAX) {
+        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the total does not fit in 63 bits");
+        return NULL;
+    }
+    snprintf(asked, sizeof asked, "%" PRIu64, total);
+    return solutions_of(tables, table, config, group, asked, (struct sp_printed){(int64_t)total, (int64_t)total},
+                        error);
+}
+
+struct sp_solutions *sp_solve_rounded(const struct sp_tables *tables, const char *table, const struct sp_config *config,
+                                      const char *group, const char *figure, struct sp_error *error)
+{
+    struct sp_printed wanted;
+    if (sp_printed_read(figure, &wanted)) return solutions_of(tables, table, config, group, figure, wanted, error);
+    sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "'%s': expected a figure such as 65M or 1.5B", figure);
+    return NULL;
+}
+
+const char *sp_solutions_asked(const struct sp_solutions *solutions) { return solutions->asked; }
+bool sp_solutions_rounded(const struct sp_solutions *solutions) { return solutions->rounded; }
 
 void sp_solutions_free(struct sp_solutions *solutions)
 {

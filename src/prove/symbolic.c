@@ -15,6 +15,7 @@ void sp_symbolic_free(struct sp_symbolic *symbolic)
 {
     free(symbolic->symbols);
     free(symbolic->depends);
+    free(symbolic->comparisons);
     sp_algebra_free(&symbolic->algebra);
 }
 
@@ -166,10 +167,20 @@ static bool as_condition(struct sp_symbolic *symbolic, struct sp_span span, stru
 
 static bool is_key(const struct sp_sym_env *env, const struct sp_expr *expr);
 
-static struct sp_value fixed(const struct sp_symbolic *symbolic, const char *path)
+static void mark_read(struct sp_symbolic *symbolic, const char *path)
+{
+    const struct sp_value root = symbolic->settings->root;
+    const size_t length = strcspn(path, ".");
+    for (size_t i = 0; i < root.count && i < 64; i++)
+        if (strncmp(root.members[i].key, path, length) == 0 && !root.members[i].key[length])
+            symbolic->settings_read |= (uint64_t)1 << i;
+}
+
+static struct sp_value fixed(struct sp_symbolic *symbolic, const char *path)
 {
     struct sp_value object = symbolic->settings ? symbolic->settings->root : (struct sp_value){.type = SP_OBJECT};
     char part[256];
+    if (symbolic->settings) mark_read(symbolic, path);
     for (const char *dot; (dot = strchr(path, '.')) && (size_t)(dot - path) < sizeof part; path = dot + 1) {
         memcpy(part, path, (size_t)(dot - path));
         part[dot - path] = '\0';
@@ -189,11 +200,24 @@ static void add_symbol(struct sp_symbolic *symbolic, size_t atom, const char *na
 
 /* A hyper-parameter that stays open, called `name` in formulas. Its kind is that of its default; a number without one.
  */
+static const struct sp_symbol_info *symbol_of_key(const struct sp_symbolic *symbolic, const char *key,
+                                                  bool is_condition)
+{
+    for (size_t i = 0; i < symbolic->symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols[i];
+        if (strcmp(symbol->key, key) == 0 && symbolic->algebra.atoms[symbol->atom].is_condition == is_condition)
+            return symbol;
+    }
+    return NULL;
+}
+
 static struct sp_sym open_symbol(struct sp_symbolic *symbolic, const char *name, const char *key,
                                  const struct sp_sym *fallback)
 {
     if (fallback && fallback->kind >= SP_SYM_VALUE) return *fallback;
     const bool is_condition = fallback && fallback->kind == SP_SYM_CONDITION;
+    const struct sp_symbol_info *same = symbol_of_key(symbolic, key, is_condition);
+    if (same) name = same->name; /* whatever each place calls it, a hyper-parameter is one symbol */
     const struct sp_poly *poly = sp_sym_opaque(symbolic, is_condition, 0, name);
     add_symbol(symbolic, poly->terms[0].factors[0].atom,
                poly->count ? symbolic->algebra.atoms[poly->terms[0].factors[0].atom].text : name, key,
@@ -201,11 +225,18 @@ static struct sp_sym open_symbol(struct sp_symbolic *symbolic, const char *name,
     return is_condition ? condition(poly) : sp_sym_of_poly(poly);
 }
 
+static const struct sp_expr *behind_alias(const struct sp_sym_env *env, const struct sp_expr *expr);
+static bool is_side(const struct sp_sym_env *env, const struct sp_expr *expr);
+
 static const char *key_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
 {
     if (expr->kind == SP_EXPR_NAME)
         return sp_arena_printf(&symbolic->algebra.arena, "%s%s", env->frame->path, expr->name);
-    return sp_arena_printf(&symbolic->algebra.arena, "%s.%s", key_path(symbolic, env, expr->args[0]), expr->name);
+    if (expr->kind == SP_EXPR_CALL) /* one side of a pair, see is_side */
+        return sp_arena_printf(&symbolic->algebra.arena, "at(%s, %d)", key_path(symbolic, env, expr->args[0]),
+                               (int)expr->args[1]->value.integer);
+    return sp_arena_printf(&symbolic->algebra.arena, "%s.%s", key_path(symbolic, env, behind_alias(env, expr->args[0])),
+                           expr->name);
 }
 
 static const struct sp_sym *given(const struct sp_sym_frame *frame, const char *key)
@@ -227,6 +258,17 @@ static struct sp_sym bare_key(struct sp_symbolic *symbolic, const struct sp_sym_
     return open_symbol(symbolic, name ? name : path, path, NULL);
 }
 
+/* Whether an expression looks at a key that is fixed: len(id2label). Then it has a value, and its default does not
+ * count.
+ */
+static bool reads_setting(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    if (is_key(env, expr)) return sp_value_is_set(fixed(symbolic, key_path(symbolic, env, expr)));
+    for (size_t i = 0; i < expr->count; i++)
+        if (reads_setting(symbolic, env, expr->args[i])) return true;
+    return false;
+}
+
 /* a default b default c, where some of a, b are keys: one symbol with c as its default. */
 static bool chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                   const char *name, struct sp_sym *out)
@@ -234,22 +276,31 @@ static bool chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, co
     const char *path = NULL;
     const struct sp_expr *last = expr;
     for (; last->kind == SP_EXPR_DEFAULT; last = last->args[1]) {
-        if (!is_key(env, last->args[0])) continue;
-        const struct sp_sym *by_table =
-            last->args[0]->kind == SP_EXPR_NAME ? given(env->frame, last->args[0]->name) : NULL;
-        const char *here = key_path(symbolic, env, last->args[0]);
-        const struct sp_value value = fixed(symbolic, here);
-        if (!path) path = here;
+        const bool side = is_side(env, last->args[0]);
+        if (!side && !is_key(env, last->args[0])) {
+            if (reads_setting(symbolic, env, last->args[0])) return sp_sym_eval(symbolic, env, last->args[0], out);
+            continue;
+        }
+        const struct sp_expr *key = side ? last->args[0]->args[0] : last->args[0];
+        const struct sp_sym *by_table = key->kind == SP_EXPR_NAME ? given(env->frame, key->name) : NULL;
+        const struct sp_value value = fixed(symbolic, key_path(symbolic, env, key));
+        if (!path) path = key_path(symbolic, env, last->args[0]);
         if (!by_table && !sp_value_is_set(value)) continue;
+        if (side) return sp_sym_eval(symbolic, env, last->args[0], out);
         *out = by_table ? *by_table : sp_sym_of_value(symbolic, value);
         return true;
     }
-    if (is_key(env, last)) {
-        *out = bare_key(symbolic, env, last, name);
-        return true;
-    }
     struct sp_sym fallback;
-    if (!sp_sym_eval(symbolic, env, last, &fallback)) return false;
+    if (is_key(env, last) || is_side(env, last)) { /* the default is another hyper-parameter, unless that is fixed */
+        const bool side = is_side(env, last);
+        const struct sp_value value = fixed(symbolic, key_path(symbolic, env, side ? last->args[0] : last));
+        if (!side) fallback = bare_key(symbolic, env, last, path ? NULL : name);
+        else if (!sp_sym_eval(symbolic, env, last, &fallback)) return false;
+        if (!path || sp_value_is_set(value)) {
+            *out = fallback;
+            return true;
+        }
+    } else if (!sp_sym_eval(symbolic, env, last, &fallback)) return false;
     if (path && !sym_depends(symbolic, fallback)) *out = open_symbol(symbolic, name ? name : path, path, &fallback);
     else *out = fallback; /* layer_types[i] default ...: the list is taken as absent */
     return true;
@@ -289,7 +340,7 @@ static const struct sp_sym_binding *binding_of(const struct sp_sym_env *env, con
 
 static bool is_key(const struct sp_sym_env *env, const struct sp_expr *expr)
 {
-    if (expr->kind == SP_EXPR_MEMBER) return is_key(env, expr->args[0]);
+    if (expr->kind == SP_EXPR_MEMBER) return is_key(env, behind_alias(env, expr->args[0]));
     if (expr->kind != SP_EXPR_NAME) return false;
     if (binding_of(env, expr->name) || local_definition(env, expr->name)) return false;
     if (param_index(env, expr->name) != SIZE_MAX || unit_definition(env, expr->name) != SIZE_MAX) return false;
@@ -298,11 +349,59 @@ static bool is_key(const struct sp_sym_env *env, const struct sp_expr *expr)
     return is_key(&outer, expr);
 }
 
+/* enc = config_encoder: what the name stands for. */
+static const struct sp_expr *behind_alias(const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    for (int steps = 0; steps < 8 && expr->kind == SP_EXPR_NAME && !binding_of(env, expr->name); steps++) {
+        const size_t definition = unit_definition(env, expr->name);
+        if (definition == SIZE_MAX || env->frame->unit->definitions[definition].is_function) break;
+        expr = env->frame->unit->definitions[definition].expr;
+    }
+    return expr;
+}
+
+/* at(key, 0): one side of a pair. */
+static bool is_side(const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    return expr->kind == SP_EXPR_CALL && expr->count == 2 && strcmp(expr->name, "at") == 0 &&
+           is_key(env, expr->args[0]) && expr->args[1]->kind == SP_EXPR_LITERAL && expr->args[1]->value.type == SP_INT;
+}
+
+/* Whether a short name is free for a part: neither the table nor another key has it. */
+static bool is_free(const struct sp_symbolic *symbolic, const char *name)
+{
+    for (size_t i = 0; symbolic->root && i < symbolic->root->definition_count; i++)
+        if (strcmp(symbolic->root->definitions[i].name, name) == 0) return false;
+    return sp_map_get(&symbolic->algebra.names, name) == SIZE_MAX;
+}
+
 /* The name of a definition is the symbol's, when the definition is a key with or without defaults. In a sub-table the
  * key itself is: its short names would clash with those of the table around it. */
-static const char *symbol_name(const struct sp_sym_env *env, const struct sp_definition *definition)
+static const char *symbol_name(const struct sp_symbolic *symbolic, const struct sp_sym_env *env,
+                               const struct sp_definition *definition)
 {
-    return env->frame->unit->is_table && !*env->frame->path ? definition->name : NULL;
+    if (*env->frame->path) return NULL;
+    return env->frame->unit->is_table || is_free(symbolic, definition->name) ? definition->name : NULL;
+}
+
+static void add_comparison(struct sp_symbolic *symbolic, struct sp_comparison added)
+{
+    for (size_t i = 0; i < symbolic->comparison_count; i++)
+        if (symbolic->comparisons[i].atom == added.atom) return;
+    SP_GROW(symbolic->comparisons, symbolic->comparison_count, symbolic->comparison_capacity);
+    symbolic->comparisons[symbolic->comparison_count++] = added;
+}
+
+/* A comparison that gets another name stays one. */
+static void rename_comparison(struct sp_symbolic *symbolic, size_t from, size_t to)
+{
+    for (size_t i = 0; i < symbolic->comparison_count; i++) {
+        struct sp_comparison comparison = symbolic->comparisons[i];
+        if (comparison.atom != from) continue;
+        comparison.atom = to;
+        add_comparison(symbolic, comparison);
+        return;
+    }
 }
 
 /* What a definition of the table computes, when it is no polynomial, is known by the name of the definition. */
@@ -313,9 +412,12 @@ static void name_opaque(struct sp_symbolic *symbolic, const char *name, struct s
     const struct sp_term *term = &sym->poly->terms[0];
     if (term->factors[0].exponent != 1 || term->coefficient.num != 1 || term->coefficient.den != 1) return;
     for (size_t i = 0; i < symbolic->symbol_count; i++)
-        if (symbolic->symbols[i].atom == term->factors[0].atom) return; /* has a name already */
-    const char *text = symbolic->algebra.atoms[term->factors[0].atom].text;
+        if (symbolic->symbols[i].atom == term->factors[0].atom && strncmp(symbolic->symbols[i].name, "at(", 3) != 0)
+            return; /* has a name already */
+    const size_t before = term->factors[0].atom;
+    const char *text = symbolic->algebra.atoms[before].text;
     sym->poly = sp_sym_opaque(symbolic, !number, 0, name);
+    rename_comparison(symbolic, before, sym->poly->terms[0].factors[0].atom);
     add_symbol(symbolic, sym->poly->terms[0].factors[0].atom, name, text, NULL);
 }
 
@@ -323,9 +425,9 @@ static bool define(struct sp_symbolic *symbolic, const struct sp_sym_env *env, c
                    struct sp_sym *out)
 {
     const struct sp_expr *expr = definition->expr;
-    const char *name = symbol_name(env, definition);
+    const char *name = symbol_name(symbolic, env, definition);
     if (expr->kind == SP_EXPR_DEFAULT) return chain(symbolic, env, expr, name, out);
-    if (is_key(env, expr)) {
+    if (is_key(env, expr) && !env->outer) { /* in a claim it is a key of the table */
         *out = bare_key(symbolic, env, expr, name);
         return true;
     }
@@ -407,6 +509,14 @@ static struct sp_sym opaque_of(struct sp_symbolic *symbolic, bool is_condition, 
     const struct sp_poly *poly =
         sp_sym_opaque(symbolic, is_condition, sym_depends(symbolic, a) | sym_depends(symbolic, b), text);
     return is_condition ? condition(poly) : sp_sym_of_poly(poly);
+}
+
+static struct sp_sym comparison(struct sp_symbolic *symbolic, bool equality, const char *text,
+                                const struct sp_poly *gap)
+{
+    const struct sp_sym sym = opaque_of(symbolic, true, text, sp_sym_of_poly(gap), sp_sym_of_poly(gap));
+    add_comparison(symbolic, (struct sp_comparison){sym.poly->terms[0].factors[0].atom, gap, equality});
+    return sym;
 }
 
 static const char *bracketed(struct sp_symbolic *symbolic, const struct sp_poly *poly)
@@ -491,7 +601,7 @@ static struct sp_sym less(struct sp_symbolic *symbolic, const struct sp_poly *a,
     if (sp_poly_is_zero(b) && is_positive_symbol(symbolic, a)) return truth(symbolic, false);
     const char *text =
         sp_arena_printf(&symbolic->algebra.arena, "%s < %s", sp_sym_text(symbolic, a), sp_sym_text(symbolic, b));
-    return opaque_of(symbolic, true, text, sp_sym_of_poly(a), sp_sym_of_poly(b));
+    return comparison(symbolic, false, text, gap);
 }
 
 static struct sp_sym negated(struct sp_symbolic *symbolic, struct sp_sym sym)
@@ -524,19 +634,21 @@ static bool order(struct sp_symbolic *symbolic, const struct sp_expr *expr, stru
 
 static struct sp_sym equal(struct sp_symbolic *symbolic, struct sp_sym a, struct sp_sym b)
 {
-    struct sp_rational gap;
+    struct sp_rational difference;
     const bool numbers = a.kind <= SP_SYM_CONDITION && b.kind <= SP_SYM_CONDITION;
-    if (numbers && sp_poly_is_constant(sp_poly_sub(&symbolic->algebra, a.poly, b.poly), &gap))
-        return truth(symbolic, gap.num == 0);
+    const struct sp_poly *gap = numbers ? sp_poly_sub(&symbolic->algebra, a.poly, b.poly) : NULL;
+    if (gap && sp_poly_is_constant(gap, &difference)) return truth(symbolic, difference.num == 0);
     if (a.kind == SP_SYM_VALUE && b.kind == SP_SYM_VALUE) return truth(symbolic, sp_values_equal(a.value, b.value));
     const char *left = sym_text(symbolic, a), *right = sym_text(symbolic, b);
     const char *text = sp_arena_printf(&symbolic->algebra.arena, "%s == %s", left, right);
-    return opaque_of(symbolic, true, text, a, b);
+    return gap ? comparison(symbolic, true, text, gap) : opaque_of(symbolic, true, text, a, b);
 }
 
 static struct sp_sym member_of_list(struct sp_symbolic *symbolic, struct sp_sym item, struct sp_sym list)
 {
     struct sp_rational number;
+    const bool texts = list.kind == SP_SYM_VALUE && list.value.type == SP_STRING && item.kind == SP_SYM_VALUE;
+    if (texts && item.value.type == SP_STRING) return truth(symbolic, strstr(list.value.string, item.value.string));
     if (list.kind == SP_SYM_VALUE && list.value.type == SP_LIST) {
         struct sp_value value = item.value;
         bool known = item.kind == SP_SYM_VALUE || list.value.count == 0, found = false;
@@ -794,6 +906,8 @@ static struct sp_sym apply(struct sp_symbolic *symbolic, const struct sp_expr *e
     if (known && expr->function->apply(values, expr->count, &result, &problem))
         return sp_sym_of_value(symbolic, result);
     const struct sp_poly *poly = sp_sym_opaque(symbolic, is_condition, depends, atom);
+    if (strcmp(expr->name, "at") == 0 && !depends)
+        add_symbol(symbolic, poly->terms[0].factors[0].atom, atom, atom, NULL);
     return is_condition ? condition(poly) : sp_sym_of_poly(poly);
 }
 
@@ -808,7 +922,27 @@ static bool call_builtin(struct sp_symbolic *symbolic, const struct sp_sym_env *
     return true;
 }
 
-/* Every hyper-parameter is taken to be given: none is absent or null. */
+/* absent(key), null(key): a case, of which a hyper-parameter that is not given and not null is the usual one. */
+static bool presence(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                     struct sp_sym *out)
+{
+    const bool asks_absent = strcmp(expr->name, "absent") == 0;
+    struct sp_sym usual = truth(symbolic, asks_absent);
+    if (!is_key(env, expr->args[0])) {
+        *out = truth(symbolic, false);
+        return true;
+    }
+    const char *path = key_path(symbolic, env, expr->args[0]);
+    const struct sp_value value = fixed(symbolic, path);
+    if (value.type != SP_ABSENT || symbolic->scalars) {
+        *out = truth(symbolic, value.type == (asks_absent ? SP_ABSENT : SP_NULL));
+        return true;
+    }
+    const char *name = sp_arena_printf(&symbolic->algebra.arena, "[%s(%s)]", expr->name, path);
+    *out = open_symbol(symbolic, name, name, &usual);
+    return true;
+}
+
 static bool call(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                  struct sp_sym *out)
 {
@@ -821,10 +955,7 @@ static bool call(struct sp_symbolic *symbolic, const struct sp_sym_env *env, con
         return call(symbolic, &outer, expr, out);
     }
     if (!expr->function) return sp_sym_fail(symbolic, expr->span, "there is no function '%s'", expr->name);
-    if (expr->function->sees_absent) {
-        *out = truth(symbolic, false);
-        return true;
-    }
+    if (expr->function->sees_absent) return presence(symbolic, env, expr, out);
     return call_builtin(symbolic, env, expr, out);
 }
 

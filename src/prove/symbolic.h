@@ -34,9 +34,20 @@ struct sp_symbol_info {
     const struct sp_poly *fallback; /* its default in terms of other symbols, or NULL */
 };
 
+/* A condition that compares two numbers: it is decided as soon as these have values. */
+struct sp_comparison {
+    size_t atom;
+    const struct sp_poly *gap;
+    bool equality; /* holds when the gap is 0; otherwise when it is above 0 */
+};
+
 struct sp_symbolic {
     struct sp_algebra algebra;
+    const struct sp_unit *root;      /* the table that is counted */
     const struct sp_hyper *settings; /* what the user fixed, or NULL */
+    uint64_t settings_read;          /* which members of it were looked at, as bits; those from 64 on are not told */
+    struct sp_comparison *comparisons;
+    size_t comparison_count, comparison_capacity;
     struct sp_symbol_info *symbols;
     size_t symbol_count, symbol_capacity;
     uint64_t *depends; /* for each atom: the loop indices that are in it, as bits */

@@ -13,6 +13,13 @@ struct sp_probe {
     const struct sp_file *file;
     const unsigned char *head; /* min(size, SP_PROBE_BYTES) bytes */
     size_t head_length;
+    bool deep; /* no reader knew the head: now a probe may look further into the file */
+};
+
+/* Where the bytes of a tensor lie in its file, or why they cannot be read from there. */
+struct sp_place {
+    uint64_t begin, end;
+    const char *obstacle; /* static; when `end` is 0 */
 };
 
 struct sp_reader {
@@ -24,6 +31,10 @@ struct sp_reader {
      * Never reads tensor data. sp_inventory_finish is called by the caller, after the last file. */
     bool (*index)(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
                   struct sp_error *error);
+    /* Finds the places of the tensors of `file` that `index` gave none, where finding each costs a look into the file
+     * that only those need who read data. Places are as many as tensors; the others' are left alone. May be NULL. */
+    bool (*locate)(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
+                   struct sp_place *places, struct sp_error *error);
 };
 
 /* The reader for a file by its content, or NULL with an error that names what the file looks like. */

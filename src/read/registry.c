@@ -54,22 +54,32 @@ static bool unrecognised(const struct sp_probe *probe, struct sp_error *error)
     return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "not a checkpoint in any format that is read here");
 }
 
+static const struct sp_reader *surest(const struct sp_probe *probe, unsigned *bits)
+{
+    const struct sp_reader *best = NULL;
+    *bits = 0;
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        const unsigned here = readers[i]->probe(probe);
+        if (here <= *bits) continue;
+        best = readers[i];
+        *bits = here;
+    }
+    return best;
+}
+
 const struct sp_reader *sp_reader_for(const struct sp_file *file, struct sp_error *error)
 {
     unsigned char head[SP_PROBE_BYTES];
     const size_t length = file->size < sizeof head ? (size_t)file->size : sizeof head;
+    unsigned bits;
     if (!sp_file_read(file, 0, head, length, error)) return NULL;
-    const struct sp_probe probe = {file, head, length};
-    const struct sp_reader *best = NULL;
-    unsigned best_bits = 0;
-    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
-        const unsigned bits = readers[i]->probe(&probe);
-        if (bits > best_bits) {
-            best = readers[i];
-            best_bits = bits;
-        }
+    struct sp_probe probe = {file, head, length, false};
+    const struct sp_reader *best = surest(&probe, &bits);
+    if (bits <= 1) {
+        probe.deep = true;
+        best = surest(&probe, &bits);
     }
-    if (best_bits == 1 && lookalike(&probe)) best = NULL; /* a name is no proof: git-lfs pointers keep it */
+    if (bits == 1 && lookalike(&probe)) best = NULL; /* a name is no proof: git-lfs pointers keep it */
     if (!best) unrecognised(&probe, error);
     return best;
 }

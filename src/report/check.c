@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "compare/check.h"
-#include "report/common.h"
+#include "report/findings.h"
 #include "report/json.h"
 #include "report/prediction.h"
 #include "report/table.h"
@@ -76,6 +76,10 @@ static void json_finding(struct sp_writer *json, const struct sp_check *check, c
     }
     sp_write_key(json, "message");
     sp_write_string(json, finding->message);
+    if (finding->reason) {
+        sp_write_key(json, "reason");
+        sp_write_string(json, finding->reason);
+    }
     if (finding->cause != SP_NONE) {
         sp_write_key(json, "cause");
         sp_write_string(json, check->causes[finding->cause].id);
@@ -93,8 +97,8 @@ static void put_json(const struct sp_check *check, struct sp_text *text)
     sp_write_string(&json, sp_verdict_name(check->verdict));
     sp_write_key(&json, "table");
     sp_write_string(&json, sp_prediction_table(check->prediction));
-    sp_json_hyperparameters(&json, check->prediction);
-    sp_json_predicted_totals(&json, "predicted", check->prediction);
+    sp_json_hyperparameters(&json, check->prediction, NULL);
+    sp_json_predicted_totals(&json, "predicted", check->prediction, NULL);
     json_found(&json, check);
     sp_write_key(&json, "causes");
     sp_write_open(&json, '[');
@@ -123,19 +127,6 @@ static enum sp_color verdict_color(enum sp_verdict verdict)
     return verdict == SP_VERDICT_MATCH       ? SP_COLOR_GREEN
            : verdict == SP_VERDICT_EXPLAINED ? SP_COLOR_YELLOW
                                              : SP_COLOR_RED;
-}
-
-static enum sp_color severity_color(enum sp_severity severity)
-{
-    return severity == SP_SEVERITY_ERROR     ? SP_COLOR_RED
-           : severity == SP_SEVERITY_WARNING ? SP_COLOR_YELLOW
-                                             : SP_COLOR_DIM;
-}
-
-static struct sp_text *labelled(struct sp_table *table, const char *label)
-{
-    sp_text_puts(sp_table_cell(table), label);
-    return sp_table_cell(table);
 }
 
 static void put_table_line(const struct sp_check *check, struct sp_text *cell)
@@ -180,37 +171,22 @@ static void put_subject(const struct sp_check *check, struct sp_text *text, cons
 {
     static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
     struct sp_table table = {.columns = columns, .column_count = 2};
-    struct sp_text *cell = labelled(&table, "checkpoint");
+    struct sp_text *cell = sp_labelled(&table, "checkpoint");
     sp_put_visible(cell, sp_inventory_path(check->inventory));
     sp_text_printf(cell, " (%s)", sp_inventory_format(check->inventory));
-    put_table_line(check, labelled(&table, "table"));
-    put_predicted(check, labelled(&table, "predicted"));
-    put_found(check, labelled(&table, "found"));
+    put_table_line(check, sp_labelled(&table, "table"));
+    put_predicted(check, sp_labelled(&table, "predicted"));
+    put_found(check, sp_labelled(&table, "found"));
     sp_table_render(&table, text, options);
     sp_table_free(&table);
 }
 
-static void put_heading(struct sp_text *text, const struct sp_report_options *options, const char *heading)
-{
-    sp_text_puts(text, "\n");
-    sp_color_puts(text, options->color, SP_COLOR_BOLD, heading);
-    sp_text_puts(text, "\n");
-}
-
-static void put_severity(struct sp_text *text, const struct sp_report_options *options, enum sp_severity severity)
-{
-    const char *name = sp_severity_name(severity);
-    sp_text_puts(text, "  ");
-    sp_color_puts(text, options->color, severity_color(severity), name);
-    sp_text_pad(text, 9 - strlen(name));
-}
-
 static void put_causes(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
 {
-    if (check->cause_count) put_heading(text, options, "causes");
+    if (check->cause_count) sp_put_heading(text, options, "causes");
     for (size_t i = 0; i < check->cause_count; i++) {
         const struct sp_cause *cause = &check->causes[i];
-        put_severity(text, options, cause->severity);
+        sp_put_severity(text, options, cause->severity);
         sp_put_visible(text, cause->message);
         sp_text_puts(text, "\n");
         if (!cause->hint) continue;
@@ -223,13 +199,14 @@ static void put_causes(const struct sp_check *check, struct sp_text *text, const
 static void put_finding(struct sp_text *text, const struct sp_report_options *options, const char *name, size_t count,
                         const struct sp_finding *finding)
 {
-    put_severity(text, options, finding->severity);
+    sp_put_severity(text, options, finding->severity);
     sp_put_visible(text, name);
     sp_text_puts(text, " ");
     sp_put_visible(text, finding->message);
     if (!strcmp(finding->id, "missing")) sp_text_printf(text, ": %s", finding->expected);
     if (!strcmp(finding->id, "unexpected")) sp_text_printf(text, ": %s", finding->found);
     if (count > 1) sp_text_printf(text, " (%zu tensors)", count);
+    sp_put_reason(text, finding->reason);
     sp_text_puts(text, "\n");
 }
 
@@ -264,7 +241,7 @@ static void put_findings(const struct sp_check *check, struct sp_text *text, con
     size_t count = 0;
     for (size_t i = 0; i < check->finding_count; i++) count += heading_of(&check->findings[i]) == heading;
     if (!count) return;
-    put_heading(text, &options->report, heading);
+    sp_put_heading(text, &options->report, heading);
     if (options->all) put_each(check, text, &options->report, heading);
     else put_groups(check, text, &options->report, heading);
 }

@@ -13,9 +13,35 @@
 #include "report/table.h"
 #include "shapeproof/report.h"
 
+/* ---- formulas, when there are any ---- */
+
+/* NULL when there is none for the group. */
+static const char *formula_of(const struct sp_derivation *forms, const char *group)
+{
+    for (size_t i = 0; forms && i < sp_derivation_formula_count(forms); i++)
+        if (strcmp(sp_derivation_formula(forms, i).group, group) == 0) return sp_derivation_formula(forms, i).text;
+    return NULL;
+}
+
+/* What a hyper-parameter is called in them, or NULL. */
+static const char *symbol_of(const struct sp_derivation *forms, const char *key)
+{
+    for (size_t i = 0; forms && i < sp_derivation_symbol_count(forms); i++)
+        if (strcmp(sp_derivation_symbol(forms, i).key, key) == 0) return sp_derivation_symbol(forms, i).name;
+    return NULL;
+}
+
 /* ---- JSON: shapeproof.predict/1 ---- */
 
-void sp_json_hyperparameters(struct sp_writer *json, const struct sp_prediction *prediction)
+static void json_optional(struct sp_writer *json, const char *key, const char *value)
+{
+    if (!value) return;
+    sp_write_key(json, key);
+    sp_write_string(json, value);
+}
+
+void sp_json_hyperparameters(struct sp_writer *json, const struct sp_prediction *prediction,
+                             const struct sp_derivation *forms)
 {
     sp_write_key(json, "hyperparameters");
     sp_write_open(json, '[');
@@ -28,12 +54,14 @@ void sp_json_hyperparameters(struct sp_writer *json, const struct sp_prediction 
         sp_write_raw(json, hyper.value);
         sp_write_key(json, "from");
         sp_write_string(json, hyper.from);
+        json_optional(json, "symbol", symbol_of(forms, hyper.name));
         sp_write_close(json);
     }
     sp_write_close(json);
 }
 
-void sp_json_predicted_totals(struct sp_writer *json, const char *key, const struct sp_prediction *prediction)
+void sp_json_predicted_totals(struct sp_writer *json, const char *key, const struct sp_prediction *prediction,
+                              const struct sp_derivation *forms)
 {
     const struct sp_predicted_totals totals = sp_prediction_totals(prediction);
     sp_write_key(json, key);
@@ -46,6 +74,7 @@ void sp_json_predicted_totals(struct sp_writer *json, const char *key, const str
     sp_write_number(json, totals.unique_parameters);
     sp_write_key(json, "buffers");
     sp_write_number(json, totals.buffers);
+    json_optional(json, "formula", formula_of(forms, "total"));
     sp_write_close(json);
 }
 
@@ -76,7 +105,7 @@ static void json_tensor(struct sp_writer *json, const struct sp_prediction *pred
     sp_write_close(json);
 }
 
-static void put_json(const struct sp_prediction *prediction, struct sp_text *text)
+static void put_json(const struct sp_prediction *prediction, const struct sp_derivation *forms, struct sp_text *text)
 {
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
@@ -84,7 +113,7 @@ static void put_json(const struct sp_prediction *prediction, struct sp_text *tex
     sp_write_string(&json, "shapeproof.predict/1");
     sp_write_key(&json, "table");
     sp_write_string(&json, sp_prediction_table(prediction));
-    sp_json_hyperparameters(&json, prediction);
+    sp_json_hyperparameters(&json, prediction, forms);
     sp_write_key(&json, "tensors");
     sp_write_open(&json, '[');
     for (size_t i = 0; i < sp_prediction_count(prediction); i++)
@@ -99,27 +128,31 @@ static void put_json(const struct sp_prediction *prediction, struct sp_text *tex
         sp_write_string(&json, group.name);
         sp_write_key(&json, "parameters");
         sp_write_number(&json, group.parameters);
+        json_optional(&json, "formula", formula_of(forms, group.name));
         sp_write_close(&json);
     }
     sp_write_close(&json);
-    sp_json_predicted_totals(&json, "totals", prediction);
+    sp_json_predicted_totals(&json, "totals", prediction, forms);
     sp_write_close(&json);
 }
 
 /* ---- text ---- */
 
 static void put_hyperparameters(const struct sp_prediction *prediction, struct sp_text *text,
-                                const struct sp_report_options *options)
+                                const struct sp_predict_options *options)
 {
-    static const struct sp_column columns[] = {{"hyper-parameter", false}, {"value", false}, {"from", false}};
-    struct sp_table table = {.columns = columns, .column_count = 3};
+    static const struct sp_column columns[] = {
+        {"hyper-parameter", false}, {"symbol", false}, {"value", false}, {"from", false}};
+    struct sp_table table = {.columns = columns, .column_count = 4};
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        const char *symbol = symbol_of(options->forms, hyper.name);
         sp_put_visible(sp_table_cell(&table), hyper.name);
+        sp_put_visible(sp_table_cell(&table), symbol ? symbol : "");
         sp_put_cut(sp_table_cell(&table), hyper.value, 48);
         sp_put_visible(sp_table_cell(&table), hyper.from);
     }
-    sp_table_render(&table, text, options);
+    sp_table_render(&table, text, &options->report);
     sp_table_free(&table);
 }
 
@@ -148,7 +181,16 @@ static void put_line(const struct sp_prediction *prediction, struct sp_table *ta
     put_note(prediction, tensor, sp_table_cell(table));
 }
 
-static void put_group(const struct sp_prediction *prediction, struct sp_table *table, size_t group)
+static void put_formula(struct sp_text *cell, const struct sp_derivation *forms, const char *group)
+{
+    const char *formula = formula_of(forms, group);
+    if (!formula || strcmp(formula, "0") == 0) return;
+    sp_text_puts(cell, "= ");
+    sp_put_visible(cell, formula);
+}
+
+static void put_group(const struct sp_prediction *prediction, struct sp_table *table, size_t group,
+                      const struct sp_derivation *forms)
 {
     const struct sp_group info = sp_prediction_group(prediction, group);
     struct sp_text *cell = sp_table_cell(table);
@@ -160,7 +202,7 @@ static void put_group(const struct sp_prediction *prediction, struct sp_table *t
     sp_table_cell(table);
     sp_text_grouped(sp_table_cell(table), info.parameters);
     sp_table_color(table, SP_COLOR_BOLD);
-    sp_table_cell(table);
+    put_formula(sp_table_cell(table), forms, info.name);
 }
 
 /* Tensors share a line when all but their indices is the same; the key stands for all that. */
@@ -211,7 +253,7 @@ static void put_tensors(const struct sp_prediction *prediction, struct sp_text *
         size_t used = 0;
         for (size_t i = 0; i < count; i++)
             if (sp_prediction_tensor(prediction, i)->group == group) members[used++] = i;
-        put_group(prediction, &table, group);
+        put_group(prediction, &table, group, options->forms);
         put_group_lines(prediction, &table, members, used, options->all);
     }
     sp_table_render(&table, text, &options->report);
@@ -219,25 +261,24 @@ static void put_tensors(const struct sp_prediction *prediction, struct sp_text *
     free(members);
 }
 
-static void put_totals(const struct sp_prediction *prediction, struct sp_text *text,
-                       const struct sp_report_options *options)
+static void put_total(struct sp_table *table, const char *name, uint64_t number, const struct sp_derivation *forms)
 {
-    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
+    sp_text_puts(sp_table_cell(table), name);
+    sp_text_grouped(sp_table_cell(table), number);
+    put_formula(sp_table_cell(table), forms, "total");
+}
+
+static void put_totals(const struct sp_prediction *prediction, struct sp_text *text,
+                       const struct sp_predict_options *options)
+{
+    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}, {NULL, false}};
     const struct sp_predicted_totals totals = sp_prediction_totals(prediction);
-    struct sp_table table = {.columns = columns, .column_count = 2};
-    sp_text_puts(sp_table_cell(&table), "tensors");
-    sp_text_grouped(sp_table_cell(&table), totals.tensors);
-    sp_text_puts(sp_table_cell(&table), "parameters");
-    sp_text_grouped(sp_table_cell(&table), totals.unique_parameters);
-    if (totals.parameters != totals.unique_parameters) {
-        sp_text_puts(sp_table_cell(&table), "with ties twice");
-        sp_text_grouped(sp_table_cell(&table), totals.parameters);
-    }
-    if (totals.buffers) {
-        sp_text_puts(sp_table_cell(&table), "buffers");
-        sp_text_grouped(sp_table_cell(&table), totals.buffers);
-    }
-    sp_table_render(&table, text, options);
+    struct sp_table table = {.columns = columns, .column_count = 3};
+    put_total(&table, "tensors", totals.tensors, NULL);
+    put_total(&table, "parameters", totals.unique_parameters, options->forms);
+    if (totals.parameters != totals.unique_parameters) put_total(&table, "with ties twice", totals.parameters, NULL);
+    if (totals.buffers) put_total(&table, "buffers", totals.buffers, NULL);
+    sp_table_render(&table, text, &options->report);
     sp_table_free(&table);
 }
 
@@ -248,16 +289,16 @@ char *sp_report_predict(const struct sp_prediction *prediction, const struct sp_
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->report.format == SP_REPORT_JSON) {
-        put_json(prediction, &text);
+        put_json(prediction, options->forms, &text);
         return sp_text_take(&text, length);
     }
     sp_text_puts(&text, "table ");
     sp_color_puts(&text, options->report.color, SP_COLOR_BOLD, sp_prediction_table(prediction));
     sp_text_puts(&text, "\n\n");
-    put_hyperparameters(prediction, &text, &options->report);
+    put_hyperparameters(prediction, &text, options);
     sp_text_puts(&text, "\n");
     put_tensors(prediction, &text, options);
     sp_text_puts(&text, "\n");
-    put_totals(prediction, &text, &options->report);
+    put_totals(prediction, &text, options);
     return sp_text_take(&text, length);
 }

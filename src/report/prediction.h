@@ -4,9 +4,12 @@
 #define SP_REPORT_PREDICTION_H
 
 #include "report/json.h"
-#include "shapeproof/prediction.h"
+#include "shapeproof/prove.h"
 
-void sp_json_hyperparameters(struct sp_writer *json, const struct sp_prediction *prediction);
-void sp_json_predicted_totals(struct sp_writer *json, const char *key, const struct sp_prediction *prediction);
+/* With the symbols and formulas of `forms`, if that is not NULL. */
+void sp_json_hyperparameters(struct sp_writer *json, const struct sp_prediction *prediction,
+                             const struct sp_derivation *forms);
+void sp_json_predicted_totals(struct sp_writer *json, const char *key, const struct sp_prediction *prediction,
+                              const struct sp_derivation *forms);
 
 #endif

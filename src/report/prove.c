@@ -26,11 +26,13 @@ static void json_proof(struct sp_writer *json, const struct sp_proof *proof)
     sp_write_open_line(json, '{');
     json_pair(json, "table", proof->table);
     json_pair(json, "claim", proof->claim);
+    json_optional(json, "given", proof->given);
     json_pair(json, "verdict", sp_verdict_on_claim_name(proof->verdict));
     json_optional(json, "difference", proof->difference);
     json_optional(json, "counterexample", proof->counterexample);
     json_optional(json, "cases", proof->cases);
     json_optional(json, "source", proof->source);
+    json_optional(json, "correction", proof->correction);
     sp_write_key(json, "erratum");
     sp_write_bool(json, proof->erratum);
     sp_write_key(json, "as_expected");
@@ -83,10 +85,12 @@ static void put_proof(const struct sp_proof *proof, struct sp_text *text, bool c
     sp_put_visible(text, proof->claim);
     if (proof->verdict == SP_TESTED) sp_text_printf(text, " (at %zu points)", proof->points);
     sp_text_puts(text, "\n");
+    put_detail(text, "given ", proof->given);
     put_detail(text, "", proof->difference);
     put_detail(text, "at ", proof->counterexample);
     put_detail(text, "", proof->cases);
     put_detail(text, "source: ", proof->source);
+    put_detail(text, "correct: ", proof->correction);
     if (proof->erratum && !proof->as_expected) put_detail(text, "", "marked as an erratum, and not refuted");
 }
 
@@ -210,25 +214,36 @@ char *sp_report_derive(const char *table, const struct sp_derivation *derivation
 
 /* ---- solve ---- */
 
-static void solve_json(const char *table, uint64_t total, const struct sp_solutions *solutions, struct sp_text *text)
+static void json_solution(struct sp_writer *json, const struct sp_solution *solution, bool rounded)
 {
+    sp_write_open_line(json, '{');
+    json_pair(json, "name", solution->name);
+    json_pair(json, "key", solution->key);
+    sp_write_key(json, rounded ? "first" : "value");
+    sp_write_number(json, (uint64_t)solution->value);
+    if (rounded && solution->last != INT64_MAX) {
+        sp_write_key(json, "last");
+        sp_write_number(json, (uint64_t)solution->last);
+    }
+    json_optional(json, "configured", solution->configured);
+    sp_write_close(json);
+}
+
+static void solve_json(const char *table, const struct sp_solutions *solutions, struct sp_text *text)
+{
+    const bool rounded = sp_solutions_rounded(solutions);
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
     json_pair(&json, "schema", "shapeproof.solve/1");
     json_pair(&json, "table", table);
-    sp_write_key(&json, "total");
-    sp_write_number(&json, total);
+    sp_write_key(&json, rounded ? "rounds_to" : "total");
+    if (rounded) sp_write_string(&json, sp_solutions_asked(solutions));
+    else sp_write_raw(&json, sp_solutions_asked(solutions));
     sp_write_key(&json, "solutions");
     sp_write_open(&json, '[');
     for (size_t i = 0; i < sp_solutions_count(solutions); i++) {
         const struct sp_solution solution = sp_solutions_get(solutions, i);
-        sp_write_open_line(&json, '{');
-        json_pair(&json, "name", solution.name);
-        json_pair(&json, "key", solution.key);
-        sp_write_key(&json, "value");
-        sp_write_number(&json, (uint64_t)solution.value);
-        json_optional(&json, "configured", solution.configured);
-        sp_write_close(&json);
+        json_solution(&json, &solution, rounded);
     }
     sp_write_close(&json);
     sp_write_key(&json, "skipped");
@@ -239,38 +254,54 @@ static void solve_json(const char *table, uint64_t total, const struct sp_soluti
     sp_write_close(&json);
 }
 
-static void solve_text(uint64_t total, const struct sp_solutions *solutions, struct sp_text *text,
-                       const struct sp_report_options *options)
+/* "1024", or "41004..41208" */
+static void put_values(struct sp_text *text, const struct sp_solution *solution)
 {
-    static const struct sp_column columns[] = {
+    sp_text_printf(text, "%" PRId64, solution->value);
+    if (solution->last == INT64_MAX) sp_text_puts(text, "..");
+    else if (solution->last != solution->value) sp_text_printf(text, "..%" PRId64, solution->last);
+}
+
+static void put_solutions(const struct sp_solutions *solutions, struct sp_text *text,
+                          const struct sp_report_options *options)
+{
+    static const struct sp_column exact[] = {
         {"symbol", false}, {"hyper-parameter", false}, {"value", true}, {"instead of", true}};
-    struct sp_table table = {.columns = columns, .column_count = 4};
+    static const struct sp_column rounded[] = {
+        {"symbol", false}, {"hyper-parameter", false}, {"values", true}, {"now", true}};
+    struct sp_table table = {.columns = sp_solutions_rounded(solutions) ? rounded : exact, .column_count = 4};
     for (size_t i = 0; i < sp_solutions_count(solutions); i++) {
         const struct sp_solution solution = sp_solutions_get(solutions, i);
         sp_put_visible(sp_table_cell(&table), solution.name);
         sp_put_visible(sp_table_cell(&table), solution.key);
-        sp_text_printf(sp_table_cell(&table), "%" PRId64, solution.value);
+        put_values(sp_table_cell(&table), &solution);
         sp_put_visible(sp_table_cell(&table), solution.configured);
     }
-    if (sp_solutions_count(solutions)) sp_table_render(&table, text, options);
+    sp_table_render(&table, text, options);
+    sp_table_free(&table);
+}
+
+static void solve_text(const struct sp_solutions *solutions, struct sp_text *text,
+                       const struct sp_report_options *options)
+{
+    if (sp_solutions_count(solutions)) put_solutions(solutions, text, options);
     else {
         sp_text_puts(text, "no single hyper-parameter gives ");
-        sp_text_grouped(text, total);
+        sp_put_visible(text, sp_solutions_asked(solutions));
         sp_text_puts(text, " parameters\n");
     }
-    sp_table_free(&table);
     for (size_t i = 0; i < sp_solutions_skipped_count(solutions); i++)
         sp_text_printf(text, "%s%s%s", i ? ", " : "not tried, since no exact answer can be computed: ",
                        sp_solutions_skipped(solutions, i), i + 1 == sp_solutions_skipped_count(solutions) ? "\n" : "");
 }
 
-char *sp_report_solve(const char *table, uint64_t total, const struct sp_solutions *solutions,
-                      const struct sp_report_options *options, size_t *length)
+char *sp_report_solve(const char *table, const struct sp_solutions *solutions, const struct sp_report_options *options,
+                      size_t *length)
 {
     static const struct sp_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->format == SP_REPORT_JSON) solve_json(table, total, solutions, &text);
-    else solve_text(total, solutions, &text, options);
+    if (options->format == SP_REPORT_JSON) solve_json(table, solutions, &text);
+    else solve_text(solutions, &text, options);
     return sp_text_take(&text, length);
 }

@@ -299,6 +299,22 @@ static void two_hyperparameters(void **state)
     model_close(&model);
 }
 
+/* Where both dimensions of one tensor are wrong, only both settings together help; the hint says so. */
+static void two_dimensions_of_one_tensor(void **state)
+{
+    BEGIN(GPT2_SMALL);
+    model_resize(&model, "transformer.wpe.weight", 1024, 512);
+    model_resize(&model, "*", 768, 512);
+    model_resize(&model, "*", 2304, 1536);
+    model_resize(&model, "*", 3072, 2048);
+    assert_string_equal(model_check(&model), "differs: n_embd is 768 in config.json, the file has 512 (147 tensors); "
+                                             "n_positions is 1024 in config.json, the file has 512 (1 tensor)");
+    assert_string_equal(sp_check_cause(model.check, 0)->hint, "with --set n_embd=512 these 147 findings vanish");
+    assert_string_equal(sp_check_cause(model.check, 1)->hint,
+                        "with --set n_positions=512 --set n_embd=512 this finding vanishes");
+    model_close(&model);
+}
+
 static void three_hyperparameters(void **state)
 {
     BEGIN(BERT_BASE);
@@ -683,6 +699,7 @@ int main(void)
         cmocka_unit_test(one_alteration),
         cmocka_unit_test(vocabulary_and_layer_and_prefix),
         cmocka_unit_test(two_hyperparameters),
+        cmocka_unit_test(two_dimensions_of_one_tensor),
         cmocka_unit_test(three_hyperparameters),
         cmocka_unit_test(prefix_and_one_missing),
         cmocka_unit_test(holes_in_the_layers),

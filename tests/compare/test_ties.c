@@ -95,7 +95,8 @@ static void one_storage_of_another_shape(void **state)
     model_share(&model, "lm_head.weight", "0");
     model_share(&model, "model.embed_tokens.weight", "0");
     model_resize(&model, "*", 320, 321);
-    assert_string_equal(model_check_memory(&model), "differs: vocab_size is 320 in config.json, the file has 321 (2 tensors)");
+    assert_string_equal(model_check_memory(&model),
+                        "differs: vocab_size is 320 in config.json, the file has 321 (2 tensors)");
     assert_int_equal(sp_check_cause_count(model.check), 1);
     model_close(&model);
 }

@@ -100,6 +100,12 @@ static size_t check_expressions(const struct block *block)
     return wrong;
 }
 
+/* tests/docs.sh runs the commands, on claims that it saves; the grammar is for people. */
+static bool is_for_others(const char *type)
+{
+    return strcmp(type, "console") == 0 || strcmp(type, "claims") == 0 || strcmp(type, "ebnf") == 0;
+}
+
 static void examples(void **state)
 {
     (void)state;
@@ -116,7 +122,7 @@ static void examples(void **state)
             wrong += check_table(table, &block);
         } else if (strcmp(block.type, "expressions") == 0) {
             wrong += check_expressions(&block);
-        } else if (strcmp(block.type, "console") != 0 && strcmp(block.type, "ebnf") != 0) {
+        } else if (!is_for_others(block.type)) {
             print_error("docs/language.md:%zu: a block of an unknown type '%s'\n", block.line, block.type);
             wrong++;
         }

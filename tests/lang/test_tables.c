@@ -153,104 +153,6 @@ static void test_unknown_classes(void **state)
     refuses("opt", "OPTForSequenceClassification");
 }
 
-/* ---- Sockeye 1.18: Zhang 2019, nparam ---- */
-
-#define SOCKEYE_RNN                                                                                                    \
-    "vocab_size_src=49410", "vocab_size_trg=42767", "num_embed=[512, 512]", "num_layers=[2, 2]", "rnn_num_hidden=512"
-
-static void test_sockeye_rnn(void **state)
-{
-    (void)state;
-    struct sp_prediction *prediction = predict("sockeye_rnn", SETTINGS(SOCKEYE_RNN, "rnn_attention_type=dot"));
-    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, 79638799);
-    assert_int_equal(sp_prediction_totals(prediction).tensors, 34);
-    assert_int_equal(group(prediction, "enc2decinit"), 1050624);
-    assert_int_equal(group(prediction, "hidden"), 524800);
-    assert_int_equal(group(prediction, "decoder_lx"), 5251072);
-    assert_int_equal(group(prediction, "birnn"), 1576960);
-    assert_int_equal(group(prediction, "encoder_lx"), 2101248);
-    assert_int_equal(group(prediction, "io"), 69134095);
-    sp_prediction_free(prediction);
-}
-
-static void test_sockeye_rnn_variants(void **state)
-{
-    (void)state;
-    assert_int_equal(totals("sockeye_rnn", SETTINGS(SOCKEYE_RNN)).unique_parameters, 80163599);
-    const struct sp_predicted_totals tied =
-        totals("sockeye_rnn", SETTINGS(SOCKEYE_RNN, "rnn_attention_type=dot", "weight_tying=true"));
-    assert_int_equal(tied.unique_parameters, 57742095);
-    assert_int_equal(tied.tensors, 33);
-}
-
-/* An embedding of the target of another width than that of the source: the decoder reads its own. */
-static void test_sockeye_rnn_target_width(void **state)
-{
-    (void)state;
-    struct sp_prediction *prediction =
-        predict("sockeye_rnn", SETTINGS("vocab_size_src=10", "vocab_size_trg=20", "num_embed=[6, 8]", "num_layers=2",
-                                        "rnn_num_hidden=4", "rnn_cell_type=gru"));
-    assert_int_equal(tensor(prediction, "encoder_birnn_forward_l0_i2h_weight")->shape[1], 6);
-    assert_int_equal(tensor(prediction, "decoder_rnn_l0_i2h_weight")->shape[0], 3 * 4);
-    assert_int_equal(tensor(prediction, "decoder_rnn_l0_i2h_weight")->shape[1], 8 + 4);
-    sp_prediction_free(prediction);
-}
-
-/* Rows of its table of counts: cells, depths and widths at 30000 merges. */
-static void test_sockeye_rnn_table(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *layers, *cell, *embed, *hidden;
-        uint64_t total;
-    } rows[] = {
-        {"num_layers=1", "rnn_cell_type=lstm", "num_embed=256", "rnn_num_hidden=256", 23616852},
-        {"num_layers=1", "rnn_cell_type=gru", "num_embed=1024", "rnn_num_hidden=512", 80040532},
-        {"num_layers=2", "rnn_cell_type=lstm", "num_embed=512", "rnn_num_hidden=512", 54816852},
-        {"num_layers=4", "rnn_cell_type=gru", "num_embed=512", "rnn_num_hidden=1024", 113877588},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct sp_predicted_totals sum =
-            totals("sockeye_rnn", SETTINGS("vocab_size_src=30004", "vocab_size_trg=28244", "rnn_attention_type=dot",
-                                           rows[i].layers, rows[i].cell, rows[i].embed, rows[i].hidden));
-        assert_int_equal(sum.unique_parameters, rows[i].total);
-    }
-}
-
-#define SOCKEYE_TRANSFORMER "vocab_size_src=29624", "vocab_size_trg=28059", "num_layers=[1, 1]", "num_embed=[512, 512]"
-
-/* The published total is that of 1024, the published list of shapes that of 300. */
-static void test_sockeye_transformer(void **state)
-{
-    (void)state;
-    const char *wide = "transformer_feed_forward_num_hidden=1024", *list = "transformer_feed_forward_num_hidden=300";
-    struct sp_prediction *prediction = predict("sockeye_transformer", SETTINGS(SOCKEYE_TRANSFORMER, list));
-    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, 47696883);
-    assert_int_equal(sp_prediction_totals(prediction).tensors, 34);
-    assert_int_equal(group(prediction, "decoder_att"), 2099200);
-    assert_int_equal(group(prediction, "decoder_ff"), 309036);
-    assert_int_equal(group(prediction, "decoder_final"), 1024);
-    assert_int_equal(group(prediction, "encoder_att"), 1049600);
-    assert_int_equal(group(prediction, "encoder_ff"), 309036);
-    assert_int_equal(group(prediction, "encoder_final"), 1024);
-    assert_int_equal(group(prediction, "io"), 43927963);
-    sp_prediction_free(prediction);
-    assert_int_equal(totals("sockeye_transformer", SETTINGS(SOCKEYE_TRANSFORMER, wide)).unique_parameters, 49181083);
-    assert_int_equal(
-        totals("sockeye_transformer", SETTINGS(SOCKEYE_TRANSFORMER, wide, "weight_tying=true")).unique_parameters,
-        34814875);
-}
-
-/* Norms after the blocks instead of before them: as many, less the two final ones. */
-static void test_sockeye_transformer_post_norm(void **state)
-{
-    (void)state;
-    const struct sp_predicted_totals sum =
-        totals("sockeye_transformer", SETTINGS(SOCKEYE_TRANSFORMER, "transformer_feed_forward_num_hidden=1024",
-                                               "transformer_preprocess=\"\"", "transformer_postprocess=drn"));
-    assert_int_equal(sum.unique_parameters, 49181083 - 4 * 512);
-}
-
 /* ---- the Transformer of zh-jp 2024 ---- */
 
 static void test_pytorch_transformer(void **state)
@@ -339,12 +241,6 @@ int main(void)
         cmocka_unit_test_teardown(test_gpt2_untied, free_config),
         cmocka_unit_test_teardown(test_llama3_8b, free_config),
         cmocka_unit_test_teardown(test_unknown_classes, free_config),
-        cmocka_unit_test_teardown(test_sockeye_rnn, free_config),
-        cmocka_unit_test_teardown(test_sockeye_rnn_variants, free_config),
-        cmocka_unit_test_teardown(test_sockeye_rnn_target_width, free_config),
-        cmocka_unit_test_teardown(test_sockeye_rnn_table, free_config),
-        cmocka_unit_test_teardown(test_sockeye_transformer, free_config),
-        cmocka_unit_test_teardown(test_sockeye_transformer_post_norm, free_config),
         cmocka_unit_test_teardown(test_pytorch_transformer, free_config),
         cmocka_unit_test_teardown(test_bert_extras, free_config),
         cmocka_unit_test_teardown(test_deepseek_v3, free_config),

@@ -108,7 +108,7 @@ static const struct sp_poly *sum_of_atoms(struct sp_algebra *m, size_t count)
 {
     static const struct sp_poly *atoms[10000];
     for (size_t i = 0; i < count; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "a%zu", i);
         atoms[i] = sp_poly_atom(m, sp_atom_symbol(m, name));
     }

@@ -185,7 +185,7 @@ static unsigned probe(const char *path)
     assert_true(sp_file_open(&file, AT_FDCWD, path, &error));
     const size_t length = file.size < sizeof head ? (size_t)file.size : sizeof head;
     assert_true(sp_file_read(&file, 0, head, length, &error));
-    const unsigned bits = sp_reader_hdf5.probe(&(struct sp_probe){&file, head, length});
+    const unsigned bits = sp_reader_hdf5.probe(&(struct sp_probe){&file, head, length, true});
     sp_file_close(&file);
     return bits;
 }

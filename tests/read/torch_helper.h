@@ -26,7 +26,7 @@ static inline struct sp_inventory *index_open_file(const struct sp_file *file, s
     const size_t length = file->size < sizeof head ? (size_t)file->size : sizeof head;
     struct sp_inventory *inventory = sp_inventory_new(file->path);
     assert_true(sp_file_read(file, 0, head, length, error));
-    const struct sp_probe probe = {file, head, length};
+    const struct sp_probe probe = {file, head, length, true};
     const bool legacy = sp_reader_torch_legacy.probe(&probe) > 0;
     const struct sp_reader *reader = legacy ? &sp_reader_torch_legacy : &sp_reader_zip;
     const uint32_t index = sp_inventory_add_file(inventory, file->path);

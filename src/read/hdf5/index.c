@@ -77,7 +77,10 @@ static bool take_tensor(struct decoder *d)
     set_dtype(tensor, &wire);
     set_shape(tensor, &wire, arena);
     sp_map_add(&d->storages, tensor->storage, d->inventory->count - 1);
-    if (wire.flags & SP_WIRE_BIG_ENDIAN && !d->big_endian++) d->first_big_endian = tensor->name;
+    if (wire.flags & SP_WIRE_BIG_ENDIAN) {
+        tensor->flags |= SP_TENSOR_BIG_ENDIAN;
+        if (!d->big_endian++) d->first_big_endian = tensor->name;
+    }
     if (!sp_tensor_measure(tensor))
         return sp_malformed(d->error, "dataset '%.200s': the product of its dimensions overflows 64 bits",
                             tensor->name);

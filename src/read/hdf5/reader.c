@@ -32,6 +32,7 @@ static unsigned probe(const struct sp_probe *probe)
 {
     if (probe->head_length >= sizeof signature && !memcmp(probe->head, signature, sizeof signature))
         return 8 * sizeof signature;
+    if (!probe->deep) return 0; /* behind a user block of any size: in other files there is tensor data */
     return sp_h5_signature(probe->file) == UINT64_MAX ? 0 : sizeof signature;
 }
 
@@ -60,4 +61,15 @@ static bool index_file(const struct sp_file *file, uint32_t file_index, struct s
     return sp_h5_index(&source, file_index, inventory, error);
 }
 
-const struct sp_reader sp_reader_hdf5 = {.name = "hdf5", .probe = probe, .index = index_file};
+/* What lies in one piece has its place already. */
+static bool locate(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
+                   struct sp_place *places, struct sp_error *error)
+{
+    (void)file, (void)error;
+    for (size_t i = 0; i < inventory->count; i++)
+        if (inventory->tensors[i].file == file_index && !places[i].end)
+            places[i].obstacle = "chunked, compact or compressed in HDF5";
+    return true;
+}
+
+const struct sp_reader sp_reader_hdf5 = {.name = "hdf5", .probe = probe, .index = index_file, .locate = locate};

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "model/inventory.h"
 #include "read/pickle/pickle.h"
+#include "read/reader.h"
 #include "read/zip/archive.h"
 
 /* ---- globals.c: what a name in a pickle stands for ---- */
@@ -118,6 +119,9 @@ bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct 
 /* A zip archive whose member `pickle` is "<folder>/data.pkl". */
 bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct sp_inventory *inventory,
                         struct sp_error *error);
+/* Where the storages of its tensors lie; see struct sp_reader. */
+bool sp_torch_zip_locate(struct sp_zip *zip, size_t pickle, uint32_t file_index, const struct sp_inventory *inventory,
+                         struct sp_place *places, struct sp_error *error);
 /* The object that a call of torch.storage._load_from_bytes would give: the bytes are a legacy stream of their own.
  * NULL without an error when they are something else. */
 struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct sp_pickle_value *call,

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "read/torch/torch.h"
 
-enum { HIGHEST_VERSION = 10, MAX_VERSION_TEXT = 32 };
+enum { HIGHEST_VERSION = 10, MAX_VERSION_TEXT = 32, MAX_BYTEORDER_TEXT = 32 };
 
 static const uint64_t MAX_STORED = (uint64_t)512 << 20, MAX_INFLATED = (uint64_t)256 << 20;
 
@@ -90,13 +91,19 @@ static bool check_version(struct sp_zip *zip, const char *prefix, struct sp_inve
     return true;
 }
 
+/* "archive/" for "archive/data.pkl". */
+static const char *folder_of(struct sp_arena *arena, const struct sp_zip *zip, size_t pickle)
+{
+    const char *name = sp_zip_entry(zip, pickle)->name;
+    return sp_arena_copy(arena, name, (size_t)(strchr(name, '/') + 1 - name));
+}
+
 bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct sp_inventory *inventory,
                         struct sp_error *error)
 {
     struct sp_torch torch = {
         .inventory = inventory, .file = file_index, .key_prefix = "", .locate = locate, .zip = zip};
-    const char *name = sp_zip_entry(zip, pickle)->name;
-    const char *prefix = sp_arena_copy(&torch.arena, name, (size_t)(strchr(name, '/') + 1 - name));
+    const char *prefix = folder_of(&torch.arena, zip, pickle);
     const size_t constants = sp_zip_find(zip, sp_arena_printf(&torch.arena, "%sconstants.pkl", prefix));
     torch.folder = sp_arena_printf(&torch.arena, "%sdata/", prefix);
     inventory->format = constants == SIZE_MAX ? "torch-zip" : "torchscript";
@@ -106,5 +113,83 @@ bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, 
                           torch.wrappers);
     if (ok && constants != SIZE_MAX) ok = count_constants(zip, prefix, constants, file_index, inventory, error);
     sp_torch_free(&torch);
+    return ok;
+}
+
+/* ---- where the data lie ---- */
+
+/* The records of storages, each looked up once. */
+struct records {
+    struct sp_zip *zip;
+    const char *folder;  /* "archive/data/" */
+    struct sp_map known; /* key of a storage -> record */
+    uint64_t *begin;     /* of each record's data in the file; 0 when not yet known */
+    struct sp_text name;
+};
+
+static size_t record_of(struct records *records, const char *key)
+{
+    size_t record = sp_map_get(&records->known, key);
+    if (record != SIZE_MAX) return record;
+    records->name.length = 0;
+    sp_text_printf(&records->name, "%s%s", records->folder, key);
+    record = sp_zip_find(records->zip, records->name.data);
+    if (record != SIZE_MAX) sp_map_add(&records->known, key, record);
+    return record;
+}
+
+static bool locate_tensor(struct records *records, const struct sp_tensor *tensor, struct sp_place *place,
+                          struct sp_error *error)
+{
+    const unsigned bits = sp_dtype_bits(tensor->dtype);
+    const size_t record = tensor->storage ? record_of(records, tensor->storage) : SIZE_MAX;
+    uint64_t end;
+    place->obstacle = "without a place of its own in the archive";
+    if (record == SIZE_MAX || !bits || bits % 8) return true;
+    const struct sp_zip_entry *entry = sp_zip_entry(records->zip, record);
+    if (entry->method) {
+        place->obstacle = "compressed in the archive";
+        return true;
+    }
+    if (!records->begin[record] && !sp_zip_data_offset(records->zip, record, &records->begin[record], error))
+        return false;
+    if (!sp_mul_u64(sp_tensor_reach(tensor), bits / 8, &end) || end > entry->compressed_size)
+        return sp_malformed(error, "record '%s' is shorter than its tensors", entry->name);
+    place->begin = records->begin[record] + tensor->offset * (bits / 8);
+    place->end = records->begin[record] + end;
+    return true;
+}
+
+/* Written since torch 2.1; before, files of big-endian machines cannot be told. */
+static bool is_big_endian(struct sp_zip *zip, const char *prefix, struct sp_arena *arena, bool *big,
+                          struct sp_error *error)
+{
+    const size_t index = sp_zip_find(zip, sp_arena_printf(arena, "%sbyteorder", prefix));
+    size_t length;
+    *big = false;
+    if (index == SIZE_MAX) return true;
+    char *text = sp_zip_read(zip, index, MAX_BYTEORDER_TEXT, &length, error);
+    if (!text) return false;
+    *big = !strcmp(text, "big");
+    free(text);
+    return true;
+}
+
+bool sp_torch_zip_locate(struct sp_zip *zip, size_t pickle, uint32_t file_index, const struct sp_inventory *inventory,
+                         struct sp_place *places, struct sp_error *error)
+{
+    struct sp_arena arena = {0};
+    const char *prefix = folder_of(&arena, zip, pickle);
+    struct records records = {.zip = zip, .folder = sp_arena_printf(&arena, "%sdata/", prefix)};
+    records.begin = sp_arena_array(&arena, sp_zip_count(zip), sizeof *records.begin);
+    bool big = false, ok = is_big_endian(zip, prefix, &arena, &big, error);
+    for (size_t i = 0; i < inventory->count && ok; i++) {
+        if (inventory->tensors[i].file != file_index || places[i].end) continue;
+        if (big) places[i].obstacle = "big-endian";
+        else ok = locate_tensor(&records, &inventory->tensors[i], &places[i], error);
+    }
+    sp_map_free(&records.known);
+    sp_text_free(&records.name);
+    sp_arena_free(&arena);
     return ok;
 }

@@ -82,4 +82,16 @@ static bool index_file(const struct sp_file *file, uint32_t file_index, struct s
     return ok;
 }
 
-const struct sp_reader sp_reader_zip = {.name = "zip", .probe = probe, .index = index_file};
+static bool locate(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
+                   struct sp_place *places, struct sp_error *error)
+{
+    size_t pickle;
+    struct sp_zip *zip = sp_zip_open(file, error);
+    if (!zip) return false;
+    bool ok = find_torch_pickle(zip, &pickle, error);
+    if (ok && pickle != SIZE_MAX) ok = sp_torch_zip_locate(zip, pickle, file_index, inventory, places, error);
+    sp_zip_close(zip);
+    return ok;
+}
+
+const struct sp_reader sp_reader_zip = {.name = "zip", .probe = probe, .index = index_file, .locate = locate};

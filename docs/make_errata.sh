@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Writes docs/errata.md to stdout: the errors of publications that the tables know of, from what `prove --json` says.
+#
+#   sh docs/make_errata.sh >docs/errata.md         (from the root; SHAPEPROOF is the command, build/shapeproof)
+#
+# A publication is a file src/tables/claims_*.shapes; the comment at its head is what it is called.
+set -eu
+command=${SHAPEPROOF:-build/shapeproof}
+
+# One erratum a line: file, line, source, table, claim, given, difference, counter-example, cases, correction.
+errata() {
+    "$command" prove --json | awk '
+    # The text of a key in a line of JSON, or "".
+    function text(key,   rest, out, c) {
+        rest = $0
+        if (!sub(".*[{ ]\"" key "\": \"", "", rest)) return ""
+        while ((c = substr(rest, 1, 1)) != "\"") {
+            if (c == "\\") { rest = substr(rest, 2); c = substr(rest, 1, 1) }
+            out = out c
+            rest = substr(rest, 2)
+        }
+        return out
+    }
+    function number(key,   rest) {
+        rest = $0
+        sub(".*\"" key "\": ", "", rest)
+        return rest + 0
+    }
+    BEGIN { OFS = "\t" }
+    /"erratum": true, "as_expected": true/ {
+        print text("file"), number("line"), text("source"), text("table"), text("claim"), text("given"),
+            text("difference"), text("counterexample"), text("cases"), text("correction")
+    }' | sort -t "$(printf '\t')" -k 1,1 -k 2,2n
+}
+
+# The comment at the head of a file, as one line.
+title() { awk '!/^#/ { exit } { sub(/^# */, ""); printf "%s%s", sep, $0; sep = " " }' "src/tables/$1"; }
+
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
+errata >"$list"
+
+cat <<EOF
+# Errata
+
+What publications say of numbers of parameters, and what is wrong: $(wc -l <"$list" | tr -d ' ') statements. Each is
+a line of \`src/tables/claims_*.shapes\` that is marked \`erratum\` and that \`shapeproof prove\` refutes; what is
+right stands in the line below, and is proved. This page is written by \`docs/make_errata.sh\` from what the command
+says, and the tests compare. \`shapeproof prove --all\` shows the statements that are right as well.
+EOF
+for file in $(cut -f 1 "$list" | uniq); do
+    printf '\n## %s\n\n%s\n' "$file" "$(title "$file")"
+    awk -F '\t' -v file="$file" '
+    function code(text) { sub(/^(erratum |claim )+/, "", text); return "`" text "`" }
+    function item(label, text) { if (text != "") print "- " label ": " text }
+    $1 == file {
+        print "\n**" $3 "** (table `" $4 "`, line " $2 ")\n"
+        item("claimed", code($5) ($6 == "" ? "" : ", given `" $6 "`"))
+        item("difference", $7)
+        item("counter-example", $8)
+        item("cases", $9)
+        item("correct", $10 == "" ? "" : code($10))
+    }' "$list"
+done

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ * Comparing two checkpoints, A and B, of whatever formats: what is in one alone, what changed, what is only called
+ * otherwise. */
+#ifndef SHAPEPROOF_DIFF_H
+#define SHAPEPROOF_DIFF_H
+
+#include "shapeproof/api.h"
+#include "shapeproof/check.h"
+#include "shapeproof/expect.h"
+#include "shapeproof/inventory.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sp_diff_options {
+    bool data; /* compare the bytes too, of tensors with the same dtype, shape and order of elements */
+};
+
+struct sp_diff_finding {
+    /* Errors: "removed", "added", "shape", "transposed", "dtype", "tied", "data", "not-compared", "renamed";
+     * notes: "stored-once", "state"; of expectations: "unused", "expired". */
+    const char *id;
+    enum sp_severity severity; /* an error makes the two differ */
+    const char *name;          /* in A; in B when A has none */
+    const char *other;         /* in B, when it is called otherwise there; else NULL */
+    const char *message;       /* a whole sentence without its subject: "is in A alone: (64, 16) F32" */
+    const char *detail;        /* what differs from tensor to tensor: "first at element 3 of 768"; or NULL */
+    const char *reason;        /* why it was expected; or NULL */
+    size_t a, b;               /* indices in the inventories, or SP_NONE */
+};
+
+/* Findings that differ in nothing but the indices in their names. */
+struct sp_diff_group {
+    const char *name;
+    size_t count;
+    const struct sp_diff_finding *first; /* stands for all of them */
+};
+
+/* How names of A become names of B; "*" stands for what stays: "module.*" and "*", "*kernel" and "*weight". */
+struct sp_diff_mapping {
+    const char *from, *to;
+    bool transposed; /* the dimensions are in the order of the other framework */
+    size_t tensors;
+};
+
+struct sp_diff_totals {
+    size_t both;                                       /* tensors of A that have a counterpart in B */
+    size_t data_compared, data_different, data_unread; /* of these; all 0 unless data were asked for */
+    uint64_t data_bytes;                               /* compared, of A alone */
+};
+
+struct sp_diff; /* opaque */
+
+/* Compares. `options` may be NULL. NULL with an error only when data are asked for and cannot be read. The inventories
+ * must outlive the diff. Deterministic. */
+SP_API struct sp_diff *sp_diff_new(const struct sp_inventory *a, const struct sp_inventory *b,
+                                   const struct sp_diff_options *options, struct sp_error *error);
+SP_API void sp_diff_free(struct sp_diff *diff);
+
+/* Turns the findings that are expected into notes, and adds one for each expectation that is expired or that nothing
+ * fulfilled. At most once. The expectations must outlive the diff. */
+SP_API void sp_diff_expect(struct sp_diff *diff, const struct sp_expectations *expectations);
+
+/* All borrowed until sp_diff_free. */
+SP_API bool sp_diff_is_same(const struct sp_diff *diff);
+/* The reason in one line: "all 28 tensors, 7,872 elements", "2 tensors removed, 1 of another shape". */
+SP_API const char *sp_diff_summary(const struct sp_diff *diff);
+SP_API struct sp_diff_totals sp_diff_totals(const struct sp_diff *diff);
+/* The tensor of B that this tensor of A is, or SP_NONE. */
+SP_API size_t sp_diff_counterpart(const struct sp_diff *diff, size_t tensor);
+SP_API size_t sp_diff_mapping_count(const struct sp_diff *diff);
+SP_API struct sp_diff_mapping sp_diff_mapping(const struct sp_diff *diff, size_t index);
+SP_API size_t sp_diff_finding_count(const struct sp_diff *diff);
+SP_API const struct sp_diff_finding *sp_diff_finding(const struct sp_diff *diff, size_t index);
+/* Errors first. Nothing with a different message is merged. */
+SP_API size_t sp_diff_group_count(const struct sp_diff *diff);
+SP_API struct sp_diff_group sp_diff_group(const struct sp_diff *diff, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * Expected differences: a file that names findings one knows of, each with a reason. See docs/suppressions.md. */
+#ifndef SHAPEPROOF_EXPECT_H
+#define SHAPEPROOF_EXPECT_H
+
+#include "shapeproof/api.h"
+#include "shapeproof/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sp_expectations; /* opaque */
+
+/* Reads the file. `today`, "YYYY-MM-DD", decides which expectations are expired. NULL with an error (status
+ * SP_ERR_TABLE) whose message has FILE:LINE:COLUMN for each mistake. */
+SP_API struct sp_expectations *sp_expectations_load(const char *path, const char *today, struct sp_error *error);
+SP_API void sp_expectations_free(struct sp_expectations *expectations);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

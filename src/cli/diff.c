@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof diff: what differs between two checkpoints. */
+#include "cli/expect.h"
+
+static const struct cli_option options[] = {
+    {.name = "data", .letter = 'd', .help = "compare the bytes of the tensors too; without it only headers are read"},
+    CLI_OPTION_EXPECT,
+    {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_COLOR,
+    CLI_OPTION_TODAY,
+    CLI_OPTION_END,
+};
+
+static const struct cli_example examples[] = {
+    {"shapeproof diff pytorch_model.bin model.safetensors", "whether a conversion kept everything"},
+    {"shapeproof diff --data before.pt after.pt", "whether a save and load brought the same bytes back"},
+    {"shapeproof diff model.weights.h5 model.pt", "Keras against PyTorch: names are translated"},
+    {NULL, NULL},
+};
+
+static int compare(const struct cli_args *args, const struct sp_inventory *a, const struct sp_inventory *b,
+                   const struct sp_expectations *expectations)
+{
+    const struct sp_diff_report_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
+    const struct sp_diff_options what = {.data = cli_flag(args, "data")};
+    struct sp_error error = {0};
+    size_t length;
+    struct sp_diff *diff = sp_diff_new(a, b, &what, &error);
+    if (!diff) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    if (expectations) sp_diff_expect(diff, expectations);
+    const bool same = sp_diff_is_same(diff);
+    char *report = sp_report_diff(diff, &how, &length);
+    cli_put_report(report, length);
+    sp_diff_free(diff);
+    return same ? CLI_OK : CLI_DIFFERS;
+}
+
+static void warn(const struct cli_args *args, const struct sp_inventory *inventory)
+{
+    for (size_t i = 0; i < sp_inventory_warning_count(inventory) && !cli_flag(args, "json"); i++)
+        cli_warning(sp_inventory_path(inventory), sp_inventory_warning(inventory, i));
+}
+
+static int compare_files(const struct cli_args *args, const struct sp_expectations *expectations)
+{
+    struct sp_error error = {0};
+    int status = CLI_FILE;
+    struct sp_inventory *a = sp_inventory_open(args->operands[0], &error);
+    struct sp_inventory *b = a ? sp_inventory_open(args->operands[1], &error) : NULL;
+    if (b) {
+        status = compare(args, a, b, expectations);
+        warn(args, a);
+        warn(args, b);
+    } else {
+        cli_error(&error);
+    }
+    sp_inventory_close(a);
+    sp_inventory_close(b);
+    return status;
+}
+
+static int run(const struct cli_args *args)
+{
+    struct sp_expectations *expectations;
+    int status = cli_load_expectations(args, &expectations);
+    if (status == CLI_OK) status = compare_files(args, expectations);
+    sp_expectations_free(expectations);
+    return status;
+}
+
+const struct cli_command cli_diff = {
+    .name = "diff",
+    .summary = "compare two checkpoints, of whatever formats",
+    .operands = "A B",
+    .description =
+        "Reads the checkpoints at A and B (files, directories, or indices) and compares names, shapes, dtypes and "
+        "ties; with --data the bytes as well, of tensors that have the same dtype, shape and order of elements. What "
+        "cannot be compared is said, with the reason, and the two are not called the same.\n"
+        "\n"
+        "A tensor that is called otherwise in B is found where that is clear: a prefix, another word for a component, "
+        "the spellings of Keras and PyTorch, whose kernels are then transposed. It is a difference all the same. A "
+        "name that a format dropped because it is tied to another is none, nor is the state of an optimizer or trainer "
+        "in one alone.\n"
+        "\n"
+        "The first line is the verdict, 'same' or 'differs', and its reason; the exit status is 0 for same, 1 for "
+        "differs.",
+    .least = 2,
+    .most = 2,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ * Claims at points: the table is counted there with every hyper-parameter fixed, so that floors, lists and loops have
+ * values. What is no polynomial identity is tried at random points; examples have one point, their own. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "prove/trial.h"
+
+enum { POINTS = 60 };
+
+static bool constant_side(struct sp_count *count, const struct sp_poly *side, struct sp_rational *number)
+{
+    struct sp_values defaults = {0};
+    sp_values_add_defaults(count, &defaults, false);
+    const struct sp_poly *reduced = sp_reduce(count, side, &defaults);
+    sp_values_free(&defaults);
+    return reduced && sp_poly_is_constant(reduced, number);
+}
+
+/* Puts the values of the symbols into a configuration. A symbol that is computed from keys has none there. */
+static void configure(const struct sp_trial *trial, const struct sp_values *values, struct sp_config *config)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, values->atoms[i]);
+        const struct sp_poly *value = sp_reduce(trial->count, values->values[i], values);
+        struct sp_rational number;
+        if (!symbol || strpbrk(symbol->key, "([ ") || !value || !sp_poly_is_constant(value, &number)) continue;
+        const bool condition = trial->count->symbolic.algebra.atoms[symbol->atom].is_condition;
+        if (number.den == 1)
+            sp_config_set_value(config, symbol->key,
+                                condition ? sp_value_bool(number.num != 0) : sp_value_int(number.num), "claim");
+    }
+}
+
+bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
+                       struct sp_rational *right)
+{
+    struct sp_config *config = sp_config_variant(trial->settings);
+    struct sp_count there;
+    struct sp_trial local = *trial;
+    local.count = &there;
+    local.when = (struct sp_values){0};
+    configure(trial, values, config);
+    const bool good =
+        sp_count_table(&there, trial->count->tables, trial->count->table, sp_config_hyper(config), true) &&
+        sp_trial_read_sides(&local) && constant_side(&there, local.left, left) &&
+        constant_side(&there, local.right, right);
+    sp_count_free(&there);
+    sp_config_free(config);
+    return good;
+}
+
+/* ---- examples ---- */
+
+static bool number_of(struct sp_trial *trial, const struct sp_poly *side, const struct sp_values *values,
+                      struct sp_rational *number)
+{
+    const struct sp_poly *reduced = sp_reduce(trial->count, side, values);
+    if (!reduced) return sp_trial_undecided(trial, "division by zero");
+    if (sp_poly_is_constant(reduced, number)) return true;
+    return sp_trial_undecided(trial, sp_arena_printf(trial->arena, "what is the value of %s?",
+                                                     sp_sym_text(&trial->count->symbolic, reduced)));
+}
+
+bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct sp_rational *right)
+{
+    struct sp_values all = {0};
+    for (size_t i = 0; i < trial->when.count; i++) sp_values_add(&all, trial->when.atoms[i], trial->when.values[i]);
+    sp_values_add_defaults(trial->count, &all, false);
+    const bool good = (number_of(trial, trial->left, &all, left) && number_of(trial, trial->right, &all, right)) ||
+                      sp_trial_sides_at(trial, &all, left, right);
+    if (good) trial->proof.difference = NULL; /* what the first try had to say */
+    sp_values_free(&all);
+    return good;
+}
+
+/* ---- random points ---- */
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005U + 1442695040888963407U;
+    return *state >> 33;
+}
+
+/* Sizes that divide each other often, as real ones do. */
+static int64_t random_size(uint64_t *state)
+{
+    static const int64_t sizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+    return sizes[next_random(state) % (sizeof sizes / sizeof *sizes)];
+}
+
+static bool is_given(const struct sp_trial *trial, size_t atom)
+{
+    for (size_t i = 0; i < trial->when.count; i++)
+        if (trial->when.atoms[i] == atom) return true;
+    return false;
+}
+
+/* What `when` demands of an atom is so at the point. */
+static bool meets(struct sp_trial *trial, const struct sp_values *values, size_t which)
+{
+    struct sp_rational wanted, found;
+    const size_t atom = trial->when.atoms[which];
+    const struct sp_poly *value = sp_reduce(trial->count, trial->when.values[which], values);
+    if (!value || !sp_poly_is_constant(value, &wanted) || wanted.den != 1) return false;
+    if (sp_symbol_of(trial->count, atom)) return true; /* it is given that value */
+    const struct sp_poly *truth = sp_reduce(trial->count, sp_poly_atom(&trial->count->symbolic.algebra, atom), values);
+    return truth && sp_poly_is_constant(truth, &found) && sp_rational_compare(wanted, found) == 0;
+}
+
+/* A value for every symbol: what `when` says, or a random one. False when that does not meet `when`. */
+static bool set_point(struct sp_trial *trial, struct sp_values *values, uint64_t *state)
+{
+    const struct sp_symbolic *symbolic = &trial->count->symbolic;
+    for (size_t i = 0; i < symbolic->symbol_count; i++) {
+        const size_t atom = symbolic->symbols[i].atom;
+        const bool condition = symbolic->algebra.atoms[atom].is_condition;
+        const int64_t value = condition ? (int64_t)(next_random(state) & 1) : random_size(state);
+        if (!is_given(trial, atom) && !strpbrk(symbolic->symbols[i].key, "([ "))
+            sp_values_add(values, atom, sp_poly_int(&trial->count->symbolic.algebra, value));
+    }
+    for (size_t i = 0; i < trial->when.count; i++)
+        if (sp_symbol_of(trial->count, trial->when.atoms[i]))
+            sp_values_add(values, trial->when.atoms[i], trial->when.values[i]);
+    for (size_t i = 0; i < trial->when.count; i++)
+        if (!meets(trial, values, i)) return false;
+    return true;
+}
+
+static const char *describe_point(struct sp_trial *trial, const struct sp_values *values, struct sp_rational left,
+                                  struct sp_rational right)
+{
+    struct sp_text text = {0};
+    for (size_t i = 0; i < values->count; i++)
+        if (sp_poly_uses(trial->left, values->atoms[i]) || sp_poly_uses(trial->right, values->atoms[i]))
+            sp_text_printf(&text, "%s%s = %s", text.length ? ", " : "",
+                           trial->count->symbolic.algebra.atoms[values->atoms[i]].text,
+                           sp_sym_text(&trial->count->symbolic, values->values[i]));
+    const char *words = sp_arena_printf(trial->arena, "%s: %s, claimed %s", text.data ? text.data : "",
+                                        sp_rational_text(trial->arena, left), sp_rational_text(trial->arena, right));
+    sp_text_free(&text);
+    return words;
+}
+
+/* 1 when the sides agree at a random point, 0 when they differ, -1 when the point cannot be evaluated. */
+static int try_point(struct sp_trial *trial, uint64_t *state, const char **example)
+{
+    struct sp_values values = {0};
+    struct sp_rational left = {0, 1}, right = {0, 1};
+    int result = -1;
+    if (set_point(trial, &values, state) && sp_trial_sides_at(trial, &values, &left, &right))
+        result = sp_rational_compare(left, right) == 0;
+    if (result == 0) *example = describe_point(trial, &values, left, right);
+    sp_values_free(&values);
+    return result;
+}
+
+void sp_trial_try_points(struct sp_trial *trial)
+{
+    uint64_t state = 20241;
+    for (int i = 0; i < POINTS; i++) {
+        const char *example = NULL;
+        const int result = try_point(trial, &state, &example);
+        if (result > 0) trial->proof.points++;
+        if (result != 0) continue;
+        trial->proof.verdict = SP_REFUTED;
+        trial->proof.counterexample = example;
+        trial->proof.difference = "differs where it was tried";
+        return;
+    }
+    trial->proof.verdict = SP_TESTED;
+    if (!trial->proof.points) sp_trial_undecided(trial, "is no polynomial identity, and no point could be tried");
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * Figures as publications print them: "1.5B", "124M", "65000". */
+#ifndef SP_PROVE_PRINTED_H
+#define SP_PROVE_PRINTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The whole numbers that are printed so when they are rounded, halves up, to the last digit that the figure has. */
+struct sp_printed {
+    int64_t least, most;
+};
+
+/* False when the text is no such figure, or too large. K, M, B and T stand for thousands, millions and so on. */
+bool sp_printed_read(const char *text, struct sp_printed *printed);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "prove/settle.h"
+
+#include <string.h>
+
+struct sp_value sp_configured(const struct sp_hyper *hyper, const char *key)
+{
+    struct sp_value object = hyper->root;
+    char part[256];
+    for (const char *dot; (dot = strchr(key, '.')) && (size_t)(dot - key) < sizeof part; key = dot + 1) {
+        memcpy(part, key, (size_t)(dot - key));
+        part[dot - key] = '\0';
+        object = sp_value_member(object, part);
+    }
+    return sp_value_member(object, key);
+}
+
+/* The value of a definition of the table under the whole configuration: for symbols that are computed from keys. */
+static bool evaluated(struct sp_count *settled, const char *name, struct sp_rational *value)
+{
+    const struct sp_unit *unit = settled->table;
+    for (size_t i = 0; i < unit->definition_count; i++) {
+        if (strcmp(unit->definitions[i].name, name) != 0) continue;
+        struct sp_sym sym;
+        struct sp_values defaults = {0};
+        const struct sp_sym_env env = {.frame = settled->frame};
+        const struct sp_expr expr = {
+            .kind = SP_EXPR_NAME, .name = unit->definitions[i].name, .span = unit->definitions[i].span};
+        if (!sp_sym_eval(&settled->symbolic, &env, &expr, &sym) || sym.kind > SP_SYM_CONDITION) return false;
+        sp_values_add_defaults(settled, &defaults, false);
+        const struct sp_poly *poly = sp_reduce(settled, sym.poly, &defaults);
+        sp_values_free(&defaults);
+        return poly && sp_poly_is_constant(poly, value);
+    }
+    return false;
+}
+
+struct sp_values sp_settle(struct sp_count *count, struct sp_count *settled, const struct sp_hyper *hyper)
+{
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    struct sp_values values = {0};
+    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+        const struct sp_value value = sp_configured(hyper, symbol->key);
+        struct sp_rational number;
+        if (value.type == SP_INT) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));
+        else if (value.type == SP_BOOL) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.boolean));
+        else if (!symbol->fallback && evaluated(settled, symbol->name, &number))
+            sp_values_add(&values, symbol->atom, sp_poly_rational(algebra, number));
+    }
+    sp_values_add_defaults(count, &values, false);
+    return values;
+}
+
+static bool stays(struct sp_value value, enum sp_open open)
+{
+    if (value.type == SP_STRING) return true;
+    return open == SP_OPEN_NUMBERS && (value.type == SP_BOOL || value.type == SP_LIST);
+}
+
+/* The members that stay, in sub-configurations too: as deep as a JSON file may be. */
+static struct sp_value opened(struct sp_arena *arena, struct sp_value object, enum sp_open open)
+{
+    struct sp_member *members = sp_arena_array(arena, object.count, sizeof *members);
+    size_t count = 0;
+    for (size_t i = 0; i < object.count; i++) {
+        struct sp_member member = object.members[i];
+        if (member.value.type == SP_OBJECT) member.value = opened(arena, member.value, open);
+        else if (!stays(member.value, open)) continue;
+        members[count++] = member;
+    }
+    return (struct sp_value){.type = SP_OBJECT, .count = count, .members = members};
+}
+
+struct sp_config *sp_config_open(const struct sp_config *config, enum sp_open open)
+{
+    struct sp_config *result = sp_config_new();
+    sp_config_set_root(result, opened(&result->arena, sp_config_hyper(config)->root, open));
+    return result;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * Values for the symbols of a table out of a configuration, and configurations that leave symbols open. */
+#ifndef SP_PROVE_SETTLE_H
+#define SP_PROVE_SETTLE_H
+
+#include "prove/reduce.h"
+
+/* The value of a dotted key; absent when it is not there. */
+struct sp_value sp_configured(const struct sp_hyper *hyper, const char *key);
+/* A value for every symbol of `count` that has one: from the configuration, or from `settled`, the same table counted
+ * under it, for those that are computed from keys; else its default. Free with sp_values_free. */
+struct sp_values sp_settle(struct sp_count *count, struct sp_count *settled, const struct sp_hyper *hyper);
+
+enum sp_open {
+    SP_OPEN_ALL_BUT_TEXTS,
+    SP_OPEN_NUMBERS /* texts, flags and lists stay */
+};
+
+/* What is in the configuration, without what is to be open. The values are shared with `config`. */
+struct sp_config *sp_config_open(const struct sp_config *config, enum sp_open open);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * One claim being judged: shared by the files that read it, decide it and describe what is wrong with it. */
+#ifndef SP_PROVE_TRIAL_H
+#define SP_PROVE_TRIAL_H
+
+#include "prove/reduce.h"
+#include "shapeproof/prove.h"
+
+struct sp_trial {
+    struct sp_arena *arena; /* of what the proof says; outlives the count */
+    struct sp_count *count;
+    const struct sp_unit *unit; /* where the claim stands */
+    const struct sp_claim *claim;
+    const struct sp_config *settings; /* the texts and lists that `when` gives, under which the table is counted */
+    struct sp_values when;            /* the numbers and conditions */
+    const struct sp_poly *left, *right, *error; /* right - left: what the claim says too much */
+    struct sp_proof proof;
+};
+
+/* trial.c: reading. Each is false after it made the proof undecided, with the reason. */
+bool sp_trial_undecided(struct sp_trial *trial, const char *why);
+/* The texts and lists of `when`, by key; nothing for a claim that gives none. */
+bool sp_trial_read_settings(struct sp_trial *trial, struct sp_config *into);
+/* Whether the table, counted under the settings, is about them: it reads each, and its requirements hold. */
+bool sp_trial_check_settings(struct sp_trial *trial);
+bool sp_trial_read_when(struct sp_trial *trial);
+bool sp_trial_read_sides(struct sp_trial *trial);
+
+/* difference.c */
+const char *sp_rational_text(struct sp_arena *arena, struct sp_rational value);
+/* Refutes the claim by `error`, what is left in the case of those values. False when no hyper-parameters were found
+ * for which that case occurs. */
+bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error);
+
+/* points.c: the values of both sides when the claim's values and the table's defaults are put in; false, and
+ * undecided, when they do not settle it. */
+bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct sp_rational *right);
+/* The same when the table is counted with these values fixed, so that what is no polynomial has a value. */
+bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
+                       struct sp_rational *right);
+/* Tries the claim at points, where a polynomial cannot decide. */
+void sp_trial_try_points(struct sp_trial *trial);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ * The result of comparing two checkpoints: the verdict in the first line, what was compared, how names were translated,
+ * the findings. */
+#include "report/diff.h"
+
+#include <string.h>
+
+#include "report/findings.h"
+
+static void put_side(struct sp_table *table, const char *label, const struct sp_inventory *inventory)
+{
+    const struct sp_totals totals = sp_inventory_totals(inventory);
+    struct sp_text *cell = sp_labelled(table, label);
+    sp_put_visible(cell, sp_inventory_path(inventory));
+    sp_text_printf(cell, " (%s), ", sp_inventory_format(inventory));
+    sp_put_count(cell, totals.tensors, "tensor", "tensors");
+    sp_text_puts(cell, ", ");
+    sp_put_count(cell, totals.unique_parameters, "element", "elements");
+}
+
+static void put_data(struct sp_table *table, const struct sp_diff_totals *totals)
+{
+    struct sp_text *cell = sp_labelled(table, "data");
+    sp_put_count(cell, totals->data_compared, "tensor", "tensors");
+    sp_text_puts(cell, " compared, ");
+    sp_put_bytes(cell, totals->data_bytes);
+    sp_text_printf(cell, ": %zu %s", totals->data_different, totals->data_different == 1 ? "differs" : "differ");
+    if (totals->data_unread) sp_text_printf(cell, "; %zu not compared", totals->data_unread);
+}
+
+static void put_subject(const struct sp_diff *diff, struct sp_text *text, const struct sp_report_options *options)
+{
+    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
+    struct sp_table table = {.columns = columns, .column_count = 2};
+    put_side(&table, "A", diff->a);
+    put_side(&table, "B", diff->b);
+    sp_put_count(sp_labelled(&table, "both"), diff->totals.both, "tensor", "tensors");
+    if (diff->read_data) put_data(&table, &diff->totals);
+    sp_table_render(&table, text, options);
+    sp_table_free(&table);
+}
+
+/* How the names of A become those of B. */
+static void put_mappings(const struct sp_diff *diff, struct sp_text *text, const struct sp_report_options *options)
+{
+    static const struct sp_column columns[] = {
+        {NULL, false}, {NULL, false}, {NULL, false}, {NULL, true}, {NULL, false}};
+    struct sp_table table = {.columns = columns, .column_count = 5};
+    if (!diff->mapping_count) return;
+    sp_put_heading(text, options, "renamed");
+    for (size_t i = 0; i < diff->mapping_count; i++) {
+        const struct sp_diff_mapping *mapping = &diff->mappings[i];
+        struct sp_text *from = sp_table_cell(&table);
+        sp_text_puts(from, "  ");
+        sp_put_visible(from, mapping->from);
+        sp_text_puts(sp_table_cell(&table), "->");
+        struct sp_text *to = sp_table_cell(&table);
+        sp_put_visible(to, mapping->to);
+        if (mapping->transposed) sp_text_puts(to, ", transposed");
+        sp_text_grouped(sp_table_cell(&table), mapping->tensors);
+        sp_text_puts(sp_table_cell(&table), mapping->tensors == 1 ? "tensor" : "tensors");
+    }
+    sp_table_render(&table, text, options);
+    sp_table_free(&table);
+}
+
+static void put_finding(struct sp_text *text, const struct sp_report_options *options, const char *name, size_t count,
+                        const struct sp_diff_finding *finding)
+{
+    sp_put_severity(text, options, finding->severity);
+    sp_put_visible(text, name);
+    sp_text_puts(text, " ");
+    sp_put_visible(text, finding->message);
+    if (count == 1 && finding->detail) sp_text_printf(text, ", %s", finding->detail);
+    if (count > 1) sp_text_printf(text, " (%zu tensors)", count);
+    sp_put_reason(text, finding->reason);
+    sp_text_puts(text, "\n");
+}
+
+/* What is renamed was said above, and of state only the number is said. */
+static bool is_shown(const struct sp_diff_finding *finding, bool all, bool notes)
+{
+    const bool in_short = strcmp(finding->id, "renamed") == 0 || strcmp(finding->id, "state") == 0;
+    if (in_short && !all) return false;
+    return (finding->severity == SP_SEVERITY_NOTE) == notes;
+}
+
+static void put_expected_names(struct sp_text *text, const struct sp_report_options *options, size_t count,
+                               const char *reason)
+{
+    if (!count) return;
+    sp_put_severity(text, options, SP_SEVERITY_NOTE);
+    sp_put_count(text, count, "tensor renamed", "tensors renamed");
+    sp_put_reason(text, reason);
+    sp_text_puts(text, "\n");
+}
+
+/* How many of the renamed ones are expected, for each reason. */
+static void put_all_expected_names(const struct sp_diff *diff, struct sp_text *text,
+                                   const struct sp_report_options *options)
+{
+    const char *reason = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < diff->finding_count; i++) {
+        const struct sp_diff_finding *finding = &diff->findings[i];
+        if (strcmp(finding->id, "renamed") != 0 || !finding->reason) continue;
+        if (finding->reason != reason) {
+            put_expected_names(text, options, count, reason);
+            count = 0;
+        }
+        reason = finding->reason;
+        count++;
+    }
+    put_expected_names(text, options, count, reason);
+}
+
+static void put_state(const struct sp_diff *diff, struct sp_text *text, const struct sp_report_options *options)
+{
+    size_t in_a = 0, in_b = 0;
+    for (size_t i = 0; i < diff->finding_count; i++) {
+        const struct sp_diff_finding *finding = &diff->findings[i];
+        if (strcmp(finding->id, "state") != 0) continue;
+        in_a += finding->b == SP_NONE;
+        in_b += finding->a == SP_NONE;
+    }
+    for (int side = 0; side < 2; side++) {
+        const size_t count = side ? in_b : in_a;
+        if (!count) continue;
+        sp_put_severity(text, options, SP_SEVERITY_NOTE);
+        sp_put_count(text, count, "tensor", "tensors");
+        sp_text_printf(text, " of optimizer or trainer state in %s alone\n", side ? "B" : "A");
+    }
+}
+
+static void put_findings(const struct sp_diff *diff, struct sp_text *text, const struct sp_diff_report_options *options,
+                         bool notes)
+{
+    const size_t count = options->all ? diff->finding_count : diff->group_count;
+    struct sp_text body = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_diff_finding *finding = options->all ? &diff->findings[i] : diff->groups[i].first;
+        if (!is_shown(finding, options->all, notes)) continue;
+        if (options->all) put_finding(&body, &options->report, finding->name, 1, finding);
+        else put_finding(&body, &options->report, diff->groups[i].name, diff->groups[i].count, finding);
+    }
+    if (notes && !options->all) {
+        put_all_expected_names(diff, &body, &options->report);
+        put_state(diff, &body, &options->report);
+    }
+    if (body.length) {
+        sp_put_heading(text, &options->report, notes ? "notes" : "findings");
+        sp_text_append(text, body.data, body.length);
+    }
+    sp_text_free(&body);
+}
+
+char *sp_report_diff(const struct sp_diff *diff, const struct sp_diff_report_options *options, size_t *length)
+{
+    static const struct sp_diff_report_options plain = {0};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->report.format == SP_REPORT_JSON) {
+        sp_diff_put_json(diff, &text);
+        return sp_text_take(&text, length);
+    }
+    sp_color_puts(&text, options->report.color, diff->same ? SP_COLOR_GREEN : SP_COLOR_RED, sp_diff_verdict(diff));
+    sp_text_puts(&text, ": ");
+    sp_put_visible(&text, diff->summary);
+    sp_text_puts(&text, "\n\n");
+    put_subject(diff, &text, &options->report);
+    put_mappings(diff, &text, &options->report);
+    put_findings(diff, &text, options, false);
+    put_findings(diff, &text, options, true);
+    return sp_text_take(&text, length);
+}

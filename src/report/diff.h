@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ * The two forms of one report: text (diff.c) and JSON (diff_json.c). */
+#ifndef SP_REPORT_DIFF_H
+#define SP_REPORT_DIFF_H
+
+#include "compare/diff.h"
+
+static inline const char *sp_diff_verdict(const struct sp_diff *diff) { return diff->same ? "same" : "differs"; }
+void sp_diff_put_json(const struct sp_diff *diff, struct sp_text *text);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/findings.h"
+
+#include <string.h>
+
+static enum sp_color severity_color(enum sp_severity severity)
+{
+    return severity == SP_SEVERITY_ERROR     ? SP_COLOR_RED
+           : severity == SP_SEVERITY_WARNING ? SP_COLOR_YELLOW
+                                             : SP_COLOR_DIM;
+}
+
+struct sp_text *sp_labelled(struct sp_table *table, const char *label)
+{
+    sp_text_puts(sp_table_cell(table), label);
+    return sp_table_cell(table);
+}
+
+void sp_put_heading(struct sp_text *text, const struct sp_report_options *options, const char *heading)
+{
+    sp_text_puts(text, "\n");
+    sp_color_puts(text, options->color, SP_COLOR_BOLD, heading);
+    sp_text_puts(text, "\n");
+}
+
+void sp_put_severity(struct sp_text *text, const struct sp_report_options *options, enum sp_severity severity)
+{
+    const char *name = sp_severity_name(severity);
+    sp_text_puts(text, "  ");
+    sp_color_puts(text, options->color, severity_color(severity), name);
+    sp_text_pad(text, 9 - strlen(name));
+}
+
+void sp_put_reason(struct sp_text *text, const char *reason)
+{
+    if (!reason) return;
+    sp_text_puts(text, " (expected: ");
+    sp_put_visible(text, reason);
+    sp_text_puts(text, ")");
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * What reports of findings have in common. */
+#ifndef SP_REPORT_FINDINGS_H
+#define SP_REPORT_FINDINGS_H
+
+#include "report/table.h"
+#include "shapeproof/check.h"
+
+/* A row of two cells, a label and what is to be appended. */
+struct sp_text *sp_labelled(struct sp_table *table, const char *label);
+/* An empty line, and a heading. */
+void sp_put_heading(struct sp_text *text, const struct sp_report_options *options, const char *heading);
+/* The beginning of a finding's line. */
+void sp_put_severity(struct sp_text *text, const struct sp_report_options *options, enum sp_severity severity);
+/* " (expected: reason)"; nothing for NULL. */
+void sp_put_reason(struct sp_text *text, const char *reason);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT
+ * Two checkpoints side by side: what is claimed to be the same, and what is not. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "model/inventory.h"
+#include "shapeproof/shapeproof.h"
+
+/* ---- checkpoints in memory: lines of "NAME DTYPE SHAPE [STORAGE]", SHAPE being "4x3", or "-" for a scalar ---- */
+
+static void set_shape(struct sp_inventory *inventory, struct sp_tensor *tensor, char *text)
+{
+    uint64_t *shape = sp_arena_array(&inventory->arena, 8, sizeof *shape);
+    for (char *size = strtok(text, "x-"); size; size = strtok(NULL, "x-"))
+        shape[tensor->rank++] = strtoull(size, NULL, 10);
+    tensor->shape = shape;
+}
+
+static void add_line(struct sp_inventory *inventory, const char *line)
+{
+    char name[256], dtype[16], shape[64], storage[64] = "";
+    struct sp_error error = {0};
+    if (sscanf(line, "%255s %15s %63s %63s", name, dtype, shape, storage) < 3) fail_msg("'%s'", line);
+    struct sp_tensor *tensor = sp_inventory_add(inventory, &error);
+    tensor->name = sp_arena_string(&inventory->arena, name);
+    tensor->dtype = sp_dtype_from_name(dtype, strlen(dtype));
+    tensor->dtype_name = sp_dtype_name(tensor->dtype);
+    if (*storage) tensor->storage = sp_arena_string(&inventory->arena, storage);
+    if (strncmp(name, "optimizer", 9) == 0) tensor->flags |= SP_TENSOR_STATE;
+    set_shape(inventory, tensor, shape);
+    assert_true(sp_tensor_measure(tensor));
+}
+
+static struct sp_inventory *inventory_of(const char *lines)
+{
+    struct sp_inventory *inventory = sp_inventory_new("memory");
+    struct sp_error error = {0};
+    char *text = strdup(lines), *rest = text;
+    sp_inventory_add_file(inventory, "memory");
+    inventory->format = "safetensors";
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;)
+        if (*line) add_line(inventory, line);
+    free(text);
+    if (!sp_inventory_finish(inventory, &error)) fail_msg("%s", error.message);
+    return inventory;
+}
+
+struct both {
+    struct sp_inventory *a, *b;
+    struct sp_diff *diff;
+};
+
+static struct both compare(const char *a, const char *b)
+{
+    struct sp_error error;
+    struct both both = {inventory_of(a), inventory_of(b), NULL};
+    both.diff = sp_diff_new(both.a, both.b, NULL, &error);
+    return both;
+}
+
+static void done(struct both *both)
+{
+    sp_diff_free(both->diff);
+    sp_inventory_close(both->a);
+    sp_inventory_close(both->b);
+}
+
+/* The verdict with its reason, and the mappings behind it, each in a line. */
+static void expect(const char *a, const char *b, const char *expected)
+{
+    struct both both = compare(a, b);
+    char text[2048];
+    int length = snprintf(text, sizeof text, "%s: %s", sp_diff_is_same(both.diff) ? "same" : "differs",
+                          sp_diff_summary(both.diff));
+    for (size_t i = 0; i < sp_diff_mapping_count(both.diff); i++) {
+        const struct sp_diff_mapping mapping = sp_diff_mapping(both.diff, i);
+        length += snprintf(text + length, sizeof text - (size_t)length, "\n%s -> %s%s (%zu)", mapping.from, mapping.to,
+                           mapping.transposed ? ", transposed" : "", mapping.tensors);
+    }
+    assert_string_equal(text, expected);
+    done(&both);
+}
+
+/* ---- names that are the same ---- */
+
+static void equal(void **state)
+{
+    (void)state;
+    expect("a F32 4x3\nb I64 -", "b I64 -\na F32 4x3", "same: all 2 tensors, 13 elements");
+    expect("", "", "same: all 0 tensors, 0 elements");
+}
+
+static void changed(void **state)
+{
+    (void)state;
+    expect("a F32 4x3", "a F32 4x5", "differs: a (4, 3) in A, (4, 5) in B");
+    expect("a F32 4x3", "a F32 3x4", "differs: a (4, 3) in A, transposed (3, 4) in B");
+    expect("k F32 3x3x8x16", "k F32 16x8x3x3", "differs: k (3, 3, 8, 16) in A, transposed (16, 8, 3, 3) in B");
+    expect("a F32 4", "a F32 4x1", "differs: a (4) in A, (4, 1) in B");
+    expect("a F32 4", "a BF16 4", "differs: a F32 in A, BF16 in B");
+    expect("a.0 F32 4\na.1 F32 5", "a.0 F16 4\na.1 F16 5", "differs: 2 tensors of another dtype: F32 in A, F16 in B");
+    expect("a F32 4\nb F32 1", "a F16 5", "differs: 1 tensor removed, 1 of another shape, 1 of another dtype");
+    expect("h.0.w F32 2\nh.1.w F32 2\nh.2.w F32 2", "h.1.w F32 2", "differs: 2 tensors removed: h.{0,2}.w");
+    expect("a F32 4", "a F32 4\nb.x F32 2\nc.y F32 3", "differs: 2 tensors added: b.x, c.y");
+}
+
+/* ---- renamed ---- */
+
+static void beginnings(void **state)
+{
+    (void)state;
+    expect("module.h.0.w F32 2\nmodule.h.1.w F32 2\nmodule.v F32 3", "h.0.w F32 2\nh.1.w F32 2\nv F32 3",
+           "differs: in names alone: 3 tensors renamed, module.* -> *\nmodule.* -> * (3)");
+    expect("h.0.w F32 2\nv F32 3", "base.model.h.0.w F32 2\nbase.model.v F32 3",
+           "differs: in names alone: 2 tensors renamed, * -> base.model.*\n* -> base.model.* (2)");
+    expect("t.h.0.a.w F32 2\nt.h.0.b.w F32 2\nt.e.w F32 8", "m.layers.0.a.w F32 2\nm.layers.0.b.w F32 2\nm.e.w F32 8",
+           "differs: in names alone: 3 tensors renamed\nt.h.* -> m.layers.* (2)\nt.* -> m.* (1)");
+    expect("h_0.a.w F32 2\nh_0.b.w F32 3\nh_1.a.w F32 2\nh_1.b.w F32 3",
+           "h.0.a.w F32 2\nh.0.b.w F32 3\nh.1.a.w F32 2\nh.1.b.w F32 3",
+           "differs: in names alone: 4 tensors renamed, h_{}.* -> h.{}.*\nh_{}.* -> h.{}.* (4)");
+}
+
+/* A translation that many tensors agree on holds for one that was reshaped as well. */
+static void renamed_and_changed(void **state)
+{
+    (void)state;
+    expect("module.e F32 8x2\nmodule.v F32 3\nmodule.w F32 4", "e F32 9x2\nv F32 3\nw BF16 4",
+           "differs: 1 tensor of another shape, 1 of another dtype, 3 renamed\nmodule.* -> * (3)");
+}
+
+static void components(void **state)
+{
+    (void)state;
+    expect("h.0.ln.gamma F32 2\nh.0.ln.beta F32 2", "h.0.ln.weight F32 2\nh.0.ln.bias F32 2",
+           "differs: in names alone: 2 tensors renamed\n*gamma -> *weight (1)\n*beta -> *bias (1)");
+    expect("h.0.mlp.c_fc.w F32 2x8\nh.1.mlp.c_fc.w F32 2x8", "h.0.mlp.fc_in.w F32 2x8\nh.1.mlp.fc_in.w F32 2x8",
+           "differs: in names alone: 2 tensors renamed, *.c_fc.* -> *.fc_in.*\n"
+           "*.c_fc.* -> *.fc_in.* (2)");
+    expect("h.0.attn.q.w F32 2\nh.0.attn.k.w F32 3", "h.0.self.q.w F32 2\nh.0.self.k.w F32 3",
+           "differs: in names alone: 2 tensors renamed, *.attn.* -> *.self.*\n*.attn.* -> *.self.* (2)");
+    expect("a.h.0.q_proj.w F32 2\na.h.0.k_proj.w F32 2", "a.h.0.q_lin.w F32 2\na.h.0.k_lin.w F32 2",
+           "differs: in names alone: 2 tensors renamed\n*.q_proj.* -> *.q_lin.* (1)\n*.k_proj.* -> *.k_lin.* (1)");
+    expect("h.0.ln_1.w F32 2\nh.1.ln_1.w F32 2", "h.0.norm1.w F32 2\nh.1.norm1.w F32 2",
+           "differs: in names alone: 2 tensors renamed, *.ln_1.* -> *.norm1.*\n*.ln_1.* -> *.norm1.* (2)");
+}
+
+static void spellings(void **state)
+{
+    (void)state;
+    expect("a/b/w F32 2", "a.b.w F32 2", "differs: in names alone: 1 tensor renamed, */* -> *.*\n*/* -> *.* (1)");
+    expect("d/d/kernel:0 F32 4x3\nd/d/bias:0 F32 3", "d.weight F32 3x4\nd.bias F32 3",
+           "differs: in names alone: 2 tensors renamed\n*/* -> *.* (2)\nx/x/* -> x/* (2)\n*:0 -> * (2)\n"
+           "*kernel -> *weight, transposed (1)");
+    expect("layers/d/vars/0 F32 4x3\nlayers/d/vars/1 F32 3", "d.weight F32 3x4\nd.bias F32 3",
+           "differs: in names alone: 2 tensors renamed\nlayers.* -> * (2)\n*/* -> *.* (2)\n"
+           "*vars/0 -> *weight, transposed (1)\n*vars/1 -> *bias (1)");
+    expect("conv.kernel F32 3x3x8x16", "conv.weight F32 16x8x3x3",
+           "differs: in names alone: 1 tensor renamed, *kernel -> *weight, transposed\n"
+           "*kernel -> *weight, transposed (1)");
+    expect("_orig_mod.a.w F32 2", "a.w F32 2",
+           "differs: in names alone: 1 tensor renamed, _orig_mod.* -> *\n_orig_mod.* -> * (1)");
+}
+
+/* Where two would fit, or nothing but the shape speaks for it, nothing is claimed. */
+static void not_claimed(void **state)
+{
+    (void)state;
+    expect("a.gamma F32 2\na.kernel F32 2", "a.weight F32 2", "differs: 2 tensors removed, 1 added");
+    expect("x.q F32 2x2", "y.completely.different F32 2x2", "differs: 1 tensor removed, 1 added");
+    expect("t.a.q F32 4x4\nt.a.r F32 4x4", "t.a.s F32 4x4", "differs: 2 tensors removed, 1 added");
+    expect("a.kernel F32 4x3", "a.weight F32 5x3", "differs: 1 tensor removed, 1 added");
+    expect("c/vars/0 F32 3x8\nc/vars/1 F32 2x8", "c.weight F32 8x3\nc.bias F32 8",
+           "differs: 1 tensor removed, 1 added, 1 renamed\n*/* -> *.* (1)\n*vars/0 -> *weight, transposed (1)");
+}
+
+/* ---- ties ---- */
+
+static void ties(void **state)
+{
+    static const char tied[] = "e F32 8x2 s0\nhead F32 8x2 s0\nn F32 2 s1";
+    (void)state;
+    expect(tied, "e F32 8x2\nn F32 2", "same: all 2 tensors, 18 elements; head is tied to e in A, stored once in B");
+    expect("e F32 8x2\nn F32 2", tied, "same: all 2 tensors, 18 elements; head is tied to e in B, stored once in A");
+    expect(tied, "head F32 8x2\nn F32 2", "same: all 2 tensors, 2 elements; e is tied to head in A, stored once in B");
+    expect(tied, "e F32 8x2\nhead F32 8x2\nn F32 2", "differs: head is tied to e in A, a tensor of its own in B");
+    expect("e F32 8x2\nhead F32 8x2\nn F32 2", tied, "differs: head is tied to e in B, a tensor of its own in A");
+    expect(tied, tied, "same: all 3 tensors, 18 elements");
+    expect(tied, "m.e F32 8x2\nm.n F32 2", "differs: in names alone: 2 tensors renamed, * -> m.*\n* -> m.* (2)");
+}
+
+static void state_is_no_difference(void **state)
+{
+    (void)state;
+    expect("w F32 2\noptimizer.m F32 2\noptimizer.v F32 2", "w F32 2",
+           "same: all 1 tensor, 2 elements; 2 tensors of optimizer or trainer state in one alone");
+    expect("w F32 2\noptimizer.m F32 2", "w F32 2\noptimizer.m F32 3", "differs: optimizer.m (2) in A, (3) in B");
+}
+
+/* ---- data, on files ---- */
+
+static char *diff_files(const char *a, const char *b)
+{
+    struct sp_error error = {0};
+    struct sp_inventory *in_a = sp_inventory_open(a, &error), *in_b = sp_inventory_open(b, &error);
+    if (!in_a || !in_b) fail_msg("%s", error.message);
+    struct sp_diff *diff = sp_diff_new(in_a, in_b, &(struct sp_diff_options){.data = true}, &error);
+    if (!diff) fail_msg("%s", error.message);
+    char *summary = strdup(sp_diff_summary(diff));
+    assert_int_equal(sp_diff_is_same(diff), strncmp(summary, "all ", 4) == 0);
+    sp_diff_free(diff);
+    sp_inventory_close(in_a);
+    sp_inventory_close(in_b);
+    return summary;
+}
+
+static void data_across_formats(void **state)
+{
+    static const struct {
+        const char *a, *b, *summary;
+    } cases[] = {
+        {"cross/five.pt", "cross/five.h5", "all 5 tensors, 14 elements, byte for byte"},
+        {"cross/five.h5", "cross/five.safetensors", "all 5 tensors, 14 elements, byte for byte"},
+        {"models/tiny-gpt2", "models/tiny-gpt2-sharded", "all 28 tensors, 7,872 elements, byte for byte"},
+        {"torch/ok/module.pt", "torch/ok/legacy_module.pt", "all 17 tensors, 48 elements, byte for byte"},
+        {"torch/ok/deflated.pt", "torch/ok/flat.pt", "3 tensors not compared: a.{weight,bias}, n"},
+        {"hdf5/ok/plain.h5", "hdf5/ok/plain.h5", "all 2 tensors, 6 elements, byte for byte"},
+        {"torch/ok/shapes.pt", "torch/ok/shapes.pt", "2 tensors not compared: expanded, slice"},
+        {"keras/ok/fitted.keras", "keras/ok/deflated.keras",
+         "22 tensors not compared: layers/batch_normalization/vars/{0-3}, layers/dense/vars/{0,1}, "
+         "layers/dense_1/vars/{0,1} and 1 more"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char a[128], b[128];
+        snprintf(a, sizeof a, "fixtures/%s", cases[i].a);
+        snprintf(b, sizeof b, "fixtures/%s", cases[i].b);
+        char *summary = diff_files(a, b);
+        assert_string_equal(summary, cases[i].summary);
+        free(summary);
+    }
+}
+
+/* One bit in the last tensor of a copy. */
+static void one_bit(void **state)
+{
+    char path[] = "/tmp/shapeproof-diff-XXXXXX", bytes[512];
+    const int in = open("fixtures/cross/five.safetensors", O_RDONLY), out = mkstemp(path);
+    (void)state;
+    const ssize_t length = read(in, bytes, sizeof bytes);
+    assert_true(length > 0 && out >= 0);
+    bytes[length - 1] ^= 1; /* of "half", which is the last */
+    assert_int_equal(write(out, bytes, (size_t)length), length);
+    close(in);
+    close(out);
+    char *summary = diff_files("fixtures/cross/five.pt", path);
+    assert_string_equal(summary, "half has other data");
+    free(summary);
+    unlink(path);
+}
+
+/* ---- size ---- */
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static struct sp_inventory *large(const char *format, unsigned layers, unsigned experts)
+{
+    struct sp_inventory *inventory = sp_inventory_new("memory");
+    struct sp_error error = {0};
+    static const uint64_t shape[] = {4, 4};
+    sp_inventory_add_file(inventory, "memory");
+    inventory->format = "safetensors";
+    for (unsigned i = 0; i < layers * experts * 3; i++) {
+        struct sp_tensor *tensor = sp_inventory_add(inventory, &error);
+        tensor->name = sp_arena_printf(&inventory->arena, format, i / 3 / experts, i / 3 % experts, "udg"[i % 3]);
+        tensor->dtype = SP_DTYPE_F32;
+        tensor->dtype_name = "F32";
+        tensor->shape = shape;
+        tensor->rank = 2;
+        sp_tensor_measure(tensor);
+    }
+    if (!sp_inventory_finish(inventory, &error)) fail_msg("%s", error.message);
+    return inventory;
+}
+
+/* 46,080 tensors against as many, under the same names, others, and names that have nothing in common: no way through
+ * is quadratic. The bound is far above what it takes, and far below what a quadratic one would. */
+static void many_tensors(void **state)
+{
+    static const char *const formats[] = {"m.layers.%u.mlp.experts.%u.%c.w", "x.m.layers.%u.mlp.experts.%u.%c.w",
+                                          "m.l%u.e%u.%c", "m.blocks.%u.ff.%u.%c_proj.w"};
+    struct sp_inventory *a = large(formats[0], 60, 256);
+    (void)state;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        struct sp_error error;
+        struct sp_inventory *b = large(formats[i], 60, 256);
+        const double before = seconds();
+        struct sp_diff *diff = sp_diff_new(a, b, NULL, &error);
+        assert_true(seconds() - before < 10);
+        assert_int_equal(sp_diff_totals(diff).both, i < 2 ? 46080 : 0);
+        sp_diff_free(diff);
+        sp_inventory_close(b);
+    }
+    sp_inventory_close(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal),
+        cmocka_unit_test(changed),
+        cmocka_unit_test(beginnings),
+        cmocka_unit_test(renamed_and_changed),
+        cmocka_unit_test(components),
+        cmocka_unit_test(spellings),
+        cmocka_unit_test(not_claimed),
+        cmocka_unit_test(ties),
+        cmocka_unit_test(state_is_no_difference),
+        cmocka_unit_test(data_across_formats),
+        cmocka_unit_test(one_bit),
+        cmocka_unit_test(many_tensors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ * Claims: those of the built-in tables are all as expected, and each error has its correction; verdicts that must not
+ * be too bold. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "shapeproof/prove.h"
+
+static struct sp_tables *new_tables(void)
+{
+    struct sp_error error = {0};
+    struct sp_tables *tables = sp_tables_new(&error);
+    if (!tables) fail_msg("%s", error.message);
+    return tables;
+}
+
+/* Whether a claim of that text and table is proved. */
+static bool is_proved(const struct sp_proofs *proofs, const struct sp_proof *erratum)
+{
+    for (size_t i = 0; i < sp_proofs_count(proofs); i++) {
+        const struct sp_proof *proof = sp_proofs_get(proofs, i);
+        if (strcmp(proof->claim, erratum->correction) == 0 && strcmp(proof->table, erratum->table) == 0 &&
+            strcmp(proof->file, erratum->file) == 0)
+            return proof->verdict == SP_PROVED;
+    }
+    return false;
+}
+
+static void built_in(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    struct sp_tables *tables = new_tables();
+    struct sp_proofs *proofs = sp_prove(tables, NULL, 0, &error);
+    size_t errata = 0;
+    assert_non_null(proofs);
+    for (size_t i = 0; i < sp_proofs_count(proofs); i++) {
+        const struct sp_proof *proof = sp_proofs_get(proofs, i);
+        const enum sp_verdict_on_claim wanted = proof->erratum ? SP_REFUTED : SP_PROVED; /* none is only tested */
+        if (proof->verdict != wanted || !proof->as_expected)
+            fail_msg("%s:%zu: %s", proof->file, proof->line, sp_verdict_on_claim_name(proof->verdict));
+        if (!*proof->source) fail_msg("%s:%zu: it has no source", proof->file, proof->line);
+        if (proof->erratum && (!proof->difference || !proof->correction || !is_proved(proofs, proof)))
+            fail_msg("%s:%zu: an erratum needs its correction in the line below", proof->file, proof->line);
+        errata += proof->erratum;
+    }
+    assert_true(errata >= 52);
+    assert_true(sp_proofs_count(proofs) >= 211);
+    sp_proofs_free(proofs);
+    sp_tables_free(tables);
+}
+
+/* ---- single claims about a table of the test ---- */
+
+/* The verdict on the first claim of `text`, a table `t` and claims about it. */
+static struct sp_proof judge(const char *text, struct sp_tables **tables, struct sp_proofs **proofs)
+{
+    struct sp_error error = {0};
+    const char *const name = "t";
+    *tables = new_tables();
+    if (sp_tables_add_text(*tables, "t.shapes", text, strlen(text), &error) != SP_OK) fail_msg("%s", error.message);
+    *proofs = sp_prove(*tables, &name, 1, &error);
+    if (!*proofs) fail_msg("%s", error.message);
+    return *sp_proofs_get(*proofs, 0);
+}
+
+static void expect(const char *text, enum sp_verdict_on_claim verdict, const char *words)
+{
+    struct sp_tables *tables;
+    struct sp_proofs *proofs;
+    const struct sp_proof proof = judge(text, &tables, &proofs);
+    const char *said = proof.counterexample ? proof.counterexample : proof.difference ? proof.difference : "";
+    if (proof.verdict != verdict || (words && strcmp(said, words) != 0))
+        fail_msg("%s\nis %s: %s", text, sp_verdict_on_claim_name(proof.verdict), said);
+    sp_proofs_free(proofs);
+    sp_tables_free(tables);
+}
+
+/* A condition that compares sizes: a counter-example must fulfil it, and what `when` fixes decides it. */
+static void comparisons(void **state)
+{
+    (void)state;
+#define TABLE "table t\na = a default h\n[all]\nw (a, h) if a != h\n"
+    expect(TABLE "claim [all] = 0 when a = h\n", SP_PROVED, NULL);
+    expect(TABLE "claim [all] = a*h when a != h\n", SP_PROVED, NULL);
+    expect(TABLE "claim [all] = a*h when a = 2*h\n", SP_TESTED, NULL); /* a = h only for 0, which is no size */
+    expect(TABLE "claim [all] = 0\n", SP_REFUTED, "h = 2, a = 1: 2, claimed 0");
+    expect(TABLE "claim [all] = a*h\n", SP_REFUTED, "h = 1, a = 1: 0, claimed 1");
+    expect(TABLE "example h = 3: [all] = 0\n", SP_PROVED, NULL);
+    expect(TABLE "example h = 3, a = 4: [all] = 12\n", SP_PROVED, NULL);
+#undef TABLE
+#define TABLE "table t\n[all]\nw (n) if n > 2\n"
+    expect(TABLE "claim [all] = n\n", SP_REFUTED, "n = 1: 0, claimed 1");
+    expect(TABLE "claim [all] = 0\n", SP_REFUTED, "n = 3: 3, claimed 0");
+    expect(TABLE "example n = 2: [all] = 0\n", SP_PROVED, NULL);
+    expect(TABLE "example n = 3: [all] = 3\n", SP_PROVED, NULL);
+#undef TABLE
+}
+
+static void flags(void **state)
+{
+    (void)state;
+#define TABLE "table t\nb = b default true\nc = c default false\n[all]\nw (n) if b\nx (n) if c\n"
+    expect(TABLE "claim [all] = n\n", SP_REFUTED, NULL);
+    expect(TABLE "claim [all] = n when defaults\n", SP_PROVED, NULL);
+    expect(TABLE "claim [all] = 2*n when c, defaults\n", SP_PROVED, NULL);
+    expect(TABLE "claim [all] = 0 when defaults, not b\n", SP_PROVED, NULL);
+    expect(TABLE "claim [all] = n when b\n", SP_REFUTED, "n = 1: 2, claimed 1");
+#undef TABLE
+}
+
+static void numbers(void **state)
+{
+    (void)state;
+#define TABLE "table t\n[all]\nw (n, n)\n"
+    expect(TABLE "example n = 8123: total rounds to \"66M\"\n", SP_PROVED, NULL); /* 65983129 */
+    expect(TABLE "example n = 8124: total rounds to \"66M\"\n", SP_PROVED, NULL); /* 65999376 */
+    expect(TABLE "example n = 8155: total rounds to \"66M\"\n", SP_REFUTED, "66504025, printed as 66M");
+    expect(TABLE "example n = 5: total = 26\n", SP_REFUTED, "25, claimed 26");
+    expect(TABLE "example n = 5: m = 26\n", SP_UNDECIDED, NULL);
+    expect(TABLE "approx total = 100 within 1% when n = 10\n", SP_PROVED, NULL);
+    expect(TABLE "approx total = 102 within 1% when n = 10\n", SP_REFUTED, NULL);
+    expect(TABLE "claim 1/2*total = n^2/2\n", SP_PROVED, NULL);
+    expect(TABLE "claim total = n\n", SP_REFUTED, "n = 2: 4, claimed 2");
+#undef TABLE
+}
+
+/* The correction of an erratum is the claim in the line below it, or below the errata there. */
+static void corrections(void **state)
+{
+    (void)state;
+    struct sp_tables *tables;
+    struct sp_proofs *proofs;
+    judge("table t\n[all]\nw (n)\nerratum total = 2\nerratum total = 3\nclaim total = n\n"
+          "erratum total = 4\n\nclaim total = n\nerratum total = 5\n",
+          &tables, &proofs);
+    assert_string_equal(sp_proofs_get(proofs, 0)->correction, "claim total = n");
+    assert_string_equal(sp_proofs_get(proofs, 1)->correction, "claim total = n");
+    assert_null(sp_proofs_get(proofs, 2)->correction);
+    assert_null(sp_proofs_get(proofs, 3)->correction);
+    assert_null(sp_proofs_get(proofs, 5)->correction);
+    sp_proofs_free(proofs);
+    sp_tables_free(tables);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in), cmocka_unit_test(comparisons),
+                                       cmocka_unit_test(flags), cmocka_unit_test(numbers),
+                                       cmocka_unit_test(corrections)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

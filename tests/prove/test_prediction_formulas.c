@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ * The formulas beside the numbers of a prediction: as its flags and texts have it, with its numbers as symbols. */
+#define _POSIX_C_SOURCE 200809L
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "shapeproof/prove.h"
+
+static struct sp_tables *tables;
+
+static int open_tables(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    tables = sp_tables_new(&error);
+    return tables == NULL;
+}
+
+static int close_tables(void **state)
+{
+    (void)state;
+    sp_tables_free(tables);
+    return 0;
+}
+
+static const char *formula_of(const struct sp_derivation *forms, const char *group)
+{
+    for (size_t i = 0; i < sp_derivation_formula_count(forms); i++)
+        if (strcmp(sp_derivation_formula(forms, i).group, group) == 0) return sp_derivation_formula(forms, i).expanded;
+    return "none";
+}
+
+static void expect(const char *table, const char *const *settings, const char *group, const char *formula)
+{
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_new();
+    for (; *settings; settings++) assert_int_equal(sp_config_set(config, *settings, &error), SP_OK);
+    struct sp_prediction *prediction = sp_predict(tables, table, config, &error);
+    if (!prediction) fail_msg("%s", error.message);
+    struct sp_derivation *forms = sp_derive_prediction(tables, prediction, config, &error);
+    if (!forms) fail_msg("%s", error.message);
+    assert_string_equal(formula_of(forms, group), formula);
+    sp_derivation_free(forms);
+    sp_prediction_free(prediction);
+    sp_config_free(config);
+}
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void flags_and_texts(void **state)
+{
+    (void)state;
+    expect("gpt2", SETTINGS("n_layer=3"), "attention", "4*E^2*N + 6*E*N");
+    expect("gpt2", SETTINGS("n_layer=3"), "head", "0");
+    expect("gpt2", SETTINGS("tie_word_embeddings=false"), "head", "V*E");
+    expect("gpt2", SETTINGS("architectures=[\"GPT2ForSequenceClassification\"]", "num_labels=7"), "head", "E*labels");
+    expect("gpt2", SETTINGS("add_cross_attention=true"), "cross attention", "4*E^2*N + 6*E*N");
+    expect("sockeye_rnn",
+           SETTINGS("rnn_cell_type=gru", "num_embed=[8,16]", "num_layers=2", "rnn_num_hidden=32", "vocab_size_src=10",
+                    "vocab_size_trg=12"),
+           "hidden", "2*h^2 + h");
+}
+
+/* What holds for these sizes alone is a number here; a formula that would be wrong for them is not shown. */
+static void not_polynomial(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    const char text[] = "table t\nk = k default 4\n[a]\nw (n // 2)\n[b]\nv (absent(m) ? n : 7)\n[c]\nu (k)\n";
+    assert_int_equal(sp_tables_add_text(tables, "t.shapes", text, strlen(text), &error), SP_OK);
+    expect("t", SETTINGS("n=6"), "a", "(n // 2)");
+    expect("t", SETTINGS("n=6"), "b", "n");
+    expect("t", SETTINGS("n=6", "m=1"), "b", "none"); /* with m open the formula would be n, which is not 7 */
+    expect("t", SETTINGS("n=6"), "c", "k");
+    expect("t", SETTINGS("n=6"), "total", "n + (n // 2) + k");
+}
+
+static void count_formulas(const char *path, size_t *with, size_t *without)
+{
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_new();
+    assert_int_equal(sp_config_load(config, path, &error), SP_OK);
+    struct sp_prediction *prediction = sp_predict(tables, NULL, config, &error);
+    if (prediction) { /* not every architecture has a table */
+        struct sp_derivation *forms = sp_derive_prediction(tables, prediction, config, &error);
+        if (!forms) fail_msg("%s: %s", path, error.message);
+        for (size_t i = 0; i < sp_prediction_group_count(prediction); i++)
+            ++*(strcmp(formula_of(forms, sp_prediction_group(prediction, i).name), "none") == 0 ? without : with);
+        sp_derivation_free(forms);
+        sp_prediction_free(prediction);
+    }
+    sp_config_free(config);
+}
+
+/* A formula is there only if it gives the number that was predicted tensor by tensor: nearly all do. */
+static void real_configurations(void **state)
+{
+    (void)state;
+    glob_t found;
+    size_t with = 0, without = 0;
+    if (glob("../shared/data/architectures/real/*.json", 0, NULL, &found) != 0) skip();
+    for (size_t i = 0; i < found.gl_pathc; i++) count_formulas(found.gl_pathv[i], &with, &without);
+    globfree(&found);
+    print_message("%zu groups with a formula, %zu without\n", with, without);
+    assert_true(with > 19 * without);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(flags_and_texts), cmocka_unit_test(not_polynomial),
+                                       cmocka_unit_test(real_configurations)};
+    return cmocka_run_group_tests(tests, open_tables, close_tables);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ * Which hyper-parameters explain a total, exact or as it is printed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "prove/printed.h"
+#include "shapeproof/prove.h"
+
+static struct sp_tables *tables;
+
+static int open_tables(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    tables = sp_tables_new(&error);
+    return tables == NULL;
+}
+
+static int close_tables(void **state)
+{
+    (void)state;
+    sp_tables_free(tables);
+    return 0;
+}
+
+static struct sp_config *config_of(const char *const *settings)
+{
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_new();
+    for (; *settings; settings++) assert_int_equal(sp_config_set(config, *settings, &error), SP_OK);
+    return config;
+}
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* The solution for a symbol, with the name NULL when there is none. */
+static struct sp_solution solution_of(const struct sp_solutions *solutions, const char *name)
+{
+    for (size_t i = 0; i < sp_solutions_count(solutions); i++)
+        if (strcmp(sp_solutions_get(solutions, i).name, name) == 0) return sp_solutions_get(solutions, i);
+    return (struct sp_solution){.name = NULL};
+}
+
+static struct sp_solution solve(const char *table, const char *const *settings, const char *figure, uint64_t total,
+                                const char *name)
+{
+    struct sp_error error = {0};
+    struct sp_config *config = config_of(settings);
+    struct sp_solutions *solutions = figure ? sp_solve_rounded(tables, table, config, NULL, figure, &error)
+                                            : sp_solve(tables, table, config, NULL, total, &error);
+    if (!solutions) fail_msg("%s", error.message);
+    const struct sp_solution solution = solution_of(solutions, name);
+    assert_int_equal(sp_solutions_rounded(solutions), figure != NULL);
+    sp_solutions_free(solutions);
+    sp_config_free(config);
+    return solution;
+}
+
+static void figures(void **state)
+{
+    (void)state;
+    struct sp_printed printed;
+    assert_true(sp_printed_read("65M", &printed));
+    assert_true(printed.least == 64500000 && printed.most == 65499999);
+    assert_true(sp_printed_read("1.5B", &printed));
+    assert_true(printed.least == 1450000000 && printed.most == 1549999999);
+    assert_true(sp_printed_read("65000", &printed));
+    assert_true(printed.least == 65000 && printed.most == 65000);
+    assert_true(sp_printed_read("175.0B", &printed));
+    assert_true(printed.least == 174950000000 && printed.most == 175049999999);
+    const char *const wrong[] = {
+        "", "M", ".", "65m", "65MB", "6.5.0M", "-1M", "1.2345K", "1.5", "99999999999999999999", "9999999999T"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_false(sp_printed_read(wrong[i], &printed));
+}
+
+/* Of the two answers that give the total of nparam's second configuration, the width comes first. */
+static void exact(void **state)
+{
+    (void)state;
+    const char *const *settings = SETTINGS("vocab_size_src=29624", "vocab_size_trg=28059", "num_layers=1",
+                                           "transformer_feed_forward_num_hidden=300");
+    assert_int_equal(solve("nparam_transformer", settings, NULL, 49181083, "Vt").value, 29507);
+    assert_int_equal(solve("nparam_transformer", settings, NULL, 49181083, "Vt").last, 29507);
+    assert_null(solve("nparam_transformer", settings, NULL, 49181084, "Vt").name);
+    const char *const *gpt2 = SETTINGS("vocab_size=50000");
+    assert_int_equal(solve("gpt2", gpt2, NULL, 124439808, "V").value, 50257);
+}
+
+/* The ten rows of Table 3 of "Attention is all you need" that print a number and agree with each other. */
+static void table_3(void **state)
+{
+    (void)state;
+    const struct {
+        const char *settings[5];
+        const char *printed;
+    } rows[] = {{{"num_heads=8"}, "65M"},
+                {{"d_k=16", "d_v=64"}, "58M"},
+                {{"d_k=32", "d_v=64"}, "60M"},
+                {{"num_hidden_layers=2"}, "36M"},
+                {{"num_hidden_layers=4"}, "50M"},
+                {{"num_hidden_layers=8"}, "80M"},
+                {{"hidden_size=256", "d_k=32", "d_v=32"}, "28M"},
+                {{"hidden_size=1024", "d_k=128", "d_v=128"}, "168M"},
+                {{"filter_size=1024"}, "53M"},
+                {{"filter_size=4096"}, "90M"}};
+    int64_t least = 1, most = INT64_MAX;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct sp_solution words = solve("attention_is_all_you_need", rows[i].settings, rows[i].printed, 0, "V");
+        assert_non_null(words.name);
+        if (words.value > least) least = words.value;
+        if (words.last < most) most = words.last;
+    }
+    assert_int_equal(least, 41004);
+    assert_int_equal(most, 41208);
+    const struct sp_solution big = solve(
+        "attention_is_all_you_need", SETTINGS("hidden_size=1024", "filter_size=4096", "num_heads=16"), "213M", 0, "V");
+    assert_true(big.last < least); /* does not agree */
+    assert_int_equal(big.value, 35368);
+    assert_int_equal(big.last, 36344);
+}
+
+/* Each end of a range gives the figure, and the number next to it does not. */
+static void ends_of_ranges(void **state)
+{
+    (void)state;
+    const struct sp_solution width = solve("gpt1", SETTINGS("n_layer=12"), "117M", 0, "E");
+    assert_int_equal(width.value, 768);
+    assert_int_equal(width.last, 771);
+    for (int64_t e = width.value - 1; e <= width.last + 1; e++) {
+        const int64_t total = 40478 * e + 512 * e + 12 * (12 * e * e + 13 * e);
+        const bool inside = e >= width.value && e <= width.last;
+        assert_int_equal((total + 500000) / 1000000 == 117, inside);
+        assert_int_equal(solve("gpt1", SETTINGS("n_layer=12"), NULL, (uint64_t)total, "E").value, e);
+    }
+}
+
+static void mistakes(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_new();
+    assert_null(sp_solve_rounded(tables, "gpt2", config, NULL, "65X", &error));
+    assert_int_equal(error.status, SP_ERR_USAGE);
+    error = (struct sp_error){0};
+    assert_null(sp_solve_rounded(tables, "gpt2", config, "nothing", "65M", &error));
+    assert_int_equal(error.status, SP_ERR_USAGE);
+    error = (struct sp_error){0};
+    assert_null(sp_solve(tables, "gpt4", config, NULL, 1, &error));
+    assert_int_equal(error.status, SP_ERR_USAGE);
+    sp_config_free(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(figures), cmocka_unit_test(exact), cmocka_unit_test(table_3),
+                                       cmocka_unit_test(ends_of_ranges), cmocka_unit_test(mistakes)};
+    return cmocka_run_group_tests(tests, open_tables, close_tables);
+}

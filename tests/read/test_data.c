@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ * The bytes of tensors: the same out of every format, and a reason where they cannot be had. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "read/scratch.h"
+#include "shapeproof/data.h"
+
+struct open_file {
+    struct sp_inventory *inventory;
+    struct sp_data *data;
+    struct sp_error error;
+};
+
+static void open_both(struct open_file *file, const char *path)
+{
+    file->inventory = sp_inventory_open(path, &file->error);
+    if (!file->inventory) fail_msg("%s", file->error.message);
+    file->data = sp_data_open(file->inventory, &file->error);
+    if (!file->data) fail_msg("%s", file->error.message);
+}
+
+static void close_both(struct open_file *file)
+{
+    sp_data_close(file->data);
+    sp_inventory_close(file->inventory);
+}
+
+static size_t find(const struct open_file *file, const char *name)
+{
+    const size_t tensor = sp_inventory_find(file->inventory, name);
+    if (tensor == SP_NONE) fail_msg("no tensor %s", name);
+    return tensor;
+}
+
+static void expect_bytes(struct open_file *file, const char *name, const void *bytes, size_t length)
+{
+    unsigned char found[256];
+    const size_t tensor = find(file, name);
+    const char *obstacle = sp_data_obstacle(file->data, tensor);
+    if (obstacle) fail_msg("%s: %s", name, obstacle);
+    assert_int_equal(sp_inventory_tensor(file->inventory, tensor)->bytes, length);
+    assert_true(sp_data_read(file->data, tensor, 0, found, length, &file->error));
+    assert_memory_equal(found, bytes, length);
+}
+
+static const char *obstacle_of(struct open_file *file, const char *name)
+{
+    const char *obstacle = sp_data_obstacle(file->data, find(file, name));
+    return obstacle ? obstacle : "none";
+}
+
+static void the_same_in_each_format(void **state)
+{
+    static const char *const paths[] = {"fixtures/cross/five.safetensors", "fixtures/cross/five.pt",
+                                        "fixtures/cross/five.h5"};
+    static const float weight[] = {0, 1, 2, 3, 4, 5}, scalar = 1.5f;
+    static const uint16_t half[] = {0x3c00, 0x3c00, 0x3c00, 0x3c00};
+    static const int64_t steps[] = {0, 1, 2};
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct open_file file = {0};
+        open_both(&file, paths[i]);
+        expect_bytes(&file, "weight", weight, sizeof weight);
+        expect_bytes(&file, "half", half, sizeof half);
+        expect_bytes(&file, "steps", steps, sizeof steps);
+        expect_bytes(&file, "scalar", &scalar, sizeof scalar);
+        expect_bytes(&file, "empty", "", 0);
+        close_both(&file);
+    }
+}
+
+/* Reading begins anywhere and ends with the tensor. */
+static void parts(void **state)
+{
+    struct open_file file = {0};
+    float two[2];
+    (void)state;
+    open_both(&file, "fixtures/cross/five.pt");
+    const size_t weight = find(&file, "weight");
+    assert_true(sp_data_read(file.data, weight, 16, two, sizeof two, &file.error));
+    assert_true(two[0] == 4 && two[1] == 5);
+    assert_false(sp_data_read(file.data, weight, 20, two, sizeof two, &file.error));
+    assert_int_equal(file.error.status, SP_ERR_USAGE);
+    assert_false(sp_data_read(file.data, weight, UINT64_MAX, two, 1, &file.error));
+    close_both(&file);
+}
+
+/* In a directory, through an index, and from a file behind a user block or inside an archive. */
+static void wherever_it_lies(void **state)
+{
+    static const char *const paths[] = {"fixtures/models/tiny-gpt2", "fixtures/models/tiny-gpt2/model.safetensors",
+                                        "fixtures/models/tiny-gpt2/pytorch_model.bin",
+                                        "fixtures/models/tiny-gpt2-sharded",
+                                        "fixtures/models/tiny-gpt2-sharded/model.safetensors.index.json"};
+    unsigned char first[64], bytes[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct open_file file = {0};
+        open_both(&file, paths[i]);
+        const size_t bias = find(&file, "transformer.ln_f.bias");
+        assert_true(sp_data_read(file.data, bias, 0, i ? bytes : first, sizeof bytes, &file.error));
+        if (i) assert_memory_equal(bytes, first, sizeof bytes);
+        close_both(&file);
+    }
+}
+
+static void obstacles(void **state)
+{
+    static const struct {
+        const char *path, *tensor, *obstacle;
+    } cases[] = {
+        {"fixtures/keras/ok/deflated.keras", "layers/dense/vars/0", "without a place of its own in the file"},
+        {"fixtures/torch/ok/deflated.pt", "a.weight", "compressed in the archive"},
+        {"fixtures/torch/ok/meta.pt", "m", "the file holds no bytes for it"},
+        {"fixtures/torch/ok/shapes.pt", "expanded", "not contiguous"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct open_file file = {0};
+        open_both(&file, cases[i].path);
+        assert_string_equal(obstacle_of(&file, cases[i].tensor), cases[i].obstacle);
+        close_both(&file);
+    }
+}
+
+/* A file that is cut short after it was opened is an error, not a crash. */
+static void cut_short(void **state)
+{
+    static const char header[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[64],\"data_offsets\":[0,64]}}";
+    struct scratch scratch;
+    struct open_file file = {0};
+    unsigned char bytes[64];
+    (void)state;
+    scratch_make(&scratch);
+    scratch_safetensors(&scratch, "a.safetensors", header, sizeof header - 1, 64);
+    const char *path = scratch_path(&scratch, "a.safetensors");
+    open_both(&file, path);
+    assert_true(sp_data_read(file.data, 0, 0, bytes, sizeof bytes, &file.error));
+    assert_int_equal(truncate(path, 8 + sizeof header - 1 + 10), 0);
+    assert_false(sp_data_read(file.data, 0, 0, bytes, sizeof bytes, &file.error));
+    assert_int_equal(file.error.status, SP_ERR_FILE);
+    assert_non_null(strstr(file.error.message, "a.safetensors: ends at byte"));
+    close_both(&file);
+    scratch_remove(&scratch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_in_each_format),
+        cmocka_unit_test(parts),
+        cmocka_unit_test(wherever_it_lies),
+        cmocka_unit_test(obstacles),
+        cmocka_unit_test(cut_short),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
