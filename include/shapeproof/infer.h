@@ -27,19 +27,23 @@ struct sp_inference_candidate {
     const char *table;
     size_t explained; /* tensors of the file */
     size_t missing;   /* tensors that it predicts and the file lacks */
-    bool same;        /* it predicts what the chosen table predicts */
+    bool same;        /* it says of this file what the chosen table says */
 };
 
 struct sp_inference; /* opaque */
 
-/* The table and hyper-parameters that explain most of a file. NULL with SP_ERR_UNKNOWN when no table explains half of
- * its tensors. The inventory and the tables must outlive the result. Deterministic; never reads tensor data. */
+/* The table and hyper-parameters that explain most of a file; `table_name`: of that table alone, or NULL. NULL with
+ * SP_ERR_UNKNOWN when no table explains half of the tensors, SP_ERR_USAGE when there is no table of that name. The
+ * inventory and the tables must outlive the result. Deterministic; never reads tensor data. */
 SP_API struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                                     struct sp_error *error);
+                                     const char *table_name, struct sp_error *error);
 SP_API void sp_inference_free(struct sp_inference *inference);
 
 /* All borrowed until sp_inference_free. */
+SP_API const struct sp_inventory *sp_inference_inventory(const struct sp_inference *inference);
 SP_API const char *sp_inference_table(const struct sp_inference *inference);
+/* The class that is written into the configuration, or "" when the table has no use for it. */
+SP_API const char *sp_inference_class(const struct sp_inference *inference);
 SP_API const struct sp_prediction *sp_inference_prediction(const struct sp_inference *inference);
 SP_API size_t sp_inference_count(const struct sp_inference *inference);
 SP_API struct sp_inferred sp_inference_get(const struct sp_inference *inference, size_t index);

@@ -106,7 +106,7 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct prem
     if (key) other = try_values(trial, &deduction, key, premises, count);
     if (!other) {
         infer(&deduction);
-        attempt->config = sp_settle(&attempt->outline);
+        attempt->config = sp_known_config(&attempt->outline);
         verify(attempt, trial->shapes->inventory);
     }
     sp_deduction_free(&deduction);
@@ -185,7 +185,8 @@ static bool contains(const struct sp_prediction *b, const struct sp_prediction *
     return true;
 }
 
-bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b, const struct sp_attempt *attempt)
+bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b,
+                          const struct sp_attempt *attempt)
 {
     return a && b && contains(a, b, attempt) && contains(b, a, attempt);
 }

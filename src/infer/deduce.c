@@ -33,9 +33,9 @@ static bool is_false(struct sp_value value)
 
 /* The conditions of a tensor that is not there: at least one of them is not met. */
 struct excuse {
-    bool holds;                   /* one is known not to be met */
-    bool broken;                  /* one cannot be worked out */
-    size_t unknown;               /* how many of them might be the one; of these the last: */
+    bool holds;     /* one is known not to be met */
+    bool broken;    /* one cannot be worked out */
+    size_t unknown; /* how many of them might be the one; of these the last: */
     const struct sp_expr *expr;
     const struct sp_env *env;
     struct sp_want want;
@@ -185,6 +185,7 @@ static void set_clue(struct sp_deduction *deduction, const struct sp_question *q
     if (question->kind == SP_ASK_MISSING) clue.name = deduction->outline->lines[question->line].shown;
     else if (question->kind != SP_ASK_REQUIRED)
         clue.name = sp_sighting_tensor(&deduction->sights, question->named)->name;
+    if (question->kind == SP_ASK_TIED && !want_of(deduction, question).value.boolean) clue.kind = SP_CLUE_PRESENT;
     deduction->outline->known.clue = clue;
 }
 
@@ -244,8 +245,9 @@ static void pose_number(struct sp_deduction *deduction, size_t line)
 {
     const struct sp_sighting *sighting = &deduction->sights.of[line];
     if (sighting->count == 1)
-        pose(deduction, (struct sp_question){
-                            .kind = SP_ASK_NUMBER, .line = line, .named = sighting->named[0], .place = sighting->unknown});
+        pose(deduction,
+             (struct sp_question){
+                 .kind = SP_ASK_NUMBER, .line = line, .named = sighting->named[0], .place = sighting->unknown});
 }
 
 /* Lines under the same condition say the same of it: only the first one is asked. */
@@ -259,13 +261,12 @@ static void pose_tensor(struct sp_deduction *deduction, size_t line, size_t name
 {
     const struct sp_line *of = &deduction->outline->lines[line];
     for (size_t d = 0; d < of->row->rank; d++)
-        pose(deduction,
-             (struct sp_question){.kind = SP_ASK_DIMENSION, .line = line, .named = named, .place = d});
+        pose(deduction, (struct sp_question){.kind = SP_ASK_DIMENSION, .line = line, .named = named, .place = d});
     for (const struct sp_proviso *proviso = of->proviso; proviso && !deduction->sights.of[line].is_rival;
          proviso = proviso->outer)
         if (is_asked_by(deduction->present, proviso, line))
             pose(deduction,
-             (struct sp_question){.kind = SP_ASK_PRESENT, .line = line, .named = named, .proviso = proviso});
+                 (struct sp_question){.kind = SP_ASK_PRESENT, .line = line, .named = named, .proviso = proviso});
 }
 
 static bool same_shape(const struct sp_deduction *deduction, size_t a, size_t b)
@@ -430,9 +431,9 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
     if (sighting->line->optional || sighting->line->old_of != SIZE_MAX) return;
     if (sighting->count && !sighting->indexed) return;
     if (proviso && !sighting->line->row->has_tie && !is_asked_by(deduction->missing, proviso, line)) return;
-    if (sighting->indexed && loop && !(sighting->count && sighting->is_rival)) pose_missing_turns(deduction, line, loop);
-    else if (!is_there(deduction, line))
-        pose(deduction, (struct sp_question){.kind = SP_ASK_MISSING, .line = line});
+    if (sighting->indexed && loop && !(sighting->count && sighting->is_rival))
+        pose_missing_turns(deduction, line, loop);
+    else if (!is_there(deduction, line)) pose(deduction, (struct sp_question){.kind = SP_ASK_MISSING, .line = line});
 }
 
 /* ---- the whole ---- */
@@ -440,7 +441,8 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
 static void pose_all(struct sp_deduction *deduction)
 {
     deduction->open_count = deduction->contradictions = 0;
-    for (size_t i = 0; i < deduction->outline->proviso_count; i++) deduction->present[i] = deduction->missing[i] = SP_NONE;
+    for (size_t i = 0; i < deduction->outline->proviso_count; i++)
+        deduction->present[i] = deduction->missing[i] = SP_NONE;
     pose_required(deduction);
     for (size_t i = 0; i < deduction->outline->count; i++)
         if (deduction->sights.of[i].unknown != SIZE_MAX) pose_number(deduction, i);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Which hyper-parameters the file determines. One that a tensor told is determined. Of the others that is, with which
- * changed in any way the table would predict something else. What was guessed, and what follows from a guess, is not. */
+ * changed in any way the table would predict something else. What was guessed, and what follows from a guess, is not.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@ static const char *because(struct sp_arena *arena, const struct sp_clue *clue)
     case SP_CLUE_MISSING:
         return sp_arena_printf(arena, "%s is not there", name);
     case SP_CLUE_TIE:
-        return sp_arena_printf(arena, "%s is there, with or without a storage of its own", name);
+        return sp_arena_printf(arena, "%s shares its storage with another tensor", name);
     case SP_CLUE_REQUIRED:
         return "the table covers no other value";
     case SP_CLUE_ONLY:

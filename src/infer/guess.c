@@ -62,8 +62,7 @@ static void add_small_numbers(struct trial *trial, const struct sp_deduction *de
 {
     int64_t most = heads ? MAX_NUMBER : 8;
     for (size_t i = 0; i < deduction->open_count; i++)
-        if (deduction->open[i].turn >= most && deduction->open[i].turn < MAX_NUMBER)
-            most = deduction->open[i].turn + 1;
+        if (deduction->open[i].turn >= most && deduction->open[i].turn < MAX_NUMBER) most = deduction->open[i].turn + 1;
     add_value(trial, sp_value_int(1));
     for (int64_t number = 0; number <= most; number++)
         if (number != 1) add_value(trial, sp_value_int(number));
@@ -251,8 +250,8 @@ static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, 
     const char *key = value.string;
     struct sp_kept kept = sp_known_keep(known);
     assume(deduction, key, (struct sp_value){.type = SP_ABSENT, .string = key});
-    const bool has_default = sp_outline_eval(deduction->outline, env, expr, &value) &&
-                             (sp_value_is_set(value) || value.type == SP_UNKNOWN);
+    const bool has_default =
+        sp_outline_eval(deduction->outline, env, expr, &value) && (sp_value_is_set(value) || value.type == SP_UNKNOWN);
     if (has_default) {
         free(kept.facts);
         return true;

@@ -8,6 +8,12 @@
 
 enum { MAX_TABLES = 40, MAX_ATTEMPTS = 12 };
 
+/* Among which tables. */
+struct search {
+    const struct sp_tables *tables;
+    const struct sp_unit *only; /* NULL: all */
+};
+
 /* ---- tables ---- */
 
 static int compare_fits(const void *left, const void *right)
@@ -19,11 +25,11 @@ static int compare_fits(const void *left, const void *right)
 }
 
 /* The tables whose names fit best, with the class for which they do. */
-static size_t find_fits(struct sp_arena *arena, const struct sp_tables *tables, const struct sp_shapes *shapes,
+static size_t find_fits(struct sp_arena *arena, const struct search *search, const struct sp_shapes *shapes,
                         struct sp_fit *fits)
 {
     size_t count, kept = 0;
-    struct sp_ranked *ranked = sp_rank_tables(tables, shapes, &count);
+    struct sp_ranked *ranked = sp_rank_tables(search->tables, search->only, shapes, &count);
     for (size_t i = 0; i < count && i < MAX_TABLES; i++)
         if (ranked[i].covered * 2 >= ranked[0].covered) fits[kept++] = sp_fit_table(arena, ranked[i].table, shapes);
     free(ranked);
@@ -33,12 +39,12 @@ static size_t find_fits(struct sp_arena *arena, const struct sp_tables *tables, 
 
 /* The names once more, when they fit to none of the tables that their ends point to: with something taken away in
  * front, or added. */
-static void rename_shapes(struct sp_inference *inference, const struct sp_tables *tables, struct sp_shapes *shapes)
+static void rename_shapes(struct sp_inference *inference, const struct search *search, struct sp_shapes *shapes)
 {
     enum { FEW = 6 };
     const struct sp_unit *likely[FEW];
     size_t count;
-    struct sp_ranked *ranked = sp_rank_tables(tables, shapes, &count);
+    struct sp_ranked *ranked = sp_rank_tables(search->tables, search->only, shapes, &count);
     if (count > FEW) count = FEW;
     for (size_t i = 0; i < count; i++) likely[i] = ranked[i].table;
     free(ranked);
@@ -51,8 +57,8 @@ static void rename_shapes(struct sp_inference *inference, const struct sp_tables
 
 static void add_candidate(struct sp_inference *inference, const struct sp_attempt *attempt, bool same)
 {
-    inference->candidates[inference->candidate_count++] = (struct sp_inference_candidate){
-        attempt->table->name, attempt->explained, attempt->missing, same};
+    inference->candidates[inference->candidate_count++] =
+        (struct sp_inference_candidate){attempt->table->name, attempt->explained, attempt->missing, same};
 }
 
 static void keep_candidates(struct sp_inference *inference, struct sp_attempt **attempts, size_t count)
@@ -61,7 +67,8 @@ static void keep_candidates(struct sp_inference *inference, struct sp_attempt **
     add_candidate(inference, inference->best, true);
     for (size_t i = 0; i < count; i++)
         if (attempts[i] != inference->best && attempts[i]->explained)
-            add_candidate(inference, attempts[i], sp_predictions_agree(attempts[i]->prediction, inference->best->prediction, inference->best));
+            add_candidate(inference, attempts[i],
+                          sp_predictions_agree(attempts[i]->prediction, inference->best->prediction, inference->best));
 }
 
 static void keep_findings(struct sp_inference *inference)
@@ -76,26 +83,17 @@ static void keep_findings(struct sp_inference *inference)
         if (sp_match_predicted(&best->match, i) == SP_MISSING) inference->missing[inference->missing_count++] = i;
 }
 
-static const char *config_text(struct sp_inference *inference)
-{
-    struct sp_text text = {0};
-    sp_value_json(&text, sp_config_hyper(inference->best->config)->root);
-    const char *kept = sp_arena_copy(&inference->arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
-}
-
 static void finish(struct sp_inference *inference, struct sp_attempt **attempts, size_t count)
 {
     keep_candidates(inference, attempts, count);
     keep_findings(inference);
     sp_determine(inference);
-    inference->config = config_text(inference);
+    inference->config = sp_known_config_text(&inference->arena, inference->best->config);
 }
 
 static bool is_good(const struct sp_attempt *attempt)
 {
-    return attempt && attempt->prediction && attempt->explained && attempt->explained >= attempt->unexplained;
+    return attempt && attempt->prediction && attempt->explained > attempt->unexplained;
 }
 
 /* When one table explains everything, those that make more names which the file lacks are no equals. */
@@ -122,26 +120,42 @@ static void attempt_all(struct sp_inference *inference, const struct sp_tables *
         if (attempts[i] != inference->best) sp_attempt_free(attempts[i]);
 }
 
-struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                              struct sp_error *error)
+static bool choose(struct search *search, const char *table_name, struct sp_error *error)
 {
+    if (!table_name) return true;
+    search->only = sp_tables_unit(search->tables, table_name);
+    if (search->only && search->only->is_table) return true;
+    sp_hint(error, "'shapeproof tables' lists them");
+    return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", table_name);
+}
+
+struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                              const char *table_name, struct sp_error *error)
+{
+    struct search search = {.tables = tables};
+    if (!choose(&search, table_name, error)) return NULL;
     const struct sp_naming plain = {"", "", false};
     struct sp_inference *inference = sp_realloc(NULL, 1, sizeof *inference);
     struct sp_shapes shapes;
     *inference = (struct sp_inference){.inventory = inventory};
     sp_shapes_init(&shapes, inventory, &plain);
     struct sp_fit fits[MAX_TABLES];
-    size_t count = find_fits(&inference->arena, tables, &shapes, fits);
+    size_t count = find_fits(&inference->arena, &search, &shapes, fits);
     if (count && fits[0].seen * 2 < shapes.count) {
-        rename_shapes(inference, tables, &shapes);
-        count = find_fits(&inference->arena, tables, &shapes, fits);
+        rename_shapes(inference, &search, &shapes);
+        count = find_fits(&inference->arena, &search, &shapes, fits);
     }
     attempt_all(inference, tables, &shapes, fits, count);
     sp_shapes_free(&shapes);
     if (inference->best) return inference;
     sp_inference_free(inference);
-    sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table explains half of the %zu tensors",
-            sp_inventory_count(inventory));
+    if (table_name)
+        sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "%s: the table '%s' explains less than half of the %zu tensors",
+                sp_inventory_path(inventory), table_name, sp_inventory_count(inventory));
+    else
+        sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "%s: no table explains half of the %zu tensors",
+                sp_inventory_path(inventory), sp_inventory_count(inventory));
+    sp_hint(error, "'shapeproof tables' lists the tables; write one, and give it with --table FILE");
     return NULL;
 }
 
@@ -155,6 +169,8 @@ void sp_inference_free(struct sp_inference *inference)
 
 /* ---- what the public header promises ---- */
 
+const struct sp_inventory *sp_inference_inventory(const struct sp_inference *inference) { return inference->inventory; }
+const char *sp_inference_class(const struct sp_inference *inference) { return inference->best->class; }
 const char *sp_inference_table(const struct sp_inference *inference) { return inference->best->table->name; }
 
 const struct sp_prediction *sp_inference_prediction(const struct sp_inference *inference)

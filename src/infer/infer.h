@@ -17,8 +17,9 @@ struct sp_ranked {
     size_t uncovered; /* names of its own that the file does not have */
 };
 
-/* The tables that cover the most, best first; the array is on the heap. */
-struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp_shapes *shapes, size_t *count);
+/* The tables (`only` that one, or all for NULL) that cover the most, best first; the array is on the heap. */
+struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp_unit *only,
+                                 const struct sp_shapes *shapes, size_t *count);
 
 /* ---- attempt.c: one table, explained as well as can be ---- */
 
@@ -43,11 +44,14 @@ bool sp_attempt_explains_all(const struct sp_attempt *attempt);
 /* Whether a comes closer to the file than b. */
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b);
 /* Whether two predictions say the same of the file: the same tensors, but for optional ones that it lacks. */
-bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b, const struct sp_attempt *attempt);
+bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b,
+                          const struct sp_attempt *attempt);
 
-/* ---- settle.c: what is known as a configuration ---- */
+/* ---- config.c: what is known as a configuration ---- */
 
-struct sp_config *sp_settle(struct sp_outline *outline);
+struct sp_config *sp_known_config(struct sp_outline *outline);
+/* As a config.json: one line for each key, sub-configurations indented. In the arena. */
+const char *sp_known_config_text(struct sp_arena *arena, const struct sp_config *config);
 
 struct sp_inference {
     struct sp_arena arena;

@@ -123,8 +123,8 @@ static int64_t integer_root(int64_t value, int64_t degree)
     return -1;
 }
 
-/* What the left operand must be when the right one is known. Of the values whose quotient is rounded down the one without
- * a remainder. */
+/* What the left operand must be when the right one is known. Of the values whose quotient is rounded down the one
+ * without a remainder. */
 static bool invert_left(enum sp_op op, int64_t right, int64_t want, int64_t *left)
 {
     if (op == SP_OP_ADD) return !__builtin_sub_overflow(want, right, left);
@@ -263,8 +263,8 @@ static bool holds_without(struct solver *solver, const struct sp_env *env, const
 {
     struct sp_known *known = &solver->outline->known;
     struct sp_kept before = sp_known_keep(known);
-    const bool holds = tell_unset(solver, key, unset) == SP_HOLDS &&
-                       sp_meets(value_of(solver, env, expr), want) == SP_HOLDS;
+    const bool holds =
+        tell_unset(solver, key, unset) == SP_HOLDS && sp_meets(value_of(solver, env, expr), want) == SP_HOLDS;
     sp_known_restore(known, &before);
     return holds;
 }
@@ -318,8 +318,7 @@ static enum sp_answer solve_item(struct solver *solver, const struct sp_env *env
 static enum sp_answer solve_list(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want)
 {
-    if (want->kind == SP_WANT_LENGTH)
-        return want->value.integer == (int64_t)expr->count ? SP_HOLDS : SP_CONTRADICTS;
+    if (want->kind == SP_WANT_LENGTH) return want->value.integer == (int64_t)expr->count ? SP_HOLDS : SP_CONTRADICTS;
     if (want->kind != SP_WANT_ITEM) return SP_OPEN;
     if (want->index >= expr->count) return SP_CONTRADICTS;
     return solve_value(solver, env, expr->args[want->index], want->value);
@@ -415,13 +414,13 @@ static enum sp_answer solve(struct solver *solver, const struct sp_env *env, con
 }
 
 enum sp_answer sp_invert(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
-                        const struct sp_want *want)
+                         const struct sp_want *want)
 {
     return solve(&(struct solver){.outline = outline}, env, expr, want);
 }
 
 enum sp_answer sp_invert_bool(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
-                             bool want)
+                              bool want)
 {
     const struct sp_want value = sp_want_value(sp_value_bool(want));
     return sp_invert(outline, env, expr, &value);

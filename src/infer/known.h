@@ -13,7 +13,7 @@ enum sp_clue_kind {
     SP_CLUE_INDICES,   /* the indices in names such as the tensor's */
     SP_CLUE_PRESENT,   /* the tensor is there */
     SP_CLUE_MISSING,   /* no tensor of that name is there */
-    SP_CLUE_TIE,       /* a tied tensor is there, or is not */
+    SP_CLUE_TIE,       /* the tensor is the same as another one */
     SP_CLUE_REQUIRED,  /* the table covers no other value */
     SP_CLUE_ONLY,      /* of all values that were tried no other one agrees with the file */
     SP_CLUE_GUESS      /* nothing: it is assumed */
@@ -28,7 +28,8 @@ struct sp_clue {
 /* What an expression shall be. */
 struct sp_want {
     enum { SP_WANT_VALUE, SP_WANT_ITEM, SP_WANT_LENGTH, SP_WANT_MEMBER } kind;
-    struct sp_value value; /* that value; or the list's item at `index`; or its length; or an item that it has or lacks */
+    struct sp_value
+        value; /* that value; or the list's item at `index`; or its length; or an item that it has or lacks */
     size_t index;
     bool scalar; /* of an item: what is no list stands for every item */
     bool lacks;  /* of a member */
@@ -70,11 +71,11 @@ struct sp_known {
     struct sp_map names;
     size_t guesses;
     const char *guessed[SP_MAX_GUESSES + 1]; /* by their numbers, from 1: the keys */
-    size_t touched; /* the last guess that anything asked for follows from */
-    size_t told;    /* how many pieces */
-    size_t changes; /* counts up with each new fact, and each that is taken back */
-    struct sp_clue clue; /* of what is told next */
-    bool tell_items;     /* layer_types[i] in place of full_attention_interval, when no interval will do */
+    size_t touched;                          /* the last guess that anything asked for follows from */
+    size_t told;                             /* how many pieces */
+    size_t changes;                          /* counts up with each new fact, and each that is taken back */
+    struct sp_clue clue;                     /* of what is told next */
+    bool tell_items; /* layer_types[i] in place of full_attention_interval, when no interval will do */
 };
 
 struct sp_kept {

@@ -10,8 +10,8 @@ struct sp_literals {
     size_t count, capacity;
 };
 
-/* The texts that have to do with a key, in the table and in the tables and parts that it uses: those in expressions that
- * mention it, or a definition that does. They live as long as the tables. */
+/* The texts that have to do with a key, in the table and in the tables and parts that it uses: those in expressions
+ * that mention it, or a definition that does. They live as long as the tables. */
 void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table, const char *path);
 /* The texts of the table's own definitions and requirements alone. */
 void sp_literals_define(struct sp_literals *literals, const struct sp_unit *table);

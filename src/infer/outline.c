@@ -88,8 +88,7 @@ static bool append_hole(struct sp_outline *outline, const struct place *place, c
         sp_text_puts(&pattern->text, TEXT_MARK);
     } else if ((value.type == SP_INT || value.type == SP_UNKNOWN) && pattern->count < SP_MAX_NUMBERS) {
         const struct sp_hole number = {.constant = (uint64_t)value.integer};
-        pattern->holes[pattern->count++] =
-            value.type == SP_INT ? number : hole_of(place->loop, place->env, expr);
+        pattern->holes[pattern->count++] = value.type == SP_INT ? number : hole_of(place->loop, place->env, expr);
         sp_text_puts(&pattern->text, mark);
     } else return false;
     return true;
@@ -188,11 +187,12 @@ static void walk_use(struct sp_outline *outline, const struct place *place, cons
     struct pattern pattern;
     struct place inner = *place;
     if (place->depth >= MAX_DEPTH) return;
-    *frame = (struct sp_frame){.unit = row->unit,
-                               .view = row->unit->is_table ? view_of(outline, place->env, row) : place->env->frame->view,
-                               .param_exprs = row->given,
-                               .caller = place->env->frame,
-                               .user_env = place->env};
+    *frame =
+        (struct sp_frame){.unit = row->unit,
+                          .view = row->unit->is_table ? view_of(outline, place->env, row) : place->env->frame->view,
+                          .param_exprs = row->given,
+                          .caller = place->env->frame,
+                          .user_env = place->env};
     if (append_template(outline, place, &row->name, &pattern)) {
         inner.prefix = kept_text(outline, &pattern);
         inner.holes = kept_holes(outline, &pattern);

@@ -10,7 +10,7 @@ struct ends {
     struct sp_map map; /* end -> the first pattern that has it, as an index of `list` */
     struct {
         size_t pattern, next;
-    } *list;
+    } * list;
     size_t count, capacity;
 };
 
@@ -80,14 +80,15 @@ static bool needs_arguments(const struct sp_unit *table)
     return false;
 }
 
-struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp_shapes *shapes, size_t *count)
+struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp_unit *only,
+                                 const struct sp_shapes *shapes, size_t *count)
 {
     struct sp_ranked *ranked = sp_realloc(NULL, tables->list_count, sizeof *ranked);
     struct ends ends = {.list = NULL};
     *count = 0;
     for (size_t p = 0; p < shapes->pattern_count; p++) add_ends(&ends, shapes->patterns[p], p);
     for (size_t i = 0; i < tables->list_count; i++) {
-        if (needs_arguments(tables->list[i])) continue;
+        if (needs_arguments(tables->list[i]) || (only && tables->list[i] != only)) continue;
         ranked[*count] = rank(tables->list[i], &ends, shapes->pattern_count);
         *count += ranked[*count].covered > 0;
     }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 enum { MAX_DIGITS = 18 }; /* what surely fits in 64 bits */
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -67,8 +67,8 @@ const struct sp_tensor *sp_sighting_tensor(const struct sp_sightings *sights, si
     return sp_inventory_tensor(sights->shapes->inventory, named_at(sights, named)->tensor);
 }
 
-int64_t sp_sighting_turn(const struct sp_sightings *sights, const struct sp_sighting *sighting, const struct sp_loop *loop,
-                      size_t named)
+int64_t sp_sighting_turn(const struct sp_sightings *sights, const struct sp_sighting *sighting,
+                         const struct sp_loop *loop, size_t named)
 {
     for (size_t i = 0; i < sighting->line->hole_count; i++) {
         const struct sp_hole *hole = &sighting->line->holes[i];
@@ -185,8 +185,7 @@ static size_t owner_of(const struct sp_sightings *sights, size_t first, size_t s
     const struct sp_sighting *a = &sights->of[first], *b = &sights->of[second];
     *certain = true;
     if ((a->unknown != SIZE_MAX) != (b->unknown != SIZE_MAX)) return a->unknown == SIZE_MAX ? first : second;
-    if (rivalry != SP_RIVALS_ALL && a->line->optional != b->line->optional)
-        return a->line->optional ? second : first;
+    if (rivalry != SP_RIVALS_ALL && a->line->optional != b->line->optional) return a->line->optional ? second : first;
     *certain = false;
     return first;
 }

@@ -25,9 +25,9 @@ struct sp_sightings {
     struct sp_outline *outline;
     const struct sp_shapes *shapes;
     struct sp_sighting *of; /* parallel to the outline's lines */
-    size_t *owners; /* for each tensor in `named` the line that has it, or SP_NONE */
-    bool first_owns; /* of rivals */
-    size_t seen;          /* tensors that have an owner */
+    size_t *owners;         /* for each tensor in `named` the line that has it, or SP_NONE */
+    bool first_owns;        /* of rivals */
+    size_t seen;            /* tensors that have an owner */
 };
 
 void sp_sightings_init(struct sp_sightings *sights, struct sp_outline *outline, const struct sp_shapes *shapes);
@@ -36,8 +36,8 @@ void sp_sightings_free(struct sp_sightings *sights);
 void sp_sightings_renew(struct sp_sightings *sights, enum sp_rivalry rivalry);
 
 /* The turn of a loop around the line that a tensor (in `named`) stands for; -1 when its name does not tell. */
-int64_t sp_sighting_turn(const struct sp_sightings *sights, const struct sp_sighting *sighting, const struct sp_loop *loop,
-                      size_t named);
+int64_t sp_sighting_turn(const struct sp_sightings *sights, const struct sp_sighting *sighting,
+                         const struct sp_loop *loop, size_t named);
 /* Gives all loops around the line the turn that the tensor stands for. */
 void sp_sighting_enter(const struct sp_sightings *sights, const struct sp_sighting *sighting, size_t named);
 /* Gives one loop a turn. */
