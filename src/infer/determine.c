@@ -65,7 +65,7 @@ static size_t other_texts(const struct doubt *doubt, const char *key, const char
 static size_t other_values(const struct doubt *doubt, const char *key, struct sp_value value, struct sp_value *others)
 {
     static const struct sp_value zero = {.type = SP_INT};
-    const struct sp_value first_alone = {.type = SP_LIST, .count = 1, .items = &zero};
+    const struct sp_value empty = {.type = SP_LIST}, zeros = {.type = SP_LIST, .count = 1, .items = &zero};
     size_t count = 0;
     switch (value.type) {
     case SP_BOOL:
@@ -83,7 +83,7 @@ static size_t other_values(const struct doubt *doubt, const char *key, struct sp
     case SP_STRING:
         return other_texts(doubt, key, value.string, others);
     case SP_LIST:
-        add(others, &count, value.count ? (struct sp_value){.type = SP_LIST} : first_alone);
+        add(others, &count, value.count ? empty : zeros);
         break;
     default:
         break;

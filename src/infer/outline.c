@@ -8,9 +8,6 @@
 
 enum { MAX_LINES = 20000, MAX_DEPTH = 64 };
 
-/* Stands for a text that depends on the class, while that is unknown. */
-#define TEXT_MARK "\xfe"
-
 /* Where the walk is. */
 struct place {
     const struct sp_env *env;
@@ -79,17 +76,17 @@ static void append_text(struct pattern *pattern, const char *text)
 static bool append_hole(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr,
                         struct pattern *pattern)
 {
-    const char mark[] = {SP_NUMBER_MARK, 0};
+    const char mark = SP_NUMBER_MARK, text = SP_TEXT_MARK;
     struct sp_value value;
     if (!sp_outline_eval(outline, place->env, expr, &value)) return false;
     if (value.type == SP_STRING) {
         append_text(pattern, value.string);
     } else if (value.type == SP_UNKNOWN && strcmp(value.string, "architectures") == 0) {
-        sp_text_puts(&pattern->text, TEXT_MARK);
+        sp_text_append(&pattern->text, &text, 1);
     } else if ((value.type == SP_INT || value.type == SP_UNKNOWN) && pattern->count < SP_MAX_NUMBERS) {
         const struct sp_hole number = {.constant = (uint64_t)value.integer};
         pattern->holes[pattern->count++] = value.type == SP_INT ? number : hole_of(place->loop, place->env, expr);
-        sp_text_puts(&pattern->text, mark);
+        sp_text_append(&pattern->text, &mark, 1);
     } else return false;
     return true;
 }

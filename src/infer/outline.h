@@ -9,6 +9,9 @@
 #include "lang/eval.h"
 #include "lang/tables.h"
 
+/* Stands for a text that depends on the class of the model, while that is unknown. */
+#define SP_TEXT_MARK '\xfe'
+
 /* A loop over indices. Its index is unknown but for the time that one tensor is looked at. */
 struct sp_loop {
     struct sp_binding binding;

@@ -43,10 +43,11 @@ static bool cover(const struct ends *ends, const char *name, bool *covered)
 /* Behind a text that depends on the class anything may be in front; otherwise the file may have left out some. */
 static bool cover_line(const struct ends *ends, const struct sp_line *line, bool *covered)
 {
-    const char *after = strrchr(line->name, '\xfe');
-    const char *name = after ? after + 1 : line->name;
+    const char *name = line->name;
+    for (const char *p = name; *p; p++)
+        if (*p == SP_TEXT_MARK) name = p + 1;
     if (cover(ends, name, covered)) return true;
-    name = after ? NULL : next_component(name);
+    name = name == line->name ? next_component(name) : NULL;
     return name && next_component(name) && cover(ends, name, covered);
 }
 
@@ -54,14 +55,12 @@ static struct sp_ranked rank(const struct sp_unit *table, const struct ends *end
 {
     struct sp_ranked ranked = {.table = table};
     struct sp_outline outline;
-    bool *covered = calloc(patterns + 1, 1);
-    if (!covered) abort();
     sp_outline_init(&outline, table, "");
+    bool *covered = sp_arena_array(&outline.arena, patterns, sizeof *covered);
     for (size_t i = 0; i < outline.count; i++)
         if (!cover_line(ends, &outline.lines[i], covered) && !outline.lines[i].optional) ranked.uncovered++;
     for (size_t i = 0; i < patterns; i++) ranked.covered += covered[i];
     sp_outline_free(&outline);
-    free(covered);
     return ranked;
 }
 

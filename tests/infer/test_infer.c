@@ -351,8 +351,7 @@ static void one_table(void **state)
     finding_close(&finding);
     finding = find(&model, "bert");
     assert_null(finding.inference);
-    assert_string_equal(finding.error.message,
-                        "memory: the table 'bert' explains less than half of the 30 tensors");
+    assert_string_equal(finding.error.message, "memory: the table 'bert' explains less than half of the 30 tensors");
     finding_close(&finding);
     finding = find(&model, "no such");
     assert_null(finding.inference);
