@@ -133,9 +133,10 @@ void sp_attempt_free(struct sp_attempt *attempt)
 
 /* ---- comparing ---- */
 
-static size_t errors(const struct sp_attempt *attempt) { return attempt->unexplained + attempt->missing; }
-
-bool sp_attempt_explains_all(const struct sp_attempt *attempt) { return attempt->prediction && !errors(attempt); }
+bool sp_attempt_explains_all(const struct sp_attempt *attempt)
+{
+    return attempt->prediction && !attempt->unexplained && !attempt->missing;
+}
 
 /* How many tables the table builds on: of equals the plainest is the best. */
 static size_t extends_depth(const struct sp_attempt *attempt)
@@ -149,7 +150,8 @@ static size_t extends_depth(const struct sp_attempt *attempt)
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b)
 {
     if (!a->prediction || !b->prediction) return a->prediction && !b->prediction;
-    if (errors(a) != errors(b)) return errors(a) < errors(b);
+    if (a->unexplained != b->unexplained) return a->unexplained < b->unexplained;
+    if (a->missing != b->missing) return a->missing < b->missing;
     if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
     const size_t depth_a = extends_depth(a), depth_b = extends_depth(b);
     return depth_a != depth_b ? depth_a < depth_b : a->outline.known.guesses < b->outline.known.guesses;
@@ -163,23 +165,26 @@ static bool is_there(const struct sp_attempt *attempt, const char *name)
     return sp_inventory_find(attempt->match.inventory, name) != SP_NONE;
 }
 
-static bool same_tensor(const struct sp_predicted *a, const struct sp_predicted *b, bool there)
+/* It need not be there. */
+static bool is_excused(const struct sp_predicted *tensor) { return tensor->optional || tensor->same_as != SP_NONE; }
+
+/* Of a tensor that is not there its shape says nothing. */
+static bool says_the_same(const struct sp_predicted *a, const struct sp_predicted *b, bool there)
 {
-    const bool same_shape =
-        a->rank == b->rank && (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
-    return same_shape && (there || a->optional == b->optional) && (a->same_as == SP_NONE) == (b->same_as == SP_NONE);
+    if (!there) return is_excused(a) == is_excused(b);
+    return (a->same_as == SP_NONE) == (b->same_as == SP_NONE) && a->rank == b->rank &&
+           (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
 }
 
-/* Whether b says of the file what a says of it. What is optional or tied, and not there, says nothing. */
+/* Whether b says of the file whatever a says of it. */
 static bool contains(const struct sp_prediction *b, const struct sp_prediction *a, const struct sp_attempt *attempt)
 {
     for (size_t i = 0; i < sp_prediction_count(a); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(a, i);
         const size_t other = sp_prediction_find(b, tensor->name);
-        const bool there = is_there(attempt, tensor->name), silent = tensor->optional || tensor->same_as != SP_NONE;
-        if (other == SP_NONE ? there || !silent
-                             : !(silent && !there && sp_prediction_tensor(b, other)->optional == tensor->optional) &&
-                                   !same_tensor(tensor, sp_prediction_tensor(b, other), there))
+        const bool there = is_there(attempt, tensor->name);
+        if (other == SP_NONE ? there || !is_excused(tensor)
+                             : !says_the_same(tensor, sp_prediction_tensor(b, other), there))
             return false;
     }
     return true;
