@@ -62,10 +62,10 @@ static void excuse_by_provisos(struct sp_deduction *deduction, const struct sp_l
     }
 }
 
-/* What is tied to another tensor need not be stored. */
+/* What is tied to a tensor that is there need not be stored. */
 static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
 {
-    if (!line->row->has_tie) return;
+    if (!line->tie || sp_shapes_find(deduction->sights.shapes, line->tie) == SP_NONE) return;
     if (!line->row->tie_condition) {
         excuse->holds = true;
         return;

@@ -134,6 +134,16 @@ static const char *shown_name(struct sp_outline *outline, const struct pattern *
     return kept;
 }
 
+static const char *tie_of(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
+{
+    struct pattern pattern;
+    if (!row->has_tie) return NULL;
+    const bool good = append_template(outline, place, &row->tie, &pattern);
+    const char *tie = good ? kept_text(outline, &pattern) : NULL;
+    sp_text_free(&pattern.text);
+    return tie;
+}
+
 static void add_line(struct sp_outline *outline, const struct place *place, const struct sp_row *row,
                      const struct sp_template *name, size_t old_of)
 {
@@ -149,6 +159,7 @@ static void add_line(struct sp_outline *outline, const struct place *place, cons
                                                             .holes = kept_holes(outline, &pattern),
                                                             .hole_count = pattern.count,
                                                             .shown = shown_name(outline, &pattern),
+                                                            .tie = tie_of(outline, place, row),
                                                             .old_of = old_of};
     }
     sp_text_free(&pattern.text);

@@ -48,6 +48,7 @@ struct sp_line {
     const struct sp_hole *holes;
     size_t hole_count;
     const char *shown; /* the same for people: "layers.{}.weight" */
+    const char *tie;   /* the pattern of the tensor that it may be tied to, or NULL */
     size_t old_of;     /* an older name of that line, or SIZE_MAX */
 };
 

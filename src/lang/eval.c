@@ -462,19 +462,19 @@ static void record_default(struct sp_eval *eval, const struct sp_env *env, const
         sp_arena_printf(eval->arena, "default (%s:%zu)", expr->span.source->name, sp_span_position(expr->span).line);
 }
 
-/* a default b default 12: the first that is set. When none is, the first is the one to ask for. */
+/* a default b default 12: the first that is set. When none is there, the first is the one to ask for. */
 static bool fallback(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
 {
     const struct sp_expr *last = expr;
-    const char *first = NULL;
+    struct sp_value first = sp_value_absent("");
     for (; last->kind == SP_EXPR_DEFAULT; last = last->args[1]) {
         if (!sp_eval(eval, env, last->args[0], value)) return false;
         if (sp_value_is_set(*value) || value->type == SP_UNKNOWN) return true;
-        if (!first) first = value->string;
+        if (last == expr) first = *value;
     }
     if (!sp_eval(eval, env, last, value)) return false;
-    if (!sp_value_is_set(*value) && value->type != SP_UNKNOWN) value->string = first;
-    else if (value->type != SP_OBJECT) record_default(eval, env, expr, *value);
+    if (value->type == first.type) value->string = first.string;
+    else if (sp_value_is_set(*value) && value->type != SP_OBJECT) record_default(eval, env, expr, *value);
     return true;
 }
 

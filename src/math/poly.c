@@ -38,6 +38,16 @@ static size_t atom(struct sp_algebra *algebra, const char *text, bool is_conditi
 size_t sp_atom_symbol(struct sp_algebra *algebra, const char *text) { return atom(algebra, text, false); }
 size_t sp_atom_condition(struct sp_algebra *algebra, const char *text) { return atom(algebra, text, true); }
 
+bool sp_atom_rename(struct sp_algebra *algebra, size_t which, const char *text)
+{
+    const size_t known = sp_map_get(&algebra->names, text);
+    if (known != SIZE_MAX) return known == which;
+    text = sp_arena_string(&algebra->arena, text);
+    sp_map_add(&algebra->names, text, which);
+    algebra->atoms[which].text = text;
+    return true;
+}
+
 /* ---- single terms ---- */
 
 static const struct sp_poly *single(struct sp_algebra *algebra, struct sp_term term)

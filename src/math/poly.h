@@ -56,6 +56,8 @@ void sp_algebra_free(struct sp_algebra *algebra);
 /* The atom of that text, made when it is new. */
 size_t sp_atom_symbol(struct sp_algebra *algebra, const char *text);
 size_t sp_atom_condition(struct sp_algebra *algebra, const char *text);
+/* Writes the atom as `text` from now on; both texts stand for it. False when another atom has that text. */
+bool sp_atom_rename(struct sp_algebra *algebra, size_t atom, const char *text);
 
 const struct sp_poly *sp_poly_rational(struct sp_algebra *algebra, struct sp_rational value);
 const struct sp_poly *sp_poly_int(struct sp_algebra *algebra, int64_t value);

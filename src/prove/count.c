@@ -5,12 +5,15 @@
 #include <string.h>
 
 #include "lang/functions.h"
+#include "prove/atoms.h"
+#include "prove/operate.h"
+#include "prove/sums.h"
 
-enum { MAX_LOOPS = 60, MAX_USES = 64 };
+enum { MAX_USES = 64, UNROLL = 64, MAX_NAME = 1024 };
 
 struct walk {
     struct sp_symbolic *symbolic;
-    unsigned uses;
+    unsigned uses; /* parts and tables used within one another */
 };
 
 /* The rows that a part of the table adds, while its loops are still open. */
@@ -60,7 +63,7 @@ static const char *row_name(struct walk *walk, const struct sp_sym_env *env, con
         const bool text_known = hole && sp_sym_eval(walk->symbolic, env, hole, &sym) && sym.kind == SP_SYM_VALUE &&
                                 sym.value.type == SP_STRING;
         if (!hole) sp_text_puts(&text, name->pieces[i].text);
-        else if (text_known) sp_text_puts(&text, sym.value.string);
+        else if (text_known && strlen(sym.value.string) < MAX_NAME) sp_text_puts(&text, sym.value.string);
         else sp_text_printf(&text, "{%.*s}", (int)hole->span.length, hole->span.source->text + hole->span.offset);
     }
     const char *kept = sp_arena_copy(&walk->symbolic->algebra.arena, text.data, text.length);
@@ -85,13 +88,13 @@ static bool presence(struct walk *walk, const struct sp_sym_env *env, const stru
 static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, struct tally *tally)
 {
     const struct sp_poly *size, *dim;
-    if (row->optional || row->buffer) return true;
-    if (!presence(walk, env, row, &size)) return false;
+    if (!sp_sym_spend(walk->symbolic, row->span, 1) || !presence(walk, env, row, &size)) return false;
     for (size_t i = 0; i < row->rank && !sp_poly_is_zero(size); i++) {
         if (!sp_sym_number(walk->symbolic, env, row->shape[i], &dim)) return false;
         size = sp_poly_mul(&walk->symbolic->algebra, size, dim);
     }
     const struct sp_row_count count = {group_name(walk, env), row_name(walk, env, &row->name), NULL};
+    if (row->optional || row->buffer) return true; /* but its hyper-parameters are known now */
     add_to(walk, tally, count, size);
     return true;
 }
@@ -101,6 +104,7 @@ static struct sp_sym_frame *new_frame(struct walk *walk, const struct sp_unit *u
     struct sp_arena *arena = &walk->symbolic->algebra.arena;
     struct sp_sym_frame *frame = sp_arena_alloc(arena, sizeof *frame);
     *frame = (struct sp_sym_frame){.unit = unit, .path = "", .prefix = ""};
+    if (walk->symbolic->settings) frame->object = walk->symbolic->settings->root;
     frame->cache = sp_arena_array(arena, unit->definition_count, sizeof *frame->cache);
     frame->cached = sp_arena_array(arena, unit->definition_count, 1);
     return frame;
@@ -130,19 +134,12 @@ static bool open_view(struct walk *walk, const struct sp_sym_env *env, const str
 {
     struct sp_arena *arena = &walk->symbolic->algebra.arena;
     struct sp_sym_given *given = sp_arena_array(arena, row->with_count + env->frame->given_count, sizeof *given);
-    frame->path = env->frame->path;
-    if (row->from) {
-        const struct sp_expr *from = row->from;
-        while (from->kind == SP_EXPR_DEFAULT) from = from->args[0];
-        if (from->kind != SP_EXPR_NAME)
-            return sp_sym_fail(walk->symbolic, row->from->span, "this sub-configuration has no name");
-        frame->path = sp_arena_printf(arena, "%s%s.", env->frame->path, from->name);
-    }
+    if (row->has_from && !sp_sym_open_view(walk->symbolic, env, row->from, frame)) return false;
     for (size_t i = 0; i < row->with_count; i++) {
         given[frame->given_count].key = row->with[i].name;
         if (!sp_sym_eval(walk->symbolic, env, row->with[i].expr, &given[frame->given_count++].sym)) return false;
     }
-    for (size_t i = 0; !row->from && i < env->frame->given_count; i++)
+    for (size_t i = 0; !row->has_from && i < env->frame->given_count; i++)
         given[frame->given_count++] = env->frame->given[i];
     frame->given = given;
     return true;
@@ -154,7 +151,7 @@ static bool use(struct walk *walk, const struct sp_sym_env *env, const struct sp
     struct sp_sym_frame *frame = new_frame(walk, row->unit);
     struct tally inner = {0};
     const struct sp_poly *wanted = sp_poly_int(algebra, 1);
-    if (row->optional) return true;
+    if (!sp_sym_spend(walk->symbolic, row->span, 1)) return false;
     if (row->condition && !sp_sym_condition(walk->symbolic, env, row->condition, &wanted)) return false;
     if (sp_poly_is_zero(wanted)) return true;
     if (walk->uses >= MAX_USES)
@@ -162,16 +159,19 @@ static bool use(struct walk *walk, const struct sp_sym_env *env, const struct sp
     frame->group = group_name(walk, env);
     frame->prefix = row_name(walk, env, &row->name);
     frame->path = env->frame->path;
+    frame->object = env->frame->object;
+    frame->depends = env->frame->depends;
     frame->given = env->frame->given;
     frame->given_count = env->frame->given_count;
     if (row->unit->is_table) {
         frame->given_count = 0;
         if (!open_view(walk, env, row, frame)) return false;
     }
+    sp_sym_note_keys(walk->symbolic, &(struct sp_sym_env){.frame = frame});
     walk->uses++;
     const bool good = arguments(walk, env, row->given, frame) && walk_unit(walk, frame, &inner);
     walk->uses--;
-    multiply_into(walk, tally, &inner, wanted);
+    if (!row->optional) multiply_into(walk, tally, &inner, wanted);
     free(inner.rows);
     return good;
 }
@@ -187,148 +187,100 @@ static bool rows(struct walk *walk, const struct sp_sym_env *env, struct tally *
 
 /* ---- loops ---- */
 
-/* [i < F] holds min(F, N) times for i from 0 on; the F, or NULL for any other condition. */
-static const char *upper_end(struct walk *walk, const char *index, const char *condition)
-{
-    const char *less = sp_arena_printf(&walk->symbolic->algebra.arena, "[%s < ", index);
-    const size_t length = strlen(less), all = strlen(condition);
-    if (strncmp(condition, less, length) != 0 || strstr(condition + length, index)) return NULL;
-    return sp_arena_copy(&walk->symbolic->algebra.arena, condition + length, all - length - 1);
-}
-
-/* How often a product of conditions holds in first..last; what has no closed form is a number of its own. */
-static const struct sp_poly *times_true(struct walk *walk, const char *index, size_t index_atom,
-                                        const struct sp_poly *conditions, const struct sp_poly *first,
-                                        const struct sp_poly *last)
-{
-    struct sp_symbolic *symbolic = walk->symbolic;
-    struct sp_algebra *algebra = &symbolic->algebra;
-    const char *text = sp_sym_text(symbolic, conditions), *count;
-    const char *is_first = sp_arena_printf(&algebra->arena, "[%s == 0]", index);
-    const struct sp_poly *length = sp_poly_add(algebra, sp_poly_sub(algebra, last, first), sp_poly_int(algebra, 1));
-    const uint64_t depends =
-        (sp_sym_depends(symbolic, conditions) | sp_sym_depends(symbolic, length)) & ~symbolic->depends[index_atom];
-    const char *end = sp_poly_is_zero(first) ? upper_end(walk, index, text) : NULL;
-    if (sp_poly_is_zero(first) && strcmp(text, is_first) == 0) return sp_poly_int(algebra, 1); /* there is a layer 0 */
-    if (end) count = sp_arena_printf(&algebra->arena, "min(%s, %s)", end, sp_sym_text(symbolic, length));
-    else
-        count = sp_arena_printf(&algebra->arena, "count(%s in %s..%s: %s)", index, sp_sym_text(symbolic, first),
-                                sp_sym_text(symbolic, last), text);
-    return sp_sym_opaque(symbolic, false, depends, count);
-}
-
-/* The part of a term that depends on the index other than by its powers. */
-static const struct sp_poly *entangled(struct walk *walk, const struct sp_term *term, size_t index_atom,
-                                       const struct sp_poly **rest)
-{
-    struct sp_algebra *algebra = &walk->symbolic->algebra;
-    const uint64_t bit = walk->symbolic->depends[index_atom];
-    const struct sp_poly *tangle = sp_poly_int(algebra, 1);
-    *rest = sp_poly_rational(algebra, term->coefficient);
-    for (size_t i = 0; i < term->count; i++) {
-        const struct sp_factor factor = term->factors[i];
-        const struct sp_poly *power = sp_poly_power(algebra, sp_poly_atom(algebra, factor.atom), factor.exponent);
-        const bool tied = factor.atom != index_atom && factor.atom < walk->symbolic->depends_capacity &&
-                          (walk->symbolic->depends[factor.atom] & bit);
-        if (tied) tangle = sp_poly_mul(algebra, tangle, power);
-        else *rest = sp_poly_mul(algebra, *rest, power);
-    }
-    return tangle;
-}
-
-static bool only_conditions(const struct walk *walk, const struct sp_poly *tangle)
-{
-    for (size_t i = 0; tangle->count && i < tangle->terms[0].count; i++)
-        if (!walk->symbolic->algebra.atoms[tangle->terms[0].factors[i].atom].is_condition) return false;
-    return true;
-}
-
-/* The sum over the index of one term. */
-static const struct sp_poly *sum_term(struct walk *walk, const char *index, size_t index_atom,
-                                      const struct sp_term *term, const struct sp_poly *first,
-                                      const struct sp_poly *last)
-{
-    struct sp_symbolic *symbolic = walk->symbolic;
-    struct sp_algebra *algebra = &symbolic->algebra;
-    struct sp_rational one;
-    const struct sp_poly *rest, *tangle = entangled(walk, term, index_atom, &rest), *sum;
-    if (sp_poly_is_constant(tangle, &one) && (sum = sp_poly_sum(algebra, rest, index_atom, first, last)) != NULL)
-        return sum;
-    if (only_conditions(walk, tangle) && !sp_poly_uses(rest, index_atom))
-        return sp_poly_mul(algebra, rest, times_true(walk, index, index_atom, tangle, first, last));
-    const struct sp_poly *whole = sp_poly_mul(algebra, tangle, rest);
-    const uint64_t depends =
-        (sp_sym_depends(symbolic, whole) | sp_sym_depends(symbolic, last)) & ~symbolic->depends[index_atom];
-    return sp_sym_opaque(symbolic, false, depends,
-                         sp_arena_printf(&algebra->arena, "sum(%s in %s..%s: %s)", index, sp_sym_text(symbolic, first),
-                                         sp_sym_text(symbolic, last), sp_sym_text(symbolic, whole)));
-}
-
-static const struct sp_poly *sum_over(struct walk *walk, const char *index, size_t index_atom,
-                                      const struct sp_poly *poly, const struct sp_poly *first,
-                                      const struct sp_poly *last)
-{
-    const struct sp_poly *total = sp_poly_int(&walk->symbolic->algebra, 0);
-    for (size_t i = 0; i < poly->count; i++)
-        total = sp_poly_add(&walk->symbolic->algebra, total,
-                            sum_term(walk, index, index_atom, &poly->terms[i], first, last));
-    return total;
-}
-
 static bool clauses(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct tally *tally);
 
+/* One turn; or all of them, when the index is a symbol. */
 static bool with_index(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym sym,
                        struct tally *tally)
 {
-    const struct sp_sym_binding binding = {env->section->clauses[clause].name, sym, env->bindings};
+    const struct sp_clause *loop = &env->section->clauses[clause];
+    const struct sp_sym_binding binding = {loop->name, sym, env->bindings};
     struct sp_sym_env inner = *env;
-    inner.bindings = &binding;
-    return clauses(walk, &inner, clause + 1, tally);
+    inner.loops = inner.bindings = &binding;
+    return sp_sym_spend(walk->symbolic, loop->first->span, 1) && clauses(walk, &inner, clause + 1, tally);
+}
+
+/* The item of a list at an index. */
+static bool item_of(struct walk *walk, struct sp_span span, const struct sp_sym *list, struct sp_sym *item)
+{
+    const struct sp_operation operation = {.kind = SP_DO_INDEX, .span = span};
+    const struct sp_sym args[] = {*list, *item};
+    return sp_sym_operate(walk->symbolic, &operation, args, 2, item);
 }
 
 static bool sum_loop(struct walk *walk, const struct sp_sym_env *env, size_t clause, const struct sp_poly *first,
-                     const struct sp_poly *last, const char *list, struct tally *tally)
+                     const struct sp_poly *last, const struct sp_sym *list, struct tally *tally)
 {
     struct sp_symbolic *symbolic = walk->symbolic;
     const struct sp_clause *loop = &env->section->clauses[clause];
+    const struct sp_span span = loop->first->span;
     struct tally inner = {0};
-    if (symbolic->loops >= MAX_LOOPS) return sp_sym_fail(symbolic, loop->first->span, "more than %d loops", MAX_LOOPS);
-    const uint64_t bit = (uint64_t)1 << symbolic->loops++;
-    const char *name = loop->name;
-    const struct sp_poly *index = sp_sym_opaque(symbolic, false, bit, name);
-    const size_t atom = index->terms[0].factors[0].atom;
-    struct sp_sym item = sp_sym_of_poly(index);
-    if (list)
-        item = sp_sym_of_poly(
-            sp_sym_opaque(symbolic, false, bit, sp_arena_printf(&symbolic->algebra.arena, "%s[%s]", list, name)));
-    const bool good = with_index(walk, env, clause, item, &inner);
-    for (size_t i = 0; i < inner.count; i++)
-        add_to(walk, tally, inner.rows[i], sum_over(walk, name, atom, inner.rows[i].parameters, first, last));
+    const size_t room = sizeof symbolic->loops / sizeof *symbolic->loops;
+    const size_t index = symbolic->loop_count < room ? sp_atom_new_index(symbolic, loop->name) : SIZE_MAX;
+    if (index == SIZE_MAX) return sp_sym_fail(symbolic, span, "more than %zu loops", room);
+    struct sp_sym sym = sp_sym_of_poly(sp_poly_atom(&symbolic->algebra, index));
+    symbolic->loops[symbolic->loop_count++] = (struct sp_open_loop){index, first, last};
+    const bool good = (!list || item_of(walk, span, list, &sym)) && with_index(walk, env, clause, sym, &inner);
+    symbolic->loop_count--;
+    for (size_t i = 0; good && i < inner.count; i++)
+        add_to(walk, tally, inner.rows[i], sp_sym_sum(symbolic, span, index, inner.rows[i].parameters, first, last));
     free(inner.rows);
-    symbolic->loops--;
     return good;
+}
+
+/* A list whose items are known one by one, if only in part. */
+static bool each_item(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym list,
+                      struct tally *tally)
+{
+    const size_t count = list.kind == SP_SYM_VALUE ? list.value.count : list.count;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_sym item =
+            list.kind == SP_SYM_VALUE ? sp_sym_of_value(walk->symbolic, list.value.items[i]) : list.items[i];
+        if (!with_index(walk, env, clause, item, tally)) return false;
+    }
+    return true;
+}
+
+static bool each_of(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym list,
+                    struct tally *tally);
+
+/* Either of two lists: the turns of both count, each in its case. */
+static bool each_of_both(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym list,
+                         struct tally *tally)
+{
+    bool good = true;
+    for (size_t i = 0; i < 2 && good; i++) {
+        struct tally inner = {0};
+        good = each_of(walk, env, clause, list.either[i], &inner);
+        multiply_into(walk, tally, &inner, i ? sp_sym_not(walk->symbolic, list.poly) : list.poly);
+        free(inner.rows);
+    }
+    return good;
+}
+
+static bool each_of(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym list,
+                    struct tally *tally)
+{
+    struct sp_algebra *algebra = &walk->symbolic->algebra;
+    const struct sp_span span = env->section->clauses[clause].first->span;
+    const struct sp_operation length = {.kind = SP_DO_CALL, .function = sp_function_find("len"), .span = span};
+    struct sp_sym count;
+    if (list.kind == SP_SYM_EITHER) return each_of_both(walk, env, clause, list, tally);
+    if ((list.kind == SP_SYM_VALUE && list.value.type == SP_LIST) || (list.kind == SP_SYM_OPAQUE && list.items))
+        return each_item(walk, env, clause, list, tally);
+    if (list.kind != SP_SYM_NUMBER || sp_atom_alone(list.poly) == SIZE_MAX)
+        return sp_sym_fail(walk->symbolic, span, "expected a list or first..last");
+    if (!sp_sym_operate(walk->symbolic, &length, &list, 1, &count)) return false;
+    const struct sp_poly *last = sp_poly_sub(algebra, count.poly, sp_poly_int(algebra, 1));
+    return sum_loop(walk, env, clause, sp_poly_int(algebra, 0), last, &list, tally);
 }
 
 static bool each(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct tally *tally)
 {
-    const struct sp_clause *loop = &env->section->clauses[clause];
-    struct sp_algebra *algebra = &walk->symbolic->algebra;
     struct sp_sym list;
-    if (!sp_sym_eval(walk->symbolic, env, loop->first, &list)) return false;
-    if (list.kind == SP_SYM_VALUE && list.value.type == SP_LIST) {
-        for (size_t i = 0; i < list.value.count; i++)
-            if (!with_index(walk, env, clause, sp_sym_of_value(walk->symbolic, list.value.items[i]), tally))
-                return false;
-        return true;
-    }
-    if (list.kind != SP_SYM_OPAQUE) return sp_sym_fail(walk->symbolic, loop->first->span, "expected a list");
-    const struct sp_poly *length =
-        sp_sym_opaque(walk->symbolic, false, 0, sp_arena_printf(&algebra->arena, "len(%s)", list.name));
-    return sum_loop(walk, env, clause, sp_poly_int(algebra, 0), sp_poly_sub(algebra, length, sp_poly_int(algebra, 1)),
-                    list.name, tally);
+    return sp_sym_eval(walk->symbolic, env, env->section->clauses[clause].first, &list) &&
+           each_of(walk, env, clause, list, tally);
 }
-
-enum { UNROLL = 64 };
 
 /* A loop over a few known indices is unrolled, so that list items in it are known too. */
 static bool range(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct tally *tally)
@@ -340,7 +292,9 @@ static bool range(struct walk *walk, const struct sp_sym_env *env, size_t clause
         !sp_sym_number(walk->symbolic, env, loop->last, &last))
         return false;
     const bool known = sp_poly_is_constant(first, &from) && sp_poly_is_constant(last, &to);
-    if (!known || to.num - from.num > UNROLL) return sum_loop(walk, env, clause, first, last, NULL, tally);
+    if (known && from.den == 1 && to.den == 1 && to.num < from.num) return true;
+    if (!known || from.den != 1 || to.den != 1 || (uint64_t)to.num - (uint64_t)from.num >= UNROLL)
+        return sum_loop(walk, env, clause, first, last, NULL, tally);
     for (int64_t i = from.num; i <= to.num; i++)
         if (!with_index(walk, env, clause, sp_sym_of_poly(sp_poly_int(&walk->symbolic->algebra, i)), tally))
             return false;
@@ -401,25 +355,49 @@ static void sum_groups(struct sp_count *count)
     }
 }
 
-bool sp_count_table(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
-                    const struct sp_hyper *settings, bool scalars)
+static bool count_in(struct sp_count *count, struct walk *walk)
 {
-    *count = (struct sp_count){.tables = tables, .table = table};
-    count->symbolic.scalars = scalars;
-    count->symbolic.root = table;
-    count->symbolic.settings = settings;
-    count->symbolic.messages = &count->messages;
-    struct walk walk = {&count->symbolic, 0};
+    const struct sp_sym_env env = {.frame = count->frame};
     struct tally tally = {0};
-    count->frame = new_frame(&walk, table);
-    const bool good = arguments(&walk, &(struct sp_sym_env){.frame = count->frame}, NULL, count->frame) &&
-                      walk_unit(&walk, count->frame, &tally);
+    const bool given = arguments(walk, &env, NULL, count->frame);
+    if (given) sp_sym_name_symbols(walk->symbolic, &env);
+    const bool good = given && walk_unit(walk, count->frame, &tally);
     count->rows = tally.rows;
     count->row_count = tally.count;
     sum_groups(count);
-    if (good && count->symbolic.algebra.failed)
-        return sp_sym_fail(&count->symbolic, table->span, "%s", count->symbolic.algebra.failed);
-    return good;
+    if (!count->symbolic.algebra.failed) return good;
+    return sp_sym_fail(&count->symbolic, count->table->span, "%s", count->symbolic.algebra.failed);
+}
+
+static void start(struct sp_count *count, struct walk *walk, const struct sp_tables *tables,
+                  const struct sp_unit *table, const struct sp_hyper *settings)
+{
+    *count = (struct sp_count){.tables = tables, .table = table};
+    count->symbolic.root = table;
+    count->symbolic.settings = settings;
+    count->symbolic.messages = &count->messages;
+    walk->symbolic = &count->symbolic;
+    count->frame = new_frame(walk, table);
+}
+
+bool sp_count_table(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
+                    const struct sp_hyper *settings, bool scalars)
+{
+    struct walk walk = {.uses = 0};
+    start(count, &walk, tables, table, settings);
+    count->symbolic.scalars = scalars;
+    return count_in(count, &walk);
+}
+
+bool sp_count_settled(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
+                      const struct sp_hyper *settings, const char *open, bool scalars)
+{
+    struct walk walk = {.uses = 0};
+    start(count, &walk, tables, table, settings);
+    count->symbolic.is_settled = true;
+    count->symbolic.open = open;
+    count->symbolic.scalars = scalars;
+    return count_in(count, &walk);
 }
 
 void sp_count_free(struct sp_count *count)

@@ -36,6 +36,10 @@ struct sp_count {
  * with sp_count_free in either case. */
 bool sp_count_table(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
                     const struct sp_hyper *settings, bool scalars);
+/* Counts it as a prediction would: what `settings` does not give is absent, and has its default. Then everything is a
+ * number, but for what depends on the hyper-parameter `open` (or NULL); with `scalars` that is no list. */
+bool sp_count_settled(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
+                      const struct sp_hyper *settings, const char *open, bool scalars);
 void sp_count_free(struct sp_count *count);
 /* The parameters of a group; of all for NULL or "total". NULL when there is no such group. */
 const struct sp_poly *sp_count_group(void *count, const char *name);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "prove/atoms.h"
 #include "prove/trial.h"
 
 enum { MAX_SYMBOLS = 16, MAX_SMALL = 4, MAX_TRIES = 100000 };
@@ -95,17 +96,15 @@ struct constraints {
 /* False when one of them cannot be checked. */
 static bool find_constraints(struct sp_trial *trial, const struct sp_values *values, struct constraints *found)
 {
-    const struct sp_symbolic *symbolic = &trial->count->symbolic;
     found->count = 0;
-    for (size_t i = 0; i < values->count; i++)
-        for (size_t k = 0; k < symbolic->comparison_count; k++) {
-            const struct sp_comparison comparison = symbolic->comparisons[k];
-            if (comparison.atom != values->atoms[i]) continue;
-            const struct sp_poly *gap = sp_reduce(trial->count, comparison.gap, values);
-            if (!gap || !sp_is_transparent(trial->count, gap) || found->count == MAX_SYMBOLS) return false;
-            found->items[found->count++] =
-                (struct constraint){gap, comparison.equality, !sp_poly_is_zero(values->values[i])};
-        }
+    for (size_t i = 0; i < values->count; i++) {
+        const struct sp_poly *gap;
+        bool equality;
+        if (!sp_atom_comparison(&trial->count->symbolic, values->atoms[i], &gap, &equality)) continue;
+        gap = sp_reduce(trial->count, gap, values);
+        if (!gap || !sp_is_transparent(trial->count, gap) || found->count == MAX_SYMBOLS) return false;
+        found->items[found->count++] = (struct constraint){gap, equality, !sp_poly_is_zero(values->values[i])};
+    }
     return true;
 }
 

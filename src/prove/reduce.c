@@ -1,9 +1,16 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ * Each atom has one final form: its value, or the result of its operation for the final forms of the arguments, or
+ * itself. Conditions go first, because what they make 0 need not have a value. */
 #include "prove/reduce.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { MAX_ROUNDS = 32 };
+#include "lang/eval.h"
+#include "prove/atoms.h"
+#include "prove/operate.h"
+
+enum { MAX_ROUNDS = 8, MAX_DEPTH = 1000 };
 
 void sp_values_add(struct sp_values *values, size_t atom, const struct sp_poly *value)
 {
@@ -16,6 +23,13 @@ void sp_values_add(struct sp_values *values, size_t atom, const struct sp_poly *
     values->values[values->count++] = value;
 }
 
+struct sp_values sp_values_copy(const struct sp_values *values)
+{
+    struct sp_values copy = {.assume = values->assume};
+    for (size_t i = 0; i < values->count; i++) sp_values_add(&copy, values->atoms[i], values->values[i]);
+    return copy;
+}
+
 void sp_values_free(struct sp_values *values)
 {
     free(values->atoms);
@@ -23,39 +37,255 @@ void sp_values_free(struct sp_values *values)
     *values = (struct sp_values){0};
 }
 
-/* Comparisons whose two sides have values now become 0 or 1. */
-static const struct sp_poly *decide(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values,
-                                    bool *changed)
+/* ---- final forms ---- */
+
+struct reducer {
+    struct sp_symbolic *symbolic;
+    const size_t *atoms;
+    const struct sp_poly *const *values;
+    size_t count;
+    const struct sp_poly **finals; /* by atom; NULL: not known yet */
+    char *states;
+    size_t size; /* newer atoms are made of final forms */
+    unsigned depth;
+};
+
+enum { STATE_NEW, STATE_BUSY, STATE_DONE, STATE_NONE };
+
+static const struct sp_poly *reduce_poly(struct reducer *r, const struct sp_poly *poly);
+
+static bool reduce_list(struct reducer *r, const struct sp_sym *from, size_t count, struct sp_sym **to);
+
+static bool reduce_sym(struct reducer *r, struct sp_sym sym, struct sp_sym *out)
 {
-    struct sp_algebra *algebra = &count->symbolic.algebra;
-    for (size_t i = 0; poly && i < count->symbolic.comparison_count; i++) {
-        const struct sp_comparison comparison = count->symbolic.comparisons[i];
-        struct sp_rational value;
-        if (!sp_poly_uses(poly, comparison.atom)) continue;
-        const struct sp_poly *gap = sp_reduce(count, comparison.gap, values);
-        if (!gap || !sp_poly_is_constant(gap, &value)) continue;
-        const bool holds = comparison.equality ? value.num == 0 : value.num > 0;
-        poly = sp_poly_substitute(algebra, poly, comparison.atom, sp_poly_int(algebra, holds));
-        *changed = true;
+    struct sp_sym *parts;
+    *out = sym;
+    if (sym.kind == SP_SYM_VALUE) return true;
+    if (sym.kind == SP_SYM_OPAQUE && sym.origin) {
+        const struct sp_origin *origin = sym.origin;
+        return reduce_list(r, origin->args, origin->count, &parts) &&
+               sp_sym_operate(r->symbolic, &origin->operation, parts, origin->count, out);
     }
+    if (sym.kind == SP_SYM_OPAQUE && sym.items) {
+        if (!reduce_list(r, sym.items, sym.count, &parts)) return false;
+        *out = sp_sym_of_items(r->symbolic, parts, sym.count);
+        return true;
+    }
+    if (sym.kind == SP_SYM_OPAQUE) return true;
+    if (!(out->poly = reduce_poly(r, sym.poly))) return false;
+    if (sym.kind != SP_SYM_EITHER) return true;
+    if (!reduce_list(r, sym.either, 2, &parts)) return false;
+    *out = sp_sym_combine(r->symbolic, out->poly, parts[0], parts[1]);
+    return true;
+}
+
+static bool reduce_list(struct reducer *r, const struct sp_sym *from, size_t count, struct sp_sym **to)
+{
+    *to = sp_arena_array(&r->symbolic->algebra.arena, count, sizeof **to);
+    for (size_t i = 0; i < count; i++)
+        if (!reduce_sym(r, from[i], &(*to)[i])) return false;
+    return true;
+}
+
+static bool same_args(const struct sp_sym *a, const struct sp_sym *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (a[i].kind != b[i].kind || a[i].kind == SP_SYM_EITHER) return false;
+        if (a[i].kind == SP_SYM_OPAQUE && (a[i].origin || a[i].items)) return false;
+        if (a[i].kind <= SP_SYM_CONDITION && !sp_poly_equal(a[i].poly, b[i].poly)) return false;
+    }
+    return true;
+}
+
+/* Operations that may be decided by sizes alone. */
+static bool may_change(const struct sp_operation *operation)
+{
+    return operation->kind == SP_DO_BINARY || operation->kind == SP_DO_CALL;
+}
+
+static const struct sp_poly *computed(struct reducer *r, size_t atom, const struct sp_origin *origin)
+{
+    struct sp_symbolic *symbolic = r->symbolic;
+    const struct sp_poly *self = sp_poly_atom(&symbolic->algebra, atom), *poly = self;
+    const bool is_condition = symbolic->algebra.atoms[atom].is_condition;
+    struct sp_sym *args, result;
+    if (!reduce_list(r, origin->args, origin->count, &args)) return NULL;
+    const bool same = same_args(origin->args, args, origin->count);
+    if (!same || may_change(&origin->operation)) {
+        if (!sp_sym_operate(symbolic, &origin->operation, args, origin->count, &result)) return NULL;
+        if (!(is_condition ? sp_sym_as_condition(symbolic, origin->operation.span, result, &poly)
+                           : sp_sym_as_number(symbolic, origin->operation.span, result, &poly)))
+            return NULL;
+    }
+    const size_t alone = sp_atom_alone(poly);
+    if (symbolic->assumes && alone != SIZE_MAX && sp_atom_info(symbolic, alone)->range &&
+        sp_atom_assume(symbolic, alone))
+        return sp_poly_int(&symbolic->algebra, 0);
     return poly;
+}
+
+static const struct sp_poly *find_final(struct reducer *r, size_t atom)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->atoms[i] == atom) return reduce_poly(r, r->values[i]);
+    const struct sp_origin *origin = sp_atom_info(r->symbolic, atom)->origin;
+    return origin ? computed(r, atom, origin) : sp_poly_atom(&r->symbolic->algebra, atom);
+}
+
+/* NULL when it has no value. */
+static const struct sp_poly *final_form(struct reducer *r, size_t atom)
+{
+    if (atom >= r->size) return sp_poly_atom(&r->symbolic->algebra, atom);
+    if (r->states[atom] == STATE_DONE) return r->finals[atom];
+    if (r->states[atom] != STATE_NEW || r->depth >= MAX_DEPTH) return NULL;
+    r->states[atom] = STATE_BUSY;
+    r->depth++;
+    r->finals[atom] = find_final(r, atom);
+    r->depth--;
+    r->states[atom] = r->finals[atom] ? STATE_DONE : STATE_NONE;
+    return r->finals[atom];
+}
+
+/* The final forms of all atoms of one kind in the polynomial; false when one has none. */
+static bool put_finals(struct reducer *r, bool conditions, const struct sp_poly **poly)
+{
+    struct sp_algebra *algebra = &r->symbolic->algebra;
+    const struct sp_poly *from = *poly;
+    char *seen = sp_realloc(NULL, r->size, 1);
+    bool good = true;
+    memset(seen, 0, r->size);
+    for (size_t i = 0; i < from->count && good; i++)
+        for (size_t k = 0; k < from->terms[i].count && good; k++) {
+            const size_t atom = from->terms[i].factors[k].atom;
+            if (atom >= r->size || algebra->atoms[atom].is_condition != conditions || seen[atom]) continue;
+            seen[atom] = 1;
+            const struct sp_poly *final = final_form(r, atom);
+            if (final && sp_atom_alone(final) == atom) continue;
+            const struct sp_poly *put = final ? sp_poly_substitute(algebra, *poly, atom, final) : NULL;
+            if (put) *poly = put;
+            good = put || conditions; /* a condition without a value may yet be multiplied with 0 */
+        }
+    free(seen);
+    return good && !algebra->failed;
+}
+
+static bool has_unknown_condition(struct reducer *r, const struct sp_poly *poly)
+{
+    for (size_t i = 0; i < poly->count; i++)
+        for (size_t k = 0; k < poly->terms[i].count; k++) {
+            const size_t atom = poly->terms[i].factors[k].atom;
+            if (r->symbolic->algebra.atoms[atom].is_condition && !final_form(r, atom)) return true;
+        }
+    return false;
+}
+
+static const struct sp_poly *reduce_poly(struct reducer *r, const struct sp_poly *poly)
+{
+    if (!put_finals(r, true, &poly) || has_unknown_condition(r, poly) || !put_finals(r, false, &poly)) return NULL;
+    return poly;
+}
+
+/* ---- one reduction ---- */
+
+static const struct sp_poly *reduce_once(struct sp_symbolic *symbolic, const struct sp_poly *poly, const size_t *atoms,
+                                         const struct sp_poly *const *values, size_t count)
+{
+    struct reducer r = {.symbolic = symbolic, .atoms = atoms, .values = values, .count = count};
+    r.size = symbolic->algebra.atom_count;
+    r.finals = sp_realloc(NULL, r.size, sizeof *r.finals);
+    r.states = sp_realloc(NULL, r.size, 1);
+    memset(r.states, 0, r.size);
+    poly = reduce_poly(&r, poly);
+    free(r.finals);
+    free(r.states);
+    return poly;
+}
+
+/* What goes wrong on the way is no mistake of the table. */
+static const struct sp_poly *reduce_quietly(struct sp_symbolic *symbolic, const struct sp_poly *poly,
+                                            const size_t *atoms, const struct sp_poly *const *values, size_t count)
+{
+    struct sp_text *messages = symbolic->messages, ignored = {0};
+    const size_t mistakes = symbolic->mistakes;
+    symbolic->messages = &ignored;
+    poly = reduce_once(symbolic, poly, atoms, values, count);
+    symbolic->messages = messages;
+    symbolic->mistakes = mistakes;
+    sp_text_free(&ignored);
+    return poly;
+}
+
+const struct sp_poly *sp_sym_put(struct sp_symbolic *symbolic, const struct sp_poly *poly, size_t atom,
+                                 const struct sp_poly *value)
+{
+    return reduce_quietly(symbolic, poly, &atom, &value, 1);
+}
+
+static int exponent_in(const struct sp_term *term, size_t atom)
+{
+    for (size_t i = 0; i < term->count; i++)
+        if (term->factors[i].atom == atom) return term->factors[i].exponent;
+    return 0;
+}
+
+/* The x of a condition 0 < x, where x is an atom that is never below 0. */
+static size_t positive_atom(struct sp_symbolic *symbolic, size_t condition)
+{
+    const struct sp_origin *origin = sp_atom_info(symbolic, condition)->origin;
+    if (!origin || origin->operation.kind != SP_DO_BINARY || origin->operation.op != SP_OP_LT) return SIZE_MAX;
+    if (origin->args[0].kind != SP_SYM_NUMBER || origin->args[1].kind != SP_SYM_NUMBER) return SIZE_MAX;
+    const size_t atom = sp_poly_is_zero(origin->args[0].poly) ? sp_atom_alone(origin->args[1].poly) : SIZE_MAX;
+    if (atom == SIZE_MAX) return SIZE_MAX;
+    const struct sp_atom_info *info = sp_atom_info(symbolic, atom);
+    return info->is_bounded && info->least >= 0 ? atom : SIZE_MAX;
+}
+
+/* [0 < x]*x is x. */
+static const struct sp_poly *tidy(struct sp_symbolic *symbolic, const struct sp_poly *poly)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_poly *sum = sp_poly_int(algebra, 0);
+    for (size_t i = 0; i < poly->count; i++) {
+        const struct sp_term *term = &poly->terms[i];
+        const struct sp_poly *product = sp_poly_rational(algebra, term->coefficient);
+        for (size_t k = 0; k < term->count; k++) {
+            const struct sp_factor factor = term->factors[k];
+            const bool condition = algebra->atoms[factor.atom].is_condition;
+            const size_t atom = condition ? positive_atom(symbolic, factor.atom) : SIZE_MAX;
+            if (atom != SIZE_MAX && exponent_in(term, atom) > 0) continue;
+            const struct sp_poly *base = sp_poly_atom(algebra, factor.atom);
+            product = sp_poly_mul(algebra, product, condition ? base : sp_poly_power(algebra, base, factor.exponent));
+        }
+        sum = sp_poly_add(algebra, sum, product);
+    }
+    return sum;
+}
+
+static bool has_range(struct sp_symbolic *symbolic, const struct sp_poly *poly)
+{
+    char *seen = sp_realloc(NULL, symbolic->algebra.atom_count, 1);
+    bool found = false;
+    memset(seen, 0, symbolic->algebra.atom_count);
+    sp_poly_reach(symbolic, poly, seen);
+    for (size_t i = 0; i < symbolic->algebra.atom_count && !found; i++)
+        found = seen[i] && sp_atom_info(symbolic, i)->range;
+    free(seen);
+    return found;
 }
 
 const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values)
 {
-    for (int round = 0; round < MAX_ROUNDS; round++) {
-        bool changed = false;
-        for (size_t i = 0; i < values->count; i++) {
-            if (!sp_poly_uses(poly, values->atoms[i])) continue;
-            poly = sp_poly_substitute(&count->symbolic.algebra, poly, values->atoms[i], values->values[i]);
-            if (!poly) return NULL;
-            changed = true;
-        }
-        poly = decide(count, poly, values, &changed);
-        if (!poly || !changed) break;
-    }
-    return poly;
+    struct sp_symbolic *symbolic = &count->symbolic;
+    symbolic->sizes = true;
+    poly = reduce_quietly(symbolic, poly, values->atoms, values->values, values->count);
+    symbolic->assumes = values->assume;
+    for (int round = 0; values->assume && poly && round < MAX_ROUNDS && has_range(symbolic, poly); round++)
+        poly = reduce_quietly(symbolic, poly, NULL, NULL, 0);
+    symbolic->sizes = symbolic->assumes = false;
+    return poly ? tidy(symbolic, poly) : NULL;
 }
+
+/* ---- defaults ---- */
 
 static bool has_value(const struct sp_values *values, size_t atom)
 {
@@ -64,14 +294,27 @@ static bool has_value(const struct sp_values *values, size_t atom)
     return false;
 }
 
+/* A hyper-parameter that a formula speaks of is there; any other is absent unless someone gives it. */
+static bool is_usually_absent(const struct sp_symbolic *symbolic, const char *key)
+{
+    for (size_t i = 0; i < symbolic->symbol_count; i++)
+        if (!symbolic->symbols[i].unset_key && sp_path_within(symbolic->symbols[i].key, key)) return false;
+    return true;
+}
+
 void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bool conditions_only)
 {
-    const struct sp_symbolic *symbolic = &count->symbolic;
+    struct sp_symbolic *symbolic = &count->symbolic;
     for (size_t i = 0; i < symbolic->symbol_count; i++) {
         const struct sp_symbol_info *symbol = &symbolic->symbols[i];
-        if (!symbol->fallback || has_value(values, symbol->atom)) continue;
+        struct sp_rational number;
+        const struct sp_poly *value = symbol->fallback;
+        if (!value || symbol->is_ambiguous || has_value(values, symbol->atom)) continue;
         if (conditions_only && !symbolic->algebra.atoms[symbol->atom].is_condition) continue;
-        sp_values_add(values, symbol->atom, symbol->fallback);
+        if (sp_poly_is_constant(value, &number) && number.den != 1) continue; /* computed in floating point */
+        if (symbol->unset_key && strncmp(symbol->key, "absent(", 7) == 0)
+            value = sp_poly_int(&symbolic->algebra, is_usually_absent(symbolic, symbol->unset_key));
+        sp_values_add(values, symbol->atom, value);
     }
 }
 
@@ -95,7 +338,9 @@ const struct sp_symbol_info *sp_symbol_of(const struct sp_count *count, size_t a
 bool sp_is_transparent(const struct sp_count *count, const struct sp_poly *poly)
 {
     for (size_t i = 0; i < poly->count; i++)
-        for (size_t k = 0; k < poly->terms[i].count; k++)
-            if (!sp_symbol_of(count, poly->terms[i].factors[k].atom)) return false;
+        for (size_t k = 0; k < poly->terms[i].count; k++) {
+            const struct sp_symbol_info *symbol = sp_symbol_of(count, poly->terms[i].factors[k].atom);
+            if (!symbol || symbol->is_computed) return false;
+        }
     return true;
 }

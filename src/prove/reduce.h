@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Giving values to symbols: by the claim, by a configuration, or by the table's defaults. */
+ * Giving values to symbols: by the claim, by a configuration, or by the table's defaults. What is computed from them is
+ * computed again, so that min(F, L) is 3 once F is 3 and L is 12. */
 #ifndef SP_PROVE_REDUCE_H
 #define SP_PROVE_REDUCE_H
 
@@ -10,20 +11,28 @@ struct sp_values {
     size_t *atoms;                 /* heap */
     const struct sp_poly **values; /* heap; in terms of other symbols */
     size_t count, capacity, value_capacity;
+    bool assume; /* no loop goes backwards; what that takes for granted is in symbolic->assumed */
 };
 
 void sp_values_add(struct sp_values *values, size_t atom, const struct sp_poly *value);
 void sp_values_free(struct sp_values *values);
-/* Puts the values into the polynomial, again and again while they bring symbols that have values too. NULL when a
- * negative power of a sum would be needed. */
+/* A copy to which more can be added. */
+struct sp_values sp_values_copy(const struct sp_values *values);
+/* Puts the values into the polynomial, also where they bring symbols that have values too. Symbols without a value are
+ * taken to be 1 or more. NULL when that has no value: where 0 would stand below a fraction line, or a sum below it, or
+ * when the values go round in a circle. */
 const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values);
 /* Adds the default of every symbol that has none yet and that has a default; of conditions alone, or of all. */
 void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bool conditions_only);
 /* Whether a condition is true when every symbol has its default. */
 bool sp_holds_by_default(struct sp_count *count, size_t condition);
-/* The symbol of an atom, or NULL: an atom that is no symbol is opaque. */
+/* The symbol of an atom, or NULL: an atom that is no symbol is computed. */
 const struct sp_symbol_info *sp_symbol_of(const struct sp_count *count, size_t atom);
-/* True when the polynomial has only symbols and conditions in it, nothing opaque. */
+/* True when the polynomial has only hyper-parameters in it, nothing computed. */
 bool sp_is_transparent(const struct sp_count *count, const struct sp_poly *poly);
+
+/* One value for one atom, and nothing assumed; NULL as above. */
+const struct sp_poly *sp_sym_put(struct sp_symbolic *symbolic, const struct sp_poly *poly, size_t atom,
+                                 const struct sp_poly *value);
 
 #endif

@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "prove/atoms.h"
 #include "prove/printed.h"
 #include "prove/reduce.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 
-enum { MAX_RANGES = 16 };
+enum { MAX_RANGES = 16, MAX_CONDITIONS = 8 };
 
 struct sp_solutions {
     struct sp_arena arena;
@@ -105,148 +106,118 @@ static void add_solution(struct sp_solutions *solutions, const struct sp_symbol_
 
 /* ---- one hyper-parameter left open ---- */
 
-/* The hyper-parameters of a prediction, as values. */
-struct known {
-    struct sp_arena arena;
-    const char **keys;
-    struct sp_value *values;
-    bool *is_default;
-    size_t count;
-};
-
-static void read_known(struct known *known, const struct sp_prediction *prediction)
-{
-    const size_t count = sp_prediction_hyperparameter_count(prediction);
-    known->keys = sp_arena_array(&known->arena, count, sizeof *known->keys);
-    known->values = sp_arena_array(&known->arena, count, sizeof *known->values);
-    known->is_default = sp_arena_array(&known->arena, count, sizeof *known->is_default);
-    for (size_t i = 0; i < count; i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        struct sp_error error = {0};
-        if (!sp_value_parse_json(&known->arena, hyper.value, strlen(hyper.value), &known->values[known->count], &error))
-            continue;
-        known->keys[known->count] = sp_arena_string(&known->arena, hyper.name);
-        known->is_default[known->count++] = strncmp(hyper.from, "default", 7) == 0;
-    }
-}
-
-/* All but one key given; its defaults stay open with `defaults` false, and follow from the open one. */
-static struct sp_config *all_but(const struct known *known, size_t open, bool defaults)
-{
-    struct sp_config *config = sp_config_new();
-    for (size_t i = 0; i < known->count; i++)
-        if (i != open && (defaults || !known->is_default[i]))
-            sp_config_set_value(config, known->keys[i], known->values[i], "known");
-    return config;
-}
-
-static size_t only_atom(const struct sp_count *count, const struct sp_poly *poly)
-{
-    size_t found = SIZE_MAX;
-    for (size_t atom = 0; atom < count->symbolic.algebra.atom_count; atom++) {
-        if (!sp_poly_uses(poly, atom)) continue;
-        if (found != SIZE_MAX) return SIZE_MAX;
-        found = atom;
-    }
-    return found;
-}
-
 struct question {
     const struct sp_tables *tables;
     const struct sp_unit *table;
+    const struct sp_config *config;
     const char *group;
     struct sp_printed wanted;
 };
 
-static void add_solutions(struct sp_solutions *solutions, struct sp_count *count, const struct question *question,
-                          const struct sp_poly *poly, size_t atom, const char *key, int64_t now)
+/* A symbol to solve for, in a count in which all else has its value. */
+struct unknown {
+    struct sp_count *count;
+    size_t atom;
+    const char *key; /* as it is called in the answer */
+    const char *now; /* its value in the configuration, or "" */
+};
+
+/* Whether the count is wanted there: a range was found for one case of the conditions, which may not be the case. */
+static bool holds_at(const struct unknown *unknown, const struct sp_poly *poly, struct sp_printed wanted, int64_t value)
+{
+    struct sp_values values = {0};
+    struct sp_rational number = {0, 1};
+    sp_values_add(&values, unknown->atom, sp_poly_int(&unknown->count->symbolic.algebra, value));
+    const struct sp_poly *at = sp_reduce(unknown->count, poly, &values);
+    sp_values_free(&values);
+    return at && sp_poly_is_constant(at, &number) && number.den == 1 && number.num >= wanted.least &&
+           number.num <= wanted.most;
+}
+
+/* The other atom of a polynomial: a condition when `condition`. SIZE_MAX when there is none. */
+static size_t other_atom(const struct unknown *unknown, const struct sp_poly *poly, bool condition)
+{
+    const struct sp_algebra *algebra = &unknown->count->symbolic.algebra;
+    for (size_t i = 0; i < poly->count; i++)
+        for (size_t k = 0; k < poly->terms[i].count; k++) {
+            const size_t atom = poly->terms[i].factors[k].atom;
+            if (atom != unknown->atom && algebra->atoms[atom].is_condition == condition) return atom;
+        }
+    return SIZE_MAX;
+}
+
+static bool is_known(const struct sp_solutions *solutions, const char *key, struct sp_range range)
+{
+    for (size_t i = 0; i < solutions->count; i++)
+        if (solutions->items[i].value == range.first && !strcmp(solutions->items[i].key, key)) return true;
+    return false;
+}
+
+/* Solves in one case of the conditions; false when that is not possible. */
+static bool solve_case(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
+                       const struct sp_poly *poly, const struct sp_poly *whole)
 {
     struct sp_range ranges[MAX_RANGES];
-    bool complete;
-    const struct sp_symbol_info *symbol = sp_symbol_of(count, atom);
-    const struct sp_symbol_info shown = {atom, symbol ? symbol->name : key, key, NULL};
-    const size_t found = find_values(&count->symbolic.algebra, poly, atom, question->wanted, ranges, &complete);
-    if (!complete) skip(solutions, key);
-    const char *configured = sp_arena_printf(&solutions->arena, "%" PRId64, now);
-    for (size_t i = 0; i < found; i++) add_solution(solutions, &shown, configured, ranges[i]);
-}
-
-/* A symbol of the open hyper-parameter: itself, or one side of it when it is a pair. */
-static bool is_open(const struct sp_symbol_info *symbol, const char *open)
-{
-    const size_t length = strlen(open);
-    const bool side = strncmp(symbol->key, "at(", 3) == 0 && strncmp(symbol->key + 3, open, length) == 0 &&
-                      symbol->key[3 + length] == ',';
-    return side || strcmp(symbol->key, open) == 0;
-}
-
-/* One value stands for both sides: their symbols become the first of them. */
-static const struct sp_poly *join_sides(struct sp_count *count, const struct sp_poly *poly, const char *open)
-{
-    const struct sp_poly *first = NULL;
-    for (size_t i = 0; poly && i < count->symbolic.symbol_count; i++) {
-        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
-        if (!is_open(symbol, open)) continue;
-        if (first) poly = sp_poly_substitute(&count->symbolic.algebra, poly, symbol->atom, first);
-        else first = sp_poly_atom(&count->symbolic.algebra, symbol->atom);
+    bool complete, good = true;
+    const struct sp_symbol_info *symbol = sp_symbol_of(unknown->count, unknown->atom);
+    const struct sp_symbol_info shown = {
+        .atom = unknown->atom, .name = symbol ? symbol->name : unknown->key, .key = unknown->key};
+    if (other_atom(unknown, poly, false) != SIZE_MAX) return false;
+    if (!sp_poly_uses(poly, unknown->atom)) return true;
+    const size_t found = find_values(&unknown->count->symbolic.algebra, poly, unknown->atom, wanted, ranges, &complete);
+    for (size_t i = 0; i < found; i++) {
+        const bool first = holds_at(unknown, whole, wanted, ranges[i].first);
+        const bool last = ranges[i].last == INT64_MAX ? first : holds_at(unknown, whole, wanted, ranges[i].last);
+        good = good && first == last; /* else a condition changes within the range */
+        if (first && last && !is_known(solutions, unknown->key, ranges[i]))
+            add_solution(solutions, &shown, unknown->now, ranges[i]);
     }
-    return poly;
+    return complete && good;
 }
 
-/* The count as a polynomial: every symbol but the open one replaced by its default. NULL when it cannot be had. */
-static const struct sp_poly *open_count(struct sp_count *count, const struct question *question, const char *open)
+/* Conditions that depend on the unknown, such as [3 < L], are tried both ways. */
+static bool solve_cases(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
+                        const struct sp_poly *poly, const struct sp_poly *whole, int conditions)
 {
-    const struct sp_poly *poly = sp_count_group(count, question->group);
-    struct sp_values defaults = {0};
-    if (!poly) return NULL;
-    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
-        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
-        if (symbol->fallback && !is_open(symbol, open)) sp_values_add(&defaults, symbol->atom, symbol->fallback);
+    const size_t condition = other_atom(unknown, poly, true);
+    if (condition == SIZE_MAX) return solve_case(solutions, unknown, wanted, poly, whole);
+    bool good = conditions < MAX_CONDITIONS;
+    for (int64_t truth = 0; truth < 2 && good; truth++) {
+        struct sp_values values = {0};
+        sp_values_add(&values, condition, sp_poly_int(&unknown->count->symbolic.algebra, truth));
+        const struct sp_poly *in_case = sp_reduce(unknown->count, poly, &values);
+        sp_values_free(&values);
+        good = in_case && solve_cases(solutions, unknown, wanted, in_case, whole, conditions + 1);
     }
-    poly = sp_reduce(count, poly, &defaults);
-    sp_values_free(&defaults);
-    return poly;
+    return good;
 }
 
-/* One side of a pair: the other has its value. */
-static void solve_sides(struct sp_solutions *solutions, struct sp_count *count, const struct question *question,
+/* The symbol of a side of a pair, or SIZE_MAX. */
+static size_t side_atom(const struct sp_count *count, const char *key, size_t side)
+{
+    char name[300];
+    snprintf(name, sizeof name, "at(%s, %zu)", key, side);
+    const struct sp_symbol_info *symbol = sp_sym_symbol(&count->symbolic, name);
+    return symbol ? symbol->atom : SIZE_MAX;
+}
+
+/* Each side of a pair alone: the other one keeps its value. */
+static bool solve_sides(struct sp_solutions *solutions, struct sp_count *count, struct sp_printed wanted,
                         const struct sp_poly *poly, const char *key, struct sp_value pair)
 {
-    struct sp_algebra *algebra = &count->symbolic.algebra;
-    for (size_t side = 0; side < pair.count; side++) {
-        const struct sp_poly *own = poly;
-        for (size_t other = 0; own && other < pair.count; other++) {
-            const char *name = sp_arena_printf(&algebra->arena, "at(%s, %zu)", key, other);
-            const struct sp_symbol_info *symbol = sp_sym_symbol(&count->symbolic, name);
-            if (other != side && symbol && pair.items[other].type == SP_INT)
-                own = sp_poly_substitute(algebra, own, symbol->atom, sp_poly_int(algebra, pair.items[other].integer));
-        }
-        const size_t atom = own ? only_atom(count, own) : SIZE_MAX;
-        if (atom != SIZE_MAX && pair.items[side].type == SP_INT)
-            add_solutions(solutions, count, question, own, atom, sp_arena_printf(&algebra->arena, "%s[%zu]", key, side),
-                          pair.items[side].integer);
+    bool good = true;
+    for (size_t side = 0; side < 2; side++) {
+        struct sp_values values = {0};
+        const size_t atom = side_atom(count, key, side), other = side_atom(count, key, !side);
+        if (other != SIZE_MAX)
+            sp_values_add(&values, other, sp_poly_int(&count->symbolic.algebra, pair.items[!side].integer));
+        const struct sp_poly *own = sp_reduce(count, poly, &values);
+        sp_values_free(&values);
+        if (atom == SIZE_MAX || !own) continue;
+        const struct unknown unknown = {count, atom, sp_arena_printf(&solutions->arena, "%s[%zu]", key, side),
+                                        sp_arena_printf(&solutions->arena, "%" PRId64, pair.items[side].integer)};
+        good = solve_cases(solutions, &unknown, wanted, own, own, 0) && good;
     }
-}
-
-/* False when the count is no polynomial in this hyper-parameter alone. */
-static bool solve_for(struct sp_solutions *solutions, const struct question *question, const struct known *known,
-                      size_t open, bool defaults)
-{
-    struct sp_count count;
-    struct sp_config *config = all_but(known, open, defaults);
-    const struct sp_value value = known->values[open];
-    bool good =
-        sp_count_table(&count, question->tables, question->table, sp_config_hyper(config), value.type == SP_INT);
-    const struct sp_poly *poly = good ? open_count(&count, question, known->keys[open]) : NULL;
-    if (value.type == SP_INT) poly = join_sides(&count, poly, known->keys[open]);
-    const size_t atom = poly ? only_atom(&count, poly) : SIZE_MAX;
-    struct sp_rational rest;
-    if (!poly || count.symbolic.algebra.failed) good = false;
-    else if (value.type == SP_LIST) solve_sides(solutions, &count, question, poly, known->keys[open], value);
-    else if (atom != SIZE_MAX) add_solutions(solutions, &count, question, poly, atom, known->keys[open], value.integer);
-    else good = sp_poly_is_constant(poly, &rest); /* the count does not depend on it */
-    sp_count_free(&count);
-    sp_config_free(config);
     return good;
 }
 
@@ -255,37 +226,71 @@ static bool is_pair(struct sp_value value)
     return value.type == SP_LIST && value.count == 2 && value.items[0].type == SP_INT && value.items[1].type == SP_INT;
 }
 
-static void solve_all(struct sp_solutions *solutions, const struct question *question, const struct known *known)
+/* False when the count is no polynomial in this hyper-parameter alone. */
+static bool solve_for(struct sp_solutions *solutions, const struct question *question, const char *key,
+                      struct sp_value now)
 {
-    for (size_t i = 0; i < known->count; i++) {
-        if (known->values[i].type != SP_INT && !is_pair(known->values[i])) continue;
-        if (!solve_for(solutions, question, known, i, false) && !solve_for(solutions, question, known, i, true))
-            skip(solutions, known->keys[i]);
+    struct sp_count count;
+    const struct sp_hyper *hyper = sp_config_hyper(question->config);
+    const struct sp_values none = {0};
+    bool good = sp_count_settled(&count, question->tables, question->table, hyper, key, now.type != SP_LIST);
+    const struct sp_poly *poly = good ? sp_count_group(&count, question->group) : NULL;
+    const struct sp_symbol_info *symbol = sp_sym_symbol(&count.symbolic, key);
+    if (poly) poly = sp_reduce(&count, poly, &none);
+    if (!poly) good = false;
+    else if (is_pair(now)) good = solve_sides(solutions, &count, question->wanted, poly, key, now);
+    else if (symbol) {
+        const char *text = now.type == SP_INT ? sp_arena_printf(&solutions->arena, "%" PRId64, now.integer) : "";
+        const struct unknown unknown = {&count, symbol->atom, key, text};
+        good = solve_cases(solutions, &unknown, question->wanted, poly, poly, 0);
+    } /* else the count does not depend on it */
+    good = good && !count.symbolic.algebra.failed;
+    sp_count_free(&count);
+    return good;
+}
+
+static void solve_or_skip(struct sp_solutions *solutions, const struct question *question, const char *key,
+                          struct sp_value now)
+{
+    if (!solve_for(solutions, question, key, now)) skip(solutions, key);
+}
+
+/* Every number, and pair of numbers, among the hyper-parameters of the prediction. */
+static void solve_all(struct sp_solutions *solutions, const struct question *question,
+                      const struct sp_prediction *prediction)
+{
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        struct sp_error error = {0};
+        struct sp_value now;
+        if (!sp_value_parse_json(&solutions->arena, hyper.value, strlen(hyper.value), &now, &error)) continue;
+        if (now.type == SP_INT || is_pair(now)) solve_or_skip(solutions, question, hyper.name, now);
     }
     if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
 }
 
-static bool check_question(const struct question *question, const struct sp_prediction *prediction,
-                           struct sp_error *error)
+static bool check_group(const struct question *question, struct sp_error *error)
 {
-    bool known = !question->group || strcmp(question->group, "total") == 0;
-    for (size_t i = 0; !known && i < sp_prediction_group_count(prediction); i++)
-        known = strcmp(sp_prediction_group(prediction, i).name, question->group) == 0;
+    struct sp_count count;
+    const bool known =
+        !sp_count_table(&count, question->tables, question->table, sp_config_hyper(question->config), false) ||
+        sp_count_group(&count, question->group);
+    sp_count_free(&count);
     return known || sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the table has no group [%s]", question->group);
 }
 
 /* The one hyper-parameter that the table needs and the configuration lacks: it can be solved for as well. NULL when
  * none is missing, or more than one. */
-static const char *missing_key(const struct question *question, const struct sp_config *config, struct sp_arena *arena)
+static const char *missing_key(const struct question *question, struct sp_arena *arena)
 {
     struct sp_count count;
     const char *missing = NULL;
     size_t found = 0;
-    if (sp_count_table(&count, question->tables, question->table, sp_config_hyper(config), true))
+    if (sp_count_table(&count, question->tables, question->table, sp_config_hyper(question->config), true))
         for (size_t i = 0; i < count.symbolic.symbol_count; i++) {
             const struct sp_symbol_info *symbol = &count.symbolic.symbols[i];
-            if (symbol->fallback || !sp_poly_uses(count.total, symbol->atom)) continue;
-            if (count.symbolic.algebra.atoms[symbol->atom].is_condition) continue;
+            if (symbol->fallback || symbol->is_computed) continue;
+            if (!sp_poly_involves(&count.symbolic, count.total, symbol->atom)) continue;
             missing = sp_arena_string(arena, symbol->key);
             found++;
         }
@@ -293,41 +298,18 @@ static const char *missing_key(const struct question *question, const struct sp_
     return found == 1 ? missing : NULL;
 }
 
-/* Predicts with 1 in the place of what is missing, only to see all the others. */
-static bool solve_missing(struct sp_solutions *solutions, const struct question *question,
-                          const struct sp_config *config, const char *key, struct sp_error *error)
+static bool predict_and_solve(struct sp_solutions *solutions, const struct question *question, struct sp_error *error)
 {
-    struct known known = {0};
-    struct sp_config *filled = sp_config_variant(config);
-    sp_config_set_value(filled, key, sp_value_int(1), "solve");
-    struct sp_prediction *prediction = sp_predict(question->tables, question->table->name, filled, error);
-    const bool good = prediction && check_question(question, prediction, error);
-    if (good) read_known(&known, prediction);
-    for (size_t i = 0; i < known.count; i++)
-        if (strcmp(known.keys[i], key) == 0 && !solve_for(solutions, question, &known, i, true))
-            skip(solutions, known.keys[i]);
-    for (size_t i = 0; i < solutions->count; i++) solutions->items[i].configured = "";
-    sp_prediction_free(prediction);
-    sp_config_free(filled);
-    sp_arena_free(&known.arena);
-    return good;
-}
-
-static bool predict_and_solve(struct sp_solutions *solutions, const struct question *question,
-                              const struct sp_config *config, struct sp_error *error)
-{
-    struct known known = {0};
-    const char *missing = missing_key(question, config, &solutions->arena);
-    if (missing) return solve_missing(solutions, question, config, missing, error);
-    struct sp_prediction *prediction = sp_predict(question->tables, question->table->name, config, error);
-    const bool good = prediction && check_question(question, prediction, error);
-    if (good) {
-        read_known(&known, prediction);
-        solve_all(solutions, question, &known);
+    const char *missing = missing_key(question, &solutions->arena);
+    if (!check_group(question, error)) return false;
+    if (missing) {
+        solve_or_skip(solutions, question, missing, sp_value_absent(missing));
+        return true;
     }
+    struct sp_prediction *prediction = sp_predict(question->tables, question->table->name, question->config, error);
+    if (prediction) solve_all(solutions, question, prediction);
     sp_prediction_free(prediction);
-    sp_arena_free(&known.arena);
-    return good;
+    return prediction != NULL;
 }
 
 static struct sp_solutions *solutions_of(const struct sp_tables *tables, const char *table,
@@ -342,8 +324,8 @@ static struct sp_solutions *solutions_of(const struct sp_tables *tables, const c
     struct sp_solutions *solutions = sp_realloc(NULL, 1, sizeof *solutions);
     *solutions = (struct sp_solutions){.rounded = wanted.least != wanted.most};
     solutions->asked = sp_arena_string(&solutions->arena, asked);
-    const struct question question = {tables, unit, group, wanted};
-    if (predict_and_solve(solutions, &question, config, error)) return solutions;
+    const struct question question = {tables, unit, config, group, wanted};
+    if (predict_and_solve(solutions, &question, error)) return solutions;
     sp_solutions_free(solutions);
     return NULL;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * The value of an expression for all hyper-parameters at once. A number becomes a polynomial, a condition a polynomial
- * whose value is 0 or 1. What is neither (a floor, a list that is not known) becomes an opaque atom, equal only to
- * itself. Names of classes and lists have the value that the table gives by default, unless they are set: a formula is
- * proved for one architecture, not for all names at once. */
+ * whose value is 0 or 1. What is neither (a floor, a minimum, an item of a list that is not known) becomes an atom that
+ * is equal only to itself, but remembers how it is computed: once its arguments have values, it has one (reduce.h).
+ *
+ * Every hyper-parameter is taken to be given, and as a whole number from 1 up (from its default up, where that is
+ * less). Texts and lists have the value that the table gives by default, unless they are set: a formula is proved for
+ * one architecture, not for all names at once. */
 #ifndef SP_PROVE_SYMBOLIC_H
 #define SP_PROVE_SYMBOLIC_H
 
+#include "base/map.h"
 #include "config/config.h"
 #include "lang/tables.h"
 #include "math/poly.h"
@@ -13,8 +17,8 @@
 enum sp_sym_kind {
     SP_SYM_NUMBER,    /* poly */
     SP_SYM_CONDITION, /* poly, 0 or 1 */
-    SP_SYM_VALUE,     /* a text, a list, an object whose value is known */
-    SP_SYM_OPAQUE,    /* a text, a list, an object that is only named: `name` */
+    SP_SYM_VALUE,     /* a known value that is neither an integer nor a condition; or absent, or null */
+    SP_SYM_OPAQUE,    /* a text or a list that is only named: `name`. Of a list in brackets the items are known */
     SP_SYM_EITHER     /* either[0] where the condition `poly` holds, else either[1]; one of them is no number */
 };
 
@@ -23,22 +27,63 @@ struct sp_sym {
     const struct sp_poly *poly;
     struct sp_value value;
     const char *name;
-    const struct sp_sym *either;
+    const struct sp_sym *either, *items;
+    size_t count;                   /* of the items */
+    uint64_t depends;               /* of SP_SYM_OPAQUE: the loop indices in it, as bits */
+    const struct sp_origin *origin; /* of SP_SYM_OPAQUE, or NULL */
+};
+
+enum sp_operation_kind {
+    SP_DO_BINARY, /* args[0] op args[1] */
+    SP_DO_TRUTH,  /* whether args[0] is not 0 */
+    SP_DO_CHOICE, /* args[0] ? args[1] : args[2], as a number */
+    SP_DO_CALL,   /* function(args) */
+    SP_DO_INDEX,  /* args[0][args[1]] */
+    SP_DO_SUM     /* args[0], summed over `index` from args[1] to args[2] */
+};
+
+struct sp_operation {
+    enum sp_operation_kind kind;
+    enum sp_op op;
+    const struct sp_function *function;
+    size_t index;
+    struct sp_span span;
+};
+
+/* How something was computed. */
+struct sp_origin {
+    struct sp_operation operation;
+    const struct sp_sym *args;
+    size_t count;
+};
+
+/* What is known of an atom beside its text. */
+struct sp_atom_info {
+    uint64_t depends;               /* the loop indices in it, as bits; an index depends on itself */
+    const struct sp_origin *origin; /* NULL: a hyper-parameter or an index */
+    bool is_index;
+    bool is_whole;   /* never a fraction */
+    bool is_bounded; /* never below `least` */
+    bool is_given;   /* it, or the list that it is in, is a hyper-parameter, which may also be 0 */
+    int64_t least;
+    const char *range; /* a condition that holds where a loop goes backwards: the assumption "F <= L", else NULL */
 };
 
 /* A symbol of the formulas: a hyper-parameter, under the name that the table gives it. */
 struct sp_symbol_info {
     size_t atom;
     const char *name;               /* "E" */
-    const char *key;                /* "n_embd" */
+    const char *key;                /* "n_embd"; of one that is computed, the expression */
     const struct sp_poly *fallback; /* its default in terms of other symbols, or NULL */
+    bool is_computed;               /* M = min(F, L): a name for an expression, no hyper-parameter */
+    bool is_list, is_text;          /* it is used as a list, or as a text or an object */
+    bool is_ambiguous;              /* the table has different defaults for it */
+    const char *unset_key;          /* of the condition that a hyper-parameter is absent or null: its key, else NULL */
 };
 
-/* A condition that compares two numbers: it is decided as soon as these have values. */
-struct sp_comparison {
-    size_t atom;
-    const struct sp_poly *gap;
-    bool equality; /* holds when the gap is 0; otherwise when it is above 0 */
+struct sp_open_loop {
+    size_t index;
+    const struct sp_poly *first, *last;
 };
 
 struct sp_symbolic {
@@ -46,16 +91,25 @@ struct sp_symbolic {
     const struct sp_unit *root;      /* the table that is counted */
     const struct sp_hyper *settings; /* what the user fixed, or NULL */
     uint64_t settings_read;          /* which members of it were looked at, as bits; those from 64 on are not told */
-    struct sp_comparison *comparisons;
-    size_t comparison_count, comparison_capacity;
-    struct sp_symbol_info *symbols;
+    bool is_settled;                 /* what is not set is absent, so that the defaults hold */
+    const char *open;                /* the only hyper-parameter that is open although the rest is settled, or NULL */
+    struct sp_atom_info *atoms;      /* heap, parallel to the algebra's */
+    size_t atom_capacity;
+    struct sp_symbol_info *symbols; /* heap */
     size_t symbol_count, symbol_capacity;
-    uint64_t *depends; /* for each atom: the loop indices that are in it, as bits */
-    size_t depends_capacity;
+    struct sp_map own_keys;         /* the keys that a definition of the table begins with */
+    struct sp_map keys;             /* the index of a symbol by its key */
+    struct sp_open_loop loops[64];  /* the innermost last */
+    size_t loop_count, index_count; /* open loops; indices so far */
     struct sp_text *messages;
-    size_t mistakes;
-    bool scalars;          /* a hyper-parameter that is no list stands for both sides of a pair: at(x, 0) is x */
-    unsigned depth, loops; /* open loops */
+    struct sp_text unheard; /* messages of a look ahead, which nobody reads */
+    size_t mistakes, steps;
+    bool scalars;         /* a hyper-parameter that is no list stands for both sides of a pair: at(x, 0) is x */
+    bool sizes;           /* in a reduction: symbols without a value are from 1 up */
+    bool assumes;         /* in a reduction: no loop goes backwards; what that took for granted is kept */
+    const char **assumed; /* heap */
+    size_t assumed_count, assumed_capacity;
+    unsigned depth;
 };
 
 struct sp_sym_given {
@@ -66,7 +120,9 @@ struct sp_sym_given {
 /* One use of a table or part; compare struct sp_frame. */
 struct sp_sym_frame {
     const struct sp_unit *unit;
+    struct sp_value object;           /* the settings that it reads */
     const char *path;                 /* "" or "text_config.": in front of keys */
+    uint64_t depends;                 /* of the path, when it is that of an item of a list */
     const struct sp_sym_given *given; /* by `with` */
     size_t given_count;
     const struct sp_sym *params;
@@ -85,7 +141,8 @@ struct sp_sym_binding {
 struct sp_sym_env {
     struct sp_sym_frame *frame;
     const struct sp_section *section;
-    const struct sp_sym_binding *bindings;
+    const struct sp_sym_binding *loops;    /* the section's indices, innermost first */
+    const struct sp_sym_binding *bindings; /* those, behind the parameters of the function that is evaluated */
     const struct sp_definition *defining;
     struct sp_sym_frame *outer; /* where names that the frame does not define are looked up: claims about a table */
     const struct sp_poly *(*group)(void *context, const char *name); /* [name] in a claim; NULL elsewhere */
@@ -102,13 +159,18 @@ bool sp_sym_condition(struct sp_symbolic *symbolic, const struct sp_sym_env *env
                       const struct sp_poly **out);
 bool sp_sym_fail(struct sp_symbolic *symbolic, struct sp_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Counts towards the limits; false when one is reached, which was reported. */
+bool sp_sym_spend(struct sp_symbolic *symbolic, struct sp_span span, size_t steps);
+/* The keys that the definitions of a table or part begin with: each is a hyper-parameter of its own. */
+void sp_sym_note_keys(struct sp_symbolic *symbolic, const struct sp_sym_env *env);
+/* The hyper-parameters of the table that its definitions name, so that each has that name wherever it is used. */
+void sp_sym_name_symbols(struct sp_symbolic *symbolic, const struct sp_sym_env *env);
+/* What `from` names: a sub-configuration, and the path in front of its keys. */
+bool sp_sym_open_view(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *from,
+                      struct sp_sym_frame *frame);
 
 struct sp_sym sp_sym_of_poly(const struct sp_poly *poly);
 struct sp_sym sp_sym_of_value(struct sp_symbolic *symbolic, struct sp_value value);
-/* An atom with that text which stands for something that depends on these loop indices. */
-const struct sp_poly *sp_sym_opaque(struct sp_symbolic *symbolic, bool condition, uint64_t depends, const char *text);
-/* Which loop indices a polynomial depends on. */
-uint64_t sp_sym_depends(const struct sp_symbolic *symbolic, const struct sp_poly *poly);
 /* Canonical text, in the arena. */
 const char *sp_sym_text(struct sp_symbolic *symbolic, const struct sp_poly *poly);
 /* The symbol of that name (or key), or NULL. */

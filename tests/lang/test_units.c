@@ -63,6 +63,14 @@ static void groups_of_parts(void **state)
     assert_string_equal(text, "[mine] 6\n[text: layers] 3\n");
     free(text);
     run_free(&run);
+    /* Before the first heading a part keeps its own, and may so share them with others. */
+    run = predict("part p(n)\nx (n)\n[inside]\ny (n)\npart q()\nr.* p(5)\n[inside]\nz (2)\n"
+                  "table t\na.* p(3)\nb.* q()\n[inside]\nw (1)\n",
+                  "");
+    text = groups(run.prediction);
+    assert_string_equal(text, "[] 8\n[inside] 11\n");
+    free(text);
+    run_free(&run);
 }
 
 static void sub_tables(void **state)
@@ -226,12 +234,35 @@ static void provenance(void **state)
     run_free(&run);
 }
 
+/* One side of a pair stands for the hyper-parameter that holds both. */
+static void provenance_of_pairs(void **state)
+{
+    (void)state;
+    static const char table[] = "table t\na (at(layers, 0) default deep.layers default 6, at(layers, 1) default 6)\n"
+                                "b (at(widths, 0) default deep.width default 6)\n";
+    struct run run = predict(table, "layers=[2,3] deep.width=5");
+    char *text = hyperparameters(run.prediction);
+    assert_string_equal(run.text, "a (2, 3)\nb (5)\n");
+    assert_string_equal(text, "layers = [2, 3], command line\ndeep.width = 5, command line\n");
+    free(text);
+    run_free(&run);
+    run = predict(table, "");
+    text = hyperparameters(run.prediction);
+    assert_string_equal(text, "layers = 6, default (t.shapes:2)\nwidths = 6, default (t.shapes:3)\n");
+    free(text);
+    run_free(&run);
+    const char *missing = "table t\na (at(layers, 0) default deep.layers)\n";
+    assert_mistake(missing, "", "the hyper-parameter 'layers' is not set");
+    assert_mistake(missing, "deep.layers=null", "the hyper-parameter 'deep.layers' is null");
+}
+
 static void settings_that_were_looked_at(void **state)
 {
     (void)state;
     /* Null, an object as a whole, and what chooses the table count as looked at. */
-    struct run run = predict("table t\nq = quantization\na (n default 3, q.bits, len(names))\n",
-                             "n=null quantization={\"bits\":4} names={\"0\":\"x\"} model_type=t architectures=[\"T\"]");
+    struct run run =
+        predict("table t\nq = quantization\na (n default 3, q.bits, len(names))\n",
+                "n=null quantization={\"bits\":4} names={\"0\":\"x\"} model_type=t architectures=[\"T\"] version=1");
     assert_string_equal(run.text, "a (3, 4, 1)\n");
     assert_int_equal(sp_prediction_unused_count(run.prediction), 0);
     char *text = hyperparameters(run.prediction);
@@ -313,6 +344,7 @@ int main(void)
         cmocka_unit_test(a_file_with_mistakes_leaves_nothing_behind),
         cmocka_unit_test(the_list_of_tables),
         cmocka_unit_test(provenance),
+        cmocka_unit_test(provenance_of_pairs),
         cmocka_unit_test(settings_that_were_looked_at),
         cmocka_unit_test(dimensions),
         cmocka_unit_test(hint_names_the_missing_hyperparameter),

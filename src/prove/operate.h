@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * What operators and functions give for values that are known in part. */
+#ifndef SP_PROVE_OPERATE_H
+#define SP_PROVE_OPERATE_H
+
+#include "prove/symbolic.h"
+
+/* The result of the operation. False after a mistake, which was reported. */
+bool sp_sym_operate(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                    size_t count, struct sp_sym *out);
+/* c ? yes : no is c*yes + (1-c)*no for numbers and conditions; other values are kept side by side. */
+struct sp_sym sp_sym_combine(struct sp_symbolic *symbolic, const struct sp_poly *c, struct sp_sym yes,
+                             struct sp_sym no);
+bool sp_sym_as_number(struct sp_symbolic *symbolic, struct sp_span span, struct sp_sym sym, const struct sp_poly **out);
+bool sp_sym_as_condition(struct sp_symbolic *symbolic, struct sp_span span, struct sp_sym sym,
+                         const struct sp_poly **out);
+struct sp_sym sp_sym_of_condition(const struct sp_poly *poly);
+struct sp_sym sp_sym_of_truth(struct sp_symbolic *symbolic, bool value);
+/* A list in brackets. */
+struct sp_sym sp_sym_of_items(struct sp_symbolic *symbolic, const struct sp_sym *items, size_t count);
+const struct sp_poly *sp_sym_less(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b);
+const struct sp_poly *sp_sym_least_of(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b);
+const struct sp_poly *sp_sym_not(struct sp_symbolic *symbolic, const struct sp_poly *condition);
+/* As it is written in formulas, in the arena. */
+const char *sp_sym_words(struct sp_symbolic *symbolic, struct sp_sym sym);
+/* Neither absent nor null. */
+bool sp_sym_is_set(struct sp_sym sym);
+/* The value when it is known: an integer, a real number, a condition, a text, a list. */
+bool sp_sym_literal(struct sp_sym sym, struct sp_value *value);
+
+#endif

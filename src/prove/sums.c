@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT
+ * The body of a loop is a sum of terms. Powers of the index have Faulhaber's closed form. A condition [i < F] makes the
+ * loop end earlier, [i == c] leaves one turn, and [(i + s) % k == 0] holds every k turns. What depends on the index in
+ * any other way stays a sum that is only written down, until both of its ends have values. */
+#include "prove/sums.h"
+
+#include <string.h>
+
+#include "prove/atoms.h"
+#include "prove/operate.h"
+#include "prove/reduce.h"
+
+enum { MAX_TURNS = 4096, MAX_BOUNDS = 16 };
+
+struct loop {
+    struct sp_symbolic *symbolic;
+    struct sp_span span;
+    size_t index;
+    const struct sp_poly *first, *last, *length;
+};
+
+/* One term of the body, taken apart. */
+struct pieces {
+    const struct sp_poly *outside;            /* the factors without the index */
+    const struct sp_poly *powers;             /* of the index */
+    const struct sp_poly *bounds[MAX_BOUNDS]; /* [index < bound] */
+    size_t bound_count;
+    const struct sp_poly *point;  /* [index == point], or NULL */
+    const struct sp_poly *tangle; /* what else depends on the index */
+    const struct sp_poly *inside; /* all that depends on the index */
+};
+
+static uint64_t bit_of(const struct loop *loop) { return sp_atom_info(loop->symbolic, loop->index)->depends; }
+
+static bool is_tangled(const struct loop *loop, size_t atom)
+{
+    return atom != loop->index && (sp_atom_info(loop->symbolic, atom)->depends & bit_of(loop));
+}
+
+/* gap = sign*index + rest, where the rest does not depend on the index. */
+static bool is_linear(const struct loop *loop, const struct sp_poly *gap, int *sign, const struct sp_poly **rest)
+{
+    struct sp_algebra *algebra = &loop->symbolic->algebra;
+    struct sp_rational slope;
+    const struct sp_poly *by = sp_poly_coefficient(algebra, gap, loop->index, 1);
+    if (sp_poly_degree(gap, loop->index) != 1 || sp_poly_low_degree(gap, loop->index) < 0) return false;
+    if (!sp_poly_is_constant(by, &slope) || slope.den != 1 || (slope.num != 1 && slope.num != -1)) return false;
+    *sign = (int)slope.num;
+    *rest = sp_poly_coefficient(algebra, gap, loop->index, 0);
+    return !(sp_poly_depends(loop->symbolic, *rest) & bit_of(loop));
+}
+
+/* The gap of a condition, right - left, when it is that kind of comparison. */
+static bool comparison_gap(const struct loop *loop, size_t atom, enum sp_op op, const struct sp_poly **gap)
+{
+    bool equality;
+    return sp_atom_comparison(loop->symbolic, atom, gap, &equality) && equality == (op == SP_OP_EQ);
+}
+
+/* [c < index] is 1 - [index < c + 1]. */
+static const struct sp_poly *turned(const struct loop *loop, const struct sp_poly *body)
+{
+    struct sp_symbolic *symbolic = loop->symbolic;
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const size_t atoms = algebra->atom_count;
+    for (size_t atom = 0; atom < atoms; atom++) {
+        const struct sp_poly *gap, *rest;
+        int sign;
+        if (!is_tangled(loop, atom) || !sp_poly_uses(body, atom)) continue;
+        if (!comparison_gap(loop, atom, SP_OP_LT, &gap) || !is_linear(loop, gap, &sign, &rest) || sign < 0) continue;
+        if (!sp_poly_is_whole(symbolic, rest)) continue;
+        const struct sp_poly *bound = sp_poly_sub(algebra, sp_poly_int(algebra, 1), rest);
+        const struct sp_poly *below = sp_sym_less(symbolic, sp_poly_atom(algebra, loop->index), bound);
+        body = sp_poly_substitute(algebra, body, atom, sp_sym_not(symbolic, below));
+    }
+    return body;
+}
+
+/* ---- one term ---- */
+
+static void multiply(const struct loop *loop, const struct sp_poly **product, const struct sp_poly *by)
+{
+    *product = sp_poly_mul(&loop->symbolic->algebra, *product, by);
+}
+
+static void take_factor(const struct loop *loop, struct sp_factor factor, struct pieces *pieces)
+{
+    struct sp_algebra *algebra = &loop->symbolic->algebra;
+    const struct sp_poly *atom = sp_poly_atom(algebra, factor.atom), *gap, *rest;
+    const struct sp_poly *power =
+        algebra->atoms[factor.atom].is_condition ? atom : sp_poly_power(algebra, atom, factor.exponent);
+    int sign;
+    if (factor.atom != loop->index && !is_tangled(loop, factor.atom)) {
+        multiply(loop, &pieces->outside, power);
+        return;
+    }
+    multiply(loop, &pieces->inside, power);
+    if (factor.atom == loop->index) pieces->powers = power;
+    else if (!pieces->point && comparison_gap(loop, factor.atom, SP_OP_EQ, &gap) && is_linear(loop, gap, &sign, &rest))
+        pieces->point = sp_poly_scale(algebra, rest, sp_rational_int(-sign));
+    else if (pieces->bound_count < MAX_BOUNDS && comparison_gap(loop, factor.atom, SP_OP_LT, &gap) &&
+             is_linear(loop, gap, &sign, &rest) && sign < 0)
+        pieces->bounds[pieces->bound_count++] = rest;
+    else multiply(loop, &pieces->tangle, power);
+}
+
+static struct pieces take_apart(const struct loop *loop, const struct sp_term *term)
+{
+    struct sp_algebra *algebra = &loop->symbolic->algebra;
+    const struct sp_poly *one = sp_poly_int(algebra, 1);
+    struct pieces pieces = {
+        .outside = sp_poly_rational(algebra, term->coefficient), .powers = one, .tangle = one, .inside = one};
+    for (size_t i = 0; i < term->count; i++) take_factor(loop, term->factors[i], &pieces);
+    return pieces;
+}
+
+/* 1 unless a < b. */
+static const struct sp_poly *not_less(const struct loop *loop, const struct sp_poly *a, const struct sp_poly *b)
+{
+    return sp_sym_not(loop->symbolic, sp_sym_less(loop->symbolic, a, b));
+}
+
+/* The one turn in which the index has that value, when it gets there. */
+static const struct sp_poly *at_point(const struct loop *loop, const struct pieces *pieces)
+{
+    struct sp_symbolic *symbolic = loop->symbolic;
+    const struct sp_poly *rest = pieces->powers, *index = sp_poly_atom(&symbolic->algebra, loop->index);
+    for (size_t i = 0; i < pieces->bound_count; i++)
+        multiply(loop, &rest, sp_sym_less(symbolic, index, pieces->bounds[i]));
+    multiply(loop, &rest, pieces->tangle);
+    rest = sp_sym_put(symbolic, rest, loop->index, pieces->point);
+    if (!rest) return NULL;
+    multiply(loop, &rest, not_less(loop, pieces->point, loop->first));
+    multiply(loop, &rest, not_less(loop, loop->last, pieces->point));
+    return rest;
+}
+
+/* 1 unless the loop goes backwards. That it does not is what its author took for granted. */
+static const struct sp_poly *goes_forward(const struct loop *loop)
+{
+    struct sp_symbolic *symbolic = loop->symbolic;
+    const struct sp_poly *backward = sp_sym_less(symbolic, loop->length, sp_poly_int(&symbolic->algebra, 0));
+    const size_t atom = sp_atom_alone(backward);
+    struct sp_atom_info *info = atom == SIZE_MAX ? NULL : sp_atom_info(symbolic, atom);
+    if (info && info->origin && !info->depends && !info->range)
+        info->range =
+            sp_arena_printf(&symbolic->algebra.arena, "%s <= %s", sp_sym_words(symbolic, info->origin->args[1]),
+                            sp_sym_words(symbolic, info->origin->args[0]));
+    return sp_sym_not(symbolic, backward);
+}
+
+/* Powers of the index, as far as the conditions [index < bound] let it run. */
+static const struct sp_poly *of_powers(const struct loop *loop, const struct pieces *pieces)
+{
+    struct sp_symbolic *symbolic = loop->symbolic;
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_poly *turns = loop->length, *guard = goes_forward(loop), *zero = sp_poly_int(algebra, 0);
+    for (size_t i = 0; i < pieces->bound_count; i++) {
+        const struct sp_poly *most = sp_poly_sub(algebra, pieces->bounds[i], loop->first);
+        turns = sp_sym_least_of(symbolic, turns, most);
+        multiply(loop, &guard, not_less(loop, most, zero));
+    }
+    const struct sp_poly *end = sp_poly_add(algebra, loop->first, sp_poly_sub(algebra, turns, sp_poly_int(algebra, 1)));
+    const struct sp_poly *sum = sp_poly_sum(algebra, pieces->powers, loop->index, loop->first, end);
+    if (sum) multiply(loop, &sum, guard);
+    return sum;
+}
+
+/* How many of first..last are multiples of k, s further: (last + s) // k - (first + s - 1) // k. */
+static const struct sp_poly *every_few(const struct loop *loop, const struct pieces *pieces)
+{
+    struct sp_symbolic *symbolic = loop->symbolic;
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const size_t condition = sp_atom_alone(pieces->tangle);
+    const struct sp_poly *gap, *shift;
+    int sign;
+    if (condition == SIZE_MAX || pieces->bound_count || sp_poly_uses(pieces->powers, loop->index)) return NULL;
+    if (!comparison_gap(loop, condition, SP_OP_EQ, &gap)) return NULL;
+    const size_t rest = sp_atom_alone(sp_poly_scale(algebra, gap, sp_rational_int(-1)));
+    const struct sp_origin *origin = rest == SIZE_MAX ? NULL : sp_atom_info(symbolic, rest)->origin;
+    if (!origin || origin->operation.kind != SP_DO_BINARY || origin->operation.op != SP_OP_MOD) return NULL;
+    const struct sp_poly *every = origin->args[1].poly;
+    if (!is_linear(loop, origin->args[0].poly, &sign, &shift) || sign < 0) return NULL;
+    if ((sp_poly_depends(symbolic, every) & bit_of(loop)) || !sp_poly_is_whole(symbolic, every)) return NULL;
+    const struct sp_operation floor = {.kind = SP_DO_BINARY, .op = SP_OP_FLOOR, .span = loop->span};
+    const struct sp_poly *before = sp_poly_sub(algebra, loop->first, sp_poly_int(algebra, 1));
+    struct sp_sym args[] = {sp_sym_of_poly(sp_poly_add(algebra, loop->last, shift)), sp_sym_of_poly(every)}, to, from;
+    if (!sp_sym_operate(symbolic, &floor, args, 2, &to)) return NULL;
+    args[0].poly = sp_poly_add(algebra, before, shift);
+    if (!sp_sym_operate(symbolic, &floor, args, 2, &from)) return NULL;
+    const struct sp_poly *count = sp_poly_sub(algebra, to.poly, from.poly);
+    multiply(loop, &count, goes_forward(loop));
+    return count;
+}
+
+static bool is_count(const struct loop *loop, const struct sp_poly *inside)
+{
+    if (inside->count != 1) return false;
+    for (size_t i = 0; i < inside->terms[0].count; i++)
+        if (!loop->symbolic->algebra.atoms[inside->terms[0].factors[i].atom].is_condition) return false;
+    return true;
+}
+
+/* A sum that is only written down. */
+static const struct sp_poly *unsolved(const struct loop *loop, const struct sp_poly *inside)
+{
+    struct sp_symbolic *symbolic = loop->symbolic;
+    const struct sp_operation operation = {.kind = SP_DO_SUM, .index = loop->index, .span = loop->span};
+    const struct sp_sym args[] = {sp_sym_of_poly(inside), sp_sym_of_poly(loop->first), sp_sym_of_poly(loop->last)};
+    struct sp_fact fact = {.is_whole = sp_poly_is_whole(symbolic, inside)};
+    const size_t room = sizeof symbolic->loops / sizeof *symbolic->loops;
+    if (symbolic->loop_count < room) {
+        symbolic->loops[symbolic->loop_count++] = (struct sp_open_loop){loop->index, loop->first, loop->last};
+        fact.is_bounded = sp_poly_never_negative(symbolic, inside);
+        symbolic->loop_count--;
+    }
+    const char *text =
+        sp_arena_printf(&symbolic->algebra.arena, "%s(%s in %s..%s: %s)", is_count(loop, inside) ? "count" : "sum",
+                        symbolic->algebra.atoms[loop->index].text, sp_sym_text(symbolic, loop->first),
+                        sp_sym_text(symbolic, loop->last), sp_sym_text(symbolic, inside));
+    return sp_atom_computed(symbolic, &operation, args, 3, fact, text).poly;
+}
+
+static const struct sp_poly *sum_term(const struct loop *loop, const struct sp_term *term)
+{
+    const struct pieces pieces = take_apart(loop, term);
+    const struct sp_poly *sum = NULL;
+    struct sp_rational one;
+    const bool untangled = sp_poly_is_constant(pieces.tangle, &one);
+    if (pieces.point) sum = at_point(loop, &pieces);
+    else if (untangled) sum = of_powers(loop, &pieces);
+    else sum = every_few(loop, &pieces);
+    if (!sum) sum = unsolved(loop, pieces.inside);
+    return sp_poly_mul(&loop->symbolic->algebra, pieces.outside, sum);
+}
+
+/* ---- the whole body ---- */
+
+static bool any_tangled(const struct loop *loop, const struct sp_poly *body)
+{
+    for (size_t i = 0; i < body->count; i++)
+        for (size_t k = 0; k < body->terms[i].count; k++)
+            if (is_tangled(loop, body->terms[i].factors[k].atom)) return true;
+    return false;
+}
+
+/* Turn by turn; NULL when a turn has no value. */
+static const struct sp_poly *unrolled(const struct loop *loop, const struct sp_poly *body, int64_t first, int64_t last)
+{
+    struct sp_algebra *algebra = &loop->symbolic->algebra;
+    const struct sp_poly *sum = sp_poly_int(algebra, 0);
+    for (int64_t i = first; i <= last; i++) {
+        const struct sp_poly *turn = sp_sym_put(loop->symbolic, body, loop->index, sp_poly_int(algebra, i));
+        if (!turn || !sp_sym_spend(loop->symbolic, loop->span, 1 + body->count)) return NULL;
+        sum = sp_poly_add(algebra, sum, turn);
+    }
+    return sum;
+}
+
+const struct sp_poly *sp_sym_sum(struct sp_symbolic *symbolic, struct sp_span span, size_t index,
+                                 const struct sp_poly *body, const struct sp_poly *first, const struct sp_poly *last)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    struct loop loop = {symbolic, span, index, first, last, NULL};
+    const struct sp_poly *sum = sp_poly_int(algebra, 0);
+    struct sp_rational length, from;
+    loop.length = sp_poly_add(algebra, sp_poly_sub(algebra, last, first), sp_poly_int(algebra, 1));
+    const bool known = sp_poly_is_constant(loop.length, &length), starts = sp_poly_is_constant(first, &from);
+    if (algebra->failed || (known && length.num <= 0)) return sum;
+    if (known && starts && length.den == 1 && from.den == 1 && length.num <= MAX_TURNS && any_tangled(&loop, body)) {
+        const struct sp_poly *turns = unrolled(&loop, body, from.num, from.num + length.num - 1);
+        if (turns) return turns;
+    }
+    body = turned(&loop, body);
+    for (size_t i = 0; i < body->count; i++) sum = sp_poly_add(algebra, sum, sum_term(&loop, &body->terms[i]));
+    return sum;
+}

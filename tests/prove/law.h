@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT
+ * The law of src/prove: what a table counts in closed form is, for any hyper-parameters, what its expanded rows sum up
+ * to. Shared by the tests that hold it against the built-in tables and against random ones. */
+#ifndef SP_TESTS_PROVE_LAW_H
+#define SP_TESTS_PROVE_LAW_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "prove/atoms.h"
+#include "prove/reduce.h"
+#include "shapeproof/prediction.h"
+
+/* ---- random numbers (splitmix64) ---- */
+
+static inline uint64_t random_bits(uint64_t *seed)
+{
+    uint64_t z = *seed += 0x9e3779b97f4a7c15U;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+    return z ^ z >> 31;
+}
+
+static inline int64_t below(uint64_t *seed, int64_t count) { return (int64_t)(random_bits(seed) % (uint64_t)count); }
+
+/* Sizes that divide each other often. */
+static inline int64_t random_size(uint64_t *seed)
+{
+    static const int64_t sizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 48};
+    return sizes[below(seed, sizeof sizes / sizeof *sizes)];
+}
+
+/* ---- a point: a value for each hyper-parameter of the table ---- */
+
+/* A text would not do in its place: the value of an object, a pair, an item of a list. */
+static inline bool is_plain(const struct sp_count *count, const struct sp_symbol_info *symbol)
+{
+    if (symbol->is_computed || symbol->is_text || symbol->unset_key || strpbrk(symbol->key, "[(")) return false;
+    const size_t length = strlen(symbol->key);
+    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
+        const char *other = count->symbolic.symbols[i].key;
+        if (strncmp(other, symbol->key, length) == 0 && other[length] == '.') return false;
+    }
+    return true;
+}
+
+/* Whether at(key, 0) is a symbol too. */
+static inline bool is_pair(const struct sp_count *count, const char *key)
+{
+    char side[300];
+    snprintf(side, sizeof side, "at(%s, 0)", key);
+    const struct sp_symbol_info *symbol = sp_sym_symbol(&count->symbolic, side);
+    return symbol != NULL;
+}
+
+static inline struct sp_value random_list(struct sp_arena *arena, uint64_t *seed, size_t count)
+{
+    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
+    for (size_t i = 0; i < count; i++) items[i] = sp_value_int(1 + below(seed, 4));
+    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+}
+
+/* Texts, and lists that no formula speaks of, keep their default. */
+static inline struct sp_config *random_point(struct sp_count *count, const struct sp_config *settings,
+                                             struct sp_arena *arena, uint64_t *seed)
+{
+    struct sp_config *config = sp_config_variant(settings);
+    const size_t length = (size_t)below(seed, 4) + 1;
+    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+        struct sp_value value = sp_value_int(random_size(seed));
+        if (!is_plain(count, symbol)) continue;
+        if (symbol->is_list && !sp_poly_involves(&count->symbolic, count->total, symbol->atom)) continue;
+        if (count->symbolic.algebra.atoms[symbol->atom].is_condition) value = sp_value_bool(below(seed, 2));
+        else if (is_pair(count, symbol->key) && below(seed, 2)) value = random_list(arena, seed, 2);
+        else if (symbol->is_list) value = random_list(arena, seed, length);
+        else if (count->symbolic.atoms[symbol->atom].least < 1 && below(seed, 3) == 0) value = sp_value_int(0);
+        sp_config_set_value(config, symbol->key, value, "test");
+    }
+    return config;
+}
+
+static inline struct sp_value value_of_key(const struct sp_config *config, const char *path)
+{
+    struct sp_value value = sp_config_hyper(config)->root;
+    char key[256];
+    snprintf(key, sizeof key, "%s", path);
+    for (char *save = NULL, *part = strtok_r(key, ".", &save); part; part = strtok_r(NULL, ".", &save))
+        value = sp_value_member(value, part);
+    return value;
+}
+
+/* at(key, 0): an item of a pair, or what stands for both. */
+static inline struct sp_value value_of_side(const struct sp_config *config, const char *side)
+{
+    char key[256];
+    int place = 0;
+    snprintf(key, sizeof key, "%s", side + strlen("at("));
+    char *comma = strrchr(key, ',');
+    sscanf(comma, ", %d", &place);
+    *comma = '\0';
+    const struct sp_value pair = value_of_key(config, key);
+    return pair.type == SP_LIST ? pair.items[place] : pair;
+}
+
+/* The numbers and conditions of a point. */
+static inline struct sp_values point_values(struct sp_count *count, const struct sp_config *config)
+{
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    struct sp_values values = {0};
+    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+        const bool side = strncmp(symbol->key, "at(", 3) == 0 && !symbol->is_computed;
+        const struct sp_value value = side ? value_of_side(config, symbol->key) : value_of_key(config, symbol->key);
+        if (value.type == SP_INT) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));
+        if (value.type == SP_BOOL) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.boolean));
+        if (symbol->unset_key)
+            sp_values_add(&values, symbol->atom,
+                          sp_poly_int(algebra, strncmp(symbol->key, "absent", 6) == 0 &&
+                                                   value_of_key(config, symbol->unset_key).type == SP_ABSENT));
+    }
+    return values;
+}
+
+static inline char *point_text(const struct sp_config *config)
+{
+    struct sp_text text = {0};
+    sp_value_json(&text, sp_config_hyper(config)->root);
+    return text.data;
+}
+
+/* ---- what must agree ---- */
+
+static inline bool same_number(const struct sp_poly *poly, uint64_t number)
+{
+    struct sp_rational value;
+    return poly && sp_poly_is_constant(poly, &value) && value.den == 1 && value.num >= 0 &&
+           (uint64_t)value.num == number;
+}
+
+static inline void complain(struct sp_count *count, const char *how, const char *group, const struct sp_poly *poly,
+                            uint64_t expected, const struct sp_config *config)
+{
+    char *point = point_text(config);
+    print_message("%s, %s, [%s]: %s instead of %" PRIu64 "\n  at %s\n", count->table->name, how, group,
+                  poly ? sp_sym_text(&count->symbolic, poly) : "nothing", expected, point);
+    free(point);
+}
+
+/* Lists have no place among the values. */
+static inline bool may_stay_open(struct sp_count *count)
+{
+    for (size_t i = 0; i < count->symbolic.symbol_count; i++)
+        if (count->symbolic.symbols[i].is_list &&
+            sp_poly_involves(&count->symbolic, count->total, count->symbolic.symbols[i].atom))
+            return true;
+    return false;
+}
+
+/* Groups and total of `count`, with `values` in them, against the prediction. Returns how many differ. With `lenient`
+ * what stays open is no difference. */
+static inline size_t compare_counts(struct sp_count *count, const struct sp_values *values, bool lenient,
+                                    const struct sp_prediction *prediction, const struct sp_config *config,
+                                    const char *how)
+{
+    size_t differences = 0;
+    struct sp_rational value;
+    for (size_t i = 0; i <= sp_prediction_group_count(prediction); i++) {
+        const bool total = i == sp_prediction_group_count(prediction);
+        const struct sp_group group = total ? (struct sp_group){"total", 0} : sp_prediction_group(prediction, i);
+        const uint64_t expected = total ? sp_prediction_totals(prediction).unique_parameters : group.parameters;
+        const struct sp_poly *poly = total ? count->total : sp_count_group(count, group.name);
+        if (!poly && expected == 0) continue;
+        if (poly) poly = sp_reduce(count, poly, values);
+        if (same_number(poly, expected)) continue;
+        if (lenient && poly && !sp_poly_is_constant(poly, &value) && may_stay_open(count)) continue;
+        complain(count, how, group.name, poly, expected, config);
+        differences++;
+    }
+    return differences;
+}
+
+struct tries {
+    size_t points, differences, unpredicted;
+    struct sp_error why; /* the first point could not be predicted */
+};
+
+/* The law at one point: counted for all hyper-parameters and then evaluated, and counted at the point alone. */
+static inline void try_point(const struct sp_tables *tables, struct sp_count *count, const struct sp_config *config,
+                             struct tries *tries)
+{
+    struct sp_error error = {0};
+    struct sp_count settled;
+    struct sp_values none = {0}, values = point_values(count, config);
+    struct sp_prediction *prediction = sp_predict(tables, count->table->name, config, &error);
+    if (prediction) {
+        tries->points++;
+        const bool good = sp_count_settled(&settled, tables, count->table, sp_config_hyper(config), NULL, false);
+        if (!good) print_message("%s\n", settled.messages.data);
+        tries->differences += !good;
+        if (good) tries->differences += compare_counts(&settled, &none, false, prediction, config, "settled");
+        tries->differences += compare_counts(count, &values, true, prediction, config, "evaluated");
+        sp_count_free(&settled);
+    } else if (!tries->points && tries->unpredicted++ == 0) tries->why = error;
+    sp_values_free(&values);
+    sp_prediction_free(prediction);
+}
+
+#endif
