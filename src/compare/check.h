@@ -78,6 +78,7 @@ void sp_explain_ties(struct sp_check *check);
 void sp_explain_sharing(struct sp_check *check);
 void sp_explain_buffers(struct sp_check *check);
 void sp_explain_state(struct sp_check *check);
+void sp_explain_layout(struct sp_check *check);
 void sp_explain_hyperparameters(struct sp_check *check);
 void sp_explain_unrelated(struct sp_check *check);
 void sp_explain_layers(struct sp_check *check);

@@ -100,6 +100,24 @@ static bool say_wrappers(struct sp_check *check)
     return front;
 }
 
+static void warn_of_era(struct sp_check *check)
+{
+    const size_t count = count_renamed(check, SP_TRANSLATED), total = sp_inventory_count(check->inventory);
+    for (size_t i = 0; i < total; i++) {
+        const size_t predicted = check->match.predicted_of[i];
+        if (predicted == SP_NONE || !(check->match.renaming[i] & SP_TRANSLATED)) continue;
+        const char *message = sp_arena_printf(
+            &check->arena, "names %s: %s is %s (%s)", check->naming.era->says, name_of(check, i),
+            sp_prediction_tensor(check->prediction, predicted)->name, sp_count_of(&check->arena, count, "tensor"));
+        sp_check_add_cause(check, (struct sp_cause){.id = "other-names",
+                                                    .severity = SP_SEVERITY_WARNING,
+                                                    .message = message,
+                                                    .hint = check->naming.era->hint,
+                                                    .explains = count});
+        return;
+    }
+}
+
 void sp_explain_naming(struct sp_check *check)
 {
     const char *strip = check->naming.strip, *add = check->naming.add;
@@ -107,7 +125,8 @@ void sp_explain_naming(struct sp_check *check)
     if (!say_wrappers(check) && stripped)
         warn(check, "prefix", stripped,
              sp_arena_printf(&check->arena, "%s with '%s'", who_begins(check, strip, strlen(strip), stripped), strip));
-    if (added)
+    if (check->naming.era) warn_of_era(check);
+    else if (added)
         warn(check, "base-prefix", added,
              sp_arena_printf(&check->arena, "the file leaves out '%s' in front of %s", add,
                              sp_count_of(&check->arena, added, "name")));
