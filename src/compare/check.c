@@ -11,6 +11,7 @@ static void (*const explainers[])(struct sp_check *) = {
     sp_explain_ties,            /* tied and stored all the same */
     sp_explain_sharing,         /* not tied and one storage all the same */
     sp_explain_buffers,         /* stored and not trained */
+    sp_explain_computed,        /* causal masks, rotary frequencies: with or without */
     sp_explain_state,           /* optimizer and trainer state */
     sp_explain_layout,          /* fused, split, packed */
     sp_explain_hyperparameters, /* one hyper-parameter set otherwise */

@@ -77,6 +77,7 @@ void sp_explain_old_names(struct sp_check *check);
 void sp_explain_ties(struct sp_check *check);
 void sp_explain_sharing(struct sp_check *check);
 void sp_explain_buffers(struct sp_check *check);
+void sp_explain_computed(struct sp_check *check);
 void sp_explain_state(struct sp_check *check);
 void sp_explain_layout(struct sp_check *check);
 void sp_explain_hyperparameters(struct sp_check *check);

@@ -16,7 +16,7 @@ struct sp_era_row {
 };
 
 struct sp_era {
-    const char *says; /* "as Meta publishes Llama" */
+    const char *says; /* "of Meta's own Llama" */
     const char *hint; /* what to do, when names are not all; or NULL */
     const struct sp_era_row *rows;
     size_t count;

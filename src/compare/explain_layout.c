@@ -64,6 +64,9 @@ static const struct {
     {{"unpacked", "unpacked in the file"}, {"packed", "packed in the file"}} /* over an index */
 };
 
+static const char order_hint[] = "shapes tell neither the order of what is joined nor whether heads alternate in it: "
+                                 "convert it with the tools of the framework that wrote it";
+
 static bool is_of(const struct sp_joint *joint, bool stacked) { return stacked == (joint->joining != SP_SIDE_BY_SIDE); }
 
 /* "self_attn.qkv_proj = q_proj + k_proj + v_proj, mlp.gate_up_proj = gate_proj + up_proj". */
@@ -84,6 +87,7 @@ static void put_kinds(struct sp_text *text, const struct sp_joints *joints, bool
 static void explain_joints(struct sp_check *check, const struct sp_joints *joints, bool wholes_in_file, bool stacked)
 {
     size_t parts = 0, wholes = 0, cause = SP_NONE;
+    bool mixed = false;
     struct sp_text text = {0};
     for (size_t i = 0; i < joints->count; i++) {
         const struct sp_joint *joint = &joints->items[i];
@@ -95,14 +99,14 @@ static void explain_joints(struct sp_check *check, const struct sp_joints *joint
         for (size_t k = 0; k < joint->part_count; k++) sp_check_explain(check, joint->parts[k], cause);
         parts += joint->part_count;
         wholes++;
+        mixed = mixed || joint->mixed;
     }
     if (cause == SP_NONE) return;
     sp_text_printf(&text, "%s: ", words[stacked][wholes_in_file].says);
     put_kinds(&text, joints, stacked);
     sp_text_printf(&text, " (%zu tensors as %zu)", wholes_in_file ? parts : wholes, wholes_in_file ? wholes : parts);
     check->causes[cause].message = sp_arena_copy(&check->arena, text.data, text.length);
-    check->causes[cause].hint = "shapes do not tell the order of what is joined, nor whether heads alternate in it: "
-                                "convert it with the tools of the framework that wrote it";
+    if (mixed) check->causes[cause].hint = order_hint;
     sp_text_free(&text);
 }
 

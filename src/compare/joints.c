@@ -340,23 +340,24 @@ static void core_of(struct sp_text *core, const char *component)
     sp_text_puts(core, component);
 }
 
-/* "q" and "query" are in "qkv", "gate" is in "gate_up", "1" is in "13". */
-static bool is_named_in(const char *part, const char *whole)
+/* Where the whole's name speaks of the part: "q" and "query" in "qkv", "gate" in "gate_up", "1" in "13"; or SIZE_MAX. */
+static size_t place_in(const char *part, const char *whole)
 {
-    if (!*part) return false;
-    if (strstr(whole, part)) return true;
-    return strlen(whole) <= 3 && strchr("qkv", part[0]) && strchr(whole, part[0]);
+    const char *place = *part ? strstr(whole, part) : NULL;
+    if (!place && *part && strlen(whole) <= 3 && strchr("qkv", part[0])) place = strchr(whole, part[0]);
+    return place ? (size_t)(place - whole) : SIZE_MAX;
 }
 
-/* The columns that the whole's name has in it. */
-static unsigned named_columns(const struct table *table, const char *whole)
+/* For each column its place in the whole's name; those that have one. */
+static unsigned find_places(const struct table *table, const struct sp_joint_whole *whole, size_t *places)
 {
     struct sp_text in = {0}, part = {0};
     unsigned named = 0;
-    core_of(&in, whole);
+    core_of(&in, table->joints->component_names[whole->component]);
     for (size_t i = 0; i < table->count; i++) {
         core_of(&part, table->joints->component_names[table->columns[i].parts->component]);
-        if (is_named_in(part.data, in.data)) named |= 1u << i;
+        places[i] = place_in(part.data, in.data);
+        if (places[i] != SIZE_MAX) named |= 1u << i;
     }
     sp_text_free(&in);
     sp_text_free(&part);
@@ -366,7 +367,8 @@ static unsigned named_columns(const struct table *table, const char *whole)
 /* The columns that the name says, or the only ones that fit; 0 when that is not clear. */
 static unsigned choose(const struct table *table, const struct sp_joint_whole *whole, bool *transposed)
 {
-    const unsigned named = named_columns(table, table->joints->component_names[whole->component]);
+    size_t places[MAX_COLUMNS];
+    const unsigned named = find_places(table, whole, places);
     unsigned found = 0;
     if (named && fits(table, named, &whole->piece, transposed)) return named;
     if (bits(named) > 1) return 0;
@@ -380,20 +382,41 @@ static unsigned choose(const struct table *table, const struct sp_joint_whole *w
 
 /* ---- joints ---- */
 
+/* "q_proj + k_proj + v_proj", in the order in which the whole's name has them. */
+static void put_columns(struct sp_text *text, const struct table *table, const size_t *places, unsigned chosen)
+{
+    while (chosen) {
+        size_t next = MAX_COLUMNS;
+        for (size_t i = 0; i < table->count; i++)
+            if ((chosen >> i & 1) && (next == MAX_COLUMNS || places[i] < places[next])) next = i;
+        chosen &= ~(1u << next);
+        sp_text_puts(text, table->joints->component_names[table->columns[next].parts->component]);
+        if (chosen) sp_text_puts(text, " + ");
+    }
+}
+
+/* All layers in one, under the same name. */
+static bool is_mere_stack(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if ((chosen >> i & 1) && table->columns[i].parts->component != whole->component) return false;
+    return table->joining == SP_OVER_FIRST;
+}
+
 static const char *say(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen, size_t depth)
 {
     struct sp_joints *joints = table->joints;
+    size_t places[MAX_COLUMNS];
     struct sp_text text = {0};
-    bool first = true;
+    const bool stacked = table->joining != SP_SIDE_BY_SIDE, several = stacked && bits(chosen) > 1;
+    if (is_mere_stack(table, whole, chosen))
+        return sp_arena_printf(&joints->arena, "%s%s* = %zu x *", whole->container, *whole->container ? "." : "", depth);
+    find_places(table, whole, places);
     if (*whole->container) sp_text_printf(&text, "%s.", whole->container);
     sp_text_printf(&text, "%s = ", joints->component_names[whole->component]);
-    if (table->joining != SP_SIDE_BY_SIDE) sp_text_printf(&text, bits(chosen) > 1 ? "%zu x (" : "%zu x ", depth);
-    for (size_t i = 0; i < table->count; i++) {
-        if (!(chosen >> i & 1)) continue;
-        sp_text_printf(&text, first ? "%s" : " + %s", joints->component_names[table->columns[i].parts->component]);
-        first = false;
-    }
-    if (table->joining != SP_SIDE_BY_SIDE && bits(chosen) > 1) sp_text_puts(&text, ")");
+    if (stacked) sp_text_printf(&text, several ? "%zu x (" : "%zu x ", depth);
+    put_columns(&text, table, places, chosen);
+    if (several) sp_text_puts(&text, ")");
     const char *says = sp_arena_copy(&joints->arena, text.data, text.length);
     sp_text_free(&text);
     return says;
@@ -405,6 +428,7 @@ static void take(struct table *table, const struct sp_joint_whole *whole, unsign
     struct sp_joint joint = {.whole = whole->piece, .joining = table->joining, .transposed = transposed};
     size_t depth = 0, *parts;
     may_be_chosen(table, chosen, &depth);
+    joint.mixed = bits(chosen) > 1;
     joint.says = say(table, whole, chosen, depth);
     joint.parts = parts = sp_arena_array(&joints->arena, bits(chosen) * depth, sizeof *parts);
     for (size_t i = 0; i < table->count; i++) {

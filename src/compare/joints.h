@@ -30,7 +30,7 @@ enum sp_joining {
 struct sp_joint {
     struct sp_piece whole;
     enum sp_joining joining;
-    bool transposed;
+    bool transposed, mixed; /* mixed: of several components, whose order no shape tells */
     const char *says;    /* "self_attn.qkv_proj = q_proj + k_proj + v_proj"; in the arena */
     const size_t *parts; /* items, in the order in which they were added; in the arena */
     size_t part_count;

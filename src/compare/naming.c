@@ -58,34 +58,35 @@ static bool only_holders(const char *prefix)
 void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp_text *text)
 {
     const size_t strip = strlen(naming->strip);
-    struct sp_text bare = {0};
+    struct sp_text bare = {0}, translated = {0};
     if (naming->drop_wrappers) {
         unwrap(&bare, name);
         name = bare.data;
     }
+    if (strncmp(name, naming->strip, strip) == 0) name += strip;
+    if (naming->era && sp_era_translate(naming->era, name, &translated)) name = translated.data;
     sp_text_puts(text, naming->add);
-    sp_text_puts(text, name + (strncmp(name, naming->strip, strip) == 0 ? strip : 0));
+    sp_text_puts(text, name);
     sp_text_free(&bare);
+    sp_text_free(&translated);
 }
 
 /* ---- looking up under a naming ---- */
 
-/* As it is, then with what the file left out. */
+/* With what the file left out in front. */
 static size_t find_added(struct sp_finder *finder, const char *name, unsigned *renaming)
 {
     const char *add = finder->naming->add;
-    const size_t found = finder->find(finder->context, name);
-    if (found != SP_NONE || !*add) return found;
+    if (!*add) return SP_NONE;
     finder->whole.length = 0;
     sp_text_puts(&finder->whole, add);
     sp_text_puts(&finder->whole, name);
-    const size_t added = finder->find(finder->context, finder->whole.data);
-    if (added != SP_NONE) *renaming |= SP_ADDED;
-    return added;
+    const size_t found = finder->find(finder->context, finder->whole.data);
+    if (found != SP_NONE) *renaming |= SP_ADDED;
+    return found;
 }
 
-/* The name without wrappers and prefix. */
-static const char *bare_name(struct sp_finder *finder, const char *name, unsigned *renaming)
+const char *sp_finder_bare(struct sp_finder *finder, const char *name, unsigned *renaming)
 {
     const struct sp_naming *naming = finder->naming;
     const size_t strip = strlen(naming->strip);
@@ -105,11 +106,13 @@ size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *rena
     size_t found = finder->find(finder->context, name);
     *renaming = 0;
     if (found != SP_NONE) return found;
-    const char *bare = bare_name(finder, name, renaming);
-    found = find_added(finder, bare, renaming);
+    const char *bare = sp_finder_bare(finder, name, renaming);
+    if (bare != name) found = finder->find(finder->context, bare);
+    if (found == SP_NONE) found = find_added(finder, bare, renaming);
     if (found != SP_NONE || !era || !sp_era_translate(era, bare, &finder->translated)) return found;
     *renaming |= SP_TRANSLATED;
-    return find_added(finder, finder->translated.data, renaming);
+    found = finder->find(finder->context, finder->translated.data);
+    return found != SP_NONE ? found : find_added(finder, finder->translated.data, renaming);
 }
 
 void sp_finder_free(struct sp_finder *finder)
@@ -202,11 +205,11 @@ static size_t score(struct search *search, const struct sp_naming *naming)
     return hits;
 }
 
-/* A stranger naming must explain more than a plainer one, which was tried before it. */
+/* A stranger naming must explain more than a plainer one, which was tried before it; one name proves no era. */
 static void consider(struct search *search, struct sp_naming naming)
 {
     const size_t hits = score(search, &naming);
-    if (hits <= search->hits) return;
+    if (hits <= search->hits + (naming.era && !search->best.era)) return;
     search->hits = hits;
     search->best = naming;
 }

@@ -44,6 +44,8 @@ struct sp_finder {
 
 /* The index, or SP_NONE; `renaming` says what was done to the name (enum sp_renaming). */
 size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *renaming);
+/* The name without wrappers and prefix: part of it, or in the finder's scratch. Adds to `renaming`. */
+const char *sp_finder_bare(struct sp_finder *finder, const char *name, unsigned *renaming);
 void sp_finder_free(struct sp_finder *finder);
 /* Whether the file has a tensor of exactly the predicted name (SP_NONE: no); then no other is renamed to it. */
 bool sp_has_exact_name(const struct sp_inventory *inventory, const struct sp_prediction *prediction, size_t predicted);
