@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 
-/* `from` in the file is `to` in the prediction, but for a base in front of it: "{}" is an index, the same in both; a "*"
- * at the end is the rest of the name. */
+/* `from` in the file is `to` in the prediction, but for a base in front of it: "{}" is an index, the same in both; a
+ * "*" at the end is the rest of the name. */
 struct sp_era_row {
     const char *from, *to;
 };

@@ -60,7 +60,7 @@ static const struct {
     const char *id, *says;
 } words[2][2] = {
     /* the file has the parts, the file has the wholes */
-    {{"split", "split in the file"}, {"fused", "fused in the file"}},       /* side by side */
+    {{"split", "split in the file"}, {"fused", "fused in the file"}},        /* side by side */
     {{"unpacked", "unpacked in the file"}, {"packed", "packed in the file"}} /* over an index */
 };
 
@@ -93,8 +93,8 @@ static void explain_joints(struct sp_check *check, const struct sp_joints *joint
         const struct sp_joint *joint = &joints->items[i];
         if (!is_of(joint, stacked)) continue;
         if (cause == SP_NONE)
-            cause = sp_check_add_cause(check, (struct sp_cause){.id = words[stacked][wholes_in_file].id,
-                                                                .severity = SP_SEVERITY_WARNING});
+            cause = sp_check_add_cause(
+                check, (struct sp_cause){.id = words[stacked][wholes_in_file].id, .severity = SP_SEVERITY_WARNING});
         sp_check_explain(check, joint->whole.item, cause);
         for (size_t k = 0; k < joint->part_count; k++) sp_check_explain(check, joint->parts[k], cause);
         parts += joint->part_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A nest is where the parts of one whole would be: the names' components above the one that differs, and what is behind
- * it, "layers.0.self_attn" and "weight". Of each nest the parts form columns, one for each component, "q_proj"; a column
- * has one tensor, or one for each value of the index that was left out. */
+ * it, "layers.0.self_attn" and "weight". Of each nest the parts form columns, one for each component, "q_proj"; a
+ * column has one tensor, or one for each value of the index that was left out. */
 #include "compare/joints.h"
 
 #include <stdlib.h>
@@ -26,7 +26,8 @@ struct sp_joint_whole {
 
 /* ---- names ---- */
 
-/* What a name says: container, component and leaf; "in_proj_weight" is the component "in_proj" and the leaf "weight". */
+/* What a name says: container, component and leaf; "in_proj_weight" is the component "in_proj" and the leaf "weight".
+ */
 struct place {
     const char *container, *component, *leaf;
     size_t container_length, component_length;
@@ -258,7 +259,8 @@ static bool is_shape(const uint64_t *shape, const uint64_t *of, uint32_t rank, b
 static bool is_whole(const struct sp_piece *whole, const struct table *table, uint64_t depth, const uint64_t *shape,
                      uint32_t rank, bool transposed)
 {
-    if (table->joining == SP_SIDE_BY_SIDE) return whole->rank == rank && is_shape(whole->shape, shape, rank, transposed);
+    if (table->joining == SP_SIDE_BY_SIDE)
+        return whole->rank == rank && is_shape(whole->shape, shape, rank, transposed);
     if (whole->rank == rank + 1) return whole->shape[0] == depth && is_shape(whole->shape + 1, shape, rank, transposed);
     if (whole->rank != rank || rank < 2 || transposed || depth < 2 || shape[0] > UINT64_MAX / depth) return false;
     return whole->shape[0] == shape[0] * depth && is_shape(whole->shape + 1, shape + 1, rank - 1, false);
@@ -293,8 +295,7 @@ static bool fits(const struct table *table, unsigned chosen, const struct sp_pie
     const uint32_t rank = table->columns[lowest].parts->piece.rank, axes = bits(chosen) > 1 ? rank : 1;
     for (int turned = 0; turned < 2; turned++)
         for (uint32_t axis = 0; axis < axes; axis++)
-            if (put_together(table, chosen, axis, shape) &&
-                is_whole(whole, table, depth, shape, rank, turned)) {
+            if (put_together(table, chosen, axis, shape) && is_whole(whole, table, depth, shape, rank, turned)) {
                 *transposed = turned;
                 return true;
             }
@@ -310,9 +311,9 @@ static const char *const affixes[] = {"_projection", "_proj", "_linear", "_layer
 /* Names that do not spell their parts. */
 static const struct {
     const char *name, *parts;
-} spelt_otherwise[] = {{"c_attn", "qkv"}, {"in_proj", "qkv"},   {"attn", "qkv"},  {"query_key_value", "qkv"},
-                       {"W_pack", "qkv"}, {"key_value", "kv"},  {"fc1", "gate_up"}, {"linear_fc1", "gate_up"},
-                       {"gate_and_up", "gate_up"}};
+} spelt_otherwise[] = {{"c_attn", "qkv"},          {"in_proj", "qkv"},        {"attn", "qkv"},
+                       {"query_key_value", "qkv"}, {"W_pack", "qkv"},         {"key_value", "kv"},
+                       {"fc1", "gate_up"},         {"linear_fc1", "gate_up"}, {"gate_and_up", "gate_up"}};
 
 /* "q" of "q_proj", "query" of "query_proj". */
 static void core_of(struct sp_text *core, const char *component)
@@ -340,7 +341,8 @@ static void core_of(struct sp_text *core, const char *component)
     sp_text_puts(core, component);
 }
 
-/* Where the whole's name speaks of the part: "q" and "query" in "qkv", "gate" in "gate_up", "1" in "13"; or SIZE_MAX. */
+/* Where the whole's name speaks of the part: "q" and "query" in "qkv", "gate" in "gate_up", "1" in "13"; or SIZE_MAX.
+ */
 static size_t place_in(const char *part, const char *whole)
 {
     const char *place = *part ? strstr(whole, part) : NULL;
@@ -395,22 +397,12 @@ static void put_columns(struct sp_text *text, const struct table *table, const s
     }
 }
 
-/* All layers in one, under the same name. */
-static bool is_mere_stack(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen)
-{
-    for (size_t i = 0; i < table->count; i++)
-        if ((chosen >> i & 1) && table->columns[i].parts->component != whole->component) return false;
-    return table->joining == SP_OVER_FIRST;
-}
-
 static const char *say(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen, size_t depth)
 {
     struct sp_joints *joints = table->joints;
     size_t places[MAX_COLUMNS];
     struct sp_text text = {0};
     const bool stacked = table->joining != SP_SIDE_BY_SIDE, several = stacked && bits(chosen) > 1;
-    if (is_mere_stack(table, whole, chosen))
-        return sp_arena_printf(&joints->arena, "%s%s* = %zu x *", whole->container, *whole->container ? "." : "", depth);
     find_places(table, whole, places);
     if (*whole->container) sp_text_printf(&text, "%s.", whole->container);
     sp_text_printf(&text, "%s = ", joints->component_names[whole->component]);

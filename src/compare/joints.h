@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Several tensors on one side that are one on the other: q, k and v in one projection, the experts of a layer in one
- * tensor, the layers of a model in one. Read off names and shapes: the parts are called alike but for one component, and
- * put together they have exactly the shape of the whole. Where several choices of parts would do, and the whole's name
- * does not say which, nothing is claimed. */
+ * tensor, the layers of a model in one. Read off names and shapes: the parts are called alike but for one component,
+ * and put together they have exactly the shape of the whole. Where several choices of parts would do, and the whole's
+ * name does not say which, nothing is claimed. */
 #ifndef SP_COMPARE_JOINTS_H
 #define SP_COMPARE_JOINTS_H
 
@@ -31,8 +31,8 @@ struct sp_joint {
     struct sp_piece whole;
     enum sp_joining joining;
     bool transposed, mixed; /* mixed: of several components, whose order no shape tells */
-    const char *says;    /* "self_attn.qkv_proj = q_proj + k_proj + v_proj"; in the arena */
-    const size_t *parts; /* items, in the order in which they were added; in the arena */
+    const char *says;       /* "self_attn.qkv_proj = q_proj + k_proj + v_proj"; in the arena */
+    const size_t *parts;    /* items, in the order in which they were added; in the arena */
     size_t part_count;
 };
 
@@ -52,8 +52,8 @@ struct sp_joints {
     size_t count, capacity;
 };
 
-/* One side is added first, with `opens`; of the other side only that matters which stands beside it. A name may be added
- * under several spellings. */
+/* One side is added first, with `opens`; of the other side only that matters which stands beside it. A name may be
+ * added under several spellings. */
 void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens);
 void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens);
 /* Once all are added: fills `items`. No piece is in two of them. */

@@ -12,9 +12,9 @@
 #include "shapeproof/prediction.h"
 
 struct sp_naming {
-    const char *strip;  /* in front of the file's names; "" for nothing */
-    const char *add;    /* what the file left out in front; "" for nothing */
-    bool drop_wrappers; /* components such as _orig_mod, anywhere in the name */
+    const char *strip;        /* in front of the file's names; "" for nothing */
+    const char *add;          /* what the file left out in front; "" for nothing */
+    bool drop_wrappers;       /* components such as _orig_mod, anywhere in the name */
     const struct sp_era *era; /* whose names they are, or NULL */
 };
 
