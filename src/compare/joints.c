@@ -388,9 +388,10 @@ static unsigned choose(const struct table *table, const struct sp_joint_whole *w
 static void put_columns(struct sp_text *text, const struct table *table, const size_t *places, unsigned chosen)
 {
     while (chosen) {
-        size_t next = MAX_COLUMNS;
-        for (size_t i = 0; i < table->count; i++)
-            if ((chosen >> i & 1) && (next == MAX_COLUMNS || places[i] < places[next])) next = i;
+        size_t next = 0;
+        while (!(chosen >> next & 1)) next++;
+        for (size_t i = next + 1; i < table->count; i++)
+            if ((chosen >> i & 1) && places[i] < places[next]) next = i;
         chosen &= ~(1u << next);
         sp_text_puts(text, table->joints->component_names[table->columns[next].parts->component]);
         if (chosen) sp_text_puts(text, " + ");

@@ -282,7 +282,8 @@ struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_invento
         offer_prefixes(&adds, sp_prediction_tensor(prediction, i)->name);
     keep_common(&strips);
     keep_common(&adds);
-    for (int drop = 0; drop <= has_wrappers(inventory); drop++) {
+    const int last = has_wrappers(inventory) ? 1 : 0;
+    for (int drop = 0; drop <= last; drop++) {
         try_all(&search, drop, &strips, &adds);
         try_eras(&search, drop, &strips, &adds);
     }
