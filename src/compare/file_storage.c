@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "compare/quantised.h"
+#include "lang/ast.h"
 
 enum { MAX_MEMBERS = 32 };
 
@@ -106,7 +107,7 @@ void sp_file_storage_read(struct sp_file_storage *storage, const struct sp_unit 
     *storage = (struct sp_file_storage){.storage = {ask, text_bytes}};
     collect(&members, part, 0);
     struct reading reading = {storage, &members, NULL};
-    struct sp_finder finder = {naming, read_name, &reading, {0}, {0}};
+    struct sp_finder finder = {.naming = naming, .find = read_name, .context = &reading};
     for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
         unsigned renaming;
         reading.tensor = sp_inventory_tensor(inventory, i);

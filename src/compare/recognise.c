@@ -85,7 +85,7 @@ static void read_names(struct recogniser *recogniser)
 {
     const struct sp_inventory *inventory = recogniser->check->inventory;
     struct collector collector = {.recogniser = recogniser};
-    struct sp_finder finder = {&recogniser->check->naming, keep_name, &collector, {0}, {0}};
+    struct sp_finder finder = {.naming = &recogniser->check->naming, .find = keep_name, .context = &collector};
     for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
         unsigned renaming;
         collector.tensor = i;

@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-#include "base/checked.h"
 #include "config/config.h"
-#include "config/quantised.h"
 #include "lang/prediction.h"
 
 static bool among(const char *const *list, size_t count, const char *text)
@@ -100,88 +98,4 @@ const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char
     else sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "the configuration names neither model_type nor architectures");
     sp_hint(error, "'shapeproof tables' lists the tables; name one, or write one and give it with --table FILE");
     return NULL;
-}
-
-/* `typed`: whether the scales of quantised weights have the dtype of the model. */
-static struct sp_prediction *predict(const struct sp_tables *tables, const char *table_name,
-                                     const struct sp_config *config, const struct sp_storage *storage, bool *typed,
-                                     struct sp_error *error)
-{
-    struct sp_hyper hyper = *sp_config_hyper(config);
-    struct sp_quantised quantised;
-    const struct sp_unit *table = sp_choose_table(tables, table_name, &hyper, error);
-    if (!table) return NULL;
-    if (!storage) return sp_expand(table, &hyper, error);
-    if (sp_quantised_open(&quantised, tables, &hyper, storage) && quantised.part) hyper.overlay = &quantised.overlay;
-    struct sp_prediction *prediction = sp_expand(table, &hyper, error);
-    *typed = quantised.typed;
-    sp_quantised_close(&quantised);
-    return prediction;
-}
-
-/* "bfloat16" and its like, as PyTorch spells them. */
-static enum sp_dtype configured_dtype(const struct sp_hyper *hyper)
-{
-    static const struct {
-        const char *name;
-        enum sp_dtype dtype;
-    } names[] = {{"bfloat16", SP_DTYPE_BF16}, {"float16", SP_DTYPE_F16}, {"float32", SP_DTYPE_F32}};
-    const char *name = text_of(sp_value_member(hyper->root, "dtype"));
-    if (!*name) name = text_of(sp_value_member(hyper->root, "torch_dtype"));
-    if (strncmp(name, "torch.", 6) == 0) name += 6;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i].name) == 0) return names[i].dtype;
-    return SP_DTYPE_UNKNOWN;
-}
-
-/* What the table leaves open has the dtype of the model, but for scales of which nobody knows. */
-static void fill_dtypes(struct sp_prediction *prediction, enum sp_dtype dtype, bool scales)
-{
-    for (size_t i = 0; i < prediction->count; i++) {
-        struct sp_predicted *tensor = &prediction->tensors[i];
-        if (tensor->dtype == SP_DTYPE_UNKNOWN && (scales || !tensor->stands_for)) tensor->dtype = dtype;
-    }
-}
-
-/* 0 when a dtype is not known. */
-static uint64_t count_bytes(const struct sp_prediction *prediction)
-{
-    uint64_t bytes = 0, bits;
-    for (size_t i = 0; i < prediction->count; i++) {
-        const struct sp_predicted *tensor = &prediction->tensors[i];
-        if (tensor->optional || tensor->same_as != SP_NONE) continue;
-        if (tensor->dtype == SP_DTYPE_UNKNOWN || !sp_mul_u64(tensor->parameters, sp_dtype_bits(tensor->dtype), &bits) ||
-            !sp_add_u64(bytes, bits / 8 + (bits % 8 > 0), &bytes))
-            return 0;
-    }
-    return bytes;
-}
-
-static void forget_unused(struct sp_prediction *prediction, const char *setting)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < prediction->unused_count; i++)
-        if (strcmp(prediction->unused[i], setting) != 0) prediction->unused[kept++] = prediction->unused[i];
-    prediction->unused_count = kept;
-}
-
-struct sp_prediction *sp_predict(const struct sp_tables *tables, const char *table_name, const struct sp_config *config,
-                                 struct sp_error *error)
-{
-    bool typed;
-    return predict(tables, table_name, config, config->storage, &typed, error);
-}
-
-struct sp_prediction *sp_predict_stored(const struct sp_tables *tables, const char *table_name,
-                                        const struct sp_config *config, struct sp_error *error)
-{
-    static const struct sp_storage no_file = {0};
-    bool typed;
-    struct sp_prediction *prediction = predict(tables, table_name, config, &no_file, &typed, error);
-    if (!prediction) return NULL;
-    fill_dtypes(prediction, configured_dtype(sp_config_hyper(config)), typed);
-    prediction->totals.bytes = count_bytes(prediction);
-    forget_unused(prediction, "dtype");
-    forget_unused(prediction, "torch_dtype");
-    return prediction;
 }

@@ -6,6 +6,7 @@
 
 #include "config/module_pattern.h"
 #include "lang/eval.h"
+#include "lang/tables.h"
 
 enum { MAX_GLOBS = 4096 };
 
@@ -131,14 +132,17 @@ static void exempt(struct sp_quantised *quantised, const char *pattern)
     quantised->exempt_sizes |= UINT64_C(1) << (components < 63 ? components : 63);
 }
 
+static const char *const lists[] = {"modules_to_not_convert", "ignore", "exclude_modules", "llm_int8_skip_modules",
+                                    "ignored_layers"};
+
+bool sp_quantised_reads(const char *key) { return strcmp(key, "quant_method") == 0 || IS_ONE_OF(key, lists); }
+
 static void read_exemptions(struct sp_quantised *quantised)
 {
-    static const char *const keys[] = {"modules_to_not_convert", "ignore", "exclude_modules", "llm_int8_skip_modules",
-                                       "ignored_layers"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct sp_value list = sp_value_member(quantised->object, keys[i]);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const struct sp_value list = sp_value_member(quantised->object, lists[i]);
         if (list.type != SP_LIST) continue;
-        if (list.count) quantised->list_key = keys[i];
+        if (list.count) quantised->list_key = lists[i];
         for (size_t k = 0; k < list.count; k++)
             if (list.items[k].type == SP_STRING) exempt(quantised, list.items[k].string);
     }

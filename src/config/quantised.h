@@ -6,7 +6,9 @@
 
 #include "base/map.h"
 #include "config/config.h"
-#include "lang/tables.h"
+
+struct sp_tables;
+struct sp_unit;
 
 /* How a module is stored in a file. */
 enum sp_stored {
@@ -48,6 +50,8 @@ struct sp_quantised {
 bool sp_quantised_open(struct sp_quantised *quantised, const struct sp_tables *tables, const struct sp_hyper *hyper,
                        const struct sp_storage *storage);
 void sp_quantised_close(struct sp_quantised *quantised);
+/* Whether that key of quantization_config says which modules are quantised, or by which method. */
+bool sp_quantised_reads(const char *key);
 enum sp_exemption sp_quantised_exempts(const struct sp_quantised *quantised, const char *module);
 /* The module that a weight belongs to, "lm_head" of "lm_head.weight", in the arena; NULL when the method leaves a
  * tensor of such a name alone. */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "compare/model.h"
+#include "compare/kinds.h"
 
 /* ---- configurations ---- */
 
@@ -67,17 +67,12 @@ static void reconfigure(struct model *model, const char *config)
         die("config", error.message);
 }
 
-/* Exactly these causes, in this order ("a b"), and that many findings that none explains. */
+/* What SAYS asks of a model that is checked already. */
 static void expect(struct model *model, const char *line, const char *causes, size_t open)
 {
-    struct sp_text found = {0};
-    sp_text_puts(&found, "");
-    for (size_t i = 0; i < sp_check_cause_count(model->check); i++)
-        sp_text_printf(&found, "%s%s", i ? " " : "", sp_check_cause(model->check, i)->id);
     assert_string_equal(model->first_line, line);
-    assert_string_equal(found.data, causes);
+    assert_causes(model, causes);
     assert_int_equal(sp_check_open(model->check), open);
-    sp_text_free(&found);
 }
 
 /* ---- what quantisers write ---- */
