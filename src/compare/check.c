@@ -6,19 +6,26 @@
 #include <string.h>
 
 static void (*const explainers[])(struct sp_check *) = {
-    sp_explain_naming,          /* wrapper and base prefixes */
-    sp_explain_old_names,       /* gamma for weight */
-    sp_explain_ties,            /* tied and stored all the same */
-    sp_explain_sharing,         /* not tied and one storage all the same */
-    sp_explain_buffers,         /* stored and not trained */
-    sp_explain_state,           /* optimizer and trainer state */
-    sp_explain_hyperparameters, /* one hyper-parameter set otherwise */
-    sp_explain_renamed,         /* missing under one name, there under another */
-    sp_explain_unrelated,       /* a file of something else */
-    sp_explain_layers,          /* whole layers missing */
-    sp_explain_biases,          /* biases too many or too few */
-    sp_explain_transposed,      /* matrices the other way round */
-    sp_explain_dtypes,          /* dtypes that stand out */
+    sp_explain_naming,           /* wrapper and base prefixes */
+    sp_explain_old_names,        /* gamma for weight */
+    sp_explain_ties,             /* tied and stored all the same */
+    sp_explain_sharing,          /* not tied and one storage all the same */
+    sp_explain_buffers,          /* stored and not trained */
+    sp_explain_state,            /* optimizer and trainer state */
+    sp_explain_placeholders,     /* empty: saved by one rank of several */
+    sp_explain_slices,           /* equal parts of matrices */
+    sp_explain_multi_token,      /* layers for multi-token prediction */
+    sp_explain_copies,           /* most of the model twice */
+    sp_explain_hyperparameters,  /* one hyper-parameter set otherwise */
+    sp_explain_vocabulary,       /* embeddings and heads that disagree */
+    sp_explain_tokenizer,        /* tokens without a row */
+    sp_explain_embedding_copies, /* the embedding twice */
+    sp_explain_renamed,          /* missing under one name, there under another */
+    sp_explain_unrelated,        /* a file of something else */
+    sp_explain_layers,           /* whole layers missing */
+    sp_explain_biases,           /* biases too many or too few */
+    sp_explain_transposed,       /* matrices the other way round */
+    sp_explain_dtypes,           /* dtypes that stand out */
 };
 
 /* ---- what explainers use ---- */
