@@ -39,12 +39,14 @@ static const char *multiple_words(struct sp_check *check, uint64_t multiple, uin
                            multiple, largest, EACH, multiple / EACH, largest / EACH);
 }
 
-/* The number of ranks that `found` is one part of, or 0. */
+/* The number of ranks that `found` is one part of, or 0. Padding for all of them is but a small part of the whole. */
 static uint64_t ranks_of(uint64_t configured, uint64_t found)
 {
-    for (uint64_t ranks = 2; ranks <= 64 && found; ranks *= 2)
-        if (found <= UINT64_MAX / ranks && (found * ranks == configured || padding(configured, found * ranks)))
-            return ranks;
+    for (uint64_t ranks = 2; ranks <= 64 && found && found <= UINT64_MAX / ranks; ranks *= 2) {
+        const uint64_t whole = found * ranks;
+        if (whole == configured) return ranks;
+        if (padding(configured, whole) && whole - configured <= configured / 32) return ranks;
+    }
     return 0;
 }
 

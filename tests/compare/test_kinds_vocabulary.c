@@ -216,6 +216,19 @@ static void one_part_of_the_rows(void **state)
     model_close(&model);
 }
 
+/* 30522 padded to 30592, of which one rank of four has a quarter. */
+static void one_part_of_the_padded_rows(void **state)
+{
+    BEGIN(bert, 0);
+    model_resize(&model, "*", 30522, 7648);
+    model_check(&model);
+    assert_told(&model,
+                "differs: vocab_size is 30522 in config.json, the file has 7648 (1/4, as one of 4 tensor-parallel "
+                "ranks has) (2 tensors)",
+                "hyperparameter", 0);
+    model_close(&model);
+}
+
 /* ---- two sizes ---- */
 
 /* Eight more rows can be read than predicted. */
@@ -284,6 +297,7 @@ int main(void)
         cmocka_unit_test(padding_in_the_file_alone),
         cmocka_unit_test(padding_for_ranks),
         cmocka_unit_test(one_part_of_the_rows),
+        cmocka_unit_test(one_part_of_the_padded_rows),
         cmocka_unit_test(an_embedding_larger_than_the_head),
         cmocka_unit_test(a_padded_bias_alone),
         cmocka_unit_test(a_tied_head_of_another_size),
