@@ -9,6 +9,7 @@
 #include "compare/patterns.h"
 #include "config/config.h"
 #include "shapeproof/check.h"
+#include "shapeproof/data.h"
 
 struct sp_check {
     struct sp_arena arena;
@@ -16,6 +17,8 @@ struct sp_check {
     const struct sp_tables *tables;
     const char *table_name;
     const struct sp_config *config;
+    struct sp_data *data;        /* NULL when only headers are read */
+    struct sp_error *data_error; /* filled when reading it failed */
     struct sp_prediction *prediction;
     struct sp_naming naming;
     struct sp_match match;
@@ -75,7 +78,9 @@ void sp_decide(struct sp_check *check);
 void sp_explain_naming(struct sp_check *check);
 void sp_explain_old_names(struct sp_check *check);
 void sp_explain_ties(struct sp_check *check);
+void sp_explain_untied(struct sp_check *check);
 void sp_explain_sharing(struct sp_check *check);
+void sp_explain_aliases(struct sp_check *check);
 void sp_explain_buffers(struct sp_check *check);
 void sp_explain_state(struct sp_check *check);
 void sp_explain_placeholders(struct sp_check *check);
@@ -83,7 +88,7 @@ void sp_explain_slices(struct sp_check *check);
 void sp_explain_multi_token(struct sp_check *check);
 void sp_explain_copies(struct sp_check *check);
 void sp_explain_hyperparameters(struct sp_check *check);
-void sp_explain_embedding_copies(struct sp_check *check);
+void sp_explain_embeddings(struct sp_check *check);
 void sp_explain_vocabulary(struct sp_check *check);
 void sp_explain_tokenizer(struct sp_check *check);
 void sp_explain_unrelated(struct sp_check *check);

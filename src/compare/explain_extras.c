@@ -181,7 +181,7 @@ static size_t embedding_of(const struct sp_check *check, const struct sp_finding
     return SP_NONE;
 }
 
-void sp_explain_embedding_copies(struct sp_check *check)
+void sp_explain_embeddings(struct sp_check *check)
 {
     enum { MOST = 2 }; /* further ones are something else */
     size_t count = 0;
