@@ -143,9 +143,7 @@ static void another_component(void **state)
 {
     BEGIN(llava);
     model_rename(&model, "vision_tower.*", "vision_tower", "image_encoder");
-    model_check(&model);
-    assert_causes(&model, "renamed");
-    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_DIFFERS);
+    SAYS("differs: renamed: 'vision_tower' is called 'image_encoder' (391 tensors) in the file", "renamed", 0);
     END;
 }
 
