@@ -92,7 +92,7 @@ static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
 static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question)
 {
     const bool counts = question->kind == SP_ASK_DIMENSION;
-    if (!strchr(trial->key, '[')) add_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
+    if (trial->key[strlen(trial->key) - 1] != ']') add_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
     end_kind(trial);
     add_texts(trial, deduction);
     add_value(trial, sp_value_bool(true));
@@ -261,11 +261,24 @@ static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, 
     return true;
 }
 
+static bool has_turns(struct sp_deduction *deduction, const struct sp_line *line)
+{
+    for (const struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
+        struct sp_value first, last;
+        if (sp_outline_eval(deduction->outline, loop->env, loop->clause->first, &first) &&
+            sp_outline_eval(deduction->outline, loop->env, loop->clause->last, &last) && first.type == SP_INT &&
+            last.type == SP_INT && last.integer < first.integer)
+            return false;
+    }
+    return true;
+}
+
 void sp_guess_rest(struct sp_deduction *deduction)
 {
     enum { MAX_REST = 20 };
     for (size_t i = 0; i < deduction->outline->count; i++) {
         const struct sp_line *line = &deduction->outline->lines[i];
+        if (!has_turns(deduction, line)) continue;
         for (size_t d = 0; d < line->row->rank; d++)
             for (int k = 0; k < MAX_REST && guess_for(deduction, line->env, line->row->shape[d]); k++) continue;
     }

@@ -295,7 +295,7 @@ static enum sp_answer solve_default(struct solver *solver, const struct sp_env *
         key = sp_key_of(solver->outline, env, first->args[0]);
         if (key && holds_without(solver, env, expr, want, key, SP_ABSENT)) return tell_unset(solver, key, SP_ABSENT);
     }
-    if (first->kind == SP_EXPR_CALL && expr->args[1]->kind == SP_EXPR_DEFAULT) {
+    if (first->kind == SP_EXPR_CALL && strcmp(first->name, "len") == 0 && expr->args[1]->kind == SP_EXPR_DEFAULT) {
         key = sp_key_of(solver->outline, env, first->args[0]);
         if (key && tell_unset(solver, key, SP_ABSENT) == SP_HOLDS) return solve(solver, env, expr->args[1], want);
     }
@@ -328,6 +328,7 @@ static enum sp_answer solve_member(struct solver *solver, const struct sp_env *e
                                    const struct sp_want *want)
 {
     const char *key = sp_key_of(solver->outline, env, expr);
+    if (!key) key = sp_eval_item_path(&solver->outline->arena, value_of(solver, env, expr->args[0]), expr->name);
     return key ? sp_known_tell(&solver->outline->known, key, want) : SP_OPEN;
 }
 
