@@ -92,6 +92,7 @@ struct sp_config *sp_known_config(struct sp_outline *outline)
     struct sp_config *config = sp_config_new();
     const struct sp_unit *table = outline->table;
     sp_known_close_lists(&outline->known);
+    sp_known_close_members(&outline->known);
     if (table->model_type_count)
         sp_config_set_value(config, "model_type", sp_value_string(table->model_types[0]), "inferred");
     for (size_t i = 0; i < outline->known.count; i++) {

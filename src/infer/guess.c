@@ -80,11 +80,27 @@ static void add_head_counts(struct trial *trial, uint64_t dimension)
     }
 }
 
+/* The table says from which release on something is otherwise: each of these, and one before them all. */
+static bool add_releases(struct trial *trial, const struct sp_deduction *deduction, const struct sp_literals *texts)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < texts->count; i++) {
+        if (!sp_is_release(texts->list[i])) continue;
+        first = texts->list[i];
+        add_value(trial, sp_value_string(first));
+    }
+    if (!first) return false;
+    const int major = (int)strcspn(first, ".");
+    add_value(trial, sp_value_string(sp_arena_printf(deduction->outline->known.arena, "%.*s.0.0", major, first)));
+    return true;
+}
+
 static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
 {
     struct sp_literals texts = {0};
     sp_literals_about(&texts, deduction->outline->table, trial->key);
-    for (size_t i = 0; i < texts.count; i++) add_value(trial, sp_value_string(texts.list[i]));
+    if (!add_releases(trial, deduction, &texts))
+        for (size_t i = 0; i < texts.count; i++) add_value(trial, sp_value_string(texts.list[i]));
     end_kind(trial);
     sp_literals_free(&texts);
 }
@@ -214,7 +230,10 @@ bool sp_guess(struct sp_deduction *deduction)
         choose(deduction, &trial, &best);
         if (best.key && best.outcome.contradictions == 0) break;
     }
-    if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
+    if (!best.key || best.outcome.contradictions) {
+        if (sp_known_close_members(&deduction->outline->known)) return true;
+        if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
+    }
     accept(deduction, &best);
     return true;
 }

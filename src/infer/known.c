@@ -280,9 +280,20 @@ bool sp_known_close_lists(struct sp_known *known)
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
         if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX) continue;
-        if (fact->item_count) fact->length = fact->scalar ? fact->item_count : length_beside(known, fact);
-        else if (fact->members) fact->value = member_list(known, fact);
-        else continue;
+        if (!fact->item_count) continue;
+        fact->length = fact->scalar ? fact->item_count : length_beside(known, fact);
+        known->changes++;
+    }
+    return known->changes != before;
+}
+
+bool sp_known_close_members(struct sp_known *known)
+{
+    const size_t before = known->changes;
+    for (size_t i = 0; i < known->count; i++) {
+        struct sp_fact *fact = &known->facts[i];
+        if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX || !fact->members) continue;
+        fact->value = member_list(known, fact);
         known->changes++;
     }
     return known->changes != before;

@@ -93,8 +93,9 @@ struct sp_value sp_known_value(struct sp_known *known, const char *path);
 /* NULL when nothing was ever told of it. */
 const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *path);
 enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want);
-/* Lists whose items are told are taken to end with the last one. */
+/* Lists whose items are told are taken to end with the last one; those of which members are told to have no others. */
 bool sp_known_close_lists(struct sp_known *known);
+bool sp_known_close_members(struct sp_known *known);
 /* Trying something out: what is known is kept on the heap, and later put back. */
 struct sp_kept sp_known_keep(const struct sp_known *known);
 void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and frees it */
