@@ -108,7 +108,9 @@ static void attempt_all(struct sp_inference *inference, const struct sp_tables *
     struct sp_attempt *attempts[MAX_ATTEMPTS], *best = NULL;
     size_t count = 0;
     for (; count < found && count < MAX_ATTEMPTS; count++) {
-        if (best && sp_attempt_explains_all(best) && is_worse_fit(fits[count], fits[0])) break;
+        if (best && sp_attempt_explains_all(best) && best->table->model_type_count &&
+            is_worse_fit(fits[count], fits[0]))
+            break;
         attempts[count] = sp_attempt_new(tables, fits[count].table, fits[count].class, shapes);
         if (!best || sp_attempt_is_better(attempts[count], best)) best = attempts[count];
     }
