@@ -8,7 +8,7 @@
 
 #include "infer/alternatives.h"
 
-enum { MAX_LINES = 20000, MAX_DEPTH = 64, MAX_ASSUMPTIONS = 6 };
+enum { MAX_LINES = 20000, MAX_DEPTH = 64, MAX_ASSUMPTIONS = 4 };
 
 /* Where the walk is. */
 struct place {
