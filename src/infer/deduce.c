@@ -495,10 +495,11 @@ const char *sp_rivals_lack(struct sp_deduction *deduction)
     return NULL;
 }
 
-void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes)
+void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes,
+                       size_t *effort)
 {
     const size_t provisos = outline->proviso_count;
-    *deduction = (struct sp_deduction){.outline = outline};
+    *deduction = (struct sp_deduction){.outline = outline, .effort = effort};
     deduction->present = sp_realloc(NULL, provisos, sizeof *deduction->present);
     deduction->missing = sp_realloc(NULL, provisos, sizeof *deduction->missing);
     sp_sightings_init(&deduction->sights, outline, shapes);

@@ -38,6 +38,7 @@ static struct outcome try_value(struct sp_deduction *deduction, const char *key,
         const size_t before = known->told;
         for (size_t i = 0; i < deduction->open_count && i < MAX_QUESTIONS && outcome.contradictions <= limit; i++) {
             const enum sp_answer answer = sp_ask(deduction, &deduction->open[i]);
+            if (*deduction->effort) --*deduction->effort;
             outcome.contradictions += answer == SP_CONTRADICTS;
             outcome.answered += answer == SP_HOLDS;
         }
@@ -277,6 +278,7 @@ static struct choice choose_key(struct sp_deduction *deduction, const struct lac
 bool sp_guess(struct sp_deduction *deduction)
 {
     if (sp_known_close_lists(&deduction->outline->known)) return true;
+    if (!*deduction->effort) return sp_known_close_members(&deduction->outline->known);
     const struct lacking lacking = find_lacking(deduction);
     const struct choice best = choose_key(deduction, &lacking);
     if (!best.key || best.outcome.contradictions) {
