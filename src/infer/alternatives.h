@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Names, and lists that loops go through, may depend on what is not known yet: `old ? "q2h" : "dense0"`. A table is laid
- * out once for each alternative, under the assumption that it is the right one. */
+ * Names, and lists that loops go through, may depend on what is not known yet: `old ? "q2h" : "dense0"`. A table is
+ * laid out once for each alternative, under the assumption that it is the right one. */
 #ifndef SP_INFER_ALTERNATIVES_H
 #define SP_INFER_ALTERNATIVES_H
 

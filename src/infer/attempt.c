@@ -70,7 +70,8 @@ static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduct
     struct sp_value texts[MAX_TEXTS];
     const size_t text_count = sp_guess_texts(deduction, key, texts, MAX_TEXTS);
     struct sp_attempt *best = NULL;
-    for (size_t i = 0; i < text_count && *trial->left && *trial->effort && !(best && sp_attempt_explains_all(best)); i++) {
+    for (size_t i = 0; i < text_count && *trial->left && *trial->effort && !(best && sp_attempt_explains_all(best));
+         i++) {
         --*trial->left;
         const struct premise premise = {key, texts[i], premises};
         best = better_of(best, try_under(trial, &premise, count + 1));

@@ -104,7 +104,8 @@ static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
 static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question)
 {
     const bool counts = question->kind == SP_ASK_DIMENSION;
-    if (trial->key[strlen(trial->key) - 1] != ']') add_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
+    if (trial->key[strlen(trial->key) - 1] != ']')
+        add_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
     end_kind(trial);
     add_texts(trial, deduction);
     add_value(trial, sp_value_bool(true));

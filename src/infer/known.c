@@ -73,8 +73,7 @@ static size_t index_of(struct sp_known *known, const char *path)
     const size_t index = sp_map_get(&known->names, path);
     const char *dot = strrchr(path, '.');
     if (index != SIZE_MAX) return index;
-    const size_t parent =
-        dot ? index_of(known, sp_arena_copy(known->arena, path, (size_t)(dot - path))) : SIZE_MAX;
+    const size_t parent = dot ? index_of(known, sp_arena_copy(known->arena, path, (size_t)(dot - path))) : SIZE_MAX;
     SP_GROW(known->facts, known->count, known->capacity);
     known->facts[known->count] = blank(sp_arena_string(known->arena, path), parent);
     sp_map_add(&known->names, known->facts[known->count].path, known->count);
@@ -312,7 +311,8 @@ struct sp_kept sp_known_keep(const struct sp_known *known)
 void sp_known_restore(struct sp_known *known, struct sp_kept *kept)
 {
     if (kept->count) memcpy(known->facts, kept->facts, kept->count * sizeof *kept->facts);
-    for (size_t i = kept->count; i < known->count; i++) known->facts[i] = blank(known->facts[i].path, known->facts[i].parent);
+    for (size_t i = kept->count; i < known->count; i++)
+        known->facts[i] = blank(known->facts[i].path, known->facts[i].parent);
     known->told = kept->told;
     known->changes++;
     free(kept->facts);

@@ -52,8 +52,8 @@ struct sp_fact {
     const char *path;      /* "text_config.depths", or an item: "text_config.depths[2]" */
     struct sp_value value; /* SP_UNKNOWN, a value, SP_NULL, or SP_ABSENT: the configuration is to lack it */
     struct sp_clue clue;
-    size_t guess;  /* the last guess that it follows from; or 0 */
-    size_t parent; /* the object that it is a member of, as an index; or SIZE_MAX */
+    size_t guess;     /* the last guess that it follows from; or 0 */
+    size_t parent;    /* the object that it is a member of, as an index; or SIZE_MAX */
     bool has_members; /* something was told of a member */
     /* Of a list that is told item by item: */
     size_t item_count; /* one more than the last index; the items are facts of their own */

@@ -35,10 +35,7 @@ void sp_literals_define(struct sp_literals *literals, const struct sp_unit *tabl
     for (size_t i = 0; i < table->requirement_count; i++) collect_expr(literals, table->requirements[i].condition);
 }
 
-bool sp_is_release(const char *text)
-{
-    return strchr(text, '.') && text[strspn(text, "0123456789.")] == '\0';
-}
+bool sp_is_release(const char *text) { return strchr(text, '.') && text[strspn(text, "0123456789.")] == '\0'; }
 
 /* ---- what has to do with a key ---- */
 

@@ -251,8 +251,8 @@ static struct place assuming(struct sp_outline *outline, const struct place *pla
     assumption.holds = holds;
     assumption.outer = place->assumed;
     *kept = assumption;
-    *proviso = (struct sp_proviso){sp_assumption_expr(outline, kept), &kept->env, place->proviso,
-                                   outline->proviso_count++};
+    *proviso =
+        (struct sp_proviso){sp_assumption_expr(outline, kept), &kept->env, place->proviso, outline->proviso_count++};
     inner.assumed = kept;
     inner.assumptions++;
     inner.proviso = proviso;
