@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "config/choose.h"
 #include "lang/eval.h"
 #include "prove/atoms.h"
 #include "prove/settle.h"
@@ -270,15 +271,12 @@ static bool derive(struct sp_derivation *derivation, enum sp_notation notation)
 struct sp_derivation *sp_derive(const struct sp_tables *tables, const char *table, const struct sp_config *config,
                                 enum sp_notation_of_formula notation, struct sp_error *error)
 {
-    const struct sp_unit *unit = sp_tables_unit(tables, table);
-    if (!unit || !unit->is_table) {
-        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", table);
-        return NULL;
-    }
+    const struct sp_hyper *hyper = config ? sp_config_hyper(config) : NULL;
+    const struct sp_unit *unit = sp_choose_table(tables, table, hyper, error);
+    if (!unit) return NULL;
     struct sp_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
     *derivation = (struct sp_derivation){0};
-    const bool counted =
-        sp_count_table(&derivation->count, tables, unit, config ? sp_config_hyper(config) : NULL, false);
+    const bool counted = sp_count_table(&derivation->count, tables, unit, hyper, false);
     if (counted && derive(derivation, notation == SP_FORMULA_LATEX ? SP_NOTATION_LATEX : SP_NOTATION_TEXT) &&
         !derivation->count.symbolic.algebra.failed)
         return derivation;
@@ -387,6 +385,7 @@ void sp_derivation_free(struct sp_derivation *derivation)
     free(derivation);
 }
 
+const char *sp_derivation_table(const struct sp_derivation *derivation) { return derivation->count.table->name; }
 size_t sp_derivation_formula_count(const struct sp_derivation *derivation) { return derivation->formula_count; }
 struct sp_formula sp_derivation_formula(const struct sp_derivation *derivation, size_t index)
 {
