@@ -86,7 +86,8 @@ SP_API const char *sp_derivation_table(const struct sp_derivation *derivation);
 SP_API void sp_derivation_free(struct sp_derivation *derivation);
 SP_API size_t sp_derivation_formula_count(const struct sp_derivation *derivation);
 SP_API struct sp_formula sp_derivation_formula(const struct sp_derivation *derivation, size_t index);
-/* What the formulas take for granted: that no loop of the table goes backwards, "F <= L". */
+/* What the formulas take for granted: that no loop of the table goes backwards, "F <= L", and how those conditions are
+ * that change something only together. */
 SP_API size_t sp_derivation_assumption_count(const struct sp_derivation *derivation);
 SP_API const char *sp_derivation_assumption(const struct sp_derivation *derivation, size_t index);
 SP_API size_t sp_derivation_symbol_count(const struct sp_derivation *derivation);
