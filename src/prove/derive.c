@@ -26,6 +26,7 @@ static const char *formula_text(struct sp_count *count, const struct sp_poly *po
                                 enum sp_notation notation)
 {
     struct sp_text text = {0};
+    if (notation == SP_NOTATION_LATEX) sp_words_typeset(&count->symbolic, poly);
     if (factored) sp_poly_put_factored(&text, &count->symbolic.algebra, poly, notation);
     else sp_poly_put_expanded(&text, &count->symbolic.algebra, poly, notation);
     const char *kept = sp_arena_copy(&count->symbolic.algebra.arena, text.data, text.length);
@@ -141,6 +142,8 @@ static const char *default_words(struct sp_count *count, const struct sp_symbol_
     if (!info->fallback) return "";
     if (count->symbolic.algebra.atoms[info->atom].is_condition && sp_poly_is_constant(info->fallback, &value))
         return value.num ? "true" : "false";
+    if (sp_poly_is_constant(info->fallback, &value) && value.den != 1)
+        return sp_arena_printf(&count->symbolic.algebra.arena, "%.12g", (double)value.num / (double)value.den);
     const struct sp_poly *usual = sp_case_usual(count, info->fallback, NULL);
     return sp_formula_words(&count->symbolic, sp_sym_text(&count->symbolic, usual ? usual : info->fallback));
 }
