@@ -50,12 +50,12 @@ _shapeproof() {
             return
         fi
         case $command in
-        check) words='--config= --set= --table= --vocabulary= --all --expect= --json --color= --help' ;;
+        check) words='--config= --set= --table= --vocabulary= --data --all --expect= --json --color= --help' ;;
         derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
         diff) words='--data --expect= --all --json --color= --help' ;;
         infer) words='--table= --emit-config --all --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --json --color= --help' ;;
-        predict) words='--config= --set= --table= --vocabulary= --all --formulas --json --color= --help' ;;
+        predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
         prove) words='--claims= --table= --all --json --color= --help' ;;
         solve) words='--total= --rounds-to= --group= --config= --set= --table= --json --color= --help' ;;
         tables) words='--table= --json --color= --help' ;;

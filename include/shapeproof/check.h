@@ -21,7 +21,8 @@ enum sp_verdict {
 enum sp_severity { SP_SEVERITY_NOTE, SP_SEVERITY_WARNING, SP_SEVERITY_ERROR };
 
 struct sp_finding {
-    /* "missing", "unexpected", "shape", "dtype", "tied-absent", "tied-present", "optional", "state"; of expectations:
+    /* "missing", "unexpected", "shape", "dtype", "tied-absent", "tied-present", "optional", "state", "quantised"; of
+     * expectations:
      * "unused", "expired" */
     const char *id;
     enum sp_severity severity;
@@ -59,6 +60,11 @@ struct sp_check; /* opaque; owns its prediction */
  * inventory, tables and config must outlive the check. Deterministic; never reads tensor data. */
 SP_API struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
                                      const char *table_name, const struct sp_config *config, struct sp_error *error);
+/* The same, but reads the data of tensors that are tied, or could be, and are stored apart, to say whether it is equal.
+ * NULL with SP_ERR_FILE as well, when a file cannot be read. */
+SP_API struct sp_check *sp_check_new_with_data(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                               const char *table_name, const struct sp_config *config,
+                                               struct sp_error *error);
 SP_API void sp_check_free(struct sp_check *check);
 
 /* Turns the findings that are expected into notes, and the causes that explain no others; adds a finding for each

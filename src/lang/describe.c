@@ -14,6 +14,15 @@ static const char *const operators[] = {"+",  "-", "*",  "/",  "//",     "%",   
 static void describe(struct sp_text *text, const struct sp_env *env, const struct sp_expr *expr, bool nested,
                      int depth);
 
+/* The value of a key, `a` or `a.b`; absent for any other expression. */
+static struct sp_value value_of_key(const struct sp_env *env, const struct sp_expr *expr)
+{
+    if (expr->kind == SP_EXPR_MEMBER) return sp_value_member(value_of_key(env, expr->args[0]), expr->name);
+    if (expr->kind != SP_EXPR_NAME || sp_meaning_of(env, expr->name).kind != SP_MEANS_KEY)
+        return sp_value_absent(expr->name);
+    return sp_view_get(env->frame->view, expr->name);
+}
+
 /* The alternative of `a default b default c` that holds: the first key that is set; else the first key, which is
  * the one to set; else the last. */
 static const struct sp_expr *alternative(const struct sp_env *env, const struct sp_expr *expr)
@@ -21,8 +30,7 @@ static const struct sp_expr *alternative(const struct sp_env *env, const struct 
     const struct sp_expr *first = NULL;
     for (; expr->kind == SP_EXPR_DEFAULT; expr = expr->args[1]) {
         const struct sp_expr *key = expr->args[0];
-        const bool is_key = key->kind == SP_EXPR_NAME && sp_meaning_of(env, key->name).kind == SP_MEANS_KEY;
-        if (is_key && sp_value_is_set(sp_view_get(env->frame->view, key->name))) return key;
+        if (sp_value_is_set(value_of_key(env, key))) return key;
         if (!first) first = key;
     }
     return first ? first : expr;
@@ -147,8 +155,10 @@ char *sp_prediction_dimension(const struct sp_prediction *prediction, size_t ten
 {
     const struct sp_origin *origin = &prediction->origins[tensor];
     const struct sp_env env = {.frame = origin->frame, .section = origin->section};
+    const uint32_t lead = env.frame->packed ? env.frame->packed->lead_rank : 0;
     struct sp_text text = {0};
     sp_text_puts(&text, "");
-    if (dimension < origin->row->rank) sp_describe(&text, &env, origin->row->shape[dimension]);
+    if (dimension < lead) sp_text_number(&text, prediction->tensors[tensor].shape[dimension]);
+    else if (dimension - lead < origin->row->rank) sp_describe(&text, &env, origin->row->shape[dimension - lead]);
     return text.data;
 }
