@@ -20,9 +20,11 @@ static size_t find_predicted(const void *prediction, const char *name) { return 
 static void open_promises(struct promises *promises, struct sp_check *check)
 {
     const size_t total = sp_prediction_count(check->prediction);
-    *promises = (struct promises){check,
-                                  sp_realloc(NULL, total, sizeof *promises->finding_of),
-                                  {&check->naming, find_predicted, check->prediction, {0}, {0}, {0}}};
+    *promises = (struct promises){
+        .check = check,
+        .finding_of = sp_realloc(NULL, total, sizeof *promises->finding_of),
+        .finder = {.naming = &check->naming, .find = find_predicted, .context = check->prediction},
+    };
     for (size_t i = 0; i < total; i++) promises->finding_of[i] = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++)
         if (strcmp(check->findings[i].id, "missing") == 0 && sp_finding_is_open(&check->findings[i]))
