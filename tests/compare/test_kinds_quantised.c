@@ -387,6 +387,61 @@ static void one_of_a_kind(void **state)
     model_close(&model);
 }
 
+/* The quantiser left config.json alone and wrote a file of its own. */
+static void said_beside(void **state)
+{
+    static const struct {
+        const char *config, *name, *text, *message;
+    } files[] = {
+        {GPTQ(4, 32), "quantize_config.json",
+         "{\"bits\": 4, \"group_size\": 32, \"damp_percent\": 0.1, \"desc_act\": true, \"sym\": true, "
+         "\"true_sequential\": true, \"model_name_or_path\": null, \"model_file_base_name\": \"model\"}",
+         "quantised: gptq, 4 bits, groups of 32 (quantization_config in quantize_config.json): 224 weights in 672 "
+         "tensors"},
+        {AWQ, "quant_config.json", "{\"zero_point\": true, \"q_group_size\": 128, \"w_bit\": 4, \"version\": \"GEMM\"}",
+         "quantised: awq, 4 bits, groups of 128 (quantization_config in quant_config.json): 224 weights in 672 "
+         "tensors"},
+        {NVFP4, "hf_quant_config.json",
+         "{\"producer\": {\"name\": \"modelopt\", \"version\": \"0.23.0\"}, \"quantization\": "
+         "{\"quant_algo\": \"NVFP4\", \"kv_cache_quant_algo\": \"FP8\", \"group_size\": 16, "
+         "\"exclude_modules\": [\"lm_head\"]}}",
+         "quantised: modelopt, NVFP4, groups of 16 (quantization_config in hf_quant_config.json): 224 weights in 672 "
+         "tensors"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct model model;
+        model_open(&model, files[i].config);
+        model_predict(&model, AS_STORED);
+        scratch_write(&model.scratch, files[i].name, files[i].text, strlen(files[i].text));
+        reconfigure(&model, LLAMA(""));
+        model_check(&model);
+        assert_told(&model, model.first_line, "quantised", 0);
+        assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+        assert_string_equal(sp_check_cause(model.check, 0)->message, files[i].message);
+        model_close(&model);
+    }
+}
+
+/* Most layers are not there: what is there decides, with a configuration that says how and with one that does not. */
+static void partial_files(void **state)
+{
+    static const char *const configs[] = {GPTQ(4, 128), MLX(""), FP8("[128, 128]"), BNB("nf4", "false")};
+    (void)state;
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        struct model model;
+        model_open(&model, configs[i]);
+        model_predict(&model, AS_STORED);
+        model_drop(&model, "model.layers.[12]*");
+        model_check(&model);
+        assert_told(&model, model.first_line, "layers-missing quantised", 0);
+        reconfigure(&model, LLAMA(""));
+        model_check(&model);
+        assert_told(&model, model.first_line, "layers-missing quantised", 0);
+        model_close(&model);
+    }
+}
+
 /* ---- near misses ---- */
 
 /* Integers without scales are no quantisation that anybody could read. */
@@ -461,6 +516,8 @@ int main(void)
         cmocka_unit_test(routers),
         cmocka_unit_test(one_of_a_kind),
         cmocka_unit_test(integers_alone),
+        cmocka_unit_test(partial_files),
+        cmocka_unit_test(said_beside),
         cmocka_unit_test(scales_alone),
         cmocka_unit_test(norms_in_full_precision),
     };
