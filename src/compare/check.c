@@ -84,6 +84,8 @@ static void explain(struct sp_check *check)
 {
     sp_find_differences(check);
     for (size_t i = 0; i < sizeof explainers / sizeof *explainers; i++) explainers[i](check);
+    sp_count(check);
+    sp_explain_declared(check);
     sp_decide(check);
     sp_group_findings(check);
 }
@@ -134,6 +136,7 @@ void sp_check_free(struct sp_check *check)
     free(check->findings);
     free(check->finding_patterns);
     free(check->causes);
+    free(check->declared);
     sp_arena_free(&check->arena);
     free(check);
 }
@@ -154,6 +157,12 @@ const char *sp_severity_name(enum sp_severity severity)
 
 const char *sp_check_summary(const struct sp_check *check) { return check->summary; }
 const struct sp_prediction *sp_check_prediction(const struct sp_check *check) { return check->prediction; }
+struct sp_counts sp_check_counts(const struct sp_check *check) { return check->counts; }
+size_t sp_check_declared_count(const struct sp_check *check) { return check->declared_count; }
+const struct sp_declared *sp_check_declared(const struct sp_check *check, size_t index)
+{
+    return &check->declared[index];
+}
 size_t sp_check_cause_count(const struct sp_check *check) { return check->cause_count; }
 const struct sp_cause *sp_check_cause(const struct sp_check *check, size_t index) { return &check->causes[index]; }
 size_t sp_check_finding_count(const struct sp_check *check) { return check->finding_count; }

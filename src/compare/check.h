@@ -30,6 +30,9 @@ struct sp_check {
     size_t cause_count, cause_capacity;
     struct sp_finding_group *groups;
     size_t group_count;
+    struct sp_counts counts;
+    struct sp_declared *declared;
+    size_t declared_count, declared_capacity;
     const char *summary;
     enum sp_verdict verdict;
 };
@@ -71,6 +74,8 @@ const char *sp_found_shape(struct sp_arena *arena, const struct sp_tensor *tenso
 
 void sp_find_differences(struct sp_check *check);
 void sp_group_findings(struct sp_check *check);
+/* Fills check->counts, from the findings and their causes. */
+void sp_count(struct sp_check *check);
 void sp_decide(struct sp_check *check);
 
 /* ---- the explainers (check.c lists them in the order in which they run) ---- */
@@ -90,5 +95,6 @@ void sp_explain_renamed(struct sp_check *check);
 void sp_explain_biases(struct sp_check *check);
 void sp_explain_transposed(struct sp_check *check);
 void sp_explain_dtypes(struct sp_check *check);
+void sp_explain_declared(struct sp_check *check);
 
 #endif

@@ -133,7 +133,7 @@ static void both_stored_and_different(void **state)
     model_fill(&model, "lm_head.weight", 0x3f);
     model.read_data = true;
     EXPECT("differs: lm_head.weight differs from model.embed_tokens.weight from element 0 on although tied to it "
-           "(tie_word_embeddings is true in config.json): a loader keeps one alone",
+           "(tie_word_embeddings is true in config.json): a loader keeps one of them",
            "tied-apart");
     assert_string_equal(sp_check_cause(model.check, 0)->hint, "set tie_word_embeddings to false to keep both");
     model_close(&model);
@@ -292,7 +292,7 @@ static void first_rows(void **state)
     model_fill(&model, "lm_head.weight", 1);
     model.read_data = true;
     EXPECT("differs: lm_head.weight differs from the first rows of cpmant.input_embedding.weight from element 0 on "
-           "although tied to it (tie_word_embeddings is true by default): a loader keeps one alone",
+           "although tied to it (tie_word_embeddings is true by default): a loader keeps one of them",
            "tied-apart");
     model_close(&model);
 }
