@@ -6,6 +6,7 @@
 #include <string.h>
 
 static void (*const explainers[])(struct sp_check *) = {
+    sp_explain_quantised,       /* weights in packed form */
     sp_explain_naming,          /* wrapper and base prefixes */
     sp_explain_old_names,       /* gamma for weight */
     sp_explain_ties,            /* tied and stored all the same */
@@ -13,8 +14,17 @@ static void (*const explainers[])(struct sp_check *) = {
     sp_explain_sharing,         /* not tied and one storage all the same */
     sp_explain_aliases,         /* absent, and the file's metadata says which other tensor it is */
     sp_explain_buffers,         /* stored and not trained */
+    sp_explain_computed,        /* causal masks, rotary frequencies: with or without */
     sp_explain_state,           /* optimizer and trainer state */
+    sp_explain_placeholders,    /* empty: saved by one rank of several */
+    sp_explain_slices,          /* equal parts of matrices */
+    sp_explain_multi_token,     /* layers for multi-token prediction */
+    sp_explain_copies,          /* most of the model twice */
+    sp_explain_layout,          /* fused, split, packed */
     sp_explain_hyperparameters, /* one hyper-parameter set otherwise */
+    sp_explain_vocabulary,      /* embeddings and heads that disagree */
+    sp_explain_tokenizer,       /* tokens without a row */
+    sp_explain_embeddings,      /* the embedding twice */
     sp_explain_renamed,         /* missing under one name, there under another */
     sp_explain_unrelated,       /* a file of something else */
     sp_explain_layers,          /* whole layers missing */
@@ -103,7 +113,8 @@ static struct sp_check *compare(const struct sp_inventory *inventory, const stru
     check->data = data;
     check->data_error = error;
     check->naming = sp_naming_infer(&check->arena, inventory, prediction);
-    sp_match_init(&check->match, inventory, prediction, &check->naming);
+    sp_check_quantisation(check);
+    sp_match_init(&check->match, inventory, check->prediction, &check->naming);
     explain(check);
     check->data = NULL;
     check->data_error = NULL;
@@ -132,6 +143,7 @@ void sp_check_free(struct sp_check *check)
     if (!check) return;
     sp_match_free(&check->match);
     sp_prediction_free(check->prediction);
+    sp_quantisation_free(&check->quantisation);
     sp_patterns_free(&check->patterns);
     free(check->findings);
     free(check->finding_patterns);

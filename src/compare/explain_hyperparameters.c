@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "compare/vocabulary.h"
 #include "compare/what_if.h"
 
 enum { MAX_CANDIDATES = 64, MAX_ROUNDS = 6, MAX_TRIALS = 3 };
@@ -39,6 +40,37 @@ static bool integer_value(struct sp_hyperparameter hyper, int64_t *value)
     char *end;
     *value = strtoll(hyper.value, &end, 10);
     return end != hyper.value && !*end;
+}
+
+/* Shapes of quantised weights do not grow with the numbers of the quantisation: the usual ones are tried. */
+static void usual_numbers(struct search *search, struct sp_hyperparameter hyper, const char *key)
+{
+    static const int64_t bits[] = {4, 8, 3, 2, 5, 6}, groups[] = {128, 64, 32, 16, 256, 512, 1024, -1};
+    static const struct sp_value blocks[][2] = {{{SP_INT, .integer = 128}, {SP_INT, .integer = 128}},
+                                                {{SP_INT, .integer = 64}, {SP_INT, .integer = 64}},
+                                                {{SP_INT, .integer = 32}, {SP_INT, .integer = 32}},
+                                                {{SP_INT, .integer = 256}, {SP_INT, .integer = 256}},
+                                                {{SP_INT, .integer = 1}, {SP_INT, .integer = 128}}};
+    const bool is_bits = strcmp(key, ".bits") == 0 || strcmp(key, ".num_bits") == 0;
+    const bool is_group = strcmp(key, ".group_size") == 0 || strcmp(key, ".q_group_size") == 0;
+    const bool is_block = strcmp(key, ".weight_block_size") == 0 || strcmp(key, ".block_structure") == 0;
+    for (size_t i = 0; is_bits && i < sizeof bits / sizeof *bits; i++)
+        add_candidate(search, hyper, sp_value_int(bits[i]));
+    for (size_t i = 0; is_group && i < sizeof groups / sizeof *groups; i++)
+        add_candidate(search, hyper, sp_value_int(groups[i]));
+    for (size_t i = 0; is_block && i < sizeof blocks / sizeof *blocks; i++)
+        add_candidate(search, hyper, (struct sp_value){SP_LIST, .count = 2, .items = blocks[i]});
+    if (is_block) add_candidate(search, hyper, (struct sp_value){.type = SP_NULL});
+}
+
+static void quantisation(struct search *search)
+{
+    const struct sp_prediction *prediction = search->check->prediction;
+    for (size_t i = 0; search->check->quantisation.method && i < sp_prediction_hyperparameter_count(prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        const char *key = strrchr(hyper.name, '.');
+        if (key) usual_numbers(search, hyper, key);
+    }
 }
 
 static bool is_word(char c)
@@ -164,8 +196,10 @@ static void resize_loop(struct search *search, uint64_t predicted, uint64_t foun
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
         int64_t value;
-        if (integer_value(hyper, &value) && value == (int64_t)predicted)
-            add_candidate(search, hyper, sp_value_int((int64_t)found));
+        if (!integer_value(hyper, &value)) continue;
+        if (value == (int64_t)predicted) add_candidate(search, hyper, sp_value_int((int64_t)found));
+        /* A number of further layers, or of those at the end that lack something, and so far there are none. */
+        if (value == 0) add_candidate(search, hyper, sp_value_int(llabs((int64_t)found - (int64_t)predicted)));
     }
 }
 
@@ -210,6 +244,14 @@ static bool explains_any(const struct sp_check *check, const struct sp_variant *
     return false;
 }
 
+/* Whether a tensor that is as it should be would no longer be. */
+static bool contradicts(const struct sp_check *check, const struct sp_match *before, const struct sp_match *after)
+{
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        if (sp_is_error(sp_match_tensor(after, i)) && !sp_is_error(sp_match_tensor(before, i))) return true;
+    return false;
+}
+
 static size_t most_promising(const int64_t *gains, size_t count)
 {
     size_t best = SP_NONE;
@@ -222,8 +264,9 @@ static size_t most_promising(const int64_t *gains, size_t count)
 static size_t best_candidate(struct search *search, struct sp_variant *best)
 {
     const struct sp_config *base = search->best.config ? search->best.config : search->check->config;
+    const struct sp_match *before = search->best.config ? &search->best.match : &search->check->match;
     int64_t gains[MAX_CANDIDATES], top = 0;
-    size_t found = SP_NONE, errors = search->best.config ? search->best.errors : sp_match_errors(&search->check->match);
+    size_t found = SP_NONE, errors = sp_match_errors(before);
     for (size_t i = 0; i < search->count; i++) gains[i] = sp_sample_gain(&search->sample, base, &search->candidates[i]);
     for (int trial = 0; trial < MAX_TRIALS; trial++) {
         struct sp_variant variant;
@@ -232,7 +275,8 @@ static size_t best_candidate(struct search *search, struct sp_variant *best)
         top = gains[i] > top ? gains[i] : top;
         gains[i] = 0;
         if (!sp_variant_try(search->check, base, &search->candidates[i], &variant)) continue;
-        if (variant.errors >= errors || !explains_any(search->check, &variant)) {
+        if (variant.errors >= errors || !explains_any(search->check, &variant) ||
+            contradicts(search->check, before, &variant.match)) {
             sp_variant_free(&variant);
             continue;
         }
@@ -275,15 +319,11 @@ static const char *what_file_does(struct sp_check *check, size_t cause)
     return kept;
 }
 
-static const char *padding(struct sp_check *check, const struct sp_change *change)
+static const char *how_changed(struct sp_check *check, const struct sp_change *change)
 {
-    static const int64_t multiples[] = {64, 128, 256, 512, 1024, 8, 16, 32};
     const int64_t from = strtoll(change->configured, NULL, 10), to = change->value.integer;
-    if (!strstr(change->key, "vocab") || from <= 0 || to <= from) return "";
-    for (size_t i = 0; i < sizeof multiples / sizeof *multiples; i++)
-        if (to % multiples[i] == 0 && to - from < multiples[i])
-            return sp_arena_printf(&check->arena, " (rounded up to a multiple of %" PRId64 ")", multiples[i]);
-    return "";
+    if (!sp_is_vocabulary(change->key) || from <= 0 || to <= 0) return "";
+    return sp_vocabulary_change(check, (uint64_t)from, (uint64_t)to);
 }
 
 /* What the changed prediction lacks that the configured one did not ask for. */
@@ -318,6 +358,13 @@ static bool holds_alone(const struct search *search, size_t cause, const struct 
     return holds;
 }
 
+/* " --set n_layer=2", as a shell wants it. */
+static const char *setting(struct sp_check *check, const char *key, const char *value)
+{
+    const char *quote = strpbrk(value, " []{}\"'$`\\*?;&|<>()") ? "'" : "";
+    return sp_arena_printf(&check->arena, " --set %s%s=%s%s", quote, key, value, quote);
+}
+
 static void describe(const struct search *search, size_t index, const struct sp_change *change,
                      const struct sp_variant *variant)
 {
@@ -326,18 +373,31 @@ static void describe(const struct search *search, size_t index, const struct sp_
     const char *says = sp_arena_printf(&check->arena, "%s is %s %s", change->key, change->configured,
                                        sp_said_where(check, change->from));
     const char *effect = side_effect(check, variant);
-    if (change->value.type == SP_INT)
+    if (change->value.type != SP_BOOL)
         cause->message =
-            sp_arena_printf(&check->arena, "%s, the file has %s%s (%s)%s", says, cause->found, padding(check, change),
-                            sp_count_of(&check->arena, cause->explains, "tensor"), effect);
+            sp_arena_printf(&check->arena, "%s, the file has %s%s (%s%s)%s", says, cause->found,
+                            how_changed(check, change), sp_count_of(&check->arena, cause->explains, "tensor"),
+                            cause->severity == SP_SEVERITY_WARNING ? ", which loaders leave out" : "", effect);
     else
         cause->message =
             sp_arena_printf(&check->arena, "%s, but the file %s%s", says, what_file_does(check, index), effect);
-    cause->hint = sp_arena_printf(&check->arena, "with --set %s=%s%s %s", change->key, cause->found,
+    cause->hint = sp_arena_printf(&check->arena, "with%s%s %s", setting(check, change->key, cause->found),
                                   holds_alone(search, index, change) ? "" : search->settings,
                                   cause->explains == 1
                                       ? "this finding vanishes"
                                       : sp_arena_printf(&check->arena, "these %zu findings vanish", cause->explains));
+}
+
+/* Whether the model may as well lack all that the cause explains: then nothing is wrong with the weights. */
+static bool is_spare(const struct sp_check *check, size_t cause, const struct sp_variant *variant)
+{
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (finding->cause != cause) continue;
+        if (finding->tensor == SP_NONE || sp_match_tensor(&variant->match, finding->tensor) != SP_OPTIONAL)
+            return false;
+    }
+    return true;
 }
 
 static void accept(struct search *search, const struct sp_change *change, const struct sp_variant *variant)
@@ -354,15 +414,17 @@ static void accept(struct search *search, const struct sp_change *change, const 
     sp_text_free(&value);
     for (size_t i = 0; i < check->finding_count; i++)
         if (vanishes(check, variant, i)) sp_check_explain(check, i, cause);
+    if (is_spare(check, cause, variant)) check->causes[cause].severity = SP_SEVERITY_WARNING;
     describe(search, cause, change, variant);
-    search->settings =
-        sp_arena_printf(&check->arena, "%s --set %s=%s", search->settings, change->key, check->causes[cause].found);
+    search->settings = sp_arena_printf(&check->arena, "%s%s", search->settings,
+                                       setting(check, change->key, check->causes[cause].found));
 }
 
 void sp_explain_hyperparameters(struct sp_check *check)
 {
     struct search search = {.check = check, .settings = ""};
     if (!sp_check_open(check)) return;
+    quantisation(&search);
     dimensions(&search);
     lengths(&search);
     truth_values(&search);

@@ -155,8 +155,10 @@ char *sp_prediction_dimension(const struct sp_prediction *prediction, size_t ten
 {
     const struct sp_origin *origin = &prediction->origins[tensor];
     const struct sp_env env = {.frame = origin->frame, .section = origin->section};
+    const uint32_t lead = env.frame->packed ? env.frame->packed->lead_rank : 0;
     struct sp_text text = {0};
     sp_text_puts(&text, "");
-    if (dimension < origin->row->rank) sp_describe(&text, &env, origin->row->shape[dimension]);
+    if (dimension < lead) sp_text_number(&text, prediction->tensors[tensor].shape[dimension]);
+    else if (dimension - lead < origin->row->rank) sp_describe(&text, &env, origin->row->shape[dimension - lead]);
     return text.data;
 }
