@@ -61,10 +61,6 @@ size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char
 /* Where a hyper-parameter got its value: "in config.json", "by default", "on the command line". In the arena. */
 const char *sp_said_where(struct sp_check *check, const char *from);
 
-/* The parameters of the model that the file's tensors stand for: not those of the packed form, ties once. What is not
- * predicted stands for its own elements. */
-uint64_t sp_check_logical(const struct sp_check *check);
-
 /* ---- names.c: lists of names in one line, in the arena ---- */
 
 /* "a.{0-3}.b, c.{x,y} and 2 more". */

@@ -27,10 +27,14 @@ static enum share share_of(const struct sp_check *check, size_t tensor, size_t f
     return sp_match_predicted(&check->match, predicted) == SP_TIED_PRESENT ? COPY : LOGICAL;
 }
 
-/* Parameters of the model in a tensor. Here packed weights are unpacked. */
+/* Parameters of the model in a tensor: those that a packed weight stands for, none in its scales. */
 static uint64_t parameters_in(const struct sp_check *check, size_t tensor)
 {
-    return sp_inventory_tensor(check->inventory, tensor)->parameters;
+    const size_t predicted = check->match.predicted_of[tensor];
+    const struct sp_predicted *expected =
+        predicted == SP_NONE ? NULL : sp_prediction_tensor(check->prediction, predicted);
+    return expected && expected->stands_for ? expected->logical
+                                            : sp_inventory_tensor(check->inventory, tensor)->parameters;
 }
 
 /* For each tensor of the file its finding, or SP_NONE. */
@@ -52,7 +56,7 @@ static void add(struct sp_counts *counts, enum share share, uint64_t elements, u
     if (share == BUFFER) counts->buffers += elements;
     if (share == STATE) counts->state += elements;
     if (share != LOGICAL) return;
-    counts->logical_tensors++;
+    counts->logical_tensors += parameters || !elements; /* scales belong to another */
     if (__builtin_add_overflow(counts->logical, parameters, &counts->logical)) counts->logical = UINT64_MAX;
 }
 
@@ -62,7 +66,8 @@ static uint64_t predicted_tensors(const struct sp_prediction *prediction)
     uint64_t count = 0;
     for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
-        count += !tensor->optional && !tensor->buffer && tensor->same_as == SP_NONE;
+        if (tensor->optional || tensor->buffer || tensor->same_as != SP_NONE) continue;
+        count += tensor->logical || !tensor->parameters;
     }
     return count;
 }

@@ -236,6 +236,8 @@ static void put_counts(const struct sp_check *check, struct sp_text *text, const
     put_part(&note, counts->copies, "in copies of tied tensors");
     put_part(&note, counts->buffers, "in buffers");
     put_part(&note, counts->state, "in the state of a trainer");
+    if (counts->logical != counts->unique - counts->copies - counts->buffers - counts->state)
+        sp_text_puts(&note, note.length ? ", unpacked" : "unpacked");
     if (counts->logical != counts->unique)
         put_count(&table, "logical", counts->logical_tensors, counts->logical, &note);
     for (size_t i = 0; i < check->declared_count; i++) put_declared(&table, &check->declared[i]);

@@ -121,6 +121,26 @@ static void buffers_and_state(void **state)
     model_close(&model);
 }
 
+/* ---- packed weights ---- */
+
+/* Eight values in an element, and scales: the model in them is as large as ever. */
+static void packed_weights(void **state)
+{
+    BEGIN("{" LLAMA "\"hidden_size\": 4096, \"intermediate_size\": 14336, \"num_attention_heads\": 32, "
+          "\"num_hidden_layers\": 32, \"num_key_value_heads\": 8, \"tie_word_embeddings\": false, "
+          "\"vocab_size\": 128256, \"quantization_config\": {\"quant_method\": \"gptq\", \"bits\": 4, "
+          "\"group_size\": 128, \"desc_act\": false}}",
+          AS_STORED);
+    assert_memory_equal(check_as(&model, "Llama-3.1-8B-GPTQ.safetensors"), "match: ", 7);
+    const struct sp_counts counts = sp_check_counts(model.check);
+    assert_int_equal(counts.predicted, 8030261248);
+    assert_int_equal(counts.logical, 8030261248);
+    assert_int_equal(counts.logical_tensors, counts.predicted_tensors);
+    assert_true(counts.stored < 2100000000);
+    assert_true(sp_check_declared(model.check, 0)->agrees);
+    model_close(&model);
+}
+
 /* ---- names ---- */
 
 static void a_name_that_is_wrong(void **state)
@@ -232,6 +252,7 @@ int main(void)
         cmocka_unit_test(a_copy_counted_twice),
         cmocka_unit_test(a_fine_tune_that_is_not_tied),
         cmocka_unit_test(buffers_and_state),
+        cmocka_unit_test(packed_weights),
         cmocka_unit_test(a_name_that_is_wrong),
         cmocka_unit_test(names_that_are_right),
         cmocka_unit_test(the_name_in_the_configuration),
