@@ -10,15 +10,15 @@ static void (*const explainers[])(struct sp_check *) = {
     sp_explain_naming,          /* wrapper and base prefixes */
     sp_explain_old_names,       /* gamma for weight */
     sp_explain_ties,            /* tied and stored all the same */
-    sp_explain_untied,          /* not tied, and only one of them stored */
     sp_explain_sharing,         /* not tied and one storage all the same */
-    sp_explain_aliases,         /* absent, and the file's metadata says which other tensor it is */
     sp_explain_buffers,         /* stored and not trained */
     sp_explain_computed,        /* causal masks, rotary frequencies: with or without */
     sp_explain_state,           /* optimizer and trainer state */
     sp_explain_adapter,         /* low-rank matrices for a base */
     sp_explain_shards,          /* shards that are not there, or not as the index says */
     sp_explain_stray,           /* another checkpoint beside the shards */
+    sp_explain_untied,          /* not tied, and only one of them stored */
+    sp_explain_aliases,         /* absent, and the file's metadata says which other tensor it is */
     sp_explain_placeholders,    /* empty: saved by one rank of several */
     sp_explain_slices,          /* equal parts of matrices */
     sp_explain_multi_token,     /* layers for multi-token prediction */

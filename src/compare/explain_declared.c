@@ -185,6 +185,7 @@ static const char *what_it_counts(const struct sp_check *check, uint64_t value)
 /* A file that lacks tensors cannot have the size; that they are missing is said already. */
 static bool lacks_tensors(const struct sp_check *check)
 {
+    if (check->inventory->promise_count) return true;
     for (size_t i = 0; i < check->finding_count; i++)
         if (strcmp(check->findings[i].id, "missing") == 0) return true;
     return false;
