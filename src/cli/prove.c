@@ -42,8 +42,8 @@ static struct sp_proofs *judge(const struct cli_args *args, const struct cli_sub
     const char **files = calloc(args->given_count + 1, sizeof *files);
     if (!files) abort();
     for (size_t position = 0; (files[count] = cli_next_value(args, "claims", &position)) != NULL;) count++;
-    struct sp_proofs *proofs = count ? sp_prove_files(subject->tables, files, count, error)
-                                     : sp_prove(subject->tables, NULL, 0, error);
+    struct sp_proofs *proofs =
+        count ? sp_prove_files(subject->tables, files, count, error) : sp_prove(subject->tables, NULL, 0, error);
     free(files);
     return proofs;
 }
@@ -82,7 +82,8 @@ const struct cli_command cli_prove = {
     .operands = "[TABLE]...",
     .description =
         "Judges every claim about each TABLE; when none is named, those of the files in --claims, or else every claim "
-        "about every table. Both sides of a claim are brought to one polynomial and subtracted: PROVED holds for all hyper-parameters; REFUTED comes with the difference and the "
+        "about every table. Both sides of a claim are brought to one polynomial and subtracted: PROVED holds for all "
+        "hyper-parameters; REFUTED comes with the difference and the "
         "smallest counter-example; TESTED held at every point that was tried, where no proof was possible.\n"
         "\n"
         "Claims stand in table files, or in files of their own (--claims) that begin with 'claims for TABLE'. A "
