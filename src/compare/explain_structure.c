@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Causes that gather all open findings of one look: biases too many or too few, matrices stored the other way round. */
+ * Causes that gather all open findings of one look: a file of something else, matrices stored the other way round. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare/check.h"
+#include "compare/layouts.h"
 
 typedef bool look(const struct sp_check *check, const struct sp_finding *finding);
 
@@ -51,42 +52,6 @@ void sp_explain_unrelated(struct sp_check *check)
             : "the file holds no tensors";
 }
 
-/* ---- biases ---- */
-
-/* "x.weight" for "x.bias", to be freed; NULL for any other name. */
-static char *weight_beside(const char *name)
-{
-    const size_t length = strlen(name), tail = strlen(".bias");
-    struct sp_text weight = {0};
-    if (length < tail || strcmp(name + length - tail, ".bias") != 0) return NULL;
-    sp_text_append(&weight, name, length - tail);
-    sp_text_puts(&weight, ".weight");
-    return weight.data;
-}
-
-/* The bias of a weight that is predicted and there. */
-static bool is_stray_bias(const struct sp_check *check, const struct sp_finding *finding)
-{
-    char *weight = strcmp(finding->id, "unexpected") == 0 ? weight_beside(finding->name) : NULL;
-    const size_t tensor = weight ? sp_inventory_find(check->inventory, weight) : SP_NONE;
-    free(weight);
-    return tensor != SP_NONE && check->match.predicted_of[tensor] != SP_NONE;
-}
-
-static bool is_lost_bias(const struct sp_check *check, const struct sp_finding *finding)
-{
-    char *weight = strcmp(finding->id, "missing") == 0 ? weight_beside(finding->name) : NULL;
-    const size_t predicted = weight ? sp_prediction_find(check->prediction, weight) : SP_NONE;
-    free(weight);
-    return predicted != SP_NONE && check->match.tensor_of[predicted] != SP_NONE;
-}
-
-void sp_explain_biases(struct sp_check *check)
-{
-    gather(check, "bias", is_stray_bias, 2, "the file has biases that are not expected");
-    gather(check, "bias", is_lost_bias, 2, "the file lacks biases");
-}
-
 /* ---- transposed matrices ---- */
 
 static bool is_transposed(const struct sp_check *check, const struct sp_finding *finding)
@@ -94,8 +59,7 @@ static bool is_transposed(const struct sp_check *check, const struct sp_finding 
     if (strcmp(finding->id, "shape") != 0) return false;
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
     const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
-    return tensor->rank == 2 && expected->rank == 2 && tensor->shape[0] == expected->shape[1] &&
-           tensor->shape[1] == expected->shape[0];
+    return tensor->rank == expected->rank && sp_is_transposed(tensor->shape, expected->shape, tensor->rank);
 }
 
 void sp_explain_transposed(struct sp_check *check)
@@ -106,4 +70,21 @@ void sp_explain_transposed(struct sp_check *check)
         if (check->findings[i].cause == cause)
             check->causes[cause].message = sp_arena_printf(&check->arena, "%s is stored transposed: %s",
                                                            check->findings[i].name, check->findings[i].message);
+}
+
+/* ---- dimensions of 1 ---- */
+
+static bool has_other_ones(const struct sp_check *check, const struct sp_finding *finding)
+{
+    if (strcmp(finding->id, "shape") != 0) return false;
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    return !(tensor->flags & SP_TENSOR_NO_SHAPE) &&
+           sp_differs_in_ones(tensor->shape, tensor->rank, expected->shape, expected->rank);
+}
+
+void sp_explain_ones(struct sp_check *check)
+{
+    const size_t cause = gather(check, "squeezed", has_other_ones, 1, "the same but for dimensions of 1");
+    if (cause != SP_NONE) check->causes[cause].severity = SP_SEVERITY_WARNING;
 }
