@@ -109,6 +109,7 @@ void sp_explain_layers(struct sp_check *check);
 void sp_explain_renamed(struct sp_check *check);
 void sp_explain_biases(struct sp_check *check);
 void sp_explain_transposed(struct sp_check *check);
+void sp_explain_ones(struct sp_check *check);
 void sp_explain_dtypes(struct sp_check *check);
 
 #endif
