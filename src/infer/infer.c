@@ -50,7 +50,7 @@ static void rename_shapes(struct sp_inference *inference, const struct search *s
     free(ranked);
     const struct sp_naming naming = sp_fit_naming(&inference->arena, inference->inventory, likely, count);
     sp_shapes_free(shapes);
-    sp_shapes_init(shapes, inference->inventory, &naming);
+    sp_shapes_init(shapes, inference->inventory, &naming, 1);
 }
 
 /* ---- attempts ---- */
@@ -134,7 +134,7 @@ struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct
     struct sp_inference *inference = sp_realloc(NULL, 1, sizeof *inference);
     struct sp_shapes shapes;
     *inference = (struct sp_inference){.inventory = inventory};
-    sp_shapes_init(&shapes, inventory, &plain);
+    sp_shapes_init(&shapes, inventory, &plain, 1);
     struct sp_fit fits[MAX_TABLES];
     size_t count = find_fits(&inference->arena, &search, &shapes, fits);
     if (count && fits[0].seen * 2 < shapes.count) {

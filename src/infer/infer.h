@@ -47,8 +47,8 @@ bool sp_attempt_explains_all(const struct sp_attempt *attempt);
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b);
 /* ---- evidence.c ---- */
 
-/* Whether the file is evidence for the table: most of its tensors are explained, and what it lacks is not more, by kinds
- * of tensors, than what it has. Of a table that was asked for only the first is wanted. */
+/* Whether the file is evidence for the table: most of its tensors are explained, and what it lacks is not more, by
+ * kinds of tensors, than what it has. Of a table that was asked for only the first is wanted. */
 bool sp_attempt_is_plausible(const struct sp_attempt *attempt, bool asked_for);
 /* Says that no table will do, or not the one that was asked for, and which come nearest; sorts them. */
 void sp_fail_unknown(struct sp_error *error, const struct sp_inventory *inventory, const char *table_name,
