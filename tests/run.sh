@@ -1,27 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs the tests and ends with one line, "N passed, M failed". Called by `make test`, `make asan` and `make unit`.
+# Runs the tests, as many at once as there are processors, and ends with one line, "N passed, M failed". Called by
+# `make test`, `make asan` and `make unit`.
 #
-#   sh tests/run.sh [--unit] PROGRAM...      the unit tests, then (without --unit) the test scripts
+#   sh tests/run.sh [--unit] PROGRAM...      the test scripts (without --unit), and the unit tests
+#   sh tests/run.sh --one TEST               one of them
 #
 # From the environment: OBJ (where the logs go), SHAPEPROOF (the command under test), CC.
 # A unit test is a cmocka program; a script says "N passed, M failed" on its last line, or counts as one test.
 set -u
 
-unit_only=false
-[ "${1:-}" = --unit ] && { unit_only=true; shift; }
 logs=$OBJ/logs
-mkdir -p "$logs"
-passed=0 failed=0
-
-# count NAME PASSED FAILED LOG: adds to the totals; shows the log when something failed.
-count() {
-    passed=$((passed + $2)) failed=$((failed + $3))
-    [ "$2$3" = 00 ] && { printf 'skipped %s\n' "$1"; return; }
-    [ "$3" = 0 ] && { printf 'ok      %-40s %s passed\n' "$1" "$2"; return; }
-    cat "$4"
-    printf 'FAILED  %-40s %s passed, %s failed\n' "$1" "$2" "$3"
-}
+scripts='tests/lint/selftest.sh tests/lint/layers.sh tests/headers.sh tests/cli/run.sh tests/docs.sh
+         tests/fuzz/replay.sh tests/corpus.sh'
 
 # "P F" out of a log: cmocka's "[  PASSED  ] 3 test(s)", or a closing line "N passed, M failed".
 cmocka_counts() {
@@ -32,46 +23,66 @@ cmocka_counts() {
 script_counts() { tail -n 1 "$1" | awk '/^[0-9]+ passed, [0-9]+ failed$/ { print $1, $3 }'; }
 
 # A program that crashes, or runs no test at all, is one failure more than it says.
-settle() { # NAME STATUS LOG COUNTS
-    # shellcheck disable=SC2086 # "P F" is two words
-    set -- "$1" "$2" "$3" $4
-    if [ "$2" != 0 ] && [ "$5" = 0 ]; then
-        echo "exit status $2" >>"$3"
-        set -- "$1" "$2" "$3" "$4" 1
-    elif [ "$2" = 0 ] && [ "$4" = 0 ] && ! grep -q '^\[  SKIPPED \]' "$3"; then
-        echo "no test ran" >>"$3"
-        set -- "$1" "$2" "$3" 0 1
+settle() { # STATUS PASSED FAILED LOG: "P F"
+    if [ "$1" != 0 ] && [ "$3" = 0 ]; then
+        echo "exit status $1" >>"$4"
+        echo "$2 1"
+    elif [ "$1" = 0 ] && [ "$2" = 0 ] && ! grep -q '^\[  SKIPPED \]' "$4"; then
+        echo "no test ran" >>"$4"
+        echo "0 1"
+    else
+        echo "$2 $3"
     fi
-    count "$1" "$4" "$5" "$3"
 }
 
-run_unit() {
+# show NAME PASSED FAILED LOG: one line, after the log when something failed.
+show() {
+    if [ "$2$3" = 00 ]; then
+        printf 'skipped %s\n' "$1"
+    elif [ "$3" = 0 ]; then
+        printf 'ok      %-40s %s passed\n' "$1" "$2"
+    else
+        cat "$4"
+        printf 'FAILED  %-40s %s passed, %s failed\n' "$1" "$2" "$3"
+    fi
+}
+
+run_one() {
     name=${1#"$OBJ"/}
     log=$logs/$(echo "$name" | tr / -).log
-    "$1" >"$log" 2>&1 </dev/null
-    settle "$name" $? "$log" "$(cmocka_counts "$log")"
-}
-
-run_script() {
-    [ -f "$1" ] || return 0
-    log=$logs/$(echo "$1" | tr / -).log
-    sh "$@" >"$log" 2>&1 </dev/null
+    case $1 in
+    *.sh) sh "$1" >"$log" 2>&1 </dev/null ;;
+    *) "$1" >"$log" 2>&1 </dev/null ;;
+    esac
     status=$?
-    counts=$(script_counts "$log")
-    [ -n "$counts" ] || { [ $status = 0 ] && counts="1 0" || counts="0 1"; }
-    settle "$1" $status "$log" "$counts"
+    case $1 in
+    *.sh) counts=$(script_counts "$log")
+          [ -n "$counts" ] || { [ $status = 0 ] && counts="1 0" || counts="0 1"; } ;;
+    *) counts=$(cmocka_counts "$log") ;;
+    esac
+    # shellcheck disable=SC2086 # "P F" is two words
+    counts=$(settle $status $counts "$log")
+    echo "$counts" >"${log%.log}.count"
+    # shellcheck disable=SC2086
+    text=$(show "$name" $counts "$log")
+    printf '%s\n' "$text" # at once, so that what runs beside it does not come between
 }
 
-for program in "$@"; do run_unit "$program"; done
-if ! $unit_only; then
-    run_script tests/lint/selftest.sh
-    run_script tests/lint/layers.sh
-    run_script tests/headers.sh
-    run_script tests/cli/run.sh
-    run_script tests/docs.sh
-    run_script tests/fuzz/replay.sh
-    run_script tests/corpus.sh
+if [ "${1:-}" = --one ]; then
+    run_one "$2"
+    exit 0
 fi
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ] && [ "$passed" != 0 ]
+mkdir -p "$logs"
+rm -f "$logs"/*.count
+[ "${1:-}" = --unit ] && { scripts=; shift; }
+# shellcheck disable=SC2086 # a list of scripts
+printf '%s\n' $scripts "$@" | xargs -n 1 -P "$(nproc)" sh "$0" --one
+
+# A test without a count did not end.
+# shellcheck disable=SC2086
+set -- $scripts "$@"
+cat "$logs"/*.count | awk -v wanted=$# '{ passed += $1; failed += $2 }
+    END { failed += wanted - NR
+          print passed + 0 " passed, " failed + 0 " failed"
+          exit failed > 0 || passed == 0 }'

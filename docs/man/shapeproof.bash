@@ -2,7 +2,7 @@
 _shapeproof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=
     if [[ $COMP_CWORD == 1 ]]; then
-        COMPREPLY=($(compgen -W 'check derive diff inspect predict prove solve tables help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'check derive diff infer inspect predict prove solve tables help --help --version' -- "$word"))
         return
     fi
     # bash splits --sort=name into three words
@@ -20,6 +20,8 @@ _shapeproof() {
     derive:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     diff:--expect|diff:-e) COMPREPLY=($(compgen -f -- "$word")) ;;
     diff:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
+    infer:--table|infer:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    infer:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     inspect:--depth|inspect:-d) COMPREPLY=() ;;
     inspect:--sort|inspect:-s) COMPREPLY=($(compgen -W 'file name size' -- "$word")) ;;
     inspect:--filter|inspect:-f) COMPREPLY=() ;;
@@ -41,7 +43,7 @@ _shapeproof() {
     solve:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     tables:--table|tables:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     tables:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    help:help) COMPREPLY=($(compgen -W 'check derive diff inspect predict prove solve tables help ' -- "$word")) ;;
+    help:help) COMPREPLY=($(compgen -W 'check derive diff infer inspect predict prove solve tables help ' -- "$word")) ;;
     *)
         if [[ $word != -* ]]; then
             COMPREPLY=($(compgen -f -- "$word"))
@@ -51,6 +53,7 @@ _shapeproof() {
         check) words='--config= --set= --table= --vocabulary= --all --expect= --json --color= --help' ;;
         derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
         diff) words='--data --expect= --all --json --color= --help' ;;
+        infer) words='--table= --emit-config --all --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --json --color= --help' ;;
         predict) words='--config= --set= --table= --vocabulary= --all --formulas --json --color= --help' ;;
         prove) words='--claims= --table= --all --json --color= --help' ;;

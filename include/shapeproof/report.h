@@ -11,6 +11,7 @@
 #include "shapeproof/api.h"
 #include "shapeproof/check.h"
 #include "shapeproof/diff.h"
+#include "shapeproof/infer.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
@@ -102,6 +103,16 @@ SP_API char *sp_report_derive(const char *table, const struct sp_derivation *der
 /* What would give the total. `options` and `length` may be NULL. */
 SP_API char *sp_report_solve(const char *table, const struct sp_solutions *solutions,
                              const struct sp_report_options *options, size_t *length);
+
+struct sp_infer_options {
+    struct sp_report_options report;
+    bool all; /* text: one line per tensor that is not explained; otherwise such lines are collapsed over indices */
+};
+
+/* Table and hyper-parameters, what the file does not determine, what is not explained. `options` and `length` may be
+ * NULL. */
+SP_API char *sp_report_infer(const struct sp_inference *inference, const struct sp_infer_options *options,
+                             size_t *length);
 
 /* The tables of a set, one line each. `options` and `length` may be NULL. */
 SP_API char *sp_report_tables(const struct sp_tables *tables, const struct sp_report_options *options, size_t *length);

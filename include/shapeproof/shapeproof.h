@@ -11,6 +11,7 @@
 #include "shapeproof/dtype.h"
 #include "shapeproof/error.h"
 #include "shapeproof/expect.h"
+#include "shapeproof/infer.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"

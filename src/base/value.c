@@ -12,8 +12,8 @@
 
 const char *sp_value_kind(enum sp_value_type type)
 {
-    static const char *const names[] = {"absent",        "null",   "a truth value", "an integer",
-                                        "a real number", "a text", "a list",        "an object"};
+    static const char *const names[] = {"absent",        "null",   "unknown", "a truth value", "an integer",
+                                        "a real number", "a text", "a list",  "an object"};
     return names[type];
 }
 
@@ -63,6 +63,7 @@ void sp_value_json(struct sp_text *text, struct sp_value value)
     switch (value.type) {
     case SP_ABSENT:
     case SP_NULL:
+    case SP_UNKNOWN:
         sp_text_puts(text, "null");
         break;
     case SP_BOOL:

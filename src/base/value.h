@@ -13,8 +13,9 @@
 #include "base/text.h"
 
 enum sp_value_type {
-    SP_ABSENT, /* the key is not there at all; `string` names it */
-    SP_NULL,   /* the key is there and null; `string` names it */
+    SP_ABSENT,  /* the key is not there at all; `string` names it */
+    SP_NULL,    /* the key is there and null; `string` names it */
+    SP_UNKNOWN, /* to be found out; `string` names the key. Only while hyper-parameters are inferred */
     SP_BOOL,
     SP_INT,
     SP_REAL,
@@ -58,8 +59,8 @@ static inline struct sp_value sp_value_absent(const char *key)
 {
     return (struct sp_value){.type = SP_ABSENT, .string = key};
 }
-/* Neither absent nor null. */
-static inline bool sp_value_is_set(struct sp_value value) { return value.type > SP_NULL; }
+/* Neither absent nor null nor unknown. */
+static inline bool sp_value_is_set(struct sp_value value) { return value.type > SP_UNKNOWN; }
 
 /* "an integer", "a list", ... for messages. */
 const char *sp_value_kind(enum sp_value_type type);

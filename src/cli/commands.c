@@ -8,6 +8,7 @@
     X(check)                                                                                                           \
     X(derive)                                                                                                          \
     X(diff)                                                                                                            \
+    X(infer)                                                                                                           \
     X(inspect)                                                                                                         \
     X(predict)                                                                                                         \
     X(prove)                                                                                                           \

@@ -55,6 +55,19 @@ static bool only_holders(const char *prefix)
     return true;
 }
 
+void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp_text *text)
+{
+    const size_t strip = strlen(naming->strip);
+    struct sp_text bare = {0};
+    if (naming->drop_wrappers) {
+        unwrap(&bare, name);
+        name = bare.data;
+    }
+    sp_text_puts(text, naming->add);
+    sp_text_puts(text, name + (strncmp(name, naming->strip, strip) == 0 ? strip : 0));
+    sp_text_free(&bare);
+}
+
 /* ---- looking up under a naming ---- */
 
 size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *renaming)

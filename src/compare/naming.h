@@ -28,6 +28,9 @@ enum sp_renaming {
 struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
                                  const struct sp_prediction *prediction);
 
+/* Appends what a name of the file is under a naming. */
+void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp_text *text);
+
 /* Looks names up under a naming, first as they are. Keeps its scratch between calls. */
 struct sp_finder {
     const struct sp_naming *naming;

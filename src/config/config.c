@@ -75,8 +75,11 @@ static void rebuild(struct sp_config *config)
     struct sp_value root = config->file_root;
     for (size_t i = 0; i < config->setting_count; i++)
         root = with_path(&config->arena, root, config->settings[i].path, config->settings[i].value);
-    config->hyper =
-        (struct sp_hyper){root, file_name(config->path), config->overrides, config->setting_count, config->scope};
+    config->hyper = (struct sp_hyper){.root = root,
+                                      .from = file_name(config->path),
+                                      .overrides = config->overrides,
+                                      .override_count = config->setting_count,
+                                      .scope = config->scope};
 }
 
 static void add_setting(struct sp_config *config, struct sp_setting setting, const char *from)

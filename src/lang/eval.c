@@ -63,11 +63,17 @@ struct sp_meaning sp_meaning_of(const struct sp_env *env, const char *name)
     return (struct sp_meaning){.kind = SP_MEANS_KEY};
 }
 
-struct sp_value sp_view_get(const struct sp_view *view, const char *key)
+const struct sp_given *sp_view_given(const struct sp_view *view, const char *key)
 {
     for (size_t i = 0; i < view->given_count; i++)
-        if (strcmp(view->given[i].path, key) == 0) return view->given[i].value;
-    return sp_value_member(view->object, key);
+        if (strcmp(view->given[i].key, key) == 0) return &view->given[i];
+    return NULL;
+}
+
+struct sp_value sp_view_get(const struct sp_view *view, const char *key)
+{
+    const struct sp_given *given = sp_view_given(view, key);
+    return given ? given->value : sp_value_member(view->object, key);
 }
 
 bool sp_path_within(const char *path, const char *setting)
@@ -78,8 +84,8 @@ bool sp_path_within(const char *path, const char *setting)
 
 static const char *origin(const struct sp_eval *eval, const struct sp_view *view, const char *key, const char *path)
 {
-    for (size_t i = 0; i < view->given_count; i++)
-        if (strcmp(view->given[i].path, key) == 0) return view->given[i].from;
+    const struct sp_given *given = sp_view_given(view, key);
+    if (given) return given->from;
     for (size_t i = eval->hyper->override_count; i-- > 0;)
         if (sp_path_within(path, eval->hyper->overrides[i].path)) return eval->hyper->overrides[i].from;
     return eval->hyper->from;
@@ -114,9 +120,20 @@ static struct sp_value look_at(struct sp_eval *eval, struct sp_reading *reading,
     return value;
 }
 
-static struct sp_value read_key(struct sp_eval *eval, const struct sp_view *view, const char *key)
+static struct sp_value ask(const struct sp_eval *eval, const char *path)
 {
-    return look_at(eval, reading_of(eval, view->prefix, "", key), sp_view_get(view, key), view, key);
+    const struct sp_knowledge *knowledge = eval->hyper->knowledge;
+    return knowledge->ask(knowledge->context, path);
+}
+
+static bool read_key(struct sp_eval *eval, const struct sp_view *view, const char *key, struct sp_value *value)
+{
+    const struct sp_given *given = sp_view_given(view, key);
+    if (given && given->expr) return sp_eval(eval, given->env, given->expr, value);
+    struct sp_reading *reading = reading_of(eval, view->prefix, "", key);
+    *value = given || !eval->hyper->knowledge ? sp_view_get(view, key) : ask(eval, reading->path);
+    *value = look_at(eval, reading, *value, view, key);
+    return true;
 }
 
 static const char *path_of_name(struct sp_eval *eval, const struct sp_env *env, const char *name)
@@ -162,7 +179,7 @@ static bool eval_definition(struct sp_eval *eval, const struct sp_env *env, stru
 {
     const struct sp_definition *definition = meaning.definition;
     struct sp_env own = {.frame = env->frame, .defining = definition};
-    struct sp_cached *cached = meaning.local ? NULL : &env->frame->cache[meaning.index];
+    struct sp_cached *cached = meaning.local || !env->frame->cache ? NULL : &env->frame->cache[meaning.index];
     if (definition->is_function)
         return sp_eval_fail(eval, definition->span, "'%s' needs its arguments", definition->name);
     if (cached && cached->state == SP_CACHE_DONE) {
@@ -179,6 +196,16 @@ static bool eval_definition(struct sp_eval *eval, const struct sp_env *env, stru
     return good;
 }
 
+/* A parameter of a part, whose argument is worked out when it is asked for. */
+static bool eval_argument(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                          struct sp_value *value)
+{
+    struct sp_env own = *env;
+    if (sp_meaning_open(&own, &expr)) return sp_eval(eval, &own, expr, value);
+    *value = sp_value_absent(expr->name);
+    return true;
+}
+
 static bool eval_name(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
                       struct sp_value *value)
 {
@@ -188,14 +215,14 @@ static bool eval_name(struct sp_eval *eval, const struct sp_env *env, const stru
         *value = meaning.binding->value;
         return true;
     case SP_MEANS_PARAM:
+        if (!env->frame->params) return eval_argument(eval, env, expr, value);
         *value = env->frame->params[meaning.index];
         return true;
     case SP_MEANS_DEFINITION:
         return eval_definition(eval, env, meaning, value);
     case SP_MEANS_KEY:
         if (!sp_eval_spend(eval, expr->span, env->frame->view->object.count / 16)) return false;
-        *value = read_key(eval, env->frame->view, expr->name);
-        return true;
+        return read_key(eval, env->frame->view, expr->name, value);
     }
     return false;
 }
@@ -442,7 +469,7 @@ static bool fallback(struct sp_eval *eval, const struct sp_env *env, const struc
     struct sp_value first = sp_value_absent("");
     for (; last->kind == SP_EXPR_DEFAULT; last = last->args[1]) {
         if (!sp_eval(eval, env, last->args[0], value)) return false;
-        if (sp_value_is_set(*value)) return true;
+        if (sp_value_is_set(*value) || value->type == SP_UNKNOWN) return true;
         if (last == expr) first = *value;
     }
     if (!sp_eval(eval, env, last, value)) return false;
@@ -454,8 +481,12 @@ static bool fallback(struct sp_eval *eval, const struct sp_env *env, const struc
 static bool list(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
 {
     struct sp_value *items = sp_arena_array(eval->arena, expr->count, sizeof *items);
-    for (size_t i = 0; i < expr->count; i++)
-        if (!sp_eval_set(eval, env, expr->args[i], &items[i])) return false;
+    for (size_t i = 0; i < expr->count; i++) {
+        if (!sp_eval_known(eval, env, expr->args[i], &items[i])) return false;
+        if (items[i].type != SP_UNKNOWN) continue;
+        *value = items[i];
+        return true;
+    }
     *value = (struct sp_value){.type = SP_LIST, .count = expr->count, .items = items};
     return true;
 }
@@ -496,6 +527,7 @@ static bool member(struct sp_eval *eval, const struct sp_env *env, const struct 
         return sp_eval_fail(eval, expr->args[0]->span, "expected an object, found %s", sp_value_kind(object.type));
     const char *path = sp_eval_path(eval, env, expr);
     *value = sp_value_is_set(object) ? sp_value_member(object, expr->name) : object;
+    if (path && eval->hyper->knowledge) *value = ask(eval, path);
     if (path) *value = look_at(eval, reading_of(eval, path, "", ""), *value, env->frame->view, "");
     else if (!sp_value_is_set(*value)) value->string = expr->name;
     return true;
@@ -530,7 +562,7 @@ static bool call(struct sp_eval *eval, const struct sp_env *env, const struct sp
         return sp_eval_fail(eval, expr->span, "there is no function '%s'", expr->name);
     for (size_t i = 0; i < expr->count; i++) {
         if (!sp_eval(eval, env, expr->args[i], &args[i])) return false;
-        if (sp_value_is_set(args[i]) || expr->function->sees_absent) continue;
+        if (sp_value_is_set(args[i]) || (expr->function->sees_absent && args[i].type != SP_UNKNOWN)) continue;
         *value = args[i];
         return true;
     }
@@ -582,8 +614,7 @@ bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_exp
     return good;
 }
 
-/* What an unset expression got that from: the next thing to look at, in its own environment; false at the key. */
-static bool descend_name(struct sp_env *env, const struct sp_expr **expr)
+bool sp_meaning_open(struct sp_env *env, const struct sp_expr **expr)
 {
     const struct sp_meaning meaning = sp_meaning_of(env, (*expr)->name);
     const struct sp_frame *frame = env->frame;
@@ -607,10 +638,11 @@ static bool descend_name(struct sp_env *env, const struct sp_expr **expr)
 
 static bool holds(struct sp_value value) { return value.type == SP_BOOL ? value.boolean : value.integer != 0; }
 
+/* What an unset expression got that from: the next thing to look at, in its own environment; false at the key. */
 static bool descend(struct sp_eval *eval, struct sp_env *env, const struct sp_expr **expr)
 {
     struct sp_value value;
-    if ((*expr)->kind == SP_EXPR_NAME) return descend_name(env, expr);
+    if ((*expr)->kind == SP_EXPR_NAME) return sp_meaning_open(env, expr);
     for (size_t i = 0; i < (*expr)->count; i++) {
         if (!sp_eval(eval, env, (*expr)->args[i], &value)) return false;
         if (sp_value_is_set(value)) {
@@ -633,8 +665,15 @@ static struct sp_span place_of_key(struct sp_eval *eval, const struct sp_env *en
 
 bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
 {
+    return sp_eval_known(eval, env, expr, value) &&
+           (value->type != SP_UNKNOWN ||
+            sp_eval_fail(eval, expr->span, "the hyper-parameter '%s' is not known", value->string));
+}
+
+bool sp_eval_known(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+{
     if (!sp_eval(eval, env, expr, value)) return false;
-    if (sp_value_is_set(*value)) return true;
+    if (sp_value_is_set(*value) || value->type == SP_UNKNOWN) return true;
     if (!eval->first_missing) eval->first_missing = value->string;
     return sp_eval_fail(eval, place_of_key(eval, env, expr), "the hyper-parameter '%s' is %s", value->string,
                         value->type == SP_NULL ? "null" : "not set");

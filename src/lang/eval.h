@@ -41,11 +41,21 @@ struct sp_eval {
     unsigned depth;
 };
 
+/* A hyper-parameter that a table gives to one that it uses: `with key = expr`. */
+struct sp_given {
+    const char *key;
+    struct sp_value value;
+    const char *from;
+    /* When its value was not known yet: where it comes from. */
+    const struct sp_expr *expr;
+    const struct sp_env *env;
+};
+
 /* The configuration that a table reads: the whole one, or a sub-configuration, with values given by `with`. */
 struct sp_view {
     struct sp_value object;
-    const char *prefix;             /* "" or "text_config." */
-    const struct sp_reading *given; /* path is the bare key */
+    const char *prefix; /* "" or "text_config." */
+    const struct sp_given *given;
     size_t given_count;
 };
 
@@ -64,8 +74,8 @@ struct sp_frame {
     const char *group; /* NULL: the section's own name */
     bool optional;     /* every tensor is, because the use is */
     /* Only while the unit is expanded: there can be a frame for each expert of each layer. */
-    const struct sp_value *params; /* values, in the order of unit->params */
-    struct sp_cached *cache;       /* of unit->definitions */
+    const struct sp_value *params; /* values, in the order of unit->params; NULL: worked out each time */
+    struct sp_cached *cache;       /* of unit->definitions; NULL: worked out each time */
     const char *prefix;            /* in front of every name */
     const struct sp_env *user_env; /* in which param_exprs have their values; NULL: not used by another unit */
 };
@@ -90,6 +100,8 @@ struct sp_env {
 bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
 /* As sp_eval, and the value must be set, or of that kind. `what` is for the message: "the dimension". */
 bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
+/* As sp_eval_set, and an unknown value is good as well. */
+bool sp_eval_known(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
 bool sp_eval_bool(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, bool *value);
 bool sp_eval_int(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, const char *what,
                  int64_t *value);
@@ -116,8 +128,13 @@ struct sp_meaning {
 };
 
 struct sp_meaning sp_meaning_of(const struct sp_env *env, const char *name);
+/* What the definition or parameter that a name means is in turn: an expression, and its own environment. False for a
+ * key, an index, a function, and a parameter that nobody gave. */
+bool sp_meaning_open(struct sp_env *env, const struct sp_expr **expr);
 /* Whether a dotted path is that of a setting, or a member of it. */
 bool sp_path_within(const char *path, const char *setting);
+/* The value that a `with` gives to a key, or NULL. */
+const struct sp_given *sp_view_given(const struct sp_view *view, const char *key);
 /* The hyper-parameter of a view; absent (naming the key) when it is not there. Not recorded as read. */
 struct sp_value sp_view_get(const struct sp_view *view, const char *key);
 

@@ -180,10 +180,10 @@ static struct sp_view *open_view(struct expander *x, const struct sp_env *env, c
     *view = (struct sp_view){.object = outer->object, .prefix = outer->prefix};
     if (row->has_from && !open_object(x, env, row->from, view)) return NULL;
     const size_t inherited = row->has_from ? 0 : outer->given_count;
-    struct sp_reading *given = sp_arena_array(x->eval.arena, row->with_count + inherited, sizeof *given);
+    struct sp_given *given = sp_arena_array(x->eval.arena, row->with_count + inherited, sizeof *given);
     const char *from = sp_arena_printf(x->eval.arena, "table %s", env->frame->unit->name);
     for (size_t i = 0; i < row->with_count; i++) {
-        given[i] = (struct sp_reading){.path = row->with[i].name, .from = from};
+        given[i] = (struct sp_given){.key = row->with[i].name, .from = from};
         if (!sp_eval(&x->eval, env, row->with[i].expr, &given[i].value)) return NULL;
     }
     if (inherited) memcpy(given + row->with_count, outer->given, inherited * sizeof *given);

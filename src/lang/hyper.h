@@ -18,12 +18,19 @@ struct sp_scope {
     size_t most; /* tensors; more are an error */
 };
 
+/* What is known so far of hyper-parameters that are being inferred. It is asked in place of the configuration. */
+struct sp_knowledge {
+    struct sp_value (*ask)(void *context, const char *path); /* SP_UNKNOWN, naming the path, when it is not */
+    void *context;
+};
+
 struct sp_hyper {
     struct sp_value root; /* an object */
     const char *from;     /* "config.json": where all else comes from */
     const struct sp_override *overrides;
     size_t override_count;
-    const struct sp_scope *scope; /* NULL: the whole table */
+    const struct sp_scope *scope;         /* NULL: the whole table */
+    const struct sp_knowledge *knowledge; /* NULL: `root` is all there is */
 };
 
 #endif

@@ -25,8 +25,9 @@ src/lang/               lang         math base
 src/tables/             lang         -
 src/config/             config       lang base
 src/compare/            compare      config lang model base
+src/infer/              infer        compare config lang model base
 src/prove/              prove        config lang math base
-src/report/             report       prove compare config lang model base
+src/report/             report       prove infer compare config lang model base
 src/cli/                cli          -
 '
 # Foreign libraries stay behind the one room that wraps them.

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ * The lost configuration: which table explains a checkpoint, under which hyper-parameters. */
+#ifndef SHAPEPROOF_INFER_H
+#define SHAPEPROOF_INFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "shapeproof/api.h"
+#include "shapeproof/inventory.h"
+#include "shapeproof/prediction.h"
+#include "shapeproof/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sp_inferred {
+    const char *name;    /* "vocab_size", "text_config.hidden_size" */
+    const char *value;   /* as JSON */
+    bool determined;     /* with any other value the table would not explain the file */
+    const char *because; /* what told it, or why nothing could: "wte.weight, dimension 0" */
+};
+
+/* A table that was compared with the file. */
+struct sp_inference_candidate {
+    const char *table;
+    size_t explained; /* tensors of the file */
+    size_t missing;   /* tensors that it predicts and the file lacks */
+    bool same;        /* it says of this file what the chosen table says */
+};
+
+struct sp_inference; /* opaque */
+
+/* The table and hyper-parameters that explain most of a file; `table_name`: of that table alone, or NULL. NULL with
+ * SP_ERR_UNKNOWN when no table explains half of the tensors, SP_ERR_USAGE when there is no table of that name. The
+ * inventory and the tables must outlive the result. Deterministic; never reads tensor data. */
+SP_API struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                     const char *table_name, struct sp_error *error);
+SP_API void sp_inference_free(struct sp_inference *inference);
+
+/* All borrowed until sp_inference_free. */
+SP_API const struct sp_inventory *sp_inference_inventory(const struct sp_inference *inference);
+SP_API const char *sp_inference_table(const struct sp_inference *inference);
+/* The class that is written into the configuration, or "" when the table has no use for it. */
+SP_API const char *sp_inference_class(const struct sp_inference *inference);
+SP_API const struct sp_prediction *sp_inference_prediction(const struct sp_inference *inference);
+SP_API size_t sp_inference_count(const struct sp_inference *inference);
+SP_API struct sp_inferred sp_inference_get(const struct sp_inference *inference, size_t index);
+/* The tensors of the file that are as predicted, and those that are not (as indices of the inventory). Trainer state is
+ * in neither. */
+SP_API size_t sp_inference_explained(const struct sp_inference *inference);
+SP_API size_t sp_inference_unexplained_count(const struct sp_inference *inference);
+SP_API size_t sp_inference_unexplained(const struct sp_inference *inference, size_t index);
+/* The predicted tensors that the file lacks (as indices of the prediction). */
+SP_API size_t sp_inference_missing_count(const struct sp_inference *inference);
+SP_API size_t sp_inference_missing(const struct sp_inference *inference, size_t index);
+/* The tables that came close, the chosen one first. */
+SP_API size_t sp_inference_candidate_count(const struct sp_inference *inference);
+SP_API struct sp_inference_candidate sp_inference_candidate(const struct sp_inference *inference, size_t index);
+/* A config.json that predicts the same: model_type, architectures and the hyper-parameters. */
+SP_API const char *sp_inference_config(const struct sp_inference *inference);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

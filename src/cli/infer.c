@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof infer: the table and the hyper-parameters that explain a checkpoint which came without any. */
+#include <string.h>
+
+#include "cli/subject.h"
+
+static const struct cli_option options[] = {
+    CLI_OPTION_TABLE,
+    {.name = "emit-config", .letter = 'E', .help = "write a config.json instead, which check accepts"},
+    {.name = "all",
+     .letter = 'a',
+     .help = "one line per tensor that is not explained, none collapsed over its indices"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_COLOR,
+    CLI_OPTION_END,
+};
+
+static const struct cli_example examples[] = {
+    {"shapeproof infer model.safetensors", "what is this?"},
+    {"shapeproof infer model.pt --emit-config > config.json", "the configuration that was lost"},
+    {"shapeproof infer model.pt --table mistral", "as this table sees it"},
+    {NULL, NULL},
+};
+
+static bool explains_all(const struct sp_inference *inference)
+{
+    return !sp_inference_unexplained_count(inference) && !sp_inference_missing_count(inference);
+}
+
+static int report(const struct cli_args *args, const struct sp_inference *inference)
+{
+    const struct sp_infer_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
+    size_t length;
+    if (cli_flag(args, "emit-config")) {
+        const char *config = sp_inference_config(inference);
+        fwrite(config, 1, strlen(config), stdout);
+    } else {
+        char *text = sp_report_infer(inference, &how, &length);
+        cli_put_report(text, length);
+    }
+    return explains_all(inference) ? CLI_OK : CLI_DIFFERS;
+}
+
+static int infer(const struct cli_args *args, const struct sp_inventory *inventory)
+{
+    struct cli_subject subject;
+    struct sp_error error = {0};
+    int status = cli_subject_open_tables(&subject, args);
+    if (status == CLI_OK) {
+        struct sp_inference *inference = sp_infer(inventory, subject.tables, subject.table_name, &error);
+        status = inference ? report(args, inference) : (int)error.status;
+        if (!inference) cli_error(&error);
+        sp_inference_free(inference);
+    }
+    cli_subject_close(&subject);
+    return status;
+}
+
+static int run(const struct cli_args *args)
+{
+    const char *path = args->operands[0];
+    struct sp_error error = {0};
+    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    if (!inventory) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    const int status = infer(args, inventory);
+    for (size_t i = 0; i < sp_inventory_warning_count(inventory) && !cli_flag(args, "json"); i++)
+        cli_warning(path, sp_inventory_warning(inventory, i));
+    sp_inventory_close(inventory);
+    return status;
+}
+
+const struct cli_command cli_infer = {
+    .name = "infer",
+    .summary = "find the table and the hyper-parameters that explain a checkpoint",
+    .operands = "PATH",
+    .description =
+        "Reads the checkpoint at PATH (a file, a directory, or an index) and no configuration. Finds the table whose "
+        "names fit, and the hyper-parameters for which it predicts these tensors: each from a dimension, from the "
+        "numbers in names, from what is there and what is not. The result is verified by a whole prediction, and only "
+        "what that says counts. Only headers are read.\n"
+        "\n"
+        "The first line is the table and how many tensors it explains. Each hyper-parameter comes with what told it. "
+        "What the file does not determine, such as how many heads share a projection, is listed apart: there the "
+        "default or a usual value is taken. Tables that say the same of this file are named.\n"
+        "\n"
+        "The exit status is 0 when every tensor is explained and none is missing, 1 when some are not, 5 when no table "
+        "explains half of them.",
+    .least = 1,
+    .most = 1,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ * One table held against the file: deduce, guess what is left, predict, compare. Only what the comparison with a whole
+ * prediction says counts in the end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/guess.h"
+#include "infer/infer.h"
+
+enum { MAX_GUESSES = 40, MAX_PREMISES = 3, MAX_TEXTS = 12 };
+
+static void count(struct sp_attempt *attempt, const struct sp_inventory *inventory)
+{
+    const struct sp_match *match = &attempt->match;
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+        const enum sp_difference difference = sp_match_tensor(match, i);
+        if (difference == SP_STATE) continue;
+        if (sp_is_error(difference)) attempt->unexplained++;
+        else attempt->explained++;
+    }
+    for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++)
+        attempt->missing += sp_match_predicted(match, i) == SP_MISSING;
+}
+
+static void verify(struct sp_attempt *attempt, const struct sp_inventory *inventory)
+{
+    struct sp_error error = {0};
+    const struct sp_scope scope = {.most = 4 * sp_inventory_count(inventory) + 10000};
+    sp_config_limit(attempt->config, &scope);
+    attempt->prediction = sp_predict(attempt->tables, attempt->table->name, attempt->config, &error);
+    sp_config_limit(attempt->config, NULL);
+    if (!attempt->prediction) return;
+    attempt->naming = sp_naming_infer(&attempt->outline.arena, inventory, attempt->prediction);
+    sp_match_init(&attempt->match, inventory, attempt->prediction, &attempt->naming);
+    count(attempt, inventory);
+}
+
+/* ---- trying ---- */
+
+/* What is tried out before anything is deduced: which of several parts with the same names the table uses. */
+struct premise {
+    const char *key;
+    struct sp_value value;
+    const struct premise *next;
+};
+
+struct trial {
+    const struct sp_tables *tables;
+    const struct sp_unit *table;
+    const char *class;
+    const struct sp_shapes *shapes;
+};
+
+static struct sp_attempt *try_under(const struct trial *trial, const struct premise *premises, size_t count);
+
+static struct sp_attempt *better_of(struct sp_attempt *a, struct sp_attempt *b)
+{
+    struct sp_attempt *worse = a && b && sp_attempt_is_better(b, a) ? a : b;
+    struct sp_attempt *better = worse == a ? b : a;
+    if (a && b) sp_attempt_free(worse);
+    return better ? better : worse;
+}
+
+/* The value of the key under which the file is explained best. */
+static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduction *deduction, const char *key,
+                                     const struct premise *premises, size_t count)
+{
+    struct sp_value texts[MAX_TEXTS];
+    const size_t text_count = sp_guess_texts(deduction, key, texts, MAX_TEXTS);
+    struct sp_attempt *best = NULL;
+    for (size_t i = 0; i < text_count; i++) {
+        const struct premise premise = {key, texts[i], premises};
+        best = better_of(best, try_under(trial, &premise, count + 1));
+    }
+    return best;
+}
+
+static void tell_premises(struct sp_known *known, const struct premise *premises)
+{
+    known->clue = (struct sp_clue){.kind = SP_CLUE_GUESS, .name = ""};
+    known->touched = 0;
+    for (; premises; premises = premises->next) {
+        const struct sp_want want = sp_want_value(premises->value);
+        sp_known_tell(known, sp_arena_string(known->arena, premises->key), &want);
+    }
+}
+
+/* Deduces, and guesses where that leads no further. */
+static void infer(struct sp_deduction *deduction)
+{
+    sp_deduce(deduction, SP_RIVALS_LATER);
+    for (int i = 0; i < MAX_GUESSES && sp_guess(deduction); i++) sp_deduce(deduction, SP_RIVALS_LATER);
+    sp_guess_rest(deduction);
+}
+
+static struct sp_attempt *try_under(const struct trial *trial, const struct premise *premises, size_t count)
+{
+    struct sp_attempt *attempt = sp_realloc(NULL, 1, sizeof *attempt), *other = NULL;
+    struct sp_deduction deduction;
+    *attempt = (struct sp_attempt){.tables = trial->tables, .table = trial->table, .class = trial->class};
+    sp_outline_init(&attempt->outline, trial->table, trial->class);
+    tell_premises(&attempt->outline.known, premises);
+    sp_deduction_init(&deduction, &attempt->outline, trial->shapes);
+    sp_deduce(&deduction, SP_RIVALS_OPTIONAL);
+    const char *key = count < MAX_PREMISES ? sp_rivals_lack(&deduction) : NULL;
+    if (key) other = try_values(trial, &deduction, key, premises, count);
+    if (!other) {
+        infer(&deduction);
+        attempt->config = sp_known_config(&attempt->outline);
+        verify(attempt, trial->shapes->inventory);
+    }
+    sp_deduction_free(&deduction);
+    if (other) sp_attempt_free(attempt);
+    return other ? other : attempt;
+}
+
+struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, const struct sp_unit *table, const char *class,
+                                  const struct sp_shapes *shapes)
+{
+    const struct trial trial = {tables, table, class, shapes};
+    return try_under(&trial, NULL, 0);
+}
+
+void sp_attempt_free(struct sp_attempt *attempt)
+{
+    if (!attempt) return;
+    if (attempt->prediction) sp_match_free(&attempt->match);
+    sp_prediction_free(attempt->prediction);
+    sp_config_free(attempt->config);
+    sp_outline_free(&attempt->outline);
+    free(attempt);
+}
+
+/* ---- comparing ---- */
+
+bool sp_attempt_explains_all(const struct sp_attempt *attempt)
+{
+    return attempt->prediction && !attempt->unexplained && !attempt->missing;
+}
+
+/* How many tables the table builds on: of equals the plainest is the best. */
+static size_t extends_depth(const struct sp_attempt *attempt)
+{
+    size_t depth = 0;
+    for (const struct sp_unit *unit = attempt->table; unit && unit->parent_name && depth < 16; depth++)
+        unit = sp_tables_unit(attempt->tables, unit->parent_name);
+    return depth;
+}
+
+bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b)
+{
+    if (!a->prediction || !b->prediction) return a->prediction && !b->prediction;
+    if (a->unexplained != b->unexplained) return a->unexplained < b->unexplained;
+    if (a->missing != b->missing) return a->missing < b->missing;
+    if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
+    const size_t depth_a = extends_depth(a), depth_b = extends_depth(b);
+    return depth_a != depth_b ? depth_a < depth_b : a->outline.known.guesses < b->outline.known.guesses;
+}
+
+/* Whether the file has the tensor, under whatever name. */
+static bool is_there(const struct sp_attempt *attempt, const char *name)
+{
+    const size_t predicted = sp_prediction_find(attempt->prediction, name);
+    if (predicted != SP_NONE) return attempt->match.tensor_of[predicted] != SP_NONE;
+    return sp_inventory_find(attempt->match.inventory, name) != SP_NONE;
+}
+
+/* It need not be there. */
+static bool is_excused(const struct sp_predicted *tensor) { return tensor->optional || tensor->same_as != SP_NONE; }
+
+/* Of a tensor that is not there its shape says nothing. */
+static bool says_the_same(const struct sp_predicted *a, const struct sp_predicted *b, bool there)
+{
+    if (!there) return is_excused(a) == is_excused(b);
+    return (a->same_as == SP_NONE) == (b->same_as == SP_NONE) && a->rank == b->rank &&
+           (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+}
+
+/* Whether b says of the file whatever a says of it. */
+static bool contains(const struct sp_prediction *b, const struct sp_prediction *a, const struct sp_attempt *attempt)
+{
+    for (size_t i = 0; i < sp_prediction_count(a); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(a, i);
+        const size_t other = sp_prediction_find(b, tensor->name);
+        const bool there = is_there(attempt, tensor->name);
+        if (other == SP_NONE ? there || !is_excused(tensor)
+                             : !says_the_same(tensor, sp_prediction_tensor(b, other), there))
+            return false;
+    }
+    return true;
+}
+
+bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b,
+                          const struct sp_attempt *attempt)
+{
+    return a && b && contains(a, b, attempt) && contains(b, a, attempt);
+}

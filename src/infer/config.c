@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * What was told in pieces, put together as a configuration. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/infer.h"
+#include "lang/functions.h"
+
+static bool is_item(const char *path) { return strchr(path, '[') != NULL; }
+
+static bool all_equal(struct sp_value list)
+{
+    for (size_t i = 1; i < list.count; i++)
+        if (!sp_values_equal(list.items[i], list.items[0])) return false;
+    return list.count > 0;
+}
+
+/* Of items that nothing is known of, each is as the one before; of a list that was only counted, they are counted up.
+ */
+static struct sp_value filled(struct sp_arena *arena, struct sp_value list)
+{
+    struct sp_value *items = sp_arena_array(arena, list.count, sizeof *items);
+    for (size_t i = 0; i < list.count; i++) {
+        items[i] = list.items[i];
+        if (sp_value_is_set(items[i])) continue;
+        items[i] = i && sp_value_is_set(list.items[i - 1]) ? items[i - 1] : sp_value_int((int64_t)i);
+    }
+    return (struct sp_value){.type = SP_LIST, .count = list.count, .items = items};
+}
+
+static struct sp_value put_together(struct sp_outline *outline, const struct sp_fact *fact)
+{
+    const struct sp_value value = sp_known_value(&outline->known, fact->path);
+    if (value.type != SP_LIST) return value;
+    if (fact->scalar && all_equal(value) && sp_value_is_set(value.items[0])) return value.items[0];
+    return fact->item_count || fact->length != SIZE_MAX ? filled(&outline->arena, value) : value;
+}
+
+/* ---- as a file ---- */
+
+static void put_value(struct sp_text *text, struct sp_value value, size_t indent)
+{
+    if (value.type != SP_OBJECT) {
+        sp_value_json(text, value);
+        return;
+    }
+    sp_text_puts(text, "{");
+    for (size_t i = 0; i < value.count; i++) {
+        sp_text_puts(text, i ? ",\n" : "\n");
+        sp_text_pad(text, indent + 2);
+        sp_text_json(text, value.members[i].key);
+        sp_text_puts(text, ": ");
+        put_value(text, value.members[i].value, indent + 2);
+    }
+    sp_text_puts(text, "\n");
+    sp_text_pad(text, indent);
+    sp_text_puts(text, "}");
+}
+
+const char *sp_known_config_text(struct sp_arena *arena, const struct sp_config *config)
+{
+    struct sp_text text = {0};
+    put_value(&text, sp_config_hyper(config)->root, 0);
+    sp_text_puts(&text, "\n");
+    const char *kept = sp_arena_copy(arena, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
+}
+
+/* ---- as a configuration ---- */
+
+struct sp_config *sp_known_config(struct sp_outline *outline)
+{
+    struct sp_config *config = sp_config_new();
+    const struct sp_unit *table = outline->table;
+    sp_known_close_lists(&outline->known);
+    if (table->model_type_count)
+        sp_config_set_value(config, "model_type", sp_value_string(table->model_types[0]), "inferred");
+    for (size_t i = 0; i < outline->known.count; i++) {
+        const struct sp_fact *fact = &outline->known.facts[i];
+        if (is_item(fact->path)) continue;
+        const struct sp_value value = put_together(outline, fact);
+        if (sp_value_is_set(value) || value.type == SP_NULL) sp_config_set_value(config, fact->path, value, "inferred");
+    }
+    return config;
+}

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT
+ * The questions that a file answers, and how each is put to the table. */
+#include "infer/deduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/invert.h"
+
+enum { MAX_ROUNDS = 40, MAX_OUTER = 3 };
+
+static struct sp_sighting *sighting_of(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    return &deduction->sights.of[question->line];
+}
+
+static struct sp_value value_of(struct sp_deduction *deduction, const struct sp_env *env, const struct sp_expr *expr)
+{
+    struct sp_value value;
+    return sp_outline_eval(deduction->outline, env, expr, &value) ? value : sp_value_absent("");
+}
+
+static bool is_unknown(struct sp_value value) { return value.type == SP_UNKNOWN; }
+
+static bool is_truth(struct sp_value value) { return value.type == SP_BOOL || value.type == SP_INT; }
+
+static bool is_false(struct sp_value value)
+{
+    return value.type == SP_BOOL ? !value.boolean : value.type == SP_INT && !value.integer;
+}
+
+/* ---- why something is not there ---- */
+
+/* The conditions of a tensor that is not there: at least one of them is not met. */
+struct excuse {
+    bool holds;     /* one is known not to be met */
+    bool broken;    /* one cannot be worked out */
+    size_t unknown; /* how many of them might be the one; of these the last: */
+    const struct sp_expr *expr;
+    const struct sp_env *env;
+    struct sp_want want;
+    const char *lacks; /* the key that the first of them needs */
+};
+
+static void may_be(struct excuse *excuse, const struct sp_env *env, const struct sp_expr *expr, struct sp_value want,
+                   struct sp_value value)
+{
+    if (!excuse->unknown) excuse->lacks = value.string;
+    excuse->unknown++;
+    excuse->expr = expr;
+    excuse->env = env;
+    excuse->want = sp_want_value(want);
+}
+
+static void excuse_by_provisos(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
+{
+    for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
+        const struct sp_value value = value_of(deduction, proviso->env, proviso->expr);
+        if (is_unknown(value)) may_be(excuse, proviso->env, proviso->expr, sp_value_bool(false), value);
+        else if (is_false(value)) excuse->holds = true;
+        else if (!is_truth(value)) excuse->broken = true;
+    }
+}
+
+/* What is tied to a tensor that is there need not be stored. */
+static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
+{
+    if (!line->tie || sp_shapes_find(deduction->sights.shapes, line->tie) == SP_NONE) return;
+    if (!line->row->tie_condition) {
+        excuse->holds = true;
+        return;
+    }
+    const struct sp_value value = value_of(deduction, line->env, line->row->tie_condition);
+    if (is_unknown(value)) may_be(excuse, line->env, line->row->tie_condition, sp_value_bool(true), value);
+    else if (!is_truth(value)) excuse->broken = true;
+    else if (!is_false(value)) excuse->holds = true;
+}
+
+/* A loop may have no turns. That is only considered when nothing else can be the reason. */
+static void excuse_by_loops(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
+{
+    const size_t others = excuse->unknown;
+    for (struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
+        const struct sp_value first = value_of(deduction, loop->env, loop->clause->first);
+        const struct sp_value last = value_of(deduction, loop->env, loop->clause->last);
+        if (first.type == SP_INT && last.type == SP_INT && last.integer < first.integer) excuse->holds = true;
+        if (first.type == SP_INT && is_unknown(last) && !others)
+            may_be(excuse, loop->env, loop->clause->last, sp_value_int(first.integer - 1), last);
+    }
+}
+
+static struct excuse excuse_for(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    const struct sp_line *line = sighting_of(deduction, question)->line;
+    struct excuse excuse = {.holds = false};
+    if (question->loop) sp_loop_enter(question->loop, question->turn);
+    excuse_by_provisos(deduction, line, &excuse);
+    excuse_by_tie(deduction, line, &excuse);
+    excuse_by_loops(deduction, line, &excuse);
+    return excuse;
+}
+
+static enum sp_answer ask_missing(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    const struct excuse excuse = excuse_for(deduction, question);
+    enum sp_answer answer = SP_OPEN;
+    if (excuse.broken) answer = SP_CONTRADICTS;
+    else if (excuse.holds) answer = SP_HOLDS;
+    else if (!excuse.unknown) answer = SP_CONTRADICTS;
+    else if (excuse.unknown == 1) answer = sp_invert(deduction->outline, excuse.env, excuse.expr, &excuse.want);
+    if (question->loop) sp_loop_leave(question->loop);
+    return answer;
+}
+
+/* ---- the expression that a question is about, and what it is to be ---- */
+
+static bool is_shared(const struct sp_inventory *inventory, size_t tensor)
+{
+    if (!sp_inventory_tensor(inventory, tensor)->storage) return false;
+    if (sp_inventory_tensor(inventory, tensor)->same_as != SP_NONE) return true;
+    for (size_t i = tensor + 1; i < sp_inventory_count(inventory); i++)
+        if (sp_inventory_tensor(inventory, i)->same_as == tensor) return true;
+    return false;
+}
+
+static struct sp_want want_of(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    const struct sp_shapes *shapes = deduction->sights.shapes;
+    const struct sp_named *named = &shapes->named[question->named];
+    switch (question->kind) {
+    case SP_ASK_DIMENSION:
+        return sp_want_value(
+            sp_value_int((int64_t)sp_inventory_tensor(shapes->inventory, named->tensor)->shape[question->place]));
+    case SP_ASK_NUMBER:
+        return sp_want_value(sp_value_int((int64_t)named->numbers[question->place]));
+    case SP_ASK_TIED:
+        return sp_want_value(sp_value_bool(is_shared(shapes->inventory, named->tensor)));
+    case SP_ASK_FIRST:
+    case SP_ASK_LAST:
+        return sp_want_value(sp_value_int(question->turn));
+    default:
+        return sp_want_value(sp_value_bool(true));
+    }
+}
+
+static const struct sp_expr *expression_of(struct sp_deduction *deduction, const struct sp_question *question,
+                                           struct sp_env *env)
+{
+    const struct sp_line *line = &deduction->outline->lines[question->line];
+    *env = (struct sp_env){.frame = deduction->outline->frame};
+    switch (question->kind) {
+    case SP_ASK_REQUIRED:
+        return deduction->outline->table->requirements[question->place].condition;
+    case SP_ASK_DIMENSION:
+        *env = *line->env;
+        return line->row->shape[question->place];
+    case SP_ASK_PRESENT:
+        *env = *question->proviso->env;
+        return question->proviso->expr;
+    case SP_ASK_TIED:
+        *env = *line->env;
+        return line->row->tie_condition;
+    case SP_ASK_NUMBER:
+        *env = *line->holes[question->place].env;
+        return line->holes[question->place].expr;
+    case SP_ASK_FIRST:
+    case SP_ASK_LAST:
+        *env = *question->loop->env;
+        return question->kind == SP_ASK_FIRST ? question->loop->clause->first : question->loop->clause->last;
+    case SP_ASK_MISSING:
+        break;
+    }
+    return NULL;
+}
+
+static void set_clue(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    static const enum sp_clue_kind kinds[] = {
+        [SP_ASK_REQUIRED] = SP_CLUE_REQUIRED, [SP_ASK_DIMENSION] = SP_CLUE_DIMENSION,
+        [SP_ASK_PRESENT] = SP_CLUE_PRESENT,   [SP_ASK_MISSING] = SP_CLUE_MISSING,
+        [SP_ASK_TIED] = SP_CLUE_TIE,          [SP_ASK_NUMBER] = SP_CLUE_INDICES,
+        [SP_ASK_FIRST] = SP_CLUE_INDICES,     [SP_ASK_LAST] = SP_CLUE_INDICES,
+    };
+    struct sp_clue clue = {.kind = kinds[question->kind], .name = "", .dimension = question->place};
+    if (question->kind == SP_ASK_MISSING) clue.name = deduction->outline->lines[question->line].shown;
+    else if (question->kind != SP_ASK_REQUIRED)
+        clue.name = sp_sighting_tensor(&deduction->sights, question->named)->name;
+    if (question->kind == SP_ASK_TIED && !want_of(deduction, question).value.boolean) clue.kind = SP_CLUE_PRESENT;
+    deduction->outline->known.clue = clue;
+}
+
+enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    struct sp_env env;
+    set_clue(deduction, question);
+    deduction->outline->known.touched = 0;
+    if (question->kind == SP_ASK_MISSING) return ask_missing(deduction, question);
+    const struct sp_want want = want_of(deduction, question);
+    const bool inside = question->kind != SP_ASK_REQUIRED;
+    const struct sp_sighting *sighting = sighting_of(deduction, question);
+    if (inside) sp_sighting_enter(&deduction->sights, sighting, question->named);
+    const struct sp_expr *expr = expression_of(deduction, question, &env);
+    const enum sp_answer answer = sp_invert(deduction->outline, &env, expr, &want);
+    if (inside) sp_loop_leave(sighting->line->loop);
+    return answer;
+}
+
+const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    struct sp_env env;
+    const char *lacks = NULL;
+    if (question->kind == SP_ASK_MISSING) {
+        lacks = excuse_for(deduction, question).lacks;
+        if (question->loop) sp_loop_leave(question->loop);
+        return lacks;
+    }
+    const bool inside = question->kind != SP_ASK_REQUIRED;
+    const struct sp_sighting *sighting = sighting_of(deduction, question);
+    if (inside) sp_sighting_enter(&deduction->sights, sighting, question->named);
+    const struct sp_expr *expr = expression_of(deduction, question, &env);
+    const struct sp_value value = value_of(deduction, &env, expr);
+    if (inside) sp_loop_leave(sighting->line->loop);
+    return is_unknown(value) && *value.string ? value.string : NULL;
+}
+
+/* ---- posing them ---- */
+
+static void pose(struct sp_deduction *deduction, struct sp_question question)
+{
+    const enum sp_answer answer = sp_ask(deduction, &question);
+    deduction->contradictions += answer == SP_CONTRADICTS;
+    if (answer != SP_OPEN) return;
+    SP_GROW(deduction->open, deduction->open_count, deduction->open_capacity);
+    deduction->open[deduction->open_count++] = question;
+}
+
+static void pose_required(struct sp_deduction *deduction)
+{
+    for (size_t i = 0; i < deduction->outline->table->requirement_count; i++)
+        pose(deduction, (struct sp_question){.kind = SP_ASK_REQUIRED, .place = i});
+}
+
+/* A number such as {L + 1}: told by a name that no other tensor of the pattern has. */
+static void pose_number(struct sp_deduction *deduction, size_t line)
+{
+    const struct sp_sighting *sighting = &deduction->sights.of[line];
+    if (sighting->count == 1)
+        pose(deduction,
+             (struct sp_question){
+                 .kind = SP_ASK_NUMBER, .line = line, .named = sighting->named[0], .place = sighting->unknown});
+}
+
+/* Lines under the same condition say the same of it: only the first one is asked. */
+static bool is_asked_by(size_t *asked, const struct sp_proviso *proviso, size_t line)
+{
+    if (asked[proviso->number] == SP_NONE) asked[proviso->number] = line;
+    return asked[proviso->number] == line;
+}
+
+static void pose_tensor(struct sp_deduction *deduction, size_t line, size_t named)
+{
+    const struct sp_line *of = &deduction->outline->lines[line];
+    for (size_t d = 0; d < of->row->rank; d++)
+        pose(deduction, (struct sp_question){.kind = SP_ASK_DIMENSION, .line = line, .named = named, .place = d});
+    for (const struct sp_proviso *proviso = of->proviso; proviso && !deduction->sights.of[line].is_rival;
+         proviso = proviso->outer)
+        if (is_asked_by(deduction->present, proviso, line))
+            pose(deduction,
+                 (struct sp_question){.kind = SP_ASK_PRESENT, .line = line, .named = named, .proviso = proviso});
+}
+
+static bool same_shape(const struct sp_deduction *deduction, size_t a, size_t b)
+{
+    const struct sp_tensor *left = sp_sighting_tensor(&deduction->sights, a);
+    const struct sp_tensor *right = sp_sighting_tensor(&deduction->sights, b);
+    return left->rank == right->rank &&
+           (!left->rank || memcmp(left->shape, right->shape, left->rank * sizeof *left->shape) == 0);
+}
+
+/* One tensor speaks for all of its line, unless it depends on an index: then the first of each turn of the outermost
+ * loop, and each whose shape is another than that of the one before. */
+static void pose_present(struct sp_deduction *deduction, size_t line)
+{
+    const struct sp_sighting *sighting = &deduction->sights.of[line];
+    const struct sp_loop *loop = sp_line_outermost(sighting->line);
+    int64_t turn = -1;
+    for (size_t i = 0; i < sighting->count && (i == 0 || sighting->indexed); i++) {
+        const size_t named = sighting->named[i];
+        const int64_t own = loop ? sp_sighting_turn(&deduction->sights, sighting, loop, named) : -1;
+        if (i && own == turn && same_shape(deduction, named, sighting->named[i - 1])) continue;
+        turn = own;
+        pose_tensor(deduction, line, named);
+    }
+    if (sighting->line->row->tie_condition && !sighting->is_rival)
+        pose(deduction, (struct sp_question){.kind = SP_ASK_TIED, .line = line, .named = sighting->named[0]});
+}
+
+/* ---- loops ---- */
+
+/* The turns of a loop that the tensors of a line tell of, for one turn of the loops around it. */
+struct span {
+    struct sp_loop *loop;
+    int64_t outer[MAX_OUTER];
+    int64_t first, last;
+    size_t line, named;
+};
+
+struct spans {
+    struct span *list;
+    size_t count, capacity;
+};
+
+/* Whether its tensors are there in each turn: then the last one of them is the last turn. */
+static bool tells_of(struct sp_deduction *deduction, const struct sp_line *line, const struct sp_loop *loop)
+{
+    for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer)
+        if (sp_depends_on(deduction->outline, proviso->env, proviso->expr, loop)) return false;
+    return true;
+}
+
+static void add_turn(struct spans *spans, struct span turn)
+{
+    struct span *last = spans->count ? &spans->list[spans->count - 1] : NULL;
+    if (last && last->loop == turn.loop && last->line == turn.line &&
+        memcmp(last->outer, turn.outer, sizeof turn.outer) == 0) {
+        if (turn.first < last->first) last->first = turn.first;
+        if (turn.last > last->last) last->last = turn.last;
+        return;
+    }
+    SP_GROW(spans->list, spans->count, spans->capacity);
+    spans->list[spans->count++] = turn;
+}
+
+static void collect_spans(struct sp_deduction *deduction, struct spans *spans, size_t line, struct sp_loop *loop)
+{
+    const struct sp_sightings *sights = &deduction->sights;
+    const struct sp_sighting *sighting = &sights->of[line];
+    for (size_t i = 0; i < sighting->count; i++) {
+        const size_t named = sighting->named[i];
+        const int64_t own = sp_sighting_turn(sights, sighting, loop, named);
+        struct span turn = {.loop = loop, .first = own, .last = own, .line = line, .named = named};
+        size_t depth = 0;
+        for (struct sp_loop *outer = loop->outer; outer && depth < MAX_OUTER; outer = outer->outer)
+            turn.outer[depth++] = sp_sighting_turn(sights, sighting, outer, named);
+        if (own >= 0) add_turn(spans, turn);
+    }
+}
+
+static int compare_spans(const void *left, const void *right)
+{
+    const struct span *a = left, *b = right;
+    if (a->loop != b->loop) return a->loop->number < b->loop->number ? -1 : 1;
+    for (size_t i = MAX_OUTER; i-- > 0;)
+        if (a->outer[i] != b->outer[i]) return a->outer[i] < b->outer[i] ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static bool same_turns(const struct span *a, const struct span *b)
+{
+    return a->loop == b->loop && memcmp(a->outer, b->outer, sizeof a->outer) == 0;
+}
+
+/* All lines of a loop together tell where it begins and ends. */
+static void pose_spans(struct sp_deduction *deduction, struct spans *spans)
+{
+    if (spans->count) qsort(spans->list, spans->count, sizeof *spans->list, compare_spans);
+    for (size_t i = 0, next; i < spans->count; i = next) {
+        struct span all = spans->list[i];
+        for (next = i + 1; next < spans->count && same_turns(&all, &spans->list[next]); next++) {
+            if (spans->list[next].first < all.first) all.first = spans->list[next].first;
+            if (spans->list[next].last > all.last) all.last = spans->list[next].last;
+        }
+        struct sp_question question = {.line = all.line, .named = all.named, .loop = all.loop};
+        question.kind = SP_ASK_FIRST;
+        question.turn = all.first;
+        pose(deduction, question);
+        question.kind = SP_ASK_LAST;
+        question.turn = all.last;
+        pose(deduction, question);
+    }
+}
+
+static void pose_loops(struct sp_deduction *deduction)
+{
+    struct spans spans = {0};
+    for (size_t i = 0; i < deduction->outline->count; i++) {
+        const struct sp_sighting *sighting = &deduction->sights.of[i];
+        if (!sp_sighting_is_owner(&deduction->sights, i) || sighting->unknown != SIZE_MAX) continue;
+        for (struct sp_loop *loop = sighting->line->loop; loop && sighting->count; loop = loop->outer)
+            if (tells_of(deduction, sighting->line, loop)) collect_spans(deduction, &spans, i, loop);
+    }
+    pose_spans(deduction, &spans);
+    free(spans.list);
+}
+
+/* ---- what is missing ---- */
+
+static bool is_there(const struct sp_deduction *deduction, size_t line)
+{
+    if (deduction->sights.of[line].count) return true;
+    for (size_t i = line + 1; i < deduction->outline->count && deduction->outline->lines[i].old_of == line; i++)
+        if (deduction->sights.of[i].count) return true;
+    return false;
+}
+
+/* The turns of the outermost loop without tensors. */
+static void pose_missing_turns(struct sp_deduction *deduction, size_t line, struct sp_loop *loop)
+{
+    enum { MAX_TURNS = 10000 };
+    const struct sp_sighting *sighting = &deduction->sights.of[line];
+    const struct sp_value first = value_of(deduction, loop->env, loop->clause->first);
+    const struct sp_value last = value_of(deduction, loop->env, loop->clause->last);
+    size_t next = 0;
+    if (first.type != SP_INT || last.type != SP_INT || last.integer - first.integer > MAX_TURNS) return;
+    for (int64_t turn = first.integer; turn <= last.integer; turn++) {
+        while (next < sighting->count &&
+               sp_sighting_turn(&deduction->sights, sighting, loop, sighting->named[next]) < turn)
+            next++;
+        if (next < sighting->count &&
+            sp_sighting_turn(&deduction->sights, sighting, loop, sighting->named[next]) == turn)
+            continue;
+        pose(deduction, (struct sp_question){.kind = SP_ASK_MISSING, .line = line, .loop = loop, .turn = turn});
+    }
+}
+
+static void pose_missing(struct sp_deduction *deduction, size_t line)
+{
+    const struct sp_sighting *sighting = &deduction->sights.of[line];
+    struct sp_loop *loop = sp_line_outermost(sighting->line);
+    const struct sp_proviso *proviso = sighting->line->proviso;
+    if (sighting->line->optional || sighting->line->old_of != SIZE_MAX) return;
+    if (sighting->count && !sighting->indexed) return;
+    if (proviso && !sighting->line->row->has_tie && !is_asked_by(deduction->missing, proviso, line)) return;
+    if (sighting->indexed && loop && !(sighting->count && sighting->is_rival))
+        pose_missing_turns(deduction, line, loop);
+    else if (!is_there(deduction, line)) pose(deduction, (struct sp_question){.kind = SP_ASK_MISSING, .line = line});
+}
+
+/* ---- the whole ---- */
+
+static void pose_all(struct sp_deduction *deduction)
+{
+    deduction->open_count = deduction->contradictions = 0;
+    for (size_t i = 0; i < deduction->outline->proviso_count; i++)
+        deduction->present[i] = deduction->missing[i] = SP_NONE;
+    pose_required(deduction);
+    for (size_t i = 0; i < deduction->outline->count; i++)
+        if (deduction->sights.of[i].unknown != SIZE_MAX) pose_number(deduction, i);
+    pose_loops(deduction);
+    for (size_t i = 0; i < deduction->outline->count; i++) {
+        const struct sp_sighting *sighting = &deduction->sights.of[i];
+        if (sp_sighting_is_owner(&deduction->sights, i) && sighting->unknown == SIZE_MAX) pose_present(deduction, i);
+    }
+    for (size_t i = 0; i < deduction->outline->count; i++) pose_missing(deduction, i);
+}
+
+void sp_deduce(struct sp_deduction *deduction, enum sp_rivalry most)
+{
+    enum sp_rivalry rivalry = SP_RIVALS_ALL;
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        const size_t before = deduction->outline->known.told;
+        sp_sightings_renew(&deduction->sights, rivalry);
+        pose_all(deduction);
+        if (deduction->outline->known.told != before) continue;
+        if (rivalry == most) break;
+        rivalry++;
+    }
+}
+
+const char *sp_rivals_lack(struct sp_deduction *deduction)
+{
+    for (size_t i = 0; i < deduction->outline->count; i++) {
+        const struct sp_sighting *sighting = &deduction->sights.of[i];
+        if (!sighting->is_rival || !sighting->count) continue;
+        for (const struct sp_proviso *proviso = sighting->line->proviso; proviso; proviso = proviso->outer) {
+            const struct sp_value value = value_of(deduction, proviso->env, proviso->expr);
+            if (is_unknown(value) && *value.string) return value.string;
+        }
+    }
+    return NULL;
+}
+
+void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes)
+{
+    const size_t provisos = outline->proviso_count;
+    *deduction = (struct sp_deduction){.outline = outline};
+    deduction->present = sp_realloc(NULL, provisos, sizeof *deduction->present);
+    deduction->missing = sp_realloc(NULL, provisos, sizeof *deduction->missing);
+    sp_sightings_init(&deduction->sights, outline, shapes);
+}
+
+void sp_deduction_free(struct sp_deduction *deduction)
+{
+    sp_sightings_free(&deduction->sights);
+    free(deduction->open);
+    free(deduction->present);
+    free(deduction->missing);
+    *deduction = (struct sp_deduction){0};
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ * What follows of the hyper-parameters from the tensors that are there, and from those that are not. */
+#ifndef SP_INFER_DEDUCE_H
+#define SP_INFER_DEDUCE_H
+
+#include "infer/sightings.h"
+
+/* One thing that the file says. */
+struct sp_question {
+    enum {
+        SP_ASK_REQUIRED,  /* what the table requires is so */
+        SP_ASK_DIMENSION, /* a dimension of a tensor is what it is */
+        SP_ASK_PRESENT,   /* a tensor is there: what it depends on is so */
+        SP_ASK_MISSING,   /* no tensor is there: something that it depends on is not so */
+        SP_ASK_TIED,      /* a tied tensor is there, or is not */
+        SP_ASK_NUMBER,    /* a number in a name is what it is */
+        SP_ASK_FIRST,     /* a loop begins there */
+        SP_ASK_LAST       /* a loop ends there */
+    } kind;
+    size_t line; /* of the outline */
+    size_t named;
+    size_t place;                     /* the dimension, or the number in the name; the requirement */
+    const struct sp_proviso *proviso; /* of SP_ASK_PRESENT */
+    struct sp_loop *loop;             /* of SP_ASK_FIRST and SP_ASK_LAST; of SP_ASK_MISSING, or NULL */
+    int64_t turn;
+};
+
+struct sp_deduction {
+    struct sp_outline *outline;
+    struct sp_sightings sights;
+    struct sp_question *open; /* what could not be answered */
+    size_t open_count, open_capacity;
+    size_t contradictions;
+    size_t *present, *missing; /* for each proviso the line for which it was asked in this round, or SP_NONE */
+};
+
+void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes);
+void sp_deduction_free(struct sp_deduction *deduction);
+/* Asks everything, again and again, until nothing more follows. `most`: what may be done about rivals. */
+void sp_deduce(struct sp_deduction *deduction, enum sp_rivalry most);
+/* The key on which it depends which of the lines that have the same tensors is the right one; or NULL. */
+const char *sp_rivals_lack(struct sp_deduction *deduction);
+enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *question);
+/* The key that an open question lacks first, or NULL. In the outline's arena. */
+const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_question *question);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ * Which hyper-parameters the file determines. One that a tensor told is determined. Of the others that is, with which
+ * changed in any way the table would predict something else. What was guessed, and what follows from a guess, is not.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/infer.h"
+
+enum { MAX_OTHERS = 40, MAX_INDICES = 12 };
+
+struct doubt {
+    struct sp_inference *inference;
+    int64_t indices[MAX_INDICES]; /* that loops visit: it is enough to see some of the layers and experts */
+    struct sp_scope scope;
+    struct sp_prediction *prediction; /* within the scope */
+};
+
+/* ---- what told it ---- */
+
+static const char *because(struct sp_arena *arena, const struct sp_clue *clue)
+{
+    const char *name = clue->name;
+    switch (clue->kind) {
+    case SP_CLUE_DIMENSION:
+        return sp_arena_printf(arena, "%s, dimension %zu", name, clue->dimension);
+    case SP_CLUE_INDICES:
+        return sp_arena_printf(arena, "the numbers in names such as %s", name);
+    case SP_CLUE_PRESENT:
+        return sp_arena_printf(arena, "%s is there", name);
+    case SP_CLUE_MISSING:
+        return sp_arena_printf(arena, "%s is not there", name);
+    case SP_CLUE_TIE:
+        return sp_arena_printf(arena, "%s shares its storage with another tensor", name);
+    case SP_CLUE_REQUIRED:
+        return "the table covers no other value";
+    case SP_CLUE_ONLY:
+        return "no other value agrees with the file";
+    case SP_CLUE_NONE:
+    case SP_CLUE_GUESS:
+        break;
+    }
+    return "";
+}
+
+/* ---- what if it were another one? ---- */
+
+static void add(struct sp_value *others, size_t *count, struct sp_value value)
+{
+    if (*count < MAX_OTHERS) others[(*count)++] = value;
+}
+
+static size_t other_texts(const struct doubt *doubt, const char *key, const char *text, struct sp_value *others)
+{
+    struct sp_literals texts = {0};
+    size_t count = 0;
+    sp_literals_about(&texts, doubt->inference->best->table, key);
+    for (size_t i = 0; i < texts.count; i++)
+        if (strcmp(texts.list[i], text) != 0) add(others, &count, sp_value_string(texts.list[i]));
+    sp_literals_free(&texts);
+    return count;
+}
+
+/* Other values of the same kind. */
+static size_t other_values(const struct doubt *doubt, const char *key, struct sp_value value, struct sp_value *others)
+{
+    static const struct sp_value zero = {.type = SP_INT};
+    const struct sp_value empty = {.type = SP_LIST}, zeros = {.type = SP_LIST, .count = 1, .items = &zero};
+    size_t count = 0;
+    switch (value.type) {
+    case SP_BOOL:
+        add(others, &count, sp_value_bool(!value.boolean));
+        break;
+    case SP_INT:
+        if (value.integer < INT64_MAX / 2) add(others, &count, sp_value_int(2 * value.integer));
+        if (value.integer < INT64_MAX) add(others, &count, sp_value_int(value.integer + 1));
+        if (value.integer > 0) add(others, &count, sp_value_int(value.integer - 1));
+        break;
+    case SP_REAL:
+        add(others, &count, sp_value_real(value.real * 2));
+        add(others, &count, sp_value_real(value.real / 2));
+        break;
+    case SP_STRING:
+        return other_texts(doubt, key, value.string, others);
+    case SP_LIST:
+        add(others, &count, value.count ? empty : zeros);
+        break;
+    default:
+        break;
+    }
+    return count;
+}
+
+static struct sp_prediction *predict(const struct doubt *doubt, struct sp_config *config)
+{
+    const struct sp_attempt *best = doubt->inference->best;
+    struct sp_error error = {0};
+    sp_config_limit(config, &doubt->scope);
+    struct sp_prediction *prediction = sp_predict(best->tables, best->table->name, config, &error);
+    sp_config_limit(config, NULL);
+    return prediction;
+}
+
+static bool would_differ(const struct doubt *doubt, const char *key, struct sp_value value)
+{
+    struct sp_config *config = sp_config_variant(doubt->inference->best->config);
+    sp_config_set_value(config, key, value, "doubt");
+    struct sp_prediction *prediction = predict(doubt, config);
+    const bool differs = !sp_predictions_agree(prediction, doubt->prediction, doubt->inference->best);
+    sp_prediction_free(prediction);
+    sp_config_free(config);
+    return differs;
+}
+
+static size_t other_classes(const struct doubt *doubt, struct sp_value *others)
+{
+    struct sp_arena *arena = &doubt->inference->arena;
+    const struct sp_attempt *best = doubt->inference->best;
+    size_t total, count = 0;
+    const char **classes = sp_classes_of(arena, best->table, &total);
+    for (size_t i = 0; i < total; i++) {
+        struct sp_value *item = sp_arena_alloc(arena, sizeof *item);
+        *item = sp_value_string(classes[i]);
+        if (strcmp(classes[i], best->class) != 0)
+            add(others, &count, (struct sp_value){.type = SP_LIST, .count = 1, .items = item});
+    }
+    return count;
+}
+
+static bool is_class(const char *key) { return strcmp(key, "architectures") == 0; }
+
+static bool is_indispensable(const struct doubt *doubt, const char *key, const char *json)
+{
+    struct sp_value others[MAX_OTHERS], value;
+    struct sp_error error = {0};
+    if (!sp_value_parse_json(&doubt->inference->arena, json, strlen(json), &value, &error)) return false;
+    const size_t count = is_class(key) ? other_classes(doubt, others) : other_values(doubt, key, value, others);
+    bool differs = count > 0 || is_class(key);
+    for (size_t i = 1; is_class(key) && i < doubt->inference->candidate_count; i++)
+        if (doubt->inference->candidates[i].same) return false; /* of another table */
+    for (size_t i = 0; i < count && differs; i++) differs = would_differ(doubt, key, others[i]);
+    return differs;
+}
+
+/* The first layers and experts, and the last ones, as far as hyper-parameters count them. */
+static void choose_indices(struct doubt *doubt)
+{
+    enum { FIRST = 4, MOST = 1000 };
+    const struct sp_prediction *prediction = doubt->inference->best->prediction;
+    size_t count = 0;
+    for (int64_t i = 0; i < FIRST; i++) doubt->indices[count++] = i;
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
+        const int64_t value = strtoll(sp_prediction_hyperparameter(prediction, i).value, NULL, 10) - 1;
+        size_t place = count;
+        if (value < FIRST || value > MOST || count == MAX_INDICES) continue;
+        while (place && doubt->indices[place - 1] >= value) place--;
+        if (place < count && doubt->indices[place] == value) continue;
+        memmove(&doubt->indices[place + 1], &doubt->indices[place], (count - place) * sizeof *doubt->indices);
+        doubt->indices[place] = value;
+        count++;
+    }
+    doubt->scope = (struct sp_scope){doubt->indices, count, 100000};
+}
+
+/* ---- the verdict on each ---- */
+
+/* Of a list that was only counted the items are not told. */
+static bool is_counted(const struct sp_fact *fact) { return !fact->item_count && fact->length != SIZE_MAX; }
+
+/* Nor, of one of which some members were told, that there are no others. */
+static bool is_partial(const struct sp_fact *fact) { return fact->members != NULL; }
+
+static void set(struct sp_inferred *inferred, bool determined, const char *why)
+{
+    inferred->determined = determined;
+    inferred->because = why;
+}
+
+static void judge(const struct doubt *doubt, struct sp_inferred *inferred)
+{
+    struct sp_arena *arena = &doubt->inference->arena;
+    const struct sp_known *known = &doubt->inference->best->outline.known;
+    const struct sp_fact *fact = sp_known_fact(known, inferred->name);
+    const bool told = fact && fact->clue.kind != SP_CLUE_NONE, guessed = told && fact->clue.kind == SP_CLUE_GUESS;
+    const char *clue = told ? because(arena, &fact->clue) : "";
+    if (guessed && fact->guess)
+        set(inferred, false,
+            sp_value_is_set(fact->value) ? "other values would do as well, this one is usual"
+                                         : "other values would do as well, this one is the default");
+    else if (told && fact->guess)
+        set(inferred, false, sp_arena_printf(arena, "%s, if %s is right", clue, known->guessed[fact->guess]));
+    else if (told && is_counted(fact)) set(inferred, false, sp_arena_printf(arena, "%s, which only count them", clue));
+    else if (told && *clue && !is_partial(fact)) set(inferred, true, clue);
+    else if (is_indispensable(doubt, inferred->name, inferred->value))
+        set(inferred, true, *clue ? clue : "any other value would predict other tensors");
+    else if (is_class(inferred->name)) set(inferred, false, "other classes have the same tensors");
+    else set(inferred, false, "no tensor of the file depends on it");
+}
+
+/* What the table itself gives to a table within it is no hyper-parameter of the file. */
+static bool is_given(struct sp_hyperparameter hyper) { return strncmp(hyper.from, "table ", 6) == 0; }
+
+void sp_determine(struct sp_inference *inference)
+{
+    const struct sp_prediction *prediction = inference->best->prediction;
+    const size_t count = sp_prediction_hyperparameter_count(prediction);
+    struct doubt doubt = {.inference = inference};
+    inference->inferred = sp_arena_array(&inference->arena, count, sizeof *inference->inferred);
+    choose_indices(&doubt);
+    doubt.prediction = predict(&doubt, inference->best->config);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        if (is_given(hyper)) continue;
+        struct sp_inferred *inferred = &inference->inferred[inference->inferred_count++];
+        *inferred = (struct sp_inferred){.name = hyper.name, .value = hyper.value};
+        judge(&doubt, inferred);
+    }
+    sp_prediction_free(doubt.prediction);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * How well the names that a table makes agree with those of a file. */
+#ifndef SP_INFER_FIT_H
+#define SP_INFER_FIT_H
+
+#include "infer/sightings.h"
+
+struct sp_fit {
+    const struct sp_unit *table;
+    const char *class; /* "" when the table does not depend on it */
+    size_t seen;       /* tensors of the file */
+    size_t missing;    /* names that the file does not have and should */
+    size_t absent;     /* names that the file does not have, and may do without */
+    size_t tied;       /* names that may be those of tensors which are there under others */
+};
+
+bool sp_fit_is_better(struct sp_fit a, struct sp_fit b);
+/* The table for the class for which it fits best. */
+struct sp_fit sp_fit_table(struct sp_arena *arena, const struct sp_unit *table, const struct sp_shapes *shapes);
+/* What may have to be done to the names of the file before any of the tables fits. */
+struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_inventory *inventory,
+                               const struct sp_unit *const *tables, size_t count);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ * Candidates come in kinds: not set, a text of the table, true or false, a dimension divided by a usual width, a small
+ * number. The first kind with a value that contradicts nothing is the right one, since values of another kind make
+ * expressions that cannot be computed. */
+#include "infer/guess.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_KEYS = 24, MAX_QUESTIONS = 400, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_ROUNDS = 4 };
+
+/* A hyper-parameter, and what could be its value. */
+struct trial {
+    const char *key;
+    struct sp_value values[MAX_VALUES];
+    size_t count;
+    size_t kind_end[8]; /* of each kind of values */
+    size_t kinds;
+};
+
+struct outcome {
+    size_t contradictions;
+    size_t answered;
+};
+
+/* ---- trying one value ---- */
+
+/* How the open questions are answered if the key has the value. More contradictions than the limit are not counted. */
+static struct outcome try_value(struct sp_deduction *deduction, const char *key, struct sp_value value, size_t limit)
+{
+    struct sp_known *known = &deduction->outline->known;
+    const struct sp_want want = sp_want_value(value);
+    struct outcome outcome = {.contradictions = 0};
+    struct sp_kept kept = sp_known_keep(known);
+    bool tellable = sp_known_tell(known, key, &want) == SP_HOLDS;
+    for (int round = 0; tellable && round < MAX_ROUNDS; round++) {
+        outcome = (struct outcome){.contradictions = 0};
+        const size_t before = known->told;
+        for (size_t i = 0; i < deduction->open_count && i < MAX_QUESTIONS && outcome.contradictions <= limit; i++) {
+            const enum sp_answer answer = sp_ask(deduction, &deduction->open[i]);
+            outcome.contradictions += answer == SP_CONTRADICTS;
+            outcome.answered += answer == SP_HOLDS;
+        }
+        if (known->told == before || outcome.contradictions > limit) break;
+    }
+    if (!tellable) outcome.contradictions = SIZE_MAX;
+    sp_known_restore(known, &kept);
+    return outcome;
+}
+
+/* ---- candidates ---- */
+
+static void add_value(struct trial *trial, struct sp_value value)
+{
+    if (trial->count < MAX_VALUES) trial->values[trial->count++] = value;
+}
+
+static void end_kind(struct trial *trial) { trial->kind_end[trial->kinds++] = trial->count; }
+
+/* Numbers of heads; or of layers, and how often something occurs in them. */
+static void add_small_numbers(struct trial *trial, const struct sp_deduction *deduction, bool heads)
+{
+    int64_t most = heads ? MAX_NUMBER : 8;
+    for (size_t i = 0; i < deduction->open_count; i++)
+        if (deduction->open[i].turn >= most && deduction->open[i].turn < MAX_NUMBER) most = deduction->open[i].turn + 1;
+    add_value(trial, sp_value_int(1));
+    for (int64_t number = 0; number <= most; number++)
+        if (number != 1) add_value(trial, sp_value_int(number));
+}
+
+/* Numbers of heads, most likely first: a dimension by the widths that heads usually have. */
+static void add_head_counts(struct trial *trial, uint64_t dimension)
+{
+    static const int64_t wide[] = {128, 64, 96, 80, 256, 112, 192, 160, 72, 32, 48, 40, 512, 24, 16, 8, 4, 2, 1};
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+        int64_t width = wide[i];
+        if (i < 2 && dimension < 2048) width = wide[1 - i]; /* small models have small heads */
+        if (dimension && dimension <= INT64_MAX && (int64_t)dimension % width == 0)
+            add_value(trial, sp_value_int((int64_t)dimension / width));
+    }
+}
+
+static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
+{
+    struct sp_literals texts = {0};
+    sp_literals_about(&texts, deduction->outline->table, trial->key);
+    for (size_t i = 0; i < texts.count; i++) add_value(trial, sp_value_string(texts.list[i]));
+    end_kind(trial);
+    sp_literals_free(&texts);
+}
+
+static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question)
+{
+    const bool counts = question->kind == SP_ASK_DIMENSION;
+    if (!strchr(trial->key, '[')) add_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
+    end_kind(trial);
+    add_texts(trial, deduction);
+    add_value(trial, sp_value_bool(true));
+    add_value(trial, sp_value_bool(false));
+    end_kind(trial);
+    if (counts) {
+        const struct sp_tensor *tensor = sp_sighting_tensor(&deduction->sights, question->named);
+        for (uint32_t d = 0; d < tensor->rank; d++) add_head_counts(trial, tensor->shape[d]);
+        end_kind(trial);
+    }
+    add_small_numbers(trial, deduction, counts);
+    end_kind(trial);
+}
+
+/* ---- choosing ---- */
+
+struct choice {
+    const char *key;
+    struct sp_value value;
+    struct outcome outcome;
+    bool only;  /* no other value of its kind contradicts as little */
+    bool alone; /* nor does any other value that was tried */
+};
+
+static bool is_better(struct outcome a, struct outcome b)
+{
+    if (a.contradictions != b.contradictions) return a.contradictions < b.contradictions;
+    return a.answered > b.answered;
+}
+
+/* How many values of the kinds from `kind` on contradict nothing; those of the first kind that has any. */
+static size_t count_others(struct sp_deduction *deduction, const struct trial *trial, size_t kind)
+{
+    size_t equals = 0;
+    for (; kind < trial->kinds && !equals; kind++)
+        for (size_t i = trial->kind_end[kind - 1]; i < trial->kind_end[kind] && equals < 2; i++)
+            equals += try_value(deduction, trial->key, trial->values[i], 0).contradictions == 0;
+    return equals;
+}
+
+/* The best value of the first kind that has one without contradictions. That the key is absent, which leaves everything
+ * open, is only taken when no value answers anything. */
+static void choose(struct sp_deduction *deduction, const struct trial *trial, struct choice *best)
+{
+    for (size_t kind = 0, i = 0; kind < trial->kinds; kind++) {
+        size_t equals = 0;
+        bool found = false;
+        for (; i < trial->kind_end[kind]; i++) {
+            const size_t limit = best->key ? best->outcome.contradictions : SIZE_MAX - 1;
+            const struct outcome outcome = try_value(deduction, trial->key, trial->values[i], limit);
+            equals += outcome.contradictions == 0;
+            if (best->key && !is_better(outcome, best->outcome)) continue;
+            if (found && best->outcome.contradictions == 0) continue; /* the first of equals is the most usual */
+            *best = (struct choice){.key = trial->key, .value = trial->values[i], .outcome = outcome};
+            found = true;
+        }
+        if (!found || best->outcome.contradictions) continue;
+        const size_t others = kind ? equals - 1 : count_others(deduction, trial, 1);
+        best->alone = !others;
+        if (!best->outcome.answered && others) continue;
+        best->only = best->outcome.answered && (kind ? !others : others <= 1); /* the default is one of the others */
+        return;
+    }
+}
+
+/* The last guess that the questions about a key depend on. */
+static size_t guess_behind(struct sp_deduction *deduction, const char *key)
+{
+    struct sp_known *known = &deduction->outline->known;
+    size_t last = 0;
+    for (size_t i = 0; i < deduction->open_count; i++) {
+        known->touched = 0;
+        const char *lacks = sp_question_lacks(deduction, &deduction->open[i]);
+        if (lacks && strcmp(lacks, key) == 0 && known->touched > last) last = known->touched;
+    }
+    return last;
+}
+
+static void accept(struct sp_deduction *deduction, const struct choice *choice)
+{
+    struct sp_known *known = &deduction->outline->known;
+    const struct sp_want want = sp_want_value(choice->value);
+    const bool free = !choice->only && !choice->alone && known->guesses < SP_MAX_GUESSES;
+    known->clue = (struct sp_clue){.kind = choice->only ? SP_CLUE_ONLY : SP_CLUE_GUESS, .name = ""};
+    if (free) known->guessed[++known->guesses] = choice->key;
+    known->touched = free ? known->guesses : guess_behind(deduction, choice->key);
+    sp_known_tell(known, choice->key, &want);
+}
+
+size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct sp_value *texts, size_t most)
+{
+    struct trial trial = {.key = key};
+    size_t count = 0;
+    add_value(&trial, (struct sp_value){.type = SP_ABSENT, .string = key});
+    add_texts(&trial, deduction);
+    for (size_t i = 0; i < trial.count && count < most; i++)
+        if (!try_value(deduction, key, trial.values[i], 0).contradictions) texts[count++] = trial.values[i];
+    return count;
+}
+
+static bool is_new(const char *const *keys, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i], key) == 0) return false;
+    return true;
+}
+
+bool sp_guess(struct sp_deduction *deduction)
+{
+    const char *keys[MAX_KEYS];
+    struct choice best = {.key = NULL};
+    size_t count = 0;
+    if (sp_known_close_lists(&deduction->outline->known)) return true;
+    for (size_t i = 0; i < deduction->open_count && count < MAX_KEYS; i++) {
+        struct trial trial = {.key = sp_question_lacks(deduction, &deduction->open[i])};
+        if (!trial.key || !is_new(keys, count, trial.key)) continue;
+        keys[count++] = trial.key;
+        add_candidates(&trial, deduction, &deduction->open[i]);
+        choose(deduction, &trial, &best);
+        if (best.key && best.outcome.contradictions == 0) break;
+    }
+    if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
+    accept(deduction, &best);
+    return true;
+}
+
+/* ---- the rest ---- */
+
+static void assume(struct sp_deduction *deduction, const char *key, struct sp_value value)
+{
+    const struct choice choice = {.key = key, .value = value, .alone = true}; /* nothing follows from it */
+    accept(deduction, &choice);
+}
+
+/* Most often a number of heads. The first matrix, an embedding, tells the width of the model. */
+static struct sp_value plausible(const struct sp_deduction *deduction)
+{
+    struct trial trial = {.count = 0};
+    for (size_t i = 0; i < deduction->outline->count && !trial.count; i++) {
+        const struct sp_sighting *sighting = &deduction->sights.of[i];
+        const struct sp_tensor *tensor =
+            sighting->count ? sp_sighting_tensor(&deduction->sights, sighting->named[0]) : NULL;
+        if (tensor && tensor->rank == 2) add_head_counts(&trial, tensor->shape[1]);
+    }
+    return trial.count ? trial.values[0] : sp_value_int(1);
+}
+
+/* One key that the expression lacks: absent if there is a default. False when it lacks none. */
+static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, const struct sp_expr *expr)
+{
+    struct sp_known *known = &deduction->outline->known;
+    struct sp_value value;
+    if (!sp_outline_eval(deduction->outline, env, expr, &value) || value.type != SP_UNKNOWN || !*value.string)
+        return false;
+    const char *key = value.string;
+    struct sp_kept kept = sp_known_keep(known);
+    assume(deduction, key, (struct sp_value){.type = SP_ABSENT, .string = key});
+    const bool has_default =
+        sp_outline_eval(deduction->outline, env, expr, &value) && (sp_value_is_set(value) || value.type == SP_UNKNOWN);
+    if (has_default) {
+        free(kept.facts);
+        return true;
+    }
+    sp_known_restore(known, &kept);
+    assume(deduction, key, plausible(deduction));
+    return true;
+}
+
+void sp_guess_rest(struct sp_deduction *deduction)
+{
+    enum { MAX_REST = 20 };
+    for (size_t i = 0; i < deduction->outline->count; i++) {
+        const struct sp_line *line = &deduction->outline->lines[i];
+        for (size_t d = 0; d < line->row->rank; d++)
+            for (int k = 0; k < MAX_REST && guess_for(deduction, line->env, line->row->shape[d]); k++) continue;
+    }
+}

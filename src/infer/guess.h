@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * What the file does not tell: values are tried out, and one that contradicts nothing is taken. */
+#ifndef SP_INFER_GUESS_H
+#define SP_INFER_GUESS_H
+
+#include "infer/deduce.h"
+#include "infer/literals.h"
+
+/* Settles one hyper-parameter that an open question lacks. False when there is none. */
+bool sp_guess(struct sp_deduction *deduction);
+
+/* The texts that a key could be without contradicting anything, as far as is known; absent first. Returns how many. */
+size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct sp_value *texts, size_t most);
+/* Gives a value to what is needed only by tensors that the file lacks: without it there would be no prediction. */
+void sp_guess_rest(struct sp_deduction *deduction);
+
+#endif

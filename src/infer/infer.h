@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SP_INFER_INFER_H
+#define SP_INFER_INFER_H
+
+#include "compare/match.h"
+#include "config/config.h"
+#include "infer/deduce.h"
+#include "infer/fit.h"
+#include "infer/literals.h"
+#include "shapeproof/infer.h"
+
+/* ---- rank.c: which tables are worth a closer look ---- */
+
+struct sp_ranked {
+    const struct sp_unit *table;
+    size_t covered;   /* patterns of the file that it can make, whatever is in front of them */
+    size_t uncovered; /* names of its own that the file does not have */
+};
+
+/* The tables (`only` that one, or all for NULL) that cover the most, best first; the array is on the heap. */
+struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp_unit *only,
+                                 const struct sp_shapes *shapes, size_t *count);
+
+/* ---- attempt.c: one table, explained as well as can be ---- */
+
+struct sp_attempt {
+    const struct sp_tables *tables;
+    const struct sp_unit *table;
+    const char *class; /* "" when the table does not depend on it */
+    struct sp_outline outline;
+    struct sp_config *config;
+    struct sp_prediction *prediction; /* NULL when there is none */
+    struct sp_naming naming;
+    struct sp_match match;
+    size_t explained, unexplained, missing;
+};
+
+/* Infers the hyper-parameters of a table for models of that class, and verifies them. */
+struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, const struct sp_unit *table, const char *class,
+                                  const struct sp_shapes *shapes);
+void sp_attempt_free(struct sp_attempt *attempt);
+/* Nothing is unexplained, nothing missing. */
+bool sp_attempt_explains_all(const struct sp_attempt *attempt);
+/* Whether a comes closer to the file than b. */
+bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b);
+/* Whether two predictions say the same of the file: the same tensors, but for optional ones that it lacks. */
+bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b,
+                          const struct sp_attempt *attempt);
+
+/* ---- config.c: what is known as a configuration ---- */
+
+struct sp_config *sp_known_config(struct sp_outline *outline);
+/* As a config.json: one line for each key, sub-configurations indented. In the arena. */
+const char *sp_known_config_text(struct sp_arena *arena, const struct sp_config *config);
+
+struct sp_inference {
+    struct sp_arena arena;
+    const struct sp_inventory *inventory;
+    struct sp_attempt *best;
+    struct sp_inferred *inferred;
+    size_t inferred_count;
+    size_t *unexplained, unexplained_count;
+    size_t *missing, missing_count;
+    struct sp_inference_candidate *candidates;
+    size_t candidate_count;
+    const char *config;
+};
+
+/* ---- determine.c ---- */
+
+/* Fills in the hyper-parameters, and what determines each. */
+void sp_determine(struct sp_inference *inference);
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT
+ * One function for each kind of expression. Each knows at most one operand that is unknown: it works out what that one
+ * must be, and goes on there, until it comes to a key. */
+#include "infer/invert.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lang/functions.h"
+
+enum { MAX_DEPTH = 64 };
+
+struct solver {
+    struct sp_outline *outline;
+    unsigned depth;
+};
+
+static enum sp_answer solve(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                            const struct sp_want *want);
+
+static enum sp_answer solve_value(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                  struct sp_value value)
+{
+    const struct sp_want want = sp_want_value(value);
+    return solve(solver, env, expr, &want);
+}
+
+static enum sp_answer both(enum sp_answer a, enum sp_answer b)
+{
+    if (a == SP_CONTRADICTS || b == SP_CONTRADICTS) return SP_CONTRADICTS;
+    return a == SP_HOLDS && b == SP_HOLDS ? SP_HOLDS : SP_OPEN;
+}
+
+/* The operand's value; one that cannot be computed contradicts everything, and is absent. */
+static struct sp_value value_of(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr)
+{
+    struct sp_value value;
+    if (sp_outline_eval(solver->outline, env, expr, &value)) return value;
+    return sp_value_absent("");
+}
+
+static bool is_unknown(struct sp_value value) { return value.type == SP_UNKNOWN; }
+
+/* ---- keys ---- */
+
+/* The environment of the body of a table's own function; NULL when it is none. */
+static const struct sp_definition *function_of(const struct sp_env *env, const struct sp_expr *expr, struct sp_env *own)
+{
+    const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
+    if (meaning.kind != SP_MEANS_DEFINITION || !meaning.definition->is_function) return NULL;
+    *own = (struct sp_env){.frame = env->frame, .defining = meaning.definition};
+    if (meaning.local) own->section = env->section, own->loops = own->bindings = env->loops;
+    return meaning.definition;
+}
+
+static const char *path_of_key(struct sp_outline *outline, const struct sp_env *env, const char *key)
+{
+    return sp_arena_printf(&outline->arena, "%s%s", env->frame->view->prefix, key);
+}
+
+const char *sp_key_of(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr)
+{
+    struct sp_env own = *env;
+    for (unsigned depth = 0; depth < MAX_DEPTH && expr->kind == SP_EXPR_NAME; depth++) {
+        const struct sp_meaning meaning = sp_meaning_of(&own, expr->name);
+        if (meaning.kind != SP_MEANS_KEY) {
+            if (!sp_meaning_open(&own, &expr)) return NULL;
+            continue;
+        }
+        const struct sp_given *given = sp_view_given(own.frame->view, expr->name);
+        if (!given) return path_of_key(outline, &own, expr->name);
+        own = *given->env;
+        expr = given->expr;
+    }
+    if (expr->kind != SP_EXPR_MEMBER) return NULL;
+    const char *object = sp_key_of(outline, &own, expr->args[0]);
+    return object ? sp_arena_printf(&outline->arena, "%s.%s", object, expr->name) : NULL;
+}
+
+static enum sp_answer solve_name(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                 const struct sp_want *want)
+{
+    struct sp_env own = *env;
+    const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
+    if (meaning.kind == SP_MEANS_BINDING) return SP_OPEN;
+    if (meaning.kind != SP_MEANS_KEY)
+        return sp_meaning_open(&own, &expr) ? solve(solver, &own, expr, want) : SP_CONTRADICTS;
+    const struct sp_given *given = sp_view_given(env->frame->view, expr->name);
+    if (given) return solve(solver, given->env, given->expr, want);
+    return sp_known_tell(&solver->outline->known, path_of_key(solver->outline, env, expr->name), want);
+}
+
+/* ---- arithmetic ---- */
+
+static enum sp_answer solve_int(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                bool possible, int64_t value)
+{
+    return possible ? solve_value(solver, env, expr, sp_value_int(value)) : SP_CONTRADICTS;
+}
+
+static enum sp_answer solve_quotient(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                     struct sp_value product, struct sp_value factor)
+{
+    const double by = sp_value_as_real(factor), quotient = sp_value_as_real(product) / by;
+    if (by == 0) return sp_value_as_real(product) == 0 ? SP_OPEN : SP_CONTRADICTS;
+    if (product.type == SP_INT && factor.type == SP_INT)
+        return solve_int(solver, env, expr, product.integer % factor.integer == 0, product.integer / factor.integer);
+    if (quotient == floor(quotient) && fabs(quotient) < 1e15)
+        return solve_value(solver, env, expr, sp_value_int((int64_t)quotient));
+    return solve_value(solver, env, expr, sp_value_real(quotient));
+}
+
+static int64_t integer_root(int64_t value, int64_t degree)
+{
+    if (value < 0 || degree < 1) return -1;
+    const int64_t near = (int64_t)llround(pow((double)value, 1.0 / (double)degree));
+    for (int64_t root = near > 0 ? near - 1 : 0; root <= near + 1; root++) {
+        int64_t power = 1;
+        bool fits = true;
+        for (int64_t i = 0; i < degree && fits; i++) fits = !__builtin_mul_overflow(power, root, &power);
+        if (fits && power == value) return root;
+    }
+    return -1;
+}
+
+/* What the left operand must be when the right one is known. Of the values whose quotient is rounded down the one
+ * without a remainder. */
+static bool invert_left(enum sp_op op, int64_t right, int64_t want, int64_t *left)
+{
+    if (op == SP_OP_ADD) return !__builtin_sub_overflow(want, right, left);
+    if (op == SP_OP_SUB) return !__builtin_add_overflow(want, right, left);
+    if (op == SP_OP_POW) return (*left = integer_root(want, right)) >= 0;
+    return !__builtin_mul_overflow(want, right, left);
+}
+
+static bool invert_right(enum sp_op op, int64_t left, int64_t want, int64_t *right)
+{
+    if (op == SP_OP_ADD) return !__builtin_sub_overflow(want, left, right);
+    if (op == SP_OP_SUB) return !__builtin_sub_overflow(left, want, right);
+    *right = want > 0 ? left / want : 0;
+    return *right > 0 && left / *right == want;
+}
+
+static enum sp_answer solve_arithmetic(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                       const struct sp_want *want)
+{
+    const struct sp_value left = value_of(solver, env, expr->args[0]), right = value_of(solver, env, expr->args[1]);
+    if (want->kind != SP_WANT_VALUE || !sp_value_is_number(want->value)) return SP_CONTRADICTS;
+    if (is_unknown(left) && is_unknown(right)) return SP_OPEN;
+    const struct sp_value known = is_unknown(left) ? right : left;
+    const struct sp_expr *open = expr->args[is_unknown(left) ? 0 : 1];
+    if (!sp_value_is_number(known)) return SP_CONTRADICTS;
+    if (expr->op == SP_OP_MUL) return solve_quotient(solver, env, open, want->value, known);
+    if (known.type != SP_INT || want->value.type != SP_INT || expr->op == SP_OP_MOD) return SP_OPEN;
+    if (expr->op == SP_OP_POW && is_unknown(right)) return SP_OPEN;
+    int64_t value = 0;
+    const bool possible = is_unknown(left) ? invert_left(expr->op, known.integer, want->value.integer, &value)
+                                           : invert_right(expr->op, known.integer, want->value.integer, &value);
+    return solve_int(solver, env, open, possible, value);
+}
+
+/* ---- conditions ---- */
+
+static bool is_true(struct sp_value value)
+{
+    return (value.type == SP_BOOL && value.boolean) || (value.type == SP_INT && value.integer);
+}
+
+/* `and` for want true, `or` for want false: both operands must be so. Otherwise one must, and it matters only when the
+ * other is not. */
+static enum sp_answer solve_logic(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                  bool want)
+{
+    const struct sp_value so = sp_value_bool(want);
+    if ((expr->op == SP_OP_AND) == want)
+        return both(solve_value(solver, env, expr->args[0], so), solve_value(solver, env, expr->args[1], so));
+    const struct sp_value left = value_of(solver, env, expr->args[0]), right = value_of(solver, env, expr->args[1]);
+    if ((!is_unknown(left) && is_true(left) == want) || (!is_unknown(right) && is_true(right) == want)) return SP_HOLDS;
+    if (is_unknown(left) && is_unknown(right)) return SP_OPEN;
+    return solve_value(solver, env, expr->args[is_unknown(left) ? 0 : 1], so);
+}
+
+static enum sp_answer solve_equality(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                     bool equal)
+{
+    const struct sp_value left = value_of(solver, env, expr->args[0]), right = value_of(solver, env, expr->args[1]);
+    if (is_unknown(left) && is_unknown(right)) return SP_OPEN;
+    const struct sp_value known = is_unknown(left) ? right : left;
+    const struct sp_expr *open = expr->args[is_unknown(left) ? 0 : 1];
+    if (equal) return solve_value(solver, env, open, known);
+    if (known.type == SP_BOOL) return solve_value(solver, env, open, sp_value_bool(!known.boolean));
+    return SP_OPEN;
+}
+
+static enum sp_answer solve_membership(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                       bool member)
+{
+    const struct sp_value item = value_of(solver, env, expr->args[0]), list = value_of(solver, env, expr->args[1]);
+    if (is_unknown(item) && list.type == SP_LIST && list.count == 1 && member)
+        return solve_value(solver, env, expr->args[0], list.items[0]);
+    if (is_unknown(item)) return SP_OPEN;
+    const struct sp_want want = {.kind = SP_WANT_MEMBER, .value = item, .lacks = !member};
+    return solve(solver, env, expr->args[1], &want);
+}
+
+static enum sp_answer solve_operator(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                     const struct sp_want *want)
+{
+    if (expr->op <= SP_OP_POW) return solve_arithmetic(solver, env, expr, want);
+    if (want->kind != SP_WANT_VALUE || want->value.type != SP_BOOL) return SP_CONTRADICTS;
+    const bool so = want->value.boolean;
+    switch (expr->op) {
+    case SP_OP_AND:
+    case SP_OP_OR:
+        return solve_logic(solver, env, expr, so);
+    case SP_OP_EQ:
+    case SP_OP_NE:
+        return solve_equality(solver, env, expr, (expr->op == SP_OP_EQ) == so);
+    case SP_OP_IN:
+    case SP_OP_NOT_IN:
+        return solve_membership(solver, env, expr, (expr->op == SP_OP_IN) == so);
+    default:
+        return SP_OPEN; /* less and greater leave more than one value */
+    }
+}
+
+static enum sp_answer solve_unary(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                  const struct sp_want *want)
+{
+    if (want->kind != SP_WANT_VALUE) return SP_CONTRADICTS;
+    if (expr->op == SP_OP_NOT && want->value.type == SP_BOOL)
+        return solve_value(solver, env, expr->args[0], sp_value_bool(!want->value.boolean));
+    if (expr->op == SP_OP_NEGATE && want->value.type == SP_INT)
+        return solve_int(solver, env, expr->args[0], want->value.integer != INT64_MIN, -want->value.integer);
+    return SP_CONTRADICTS;
+}
+
+/* ---- alternatives ---- */
+
+/* An alternative that is what is wanted decides for itself; one that cannot be, for the other one. */
+static enum sp_answer solve_choice(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                   const struct sp_want *want)
+{
+    const struct sp_value condition = value_of(solver, env, expr->args[0]);
+    if (!is_unknown(condition)) return solve(solver, env, expr->args[is_true(condition) ? 1 : 2], want);
+    const enum sp_answer yes = sp_meets(value_of(solver, env, expr->args[1]), want);
+    const enum sp_answer no = sp_meets(value_of(solver, env, expr->args[2]), want);
+    if (yes == no) return yes; /* both will do, neither will, or too little is known */
+    const bool chosen = yes == SP_HOLDS || no == SP_CONTRADICTS;
+    const enum sp_answer decided = solve_value(solver, env, expr->args[0], sp_value_bool(chosen));
+    return both(decided, solve(solver, env, expr->args[chosen ? 1 : 2], want));
+}
+
+static enum sp_answer tell_unset(struct solver *solver, const char *key, enum sp_value_type unset)
+{
+    const struct sp_want without = sp_want_value((struct sp_value){.type = unset, .string = key});
+    return sp_known_tell(&solver->outline->known, key, &without);
+}
+
+/* Whether the expression is what is wanted if the key is absent, or null. */
+static bool holds_without(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                          const struct sp_want *want, const char *key, enum sp_value_type unset)
+{
+    struct sp_known *known = &solver->outline->known;
+    struct sp_kept before = sp_known_keep(known);
+    const bool holds =
+        tell_unset(solver, key, unset) == SP_HOLDS && sp_meets(value_of(solver, env, expr), want) == SP_HOLDS;
+    sp_known_restore(known, &before);
+    return holds;
+}
+
+static bool contains_index(const struct sp_expr *expr)
+{
+    if (expr->kind == SP_EXPR_INDEX) return true;
+    for (size_t i = 0; i < expr->count; i++)
+        if (contains_index(expr->args[i])) return true;
+    return false;
+}
+
+/* The first key is told. Exceptions are `key == "auto" default ...`, which leaves more than one value, and a key that
+ * means something when it is null: these are told to be unset if that will do. `len(id2label) default num_labels` is
+ * told by the number. */
+static enum sp_answer solve_default(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                    const struct sp_want *want)
+{
+    const struct sp_expr *first = expr->args[0];
+    const char *key = sp_key_of(solver->outline, env, first);
+    const struct sp_value value = value_of(solver, env, first);
+    if (!is_unknown(value)) return solve(solver, env, sp_value_is_set(value) ? first : expr->args[1], want);
+    if (want->kind == SP_WANT_VALUE && key && holds_without(solver, env, expr, want, key, SP_NULL) &&
+        !holds_without(solver, env, expr, want, key, SP_ABSENT))
+        return tell_unset(solver, key, SP_NULL);
+    if (want->kind == SP_WANT_VALUE && first->kind == SP_EXPR_BINARY) {
+        if (contains_index(first) && !solver->outline->known.tell_items) return SP_OPEN;
+        key = sp_key_of(solver->outline, env, first->args[0]);
+        if (key && holds_without(solver, env, expr, want, key, SP_ABSENT)) return tell_unset(solver, key, SP_ABSENT);
+    }
+    if (first->kind == SP_EXPR_CALL && expr->args[1]->kind == SP_EXPR_DEFAULT) {
+        key = sp_key_of(solver->outline, env, first->args[0]);
+        if (key && tell_unset(solver, key, SP_ABSENT) == SP_HOLDS) return solve(solver, env, expr->args[1], want);
+    }
+    return solve(solver, env, first, want);
+}
+
+/* ---- lists and functions ---- */
+
+static enum sp_answer solve_item(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                 const struct sp_want *want, bool scalar)
+{
+    const struct sp_value index = value_of(solver, env, expr->args[1]);
+    if (want->kind != SP_WANT_VALUE || is_unknown(index)) return SP_OPEN;
+    if (index.type != SP_INT || index.integer < 0) return SP_CONTRADICTS;
+    const struct sp_want item = {
+        .kind = SP_WANT_ITEM, .value = want->value, .index = (size_t)index.integer, .scalar = scalar};
+    return solve(solver, env, expr->args[0], &item);
+}
+
+static enum sp_answer solve_list(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                 const struct sp_want *want)
+{
+    if (want->kind == SP_WANT_LENGTH) return want->value.integer == (int64_t)expr->count ? SP_HOLDS : SP_CONTRADICTS;
+    if (want->kind != SP_WANT_ITEM) return SP_OPEN;
+    if (want->index >= expr->count) return SP_CONTRADICTS;
+    return solve_value(solver, env, expr->args[want->index], want->value);
+}
+
+static enum sp_answer solve_member(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                   const struct sp_want *want)
+{
+    const char *key = sp_key_of(solver->outline, env, expr);
+    return key ? sp_known_tell(&solver->outline->known, key, want) : SP_OPEN;
+}
+
+static enum sp_answer call_own(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                               const struct sp_want *want)
+{
+    struct sp_binding bound[SP_MAX_PARAMS];
+    struct sp_env own;
+    const struct sp_definition *function = function_of(env, expr, &own);
+    if (!function || function->param_count != expr->count || expr->count > SP_MAX_PARAMS) return SP_CONTRADICTS;
+    for (size_t i = 0; i < expr->count; i++) {
+        bound[i] = (struct sp_binding){function->params[i], value_of(solver, env, expr->args[i]), own.bindings};
+        own.bindings = &bound[i];
+    }
+    return solve(solver, &own, function->expr, want);
+}
+
+static enum sp_answer solve_call(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                 const struct sp_want *want)
+{
+    struct sp_env own;
+    if (!expr->function || function_of(env, expr, &own)) return call_own(solver, env, expr, want);
+    if (strcmp(expr->name, "at") == 0) return solve_item(solver, env, expr, want, true);
+    if (want->kind != SP_WANT_VALUE) return SP_OPEN;
+    if (strcmp(expr->name, "len") == 0 && want->value.type == SP_INT) {
+        const struct sp_want length = {.kind = SP_WANT_LENGTH, .value = want->value};
+        return solve(solver, env, expr->args[0], &length);
+    }
+    if (strcmp(expr->name, "int") == 0 && want->value.type == SP_INT) /* as a real number: it need not divide */
+        return solve_value(solver, env, expr->args[0], sp_value_real((double)want->value.integer));
+    if (strcmp(expr->name, "starts_with") == 0 && is_true(want->value)) {
+        const struct sp_value start = value_of(solver, env, expr->args[1]);
+        if (start.type == SP_STRING) return solve_value(solver, env, expr->args[0], start);
+    }
+    if ((strcmp(expr->name, "absent") == 0 || strcmp(expr->name, "null") == 0) && is_true(want->value))
+        return solve_value(solver, env, expr->args[0],
+                           (struct sp_value){.type = expr->name[0] == 'a' ? SP_ABSENT : SP_NULL, .string = ""});
+    return SP_OPEN;
+}
+
+/* ---- all kinds ---- */
+
+static enum sp_answer dispatch(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                               const struct sp_want *want)
+{
+    switch (expr->kind) {
+    case SP_EXPR_NAME:
+        return solve_name(solver, env, expr, want);
+    case SP_EXPR_LIST:
+        return solve_list(solver, env, expr, want);
+    case SP_EXPR_UNARY:
+        return solve_unary(solver, env, expr, want);
+    case SP_EXPR_BINARY:
+        return solve_operator(solver, env, expr, want);
+    case SP_EXPR_CHOICE:
+        return solve_choice(solver, env, expr, want);
+    case SP_EXPR_DEFAULT:
+        return solve_default(solver, env, expr, want);
+    case SP_EXPR_CALL:
+        return solve_call(solver, env, expr, want);
+    case SP_EXPR_INDEX:
+        return solve_item(solver, env, expr, want, false);
+    case SP_EXPR_MEMBER:
+        return solve_member(solver, env, expr, want);
+    case SP_EXPR_LITERAL: /* a list of the table: its value is known */
+    case SP_EXPR_GROUP:
+        break;
+    }
+    return SP_CONTRADICTS;
+}
+
+static enum sp_answer solve(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                            const struct sp_want *want)
+{
+    struct sp_value value;
+    if (solver->depth >= MAX_DEPTH) return SP_OPEN;
+    if (!sp_outline_eval(solver->outline, env, expr, &value)) return SP_CONTRADICTS;
+    const enum sp_answer known = sp_meets(value, want);
+    if (known != SP_OPEN) return known;
+    solver->depth++;
+    const enum sp_answer answer = dispatch(solver, env, expr, want);
+    solver->depth--;
+    return answer;
+}
+
+enum sp_answer sp_invert(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
+                         const struct sp_want *want)
+{
+    return solve(&(struct solver){.outline = outline}, env, expr, want);
+}
+
+enum sp_answer sp_invert_bool(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
+                              bool want)
+{
+    const struct sp_want value = sp_want_value(sp_value_bool(want));
+    return sp_invert(outline, env, expr, &value);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT
+ * Facts are told in pieces: a value, an item of a list, how long the list is, what is in it. A fact that was told is
+ * never changed, only contradicted. */
+#include "infer/known.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang/functions.h"
+
+static struct sp_value unknown(const char *path) { return (struct sp_value){.type = SP_UNKNOWN, .string = path}; }
+
+/* ---- does a value meet what is wanted? ---- */
+
+static enum sp_answer answer(bool yes) { return yes ? SP_HOLDS : SP_CONTRADICTS; }
+
+/* Python writes 0 and 1 for truth values often enough. */
+static bool equal(struct sp_value have, struct sp_value want)
+{
+    if (want.type == SP_BOOL && have.type == SP_INT) have = sp_value_bool(have.integer != 0);
+    return have.type == SP_ABSENT ? want.type == SP_ABSENT : sp_values_equal(have, want);
+}
+
+static enum sp_answer meets_item(struct sp_value have, const struct sp_want *want)
+{
+    if (have.type != SP_LIST && want->scalar) return answer(equal(have, want->value));
+    if (have.type != SP_LIST || want->index >= have.count) return SP_CONTRADICTS;
+    const struct sp_value item = have.items[want->index];
+    return item.type == SP_UNKNOWN ? SP_OPEN : answer(equal(item, want->value));
+}
+
+static enum sp_answer meets_member(struct sp_value have, const struct sp_want *want)
+{
+    bool found = false;
+    if (have.type != SP_LIST) return SP_CONTRADICTS;
+    for (size_t i = 0; i < have.count; i++) found = found || sp_values_equal(have.items[i], want->value);
+    return answer(found != want->lacks);
+}
+
+static enum sp_answer meets_length(struct sp_value have, const struct sp_want *want)
+{
+    if (have.type != SP_LIST && have.type != SP_OBJECT) return SP_CONTRADICTS;
+    return answer(want->value.type == SP_INT && want->value.integer == (int64_t)have.count);
+}
+
+enum sp_answer sp_meets(struct sp_value have, const struct sp_want *want)
+{
+    if (have.type == SP_UNKNOWN) return SP_OPEN;
+    switch (want->kind) {
+    case SP_WANT_VALUE:
+        return answer(equal(have, want->value));
+    case SP_WANT_ITEM:
+        return meets_item(have, want);
+    case SP_WANT_LENGTH:
+        return meets_length(have, want);
+    case SP_WANT_MEMBER:
+        return meets_member(have, want);
+    }
+    return SP_OPEN;
+}
+
+/* ---- facts ---- */
+
+static struct sp_fact blank(const char *path)
+{
+    return (struct sp_fact){.path = path, .value = unknown(path), .length = SIZE_MAX, .list_made = SIZE_MAX};
+}
+
+static struct sp_fact *fact_of(struct sp_known *known, const char *path)
+{
+    const size_t index = sp_map_get(&known->names, path);
+    if (index != SIZE_MAX) return &known->facts[index];
+    SP_GROW(known->facts, known->count, known->capacity);
+    known->facts[known->count] = blank(sp_arena_string(known->arena, path));
+    sp_map_add(&known->names, known->facts[known->count].path, known->count);
+    return &known->facts[known->count++];
+}
+
+const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *path)
+{
+    const size_t index = sp_map_get(&known->names, path);
+    return index == SIZE_MAX ? NULL : &known->facts[index];
+}
+
+static const char *item_path(const struct sp_known *known, const char *path, size_t index)
+{
+    return sp_arena_printf(known->arena, "%s[%zu]", path, index);
+}
+
+/* The list whose length is known, with unknown items where nothing was told of them. */
+static struct sp_value list_of(struct sp_known *known, struct sp_fact *fact)
+{
+    if (fact->list_made == known->changes) return fact->list;
+    struct sp_value *items = sp_arena_array(known->arena, fact->length, sizeof *items);
+    for (size_t i = 0; i < fact->length; i++) {
+        const char *path = item_path(known, fact->path, i);
+        const struct sp_fact *item = sp_known_fact(known, path);
+        items[i] = item ? item->value : unknown(path);
+    }
+    fact->list = (struct sp_value){.type = SP_LIST, .count = fact->length, .items = items};
+    fact->list_made = known->changes;
+    return fact->list;
+}
+
+struct sp_value sp_known_value(struct sp_known *known, const char *path)
+{
+    const size_t index = sp_map_get(&known->names, path);
+    if (index == SIZE_MAX) return unknown(path);
+    struct sp_fact *fact = &known->facts[index];
+    if (fact->guess > known->touched) known->touched = fact->guess;
+    if (fact->value.type != SP_UNKNOWN || fact->length == SIZE_MAX) return fact->value;
+    return list_of(known, fact);
+}
+
+static enum sp_answer learn(struct sp_known *known, struct sp_fact *fact)
+{
+    if (fact->clue.kind == SP_CLUE_NONE) {
+        fact->clue = known->clue;
+        fact->guess = known->touched;
+    }
+    known->told++;
+    known->changes++;
+    return SP_HOLDS;
+}
+
+/* ---- telling ---- */
+
+static enum sp_answer tell_value(struct sp_known *known, const char *path, struct sp_value value)
+{
+    struct sp_fact *fact = fact_of(known, path);
+    fact->value = value;
+    return learn(known, fact);
+}
+
+static enum sp_answer tell_item(struct sp_known *known, const char *path, const struct sp_want *want)
+{
+    enum { MAX_ITEMS = 10000 };
+    struct sp_fact *list = fact_of(known, path);
+    if (want->index >= (list->length == SIZE_MAX ? MAX_ITEMS : list->length)) return SP_CONTRADICTS;
+    const char *item = item_path(known, path, want->index);
+    const struct sp_want value = sp_want_value(want->value);
+    if (want->index >= list->item_count) list->item_count = want->index + 1;
+    list->scalar = list->scalar || want->scalar;
+    if (list->clue.kind == SP_CLUE_NONE) learn(known, list);
+    if (list->guess < known->touched) list->guess = known->touched;
+    return sp_known_tell(known, item, &value);
+}
+
+static enum sp_answer tell_length(struct sp_known *known, const char *path, const struct sp_want *want)
+{
+    struct sp_fact *list = fact_of(known, path);
+    if (want->value.type != SP_INT || want->value.integer < (int64_t)list->item_count) return SP_CONTRADICTS;
+    list->length = (size_t)want->value.integer;
+    return learn(known, list);
+}
+
+static enum sp_answer tell_member(struct sp_known *known, const char *path, const struct sp_want *want)
+{
+    struct sp_fact *list = fact_of(known, path);
+    for (const struct sp_told_member *member = list->members; member; member = member->next)
+        if (sp_values_equal(member->item, want->value)) return answer(member->lacks == want->lacks);
+    struct sp_told_member *member = sp_arena_alloc(known->arena, sizeof *member);
+    *member = (struct sp_told_member){want->value, want->lacks, list->members};
+    list->members = member;
+    return learn(known, list);
+}
+
+enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want)
+{
+    const enum sp_answer already = sp_meets(sp_known_value(known, path), want);
+    const struct sp_fact *fact = sp_known_fact(known, path);
+    if (already != SP_OPEN) return already;
+    switch (want->kind) {
+    case SP_WANT_VALUE:
+        return fact && (fact->item_count || fact->members) ? SP_OPEN : tell_value(known, path, want->value);
+    case SP_WANT_ITEM:
+        return tell_item(known, path, want);
+    case SP_WANT_LENGTH:
+        return tell_length(known, path, want);
+    case SP_WANT_MEMBER:
+        return tell_member(known, path, want);
+    }
+    return SP_OPEN;
+}
+
+/* ---- ending lists ---- */
+
+static bool comes_before(struct sp_value a, struct sp_value b)
+{
+    if (a.type == SP_STRING && b.type == SP_STRING) return strcmp(a.string, b.string) < 0;
+    return sp_value_is_number(a) && sp_value_is_number(b) && sp_values_order(a, b) < 0;
+}
+
+/* A list of which only members were told, in the order of their values. */
+static struct sp_value member_list(struct sp_known *known, const struct sp_fact *fact)
+{
+    size_t count = 0;
+    for (const struct sp_told_member *member = fact->members; member; member = member->next) count += !member->lacks;
+    struct sp_value *items = sp_arena_array(known->arena, count, sizeof *items);
+    size_t kept = 0;
+    for (const struct sp_told_member *member = fact->members; member; member = member->next) {
+        size_t place = kept;
+        if (member->lacks) continue;
+        for (; place && comes_before(member->item, items[place - 1]); place--) items[place] = items[place - 1];
+        items[place] = member->item;
+        kept++;
+    }
+    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+}
+
+static size_t prefix_length(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? (size_t)(dot + 1 - path) : 0;
+}
+
+/* The lists of a configuration tend to be equally long: one item for each stage. */
+static size_t length_beside(const struct sp_known *known, const struct sp_fact *fact)
+{
+    const size_t prefix = prefix_length(fact->path);
+    size_t length = fact->item_count;
+    for (size_t i = 0; i < known->count; i++) {
+        const struct sp_fact *other = &known->facts[i];
+        if (other->length == SIZE_MAX || !other->item_count || other->length < length) continue;
+        if (prefix_length(other->path) == prefix && memcmp(other->path, fact->path, prefix) == 0)
+            length = other->length;
+    }
+    return length;
+}
+
+bool sp_known_close_lists(struct sp_known *known)
+{
+    const size_t before = known->changes;
+    for (size_t i = 0; i < known->count; i++) {
+        struct sp_fact *fact = &known->facts[i];
+        if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX) continue;
+        if (fact->item_count) fact->length = length_beside(known, fact);
+        else if (fact->members) fact->value = member_list(known, fact);
+        else continue;
+        known->changes++;
+    }
+    return known->changes != before;
+}
+
+/* ---- trying out ---- */
+
+struct sp_kept sp_known_keep(const struct sp_known *known)
+{
+    struct sp_kept kept = {sp_realloc(NULL, known->count, sizeof *kept.facts), known->count, known->told};
+    if (known->count) memcpy(kept.facts, known->facts, known->count * sizeof *kept.facts);
+    return kept;
+}
+
+/* Facts that are newer keep their places, and nothing is known of them. */
+void sp_known_restore(struct sp_known *known, struct sp_kept *kept)
+{
+    if (kept->count) memcpy(known->facts, kept->facts, kept->count * sizeof *kept->facts);
+    for (size_t i = kept->count; i < known->count; i++) known->facts[i] = blank(known->facts[i].path);
+    known->told = kept->told;
+    known->changes++;
+    free(kept->facts);
+}
+
+void sp_known_free(struct sp_known *known)
+{
+    free(known->facts);
+    sp_map_free(&known->names);
+    *known = (struct sp_known){0};
+}

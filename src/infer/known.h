@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ * What is known so far of the hyper-parameters of a file that came without any. */
+#ifndef SP_INFER_KNOWN_H
+#define SP_INFER_KNOWN_H
+
+#include "base/map.h"
+#include "lang/hyper.h"
+
+/* What told a hyper-parameter. */
+enum sp_clue_kind {
+    SP_CLUE_NONE,
+    SP_CLUE_DIMENSION, /* a dimension of a tensor */
+    SP_CLUE_INDICES,   /* the indices in names such as the tensor's */
+    SP_CLUE_PRESENT,   /* the tensor is there */
+    SP_CLUE_MISSING,   /* no tensor of that name is there */
+    SP_CLUE_TIE,       /* the tensor is the same as another one */
+    SP_CLUE_REQUIRED,  /* the table covers no other value */
+    SP_CLUE_ONLY,      /* of all values that were tried no other one agrees with the file */
+    SP_CLUE_GUESS      /* nothing: it is assumed */
+};
+
+struct sp_clue {
+    enum sp_clue_kind kind;
+    const char *name; /* of the tensor */
+    size_t dimension;
+};
+
+/* What an expression shall be. */
+struct sp_want {
+    enum { SP_WANT_VALUE, SP_WANT_ITEM, SP_WANT_LENGTH, SP_WANT_MEMBER } kind;
+    struct sp_value
+        value; /* that value; or the list's item at `index`; or its length; or an item that it has or lacks */
+    size_t index;
+    bool scalar; /* of an item: what is no list stands for every item */
+    bool lacks;  /* of a member */
+};
+
+enum sp_answer {
+    SP_OPEN,       /* too little is known */
+    SP_HOLDS,      /* it is so, or was made so */
+    SP_CONTRADICTS /* it cannot be so */
+};
+
+/* An item that a list has, or lacks. */
+struct sp_told_member {
+    struct sp_value item;
+    bool lacks;
+    const struct sp_told_member *next;
+};
+
+struct sp_fact {
+    const char *path;      /* "text_config.depths", or an item: "text_config.depths[2]" */
+    struct sp_value value; /* SP_UNKNOWN, a value, SP_NULL, or SP_ABSENT: the configuration is to lack it */
+    struct sp_clue clue;
+    size_t guess; /* the last guess that it follows from; or 0 */
+    /* Of a list that is told item by item: */
+    size_t item_count; /* one more than the last index; the items are facts of their own */
+    size_t length;     /* SIZE_MAX: not known */
+    bool scalar;       /* one value may stand for all items */
+    const struct sp_told_member *members;
+    struct sp_value list; /* put together from the items */
+    size_t list_made;     /* when: `changes` then */
+};
+
+enum { SP_MAX_GUESSES = 100 };
+
+struct sp_known {
+    struct sp_arena *arena;
+    struct sp_fact *facts;
+    size_t count, capacity;
+    struct sp_map names;
+    size_t guesses;
+    const char *guessed[SP_MAX_GUESSES + 1]; /* by their numbers, from 1: the keys */
+    size_t touched;                          /* the last guess that anything asked for follows from */
+    size_t told;                             /* how many pieces */
+    size_t changes;                          /* counts up with each new fact, and each that is taken back */
+    struct sp_clue clue;                     /* of what is told next */
+    bool tell_items; /* layer_types[i] in place of full_attention_interval, when no interval will do */
+};
+
+struct sp_kept {
+    struct sp_fact *facts;
+    size_t count, told;
+};
+
+/* Whether a value is what is wanted. */
+enum sp_answer sp_meets(struct sp_value have, const struct sp_want *want);
+/* SP_UNKNOWN when it is not known. */
+struct sp_value sp_known_value(struct sp_known *known, const char *path);
+/* NULL when nothing was ever told of it. */
+const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *path);
+enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want);
+/* Lists whose items are told are taken to end with the last one. */
+bool sp_known_close_lists(struct sp_known *known);
+/* Trying something out: what is known is kept on the heap, and later put back. */
+struct sp_kept sp_known_keep(const struct sp_known *known);
+void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and frees it */
+void sp_known_free(struct sp_known *known);
+
+static inline struct sp_want sp_want_value(struct sp_value value)
+{
+    return (struct sp_want){.kind = SP_WANT_VALUE, .value = value};
+}
+
+#endif

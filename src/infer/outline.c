@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT
+ * Walks a table as the expansion does, but each loop is walked once, with an index that is unknown, and each condition
+ * is kept instead of decided. Frames and environments stay, so that expressions can be worked out later. */
+#include "infer/outline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LINES = 20000, MAX_DEPTH = 64 };
+
+/* Where the walk is. */
+struct place {
+    const struct sp_env *env;
+    struct sp_loop *loop;
+    const struct sp_proviso *proviso;
+    const char *prefix; /* a pattern */
+    const struct sp_hole *holes;
+    size_t hole_count;
+    bool optional;
+    unsigned depth;
+};
+
+static void walk_unit(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place);
+
+/* ---- asking ---- */
+
+static struct sp_value ask(void *known, const char *path) { return sp_known_value(known, path); }
+
+bool sp_outline_eval(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
+                     struct sp_value *value)
+{
+    struct sp_eval *eval = &outline->eval;
+    eval->mistakes = eval->message_count = eval->steps = 0;
+    eval->stopped = false;
+    outline->messages.length = 0;
+    return sp_eval(eval, env, expr, value);
+}
+
+/* ---- names ---- */
+
+static struct sp_loop *loop_named(struct sp_loop *loop, const struct sp_env *env, const struct sp_expr *expr)
+{
+    if (expr->kind != SP_EXPR_NAME) return NULL;
+    const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
+    while (loop && (meaning.kind != SP_MEANS_BINDING || &loop->binding != meaning.binding)) loop = loop->outer;
+    return loop;
+}
+
+/* {i}, {i + 1}, or any other number. */
+static struct sp_hole hole_of(struct sp_loop *loops, const struct sp_env *env, const struct sp_expr *expr)
+{
+    struct sp_loop *loop = loop_named(loops, env, expr);
+    if (loop) return (struct sp_hole){.loop = loop};
+    if (expr->kind == SP_EXPR_BINARY && expr->op == SP_OP_ADD && expr->args[1]->kind == SP_EXPR_LITERAL &&
+        (loop = loop_named(loops, env, expr->args[0])) != NULL && expr->args[1]->value.type == SP_INT)
+        return (struct sp_hole){.loop = loop, .constant = (uint64_t)expr->args[1]->value.integer};
+    return (struct sp_hole){.expr = expr, .env = env};
+}
+
+/* A name under construction. */
+struct pattern {
+    struct sp_text text;
+    struct sp_hole holes[SP_MAX_NUMBERS];
+    size_t count;
+};
+
+static void append_text(struct pattern *pattern, const char *text)
+{
+    uint64_t numbers[SP_MAX_NUMBERS];
+    size_t count = pattern->count;
+    sp_names_split(&pattern->text, text, numbers, &count);
+    for (; pattern->count < count; pattern->count++)
+        pattern->holes[pattern->count] = (struct sp_hole){.constant = numbers[pattern->count]};
+}
+
+static bool append_hole(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr,
+                        struct pattern *pattern)
+{
+    const char mark = SP_NUMBER_MARK, text = SP_TEXT_MARK;
+    struct sp_value value;
+    if (!sp_outline_eval(outline, place->env, expr, &value)) return false;
+    if (value.type == SP_STRING) {
+        append_text(pattern, value.string);
+    } else if (value.type == SP_UNKNOWN && strcmp(value.string, "architectures") == 0) {
+        sp_text_append(&pattern->text, &text, 1);
+    } else if ((value.type == SP_INT || value.type == SP_UNKNOWN) && pattern->count < SP_MAX_NUMBERS) {
+        const struct sp_hole number = {.constant = (uint64_t)value.integer};
+        pattern->holes[pattern->count++] = value.type == SP_INT ? number : hole_of(place->loop, place->env, expr);
+        sp_text_append(&pattern->text, &mark, 1);
+    } else return false;
+    return true;
+}
+
+static bool append_template(struct sp_outline *outline, const struct place *place, const struct sp_template *name,
+                            struct pattern *pattern)
+{
+    *pattern = (struct pattern){.count = place->hole_count};
+    sp_text_puts(&pattern->text, place->prefix);
+    if (place->hole_count) memcpy(pattern->holes, place->holes, place->hole_count * sizeof *place->holes);
+    for (size_t i = 0; i < name->count; i++) {
+        if (name->pieces[i].text) append_text(pattern, name->pieces[i].text);
+        else if (!append_hole(outline, place, name->pieces[i].hole, pattern)) return false;
+    }
+    return true;
+}
+
+static const char *kept_text(struct sp_outline *outline, const struct pattern *pattern)
+{
+    return sp_arena_copy(&outline->arena, pattern->text.data, pattern->text.length);
+}
+
+static const struct sp_hole *kept_holes(struct sp_outline *outline, const struct pattern *pattern)
+{
+    struct sp_hole *holes = sp_arena_array(&outline->arena, pattern->count, sizeof *holes);
+    if (pattern->count) memcpy(holes, pattern->holes, pattern->count * sizeof *holes);
+    return holes;
+}
+
+/* ---- rows ---- */
+
+static const char *shown_name(struct sp_outline *outline, const struct pattern *pattern)
+{
+    struct sp_text text = {0};
+    size_t next = 0;
+    sp_text_puts(&text, "");
+    for (const char *p = pattern->text.data; *p; p++) {
+        const struct sp_hole *hole = *p == SP_NUMBER_MARK && next < pattern->count ? &pattern->holes[next++] : NULL;
+        if (!hole) sp_text_append(&text, p, 1);
+        else if (hole->loop || hole->expr) sp_text_puts(&text, "{}");
+        else sp_text_number(&text, hole->constant);
+    }
+    const char *kept = sp_arena_copy(&outline->arena, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
+}
+
+static const char *tie_of(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
+{
+    struct pattern pattern;
+    if (!row->has_tie) return NULL;
+    const bool good = append_template(outline, place, &row->tie, &pattern);
+    const char *tie = good ? kept_text(outline, &pattern) : NULL;
+    sp_text_free(&pattern.text);
+    return tie;
+}
+
+static void add_line(struct sp_outline *outline, const struct place *place, const struct sp_row *row,
+                     const struct sp_template *name, size_t old_of)
+{
+    struct pattern pattern;
+    if (outline->count < MAX_LINES && append_template(outline, place, name, &pattern)) {
+        SP_GROW(outline->lines, outline->count, outline->capacity);
+        outline->lines[outline->count++] = (struct sp_line){.row = row,
+                                                            .env = place->env,
+                                                            .loop = place->loop,
+                                                            .proviso = place->proviso,
+                                                            .optional = row->optional || place->optional,
+                                                            .name = kept_text(outline, &pattern),
+                                                            .holes = kept_holes(outline, &pattern),
+                                                            .hole_count = pattern.count,
+                                                            .shown = shown_name(outline, &pattern),
+                                                            .tie = tie_of(outline, place, row),
+                                                            .old_of = old_of};
+    }
+    sp_text_free(&pattern.text);
+}
+
+static void walk_tensor(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
+{
+    const size_t line = outline->count;
+    add_line(outline, place, row, &row->name, SIZE_MAX);
+    for (size_t i = 0; i < row->old_count && outline->count > line; i++)
+        add_line(outline, place, row, &row->olds[i], line);
+}
+
+/* The configuration that a sub-table reads: nothing but what `with` gives is known of it. */
+static const struct sp_view *view_of(struct sp_outline *outline, const struct sp_env *env, const struct sp_row *row)
+{
+    const struct sp_view *outer = env->frame->view;
+    struct sp_view *view = sp_arena_alloc(&outline->arena, sizeof *view);
+    const size_t inherited = row->has_from ? 0 : outer->given_count;
+    struct sp_given *given = sp_arena_array(&outline->arena, row->with_count + inherited, sizeof *given);
+    const char *path = row->has_from ? sp_eval_path(&outline->eval, env, row->from) : NULL;
+    *view = (struct sp_view){.prefix = outer->prefix, .given = given, .given_count = row->with_count + inherited};
+    if (path) view->prefix = sp_arena_printf(&outline->arena, "%s.", path);
+    for (size_t i = 0; i < row->with_count; i++)
+        given[i] = (struct sp_given){.key = row->with[i].name, .from = "", .expr = row->with[i].expr, .env = env};
+    if (inherited) memcpy(given + row->with_count, outer->given, inherited * sizeof *given);
+    return view;
+}
+
+static void walk_use(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
+{
+    struct sp_frame *frame = sp_arena_alloc(&outline->arena, sizeof *frame);
+    struct pattern pattern;
+    struct place inner = *place;
+    if (place->depth >= MAX_DEPTH) return;
+    *frame =
+        (struct sp_frame){.unit = row->unit,
+                          .view = row->unit->is_table ? view_of(outline, place->env, row) : place->env->frame->view,
+                          .param_exprs = row->given,
+                          .caller = place->env->frame,
+                          .user_env = place->env};
+    if (append_template(outline, place, &row->name, &pattern)) {
+        inner.prefix = kept_text(outline, &pattern);
+        inner.holes = kept_holes(outline, &pattern);
+        inner.hole_count = pattern.count;
+        inner.optional = place->optional || row->optional;
+        inner.depth++;
+        walk_unit(outline, frame, &inner);
+    }
+    sp_text_free(&pattern.text);
+}
+
+static const struct sp_proviso *proviso(struct sp_outline *outline, const struct place *place,
+                                        const struct sp_expr *condition)
+{
+    struct sp_proviso *added = sp_arena_alloc(&outline->arena, sizeof *added);
+    if (!condition) return place->proviso;
+    *added = (struct sp_proviso){condition, place->env, place->proviso, outline->proviso_count++};
+    return added;
+}
+
+static void walk_rows(struct sp_outline *outline, const struct place *place)
+{
+    const struct sp_section *section = place->env->section;
+    for (size_t i = 0; i < section->row_count; i++) {
+        const struct sp_row *row = &section->rows[i];
+        struct place own = *place;
+        struct sp_value wanted = sp_value_bool(true);
+        if (row->condition && !sp_outline_eval(outline, place->env, row->condition, &wanted)) continue;
+        if (wanted.type == SP_BOOL && !wanted.boolean) continue;
+        own.proviso = proviso(outline, place, row->condition);
+        if (row->kind == SP_ROW_USE) walk_use(outline, &own, row);
+        else walk_tensor(outline, &own, row);
+    }
+}
+
+/* ---- sections ---- */
+
+static void walk_clauses(struct sp_outline *outline, const struct place *place, size_t clause);
+
+static const struct sp_env *env_with(struct sp_outline *outline, const struct sp_env *env,
+                                     const struct sp_binding *binding)
+{
+    struct sp_env *own = sp_arena_alloc(&outline->arena, sizeof *own);
+    *own = *env;
+    own->loops = own->bindings = binding;
+    return own;
+}
+
+static void walk_range(struct sp_outline *outline, const struct place *place, size_t clause)
+{
+    struct sp_loop *loop = sp_arena_alloc(&outline->arena, sizeof *loop);
+    struct place inner = *place;
+    *loop = (struct sp_loop){.clause = &place->env->section->clauses[clause],
+                             .env = place->env,
+                             .outer = place->loop,
+                             .depth = place->loop ? place->loop->depth + 1 : 0,
+                             .number = outline->loop_count};
+    loop->binding = (struct sp_binding){loop->clause->name, {.type = SP_UNKNOWN, .string = ""}, place->env->bindings};
+    SP_GROW(outline->loops, outline->loop_count, outline->loop_capacity);
+    outline->loops[outline->loop_count++] = loop;
+    inner.env = env_with(outline, place->env, &loop->binding);
+    inner.loop = loop;
+    walk_clauses(outline, &inner, clause + 1);
+}
+
+/* A list that is known is walked item by item; the rows of any other are left out. */
+static void walk_each(struct sp_outline *outline, const struct place *place, size_t clause)
+{
+    const struct sp_clause *loop = &place->env->section->clauses[clause];
+    struct sp_value list;
+    if (!sp_outline_eval(outline, place->env, loop->first, &list) || list.type != SP_LIST) return;
+    for (size_t i = 0; i < list.count && outline->count < MAX_LINES; i++) {
+        struct sp_binding *binding = sp_arena_alloc(&outline->arena, sizeof *binding);
+        struct place inner = *place;
+        *binding = (struct sp_binding){loop->name, list.items[i], place->env->bindings};
+        inner.env = env_with(outline, place->env, binding);
+        walk_clauses(outline, &inner, clause + 1);
+    }
+}
+
+static void walk_clauses(struct sp_outline *outline, const struct place *place, size_t clause)
+{
+    const struct sp_section *section = place->env->section;
+    struct place inner = *place;
+    struct sp_value wanted;
+    if (clause == section->clause_count) {
+        walk_rows(outline, place);
+        return;
+    }
+    switch (section->clauses[clause].kind) {
+    case SP_CLAUSE_RANGE:
+        walk_range(outline, place, clause);
+        break;
+    case SP_CLAUSE_EACH:
+        walk_each(outline, place, clause);
+        break;
+    case SP_CLAUSE_IF:
+        if (!sp_outline_eval(outline, place->env, section->clauses[clause].first, &wanted)) break;
+        if (wanted.type == SP_BOOL && !wanted.boolean) break;
+        inner.proviso = proviso(outline, place, section->clauses[clause].first);
+        walk_clauses(outline, &inner, clause + 1);
+        break;
+    }
+}
+
+static void walk_unit(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place)
+{
+    for (size_t i = 0; i < frame->unit->section_count; i++) {
+        struct sp_env *env = sp_arena_alloc(&outline->arena, sizeof *env);
+        struct place inner = *place;
+        *env = (struct sp_env){.frame = frame, .section = &frame->unit->sections[i]};
+        inner.env = env;
+        walk_clauses(outline, &inner, 0);
+    }
+}
+
+/* ---- the whole ---- */
+
+static void tell_class(struct sp_outline *outline, const char *class)
+{
+    struct sp_value *item = sp_arena_alloc(&outline->arena, sizeof *item);
+    *item = sp_value_string(sp_arena_string(&outline->arena, class));
+    const struct sp_want want = sp_want_value((struct sp_value){.type = SP_LIST, .count = 1, .items = item});
+    sp_known_tell(&outline->known, "architectures", &want);
+}
+
+void sp_outline_begin(struct sp_outline *outline, const struct sp_unit *table, const char *class)
+{
+    *outline = (struct sp_outline){.table = table};
+    struct sp_view *view = sp_arena_alloc(&outline->arena, sizeof *view);
+    struct sp_frame *frame = sp_arena_alloc(&outline->arena, sizeof *frame);
+    *view = (struct sp_view){.object = {.type = SP_OBJECT}, .prefix = ""};
+    *frame = (struct sp_frame){.unit = table, .view = view};
+    frame->param_exprs = sp_arena_array(&outline->arena, table->param_count, sizeof(struct sp_expr *));
+    outline->frame = frame;
+    outline->known.arena = &outline->arena;
+    outline->knowledge = (struct sp_knowledge){ask, &outline->known};
+    outline->hyper = (struct sp_hyper){.root = {.type = SP_OBJECT}, .from = "", .knowledge = &outline->knowledge};
+    outline->eval =
+        (struct sp_eval){.arena = &outline->arena, .hyper = &outline->hyper, .messages = &outline->messages};
+    if (*class) tell_class(outline, class);
+}
+
+void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, const char *class)
+{
+    sp_outline_begin(outline, table, class);
+    walk_unit(outline, outline->frame, &(struct place){.prefix = ""});
+}
+
+void sp_outline_free(struct sp_outline *outline)
+{
+    free(outline->lines);
+    free(outline->loops);
+    free(outline->eval.readings);
+    sp_map_free(&outline->eval.paths);
+    sp_text_free(&outline->eval.path);
+    sp_text_free(&outline->eval.name);
+    sp_text_free(&outline->messages);
+    sp_known_free(&outline->known);
+    sp_arena_free(&outline->arena);
+    *outline = (struct sp_outline){0};
+}

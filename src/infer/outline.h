@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ * A table laid out before any hyper-parameter is known: every row at every place where it is used, with holes in its
+ * name for indices, the loops around it, and the conditions that it depends on. */
+#ifndef SP_INFER_OUTLINE_H
+#define SP_INFER_OUTLINE_H
+
+#include "infer/known.h"
+#include "infer/shapes.h"
+#include "lang/eval.h"
+#include "lang/tables.h"
+
+/* Stands for a text that depends on the class of the model, while that is unknown. */
+#define SP_TEXT_MARK '\xfe'
+
+/* A loop over indices. Its index is unknown but for the time that one tensor is looked at. */
+struct sp_loop {
+    struct sp_binding binding;
+    const struct sp_clause *clause;
+    const struct sp_env *env; /* in which its bounds have their values */
+    struct sp_loop *outer;    /* the next loop around it, or NULL */
+    size_t depth;             /* loops around it */
+    size_t number;            /* in the outline */
+};
+
+/* Something that must be true for the rows below it. */
+struct sp_proviso {
+    const struct sp_expr *expr;
+    const struct sp_env *env;
+    const struct sp_proviso *outer;
+    size_t number; /* in the outline */
+};
+
+/* A number in a name: of the name itself, the index of a loop (plus something), or any other expression. */
+struct sp_hole {
+    uint64_t constant; /* the number; or what is added to the index */
+    struct sp_loop *loop;
+    const struct sp_expr *expr; /* neither of the two */
+    const struct sp_env *env;
+};
+
+struct sp_line {
+    const struct sp_row *row;
+    const struct sp_env *env;
+    struct sp_loop *loop; /* the innermost, or NULL */
+    const struct sp_proviso *proviso;
+    bool optional;
+    const char *name; /* with SP_NUMBER_MARK for each number */
+    const struct sp_hole *holes;
+    size_t hole_count;
+    const char *shown; /* the same for people: "layers.{}.weight" */
+    const char *tie;   /* the pattern of the tensor that it may be tied to, or NULL */
+    size_t old_of;     /* an older name of that line, or SIZE_MAX */
+};
+
+struct sp_outline {
+    struct sp_arena arena;
+    struct sp_eval eval;
+    struct sp_text messages; /* of the evaluator; nobody reads them */
+    struct sp_hyper hyper;
+    struct sp_knowledge knowledge;
+    struct sp_known known;
+    const struct sp_unit *table;
+    const struct sp_frame *frame; /* of the table itself */
+    struct sp_line *lines;
+    size_t count, capacity;
+    struct sp_loop **loops;
+    size_t loop_count, loop_capacity;
+    size_t proviso_count;
+};
+
+/* Begins with nothing known but the class of the model ("" for not even that), and lays out the table. */
+void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, const char *class);
+/* Without the lines: enough to ask what the table's definitions are. */
+void sp_outline_begin(struct sp_outline *outline, const struct sp_unit *table, const char *class);
+void sp_outline_free(struct sp_outline *outline);
+/* The value under what is known; SP_UNKNOWN, with the key that it lacks. False when there can be none. */
+bool sp_outline_eval(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
+                     struct sp_value *value);
+
+#endif

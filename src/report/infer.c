@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT
+ * The lost configuration: the table and what it explains in the first line, then the hyper-parameters, those that the
+ * file does not determine, and what stays unexplained. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/collapse.h"
+#include "report/findings.h"
+#include "report/json.h"
+#include "report/table.h"
+#include "shapeproof/report.h"
+
+static size_t unexplained(const struct sp_inference *inference) { return sp_inference_unexplained_count(inference); }
+
+static const struct sp_tensor *unexplained_tensor(const struct sp_inference *inference, size_t index)
+{
+    return sp_inventory_tensor(sp_inference_inventory(inference), sp_inference_unexplained(inference, index));
+}
+
+static const struct sp_predicted *missing_tensor(const struct sp_inference *inference, size_t index)
+{
+    return sp_prediction_tensor(sp_inference_prediction(inference), sp_inference_missing(inference, index));
+}
+
+/* ---- JSON: shapeproof.infer/1 ---- */
+
+static void json_hyperparameters(struct sp_writer *json, const struct sp_inference *inference)
+{
+    sp_write_key(json, "hyperparameters");
+    sp_write_open(json, '[');
+    for (size_t i = 0; i < sp_inference_count(inference); i++) {
+        const struct sp_inferred inferred = sp_inference_get(inference, i);
+        sp_write_open_line(json, '{');
+        sp_write_key(json, "name");
+        sp_write_string(json, inferred.name);
+        sp_write_key(json, "value");
+        sp_write_raw(json, inferred.value);
+        sp_write_key(json, "determined");
+        sp_write_bool(json, inferred.determined);
+        sp_write_key(json, "because");
+        sp_write_string(json, inferred.because);
+        sp_write_close(json);
+    }
+    sp_write_close(json);
+}
+
+static void json_names(struct sp_writer *json, const struct sp_inference *inference)
+{
+    sp_write_key(json, "unexplained");
+    sp_write_open(json, '[');
+    for (size_t i = 0; i < unexplained(inference); i++) sp_write_string(json, unexplained_tensor(inference, i)->name);
+    sp_write_close(json);
+    sp_write_key(json, "missing");
+    sp_write_open(json, '[');
+    for (size_t i = 0; i < sp_inference_missing_count(inference); i++)
+        sp_write_string(json, missing_tensor(inference, i)->name);
+    sp_write_close(json);
+}
+
+static void json_candidates(struct sp_writer *json, const struct sp_inference *inference)
+{
+    sp_write_key(json, "candidates");
+    sp_write_open(json, '[');
+    for (size_t i = 0; i < sp_inference_candidate_count(inference); i++) {
+        const struct sp_inference_candidate candidate = sp_inference_candidate(inference, i);
+        sp_write_open_line(json, '{');
+        sp_write_key(json, "table");
+        sp_write_string(json, candidate.table);
+        sp_write_key(json, "explained");
+        sp_write_number(json, candidate.explained);
+        sp_write_key(json, "missing");
+        sp_write_number(json, candidate.missing);
+        sp_write_key(json, "same");
+        sp_write_bool(json, candidate.same);
+        sp_write_close(json);
+    }
+    sp_write_close(json);
+}
+
+static void put_json(const struct sp_inference *inference, struct sp_text *text)
+{
+    struct sp_writer json = {.text = text};
+    sp_write_open(&json, '{');
+    sp_write_key(&json, "schema");
+    sp_write_string(&json, "shapeproof.infer/1");
+    sp_write_key(&json, "table");
+    sp_write_string(&json, sp_inference_table(inference));
+    json_hyperparameters(&json, inference);
+    sp_write_key(&json, "explained");
+    sp_write_number(&json, sp_inference_explained(inference));
+    json_names(&json, inference);
+    json_candidates(&json, inference);
+    sp_write_key(&json, "file");
+    sp_write_string(&json, sp_inventory_path(sp_inference_inventory(inference)));
+    sp_write_close(&json);
+}
+
+/* ---- text ---- */
+
+static void put_verdict(const struct sp_inference *inference, struct sp_text *text,
+                        const struct sp_report_options *options)
+{
+    const size_t explained = sp_inference_explained(inference), all = explained + unexplained(inference);
+    const bool good = !unexplained(inference) && !sp_inference_missing_count(inference);
+    sp_color_begin(text, options->color, good ? SP_COLOR_GREEN : SP_COLOR_YELLOW);
+    sp_put_visible(text, sp_inference_table(inference));
+    sp_color_end(text, options->color, good ? SP_COLOR_GREEN : SP_COLOR_YELLOW);
+    sp_text_puts(text, ": explains ");
+    if (explained == all) sp_text_puts(text, "all ");
+    sp_text_grouped(text, explained);
+    if (explained != all) {
+        sp_text_puts(text, " of ");
+        sp_text_grouped(text, all);
+    }
+    sp_text_puts(text, all == 1 ? " tensor" : " tensors");
+    if (sp_inference_missing_count(inference)) {
+        sp_text_puts(text, ", but ");
+        sp_put_count(text, sp_inference_missing_count(inference), "more should be there", "more should be there");
+    }
+    sp_text_puts(text, "\n");
+}
+
+/* The tables that explain the file just as well. */
+static void put_equals(const struct sp_inference *inference, struct sp_table *table)
+{
+    struct sp_text *cell = NULL;
+    for (size_t i = 1; i < sp_inference_candidate_count(inference); i++) {
+        const struct sp_inference_candidate candidate = sp_inference_candidate(inference, i);
+        if (!candidate.same) continue;
+        if (cell) sp_text_puts(cell, ", ");
+        else cell = sp_labelled(table, "or just as well");
+        sp_put_visible(cell, candidate.table);
+    }
+}
+
+static void put_subject(const struct sp_inference *inference, struct sp_text *text,
+                        const struct sp_report_options *options)
+{
+    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
+    struct sp_table table = {.columns = columns, .column_count = 2};
+    const struct sp_inventory *inventory = sp_inference_inventory(inference);
+    struct sp_text *cell = sp_labelled(&table, "checkpoint");
+    sp_put_visible(cell, sp_inventory_path(inventory));
+    sp_text_printf(cell, " (%s)", sp_inventory_format(inventory));
+    cell = sp_labelled(&table, "table");
+    sp_put_visible(cell, sp_inference_table(inference));
+    if (*sp_inference_class(inference)) sp_text_printf(cell, ", for %s", sp_inference_class(inference));
+    put_equals(inference, &table);
+    sp_table_render(&table, text, options);
+    sp_table_free(&table);
+}
+
+static void put_hyperparameters(const struct sp_inference *inference, struct sp_text *text,
+                                const struct sp_report_options *options, bool determined)
+{
+    const struct sp_column columns[] = {
+        {determined ? "hyper-parameter" : "not determined", false}, {"value", false}, {"because", false}};
+    struct sp_table table = {.columns = columns, .column_count = 3};
+    size_t count = 0;
+    for (size_t i = 0; i < sp_inference_count(inference); i++) {
+        const struct sp_inferred inferred = sp_inference_get(inference, i);
+        if (inferred.determined != determined || strcmp(inferred.name, "architectures") == 0) continue;
+        sp_put_visible(sp_table_cell(&table), inferred.name);
+        sp_put_cut(sp_table_cell(&table), inferred.value, 40);
+        sp_put_visible(sp_table_cell(&table), inferred.because);
+        count++;
+    }
+    if (count) sp_text_puts(text, "\n");
+    if (count) sp_table_render(&table, text, options);
+    sp_table_free(&table);
+}
+
+/* ---- what is not explained ---- */
+
+/* Names with what is to be said of each; those of which the same is said share a line. */
+struct remarks {
+    struct sp_arena arena;
+    struct sp_kinds kinds;
+    struct sp_collapse_input *names;
+    const char **remarks;
+    size_t count;
+};
+
+static void remark(struct remarks *remarks, const char *name, struct sp_text *text)
+{
+    remarks->names[remarks->count] = (struct sp_collapse_input){name, sp_kind_of(&remarks->kinds, text)};
+    remarks->remarks[remarks->count++] = sp_arena_copy(&remarks->arena, text->data, text->length);
+    text->length = 0;
+}
+
+static void put_line(struct sp_text *text, const char *name, const char *said, size_t count)
+{
+    sp_text_puts(text, "  ");
+    sp_put_visible(text, name);
+    sp_text_printf(text, " %s", said);
+    if (count > 1) sp_text_printf(text, " (%zu tensors)", count);
+    sp_text_puts(text, "\n");
+}
+
+static void put_remarks(struct remarks *remarks, struct sp_text *text, const struct sp_infer_options *options,
+                        const char *heading)
+{
+    struct sp_collapsed *groups;
+    if (!remarks->count) return;
+    sp_put_heading(text, &options->report, heading);
+    const size_t count = options->all ? 0 : sp_collapse(&remarks->arena, remarks->names, remarks->count, &groups);
+    for (size_t i = 0; i < count; i++)
+        put_line(text, groups[i].name, remarks->remarks[groups[i].first], groups[i].count);
+    for (size_t i = 0; i < remarks->count && options->all; i++)
+        put_line(text, remarks->names[i].name, remarks->remarks[i], 1);
+}
+
+static void begin_remarks(struct remarks *remarks, size_t count)
+{
+    *remarks = (struct remarks){.count = 0};
+    remarks->names = sp_arena_array(&remarks->arena, count, sizeof *remarks->names);
+    remarks->remarks = sp_arena_array(&remarks->arena, count, sizeof *remarks->remarks);
+}
+
+static void end_remarks(struct remarks *remarks)
+{
+    sp_kinds_free(&remarks->kinds);
+    sp_arena_free(&remarks->arena);
+}
+
+static void put_unexplained(const struct sp_inference *inference, struct sp_text *text,
+                            const struct sp_infer_options *options)
+{
+    const struct sp_prediction *prediction = sp_inference_prediction(inference);
+    struct remarks remarks;
+    struct sp_text said = {0};
+    begin_remarks(&remarks, unexplained(inference));
+    for (size_t i = 0; i < unexplained(inference); i++) {
+        const struct sp_tensor *tensor = unexplained_tensor(inference, i);
+        const size_t predicted = sp_prediction_find(prediction, tensor->name);
+        sp_put_shape(&said, tensor->shape, tensor->rank);
+        if (predicted != SP_NONE) {
+            sp_text_puts(&said, ", where the table has ");
+            sp_put_shape(&said, sp_prediction_tensor(prediction, predicted)->shape,
+                         sp_prediction_tensor(prediction, predicted)->rank);
+        }
+        remark(&remarks, tensor->name, &said);
+    }
+    put_remarks(&remarks, text, options, "not explained");
+    sp_text_free(&said);
+    end_remarks(&remarks);
+}
+
+static void put_missing(const struct sp_inference *inference, struct sp_text *text,
+                        const struct sp_infer_options *options)
+{
+    struct remarks remarks;
+    struct sp_text said = {0};
+    begin_remarks(&remarks, sp_inference_missing_count(inference));
+    for (size_t i = 0; i < sp_inference_missing_count(inference); i++) {
+        const struct sp_predicted *tensor = missing_tensor(inference, i);
+        sp_put_shape(&said, tensor->shape, tensor->rank);
+        remark(&remarks, tensor->name, &said);
+    }
+    put_remarks(&remarks, text, options, "should be there");
+    sp_text_free(&said);
+    end_remarks(&remarks);
+}
+
+/* The tables that came second, when none explains everything. */
+static void put_others(const struct sp_inference *inference, struct sp_text *text,
+                       const struct sp_report_options *options)
+{
+    static const struct sp_column columns[] = {{"other tables", false}, {"explained", true}, {"missing", true}};
+    enum { MOST = 4 };
+    struct sp_table table = {.columns = columns, .column_count = 3};
+    size_t shown = 0;
+    if (!unexplained(inference) && !sp_inference_missing_count(inference)) return;
+    for (size_t i = 1; i < sp_inference_candidate_count(inference) && shown < MOST; i++) {
+        const struct sp_inference_candidate candidate = sp_inference_candidate(inference, i);
+        if (candidate.same || candidate.explained * 2 < sp_inference_explained(inference)) continue;
+        sp_put_visible(sp_table_cell(&table), candidate.table);
+        sp_text_grouped(sp_table_cell(&table), candidate.explained);
+        sp_text_grouped(sp_table_cell(&table), candidate.missing);
+        shown++;
+    }
+    if (shown) sp_text_puts(text, "\n");
+    if (shown) sp_table_render(&table, text, options);
+    sp_table_free(&table);
+}
+
+char *sp_report_infer(const struct sp_inference *inference, const struct sp_infer_options *options, size_t *length)
+{
+    static const struct sp_infer_options plain = {.all = false};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->report.format == SP_REPORT_JSON) {
+        put_json(inference, &text);
+        return sp_text_take(&text, length);
+    }
+    put_verdict(inference, &text, &options->report);
+    sp_text_puts(&text, "\n");
+    put_subject(inference, &text, &options->report);
+    put_hyperparameters(inference, &text, &options->report, true);
+    put_hyperparameters(inference, &text, &options->report, false);
+    put_unexplained(inference, &text, options);
+    put_missing(inference, &text, options);
+    put_others(inference, &text, &options->report);
+    return sp_text_take(&text, length);
+}

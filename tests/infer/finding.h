@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * Inferring what a model of tests/compare/model.h was made with. */
+#ifndef TESTS_INFER_FINDING_H
+#define TESTS_INFER_FINDING_H
+
+#include "compare/model.h"
+#include "shapeproof/infer.h"
+
+struct finding {
+    struct sp_inventory *inventory;
+    struct sp_inference *inference;
+    struct sp_error error;
+};
+
+static inline struct finding find(const struct model *model, const char *table)
+{
+    struct finding finding = {.inventory = model_in_memory(model)};
+    finding.inference = sp_infer(finding.inventory, model->tables, table, &finding.error);
+    return finding;
+}
+
+static inline void finding_close(struct finding *finding)
+{
+    sp_inference_free(finding->inference);
+    sp_inventory_close(finding->inventory);
+}
+
+/* The hyper-parameter of that name; all zero when there is none. */
+static inline struct sp_inferred inferred(const struct finding *finding, const char *name)
+{
+    for (size_t i = 0; i < sp_inference_count(finding->inference); i++)
+        if (strcmp(sp_inference_get(finding->inference, i).name, name) == 0)
+            return sp_inference_get(finding->inference, i);
+    return (struct sp_inferred){.name = NULL};
+}
+
+/* Whether the table is the chosen one, or one that says the same of the file. */
+static inline bool is_found(const struct finding *finding, const char *table)
+{
+    for (size_t i = 0; finding->inference && i < sp_inference_candidate_count(finding->inference); i++) {
+        const struct sp_inference_candidate candidate = sp_inference_candidate(finding->inference, i);
+        if (candidate.same && strcmp(candidate.table, table) == 0) return true;
+    }
+    return false;
+}
+
+/* Nothing unexplained, nothing missing. */
+static inline bool explains_all(const struct finding *finding)
+{
+    return finding->inference && !sp_inference_unexplained_count(finding->inference) &&
+           !sp_inference_missing_count(finding->inference);
+}
+
+/* The verdict of a check of the file against the configuration that was written for it. */
+static inline enum sp_verdict verdict_on_config(struct model *model, const struct finding *finding)
+{
+    const char *text = sp_inference_config(finding->inference);
+    struct sp_config *config = sp_config_new();
+    struct sp_error error = {0};
+    if (sp_config_load(config, scratch_write(&model->scratch, "inferred.json", text, strlen(text)), &error))
+        die("inferred.json", error.message);
+    struct sp_check *check = sp_check_new(finding->inventory, model->tables, NULL, config, &error);
+    if (!check) die("check", error.message);
+    const enum sp_verdict verdict = sp_check_verdict(check);
+    sp_check_free(check);
+    sp_config_free(config);
+    return verdict;
+}
+
+#endif

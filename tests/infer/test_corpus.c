@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ * Every published configuration, put back together from the tensors that it predicts. Skipped without the corpus. */
+#define _XOPEN_SOURCE 700
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "infer/finding.h"
+
+#define CORPUS "../shared/data/architectures"
+
+struct tally {
+    struct sp_tables *tables;
+    size_t configs, found, keys, determined, wrong, slow;
+};
+
+static double milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* 4 and 4.0 are the same. */
+static bool same_value(const char *a, const char *b)
+{
+    char *end_a, *end_b;
+    const double x = strtod(a, &end_a), y = strtod(b, &end_b);
+    if (end_a != a && end_b != b && !*end_a && !*end_b) return x == y;
+    return strcmp(a, b) == 0;
+}
+
+/* What the file is said to determine must be what the configuration has. */
+static void compare_values(const struct finding *finding, const struct sp_prediction *truth, const char *name,
+                           struct tally *tally)
+{
+    const bool same_table = strcmp(sp_inference_table(finding->inference), sp_prediction_table(truth)) == 0;
+    for (size_t i = 0; i < sp_inference_count(finding->inference); i++) {
+        const struct sp_inferred inferred = sp_inference_get(finding->inference, i);
+        tally->keys++;
+        tally->determined += inferred.determined;
+        for (size_t k = 0; same_table && k < sp_prediction_hyperparameter_count(truth); k++) {
+            const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(truth, k);
+            if (!inferred.determined || strcmp(hyper.name, inferred.name) != 0) continue;
+            if (strncmp(hyper.from, "default", 7) == 0 || same_value(hyper.value, inferred.value)) continue;
+            print_message("%s: %s is %s, not %s (%s)\n", name, hyper.name, hyper.value, inferred.value,
+                          inferred.because);
+            tally->wrong++;
+        }
+    }
+}
+
+static void infer_one(struct model *model, const char *name, const struct sp_prediction *truth, struct tally *tally)
+{
+    const double begin = milliseconds();
+    struct finding finding = find(model, NULL);
+    const double spent = milliseconds() - begin;
+    const bool found = is_found(&finding, sp_prediction_table(truth)) && explains_all(&finding);
+    if (!found)
+        print_message("%s: the table %s is not found; %s is\n", name, sp_prediction_table(truth),
+                      finding.inference ? sp_inference_table(finding.inference) : "none");
+    tally->found += found;
+    tally->slow += spent > 20000;
+    if (found) compare_values(&finding, truth, name, tally);
+    if (found) assert_int_equal(verdict_on_config(model, &finding), SP_VERDICT_MATCH);
+    finding_close(&finding);
+}
+
+static void infer_config(const char *folder, const char *name, struct tally *tally)
+{
+    char path[1024];
+    struct sp_error error = {0};
+    struct model model = {0};
+    scratch_make(&model.scratch);
+    model.tables = tally->tables;
+    model.config = sp_config_new();
+    snprintf(path, sizeof path, CORPUS "/%s/%s", folder, name);
+    assert_int_equal(sp_config_load(model.config, path, &error), SP_OK);
+    struct sp_prediction *truth = sp_predict(model.tables, NULL, model.config, &error);
+    if (truth) {
+        tally->configs++;
+        model_predict(&model, 0);
+        infer_one(&model, name, truth, tally);
+    }
+    sp_prediction_free(truth);
+    model.tables = NULL; /* for the next one */
+    model_close(&model);
+}
+
+static bool infer_folder(const char *folder, struct tally *tally)
+{
+    char path[1024];
+    snprintf(path, sizeof path, CORPUS "/%s", folder);
+    DIR *directory = opendir(path);
+    if (!directory) return false;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+        if (strstr(entry->d_name, ".json")) infer_config(folder, entry->d_name, tally);
+    closedir(directory);
+    return true;
+}
+
+static void check_folder(const char *folder)
+{
+    struct sp_error error = {0};
+    struct tally tally = {.tables = sp_tables_new(&error)};
+    const bool there = infer_folder(folder, &tally);
+    sp_tables_free(tally.tables);
+    if (!there) skip();
+    print_message("%s: %zu of %zu found; %zu of %zu hyper-parameters are determined by the file\n", folder, tally.found,
+                  tally.configs, tally.determined, tally.keys);
+    assert_int_equal(tally.found, tally.configs);
+    assert_int_equal(tally.wrong, 0);
+    assert_int_equal(tally.slow, 0);
+    assert_true(tally.determined * 10 > tally.keys * 7);
+}
+
+static void real(void **state)
+{
+    (void)state;
+    check_folder("real");
+}
+
+static void synthetic(void **state)
+{
+    (void)state;
+    check_folder("synthetic");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(real), cmocka_unit_test(synthetic)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT
+ * What a file without a configuration tells, what it cannot tell, and what is said of files that are damaged. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "infer/finding.h"
+
+#define BEGIN(config)                                                                                                  \
+    struct model model;                                                                                                \
+    (void)state;                                                                                                       \
+    model_open(&model, config);                                                                                        \
+    model_predict(&model, 0)
+
+#define FIND() struct finding finding = find(&model, NULL)
+
+#define END()                                                                                                          \
+    do {                                                                                                               \
+        finding_close(&finding);                                                                                       \
+        model_close(&model);                                                                                           \
+    } while (0)
+
+#define TOLD(key, expected)                                                                                            \
+    do {                                                                                                               \
+        const struct sp_inferred told = inferred(&finding, key);                                                       \
+        assert_non_null(told.name);                                                                                    \
+        assert_string_equal(told.value, expected);                                                                     \
+        assert_true(told.determined);                                                                                  \
+    } while (0)
+
+#define GUESSED(key, expected)                                                                                         \
+    do {                                                                                                               \
+        const struct sp_inferred told = inferred(&finding, key);                                                       \
+        assert_non_null(told.name);                                                                                    \
+        assert_string_equal(told.value, expected);                                                                     \
+        assert_false(told.determined);                                                                                 \
+    } while (0)
+
+#define BECAUSE(key, expected) assert_string_equal(inferred(&finding, key).because, expected)
+
+#define FOUND(table)                                                                                                   \
+    do {                                                                                                               \
+        assert_non_null(finding.inference);                                                                            \
+        assert_true(is_found(&finding, table));                                                                        \
+        assert_true(explains_all(&finding));                                                                           \
+        assert_int_equal(verdict_on_config(&model, &finding), SP_VERDICT_MATCH);                                       \
+    } while (0)
+
+static const char gpt2[] = "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"n_layer\": 3, "
+                           "\"n_embd\": 48, \"vocab_size\": 200, \"n_positions\": 40, \"n_inner\": 100}";
+static const char llama[] = "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], "
+                            "\"vocab_size\": 320, \"hidden_size\": 4096, \"num_hidden_layers\": 3, "
+                            "\"num_attention_heads\": 32, \"num_key_value_heads\": 8, \"intermediate_size\": 11008}";
+
+/* ---- what dimensions, numbers and absence tell ---- */
+
+static void dimensions(void **state)
+{
+    BEGIN(gpt2);
+    FIND();
+    FOUND("gpt2");
+    assert_string_equal(sp_inference_table(finding.inference), "gpt2");
+    TOLD("architectures", "[\"GPT2LMHeadModel\"]");
+    TOLD("vocab_size", "200");
+    TOLD("n_embd", "48");
+    TOLD("n_positions", "40");
+    TOLD("n_layer", "3");
+    TOLD("n_inner", "100");
+    TOLD("add_cross_attention", "false");
+    TOLD("tie_word_embeddings", "true");
+    BECAUSE("n_embd", "transformer.wte.weight, dimension 1");
+    BECAUSE("n_layer", "the numbers in names such as transformer.h.0.ln_1.weight");
+    BECAUSE("tie_word_embeddings", "lm_head.weight is not there");
+    END();
+}
+
+static void heads_are_not_determined(void **state)
+{
+    BEGIN(llama);
+    FIND();
+    FOUND("llama");
+    GUESSED("num_attention_heads", "32");
+    GUESSED("num_key_value_heads", "8");
+    GUESSED("head_dim", "128");
+    BECAUSE("head_dim", "model.layers.0.self_attn.q_proj.weight, dimension 0, if num_attention_heads is right");
+    TOLD("tie_word_embeddings", "false");
+    TOLD("attention_bias", "false");
+    assert_true(is_found(&finding, "mistral"));
+    END();
+}
+
+/* A norm on each head tells how wide they are, and so how many. */
+static void head_norms_determine_heads(void **state)
+{
+    BEGIN("{\"model_type\": \"qwen3\", \"vocab_size\": 300, \"hidden_size\": 64, \"num_hidden_layers\": 2, "
+          "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"head_dim\": 24, \"intermediate_size\": 96}");
+    FIND();
+    FOUND("qwen3");
+    TOLD("head_dim", "24");
+    TOLD("num_attention_heads", "4");
+    TOLD("num_key_value_heads", "2");
+    END();
+}
+
+/* Of several numbers of heads only one makes the fused projection as wide as it is. */
+static void one_value_is_left(void **state)
+{
+    BEGIN("{\"model_type\": \"deepseek_v3\", \"vocab_size\": 64, \"hidden_size\": 32, \"num_hidden_layers\": 4, "
+          "\"num_attention_heads\": 4, \"q_lora_rank\": null, \"kv_lora_rank\": 16, \"qk_nope_head_dim\": 8, "
+          "\"qk_rope_head_dim\": 4, \"v_head_dim\": 6, \"first_k_dense_replace\": 2, \"n_routed_experts\": 5, "
+          "\"moe_intermediate_size\": 10, \"n_shared_experts\": 3, \"intermediate_size\": 48}");
+    FIND();
+    FOUND("deepseek_v3");
+    TOLD("num_hidden_layers", "4");
+    TOLD("first_k_dense_replace", "2");
+    TOLD("n_routed_experts", "5");
+    TOLD("moe_intermediate_size", "10");
+    TOLD("n_shared_experts", "3");
+    TOLD("intermediate_size", "48");
+    TOLD("kv_lora_rank", "16");
+    assert_non_null(strstr(sp_inference_config(finding.inference), "\"q_lora_rank\": null"));
+    END();
+}
+
+static void which_layers_are_different(void **state)
+{
+    BEGIN("{\"model_type\": \"qwen3_next\", \"vocab_size\": 64, \"hidden_size\": 32, \"num_hidden_layers\": 9, "
+          "\"num_attention_heads\": 2, \"num_key_value_heads\": 1, \"head_dim\": 16, \"full_attention_interval\": 3, "
+          "\"num_experts\": 4, \"moe_intermediate_size\": 8, \"shared_expert_intermediate_size\": 8, "
+          "\"linear_num_key_heads\": 2, \"linear_num_value_heads\": 4, \"linear_key_head_dim\": 8, "
+          "\"linear_value_head_dim\": 8, \"intermediate_size\": 64}");
+    FIND();
+    FOUND("qwen3_next");
+    TOLD("full_attention_interval", "3");
+    TOLD("num_experts", "4");
+    TOLD("linear_value_head_dim", "8");
+    TOLD("linear_num_value_heads", "4");
+    GUESSED("linear_num_key_heads", "16");
+    GUESSED("linear_key_head_dim", "1");
+    END();
+}
+
+static void lists_item_by_item(void **state)
+{
+    BEGIN("{\"model_type\": \"swin\", \"architectures\": [\"SwinForImageClassification\"], \"embed_dim\": 12, "
+          "\"depths\": [1, 3, 2], \"num_heads\": [1, 2, 4], \"window_size\": 5, \"patch_size\": 2, "
+          "\"mlp_ratio\": 2.5, \"num_labels\": 7}");
+    FIND();
+    FOUND("swin");
+    TOLD("depths", "[1, 3, 2]");
+    TOLD("num_heads", "[1, 2, 4]");
+    TOLD("window_size", "5");
+    TOLD("mlp_ratio", "2.5");
+    TOLD("num_labels", "7");
+    END();
+}
+
+static void a_list_that_is_only_used_in_part(void **state)
+{
+    BEGIN("{\"model_type\": \"segformer\", \"hidden_sizes\": [8, 16, 20], \"depths\": [1, 1, 2], "
+          "\"sr_ratios\": [4, 2, 1], \"patch_sizes\": [7, 3, 3], \"mlp_ratios\": [4, 4, 2]}");
+    FIND();
+    FOUND("segformer");
+    TOLD("hidden_sizes", "[8, 16, 20]");
+    TOLD("mlp_ratios", "[4, 4, 2]");
+    TOLD("patch_sizes", "[7, 3, 3]");
+    assert_string_equal(inferred(&finding, "sr_ratios").value, "[4, 2, 1]");
+    END();
+}
+
+static void texts_from_the_rows_that_are_there(void **state)
+{
+    BEGIN("{\"model_type\": \"t5\", \"architectures\": [\"T5ForConditionalGeneration\"], \"d_model\": 16, "
+          "\"d_kv\": 4, \"num_heads\": 3, \"d_ff\": 40, \"num_layers\": 2, \"num_decoder_layers\": 3, "
+          "\"vocab_size\": 50, \"feed_forward_proj\": \"gated-gelu\", \"tie_word_embeddings\": false}");
+    FIND();
+    FOUND("t5");
+    TOLD("is_gated_act", "true");
+    TOLD("num_heads", "3"); /* from the distance bias */
+    TOLD("d_kv", "4");
+    TOLD("num_decoder_layers", "3");
+    TOLD("tie_word_embeddings", "false");
+    END();
+}
+
+/* Tables within tables, of which several make the same names. */
+static void tables_within_tables(void **state)
+{
+    BEGIN("{\"model_type\": \"llava\", \"architectures\": [\"LlavaForConditionalGeneration\"], "
+          "\"text_config\": {\"model_type\": \"qwen2\", \"vocab_size\": 90, \"hidden_size\": 32, "
+          "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"num_key_value_heads\": 2, "
+          "\"intermediate_size\": 48}, \"vision_config\": {\"hidden_size\": 16, \"num_hidden_layers\": 3, "
+          "\"intermediate_size\": 24, \"image_size\": 28, \"patch_size\": 14}}");
+    FIND();
+    FOUND("llava");
+    TOLD("text_config.model_type", "\"qwen2\"");
+    TOLD("text_config.hidden_size", "32");
+    TOLD("text_config.num_hidden_layers", "2");
+    TOLD("vision_config.num_hidden_layers", "3");
+    TOLD("vision_config.image_size", "28");
+    END();
+}
+
+static void trocr_not_bart(void **state)
+{
+    BEGIN("{\"model_type\": \"vision-encoder-decoder\", \"encoder\": {\"model_type\": \"vit\", \"hidden_size\": 24, "
+          "\"num_hidden_layers\": 1, \"intermediate_size\": 32}, \"decoder\": {\"model_type\": \"trocr\", "
+          "\"d_model\": 16, \"decoder_layers\": 2, \"decoder_ffn_dim\": 32, \"vocab_size\": 40}}");
+    FIND();
+    FOUND("vision_encoder_decoder");
+    TOLD("decoder.d_model", "16");
+    assert_string_equal(inferred(&finding, "decoder.model_type").value, "\"trocr\"");
+    END();
+}
+
+/* ---- names that are not quite the table's ---- */
+
+static void prefixes(void **state)
+{
+    static const char *const prefixes[] = {"module.", "model.", "_orig_mod.", "net.encoder.", "state_dict.model."};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        BEGIN(gpt2);
+        model_prefix(&model, prefixes[i]);
+        FIND();
+        assert_true(is_found(&finding, "gpt2"));
+        assert_true(explains_all(&finding));
+        TOLD("n_embd", "48");
+        TOLD("n_layer", "3");
+        END();
+    }
+}
+
+static void the_base_left_out(void **state)
+{
+    BEGIN("{\"model_type\": \"gpt_neox\", \"vocab_size\": 90, \"hidden_size\": 32, \"num_hidden_layers\": 2, "
+          "\"num_attention_heads\": 4, \"intermediate_size\": 64}");
+    model_rename(&model, "gpt_neox.*", "gpt_neox.", "");
+    FIND();
+    assert_true(is_found(&finding, "gpt_neox"));
+    TOLD("hidden_size", "32");
+    END();
+}
+
+static void old_names(void **state)
+{
+    BEGIN("{\"model_type\": \"bert\", \"architectures\": [\"BertForMaskedLM\"], \"num_hidden_layers\": 2, "
+          "\"hidden_size\": 16, \"intermediate_size\": 24, \"vocab_size\": 30}");
+    model_rename(&model, "*LayerNorm.weight", "LayerNorm.weight", "LayerNorm.gamma");
+    model_rename(&model, "*LayerNorm.bias", "LayerNorm.bias", "LayerNorm.beta");
+    FIND();
+    assert_true(is_found(&finding, "bert"));
+    assert_true(explains_all(&finding));
+    TOLD("num_hidden_layers", "2");
+    END();
+}
+
+/* ---- files that no configuration explains ---- */
+
+static void damage(void **state)
+{
+    BEGIN(llama);
+    model_drop(&model, "model.layers.1.mlp.up_proj.weight");
+    model_add_shape(&model, "adapter.lora_A", SHAPE(8, 4096));
+    FIND();
+    assert_non_null(finding.inference);
+    assert_true(is_found(&finding, "llama"));
+    assert_int_equal(sp_inference_unexplained_count(finding.inference), 1);
+    assert_int_equal(sp_inference_missing_count(finding.inference), 1);
+    assert_int_equal(sp_inference_explained(finding.inference), model.count - 1);
+    const size_t extra = sp_inference_unexplained(finding.inference, 0);
+    assert_string_equal(sp_inventory_tensor(finding.inventory, extra)->name, "adapter.lora_A");
+    TOLD("num_hidden_layers", "3");
+    END();
+}
+
+static void one_wrong_shape(void **state)
+{
+    BEGIN(gpt2);
+    model_resize(&model, "transformer.h.2.mlp.c_fc.weight", 100, 101);
+    FIND();
+    assert_true(is_found(&finding, "gpt2"));
+    assert_int_equal(sp_inference_unexplained_count(finding.inference), 1);
+    TOLD("n_inner", "100");
+    END();
+}
+
+static void nothing_in_common(void **state)
+{
+    BEGIN(gpt2);
+    model_empty(&model);
+    model_add_shape(&model, "conv.kernel", SHAPE(3, 3, 8, 8));
+    model_add_shape(&model, "dense_17.kernel", SHAPE(8, 8));
+    model_add_shape(&model, "", SHAPE(4));
+    FIND();
+    assert_null(finding.inference);
+    assert_int_equal(finding.error.status, SP_ERR_UNKNOWN);
+    assert_string_equal(finding.error.message, "memory: no table explains half of the 3 tensors");
+    END();
+}
+
+static void no_tensors(void **state)
+{
+    BEGIN(gpt2);
+    model_empty(&model);
+    FIND();
+    assert_null(finding.inference);
+    assert_int_equal(finding.error.status, SP_ERR_UNKNOWN);
+    END();
+}
+
+/* Numbers and sizes that no honest file has must neither take long nor overflow. */
+static void hostile(void **state)
+{
+    BEGIN(llama);
+    model_rename(&model, "model.layers.2.*", "layers.2.", "layers.999999999999999999.");
+    model_resize(&model, "*k_proj.weight", 1024, 0);
+    model_resize(&model, "model.embed_tokens.weight", 320, UINT64_C(1) << 40);
+    model_add_shape(&model, "model.layers.18446744073709551616.self_attn.q_proj.weight", SHAPE(1, 1));
+    model_add_shape(&model, "1.2.3.4.5.6.7.8.9.10.11.12", SHAPE(1));
+    FIND();
+    if (finding.inference) assert_false(explains_all(&finding));
+    END();
+}
+
+static void deterministic(void **state)
+{
+    BEGIN(llama);
+    struct finding first = find(&model, NULL), second = find(&model, NULL);
+    char *a = sp_report_infer(first.inference, NULL, NULL), *b = sp_report_infer(second.inference, NULL, NULL);
+    assert_string_equal(a, b);
+    sp_free(a);
+    sp_free(b);
+    finding_close(&first);
+    finding_close(&second);
+    model_close(&model);
+}
+
+/* ---- tables of one's own, and by name ---- */
+
+static void one_table(void **state)
+{
+    BEGIN(llama);
+    struct finding finding = find(&model, "mistral");
+    assert_string_equal(sp_inference_table(finding.inference), "mistral");
+    assert_true(explains_all(&finding));
+    assert_int_equal(sp_inference_candidate_count(finding.inference), 1);
+    finding_close(&finding);
+    finding = find(&model, "bert");
+    assert_null(finding.inference);
+    assert_string_equal(finding.error.message, "memory: the table 'bert' explains less than half of the 30 tensors");
+    finding_close(&finding);
+    finding = find(&model, "no such");
+    assert_null(finding.inference);
+    assert_int_equal(finding.error.status, SP_ERR_USAGE);
+    finding_close(&finding);
+    model_close(&model);
+}
+
+static void own_table(void **state)
+{
+    static const char text[] = "table pyramid\nmodel_type \"pyramid\"\n"
+                               "top = width // 2^(steps - 1)\n"
+                               "[steps] for s in 0..steps-1\n"
+                               "step{s + 1}.stone.weight (width // 2^s, height(s))\n"
+                               "height(s) = kind == \"tall\" ? 3*width : width\n"
+                               "[tip] if pointed\n"
+                               "tip_of_{steps}.weight (top)\n"
+                               "gold.weight (top) if kind == \"tall\"\n"
+                               "silver.weight (top) if kind != \"tall\"\n"
+                               "kind = kind default \"flat\"\n";
+    struct sp_error error = {0};
+    BEGIN("{\"model_type\": \"gpt2\"}");
+    assert_int_equal(sp_tables_add_text(model.tables, "t.shapes", text, strlen(text), &error), SP_OK);
+    model_empty(&model);
+    model_add_shape(&model, "step1.stone.weight", SHAPE(64, 192));
+    model_add_shape(&model, "step2.stone.weight", SHAPE(32, 192));
+    model_add_shape(&model, "step3.stone.weight", SHAPE(16, 192));
+    model_add_shape(&model, "tip_of_3.weight", SHAPE(16));
+    model_add_shape(&model, "gold.weight", SHAPE(16));
+    FIND();
+    FOUND("pyramid");
+    TOLD("steps", "3");
+    TOLD("width", "64");
+    TOLD("pointed", "true");
+    TOLD("kind", "\"tall\"");
+    END();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dimensions),
+        cmocka_unit_test(heads_are_not_determined),
+        cmocka_unit_test(head_norms_determine_heads),
+        cmocka_unit_test(one_value_is_left),
+        cmocka_unit_test(which_layers_are_different),
+        cmocka_unit_test(lists_item_by_item),
+        cmocka_unit_test(a_list_that_is_only_used_in_part),
+        cmocka_unit_test(texts_from_the_rows_that_are_there),
+        cmocka_unit_test(tables_within_tables),
+        cmocka_unit_test(trocr_not_bart),
+        cmocka_unit_test(prefixes),
+        cmocka_unit_test(the_base_left_out),
+        cmocka_unit_test(old_names),
+        cmocka_unit_test(damage),
+        cmocka_unit_test(one_wrong_shape),
+        cmocka_unit_test(nothing_in_common),
+        cmocka_unit_test(no_tensors),
+        cmocka_unit_test(hostile),
+        cmocka_unit_test(deterministic),
+        cmocka_unit_test(one_table),
+        cmocka_unit_test(own_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
