@@ -28,6 +28,11 @@
 
 #define CORPUS "../shared/data/architectures"
 enum { HUGE = 5000, DEFAULT_SEED = 20 };
+#ifdef __SANITIZE_ADDRESS__
+enum { STEP = 16 }; /* a sample of the configurations: it is slow there */
+#else
+enum { STEP = 1 };
+#endif
 
 /* One change to one model. */
 struct trial {
@@ -545,7 +550,7 @@ static bool try_all(const char *pattern, struct tally *tally)
     glob_t paths;
     if (glob(pattern, GLOB_BRACE, NULL, &paths) != 0) return false;
     struct sp_tables *tables = sp_tables_new(&error);
-    for (size_t i = 0; i < paths.gl_pathc; i++) try_config(tables, paths.gl_pathv[i], tally);
+    for (size_t i = 0; i < paths.gl_pathc; i += STEP) try_config(tables, paths.gl_pathv[i], tally);
     sp_tables_free(tables);
     globfree(&paths);
     return true;
