@@ -59,6 +59,11 @@ struct sp_check; /* opaque; owns its prediction */
  * inventory, tables and config must outlive the check. Deterministic; never reads tensor data. */
 SP_API struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
                                      const char *table_name, const struct sp_config *config, struct sp_error *error);
+/* The same, but reads the data of tensors that are tied, or could be, and are stored apart, to say whether it is equal.
+ * NULL with SP_ERR_FILE as well, when a file cannot be read. */
+SP_API struct sp_check *sp_check_new_with_data(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                               const char *table_name, const struct sp_config *config,
+                                               struct sp_error *error);
 SP_API void sp_check_free(struct sp_check *check);
 
 /* Turns the findings that are expected into notes, and the causes that explain no others; adds a finding for each

@@ -64,8 +64,9 @@ struct sp_formula {
 
 struct sp_symbol {
     const char *name;     /* as it stands in the formulas: "E" */
-    const char *key;      /* the hyper-parameter: "n_embd" */
+    const char *key;      /* the hyper-parameter: "n_embd"; "" for what is computed */
     const char *fallback; /* its default in terms of the others, or "" */
+    const char *formula;  /* of what is computed, and is no polynomial: "H // A"; else "" */
 };
 
 struct sp_derivation; /* opaque */
@@ -84,6 +85,9 @@ SP_API struct sp_derivation *sp_derive_prediction(const struct sp_tables *tables
 SP_API void sp_derivation_free(struct sp_derivation *derivation);
 SP_API size_t sp_derivation_formula_count(const struct sp_derivation *derivation);
 SP_API struct sp_formula sp_derivation_formula(const struct sp_derivation *derivation, size_t index);
+/* What the formulas take for granted: that no loop of the table goes backwards, "F <= L". */
+SP_API size_t sp_derivation_assumption_count(const struct sp_derivation *derivation);
+SP_API const char *sp_derivation_assumption(const struct sp_derivation *derivation, size_t index);
 SP_API size_t sp_derivation_symbol_count(const struct sp_derivation *derivation);
 SP_API struct sp_symbol sp_derivation_symbol(const struct sp_derivation *derivation, size_t index);
 

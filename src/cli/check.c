@@ -8,6 +8,7 @@ static const struct cli_option options[] = {
     CLI_OPTION_SET,
     CLI_OPTION_TABLE,
     CLI_OPTION_VOCABULARY,
+    {.name = "data", .letter = 'd', .help = "read the data of tied tensors that are stored apart: whether it is equal"},
     {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
     CLI_OPTION_EXPECT,
     CLI_OPTION_JSON,
@@ -29,7 +30,10 @@ static int compare(const struct cli_args *args, const struct cli_subject *subjec
     const struct sp_check_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
     struct sp_error error = {0};
     size_t length;
-    struct sp_check *check = sp_check_new(inventory, subject->tables, subject->table_name, subject->config, &error);
+    struct sp_check *(*compared)(const struct sp_inventory *, const struct sp_tables *, const char *,
+                                 const struct sp_config *, struct sp_error *) =
+        cli_flag(args, "data") ? sp_check_new_with_data : sp_check_new;
+    struct sp_check *check = compared(inventory, subject->tables, subject->table_name, subject->config, &error);
     if (!check) {
         cli_error(&error);
         return (int)error.status;
@@ -99,7 +103,7 @@ const struct cli_command cli_check = {
     .description =
         "Reads the checkpoint at PATH (a file, a directory, or an index), predicts its tensors from the config.json "
         "beside it, or from --config, --table and --set, and compares names, shapes, dtypes and ties. Only headers "
-        "are read.\n"
+        "are read; --data reads the tensors that are tied and stored apart as well, to say whether they are equal.\n"
         "\n"
         "The first line is the verdict and its reason: 'match'; 'explained', when every difference has a harmless "
         "cause, such as a wrapper prefix; or 'differs'. Then come the causes, each found by predicting again with that "

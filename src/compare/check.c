@@ -9,9 +9,13 @@ static void (*const explainers[])(struct sp_check *) = {
     sp_explain_naming,          /* wrapper and base prefixes */
     sp_explain_old_names,       /* gamma for weight */
     sp_explain_ties,            /* tied and stored all the same */
+    sp_explain_untied,          /* not tied, and only one of them stored */
     sp_explain_sharing,         /* not tied and one storage all the same */
+    sp_explain_aliases,         /* absent, and the file's metadata says which other tensor it is */
     sp_explain_buffers,         /* stored and not trained */
+    sp_explain_computed,        /* causal masks, rotary frequencies: with or without */
     sp_explain_state,           /* optimizer and trainer state */
+    sp_explain_layout,          /* fused, split, packed */
     sp_explain_hyperparameters, /* one hyper-parameter set otherwise */
     sp_explain_renamed,         /* missing under one name, there under another */
     sp_explain_unrelated,       /* a file of something else */
@@ -78,21 +82,49 @@ const char *sp_said_where(struct sp_check *check, const char *from)
 
 /* ---- the whole ---- */
 
-struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                              const char *table_name, const struct sp_config *config, struct sp_error *error)
+static void explain(struct sp_check *check)
+{
+    sp_find_differences(check);
+    for (size_t i = 0; i < sizeof explainers / sizeof *explainers; i++) explainers[i](check);
+    sp_decide(check);
+    sp_group_findings(check);
+}
+
+/* `data` is borrowed, and needed no longer afterwards. */
+static struct sp_check *compare(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                const char *table_name, const struct sp_config *config, struct sp_data *data,
+                                struct sp_error *error)
 {
     struct sp_prediction *prediction = sp_predict(tables, table_name, config, error);
     if (!prediction) return NULL;
     struct sp_check *check = sp_realloc(NULL, 1, sizeof *check);
     *check = (struct sp_check){.inventory = inventory, .tables = tables, .config = config, .prediction = prediction};
     check->table_name = table_name;
+    check->data = data;
+    check->data_error = error;
     check->naming = sp_naming_infer(&check->arena, inventory, prediction);
     sp_match_init(&check->match, inventory, prediction, &check->naming);
-    sp_find_differences(check);
-    for (size_t i = 0; i < sizeof explainers / sizeof *explainers; i++) explainers[i](check);
-    sp_decide(check);
-    sp_group_findings(check);
+    explain(check);
+    check->data = NULL;
+    check->data_error = NULL;
     return check;
+}
+
+struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                              const char *table_name, const struct sp_config *config, struct sp_error *error)
+{
+    return compare(inventory, tables, table_name, config, NULL, error);
+}
+
+struct sp_check *sp_check_new_with_data(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                        const char *table_name, const struct sp_config *config, struct sp_error *error)
+{
+    struct sp_data *data = sp_data_open(inventory, error);
+    struct sp_check *check = data ? compare(inventory, tables, table_name, config, data, error) : NULL;
+    sp_data_close(data);
+    if (!check || error->status == SP_OK) return check;
+    sp_check_free(check);
+    return NULL;
 }
 
 void sp_check_free(struct sp_check *check)

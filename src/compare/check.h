@@ -9,6 +9,7 @@
 #include "compare/patterns.h"
 #include "config/config.h"
 #include "shapeproof/check.h"
+#include "shapeproof/data.h"
 
 struct sp_check {
     struct sp_arena arena;
@@ -16,6 +17,8 @@ struct sp_check {
     const struct sp_tables *tables;
     const char *table_name;
     const struct sp_config *config;
+    struct sp_data *data;        /* NULL when only headers are read */
+    struct sp_error *data_error; /* filled when reading it failed */
     struct sp_prediction *prediction;
     struct sp_naming naming;
     struct sp_match match;
@@ -84,9 +87,13 @@ void sp_decide(struct sp_check *check);
 void sp_explain_naming(struct sp_check *check);
 void sp_explain_old_names(struct sp_check *check);
 void sp_explain_ties(struct sp_check *check);
+void sp_explain_untied(struct sp_check *check);
 void sp_explain_sharing(struct sp_check *check);
+void sp_explain_aliases(struct sp_check *check);
 void sp_explain_buffers(struct sp_check *check);
+void sp_explain_computed(struct sp_check *check);
 void sp_explain_state(struct sp_check *check);
+void sp_explain_layout(struct sp_check *check);
 void sp_explain_hyperparameters(struct sp_check *check);
 void sp_explain_unrelated(struct sp_check *check);
 void sp_explain_layers(struct sp_check *check);

@@ -56,6 +56,8 @@ bool sp_diff_same_shape(const struct sp_tensor *a, const struct sp_tensor *b);
 bool sp_diff_is_transposed(const struct sp_tensor *a, const struct sp_tensor *b);
 /* A kernel on one side and a weight on the other: then that is the reason, and a square matrix is transposed too. */
 bool sp_diff_is_converted(const struct sp_diff *diff, size_t a);
+/* Dense, the last dimension innermost. */
+bool sp_is_row_major(const struct sp_tensor *tensor);
 /* Whether their elements follow one another in the same order in both files. */
 bool sp_diff_same_order(const struct sp_tensor *a, const struct sp_tensor *b);
 

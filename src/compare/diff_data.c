@@ -1,46 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Comparing bytes, through two buffers whatever the size of the tensors. Bytes are compared and not numbers: 0.0 is
- * not -0.0, and a NaN equals itself. */
+ * The data of paired tensors, where both files have it in the same form. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
+#include "compare/bytes.h"
 #include "compare/diff.h"
-#include "shapeproof/data.h"
-
-enum { BUFFER = 1 << 20 };
 
 struct comparison {
     struct sp_diff *diff;
     struct sp_data *a, *b;
-    unsigned char *in_a, *in_b; /* BUFFER bytes each */
     struct sp_error *error;
 };
-
-static size_t first_difference(const unsigned char *a, const unsigned char *b, size_t length)
-{
-    size_t i = 0;
-    if (memcmp(a, b, length) == 0) return length;
-    while (a[i] == b[i]) i++;
-    return i;
-}
-
-/* *at is the first byte that differs, or the number of bytes. */
-static bool compare_bytes(struct comparison *c, size_t a, size_t b, uint64_t *at)
-{
-    const uint64_t bytes = sp_diff_a(c->diff, a)->bytes;
-    for (*at = 0; *at < bytes;) {
-        const size_t length = bytes - *at < BUFFER ? (size_t)(bytes - *at) : BUFFER;
-        if (!sp_data_read(c->a, a, *at, c->in_a, length, c->error) ||
-            !sp_data_read(c->b, b, *at, c->in_b, length, c->error))
-            return false;
-        const size_t equal = first_difference(c->in_a, c->in_b, length);
-        *at += equal;
-        if (equal < length) break;
-    }
-    return true;
-}
 
 static void add_finding(struct comparison *c, size_t a, const char *id, const char *message, const char *detail)
 {
@@ -105,7 +76,8 @@ static bool compare_tensor(struct comparison *c, size_t a)
         add_finding(c, a, "not-compared", why, NULL);
         return true;
     }
-    if (!compare_bytes(c, a, b, &at)) return false;
+    if (!sp_bytes_compare((struct sp_bytes_of){c->a, a}, (struct sp_bytes_of){c->b, b}, tensor->bytes, &at, c->error))
+        return false;
     totals->data_compared++;
     totals->data_bytes += tensor->bytes; /* of ranges in files: no overflow */
     if (at == tensor->bytes) return true;
@@ -126,11 +98,7 @@ bool sp_diff_data(struct sp_diff *diff, struct sp_error *error)
     struct comparison c = {.diff = diff, .error = error};
     c.a = sp_data_open(diff->a, error);
     c.b = c.a ? sp_data_open(diff->b, error) : NULL;
-    c.in_a = sp_realloc(NULL, BUFFER, 1);
-    c.in_b = sp_realloc(NULL, BUFFER, 1);
     const bool ok = c.b && compare_all(&c);
-    free(c.in_a);
-    free(c.in_b);
     sp_data_close(c.a);
     sp_data_close(c.b);
     return ok;

@@ -40,7 +40,7 @@ bool sp_diff_is_converted(const struct sp_diff *diff, size_t a)
 
 /* ---- the order of elements ---- */
 
-static bool is_row_major(const struct sp_tensor *tensor)
+bool sp_is_row_major(const struct sp_tensor *tensor)
 {
     uint64_t expected = 1;
     if (!tensor->stride || !tensor->parameters) return true;
@@ -51,7 +51,7 @@ static bool is_row_major(const struct sp_tensor *tensor)
 
 bool sp_diff_same_order(const struct sp_tensor *a, const struct sp_tensor *b)
 {
-    if (is_row_major(a) && is_row_major(b)) return true;
+    if (sp_is_row_major(a) && sp_is_row_major(b)) return true;
     if (!a->stride || !b->stride) return false;
     for (uint32_t i = 0; i < a->rank; i++)
         if (a->shape[i] != 1 && a->stride[i] != b->stride[i]) return false;

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Tensors of the file that are no parameters: why it holds more elements than the model has. */
+ * Tensors of the file that are no parameters: why it holds more elements than the model has, and which of them come and
+ * go with the version that wrote it. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "compare/check.h"
+
+/* ---- buffers that a table predicts ---- */
 
 void sp_explain_buffers(struct sp_check *check)
 {
@@ -20,4 +24,135 @@ void sp_explain_buffers(struct sp_check *check)
         sp_check_add_cause(check, (struct sp_cause){.id = "buffers", .severity = SP_SEVERITY_NOTE, .message = message});
     }
     free(names);
+}
+
+/* ---- buffers that every loader can compute ---- */
+
+enum look {
+    VECTOR,    /* numbers in a row */
+    ONE,       /* a single element */
+    COUNTER,   /* a single integer */
+    MASK,      /* (1, 1, P, P) or (1, P, P); (P, P) of truth values */
+    POSITIONS, /* integers, (P) or (1, P) */
+    INDEX,     /* integers, (N, N) */
+    TABLE      /* a number for each position and more */
+};
+
+/* By the end of the name, which begins with a component. A parameter may be called so too: hence the look. */
+static const struct {
+    const char *tail;
+    enum look look;
+} known[] = {
+    {"inv_freq", VECTOR},
+    {"rope.freqs", VECTOR},
+    {"rope_freqs.weight", VECTOR},
+    {"cos_cached", TABLE},
+    {"sin_cached", TABLE},
+    {"freqs_cos", TABLE},
+    {"freqs_sin", TABLE},
+    {"freqs_cis", TABLE},
+    {"masked_bias", ONE},
+    {"attn.bias", MASK},
+    {"attention.bias", MASK},
+    {"crossattention.bias", MASK},
+    {"attn.mask", MASK},
+    {"causal_mask", MASK},
+    {"position_ids", POSITIONS},
+    {"embeddings.token_type_ids", POSITIONS},
+    {"relative_position_index", INDEX},
+    {"num_batches_tracked", COUNTER},
+    {"embed_positions._float_tensor", ONE},
+    {"embed_positions.weights", TABLE},
+    {"encoder.version", ONE},
+    {"decoder.version", ONE},
+};
+
+static bool is_integer(enum sp_dtype dtype) { return dtype == SP_DTYPE_I64 || dtype == SP_DTYPE_I32; }
+static bool is_truth(enum sp_dtype dtype) { return dtype == SP_DTYPE_BOOL || dtype == SP_DTYPE_U8; }
+
+static bool is_square(const uint64_t *shape, uint32_t rank)
+{
+    return rank >= 2 && shape[rank - 1] == shape[rank - 2] && shape[rank - 1] > 1;
+}
+
+static bool is_mask(const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
+{
+    if (rank > 4 || !is_square(shape, rank)) return false;
+    for (uint32_t i = 0; i + 2 < rank; i++)
+        if (shape[i] != 1) return false;
+    return rank > 2 || is_truth(dtype);
+}
+
+static bool has_look(enum look look, const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
+{
+    const bool integer = is_integer(dtype), one = rank == 0 || (rank == 1 && shape[0] == 1);
+    switch (look) {
+    case VECTOR:
+        return rank == 1 && !integer && !is_truth(dtype);
+    case ONE:
+        return one;
+    case COUNTER:
+        return one && integer;
+    case MASK:
+        return is_mask(shape, rank, dtype);
+    case POSITIONS:
+        return integer && (rank == 1 || (rank == 2 && shape[0] == 1));
+    case INDEX:
+        return integer && rank == 2 && is_square(shape, rank);
+    case TABLE:
+        return rank >= 2 && !integer && !is_truth(dtype);
+    }
+    return false;
+}
+
+static bool ends_with(const char *name, const char *tail)
+{
+    const size_t length = strlen(name), size = strlen(tail);
+    if (length < size || strcmp(name + length - size, tail) != 0) return false;
+    return length == size || name[length - size - 1] == '.';
+}
+
+static bool is_known(const char *name, const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (ends_with(name, known[i].tail) && has_look(known[i].look, shape, rank, dtype)) return true;
+    return false;
+}
+
+static bool is_stray(const struct sp_check *check, const struct sp_finding *finding)
+{
+    if (strcmp(finding->id, "unexpected") != 0) return false;
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    return !(tensor->flags & SP_TENSOR_NO_SHAPE) && is_known(finding->name, tensor->shape, tensor->rank, tensor->dtype);
+}
+
+/* What an older version did not store yet. */
+static bool is_absent(const struct sp_check *check, const struct sp_finding *finding)
+{
+    if (strcmp(finding->id, "missing") != 0) return false;
+    const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, finding->predicted);
+    return tensor->buffer && is_known(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
+}
+
+static void excuse(struct sp_check *check, const char *id, const char *says,
+                   bool (*wanted)(const struct sp_check *, const struct sp_finding *))
+{
+    size_t cause = SP_NONE;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        if (!sp_finding_is_open(&check->findings[i]) || !wanted(check, &check->findings[i])) continue;
+        if (cause == SP_NONE)
+            cause = sp_check_add_cause(check, (struct sp_cause){.id = id, .severity = SP_SEVERITY_NOTE});
+        sp_check_explain(check, i, cause);
+    }
+    if (cause == SP_NONE) return;
+    const size_t count = check->causes[cause].explains;
+    check->causes[cause].message =
+        sp_arena_printf(&check->arena, "%s: %s (%s)", says, sp_check_names(check, sp_explained_by, &cause),
+                        sp_count_of(&check->arena, count, "tensor"));
+}
+
+void sp_explain_computed(struct sp_check *check)
+{
+    excuse(check, "stray-buffers", "the file also has buffers that loaders compute anew", is_stray);
+    excuse(check, "absent-buffers", "the file lacks buffers that loaders compute anew", is_absent);
 }

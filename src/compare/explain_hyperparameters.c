@@ -295,23 +295,39 @@ struct trial {
     size_t rivals[MAX_RIVALS], rival_count; /* other candidates that explain the same */
 };
 
+/* With the causes accepted so far. */
+static const struct sp_match *match_so_far(const struct search *search)
+{
+    return search->best.config ? &search->best.match : &search->check->match;
+}
+
 static void free_trial(struct trial *trial)
 {
     free(trial->vanishes);
     sp_variant_free(&trial->variant);
 }
 
-static void find_vanishing(const struct search *search, struct trial *trial, size_t errors)
+/* What was as it should be and no longer is, and what is newly missing. */
+static size_t count_brought(const struct sp_match *before, const struct sp_match *after)
+{
+    size_t brought = 0;
+    for (size_t i = 0; i < sp_inventory_count(after->inventory); i++)
+        brought += sp_is_error(sp_match_tensor(after, i)) && !sp_is_error(sp_match_tensor(before, i));
+    for (size_t i = 0; i < sp_prediction_count(after->prediction); i++)
+        brought += sp_match_predicted(after, i) == SP_MISSING &&
+                   sp_prediction_find(before->prediction, sp_prediction_tensor(after->prediction, i)->name) == SP_NONE;
+    return brought;
+}
+
+static void find_vanishing(const struct search *search, struct trial *trial)
 {
     const struct sp_check *check = search->check;
-    size_t left = errors;
     trial->vanishes = sp_realloc(NULL, check->finding_count, sizeof *trial->vanishes);
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
         trial->vanishes[i] = sp_finding_is_open(finding) && !sp_variant_has(check, &trial->variant, finding);
-        left -= trial->vanishes[i];
     }
-    trial->brought = trial->variant.errors > left ? trial->variant.errors - left : 0;
+    trial->brought = count_brought(match_so_far(search), &trial->variant.match);
     trial->vanished = sp_bundles_hold(&search->bundles, check, trial->vanishes);
 }
 
@@ -327,7 +343,7 @@ static bool try(const struct search *search, const struct sp_config *base, size_
 {
     *trial = (struct trial){.candidate = candidate};
     if (!sp_variant_try(search->check, base, &search->candidates[candidate], &trial->variant)) return false;
-    find_vanishing(search, trial, errors);
+    find_vanishing(search, trial);
     if (is_worth_it(trial, errors)) return true;
     free_trial(trial);
     return false;
@@ -366,7 +382,7 @@ static size_t most_promising(const struct search *search, const int64_t *gains)
 static struct trial best_candidate(struct search *search)
 {
     const struct sp_config *base = search->best.config ? search->best.config : search->check->config;
-    const size_t errors = search->best.config ? search->best.errors : sp_match_errors(&search->check->match);
+    const size_t errors = sp_match_errors(match_so_far(search));
     struct trial best = {0}, trial;
     int64_t gains[MAX_CANDIDATES], top = 0;
     for (size_t i = 0; i < search->count; i++) gains[i] = sp_sample_gain(&search->sample, base, &search->candidates[i]);
@@ -535,7 +551,7 @@ static bool is_worth_guessing(const struct search *search)
     for (size_t i = 0; i < check->finding_count; i++) structural += is_structural(&check->findings[i]);
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
         matched += check->match.predicted_of[i] != SP_NONE;
-    return search->sample.base && matched * 3 >= sp_inventory_count(check->inventory) &&
+    return search->sample.base && matched && matched * 3 >= sp_inventory_count(check->inventory) &&
            (structural || sp_check_open(check) > 1);
 }
 

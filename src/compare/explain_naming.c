@@ -43,28 +43,30 @@ static const char *who_begins(struct sp_check *check, const char *prefix, size_t
                            sp_inventory_count(check->inventory));
 }
 
-/* The length of what stands in front of the predicted name in the file's name; 0 when the one does not end with the
- * other. */
-static size_t front_length(const struct sp_check *check, size_t tensor)
+/* The length of what was taken away in front of the name; 0 when it was taken from elsewhere too, or nothing was. */
+static size_t front_length(struct sp_finder *finder, const char *name)
 {
-    const char *name = name_of(check, tensor);
-    const char *wanted = sp_prediction_tensor(check->prediction, check->match.predicted_of[tensor])->name;
-    const size_t length = strlen(name), tail = strlen(wanted);
-    return tail < length && strcmp(name + length - tail, wanted) == 0 ? length - tail : 0;
+    unsigned renaming = 0;
+    const char *bare = sp_finder_bare(finder, name, &renaming);
+    const size_t length = strlen(name), tail = strlen(bare);
+    return tail < length && strcmp(name + length - tail, bare) == 0 ? length - tail : 0;
 }
 
 /* What stands in front of every predicted name in the same way, "module._orig_mod.", is said as one. Returns its
  * length, or 0 when the names differ in what was taken away. */
 static size_t common_front(const struct sp_check *check)
 {
+    struct sp_finder finder = {.naming = &check->naming};
     size_t front = 0;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+    bool common = true;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory) && common; i++) {
         if (check->match.predicted_of[i] == SP_NONE) continue;
-        const size_t length = front_length(check, i);
-        if (!length || (front && length != front)) return 0;
+        const size_t length = front_length(&finder, name_of(check, i));
+        common = length && (!front || length == front);
         front = length;
     }
-    return is_everywhere(check, name_of(check, 0), front) ? front : 0;
+    sp_finder_free(&finder);
+    return common && is_everywhere(check, name_of(check, 0), front) ? front : 0;
 }
 
 /* "the wrapper '_orig_mod' stands", "the wrappers '_orig_mod', '_fsdp_wrapped_module' stand". */
@@ -100,6 +102,24 @@ static bool say_wrappers(struct sp_check *check)
     return front;
 }
 
+static void warn_of_era(struct sp_check *check)
+{
+    const size_t count = count_renamed(check, SP_TRANSLATED), total = sp_inventory_count(check->inventory);
+    for (size_t i = 0; i < total; i++) {
+        const size_t predicted = check->match.predicted_of[i];
+        if (predicted == SP_NONE || !(check->match.renaming[i] & SP_TRANSLATED)) continue;
+        const char *message = sp_arena_printf(
+            &check->arena, "names %s: %s for %s (%s)", check->naming.era->says, name_of(check, i),
+            sp_prediction_tensor(check->prediction, predicted)->name, sp_count_of(&check->arena, count, "tensor"));
+        sp_check_add_cause(check, (struct sp_cause){.id = "other-names",
+                                                    .severity = SP_SEVERITY_WARNING,
+                                                    .message = message,
+                                                    .hint = check->naming.era->hint,
+                                                    .explains = count});
+        return;
+    }
+}
+
 void sp_explain_naming(struct sp_check *check)
 {
     const char *strip = check->naming.strip, *add = check->naming.add;
@@ -107,7 +127,8 @@ void sp_explain_naming(struct sp_check *check)
     if (!say_wrappers(check) && stripped)
         warn(check, "prefix", stripped,
              sp_arena_printf(&check->arena, "%s with '%s'", who_begins(check, strip, strlen(strip), stripped), strip));
-    if (added)
+    if (check->naming.era) warn_of_era(check);
+    else if (added)
         warn(check, "base-prefix", added,
              sp_arena_printf(&check->arena, "the file leaves out '%s' in front of %s", add,
                              sp_count_of(&check->arena, added, "name")));

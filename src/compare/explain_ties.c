@@ -1,86 +1,127 @@
 /* SPDX-License-Identifier: MIT
- * Tied tensors that are stored all the same, and tensors that share a storage although nothing ties them. */
+ * Tied tensors that are stored all the same: as one storage, as equal copies, as copies that nobody has compared, or
+ * with values of their own, of which a loader keeps one. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/check.h"
-#include "lang/prediction.h"
+#include "compare/ties.h"
+#include "compare/what_if.h"
 
-/* ---- tied, and stored all the same ---- */
+enum manner { SHARED, COPY, EQUAL, APART, INCOMPARABLE };
 
-/* The hyper-parameter, or expression, that ties the tensor; NULL when it is always tied. */
-static const char *tie_condition(struct sp_check *check, size_t predicted)
-{
-    const struct sp_origin *origin = &check->prediction->origins[predicted];
-    const struct sp_env env = {.frame = origin->frame, .section = origin->section};
-    struct sp_text text = {0};
-    if (!origin->row->tie_condition) return NULL;
-    sp_describe(&text, &env, origin->row->tie_condition);
-    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
-}
+static const struct {
+    const char *id;
+    enum sp_severity severity;
+} causes[] = {
+    [SHARED] = {"tied", SP_SEVERITY_NOTE},
+    [COPY] = {"tied-copy", SP_SEVERITY_WARNING},
+    [EQUAL] = {"tied-copy", SP_SEVERITY_NOTE},
+    [APART] = {"tied-apart", SP_SEVERITY_ERROR},
+    [INCOMPARABLE] = {"tied-copy", SP_SEVERITY_WARNING},
+};
 
 /* A cause gathers all tensors that are tied to one partner in one way. */
 struct tie {
-    size_t partner, cause;
-    bool shared;
+    size_t predicted, partner, cause; /* `predicted` is the first of them */
+    enum manner manner;
+    bool rows;
     const char *condition;
+    struct sp_likeness likeness;
 };
 
 static bool same_tie(const struct tie *a, const struct tie *b)
 {
-    if (a->partner != b->partner || a->shared != b->shared || !a->condition != !b->condition) return false;
-    return !a->condition || strcmp(a->condition, b->condition) == 0;
+    return a->partner == b->partner && a->manner == b->manner && a->rows == b->rows &&
+           sp_same_condition(a->condition, b->condition);
 }
 
-/* "tie_word_embeddings is true by default"; the cause gets the hyper-parameter when it is one. */
-static const char *said(struct sp_check *check, const char *condition, struct sp_cause *cause)
+static enum manner manner_of(struct sp_check *check, size_t predicted, size_t partner, struct sp_likeness *likeness)
 {
-    const size_t key = sp_find_hyperparameter(check->prediction, condition);
-    if (key == SP_NONE) return condition;
-    const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
-    cause->hyperparameter = hyper.name;
-    cause->configured = hyper.value;
-    return sp_arena_printf(&check->arena, "%s is %s %s", hyper.name, hyper.value, sp_said_where(check, hyper.from));
-}
-
-static const char *why_tied(struct sp_check *check, const char *condition, struct sp_cause *cause)
-{
-    return condition ? sp_arena_printf(&check->arena, " (%s)", said(check, condition, cause)) : "";
-}
-
-static void describe_tie(struct sp_check *check, const struct tie *tie)
-{
-    struct sp_cause *cause = &check->causes[tie->cause];
-    const bool one = cause->explains == 1;
-    const char *names = sp_check_names(check, sp_explained_by, &tie->cause);
-    const char *partner = sp_inventory_tensor(check->inventory, check->match.tensor_of[tie->partner])->name;
-    const char *why = why_tied(check, tie->condition, cause);
-    if (tie->shared)
-        cause->message = sp_arena_printf(&check->arena, "%s %s the storage of %s, as %s should%s", names,
-                                         one ? "shares" : "share", partner, one ? "it" : "they", why);
-    else
-        cause->message = sp_arena_printf(&check->arena, "%s %s stored although %s tied to %s%s", names,
-                                         one ? "is" : "are", one ? "it is" : "they are", partner, why);
+    static const enum manner manners[] = {[SP_DATA_UNREAD] = COPY,
+                                          [SP_DATA_EQUAL] = EQUAL,
+                                          [SP_DATA_UNEQUAL] = APART,
+                                          [SP_DATA_INCOMPARABLE] = INCOMPARABLE};
+    if (sp_match_shares(&check->match, predicted, partner)) return SHARED;
+    *likeness = sp_tie_likeness(check, check->match.tensor_of[predicted], check->match.tensor_of[partner]);
+    return manners[likeness->equality];
 }
 
 /* The tie that the finding belongs to: a known one, or a new one with its cause. */
 static size_t tie_of(struct sp_check *check, const struct sp_finding *finding, struct tie **ties, size_t *count,
                      size_t *capacity)
 {
-    const size_t partner = sp_match_partner(&check->match, finding->predicted);
-    struct tie tie = {.partner = partner,
-                      .shared = sp_match_shares(&check->match, finding->predicted, partner),
-                      .condition = tie_condition(check, finding->predicted)};
+    struct tie tie = {.predicted = finding->predicted,
+                      .partner = sp_match_partner(&check->match, finding->predicted),
+                      .rows = sp_prediction_tensor(check->prediction, finding->predicted)->rows_only,
+                      .condition = sp_tie_condition_between(check, finding->predicted)};
+    tie.manner = manner_of(check, finding->predicted, tie.partner, &tie.likeness);
     for (size_t i = *count; i-- > 0 && *count - i <= 8;) /* the last few: what is alike stands together */
         if (same_tie(&(*ties)[i], &tie)) return i;
-    tie.cause =
-        sp_check_add_cause(check, (struct sp_cause){.id = tie.shared ? "tied" : "tied-copy",
-                                                    .severity = tie.shared ? SP_SEVERITY_NOTE : SP_SEVERITY_WARNING});
+    tie.cause = sp_check_add_cause(
+        check, (struct sp_cause){.id = causes[tie.manner].id, .severity = causes[tie.manner].severity});
     SP_GROW(*ties, *count, *capacity);
     (*ties)[*count] = tie;
     return (*count)++;
+}
+
+/* ---- saying it ---- */
+
+/* Whether the tensor is one of its own, and nothing else is wrong, once the hyper-parameter is false. */
+static bool parts_them(struct sp_check *check, const struct tie *tie, const char *key, const char *configured)
+{
+    const struct sp_change change = {key, sp_value_bool(false), configured, ""};
+    struct sp_variant variant;
+    if (!sp_variant_try(check, check->config, &change, &variant)) return false;
+    const size_t tensor = check->match.tensor_of[tie->predicted];
+    const bool parted =
+        sp_match_tensor(&variant.match, tensor) == SP_SAME && variant.errors <= sp_match_errors(&check->match);
+    sp_variant_free(&variant);
+    return parted;
+}
+
+static void describe_apart(struct sp_check *check, const struct tie *tie, const char *names, const char *partner,
+                           const char *rule)
+{
+    struct sp_cause *cause = &check->causes[tie->cause];
+    const bool one = cause->explains == 1;
+    const char *where =
+        !one ? "" : sp_arena_printf(&check->arena, " from element %" PRIu64 " on", tie->likeness.element);
+    cause->message = sp_arena_printf(&check->arena, "%s %s from %s%s although tied to it%s: a loader keeps one alone",
+                                     names, one ? "differs" : "differ", partner, where, rule);
+    if (!cause->hyperparameter || !parts_them(check, tie, cause->hyperparameter, cause->configured)) return;
+    cause->found = "false";
+    cause->hint = sp_arena_printf(&check->arena, "set %s to false to keep both", cause->hyperparameter);
+}
+
+static void describe(struct sp_check *check, const struct tie *tie)
+{
+    struct sp_cause *cause = &check->causes[tie->cause];
+    struct sp_arena *arena = &check->arena;
+    const bool one = cause->explains == 1;
+    const char *names = sp_check_names(check, sp_explained_by, &tie->cause);
+    const char *name = sp_inventory_tensor(check->inventory, check->match.tensor_of[tie->partner])->name;
+    const char *partner = tie->rows ? sp_arena_printf(arena, "the first rows of %s", name) : name;
+    const char *rule = sp_tie_rule(check, tie->condition, cause);
+    switch (tie->manner) {
+    case SHARED:
+        cause->message = sp_arena_printf(arena, "%s %s the storage of %s, as %s should%s", names,
+                                         one ? "shares" : "share", partner, one ? "it" : "they", rule);
+        break;
+    case EQUAL:
+        cause->message = sp_arena_printf(arena, "%s %s stored once more, byte for byte the same as %s%s", names,
+                                         one ? "is" : "are", partner, rule);
+        break;
+    case APART:
+        describe_apart(check, tie, names, partner, rule);
+        break;
+    default:
+        cause->message = sp_arena_printf(arena, "%s %s stored although %s tied to %s%s", names, one ? "is" : "are",
+                                         one ? "it is" : "they are", partner, rule);
+        cause->hint = tie->manner == COPY
+                          ? "--data tells whether the two are equal"
+                          : sp_arena_printf(arena, "whether they are equal cannot be told: %s", tie->likeness.why);
+    }
 }
 
 void sp_explain_ties(struct sp_check *check)
@@ -91,53 +132,8 @@ void sp_explain_ties(struct sp_check *check)
         if (strcmp(check->findings[i].id, "tied-present") != 0) continue;
         const size_t tie = tie_of(check, &check->findings[i], &ties, &count, &capacity);
         sp_check_explain(check, i, ties[tie].cause);
+        check->findings[i].severity = ties[tie].manner == APART ? SP_SEVERITY_ERROR : SP_SEVERITY_NOTE;
     }
-    for (size_t i = 0; i < count; i++) describe_tie(check, &ties[i]);
+    for (size_t i = 0; i < count; i++) describe(check, &ties[i]);
     free(ties);
-}
-
-/* ---- not tied, and of one storage all the same ---- */
-
-/* Buffers may be shared: they are not trained. */
-static bool is_parameter(const struct sp_check *check, size_t tensor)
-{
-    const size_t predicted = check->match.predicted_of[tensor];
-    return predicted != SP_NONE && !sp_prediction_tensor(check->prediction, predicted)->buffer;
-}
-
-static bool is_tied(const struct sp_check *check, size_t tensor)
-{
-    return sp_match_partner(&check->match, check->match.predicted_of[tensor]) != SP_NONE;
-}
-
-/* "although tie_word_embeddings is false in config.json", when that would have tied one of the two. */
-static const char *why_not(struct sp_check *check, size_t tensor, size_t alike, struct sp_cause *cause)
-{
-    const char *condition = tie_condition(check, check->match.predicted_of[tensor]);
-    if (!condition) condition = tie_condition(check, check->match.predicted_of[alike]);
-    if (!condition) return "nothing ties them";
-    if (sp_find_hyperparameter(check->prediction, condition) != SP_NONE) return said(check, condition, cause);
-    return sp_arena_printf(&check->arena, "it is not so that %s", condition);
-}
-
-void sp_explain_sharing(struct sp_check *check)
-{
-    const size_t total = sp_inventory_count(check->inventory);
-    const char **names = sp_realloc(NULL, total, sizeof *names);
-    struct sp_cause cause = {.id = "shared", .severity = SP_SEVERITY_WARNING};
-    for (size_t i = 0; i < total; i++) {
-        const size_t alike = sp_inventory_tensor(check->inventory, i)->same_as;
-        if (alike == SP_NONE || !is_parameter(check, i) || !is_parameter(check, alike)) continue;
-        if (is_tied(check, i) || is_tied(check, alike)) continue;
-        names[cause.explains++] = sp_inventory_tensor(check->inventory, i)->name;
-        if (cause.explains == 1)
-            cause.message =
-                sp_arena_printf(&check->arena, "%s shares the storage of %s although %s", names[0],
-                                sp_inventory_tensor(check->inventory, alike)->name, why_not(check, i, alike, &cause));
-    }
-    if (cause.explains > 1)
-        cause.message = sp_arena_printf(&check->arena, "%s share their storage with others although nothing ties them",
-                                        sp_some_names(&check->arena, names, cause.explains));
-    if (cause.explains) sp_check_add_cause(check, cause);
-    free(names);
 }

@@ -6,6 +6,7 @@
 
 #include "compare/check.h"
 #include "compare/collapse.h"
+#include "compare/ties.h"
 
 /* ---- one finding ---- */
 
@@ -75,8 +76,9 @@ static void tie_finding(struct sp_check *check, struct sp_finding *finding, bool
                            : sp_inventory_tensor(check->inventory, check->match.tensor_of[partner])->name;
     finding->id = present ? "tied-present" : "tied-absent";
     finding->message =
-        sp_arena_printf(&check->arena, "%s the same as %s%s", tie_words(check, finding->predicted, partner, present),
-                        expected->rows_only ? "the first rows of " : "", name);
+        sp_arena_printf(&check->arena, "%s the same as %s%s%s", tie_words(check, finding->predicted, partner, present),
+                        expected->rows_only ? "the first rows of " : "", name,
+                        present ? "" : sp_tie_rule(check, sp_tie_condition_between(check, finding->predicted), NULL));
 }
 
 static void predicted_finding(struct sp_check *check, size_t index)

@@ -30,7 +30,7 @@ static void pair(struct sp_match *match, size_t tensor, size_t predicted, unsign
 
 static void pair_by_name(struct sp_match *match, const struct sp_naming *naming)
 {
-    struct sp_finder finder = {naming, find_predicted, match->prediction, {0}, {0}};
+    struct sp_finder finder = {naming, find_predicted, match->prediction, {0}, {0}, {0}};
     for (size_t i = 0; i < sp_inventory_count(match->inventory); i++) {
         unsigned renaming;
         const size_t found = sp_finder_find(&finder, sp_inventory_tensor(match->inventory, i)->name, &renaming);
@@ -43,7 +43,7 @@ static void pair_by_name(struct sp_match *match, const struct sp_naming *naming)
 static void pair_by_old_name(struct sp_match *match, const struct sp_naming *naming)
 {
     struct sp_map olds = {0};
-    struct sp_finder finder = {naming, find_old, &olds, {0}, {0}};
+    struct sp_finder finder = {naming, find_old, &olds, {0}, {0}, {0}};
     for (size_t i = 0; i < sp_prediction_count(match->prediction); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(match->prediction, i);
         for (size_t k = 0; k < tensor->old_name_count; k++) sp_map_add(&olds, tensor->old_names[k], i);
@@ -114,9 +114,24 @@ static size_t first_alike(const struct sp_match *match, size_t predicted)
     return first == SP_NONE ? tensor : first;
 }
 
+/* Whether one is a view of the first rows of the other. */
+static bool is_first_rows(const struct sp_tensor *rows, const struct sp_tensor *whole)
+{
+    if (!rows->storage || !whole->storage || rows->file != whole->file || strcmp(rows->storage, whole->storage) != 0)
+        return false;
+    if (rows->offset != whole->offset || rows->rank != whole->rank || !rows->rank) return false;
+    for (uint32_t i = 0; i < rows->rank; i++) {
+        if (i ? rows->shape[i] != whole->shape[i] : rows->shape[i] > whole->shape[i]) return false;
+        if (!rows->stride != !whole->stride || (rows->stride && rows->stride[i] != whole->stride[i])) return false;
+    }
+    return true;
+}
+
 bool sp_match_shares(const struct sp_match *match, size_t predicted, size_t partner)
 {
-    return first_alike(match, predicted) == first_alike(match, partner);
+    if (first_alike(match, predicted) == first_alike(match, partner)) return true;
+    return is_first_rows(sp_inventory_tensor(match->inventory, match->tensor_of[predicted]),
+                         sp_inventory_tensor(match->inventory, match->tensor_of[partner]));
 }
 
 bool sp_same_shape(const struct sp_tensor *tensor, const struct sp_predicted *predicted)

@@ -58,48 +58,68 @@ static bool only_holders(const char *prefix)
 void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp_text *text)
 {
     const size_t strip = strlen(naming->strip);
-    struct sp_text bare = {0};
+    struct sp_text bare = {0}, translated = {0};
     if (naming->drop_wrappers) {
         unwrap(&bare, name);
         name = bare.data;
     }
+    if (strncmp(name, naming->strip, strip) == 0) name += strip;
+    if (naming->era && sp_era_translate(naming->era, name, &translated)) name = translated.data;
     sp_text_puts(text, naming->add);
-    sp_text_puts(text, name + (strncmp(name, naming->strip, strip) == 0 ? strip : 0));
+    sp_text_puts(text, name);
     sp_text_free(&bare);
+    sp_text_free(&translated);
 }
 
 /* ---- looking up under a naming ---- */
 
-size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *renaming)
+/* With what the file left out in front. */
+static size_t find_added(struct sp_finder *finder, const char *name, unsigned *renaming)
+{
+    const char *add = finder->naming->add;
+    if (!*add) return SP_NONE;
+    finder->whole.length = 0;
+    sp_text_puts(&finder->whole, add);
+    sp_text_puts(&finder->whole, name);
+    const size_t found = finder->find(finder->context, finder->whole.data);
+    if (found != SP_NONE) *renaming |= SP_ADDED;
+    return found;
+}
+
+const char *sp_finder_bare(struct sp_finder *finder, const char *name, unsigned *renaming)
 {
     const struct sp_naming *naming = finder->naming;
     const size_t strip = strlen(naming->strip);
+    if (naming->drop_wrappers && sp_wrapper_in(name)) {
+        unwrap(&finder->bare, name);
+        name = finder->bare.data;
+        *renaming |= SP_UNWRAPPED;
+    }
+    if (!strip || strncmp(name, naming->strip, strip) != 0) return name;
+    *renaming |= SP_STRIPPED;
+    return name + strip;
+}
+
+size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *renaming)
+{
+    const struct sp_era *era = finder->naming->era;
     size_t found = finder->find(finder->context, name);
     *renaming = 0;
     if (found != SP_NONE) return found;
-    const char *bare = name;
-    if (naming->drop_wrappers && sp_wrapper_in(name)) {
-        unwrap(&finder->bare, name);
-        bare = finder->bare.data;
-        *renaming |= SP_UNWRAPPED;
-    }
-    if (strip && strncmp(bare, naming->strip, strip) == 0) {
-        bare += strip;
-        *renaming |= SP_STRIPPED;
-    }
+    const char *bare = sp_finder_bare(finder, name, renaming);
     if (bare != name) found = finder->find(finder->context, bare);
-    if (found != SP_NONE || !*naming->add) return found;
-    finder->whole.length = 0;
-    sp_text_puts(&finder->whole, naming->add);
-    sp_text_puts(&finder->whole, bare);
-    *renaming |= SP_ADDED;
-    return finder->find(finder->context, finder->whole.data);
+    if (found == SP_NONE) found = find_added(finder, bare, renaming);
+    if (found != SP_NONE || !era || !sp_era_translate(era, bare, &finder->translated)) return found;
+    *renaming |= SP_TRANSLATED;
+    found = finder->find(finder->context, finder->translated.data);
+    return found != SP_NONE ? found : find_added(finder, finder->translated.data, renaming);
 }
 
 void sp_finder_free(struct sp_finder *finder)
 {
     sp_text_free(&finder->bare);
     sp_text_free(&finder->whole);
+    sp_text_free(&finder->translated);
 }
 
 bool sp_has_exact_name(const struct sp_inventory *inventory, const struct sp_prediction *prediction, size_t predicted)
@@ -170,7 +190,7 @@ static size_t find_predicted(const void *prediction, const char *name) { return 
 
 static size_t score(struct search *search, const struct sp_naming *naming)
 {
-    struct sp_finder finder = {naming, find_predicted, search->prediction, {0}, {0}};
+    struct sp_finder finder = {naming, find_predicted, search->prediction, {0}, {0}, {0}};
     const size_t count = sp_inventory_count(search->inventory);
     size_t hits = 0;
     unsigned renaming;
@@ -185,23 +205,54 @@ static size_t score(struct search *search, const struct sp_naming *naming)
     return hits;
 }
 
-/* A stranger naming must explain more than a plainer one, which was tried before it. */
+/* A stranger naming must explain more than a plainer one, which was tried before it; one name proves no era. */
 static void consider(struct search *search, struct sp_naming naming)
 {
     const size_t hits = score(search, &naming);
-    if (hits <= search->hits) return;
+    if (hits <= search->hits + (naming.era && !search->best.era)) return;
     search->hits = hits;
     search->best = naming;
 }
 
 static void try_all(struct search *search, bool drop, const struct prefixes *strips, const struct prefixes *adds)
 {
-    consider(search, (struct sp_naming){"", "", drop});
-    for (size_t i = 0; i < strips->count; i++) consider(search, (struct sp_naming){strips->list[i], "", drop});
-    for (size_t i = 0; i < adds->count; i++) consider(search, (struct sp_naming){"", adds->list[i], drop});
+    consider(search, (struct sp_naming){"", "", drop, NULL});
+    for (size_t i = 0; i < strips->count; i++) consider(search, (struct sp_naming){strips->list[i], "", drop, NULL});
+    for (size_t i = 0; i < adds->count; i++) consider(search, (struct sp_naming){"", adds->list[i], drop, NULL});
     for (size_t i = 0; i < strips->count; i++)
         for (size_t k = 0; k < adds->count && only_holders(strips->list[i]); k++)
-            consider(search, (struct sp_naming){strips->list[i], adds->list[k], drop});
+            consider(search, (struct sp_naming){strips->list[i], adds->list[k], drop, NULL});
+}
+
+/* Whether the era has names like those of the file behind that prefix: at least one in eight. */
+static bool speaks(const struct search *search, const struct sp_era *era, const char *strip, bool drop)
+{
+    const size_t count = sp_inventory_count(search->inventory), length = strlen(strip);
+    size_t known = 0, seen = 0;
+    struct sp_text bare = {0}, translated = {0};
+    for (size_t i = 0; i < count; i += stride_for(count, OFFERS)) {
+        const char *name = sp_inventory_tensor(search->inventory, i)->name;
+        if (drop) {
+            unwrap(&bare, name);
+            name = bare.data;
+        }
+        seen++;
+        known += strncmp(name, strip, length) == 0 && sp_era_translate(era, name + length, &translated);
+    }
+    sp_text_free(&bare);
+    sp_text_free(&translated);
+    return known * 8 >= seen;
+}
+
+static void try_eras(struct search *search, bool drop, const struct prefixes *strips, const struct prefixes *adds)
+{
+    for (size_t e = 0; e < sp_era_count(); e++)
+        for (size_t i = 0; i <= strips->count; i++) {
+            const char *strip = i ? strips->list[i - 1] : "";
+            if (!speaks(search, sp_era(e), strip, drop)) continue;
+            for (size_t k = 0; k <= adds->count; k++)
+                consider(search, (struct sp_naming){strip, k ? adds->list[k - 1] : "", drop, sp_era(e)});
+        }
 }
 
 static bool has_wrappers(const struct sp_inventory *inventory)
@@ -214,7 +265,7 @@ static bool has_wrappers(const struct sp_inventory *inventory)
 struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
                                  const struct sp_prediction *prediction)
 {
-    const struct sp_naming plain = {"", "", false};
+    const struct sp_naming plain = {"", "", false, NULL};
     const size_t count = sp_inventory_count(inventory), predicted = sp_prediction_count(prediction);
     struct search search = {.inventory = inventory, .prediction = prediction, .best = plain};
     struct prefixes strips = {.arena = arena}, adds = {.arena = arena};
@@ -231,8 +282,11 @@ struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_invento
         offer_prefixes(&adds, sp_prediction_tensor(prediction, i)->name);
     keep_common(&strips);
     keep_common(&adds);
-    try_all(&search, false, &strips, &adds);
-    if (has_wrappers(inventory)) try_all(&search, true, &strips, &adds);
+    const int last = has_wrappers(inventory) ? 1 : 0;
+    for (int drop = 0; drop <= last; drop++) {
+        try_all(&search, drop, &strips, &adds);
+        try_eras(&search, drop, &strips, &adds);
+    }
     sp_text_free(&bare);
     return search.best;
 }

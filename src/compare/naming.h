@@ -7,13 +7,15 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "compare/eras.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 
 struct sp_naming {
-    const char *strip;  /* in front of the file's names; "" for nothing */
-    const char *add;    /* what the file left out in front; "" for nothing */
-    bool drop_wrappers; /* components such as _orig_mod, anywhere in the name */
+    const char *strip;        /* in front of the file's names; "" for nothing */
+    const char *add;          /* what the file left out in front; "" for nothing */
+    bool drop_wrappers;       /* components such as _orig_mod, anywhere in the name */
+    const struct sp_era *era; /* whose names they are, or NULL */
 };
 
 /* What had to be done to the name of a tensor of the file to make it the predicted one. */
@@ -21,7 +23,8 @@ enum sp_renaming {
     SP_STRIPPED = 1 << 0,  /* naming.strip was taken away */
     SP_ADDED = 1 << 1,     /* naming.add was put in front */
     SP_UNWRAPPED = 1 << 2, /* wrapper components were left out */
-    SP_OLD_NAME = 1 << 3   /* older files use this name */
+    SP_OLD_NAME = 1 << 3,  /* older files use this name */
+    SP_TRANSLATED = 1 << 4 /* naming.era has another name for it */
 };
 
 /* The naming that makes the most names of the file agree with the prediction. Strings are in the arena. */
@@ -36,11 +39,13 @@ struct sp_finder {
     const struct sp_naming *naming;
     size_t (*find)(const void *context, const char *name); /* an index, or SP_NONE */
     const void *context;
-    struct sp_text bare, whole;
+    struct sp_text bare, whole, translated;
 };
 
 /* The index, or SP_NONE; `renaming` says what was done to the name (enum sp_renaming). */
 size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *renaming);
+/* The name without wrappers and prefix: part of it, or in the finder's scratch. Adds to `renaming`. */
+const char *sp_finder_bare(struct sp_finder *finder, const char *name, unsigned *renaming);
 void sp_finder_free(struct sp_finder *finder);
 /* Whether the file has a tensor of exactly the predicted name (SP_NONE: no); then no other is renamed to it. */
 bool sp_has_exact_name(const struct sp_inventory *inventory, const struct sp_prediction *prediction, size_t predicted);

@@ -94,17 +94,21 @@ static size_t class_end(const struct sp_sides *sides, size_t from, size_t class)
 
 /* ---- pairs ---- */
 
-static size_t similarity(const char *a, size_t a_length, const char *b, size_t b_length)
+static size_t common_letters(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-    const size_t longer = a_length > b_length ? a_length : b_length;
     size_t front = 0, back = 0;
     while (front < a_length && front < b_length && a[front] == b[front]) front++;
     while (back < a_length - front && back < b_length - front && a[a_length - 1 - back] == b[b_length - 1 - back])
         back++;
-    return (front + back) * 2 >= longer ? front + back : 0;
+    return front + back;
 }
 
-size_t sp_similarity(const char *a, const char *b) { return similarity(a, strlen(a), b, strlen(b)); }
+size_t sp_similarity(const char *a, const char *b)
+{
+    const size_t a_length = strlen(a), b_length = strlen(b), longer = a_length > b_length ? a_length : b_length;
+    const size_t common = common_letters(a, a_length, b, b_length);
+    return common * 2 >= longer ? common : 0;
+}
 
 /* The letters that only one of two similar texts has; SIZE_MAX when they are not similar. */
 static size_t distance(const char *a, const char *b)
@@ -113,12 +117,12 @@ static size_t distance(const char *a, const char *b)
     return alike ? strlen(a) + strlen(b) - 2 * alike : SIZE_MAX;
 }
 
-/* Whether both candidates would rename the same component, and neither name is like it. */
+/* Whether both candidates would rename the same component, and the first is not clearly more like it. */
 static bool are_rivals(const char *name, const char *first, const char *second)
 {
     struct sp_component a, b;
     if (!sp_one_component(name, first, &a) || !sp_one_component(name, second, &b) || a.a != b.a) return false;
-    return !similarity(a.a, a.a_length, a.b, a.b_length) && !similarity(b.a, b.a_length, b.b, b.b_length);
+    return common_letters(a.a, a.a_length, a.b, a.b_length) < common_letters(b.a, b.a_length, b.b, b.b_length) + 2;
 }
 
 /* The one that is nearer than every other, and without a rival; NULL when there is none. */

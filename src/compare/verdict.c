@@ -124,32 +124,44 @@ static void sort_causes(struct sp_check *check)
     free(ranked);
 }
 
-/* The worst cause in its words, others that are as bad, and the number of findings that none explains. */
-static const char *cause_summary(struct sp_check *check, const struct sp_cause *worst, size_t open)
+/* Whether the file would match without it: it is more than a note, or explains what would be an error. */
+static bool decides(const struct sp_check *check, size_t cause)
 {
-    size_t others = 0;
+    if (check->causes[cause].severity != SP_SEVERITY_NOTE) return true;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (check->findings[i].cause == cause && check->findings[i].severity == SP_SEVERITY_ERROR) return true;
+    return false;
+}
+
+/* The worst cause in its words, others that are as bad, and the number of findings that none explains. */
+static const char *cause_summary(struct sp_check *check, size_t worst, size_t open)
+{
+    size_t others = 0, other = worst;
     const char *more = "", *rest = "";
-    for (size_t i = 1; i < check->cause_count; i++) others += check->causes[i].severity == worst->severity;
-    if (others == 1) more = sp_arena_printf(&check->arena, "; %s", worst[1].message);
+    for (size_t i = worst + 1; i < check->cause_count; i++) {
+        if (check->causes[i].severity != check->causes[worst].severity || !decides(check, i)) continue;
+        if (!others++) other = i;
+    }
+    if (others == 1) more = sp_arena_printf(&check->arena, "; %s", check->causes[other].message);
     else if (others)
         more = sp_arena_printf(&check->arena, "; and %s", sp_count_of(&check->arena, others, "other cause"));
     if (open)
         rest =
             sp_arena_printf(&check->arena, "; %s without a known cause", sp_count_of(&check->arena, open, "finding"));
     else if (check->verdict == SP_VERDICT_EXPLAINED && !others) rest = "; nothing else differs";
-    return sp_arena_printf(&check->arena, "%s%s%s", worst->message, more, rest);
+    return sp_arena_printf(&check->arena, "%s%s%s", check->causes[worst].message, more, rest);
 }
 
 void sp_decide(struct sp_check *check)
 {
     const size_t open = sp_check_open(check);
+    size_t worst = 0;
     sort_causes(check);
-    const struct sp_cause *worst = check->cause_count ? &check->causes[0] : NULL;
-    const enum sp_severity severity = worst ? worst->severity : SP_SEVERITY_NOTE;
-    check->verdict = open || severity == SP_SEVERITY_ERROR ? SP_VERDICT_DIFFERS
-                     : severity == SP_SEVERITY_WARNING     ? SP_VERDICT_EXPLAINED
-                                                           : SP_VERDICT_MATCH;
+    while (worst < check->cause_count && !decides(check, worst)) worst++;
+    const bool any = worst < check->cause_count;
+    const bool wrong = any && check->causes[worst].severity == SP_SEVERITY_ERROR;
+    check->verdict = open || wrong ? SP_VERDICT_DIFFERS : any ? SP_VERDICT_EXPLAINED : SP_VERDICT_MATCH;
     if (check->verdict == SP_VERDICT_MATCH) check->summary = matching_summary(check);
-    else if (severity == SP_SEVERITY_ERROR || !open) check->summary = cause_summary(check, worst, open);
+    else if (wrong || !open) check->summary = cause_summary(check, worst, open);
     else check->summary = open_summary(check);
 }

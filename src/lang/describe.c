@@ -30,13 +30,13 @@ struct scribe {
 static void describe(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
                      int depth);
 
-/* Of a key, or of a member of one; absent for anything else. */
+/* The value of a key, `a` or `a.b`; absent for any other expression. */
 static struct sp_value value_of_key(const struct sp_env *env, const struct sp_expr *expr)
 {
     if (expr->kind == SP_EXPR_MEMBER) return sp_value_member(value_of_key(env, expr->args[0]), expr->name);
-    if (expr->kind == SP_EXPR_NAME && sp_meaning_of(env, expr->name).kind == SP_MEANS_KEY)
-        return sp_view_get(env->frame->view, expr->name);
-    return sp_value_absent("");
+    if (expr->kind != SP_EXPR_NAME || sp_meaning_of(env, expr->name).kind != SP_MEANS_KEY)
+        return sp_value_absent(expr->name);
+    return sp_view_get(env->frame->view, expr->name);
 }
 
 static bool is_set_key(const struct sp_env *env, const struct sp_expr *expr)

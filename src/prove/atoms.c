@@ -228,7 +228,7 @@ void sp_atom_side(struct sp_symbolic *symbolic, const struct sp_sym *args, struc
     struct sp_value place;
     if (!of || of->is_computed || atom == SIZE_MAX || symbol_of_atom(symbolic, atom)) return;
     if (!sp_sym_literal(args[1], &place) || place.type != SP_INT) return;
-    const char *key = sp_arena_printf(&symbolic->algebra.arena, "at(%s, %lld)", of->key, (long long)place.integer);
+    const char *key = sp_arena_printf(&symbolic->algebra.arena, "%s[%lld]", of->key, (long long)place.integer);
     const char *name = sp_atom_rename(&symbolic->algebra, atom, key) ? key : symbolic->algebra.atoms[atom].text;
     if (!sp_map_add(&symbolic->keys, key, symbolic->symbol_count)) return;
     SP_GROW(symbolic->symbols, symbolic->symbol_count, symbolic->symbol_capacity);

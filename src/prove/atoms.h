@@ -16,7 +16,7 @@ struct sp_sym sp_atom_open(struct sp_symbolic *symbolic, const char *name, const
 void sp_atom_default(struct sp_symbolic *symbolic, const struct sp_sym *sym, const struct sp_sym *fallback);
 /* A hyper-parameter (or one side of a pair) whose default is a text or a list is one. False for what is no symbol. */
 bool sp_atom_is_text(struct sp_symbolic *symbolic, const struct sp_sym *sym);
-/* at(x, 0) of a hyper-parameter is a symbol of its own: one side of a pair. */
+/* at(x, 0) of a hyper-parameter is a symbol of its own, one side of a pair: x[0]. */
 void sp_atom_side(struct sp_symbolic *symbolic, const struct sp_sym *args, struct sp_sym side);
 /* An index that no open loop has, called `name` if that is possible. SIZE_MAX when there are too many. */
 size_t sp_atom_new_index(struct sp_symbolic *symbolic, const char *name);

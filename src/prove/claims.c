@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "prove/printed.h"
 #include "prove/trial.h"
+#include "prove/words.h"
 
 enum { MAX_CASES = 10 };
 
@@ -86,8 +87,8 @@ static const char *case_name(struct sp_trial *trial, const struct cases *cases, 
     struct sp_text text = {0};
     sp_text_puts(&text, "");
     for (size_t i = 0; i < cases->count; i++)
-        sp_text_printf(&text, "%s%s%s", i ? ", " : "", number >> i & 1 ? "" : "not ",
-                       trial->count->symbolic.algebra.atoms[cases->atoms[i]].text);
+        sp_text_printf(&text, "%s%s", i ? ", " : "",
+                       sp_condition_words(&trial->count->symbolic, cases->atoms[i], number >> i & 1));
     const char *kept = sp_arena_copy(trial->arena, text.data, text.length);
     sp_text_free(&text);
     return kept;

@@ -9,7 +9,7 @@
 #include "prove/operate.h"
 #include "prove/sums.h"
 
-enum { MAX_USES = 64, UNROLL = 64, MAX_NAME = 1024 };
+enum { MAX_USES = 64, UNROLL = 64, MAX_NAME = 1024, MAX_ROUNDS = 8 };
 
 struct walk {
     struct sp_symbolic *symbolic;
@@ -355,13 +355,19 @@ static void sum_groups(struct sp_count *count)
     }
 }
 
-static bool count_in(struct sp_count *count, struct walk *walk)
+static bool count_once(struct sp_count *count, const struct sp_symbolic *how)
 {
-    const struct sp_sym_env env = {.frame = count->frame};
+    struct walk walk = {&count->symbolic, 0};
     struct tally tally = {0};
-    const bool given = arguments(walk, &env, NULL, count->frame);
-    if (given) sp_sym_name_symbols(walk->symbolic, &env);
-    const bool good = given && walk_unit(walk, count->frame, &tally);
+    count->symbolic = *how;
+    count->symbolic.messages = &count->messages;
+    count->symbolic.given = &count->given;
+    count->symbolic.root = count->table;
+    count->frame = new_frame(&walk, count->table);
+    const struct sp_sym_env env = {.frame = count->frame};
+    const bool given = arguments(&walk, &env, NULL, count->frame);
+    if (given) sp_sym_name_symbols(walk.symbolic, &env);
+    const bool good = given && walk_unit(&walk, count->frame, &tally);
     count->rows = tally.rows;
     count->row_count = tally.count;
     sum_groups(count);
@@ -369,43 +375,60 @@ static bool count_in(struct sp_count *count, struct walk *walk)
     return sp_sym_fail(&count->symbolic, count->table->span, "%s", count->symbolic.algebra.failed);
 }
 
-static void start(struct sp_count *count, struct walk *walk, const struct sp_tables *tables,
-                  const struct sp_unit *table, const struct sp_hyper *settings)
+/* The default of a list was taken in one place, while the total depends on the list: then it must be given. */
+static bool find_given(struct sp_count *count)
 {
-    *count = (struct sp_count){.tables = tables, .table = table};
-    count->symbolic.root = table;
-    count->symbolic.settings = settings;
-    count->symbolic.messages = &count->messages;
-    walk->symbolic = &count->symbolic;
-    count->frame = new_frame(walk, table);
+    bool found = false;
+    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+        if (!symbol->was_left_out || !sp_poly_involves(&count->symbolic, count->total, symbol->atom)) continue;
+        found = sp_map_add(&count->given, sp_arena_string(&count->keys, symbol->key), 0) || found;
+    }
+    return found;
 }
 
-bool sp_count_table(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
-                    const struct sp_hyper *settings, bool scalars)
-{
-    struct walk walk = {.uses = 0};
-    start(count, &walk, tables, table, settings);
-    count->symbolic.scalars = scalars;
-    return count_in(count, &walk);
-}
-
-bool sp_count_settled(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
-                      const struct sp_hyper *settings, const char *open, bool scalars)
-{
-    struct walk walk = {.uses = 0};
-    start(count, &walk, tables, table, settings);
-    count->symbolic.is_settled = true;
-    count->symbolic.open = open;
-    count->symbolic.scalars = scalars;
-    return count_in(count, &walk);
-}
-
-void sp_count_free(struct sp_count *count)
+static void forget(struct sp_count *count)
 {
     free(count->rows);
     free(count->groups);
     sp_text_free(&count->messages);
     sp_symbolic_free(&count->symbolic);
+    count->rows = NULL;
+    count->groups = NULL;
+    count->row_count = count->group_count = count->group_capacity = 0;
+}
+
+static bool count_how(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
+                      const struct sp_symbolic *how)
+{
+    *count = (struct sp_count){.tables = tables, .table = table};
+    bool good = count_once(count, how);
+    for (int round = 0; good && round < MAX_ROUNDS && find_given(count); round++) {
+        forget(count);
+        good = count_once(count, how);
+    }
+    return good;
+}
+
+bool sp_count_table(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
+                    const struct sp_hyper *settings, bool scalars)
+{
+    const struct sp_symbolic how = {.settings = settings, .scalars = scalars};
+    return count_how(count, tables, table, &how);
+}
+
+bool sp_count_settled(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
+                      const struct sp_hyper *settings, const char *open, bool scalars)
+{
+    const struct sp_symbolic how = {.settings = settings, .is_settled = true, .open = open, .scalars = scalars};
+    return count_how(count, tables, table, &how);
+}
+
+void sp_count_free(struct sp_count *count)
+{
+    forget(count);
+    sp_map_free(&count->given);
+    sp_arena_free(&count->keys);
 }
 
 /* A group of the table without a single tensor has no parameters. */

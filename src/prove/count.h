@@ -29,6 +29,8 @@ struct sp_count {
     size_t group_count, group_capacity;
     const struct sp_poly *total;
     struct sp_text messages;
+    struct sp_map given; /* lists that are needed in one place and have a default in another: they are given */
+    struct sp_arena keys;
 };
 
 /* Counts `table`; `settings` (or NULL) fixes hyper-parameters; with `scalars` one that is no list has one value for

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lang/eval.h"
+#include "prove/atoms.h"
 #include "prove/settle.h"
+#include "prove/words.h"
 #include "shapeproof/prove.h"
 
 struct sp_derivation {
@@ -36,78 +39,232 @@ static void add_formula(struct sp_derivation *derivation, const char *group, con
                             formula_text(&derivation->count, poly, false, notation)};
 }
 
-/* The conditions of the table as its defaults make them; one that they leave open counts as false. */
-static struct sp_values usual_case(struct sp_count *count)
+/* The table with its conditions as they are by default, but for one that may be set apart. */
+struct forms {
+    struct sp_derivation *derivation;
+    enum sp_notation notation;
+    const struct sp_poly *total; /* for all cases */
+    char *seen;                  /* by atom: enum mark */
+    size_t seen_count;
+};
+
+/* What formulas speak of: directly, or only to compute something else with it. */
+enum mark { MARK_NONE, MARK_REACHED, MARK_USED };
+
+static void see(struct forms *forms, const struct sp_poly *poly)
+{
+    struct sp_symbolic *symbolic = &forms->derivation->count.symbolic;
+    const size_t count = symbolic->algebra.atom_count;
+    forms->seen = sp_realloc(forms->seen, count, 1);
+    memset(forms->seen + forms->seen_count, 0, count - forms->seen_count);
+    forms->seen_count = count;
+    sp_poly_reach(symbolic, poly, forms->seen);
+    for (size_t atom = 0; atom < count; atom++)
+        if (sp_poly_uses(poly, atom)) forms->seen[atom] = MARK_USED;
+}
+
+/* An object that is given has one of each thing that it counts, although there are none without it. */
+static void add_members(struct sp_count *count, struct sp_values *values, size_t absent)
+{
+    const struct sp_symbol_info *object = sp_symbol_of(count, absent);
+    for (size_t i = 0; object && object->unset_key && i < count->symbolic.symbol_count; i++) {
+        const struct sp_symbol_info *member = &count->symbolic.symbols[i];
+        if (!member->fallback || !sp_poly_is_zero(member->fallback) || member->unset_key) continue;
+        if (count->symbolic.algebra.atoms[member->atom].is_condition) continue;
+        if (sp_path_within(member->key, object->unset_key) && !strchr(member->key + strlen(object->unset_key) + 1, '.'))
+            sp_values_add(values, member->atom, sp_poly_int(&count->symbolic.algebra, 1));
+    }
+}
+
+/* Whether a condition holds when all hyper-parameters have their defaults and `apart` is as it is given. One that the
+ * defaults leave open counts as false. */
+static bool holds_usually(struct sp_count *count, size_t condition, size_t apart, bool truth)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
-    struct sp_values values = {0};
+    struct sp_values values = {.assume = true};
+    struct sp_rational value;
+    if (condition == apart) return truth;
+    if (apart != SIZE_MAX) sp_values_add(&values, apart, sp_poly_int(algebra, truth));
+    if (apart != SIZE_MAX && !truth) add_members(count, &values, apart);
+    sp_values_add_defaults(count, &values, false);
+    sp_values_add_fractions(count, &values);
+    const struct sp_poly *reduced = sp_reduce(count, sp_poly_atom(algebra, condition), &values);
+    sp_values_free(&values);
+    return reduced && sp_poly_is_constant(reduced, &value) && value.num != 0;
+}
+
+/* The conditions that hyper-parameters are, and those that are computed in `poly` (or NULL), as they usually are. */
+static struct sp_values usual_case(struct sp_count *count, const struct sp_poly *poly, size_t apart, bool truth)
+{
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    struct sp_values values = {.assume = true};
     const size_t atoms = algebra->atom_count;
-    for (size_t atom = 0; atom < atoms; atom++)
-        if (algebra->atoms[atom].is_condition)
-            sp_values_add(&values, atom, sp_poly_int(algebra, sp_holds_by_default(count, atom)));
+    for (size_t atom = 0; atom < atoms; atom++) {
+        const bool is_free = sp_symbol_of(count, atom) != NULL;
+        if (!algebra->atoms[atom].is_condition || (!is_free && (!poly || !sp_poly_uses(poly, atom)))) continue;
+        sp_values_add(&values, atom, sp_poly_int(algebra, holds_usually(count, atom, apart, truth)));
+    }
     return values;
 }
 
-static bool is_true(const struct sp_values *values, size_t i)
+static const struct sp_poly *in_case(struct sp_count *count, const struct sp_poly *poly, size_t apart, bool truth)
 {
-    struct sp_rational value;
-    return sp_poly_is_constant(values->values[i], &value) && value.num != 0;
+    struct sp_values values = usual_case(count, poly, apart, truth);
+    const struct sp_poly *reduced = sp_reduce(count, poly, &values);
+    sp_values_free(&values);
+    return reduced;
+}
+
+/* The formula of a group for all cases, as far as sizes and loops decide them. */
+static const struct sp_poly *all_cases(struct sp_count *count, const struct sp_poly *poly)
+{
+    const struct sp_values none = {.assume = true};
+    return sp_reduce(count, poly, &none);
+}
+
+static void add_form(struct forms *forms, const char *group, const char *when, const struct sp_poly *poly)
+{
+    see(forms, poly);
+    add_formula(forms->derivation, group, when, poly, forms->notation);
+}
+
+/* Whether the total depends on a condition, as it is usually: on one that is computed only where no other is needed for
+ * that. */
+static bool may_change(const struct forms *forms, const struct sp_poly *open, size_t atom)
+{
+    struct sp_count *count = &forms->derivation->count;
+    struct sp_symbolic *symbolic = &count->symbolic;
+    if (!symbolic->algebra.atoms[atom].is_condition || sp_atom_info(symbolic, atom)->depends) return false;
+    return sp_symbol_of(count, atom) ? sp_poly_involves(symbolic, forms->total, atom) : sp_poly_uses(open, atom);
+}
+
+/* The total as its own conditions are usually, with those that it computes left open. */
+static const struct sp_poly *open_case(const struct forms *forms, size_t apart, bool truth)
+{
+    struct sp_count *count = &forms->derivation->count;
+    struct sp_values values = usual_case(count, NULL, apart, truth);
+    if (apart != SIZE_MAX) sp_values_add(&values, apart, sp_poly_int(&count->symbolic.algebra, truth));
+    const struct sp_poly *open = sp_reduce(count, forms->total, &values);
+    sp_values_free(&values);
+    return open;
+}
+
+/* The condition, and those that only matter with it: "task is given and layers <= 1". */
+static const char *change_words(const struct forms *forms, const struct sp_poly *open, size_t atom, bool truth)
+{
+    struct sp_count *count = &forms->derivation->count;
+    struct sp_symbolic *symbolic = &count->symbolic;
+    const struct sp_poly *changed = open_case(forms, atom, truth);
+    const char *words = sp_condition_words(symbolic, atom, truth);
+    const size_t atoms = symbolic->algebra.atom_count;
+    for (size_t other = 0; changed && other < atoms; other++) {
+        if (!symbolic->algebra.atoms[other].is_condition || other == atom) continue;
+        if (!sp_poly_uses(changed, other) || sp_poly_uses(open, other)) continue;
+        const bool holds = holds_usually(count, other, atom, truth);
+        words =
+            sp_arena_printf(&symbolic->algebra.arena, "%s and %s", words, sp_condition_words(symbolic, other, holds));
+    }
+    return words;
 }
 
 /* What the total gains when one condition is the other way round. */
-static void add_changes(struct sp_derivation *derivation, struct sp_values *usual, const struct sp_poly *total,
-                        enum sp_notation notation)
+static void add_changes(struct forms *forms, const struct sp_poly *usual)
 {
-    struct sp_count *count = &derivation->count;
-    struct sp_algebra *algebra = &count->symbolic.algebra;
-    for (size_t i = 0; i < usual->count; i++) {
-        if (!sp_poly_uses(count->total, usual->atoms[i])) continue;
-        const struct sp_poly *kept = usual->values[i];
-        const char *name = algebra->atoms[usual->atoms[i]].text;
-        const bool was = is_true(usual, i);
-        usual->values[i] = sp_poly_int(algebra, !was);
-        const struct sp_poly *other = sp_reduce(count, count->total, usual);
-        usual->values[i] = kept;
-        const struct sp_poly *change = other ? sp_poly_sub(algebra, other, total) : NULL;
-        if (change && !sp_poly_is_zero(change))
-            add_formula(derivation, "total", was ? sp_arena_printf(&algebra->arena, "not %s", name) : name, change,
-                        notation);
+    struct sp_count *count = &forms->derivation->count;
+    struct sp_symbolic *symbolic = &count->symbolic;
+    const struct sp_poly *open = open_case(forms, SIZE_MAX, false);
+    const size_t atoms = symbolic->algebra.atom_count;
+    for (size_t atom = 0; open && atom < atoms; atom++) {
+        if (!may_change(forms, open, atom)) continue;
+        const bool truth = !holds_usually(count, atom, SIZE_MAX, false);
+        const struct sp_poly *other = in_case(count, forms->total, atom, truth);
+        const struct sp_poly *change = other ? sp_poly_sub(&symbolic->algebra, other, usual) : NULL;
+        if (!change || symbolic->algebra.failed || sp_poly_is_zero(change)) continue;
+        add_form(forms, "total", change_words(forms, open, atom, truth), change);
+        forms->seen[atom] = MARK_USED;
     }
 }
 
-/* The symbols of the formulas, which are all in that of the total. */
-static void list_symbols(struct sp_derivation *derivation, const struct sp_poly *total)
+static const char *default_words(struct sp_count *count, const struct sp_symbol_info *info)
 {
-    const struct sp_symbolic *symbolic = &derivation->count.symbolic;
+    struct sp_rational value;
+    if (!info->fallback) return "";
+    if (count->symbolic.algebra.atoms[info->atom].is_condition && sp_poly_is_constant(info->fallback, &value))
+        return value.num ? "true" : "false";
+    const struct sp_poly *usual = in_case(count, info->fallback, SIZE_MAX, false);
+    return sp_formula_words(&count->symbolic, sp_sym_text(&count->symbolic, usual ? usual : info->fallback));
+}
+
+/* The hyper-parameter that this is a side of: of num_layers[0] it is num_layers. */
+static const struct sp_symbol_info *pair_of(struct sp_symbolic *symbolic, const struct sp_symbol_info *side)
+{
+    const struct sp_origin *origin = side->is_computed ? NULL : sp_atom_info(symbolic, side->atom)->origin;
+    const size_t pair =
+        origin && origin->args[0].kind == SP_SYM_NUMBER ? sp_atom_alone(origin->args[0].poly) : SIZE_MAX;
+    for (size_t i = 0; pair != SIZE_MAX && i < symbolic->symbol_count; i++)
+        if (symbolic->symbols[i].atom == pair) return &symbolic->symbols[i];
+    return NULL;
+}
+
+/* Formulas speak of its sides, and nowhere of the pair itself. */
+static bool is_only_pair(struct sp_symbolic *symbolic, const struct sp_symbol_info *info, const char *seen)
+{
+    for (size_t i = 0; seen[info->atom] != MARK_USED && i < symbolic->symbol_count; i++)
+        if (seen[symbolic->symbols[i].atom] && pair_of(symbolic, &symbolic->symbols[i]) == info) return true;
+    return false;
+}
+
+static struct sp_symbol symbol_of(struct sp_count *count, const struct sp_symbol_info *info)
+{
+    struct sp_symbolic *symbolic = &count->symbolic;
+    struct sp_symbol symbol = {.name = info->name, .key = "", .fallback = "", .formula = ""};
+    const struct sp_symbol_info *pair = pair_of(symbolic, info);
+    if (info->is_computed) symbol.formula = sp_formula_words(symbolic, info->key);
+    else {
+        symbol.key = info->key;
+        symbol.fallback = default_words(count, info->fallback || !pair ? info : pair);
+    }
+    return symbol;
+}
+
+/* The symbols of the formulas. */
+static void list_symbols(struct sp_derivation *derivation, const char *seen)
+{
+    struct sp_symbolic *symbolic = &derivation->count.symbolic;
     derivation->symbols = sp_realloc(NULL, symbolic->symbol_count, sizeof *derivation->symbols);
     for (size_t i = 0; i < symbolic->symbol_count; i++) {
-        const struct sp_symbol_info *info = &symbolic->symbols[i];
-        if (!sp_poly_uses(total, info->atom)) continue;
-        const char *fallback = info->fallback ? sp_sym_text(&derivation->count.symbolic, info->fallback) : "";
-        if (info->fallback && symbolic->algebra.atoms[info->atom].is_condition)
-            fallback = sp_poly_is_zero(info->fallback) ? "false" : "true";
-        derivation->symbols[derivation->symbol_count++] = (struct sp_symbol){info->name, info->key, fallback};
+        const struct sp_symbol_info info = symbolic->symbols[i];
+        if (!seen[info.atom] || info.unset_key || is_only_pair(symbolic, &symbolic->symbols[i], seen)) continue;
+        derivation->symbols[derivation->symbol_count++] = symbol_of(&derivation->count, &info);
     }
+}
+
+static bool derive_groups(struct forms *forms)
+{
+    struct sp_count *count = &forms->derivation->count;
+    for (size_t i = 0; i < count->group_count; i++) {
+        const struct sp_poly *poly = all_cases(count, count->groups[i].parameters);
+        poly = poly ? in_case(count, poly, SIZE_MAX, false) : NULL;
+        if (!poly) return false;
+        if (!sp_poly_is_zero(poly)) add_form(forms, count->groups[i].name, "", poly);
+    }
+    return true;
 }
 
 static bool derive(struct sp_derivation *derivation, enum sp_notation notation)
 {
     struct sp_count *count = &derivation->count;
-    struct sp_values usual = usual_case(count);
-    bool good = true;
-    for (size_t i = 0; i < count->group_count && good; i++) {
-        const struct sp_poly *poly = sp_reduce(count, count->groups[i].parameters, &usual);
-        good = poly != NULL;
-        if (good && !sp_poly_is_zero(poly)) add_formula(derivation, count->groups[i].name, "", poly, notation);
+    struct forms forms = {.derivation = derivation, .notation = notation};
+    forms.total = all_cases(count, count->total);
+    const struct sp_poly *usual = forms.total ? in_case(count, forms.total, SIZE_MAX, false) : NULL;
+    const bool good = usual && derive_groups(&forms);
+    if (good) {
+        add_form(&forms, "total", "", usual);
+        add_changes(&forms, usual);
+        list_symbols(derivation, forms.seen);
     }
-    const struct sp_poly *total = good ? sp_reduce(count, count->total, &usual) : NULL;
-    if (total) {
-        add_formula(derivation, "total", "", total, notation);
-        add_changes(derivation, &usual, total, notation);
-    }
-    sp_values_free(&usual);
-    list_symbols(derivation, count->total);
-    return total != NULL;
+    free(forms.seen);
+    return good;
 }
 
 struct sp_derivation *sp_derive(const struct sp_tables *tables, const char *table, const struct sp_config *config,
@@ -191,7 +348,10 @@ static void derive_prediction(struct sp_derivation *derivation, struct sp_count 
     }
     add_checked(&forms, "total", sp_prediction_totals(prediction).unique_parameters);
     const struct sp_poly *total = sp_reduce(&derivation->count, derivation->count.total, &forms.conditions);
-    list_symbols(derivation, total ? total : derivation->count.total);
+    struct forms shown = {.derivation = derivation};
+    see(&shown, total ? total : derivation->count.total);
+    list_symbols(derivation, shown.seen);
+    free(shown.seen);
     sp_values_free(&forms.values);
     sp_values_free(&forms.conditions);
 }
@@ -231,6 +391,14 @@ size_t sp_derivation_formula_count(const struct sp_derivation *derivation) { ret
 struct sp_formula sp_derivation_formula(const struct sp_derivation *derivation, size_t index)
 {
     return derivation->formulas[index];
+}
+size_t sp_derivation_assumption_count(const struct sp_derivation *derivation)
+{
+    return derivation->count.symbolic.assumed_count;
+}
+const char *sp_derivation_assumption(const struct sp_derivation *derivation, size_t index)
+{
+    return derivation->count.symbolic.assumed[index];
 }
 size_t sp_derivation_symbol_count(const struct sp_derivation *derivation) { return derivation->symbol_count; }
 struct sp_symbol sp_derivation_symbol(const struct sp_derivation *derivation, size_t index)

@@ -10,7 +10,7 @@
 #include "prove/atoms.h"
 #include "prove/operate.h"
 
-enum { MAX_ROUNDS = 8, MAX_DEPTH = 1000 };
+enum { MAX_ROUNDS = 8, MAX_DEPTH = 1000, MAX_TURNS = 4096 };
 
 void sp_values_add(struct sp_values *values, size_t atom, const struct sp_poly *value)
 {
@@ -103,12 +103,50 @@ static bool may_change(const struct sp_operation *operation)
     return operation->kind == SP_DO_BINARY || operation->kind == SP_DO_CALL;
 }
 
+static const struct sp_poly *reduce_once(struct sp_symbolic *symbolic, const struct sp_poly *poly, const size_t *atoms,
+                                         const struct sp_poly *const *values, size_t count);
+
+/* One turn of a loop: what is in its body need not have a value in another turn. */
+static const struct sp_poly *turn_of(struct reducer *r, const struct sp_origin *sum, int64_t index)
+{
+    size_t *atoms = sp_realloc(NULL, r->count + 1, sizeof *atoms);
+    const struct sp_poly **values = sp_realloc(NULL, r->count + 1, sizeof *values);
+    if (r->count) memcpy(atoms, r->atoms, r->count * sizeof *atoms);
+    if (r->count) memcpy(values, r->values, r->count * sizeof *values);
+    atoms[r->count] = sum->operation.index;
+    values[r->count] = sp_poly_int(&r->symbolic->algebra, index);
+    const struct sp_poly *turn = reduce_once(r->symbolic, sum->args[0].poly, atoms, values, r->count + 1);
+    free(atoms);
+    free(values);
+    return turn;
+}
+
+/* A sum whose ends are known now, turn by turn. False when they are not. */
+static bool by_turns(struct reducer *r, const struct sp_origin *origin, const struct sp_poly **sum)
+{
+    struct sp_rational first, last;
+    if (origin->operation.kind != SP_DO_SUM) return false;
+    const struct sp_poly *from = reduce_poly(r, origin->args[1].poly), *to = reduce_poly(r, origin->args[2].poly);
+    if (!from || !to || !sp_poly_is_constant(from, &first) || !sp_poly_is_constant(to, &last)) return false;
+    if (first.den != 1 || last.den != 1 ||
+        (last.num >= first.num && (uint64_t)last.num - (uint64_t)first.num > MAX_TURNS))
+        return false;
+    *sum = sp_poly_int(&r->symbolic->algebra, 0);
+    for (int64_t i = first.num; *sum && i <= last.num; i++) {
+        const struct sp_poly *turn = turn_of(r, origin, i);
+        const bool spent = turn && sp_sym_spend(r->symbolic, origin->operation.span, 1 + turn->count);
+        *sum = spent ? sp_poly_add(&r->symbolic->algebra, *sum, turn) : NULL;
+    }
+    return true;
+}
+
 static const struct sp_poly *computed(struct reducer *r, size_t atom, const struct sp_origin *origin)
 {
     struct sp_symbolic *symbolic = r->symbolic;
     const struct sp_poly *self = sp_poly_atom(&symbolic->algebra, atom), *poly = self;
     const bool is_condition = symbolic->algebra.atoms[atom].is_condition;
     struct sp_sym *args, result;
+    if (by_turns(r, origin, &poly)) return poly;
     if (!reduce_list(r, origin->args, origin->count, &args)) return NULL;
     const bool same = same_args(origin->args, args, origin->count);
     if (!same || may_change(&origin->operation)) {
@@ -146,43 +184,44 @@ static const struct sp_poly *final_form(struct reducer *r, size_t atom)
     return r->finals[atom];
 }
 
-/* The final forms of all atoms of one kind in the polynomial; false when one has none. */
-static bool put_finals(struct reducer *r, bool conditions, const struct sp_poly **poly)
+/* Puts in the final forms of all atoms of one kind that are in the polynomial. */
+static const struct sp_poly *put_finals(struct reducer *r, bool conditions, const struct sp_poly *poly)
 {
     struct sp_algebra *algebra = &r->symbolic->algebra;
-    const struct sp_poly *from = *poly;
+    const struct sp_poly *from = poly;
     char *seen = sp_realloc(NULL, r->size, 1);
-    bool good = true;
     memset(seen, 0, r->size);
-    for (size_t i = 0; i < from->count && good; i++)
-        for (size_t k = 0; k < from->terms[i].count && good; k++) {
+    for (size_t i = 0; i < from->count; i++)
+        for (size_t k = 0; k < from->terms[i].count && !algebra->failed; k++) {
             const size_t atom = from->terms[i].factors[k].atom;
             if (atom >= r->size || algebra->atoms[atom].is_condition != conditions || seen[atom]) continue;
             seen[atom] = 1;
             const struct sp_poly *final = final_form(r, atom);
-            if (final && sp_atom_alone(final) == atom) continue;
-            const struct sp_poly *put = final ? sp_poly_substitute(algebra, *poly, atom, final) : NULL;
-            if (put) *poly = put;
-            good = put || conditions; /* a condition without a value may yet be multiplied with 0 */
+            if (!final || sp_atom_alone(final) == atom) continue;
+            const struct sp_poly *put = sp_poly_substitute(algebra, poly, atom, final);
+            if (put) poly = put;
         }
     free(seen);
-    return good && !algebra->failed;
+    return poly;
 }
 
-static bool has_unknown_condition(struct reducer *r, const struct sp_poly *poly)
+/* Whether something is left that has no value. It does not matter where it was multiplied with 0. */
+static bool has_no_value(struct reducer *r, const struct sp_poly *poly)
 {
     for (size_t i = 0; i < poly->count; i++)
         for (size_t k = 0; k < poly->terms[i].count; k++) {
             const size_t atom = poly->terms[i].factors[k].atom;
-            if (r->symbolic->algebra.atoms[atom].is_condition && !final_form(r, atom)) return true;
+            const struct sp_poly *final = final_form(r, atom);
+            if (!final || sp_atom_alone(final) != atom) return true;
         }
     return false;
 }
 
 static const struct sp_poly *reduce_poly(struct reducer *r, const struct sp_poly *poly)
 {
-    if (!put_finals(r, true, &poly) || has_unknown_condition(r, poly) || !put_finals(r, false, &poly)) return NULL;
-    return poly;
+    poly = put_finals(r, true, poly);
+    poly = put_finals(r, false, poly);
+    return r->symbolic->algebra.failed || has_no_value(r, poly) ? NULL : poly;
 }
 
 /* ---- one reduction ---- */
@@ -261,27 +300,35 @@ static const struct sp_poly *tidy(struct sp_symbolic *symbolic, const struct sp_
     return sum;
 }
 
-static bool has_range(struct sp_symbolic *symbolic, const struct sp_poly *poly)
+/* Whether a loop of the table may go backwards, as far as one can see. */
+static bool has_range(struct sp_symbolic *symbolic)
 {
-    char *seen = sp_realloc(NULL, symbolic->algebra.atom_count, 1);
-    bool found = false;
-    memset(seen, 0, symbolic->algebra.atom_count);
-    sp_poly_reach(symbolic, poly, seen);
-    for (size_t i = 0; i < symbolic->algebra.atom_count && !found; i++)
-        found = seen[i] && sp_atom_info(symbolic, i)->range;
-    free(seen);
-    return found;
+    for (size_t i = 0; i < symbolic->algebra.atom_count; i++)
+        if (sp_atom_info(symbolic, i)->range) return true;
+    return false;
+}
+
+/* That no loop goes backwards decides conditions, and what is computed from them. */
+static const struct sp_poly *assume_ranges(struct sp_symbolic *symbolic, const struct sp_poly *poly)
+{
+    symbolic->assumes = true;
+    for (int round = 0; poly && round < MAX_ROUNDS; round++) {
+        const struct sp_poly *before = poly;
+        poly = reduce_quietly(symbolic, poly, NULL, NULL, 0);
+        if (poly && sp_poly_equal(poly, before)) break;
+    }
+    symbolic->assumes = false;
+    return poly;
 }
 
 const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
     symbolic->sizes = true;
+    symbolic->steps = 0;
     poly = reduce_quietly(symbolic, poly, values->atoms, values->values, values->count);
-    symbolic->assumes = values->assume;
-    for (int round = 0; values->assume && poly && round < MAX_ROUNDS && has_range(symbolic, poly); round++)
-        poly = reduce_quietly(symbolic, poly, NULL, NULL, 0);
-    symbolic->sizes = symbolic->assumes = false;
+    if (values->assume && has_range(symbolic)) poly = assume_ranges(symbolic, poly);
+    symbolic->sizes = false;
     return poly ? tidy(symbolic, poly) : NULL;
 }
 
@@ -294,12 +341,18 @@ static bool has_value(const struct sp_values *values, size_t atom)
     return false;
 }
 
-/* A hyper-parameter that a formula speaks of is there; any other is absent unless someone gives it. */
+/* A hyper-parameter that a formula speaks of is there; any other is absent unless someone gives it, and so is an
+ * object, whose members are the hyper-parameters. */
 static bool is_usually_absent(const struct sp_symbolic *symbolic, const char *key)
 {
-    for (size_t i = 0; i < symbolic->symbol_count; i++)
-        if (!symbolic->symbols[i].unset_key && sp_path_within(symbolic->symbols[i].key, key)) return false;
-    return true;
+    bool is_spoken_of = false;
+    for (size_t i = 0; i < symbolic->symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols[i];
+        if (symbol->unset_key || !sp_path_within(symbol->key, key)) continue;
+        if (strcmp(symbol->key, key) != 0) return true;
+        is_spoken_of = true;
+    }
+    return !is_spoken_of;
 }
 
 void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bool conditions_only)
@@ -315,6 +368,17 @@ void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bo
         if (symbol->unset_key && strncmp(symbol->key, "absent(", 7) == 0)
             value = sp_poly_int(&symbolic->algebra, is_usually_absent(symbolic, symbol->unset_key));
         sp_values_add(values, symbol->atom, value);
+    }
+}
+
+void sp_values_add_fractions(struct sp_count *count, struct sp_values *values)
+{
+    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+        struct sp_rational number;
+        if (!symbol->fallback || symbol->is_ambiguous || has_value(values, symbol->atom)) continue;
+        if (sp_poly_is_constant(symbol->fallback, &number) && number.den != 1)
+            sp_values_add(values, symbol->atom, symbol->fallback);
     }
 }
 

@@ -24,6 +24,8 @@ struct sp_values sp_values_copy(const struct sp_values *values);
 const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values);
 /* Adds the default of every symbol that has none yet and that has a default; of conditions alone, or of all. */
 void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bool conditions_only);
+/* Adds the defaults that are fractions, which a table computes with in floating point: good enough for conditions. */
+void sp_values_add_fractions(struct sp_count *count, struct sp_values *values);
 /* Whether a condition is true when every symbol has its default. */
 bool sp_holds_by_default(struct sp_count *count, size_t condition);
 /* The symbol of an atom, or NULL: an atom that is no symbol is computed. */

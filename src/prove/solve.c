@@ -196,7 +196,7 @@ static bool solve_cases(struct sp_solutions *solutions, const struct unknown *un
 static size_t side_atom(const struct sp_count *count, const char *key, size_t side)
 {
     char name[300];
-    snprintf(name, sizeof name, "at(%s, %zu)", key, side);
+    snprintf(name, sizeof name, "%s[%zu]", key, side);
     const struct sp_symbol_info *symbol = sp_sym_symbol(&count->symbolic, name);
     return symbol ? symbol->atom : SIZE_MAX;
 }

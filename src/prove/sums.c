@@ -166,30 +166,49 @@ static const struct sp_poly *of_powers(const struct loop *loop, const struct pie
     return sum;
 }
 
-/* How many of first..last are multiples of k, s further: (last + s) // k - (first + s - 1) // k. */
+/* The operation (index + shift) % every behind a condition: that it is 0, or above 0. NULL for any other condition. */
+static const struct sp_origin *remainder_of(const struct loop *loop, size_t condition, bool *is_zero)
+{
+    struct sp_algebra *algebra = &loop->symbolic->algebra;
+    const struct sp_poly *gap;
+    if (condition == SIZE_MAX || !sp_atom_comparison(loop->symbolic, condition, &gap, is_zero)) return NULL;
+    if (*is_zero && gap->count == 1 && gap->terms[0].coefficient.num < 0)
+        gap = sp_poly_scale(algebra, gap, sp_rational_int(-1));
+    const size_t rest = sp_atom_alone(gap);
+    const struct sp_origin *origin = rest == SIZE_MAX ? NULL : sp_atom_info(loop->symbolic, rest)->origin;
+    const bool found = origin && origin->operation.kind == SP_DO_BINARY && origin->operation.op == SP_OP_MOD;
+    return found ? origin : NULL;
+}
+
+static const struct sp_poly *floor_of(const struct loop *loop, const struct sp_poly *of, const struct sp_poly *by)
+{
+    const struct sp_operation floor = {.kind = SP_DO_BINARY, .op = SP_OP_FLOOR, .span = loop->span};
+    const struct sp_sym args[] = {sp_sym_of_poly(of), sp_sym_of_poly(by)};
+    struct sp_sym result;
+    return sp_sym_operate(loop->symbolic, &floor, args, 2, &result) ? result.poly : NULL;
+}
+
+/* How many of first..last are multiples of k, s further: (last + s) // k - (first + s - 1) // k. Or how many are not.
+ */
 static const struct sp_poly *every_few(const struct loop *loop, const struct pieces *pieces)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
     struct sp_algebra *algebra = &symbolic->algebra;
-    const size_t condition = sp_atom_alone(pieces->tangle);
-    const struct sp_poly *gap, *shift;
+    const struct sp_poly *shift, *one = sp_poly_int(algebra, 1);
+    bool is_zero;
     int sign;
-    if (condition == SIZE_MAX || pieces->bound_count || sp_poly_uses(pieces->powers, loop->index)) return NULL;
-    if (!comparison_gap(loop, condition, SP_OP_EQ, &gap)) return NULL;
-    const size_t rest = sp_atom_alone(sp_poly_scale(algebra, gap, sp_rational_int(-1)));
-    const struct sp_origin *origin = rest == SIZE_MAX ? NULL : sp_atom_info(symbolic, rest)->origin;
-    if (!origin || origin->operation.kind != SP_DO_BINARY || origin->operation.op != SP_OP_MOD) return NULL;
-    const struct sp_poly *every = origin->args[1].poly;
-    if (!is_linear(loop, origin->args[0].poly, &sign, &shift) || sign < 0) return NULL;
+    if (pieces->bound_count || sp_poly_uses(pieces->powers, loop->index)) return NULL;
+    const struct sp_origin *rest = remainder_of(loop, sp_atom_alone(pieces->tangle), &is_zero);
+    if (!rest || !is_linear(loop, rest->args[0].poly, &sign, &shift) || sign < 0) return NULL;
+    const struct sp_poly *every = rest->args[1].poly;
     if ((sp_poly_depends(symbolic, every) & bit_of(loop)) || !sp_poly_is_whole(symbolic, every)) return NULL;
-    const struct sp_operation floor = {.kind = SP_DO_BINARY, .op = SP_OP_FLOOR, .span = loop->span};
-    const struct sp_poly *before = sp_poly_sub(algebra, loop->first, sp_poly_int(algebra, 1));
-    struct sp_sym args[] = {sp_sym_of_poly(sp_poly_add(algebra, loop->last, shift)), sp_sym_of_poly(every)}, to, from;
-    if (!sp_sym_operate(symbolic, &floor, args, 2, &to)) return NULL;
-    args[0].poly = sp_poly_add(algebra, before, shift);
-    if (!sp_sym_operate(symbolic, &floor, args, 2, &from)) return NULL;
-    const struct sp_poly *count = sp_poly_sub(algebra, to.poly, from.poly);
-    multiply(loop, &count, goes_forward(loop));
+    const struct sp_poly *before = sp_poly_add(algebra, sp_poly_sub(algebra, loop->first, one), shift);
+    const struct sp_poly *to = floor_of(loop, sp_poly_add(algebra, loop->last, shift), every);
+    const struct sp_poly *from = floor_of(loop, before, every);
+    if (!to || !from) return NULL;
+    const struct sp_poly *count = sp_poly_sub(algebra, to, from);
+    if (!is_zero) count = sp_poly_sub(algebra, loop->length, count);
+    multiply(loop, &count, not_less(loop, loop->length, one)); /* without turns k may be 0 */
     return count;
 }
 

@@ -11,7 +11,7 @@
 #include "prove/atoms.h"
 #include "prove/operate.h"
 
-enum { MAX_DEPTH = 1000, MAX_STEPS = 1000 * 1000, MAX_MESSAGES = 20 };
+enum { MAX_DEPTH = 1000, MAX_STEPS = 4 * 1000 * 1000, MAX_MESSAGES = 20 };
 
 void sp_symbolic_free(struct sp_symbolic *symbolic)
 {
@@ -228,8 +228,12 @@ static bool is_unknown(struct sp_symbolic *symbolic, struct sp_sym sym)
     char *seen = sp_realloc(NULL, symbolic->algebra.atom_count, 1);
     memset(seen, 0, symbolic->algebra.atom_count);
     sp_poly_reach(symbolic, sym.poly, seen);
-    for (size_t i = 0; i < symbolic->symbol_count && !found; i++)
-        found = seen[symbolic->symbols[i].atom] && (symbolic->symbols[i].is_list || symbolic->symbols[i].is_text);
+    for (size_t i = 0; i < symbolic->symbol_count; i++) {
+        struct sp_symbol_info *symbol = &symbolic->symbols[i];
+        if (!seen[symbol->atom] || !(symbol->is_list || symbol->is_text)) continue;
+        if (symbolic->given && sp_map_get(symbolic->given, symbol->key) != SIZE_MAX) continue;
+        symbol->was_left_out = found = true;
+    }
     free(seen);
     return found;
 }

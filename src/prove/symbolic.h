@@ -77,6 +77,7 @@ struct sp_symbol_info {
     const struct sp_poly *fallback; /* its default in terms of other symbols, or NULL */
     bool is_computed;               /* M = min(F, L): a name for an expression, no hyper-parameter */
     bool is_list, is_text;          /* it is used as a list, or as a text or an object */
+    bool was_left_out;              /* of a list or a text: once its default was taken for it */
     bool is_ambiguous;              /* the table has different defaults for it */
     const char *unset_key;          /* of the condition that a hyper-parameter is absent or null: its key, else NULL */
 };
@@ -91,6 +92,7 @@ struct sp_symbolic {
     const struct sp_unit *root;      /* the table that is counted */
     const struct sp_hyper *settings; /* what the user fixed, or NULL */
     uint64_t settings_read;          /* which members of it were looked at, as bits; those from 64 on are not told */
+    const struct sp_map *given;      /* keys of lists and texts that are not left out where they have a default */
     bool is_settled;                 /* what is not set is absent, so that the defaults hold */
     const char *open;                /* the only hyper-parameter that is open although the rest is settled, or NULL */
     struct sp_atom_info *atoms;      /* heap, parallel to the algebra's */

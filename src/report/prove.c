@@ -151,12 +151,25 @@ static void derive_json(const char *table, const struct sp_derivation *derivatio
         const struct sp_symbol symbol = sp_derivation_symbol(derivation, i);
         sp_write_open_line(&json, '{');
         json_pair(&json, "name", symbol.name);
-        json_pair(&json, "key", symbol.key);
+        json_optional(&json, "key", symbol.key);
         json_optional(&json, "default", symbol.fallback);
+        json_optional(&json, "formula", symbol.formula);
         sp_write_close(&json);
     }
     sp_write_close(&json);
+    sp_write_key(&json, "assuming");
+    sp_write_open(&json, '[');
+    for (size_t i = 0; i < sp_derivation_assumption_count(derivation); i++)
+        sp_write_string(&json, sp_derivation_assumption(derivation, i));
     sp_write_close(&json);
+    sp_write_close(&json);
+}
+
+static void put_group(struct sp_text *text, const char *group)
+{
+    sp_text_puts(text, "[");
+    sp_put_visible(text, group);
+    sp_text_puts(text, "]");
 }
 
 static void put_formulas(const struct sp_derivation *derivation, struct sp_text *text,
@@ -171,7 +184,7 @@ static void put_formulas(const struct sp_derivation *derivation, struct sp_text 
             sp_text_puts(cell, "  if ");
             sp_put_visible(cell, formula.when);
         } else if (strcmp(formula.group, "total") == 0) sp_text_puts(cell, "total");
-        else sp_text_printf(cell, "[%s]", formula.group);
+        else put_group(cell, formula.group);
         cell = sp_table_cell(&table);
         const char *shown = options->expanded ? formula.expanded : formula.text;
         if (*formula.when && *shown != '-') sp_text_puts(cell, "+ ");
@@ -189,11 +202,22 @@ static void put_symbols(const struct sp_derivation *derivation, struct sp_text *
     for (size_t i = 0; i < sp_derivation_symbol_count(derivation); i++) {
         const struct sp_symbol symbol = sp_derivation_symbol(derivation, i);
         sp_put_visible(sp_table_cell(&table), symbol.name);
-        sp_put_visible(sp_table_cell(&table), symbol.key);
+        struct sp_text *cell = sp_table_cell(&table);
+        sp_text_puts(cell, *symbol.formula ? "= " : "");
+        sp_put_visible(cell, *symbol.formula ? symbol.formula : symbol.key);
         sp_put_visible(sp_table_cell(&table), symbol.fallback);
     }
     sp_table_render(&table, text, options);
     sp_table_free(&table);
+}
+
+static void put_assumptions(const struct sp_derivation *derivation, struct sp_text *text)
+{
+    for (size_t i = 0; i < sp_derivation_assumption_count(derivation); i++) {
+        sp_text_puts(text, i ? " and " : "given ");
+        sp_put_visible(text, sp_derivation_assumption(derivation, i));
+    }
+    if (sp_derivation_assumption_count(derivation)) sp_text_puts(text, "\n");
 }
 
 char *sp_report_derive(const char *table, const struct sp_derivation *derivation,
@@ -207,6 +231,7 @@ char *sp_report_derive(const char *table, const struct sp_derivation *derivation
         return sp_text_take(&text, length);
     }
     put_formulas(derivation, &text, options);
+    put_assumptions(derivation, &text);
     sp_text_puts(&text, "\n");
     put_symbols(derivation, &text, &options->report);
     return sp_text_take(&text, length);

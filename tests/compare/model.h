@@ -26,6 +26,7 @@ struct part {
     uint64_t shape[6];
     const char *storage; /* in memory alone */
     uint32_t flags;      /* likewise */
+    unsigned char fill;  /* on disk: every byte of its data */
 };
 
 struct model {
@@ -36,7 +37,9 @@ struct model {
     size_t count, capacity;
     struct sp_inventory *inventory;
     struct sp_check *check;
-    char *first_line; /* of the last check */
+    char *first_line;     /* of the last check */
+    const char *metadata; /* of the file to write: "\"format\":\"pt\"" */
+    bool read_data;       /* check with data */
 };
 
 static inline void model_close_check(struct model *model)
@@ -231,15 +234,36 @@ static inline uint64_t bytes_of(const struct part *part)
     return bytes;
 }
 
-/* A header, and a hole for the data. */
+static inline void model_fill(struct model *model, const char *names, unsigned char byte)
+{
+    for (size_t i = 0; i < model->count; i++)
+        if (fits(&model->parts[i], names)) model->parts[i].fill = byte;
+}
+
+/* The data of those parts that are filled; the rest stays a hole. */
+static inline void write_data(const struct model *model, const char *path, uint64_t offset)
+{
+    FILE *file = fopen(path, "r+b");
+    if (!file) die(path, "open");
+    for (size_t i = 0; i < model->count; i++) {
+        const struct part *part = &model->parts[i];
+        if (part->fill && fseek(file, (long)offset, SEEK_SET)) die(path, "seek");
+        for (uint64_t k = 0; part->fill && k < bytes_of(part); k++) fputc(part->fill, file);
+        offset += bytes_of(part);
+    }
+    if (fclose(file)) die(path, "write");
+}
+
+/* A header, and a hole for the data but for what is filled. */
 static inline void model_write(struct model *model, const char *file)
 {
     struct sp_text header = {0};
     uint64_t offset = 0;
     sp_text_puts(&header, "{");
+    if (model->metadata) sp_text_printf(&header, "\"__metadata__\":{%s}", model->metadata);
     for (size_t i = 0; i < model->count; i++) {
         const struct part *part = &model->parts[i];
-        if (i) sp_text_puts(&header, ",");
+        if (i || model->metadata) sp_text_puts(&header, ",");
         sp_text_json(&header, part->name);
         sp_text_printf(&header, ":{\"dtype\":\"%s\",\"shape\":[", sp_dtype_name(part->dtype));
         for (uint32_t d = 0; d < part->rank; d++) sp_text_printf(&header, d ? ",%" PRIu64 : "%" PRIu64, part->shape[d]);
@@ -249,6 +273,7 @@ static inline void model_write(struct model *model, const char *file)
     sp_text_puts(&header, "}");
     scratch_safetensors(&model->scratch, file, header.data, header.length, 0);
     if (truncate(scratch_path(&model->scratch, file), (off_t)(8 + header.length + offset))) die(file, "truncate");
+    write_data(model, scratch_path(&model->scratch, file), 8 + header.length);
     sp_text_free(&header);
 }
 
@@ -284,7 +309,8 @@ static inline const char *model_judge(struct model *model, struct sp_inventory *
     model_close_check(model);
     if (!inventory) die("inventory", "none");
     model->inventory = inventory;
-    model->check = sp_check_new(inventory, model->tables, NULL, model->config, &error);
+    model->check = (model->read_data ? sp_check_new_with_data : sp_check_new)(inventory, model->tables, NULL,
+                                                                              model->config, &error);
     if (!model->check) die("check", error.message);
     sp_text_printf(&line, "%s: %s", sp_verdict_name(sp_check_verdict(model->check)), sp_check_summary(model->check));
     return model->first_line = line.data;

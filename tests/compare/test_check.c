@@ -185,11 +185,12 @@ static const struct {
       [LLAMA] = "match: all 291 tensors, 5,933,109,248 elements",
       [BERT] = "explained: cls.predictions.decoder.weight is stored although it is tied to "
                "bert.embeddings.word_embeddings.weight (tie_word_embeddings is true by default); "
-               "cls.predictions.decoder.bias is stored although it is tied to cls.predictions.bias"}},
+               "cls.predictions.decoder.bias is stored although it is tied to cls.predictions.bias (always tied)"}},
     {"no head",
      drop_head,
      {[GPT2] = "match: all 148 tensors, 124,439,808 elements",
-      [LLAMA] = "differs: tie_word_embeddings is false in config.json, but the file lacks lm_head.weight",
+      [LLAMA] = "differs: tie_word_embeddings is false in config.json, but the file lacks lm_head.weight: "
+                "tied to model.embed_tokens.weight, or lost",
       [BERT] = "match: all 202 tensors, 109,514,298 elements"}},
     {"two more tokens",
      add_two_tokens,

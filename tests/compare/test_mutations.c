@@ -201,6 +201,7 @@ static bool rename_component(struct trial *trial)
 {
     char component[256];
     if (!any_component(trial, any_part(trial)->name, component, sizeof component)) return false;
+    snprintf(trial->key, sizeof trial->key, "the_%.200s", component);
     for (size_t i = 0; i < trial->model->count; i++) {
         struct part *part = &trial->model->parts[i];
         const char *place = find_component(part->name, component);

@@ -31,7 +31,8 @@ static void absent(void **state)
     assert_int_equal(sp_check_finding_count(model.check), 1);
     assert_string_equal(sp_check_finding(model.check, 0)->id, "tied-absent");
     assert_string_equal(sp_check_finding(model.check, 0)->message,
-                        "is not stored: it is the same as transformer.wte.weight");
+                        "is not stored: it is the same as transformer.wte.weight (tie_word_embeddings is true by "
+                        "default)");
     model_close(&model);
 }
 
@@ -66,7 +67,8 @@ static void the_other_one_is_absent(void **state)
     model_drop(&model, "model.embed_tokens.weight");
     assert_string_equal(model_check(&model), "match: all 38 tensors, 184,896 elements");
     assert_string_equal(sp_check_finding(model.check, 0)->name, "model.embed_tokens.weight");
-    assert_string_equal(sp_check_finding(model.check, 0)->message, "is not stored: it is the same as lm_head.weight");
+    assert_string_equal(sp_check_finding(model.check, 0)->message,
+                        "is not stored: it is the same as lm_head.weight (tie_word_embeddings is true in config.json)");
     model_close(&model);
 }
 
@@ -118,7 +120,8 @@ static void four_as_one(void **state)
     assert_string_equal(model_check_memory(&model), "match: all 134 tensors, 60,506,624 elements");
     assert_int_equal(sp_check_cause_count(model.check), 2); /* two are always tied, the head by a setting */
     assert_string_equal(sp_check_cause(model.check, 0)->message,
-                        "{encoder,decoder}.embed_tokens.weight share the storage of shared.weight, as they should");
+                        "{encoder,decoder}.embed_tokens.weight share the storage of shared.weight, as they should "
+                        "(always tied)");
     assert_string_equal(
         sp_check_cause(model.check, 1)->message,
         "lm_head.weight shares the storage of shared.weight, as it should (tie_word_embeddings is true by default)");
@@ -130,7 +133,8 @@ static void three_copies(void **state)
     BEGIN(t5, WITH_TIED);
     assert_string_equal(
         model_check(&model),
-        "explained: {encoder,decoder}.embed_tokens.weight are stored although they are tied to shared.weight; "
+        "explained: {encoder,decoder}.embed_tokens.weight are stored although they are tied to shared.weight (always "
+        "tied); "
         "lm_head.weight is stored although it is tied to shared.weight (tie_word_embeddings is true by default)");
     model_close(&model);
 }
@@ -142,7 +146,7 @@ static void three_without_the_first(void **state)
     model_drop(&model, "shared.weight");
     assert_string_equal(model_check(&model),
                         "explained: decoder.embed_tokens.weight is stored although it is tied to "
-                        "encoder.embed_tokens.weight; lm_head.weight is stored although it is tied to "
+                        "encoder.embed_tokens.weight (always tied); lm_head.weight is stored although it is tied to "
                         "encoder.embed_tokens.weight (tie_word_embeddings is true by default)");
     model_drop(&model, "encoder.embed_tokens.weight");
     model_drop(&model, "decoder.embed_tokens.weight");

@@ -29,7 +29,7 @@ static struct tries try_table(const struct sp_tables *tables, const struct sp_un
         tries.differences++;
     }
     for (int i = 0; i < TRIES && !tries.differences; i++) {
-        struct sp_config *config = random_point(&count, fixed, &arena, seed);
+        struct sp_config *config = random_point(&count, fixed, &arena, seed, false);
         try_point(tables, &count, config, &tries);
         sp_config_free(config);
     }

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "compare/ties.h"
+
+#include <string.h>
+
+#include "compare/bytes.h"
+#include "compare/diff.h"
+#include "lang/prediction.h"
+#include "model/inventory.h"
+
+/* ---- rules ---- */
+
+const char *sp_tie_condition(struct sp_check *check, size_t predicted)
+{
+    const struct sp_origin *origin = &check->prediction->origins[predicted];
+    const struct sp_env env = {.frame = origin->frame, .section = origin->section};
+    struct sp_text text = {0};
+    if (!origin->row->tie_condition) return NULL;
+    sp_describe(&text, &env, origin->row->tie_condition);
+    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
+}
+
+const char *sp_tie_condition_between(struct sp_check *check, size_t predicted)
+{
+    const char *condition = sp_tie_condition(check, predicted);
+    const size_t partner = sp_match_partner(&check->match, predicted);
+    return condition || partner == SP_NONE ? condition : sp_tie_condition(check, partner);
+}
+
+const char *sp_tie_said(struct sp_check *check, const char *condition, struct sp_cause *cause)
+{
+    const size_t key = sp_find_hyperparameter(check->prediction, condition);
+    if (key == SP_NONE) return condition;
+    const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
+    if (cause) {
+        cause->hyperparameter = hyper.name;
+        cause->configured = hyper.value;
+    }
+    return sp_arena_printf(&check->arena, "%s is %s %s", hyper.name, hyper.value, sp_said_where(check, hyper.from));
+}
+
+const char *sp_tie_rule(struct sp_check *check, const char *condition, struct sp_cause *cause)
+{
+    if (!condition) return " (always tied)";
+    return sp_arena_printf(&check->arena, " (%s)", sp_tie_said(check, condition, cause));
+}
+
+bool sp_same_condition(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+/* ---- data ---- */
+
+/* The first elements in the file are the first rows, that is. */
+static bool begins_alike(const struct sp_tensor *tensor, const struct sp_tensor *whole)
+{
+    if (sp_diff_same_shape(tensor, whole)) return sp_diff_same_order(tensor, whole);
+    return sp_is_row_major(tensor) && sp_is_row_major(whole);
+}
+
+/* Why it cannot be compared, or NULL. */
+static const char *obstacle(struct sp_check *check, size_t tensor, size_t whole)
+{
+    const struct sp_tensor *a = sp_inventory_tensor(check->inventory, tensor);
+    const struct sp_tensor *b = sp_inventory_tensor(check->inventory, whole);
+    if (a->dtype != b->dtype)
+        return sp_arena_printf(&check->arena, "one is %s, the other %s", a->dtype_name, b->dtype_name);
+    if (!check->data) return NULL;
+    const char *why = sp_data_obstacle(check->data, tensor);
+    if (!why) why = sp_data_obstacle(check->data, whole);
+    if (why) return why;
+    if ((a->flags ^ b->flags) & SP_TENSOR_BIG_ENDIAN) return "the bytes have another order";
+    return begins_alike(a, b) ? NULL : "the elements have another order";
+}
+
+struct sp_likeness sp_tie_likeness(struct sp_check *check, size_t tensor, size_t whole)
+{
+    const struct sp_tensor *part = sp_inventory_tensor(check->inventory, tensor);
+    const char *why = obstacle(check, tensor, whole);
+    const bool failed = check->data && check->data_error->status != SP_OK;
+    uint64_t at;
+    if (why) return (struct sp_likeness){.equality = SP_DATA_INCOMPARABLE, .why = why};
+    if (!check->data || failed) return (struct sp_likeness){.equality = SP_DATA_UNREAD};
+    if (!sp_bytes_compare((struct sp_bytes_of){check->data, tensor}, (struct sp_bytes_of){check->data, whole},
+                          part->bytes, &at, check->data_error))
+        return (struct sp_likeness){.equality = SP_DATA_UNREAD};
+    if (at == part->bytes) return (struct sp_likeness){.equality = SP_DATA_EQUAL};
+    return (struct sp_likeness){.equality = SP_DATA_UNEQUAL, .element = at * 8 / sp_dtype_bits(part->dtype)};
+}
+
+/* ---- metadata ---- */
+
+static const char *metadata_of(const struct sp_inventory *inventory, const char *key)
+{
+    const size_t found = sp_map_get(&inventory->metadata_keys, key);
+    return found == SP_NONE ? NULL : inventory->metadata[found].value;
+}
+
+/* The name as the file would have it. */
+static const char *name_in_file(const struct sp_check *check, const char *predicted, struct sp_text *text)
+{
+    const size_t left_out = strlen(check->naming.add);
+    if (left_out && strncmp(predicted, check->naming.add, left_out) == 0) predicted += left_out;
+    sp_text_puts(text, check->naming.strip);
+    sp_text_puts(text, predicted);
+    return text->data;
+}
+
+size_t sp_tie_alias(const struct sp_check *check, size_t predicted)
+{
+    struct sp_text text = {0};
+    const char *name = sp_prediction_tensor(check->prediction, predicted)->name;
+    const char *kept = metadata_of(check->inventory, name);
+    if (!kept) kept = metadata_of(check->inventory, name_in_file(check, name, &text));
+    sp_text_free(&text);
+    return kept ? sp_inventory_find(check->inventory, kept) : SP_NONE;
+}

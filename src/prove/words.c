@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "prove/words.h"
+
+#include <string.h>
+
+#include "prove/atoms.h"
+#include "prove/operate.h"
+
+/* Where the bracket that opens at the beginning is closed. */
+static size_t closing_bracket(const char *text)
+{
+    size_t depth = 0, at = 0;
+    for (; text[at]; at++) {
+        depth += text[at] == '(' || text[at] == '[';
+        if ((text[at] == ')' || text[at] == ']') && --depth == 0) break;
+    }
+    return at;
+}
+
+const char *sp_formula_words(struct sp_symbolic *symbolic, const char *text)
+{
+    const size_t length = strlen(text);
+    if ((*text != '(' && *text != '[') || closing_bracket(text) + 1 != length) return text;
+    return sp_arena_copy(&symbolic->algebra.arena, text + 1, length - 2);
+}
+
+/* absent(key), null(key) */
+static const char *unset_words(struct sp_symbolic *symbolic, const struct sp_symbol_info *symbol, bool holds)
+{
+    const bool null = strncmp(symbol->key, "null(", 5) == 0;
+    const char *word = null ? (holds ? "is null" : "is not null") : holds ? "is not given" : "is given";
+    return sp_arena_printf(&symbolic->algebra.arena, "%s %s", symbol->unset_key, word);
+}
+
+/* 0 < x is x > 0, and otherwise x == 0, for what is never less. */
+static const char *sign_words(struct sp_symbolic *symbolic, const struct sp_poly *poly, bool holds)
+{
+    const bool bounded = sp_poly_never_negative(symbolic, poly);
+    return sp_arena_printf(&symbolic->algebra.arena, "%s %s 0", sp_sym_text(symbolic, poly),
+                           holds     ? ">"
+                           : bounded ? "=="
+                                     : "<=");
+}
+
+static bool is_constant(struct sp_sym sym)
+{
+    struct sp_rational value;
+    return sym.kind == SP_SYM_NUMBER && sp_poly_is_constant(sym.poly, &value);
+}
+
+static const char *comparison_words(struct sp_symbolic *symbolic, const struct sp_origin *origin, bool holds)
+{
+    struct sp_arena *arena = &symbolic->algebra.arena;
+    const struct sp_sym left = origin->args[0], right = origin->args[1];
+    const char *a = sp_sym_words(symbolic, left), *b = sp_sym_words(symbolic, right);
+    if (origin->operation.op == SP_OP_EQ) return sp_arena_printf(arena, "%s %s %s", a, holds ? "==" : "!=", b);
+    if (origin->operation.op == SP_OP_IN) return sp_arena_printf(arena, "%s %s %s", a, holds ? "in" : "not in", b);
+    if (left.kind == SP_SYM_NUMBER && right.kind == SP_SYM_NUMBER && sp_poly_is_zero(left.poly))
+        return sign_words(symbolic, right.poly, holds);
+    if (is_constant(left) && holds) return sp_arena_printf(arena, "%s > %s", b, a);
+    if (is_constant(right) && !holds) return sp_arena_printf(arena, "%s >= %s", a, b);
+    return holds ? sp_arena_printf(arena, "%s < %s", a, b) : sp_arena_printf(arena, "%s <= %s", b, a);
+}
+
+const char *sp_condition_words(struct sp_symbolic *symbolic, size_t condition, bool holds)
+{
+    const char *text = symbolic->algebra.atoms[condition].text;
+    for (size_t i = 0; i < symbolic->symbol_count; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols[i];
+        if (symbol->atom != condition) continue;
+        if (symbol->unset_key) return unset_words(symbolic, symbol, holds);
+        return holds ? text : sp_arena_printf(&symbolic->algebra.arena, "not %s", text); /* by its name */
+    }
+    const struct sp_origin *origin = sp_atom_info(symbolic, condition)->origin;
+    if (origin && origin->operation.kind == SP_DO_BINARY) return comparison_words(symbolic, origin, holds);
+    const char *plain = sp_formula_words(symbolic, text);
+    return holds ? plain : sp_arena_printf(&symbolic->algebra.arena, "not %s", plain);
+}
