@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "compare/bundles.h"
+#include "compare/vocabulary.h"
 #include "compare/what_if.h"
 #include "lang/prediction.h"
 
@@ -206,8 +207,10 @@ static void resize_loop(struct search *search, uint64_t predicted, uint64_t foun
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
         int64_t value;
-        if (integer_value(hyper, &value) && value == (int64_t)predicted)
-            add_candidate(search, hyper, sp_value_int((int64_t)found));
+        if (!integer_value(hyper, &value)) continue;
+        if (value == (int64_t)predicted) add_candidate(search, hyper, sp_value_int((int64_t)found));
+        /* A number of further layers, or of those at the end that lack something, and so far there are none. */
+        if (value == 0) add_candidate(search, hyper, sp_value_int(llabs((int64_t)found - (int64_t)predicted)));
     }
 }
 
@@ -291,7 +294,7 @@ struct trial {
     size_t candidate;
     struct sp_variant variant;
     bool *vanishes;                         /* which findings do */
-    size_t vanished, brought;               /* errors that it takes away, and that it brings */
+    size_t vanished, brought;               /* findings that it takes away, and missing tensors that it brings */
     size_t rivals[MAX_RIVALS], rival_count; /* other candidates that explain the same */
 };
 
@@ -307,12 +310,18 @@ static void free_trial(struct trial *trial)
     sp_variant_free(&trial->variant);
 }
 
-/* What was as it should be and no longer is, and what is newly missing. */
+/* Whether a tensor that is as it should be would no longer be. */
+static bool contradicts(const struct sp_match *before, const struct sp_match *after)
+{
+    for (size_t i = 0; i < sp_inventory_count(after->inventory); i++)
+        if (sp_is_error(sp_match_tensor(after, i)) && !sp_is_error(sp_match_tensor(before, i))) return true;
+    return false;
+}
+
+/* What is newly missing. */
 static size_t count_brought(const struct sp_match *before, const struct sp_match *after)
 {
     size_t brought = 0;
-    for (size_t i = 0; i < sp_inventory_count(after->inventory); i++)
-        brought += sp_is_error(sp_match_tensor(after, i)) && !sp_is_error(sp_match_tensor(before, i));
     for (size_t i = 0; i < sp_prediction_count(after->prediction); i++)
         brought += sp_match_predicted(after, i) == SP_MISSING &&
                    sp_prediction_find(before->prediction, sp_prediction_tensor(after->prediction, i)->name) == SP_NONE;
@@ -333,18 +342,17 @@ static void find_vanishing(const struct search *search, struct trial *trial)
 
 /* What it takes away must be much more than what it brings: a flag that would replace tensors that are missing by
  * others that are missing, too, explains nothing. */
-static bool is_worth_it(const struct trial *trial, size_t errors)
-{
-    return trial->variant.errors < errors && trial->vanished && trial->brought * 3 <= trial->vanished;
-}
+static bool is_worth_it(const struct trial *trial) { return trial->vanished && trial->brought * 3 <= trial->vanished; }
 
 static bool try(const struct search *search, const struct sp_config *base, size_t candidate, size_t errors,
                 struct trial *trial)
 {
     *trial = (struct trial){.candidate = candidate};
     if (!sp_variant_try(search->check, base, &search->candidates[candidate], &trial->variant)) return false;
-    find_vanishing(search, trial);
-    if (is_worth_it(trial, errors)) return true;
+    if (trial->variant.errors < errors && !contradicts(match_so_far(search), &trial->variant.match)) {
+        find_vanishing(search, trial);
+        if (is_worth_it(trial)) return true;
+    }
     free_trial(trial);
     return false;
 }
@@ -427,15 +435,11 @@ static const char *what_file_does(struct sp_check *check, size_t cause)
     return kept;
 }
 
-static const char *padding(struct sp_check *check, const struct sp_change *change)
+static const char *how_changed(struct sp_check *check, const struct sp_change *change)
 {
-    static const int64_t multiples[] = {64, 128, 256, 512, 1024, 8, 16, 32};
     const int64_t from = strtoll(change->configured, NULL, 10), to = change->value.integer;
-    if (!strstr(change->key, "vocab") || from <= 0 || to <= from) return "";
-    for (size_t i = 0; i < sizeof multiples / sizeof *multiples; i++)
-        if (to % multiples[i] == 0 && to - from < multiples[i])
-            return sp_arena_printf(&check->arena, " (rounded up to a multiple of %" PRId64 ")", multiples[i]);
-    return "";
+    if (!sp_is_vocabulary(change->key) || from <= 0 || to <= 0) return "";
+    return sp_vocabulary_change(check, (uint64_t)from, (uint64_t)to);
 }
 
 /* What the changed prediction lacks that the configured one did not ask for. */
@@ -496,8 +500,9 @@ static void describe(const struct search *search, size_t index, const struct sp_
         sp_arena_printf(&check->arena, "%s%s", side_effect(check, &trial->variant), rivals(search, trial));
     if (change->value.type == SP_INT)
         cause->message =
-            sp_arena_printf(&check->arena, "%s, the file has %s%s (%s)%s", says, cause->found, padding(check, change),
-                            sp_count_of(&check->arena, cause->explains, "tensor"), effect);
+            sp_arena_printf(&check->arena, "%s, the file has %s%s (%s%s)%s", says, cause->found,
+                            how_changed(check, change), sp_count_of(&check->arena, cause->explains, "tensor"),
+                            cause->severity == SP_SEVERITY_WARNING ? ", which loaders leave out" : "", effect);
     else
         cause->message =
             sp_arena_printf(&check->arena, "%s, but the file %s%s", says, what_file_does(check, index), effect);
@@ -506,6 +511,18 @@ static void describe(const struct search *search, size_t index, const struct sp_
                                   cause->explains == 1
                                       ? "this finding vanishes"
                                       : sp_arena_printf(&check->arena, "these %zu findings vanish", cause->explains));
+}
+
+/* Whether the model may as well lack all that the cause explains: then nothing is wrong with the weights. */
+static bool is_spare(const struct sp_check *check, size_t cause, const struct sp_variant *variant)
+{
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (finding->cause != cause) continue;
+        if (finding->tensor == SP_NONE || sp_match_tensor(&variant->match, finding->tensor) != SP_OPTIONAL)
+            return false;
+    }
+    return true;
 }
 
 static void accept(struct search *search, const struct trial *trial)
@@ -523,6 +540,7 @@ static void accept(struct search *search, const struct trial *trial)
     sp_text_free(&value);
     for (size_t i = 0; i < check->finding_count; i++)
         if (trial->vanishes[i]) sp_check_explain(check, i, cause);
+    if (is_spare(check, cause, &trial->variant)) check->causes[cause].severity = SP_SEVERITY_WARNING;
     describe(search, cause, change, trial);
     search->settings =
         sp_arena_printf(&check->arena, "%s --set %s=%s", search->settings, change->key, check->causes[cause].found);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Layers of which nothing is there: all that is predicted under "model.layers.5." is missing. */
+ * Layers of which nothing is there: all that is predicted under "model.layers.5." is missing. Then the same of what
+ * layers consist of, such as experts: all that is predicted under "model.layers.5.mlp.experts.3.". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,19 +14,20 @@ struct layer {
 
 struct layers {
     struct sp_arena *arena;
+    size_t level; /* 1 for layers, 2 for parts of them: how many indices their names have */
     struct sp_text scratch;
     struct sp_map map;
     struct layer *items;
     size_t count, capacity;
 };
 
-/* The length of the name up to and with its first index; 0 without one, and when nothing follows it. */
-static size_t layer_length(const char *name)
+/* The length of the name up to and with its index of that level; 0 without one, and when nothing follows it. */
+static size_t layer_length(const char *name, size_t level)
 {
     uint64_t index;
-    for (size_t i = 0; name[i]; i++) {
-        const size_t digits = name[i] >= '0' && name[i] <= '9' ? sp_index_at(name, i, &index) : 0;
-        if (digits) return name[i + digits] ? i + digits : 0;
+    for (size_t i = 0, digits; name[i]; i += digits ? digits : 1) {
+        digits = name[i] >= '0' && name[i] <= '9' ? sp_index_at(name, i, &index) : 0;
+        if (digits && !--level) return name[i + digits] ? i + digits : 0;
     }
     return 0;
 }
@@ -33,7 +35,7 @@ static size_t layer_length(const char *name)
 /* The layer of a name, or NULL: it has none, or one that is not known and shall not be added. */
 static struct layer *layer_of(struct layers *layers, const char *name, bool added)
 {
-    const size_t length = layer_length(name);
+    const size_t length = layer_length(name, layers->level);
     if (!length) return NULL;
     layers->scratch.length = 0;
     sp_text_append(&layers->scratch, name, length);
@@ -107,17 +109,32 @@ static void describe(struct sp_check *check, const struct layers *layers, size_t
     free(names);
 }
 
-void sp_explain_layers(struct sp_check *check)
+static bool is_expert(const struct layers *layers)
 {
-    struct layers layers = {.arena = &check->arena};
+    for (size_t i = 0; i < layers->count; i++)
+        if (is_gone(&layers->items[i]) && !strstr(layers->items[i].name, "expert")) return false;
+    return layers->level > 1;
+}
+
+static void explain_level(struct sp_check *check, size_t level)
+{
+    struct layers layers = {.arena = &check->arena, .level = level};
     size_t cause = SP_NONE;
     count_layers(check, &layers);
     for (size_t i = 0; i < check->finding_count; i++) {
         if (!gone_layer(&layers, &check->findings[i])) continue;
         if (cause == SP_NONE)
-            cause = sp_check_add_cause(check, (struct sp_cause){.id = "layers-missing", .severity = SP_SEVERITY_ERROR});
+            cause = sp_check_add_cause(
+                check, (struct sp_cause){.id = is_expert(&layers) ? "experts-missing" : "layers-missing",
+                                         .severity = SP_SEVERITY_ERROR});
         sp_check_explain(check, i, cause);
     }
     if (cause != SP_NONE) describe(check, &layers, cause);
     free_layers(&layers);
+}
+
+void sp_explain_layers(struct sp_check *check)
+{
+    explain_level(check, 1);
+    explain_level(check, 2);
 }

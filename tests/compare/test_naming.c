@@ -105,9 +105,8 @@ static void a_second_copy(void **state)
 {
     BEGIN(gpt2);
     model_copy(&model, "*", "", "ema.");
-    assert_string_equal(model_check(&model), "differs: 148 tensors are unexpected: ema.transformer.{wte,wpe}.weight, "
-                                             "ema.transformer.h.{0-11}.ln_{1,2}.{weight,bias}, "
-                                             "ema.transformer.h.{0-11}.attn.c_attn.{weight,bias} and 4 more");
+    assert_string_equal(model_check(&model),
+                        "explained: the file holds a second copy of 148 tensors below 'ema.'; nothing else differs");
     assert_null(model_cause(&model, "prefix"));
     model_close(&model);
 }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * How many tokens the tokenizer beside a configuration has. */
+#ifndef SP_CONFIG_TOKENIZER_H
+#define SP_CONFIG_TOKENIZER_H
+
+#include "config/config.h"
+
+struct sp_tokenizer {
+    uint64_t size;    /* one more than the largest id; 0 when no file tells */
+    const char *last; /* the token that has it */
+    const char *file; /* which says so */
+};
+
+/* Looks into added_tokens.json and tokenizer_config.json beside the configuration, which are small and have only the
+ * tokens that were added; into tokenizer.json as well, which has all, when it is `whole`. What cannot be read tells
+ * nothing. Strings are in the arena. */
+struct sp_tokenizer sp_tokenizer_beside(struct sp_arena *arena, const struct sp_config *config, bool whole);
+
+#endif
