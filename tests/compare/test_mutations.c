@@ -487,7 +487,7 @@ static void judge(struct trial *trial, const char *what, struct tally *tally)
         print_message("    %s (%s)%s: %s\n", what, trial->key, traceless ? " without trace" : "", model->first_line);
     tally->traceless += traceless;
     tally->wrong += !good;
-    if (match != traceless || !named) print_error("%s: %s %s: %s\n", trial->name, what, trial->key, model->first_line);
+    if (!good) print_error("%s: %s %s: %s\n", trial->name, what, trial->key, model->first_line);
     tally->restored += !traceless && *trial->key && is_restored(trial);
 }
 
