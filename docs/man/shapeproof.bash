@@ -55,7 +55,7 @@ _shapeproof() {
         diff) words='--data --expect= --all --json --color= --help' ;;
         infer) words='--table= --emit-config --all --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --json --color= --help' ;;
-        predict) words='--config= --set= --table= --vocabulary= --all --formulas --json --color= --help' ;;
+        predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
         prove) words='--claims= --table= --all --json --color= --help' ;;
         solve) words='--total= --rounds-to= --group= --config= --set= --table= --json --color= --help' ;;
         tables) words='--table= --json --color= --help' ;;

@@ -21,7 +21,8 @@ enum sp_verdict {
 enum sp_severity { SP_SEVERITY_NOTE, SP_SEVERITY_WARNING, SP_SEVERITY_ERROR };
 
 struct sp_finding {
-    /* "missing", "unexpected", "shape", "dtype", "tied-absent", "tied-present", "optional", "state"; of expectations:
+    /* "missing", "unexpected", "shape", "dtype", "tied-absent", "tied-present", "optional", "state", "quantised"; of
+     * expectations:
      * "unused", "expired" */
     const char *id;
     enum sp_severity severity;

@@ -21,20 +21,22 @@ struct sp_predicted {
     const char *name;
     const uint64_t *shape; /* `rank` dimensions, outermost first */
     uint32_t rank;
-    bool optional;                /* a file may lack it */
-    bool buffer;                  /* stored beside the parameters: statistics, masks, positions */
-    bool rows_only;               /* same_as: the first rows of that tensor, not all of it */
-    enum sp_dtype dtype;          /* SP_DTYPE_UNKNOWN when the table does not say */
-    uint64_t parameters;          /* the product of the shape */
-    size_t group;                 /* index into the groups */
-    size_t same_as;               /* index of the tensor that it is tied to, or SP_NONE */
+    bool optional;          /* a file may lack it */
+    bool buffer;            /* stored beside the parameters: statistics, masks, positions */
+    bool rows_only;         /* same_as: the first rows of that tensor, not all of it */
+    enum sp_dtype dtype;    /* SP_DTYPE_UNKNOWN when the table does not say */
+    uint64_t parameters;    /* the product of the shape */
+    uint64_t logical;       /* parameters of the model that it stands for: none for scales of a quantised weight */
+    const char *stands_for; /* the quantised weight in whose place it is stored, or NULL */
+    size_t group;           /* index into the groups */
+    size_t same_as;         /* index of the tensor that it is tied to, or SP_NONE */
     const char *const *old_names; /* names that older files use for it */
     size_t old_name_count;
 };
 
 struct sp_group {
     const char *name;
-    uint64_t parameters; /* of its tensors that are neither optional nor buffers nor tied to another */
+    uint64_t parameters; /* of the model, in tensors that are neither optional nor buffers nor tied to another */
 };
 
 struct sp_hyperparameter {
@@ -45,9 +47,10 @@ struct sp_hyperparameter {
 
 struct sp_predicted_totals {
     uint64_t tensors;           /* that are not optional */
-    uint64_t parameters;        /* of those, without buffers */
+    uint64_t parameters;        /* of the model, in those, without buffers */
     uint64_t unique_parameters; /* without those that are tied to another */
     uint64_t buffers;           /* elements of the buffers that are not optional */
+    uint64_t bytes; /* that a file has of all these, those that are tied once; 0: not every dtype is known */
 };
 
 struct sp_prediction; /* opaque; keeps the tables and the config alive only by the caller's promise */
@@ -58,6 +61,10 @@ struct sp_prediction; /* opaque; keeps the tables and the config alive only by t
  * there is no table of that name. `tables` and `config` must outlive the prediction. */
 SP_API struct sp_prediction *sp_predict(const struct sp_tables *tables, const char *table_name,
                                         const struct sp_config *config, struct sp_error *error);
+/* As sp_predict, and then what is stored in place of the weights that quantization_config in the configuration
+ * quantises. What the table leaves open has the dtype that the configuration says, if it says one. */
+SP_API struct sp_prediction *sp_predict_stored(const struct sp_tables *tables, const char *table_name,
+                                               const struct sp_config *config, struct sp_error *error);
 SP_API void sp_prediction_free(struct sp_prediction *prediction);
 
 /* All borrowed until sp_prediction_free. */

@@ -9,6 +9,7 @@ static const struct cli_option options[] = {
     CLI_OPTION_VOCABULARY,
     {.name = "all", .letter = 'a', .help = "one line per tensor, none collapsed over its indices"},
     {.name = "formulas", .letter = 'f', .help = "beside each sub-total the formula that gives it"},
+    {.name = "stored", .letter = 's', .help = "quantised weights as the file stores them"},
     CLI_OPTION_JSON,
     CLI_OPTION_COLOR,
     CLI_OPTION_END,
@@ -39,7 +40,8 @@ static int predict(const struct cli_args *args, const struct cli_subject *subjec
     const char *name = args->operand_count ? args->operands[0] : subject->table_name;
     struct sp_error error = {0};
     size_t length;
-    struct sp_prediction *prediction = sp_predict(subject->tables, name, subject->config, &error);
+    struct sp_prediction *prediction =
+        (cli_flag(args, "stored") ? sp_predict_stored : sp_predict)(subject->tables, name, subject->config, &error);
     if (!prediction) {
         cli_error(&error);
         return (int)error.status;

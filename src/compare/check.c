@@ -6,6 +6,7 @@
 #include <string.h>
 
 static void (*const explainers[])(struct sp_check *) = {
+    sp_explain_quantised,       /* weights in packed form */
     sp_explain_naming,          /* wrapper and base prefixes */
     sp_explain_old_names,       /* gamma for weight */
     sp_explain_ties,            /* tied and stored all the same */
@@ -110,7 +111,8 @@ static struct sp_check *compare(const struct sp_inventory *inventory, const stru
     check->data = data;
     check->data_error = error;
     check->naming = sp_naming_infer(&check->arena, inventory, prediction);
-    sp_match_init(&check->match, inventory, prediction, &check->naming);
+    sp_check_quantisation(check);
+    sp_match_init(&check->match, inventory, check->prediction, &check->naming);
     explain(check);
     check->data = NULL;
     check->data_error = NULL;
@@ -139,6 +141,7 @@ void sp_check_free(struct sp_check *check)
     if (!check) return;
     sp_match_free(&check->match);
     sp_prediction_free(check->prediction);
+    sp_quantisation_free(&check->quantisation);
     sp_patterns_free(&check->patterns);
     free(check->findings);
     free(check->finding_patterns);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "compare/match.h"
 #include "compare/patterns.h"
+#include "compare/quantised.h"
 #include "config/config.h"
 #include "shapeproof/check.h"
 #include "shapeproof/data.h"
@@ -22,6 +23,7 @@ struct sp_check {
     struct sp_prediction *prediction;
     struct sp_naming naming;
     struct sp_match match;
+    struct sp_quantisation quantisation;
     struct sp_patterns patterns; /* of the findings' names */
     struct sp_finding *findings;
     size_t *finding_patterns; /* parallel to findings */
@@ -56,6 +58,10 @@ size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char
 /* Where a hyper-parameter got its value: "in config.json", "by default", "on the command line". In the arena. */
 const char *sp_said_where(struct sp_check *check, const char *from);
 
+/* The parameters of the model that the file's tensors stand for: not those of the packed form, ties once. What is not
+ * predicted stands for its own elements. */
+uint64_t sp_check_logical(const struct sp_check *check);
+
 /* ---- names.c: lists of names in one line, in the arena ---- */
 
 /* "a.{0-3}.b, c.{x,y} and 2 more". */
@@ -85,6 +91,7 @@ void sp_decide(struct sp_check *check);
 /* ---- the explainers (check.c lists them in the order in which they run) ---- */
 
 void sp_explain_naming(struct sp_check *check);
+void sp_explain_quantised(struct sp_check *check);
 void sp_explain_old_names(struct sp_check *check);
 void sp_explain_ties(struct sp_check *check);
 void sp_explain_untied(struct sp_check *check);

@@ -50,6 +50,37 @@ static bool integer_value(struct sp_hyperparameter hyper, int64_t *value)
     return end != hyper.value && !*end;
 }
 
+/* Shapes of quantised weights do not grow with the numbers of the quantisation: the usual ones are tried. */
+static void usual_numbers(struct search *search, struct sp_hyperparameter hyper, const char *key)
+{
+    static const int64_t bits[] = {4, 8, 3, 2, 5, 6}, groups[] = {128, 64, 32, 16, 256, 512, 1024, -1};
+    static const struct sp_value blocks[][2] = {{{SP_INT, .integer = 128}, {SP_INT, .integer = 128}},
+                                                {{SP_INT, .integer = 64}, {SP_INT, .integer = 64}},
+                                                {{SP_INT, .integer = 32}, {SP_INT, .integer = 32}},
+                                                {{SP_INT, .integer = 256}, {SP_INT, .integer = 256}},
+                                                {{SP_INT, .integer = 1}, {SP_INT, .integer = 128}}};
+    const bool is_bits = strcmp(key, ".bits") == 0 || strcmp(key, ".num_bits") == 0;
+    const bool is_group = strcmp(key, ".group_size") == 0 || strcmp(key, ".q_group_size") == 0;
+    const bool is_block = strcmp(key, ".weight_block_size") == 0 || strcmp(key, ".block_structure") == 0;
+    for (size_t i = 0; is_bits && i < sizeof bits / sizeof *bits; i++)
+        add_candidate(search, hyper, sp_value_int(bits[i]));
+    for (size_t i = 0; is_group && i < sizeof groups / sizeof *groups; i++)
+        add_candidate(search, hyper, sp_value_int(groups[i]));
+    for (size_t i = 0; is_block && i < sizeof blocks / sizeof *blocks; i++)
+        add_candidate(search, hyper, (struct sp_value){SP_LIST, .count = 2, .items = blocks[i]});
+    if (is_block) add_candidate(search, hyper, (struct sp_value){.type = SP_NULL});
+}
+
+static void quantisation(struct search *search)
+{
+    const struct sp_prediction *prediction = search->check->prediction;
+    for (size_t i = 0; search->check->quantisation.method && i < sp_prediction_hyperparameter_count(prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        const char *key = strrchr(hyper.name, '.');
+        if (key) usual_numbers(search, hyper, key);
+    }
+}
+
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
@@ -357,6 +388,17 @@ static bool try(const struct search *search, const struct sp_config *base, size_
     return false;
 }
 
+/* Whether two candidates give the same dimensions. Of what is missing or unexpected there is but one reading. */
+static bool are_rivals(const struct search *search, const struct trial *a, const struct trial *b)
+{
+    const struct sp_check *check = search->check;
+    if (a->variant.errors != b->variant.errors || memcmp(a->vanishes, b->vanishes, check->finding_count) != 0)
+        return false;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (a->vanishes[i] && strcmp(check->findings[i].id, "shape") != 0) return false;
+    return strcmp(search->candidates[a->candidate].key, search->candidates[b->candidate].key) != 0;
+}
+
 /* Keeps the better one; of two that do the same the first, which remembers the other. */
 static void compete(const struct search *search, struct trial *best, struct trial *trial)
 {
@@ -365,10 +407,8 @@ static void compete(const struct search *search, struct trial *best, struct tria
         *best = *trial;
         return;
     }
-    const bool same = trial->variant.errors == best->variant.errors &&
-                      strcmp(search->candidates[trial->candidate].key, search->candidates[best->candidate].key) != 0 &&
-                      memcmp(trial->vanishes, best->vanishes, search->check->finding_count) == 0;
-    if (same && best->rival_count < MAX_RIVALS) best->rivals[best->rival_count++] = trial->candidate;
+    if (best->rival_count < MAX_RIVALS && are_rivals(search, best, trial))
+        best->rivals[best->rival_count++] = trial->candidate;
     free_trial(trial);
 }
 
@@ -489,6 +529,13 @@ static const char *rivals(const struct search *search, const struct trial *trial
     return says;
 }
 
+/* " --set n_layer=2", as a shell wants it. */
+static const char *setting(struct sp_check *check, const char *key, const char *value)
+{
+    const char *quote = strpbrk(value, " []{}\"'$`\\*?;&|<>()") ? "'" : "";
+    return sp_arena_printf(&check->arena, " --set %s%s=%s%s", quote, key, value, quote);
+}
+
 static void describe(const struct search *search, size_t index, const struct sp_change *change,
                      const struct trial *trial)
 {
@@ -498,7 +545,7 @@ static void describe(const struct search *search, size_t index, const struct sp_
                                        sp_said_where(check, change->from));
     const char *effect =
         sp_arena_printf(&check->arena, "%s%s", side_effect(check, &trial->variant), rivals(search, trial));
-    if (change->value.type == SP_INT)
+    if (change->value.type != SP_BOOL)
         cause->message =
             sp_arena_printf(&check->arena, "%s, the file has %s%s (%s%s)%s", says, cause->found,
                             how_changed(check, change), sp_count_of(&check->arena, cause->explains, "tensor"),
@@ -506,7 +553,7 @@ static void describe(const struct search *search, size_t index, const struct sp_
     else
         cause->message =
             sp_arena_printf(&check->arena, "%s, but the file %s%s", says, what_file_does(check, index), effect);
-    cause->hint = sp_arena_printf(&check->arena, "with --set %s=%s%s %s", change->key, cause->found,
+    cause->hint = sp_arena_printf(&check->arena, "with%s%s %s", setting(check, change->key, cause->found),
                                   holds_alone(search, index, change) ? "" : search->settings,
                                   cause->explains == 1
                                       ? "this finding vanishes"
@@ -542,8 +589,8 @@ static void accept(struct search *search, const struct trial *trial)
         if (trial->vanishes[i]) sp_check_explain(check, i, cause);
     if (is_spare(check, cause, &trial->variant)) check->causes[cause].severity = SP_SEVERITY_WARNING;
     describe(search, cause, change, trial);
-    search->settings =
-        sp_arena_printf(&check->arena, "%s --set %s=%s", search->settings, change->key, check->causes[cause].found);
+    search->settings = sp_arena_printf(&check->arena, "%s%s", search->settings,
+                                       setting(check, change->key, check->causes[cause].found));
 }
 
 /* Accepts the best candidate again and again, until none explains anything. */
@@ -579,6 +626,7 @@ void sp_explain_hyperparameters(struct sp_check *check)
     if (!sp_check_open(check)) return;
     sp_bundles_init(&search.bundles, check);
     sp_sample_init(&search.sample, check);
+    quantisation(&search);
     dimensions(&search);
     lengths(&search);
     truth_values(&search);

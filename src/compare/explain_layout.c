@@ -42,7 +42,7 @@ static void add_missing(const struct sp_check *check, struct sp_joints *joints, 
 static void add_unexpected(const struct sp_check *check, struct sp_joints *joints, bool whole)
 {
     struct adder adder = {.joints = joints, .whole = whole};
-    struct sp_finder finder = {&check->naming, add_name, &adder, {0}, {0}, {0}};
+    struct sp_finder finder = {.naming = &check->naming, .find = add_name, .context = &adder};
     unsigned renaming;
     for (size_t i = 0; i < check->finding_count; i++) {
         if (!is_open_of(check, i, "unexpected")) continue;

@@ -12,6 +12,8 @@ static const char *name_of(const struct sp_check *check, size_t tensor)
     return sp_inventory_tensor(check->inventory, tensor)->name;
 }
 
+static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
+
 /* How many matched names had that done to them. */
 static size_t count_renamed(const struct sp_check *check, unsigned renaming)
 {
@@ -69,20 +71,27 @@ static size_t common_front(const struct sp_check *check)
     return common && is_everywhere(check, name_of(check, 0), front) ? front : 0;
 }
 
+/* Appends the wrappers in a name that are not in the list yet. */
+static size_t list_wrappers(const char *name, const char **seen, size_t count, size_t most)
+{
+    for (const char *wrapper; (wrapper = sp_wrapper_in(name)) != NULL;) {
+        bool known = count == most;
+        for (size_t k = 0; k < count; k++) known = known || seen[k] == wrapper;
+        if (!known) seen[count++] = wrapper;
+        name = strstr(name, wrapper) + strlen(wrapper);
+    }
+    return count;
+}
+
 /* "the wrapper '_orig_mod' stands", "the wrappers '_orig_mod', '_fsdp_wrapped_module' stand". */
 static const char *which_wrappers(struct sp_check *check)
 {
     enum { MOST = 8 };
     const char *seen[MOST], *list = "";
     size_t count = 0;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
-        const char *wrapper = sp_wrapper_in(name_of(check, i));
-        bool known = !wrapper || count == MOST;
-        for (size_t k = 0; k < count; k++) known = known || seen[k] == wrapper;
-        if (known) continue;
-        list = sp_arena_printf(&check->arena, "%s%s'%s'", list, count ? ", " : "", wrapper);
-        seen[count++] = wrapper;
-    }
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        count = list_wrappers(name_of(check, i), seen, count, MOST);
+    for (size_t i = 0; i < count; i++) list = sp_arena_printf(&check->arena, "%s%s'%s'", list, i ? ", " : "", seen[i]);
     return sp_arena_printf(&check->arena, count > 1 ? "the wrappers %s stand" : "the wrapper %s stands", list);
 }
 
@@ -120,18 +129,63 @@ static void warn_of_era(struct sp_check *check)
     }
 }
 
-void sp_explain_naming(struct sp_check *check)
+/* How many names had each front replaced. */
+static void count_fronts(const struct sp_check *check, size_t *counts)
+{
+    struct sp_finder finder = {.naming = &check->naming, .find = find_predicted, .context = check->prediction};
+    unsigned renaming;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        if (check->match.predicted_of[i] == SP_NONE || !(check->match.renaming[i] & SP_FRONTED)) continue;
+        sp_finder_find(&finder, name_of(check, i), &renaming);
+        counts[finder.front]++;
+    }
+    sp_finder_free(&finder);
+}
+
+static void put_front(struct sp_text *text, const char *from, const char *to, size_t count)
+{
+    if (!count) return;
+    if (text->length) sp_text_puts(text, ", ");
+    if (!*from) sp_text_printf(text, "without '%s' (%zu)", to, count);
+    else if (!*to) sp_text_printf(text, "with '%s' (%zu)", from, count);
+    else sp_text_printf(text, "with '%s' for '%s' (%zu)", from, to, count);
+}
+
+/* Components that begin each in their own way. */
+static void warn_of_fronts(struct sp_check *check, size_t stripped, size_t added)
+{
+    const struct sp_naming *naming = &check->naming;
+    size_t counts[SP_MAX_FRONTS] = {0}, total = 0;
+    struct sp_text text = {0};
+    count_fronts(check, counts);
+    if (!naming->era) put_front(&text, "", naming->add, added);
+    put_front(&text, naming->strip, "", stripped);
+    for (size_t i = 0; i < naming->front_count; i++)
+        put_front(&text, naming->fronts[i].from, naming->fronts[i].to, counts[i]);
+    total = count_renamed(check, SP_STRIPPED | SP_ADDED | SP_FRONTED);
+    if (total) warn(check, "prefix", total, sp_arena_printf(&check->arena, "names in the file begin %s", text.data));
+    sp_text_free(&text);
+}
+
+static void warn_of_prefixes(struct sp_check *check, bool said, size_t stripped, size_t added)
 {
     const char *strip = check->naming.strip, *add = check->naming.add;
-    const size_t stripped = count_renamed(check, SP_STRIPPED), added = count_renamed(check, SP_ADDED);
-    if (!say_wrappers(check) && stripped)
+    if (!said && stripped)
         warn(check, "prefix", stripped,
              sp_arena_printf(&check->arena, "%s with '%s'", who_begins(check, strip, strlen(strip), stripped), strip));
-    if (check->naming.era) warn_of_era(check);
-    else if (added)
+    if (added && !check->naming.era)
         warn(check, "base-prefix", added,
              sp_arena_printf(&check->arena, "the file leaves out '%s' in front of %s", add,
                              sp_count_of(&check->arena, added, "name")));
+}
+
+void sp_explain_naming(struct sp_check *check)
+{
+    const size_t stripped = count_renamed(check, SP_STRIPPED), added = count_renamed(check, SP_ADDED);
+    const bool said = say_wrappers(check);
+    if (count_renamed(check, SP_FRONTED)) warn_of_fronts(check, stripped, added);
+    else warn_of_prefixes(check, said, stripped, added);
+    if (check->naming.era) warn_of_era(check);
 }
 
 void sp_explain_old_names(struct sp_check *check)

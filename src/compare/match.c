@@ -30,7 +30,7 @@ static void pair(struct sp_match *match, size_t tensor, size_t predicted, unsign
 
 static void pair_by_name(struct sp_match *match, const struct sp_naming *naming)
 {
-    struct sp_finder finder = {naming, find_predicted, match->prediction, {0}, {0}, {0}};
+    struct sp_finder finder = {.naming = naming, .find = find_predicted, .context = match->prediction};
     for (size_t i = 0; i < sp_inventory_count(match->inventory); i++) {
         unsigned renaming;
         const size_t found = sp_finder_find(&finder, sp_inventory_tensor(match->inventory, i)->name, &renaming);
@@ -43,7 +43,7 @@ static void pair_by_name(struct sp_match *match, const struct sp_naming *naming)
 static void pair_by_old_name(struct sp_match *match, const struct sp_naming *naming)
 {
     struct sp_map olds = {0};
-    struct sp_finder finder = {naming, find_old, &olds, {0}, {0}, {0}};
+    struct sp_finder finder = {.naming = naming, .find = find_old, .context = &olds};
     for (size_t i = 0; i < sp_prediction_count(match->prediction); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(match->prediction, i);
         for (size_t k = 0; k < tensor->old_name_count; k++) sp_map_add(&olds, tensor->old_names[k], i);
@@ -136,7 +136,10 @@ bool sp_match_shares(const struct sp_match *match, size_t predicted, size_t part
 
 bool sp_same_shape(const struct sp_tensor *tensor, const struct sp_predicted *predicted)
 {
-    if (tensor->rank != predicted->rank || (tensor->flags & SP_TENSOR_NO_SHAPE)) return false;
+    if (tensor->flags & SP_TENSOR_NO_SHAPE) return false;
+    /* Quantisers write a scale of the whole matrix as () and as (1). */
+    if (predicted->stands_for && predicted->parameters == 1 && tensor->parameters == 1) return true;
+    if (tensor->rank != predicted->rank) return false;
     return !tensor->rank || memcmp(tensor->shape, predicted->shape, tensor->rank * sizeof *tensor->shape) == 0;
 }
 

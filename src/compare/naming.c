@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-enum { SAMPLE = 256, OFFERS = 32, MAX_COMPONENTS = 4, MAX_PREFIXES = OFFERS * MAX_COMPONENTS };
+#include "compare/prefixes.h"
+
+enum { SAMPLE = 256 };
 
 /* Modules that frameworks wrap around others; each is a component of its own, anywhere in the name. */
 static const char *const wrappers[] = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"};
@@ -34,8 +36,9 @@ const char *sp_wrapper_in(const char *name)
     return NULL;
 }
 
-/* Puts the name without its wrapper components into `text`. */
-static void unwrap(struct sp_text *text, const char *name)
+bool sp_is_holder(const char *component, size_t length) { return AMONG(holders, component, length) != NULL; }
+
+void sp_unwrap(struct sp_text *text, const char *name)
 {
     text->length = 0;
     sp_text_puts(text, "");
@@ -60,7 +63,7 @@ void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp
     const size_t strip = strlen(naming->strip);
     struct sp_text bare = {0}, translated = {0};
     if (naming->drop_wrappers) {
-        unwrap(&bare, name);
+        sp_unwrap(&bare, name);
         name = bare.data;
     }
     if (strncmp(name, naming->strip, strip) == 0) name += strip;
@@ -91,7 +94,7 @@ const char *sp_finder_bare(struct sp_finder *finder, const char *name, unsigned 
     const struct sp_naming *naming = finder->naming;
     const size_t strip = strlen(naming->strip);
     if (naming->drop_wrappers && sp_wrapper_in(name)) {
-        unwrap(&finder->bare, name);
+        sp_unwrap(&finder->bare, name);
         name = finder->bare.data;
         *renaming |= SP_UNWRAPPED;
     }
@@ -100,19 +103,48 @@ const char *sp_finder_bare(struct sp_finder *finder, const char *name, unsigned 
     return name + strip;
 }
 
-size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *renaming)
+/* As the front of a component says. */
+static size_t find_fronted(struct sp_finder *finder, const char *name, unsigned *renaming)
+{
+    const struct sp_naming *naming = finder->naming;
+    size_t found = SP_NONE;
+    if (naming->drop_wrappers && sp_wrapper_in(name)) {
+        sp_unwrap(&finder->bare, name);
+        name = finder->bare.data;
+    }
+    for (size_t i = 0; i < naming->front_count && found == SP_NONE; i++) {
+        const size_t from = strlen(naming->fronts[i].from);
+        if (strncmp(name, naming->fronts[i].from, from) != 0) continue;
+        finder->whole.length = 0;
+        sp_text_puts(&finder->whole, naming->fronts[i].to);
+        sp_text_puts(&finder->whole, name + from);
+        found = finder->find(finder->context, finder->whole.data);
+        finder->front = i;
+    }
+    if (found != SP_NONE) *renaming = (*renaming & SP_UNWRAPPED) | SP_FRONTED;
+    return found;
+}
+
+/* As the naming of the whole file says. */
+static size_t find_renamed(struct sp_finder *finder, const char *name, unsigned *renaming)
 {
     const struct sp_era *era = finder->naming->era;
-    size_t found = finder->find(finder->context, name);
-    *renaming = 0;
-    if (found != SP_NONE) return found;
     const char *bare = sp_finder_bare(finder, name, renaming);
-    if (bare != name) found = finder->find(finder->context, bare);
+    size_t found = bare != name ? finder->find(finder->context, bare) : SP_NONE;
     if (found == SP_NONE) found = find_added(finder, bare, renaming);
     if (found != SP_NONE || !era || !sp_era_translate(era, bare, &finder->translated)) return found;
     *renaming |= SP_TRANSLATED;
     found = finder->find(finder->context, finder->translated.data);
     return found != SP_NONE ? found : find_added(finder, finder->translated.data, renaming);
+}
+
+size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *renaming)
+{
+    size_t found = finder->find(finder->context, name);
+    *renaming = 0;
+    if (found == SP_NONE) found = find_renamed(finder, name, renaming);
+    if (found == SP_NONE && finder->naming->front_count) found = find_fronted(finder, name, renaming);
+    return found;
 }
 
 void sp_finder_free(struct sp_finder *finder)
@@ -127,50 +159,6 @@ bool sp_has_exact_name(const struct sp_inventory *inventory, const struct sp_pre
     if (predicted == SP_NONE) return false;
     return sp_inventory_find(inventory, sp_prediction_tensor(prediction, predicted)->name) != SP_NONE;
 }
-
-/* ---- prefixes that may be it ---- */
-
-struct prefixes {
-    struct sp_arena *arena;
-    const char *list[MAX_PREFIXES];
-    size_t seen[MAX_PREFIXES]; /* how many of the sampled names begin with it */
-    size_t count, names;
-};
-
-static void note_prefix(struct prefixes *prefixes, const char *name, size_t length)
-{
-    for (size_t i = 0; i < prefixes->count; i++)
-        if (strlen(prefixes->list[i]) == length && memcmp(prefixes->list[i], name, length) == 0) {
-            prefixes->seen[i]++;
-            return;
-        }
-    prefixes->seen[prefixes->count] = 1;
-    prefixes->list[prefixes->count++] = sp_arena_copy(prefixes->arena, name, length);
-}
-
-/* "a.b.c.weight" offers "a.", "a.b." and "a.b.c.", at most four of them. */
-static void offer_prefixes(struct prefixes *prefixes, const char *name)
-{
-    size_t components = 0;
-    if (prefixes->names == OFFERS) return;
-    prefixes->names++;
-    for (size_t i = 0; name[i] && components < MAX_COMPONENTS; i++)
-        if (name[i] == '.' || name[i] == ':') { /* MXNet writes "arg:" in front */
-            note_prefix(prefixes, name, i + 1);
-            components++;
-        }
-}
-
-/* A prefix of few names is no prefix of the whole: "layers.17." goes, "module.layers." stays. */
-static void keep_common(struct prefixes *prefixes)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < prefixes->count; i++)
-        if (prefixes->seen[i] * 8 >= prefixes->names) prefixes->list[kept++] = prefixes->list[i];
-    prefixes->count = kept;
-}
-
-static size_t stride_for(size_t count, size_t sample) { return (count + sample - 1) / sample; }
 
 static bool is_state(const struct sp_inventory *inventory, size_t tensor)
 {
@@ -190,12 +178,12 @@ static size_t find_predicted(const void *prediction, const char *name) { return 
 
 static size_t score(struct search *search, const struct sp_naming *naming)
 {
-    struct sp_finder finder = {naming, find_predicted, search->prediction, {0}, {0}, {0}};
+    struct sp_finder finder = {.naming = naming, .find = find_predicted, .context = search->prediction};
     const size_t count = sp_inventory_count(search->inventory);
     size_t hits = 0;
     unsigned renaming;
     search->sampled = 0;
-    for (size_t i = 0; i < count; i += stride_for(count, SAMPLE)) {
+    for (size_t i = 0; i < count; i += sp_stride_for(count, SAMPLE)) {
         if (is_state(search->inventory, i)) continue;
         search->sampled++;
         const size_t found = sp_finder_find(&finder, sp_inventory_tensor(search->inventory, i)->name, &renaming);
@@ -214,14 +202,16 @@ static void consider(struct search *search, struct sp_naming naming)
     search->best = naming;
 }
 
-static void try_all(struct search *search, bool drop, const struct prefixes *strips, const struct prefixes *adds)
+static void try_all(struct search *search, bool drop, const struct sp_prefixes *strips, const struct sp_prefixes *adds)
 {
-    consider(search, (struct sp_naming){"", "", drop, NULL});
-    for (size_t i = 0; i < strips->count; i++) consider(search, (struct sp_naming){strips->list[i], "", drop, NULL});
-    for (size_t i = 0; i < adds->count; i++) consider(search, (struct sp_naming){"", adds->list[i], drop, NULL});
+    consider(search, (struct sp_naming){.strip = "", .add = "", .drop_wrappers = drop});
+    for (size_t i = 0; i < strips->count; i++)
+        consider(search, (struct sp_naming){.strip = strips->list[i], .add = "", .drop_wrappers = drop});
+    for (size_t i = 0; i < adds->count; i++)
+        consider(search, (struct sp_naming){.strip = "", .add = adds->list[i], .drop_wrappers = drop});
     for (size_t i = 0; i < strips->count; i++)
         for (size_t k = 0; k < adds->count && only_holders(strips->list[i]); k++)
-            consider(search, (struct sp_naming){strips->list[i], adds->list[k], drop, NULL});
+            consider(search, (struct sp_naming){.strip = strips->list[i], .add = adds->list[k], .drop_wrappers = drop});
 }
 
 /* Whether the era has names like those of the file behind that prefix: at least one in eight. */
@@ -230,10 +220,10 @@ static bool speaks(const struct search *search, const struct sp_era *era, const 
     const size_t count = sp_inventory_count(search->inventory), length = strlen(strip);
     size_t known = 0, seen = 0;
     struct sp_text bare = {0}, translated = {0};
-    for (size_t i = 0; i < count; i += stride_for(count, OFFERS)) {
+    for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
         const char *name = sp_inventory_tensor(search->inventory, i)->name;
         if (drop) {
-            unwrap(&bare, name);
+            sp_unwrap(&bare, name);
             name = bare.data;
         }
         seen++;
@@ -244,14 +234,18 @@ static bool speaks(const struct search *search, const struct sp_era *era, const 
     return known * 8 >= seen;
 }
 
-static void try_eras(struct search *search, bool drop, const struct prefixes *strips, const struct prefixes *adds)
+static void try_eras(struct search *search, bool drop, const struct sp_prefixes *strips, const struct sp_prefixes *adds)
 {
     for (size_t e = 0; e < sp_era_count(); e++)
         for (size_t i = 0; i <= strips->count; i++) {
             const char *strip = i ? strips->list[i - 1] : "";
             if (!speaks(search, sp_era(e), strip, drop)) continue;
             for (size_t k = 0; k <= adds->count; k++)
-                consider(search, (struct sp_naming){strip, k ? adds->list[k - 1] : "", drop, sp_era(e)});
+                if (!k || only_holders(strip))
+                    consider(search, (struct sp_naming){.strip = strip,
+                                                        .add = k ? adds->list[k - 1] : "",
+                                                        .drop_wrappers = drop,
+                                                        .era = sp_era(e)});
         }
 }
 
@@ -262,26 +256,26 @@ static bool has_wrappers(const struct sp_inventory *inventory)
     return false;
 }
 
-struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
-                                 const struct sp_prediction *prediction)
+/* One naming for the file as a whole. */
+static struct sp_naming infer_whole(struct sp_arena *arena, const struct sp_inventory *inventory,
+                                    const struct sp_prediction *prediction)
 {
-    const struct sp_naming plain = {"", "", false, NULL};
+    const struct sp_naming plain = {.strip = "", .add = ""};
     const size_t count = sp_inventory_count(inventory), predicted = sp_prediction_count(prediction);
     struct search search = {.inventory = inventory, .prediction = prediction, .best = plain};
-    struct prefixes strips = {.arena = arena}, adds = {.arena = arena};
+    struct sp_prefixes strips = {.arena = arena}, adds = {.arena = arena};
     struct sp_text bare = {0};
-    if (!count || !predicted) return plain;
     search.hits = score(&search, &plain);
     if (search.hits * 10 >= search.sampled * 9) return plain;
-    for (size_t i = 0; i < count; i += stride_for(count, OFFERS)) {
+    for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
         if (is_state(inventory, i)) continue;
-        unwrap(&bare, sp_inventory_tensor(inventory, i)->name);
-        offer_prefixes(&strips, bare.data);
+        sp_unwrap(&bare, sp_inventory_tensor(inventory, i)->name);
+        sp_prefixes_offer(&strips, bare.data);
     }
-    for (size_t i = 0; i < predicted; i += stride_for(predicted, OFFERS))
-        offer_prefixes(&adds, sp_prediction_tensor(prediction, i)->name);
-    keep_common(&strips);
-    keep_common(&adds);
+    for (size_t i = 0; i < predicted; i += sp_stride_for(predicted, SP_PREFIX_NAMES))
+        sp_prefixes_offer(&adds, sp_prediction_tensor(prediction, i)->name);
+    sp_prefixes_keep_common(&strips);
+    sp_prefixes_keep_common(&adds);
     const int last = has_wrappers(inventory) ? 1 : 0;
     for (int drop = 0; drop <= last; drop++) {
         try_all(&search, drop, &strips, &adds);
@@ -289,4 +283,14 @@ struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_invento
     }
     sp_text_free(&bare);
     return search.best;
+}
+
+struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
+                                 const struct sp_prediction *prediction)
+{
+    struct sp_naming naming = {.strip = "", .add = ""};
+    if (!sp_inventory_count(inventory) || !sp_prediction_count(prediction)) return naming;
+    naming = infer_whole(arena, inventory, prediction);
+    sp_fronts_infer(arena, inventory, prediction, &naming);
+    return naming;
 }

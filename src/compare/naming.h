@@ -11,20 +11,30 @@
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 
+enum { SP_MAX_FRONTS = 8 };
+
+/* What the names of a component of the model begin with in the file, and in the prediction. */
+struct sp_front {
+    const char *from, *to;
+};
+
 struct sp_naming {
-    const char *strip;        /* in front of the file's names; "" for nothing */
-    const char *add;          /* what the file left out in front; "" for nothing */
-    bool drop_wrappers;       /* components such as _orig_mod, anywhere in the name */
-    const struct sp_era *era; /* whose names they are, or NULL */
+    const char *strip;                     /* in front of the file's names; "" for nothing */
+    const char *add;                       /* what the file left out in front; "" for nothing */
+    bool drop_wrappers;                    /* components such as _orig_mod, anywhere in the name */
+    const struct sp_era *era;              /* whose names they are, or NULL */
+    struct sp_front fronts[SP_MAX_FRONTS]; /* of components that begin otherwise than the rest */
+    size_t front_count;
 };
 
 /* What had to be done to the name of a tensor of the file to make it the predicted one. */
 enum sp_renaming {
-    SP_STRIPPED = 1 << 0,  /* naming.strip was taken away */
-    SP_ADDED = 1 << 1,     /* naming.add was put in front */
-    SP_UNWRAPPED = 1 << 2, /* wrapper components were left out */
-    SP_OLD_NAME = 1 << 3,  /* older files use this name */
-    SP_TRANSLATED = 1 << 4 /* naming.era has another name for it */
+    SP_STRIPPED = 1 << 0,   /* naming.strip was taken away */
+    SP_ADDED = 1 << 1,      /* naming.add was put in front */
+    SP_UNWRAPPED = 1 << 2,  /* wrapper components were left out */
+    SP_OLD_NAME = 1 << 3,   /* older files use this name */
+    SP_TRANSLATED = 1 << 4, /* naming.era has another name for it */
+    SP_FRONTED = 1 << 5     /* one of naming.fronts was replaced */
 };
 
 /* The naming that makes the most names of the file agree with the prediction. Strings are in the arena. */
@@ -40,6 +50,7 @@ struct sp_finder {
     size_t (*find)(const void *context, const char *name); /* an index, or SP_NONE */
     const void *context;
     struct sp_text bare, whole, translated;
+    size_t front; /* which one was replaced last */
 };
 
 /* The index, or SP_NONE; `renaming` says what was done to the name (enum sp_renaming). */
@@ -52,5 +63,12 @@ bool sp_has_exact_name(const struct sp_inventory *inventory, const struct sp_pre
 /* The component of the name that is a framework's wrapper and not part of the model, "_orig_mod"; or NULL. */
 const char *sp_wrapper_in(const char *name);
 bool sp_is_wrapper(const char *component, size_t length);
+/* What programs put in front of a whole model: "module", "model". */
+bool sp_is_holder(const char *component, size_t length);
+/* Puts the name without its wrapper components into `text`. */
+void sp_unwrap(struct sp_text *text, const char *name);
+/* fronts.c: adds the fronts of components. */
+void sp_fronts_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
+                     const struct sp_prediction *prediction, struct sp_naming *naming);
 
 #endif

@@ -23,6 +23,11 @@ static const char *matching_summary(struct sp_check *check)
     sp_text_printf(&text, "all %" PRIu64 " tensors, ", tensors);
     sp_text_grouped(&text, elements);
     sp_text_puts(&text, " elements");
+    if (check->quantisation.method) {
+        sp_text_puts(&text, " for ");
+        sp_text_grouped(&text, sp_check_logical(check));
+        sp_text_puts(&text, " parameters");
+    }
     if (expected) sp_text_printf(&text, "; %s", sp_count_of(&check->arena, expected, "expected difference"));
     const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
     sp_text_free(&text);

@@ -144,7 +144,7 @@ static void name_tensors(struct sp_sample *sample)
 {
     const struct sp_check *check = sample->check;
     struct collector collector = {.sample = sample};
-    struct sp_finder finder = {&check->naming, keep_name, &collector, {0}, {0}, {0}};
+    struct sp_finder finder = {.naming = &check->naming, .find = keep_name, .context = &collector};
     unsigned renaming;
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
         const size_t predicted = check->match.predicted_of[i];

@@ -99,11 +99,3 @@ const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char
     sp_hint(error, "'shapeproof tables' lists the tables; name one, or write one and give it with --table FILE");
     return NULL;
 }
-
-struct sp_prediction *sp_predict(const struct sp_tables *tables, const char *table_name, const struct sp_config *config,
-                                 struct sp_error *error)
-{
-    const struct sp_hyper *hyper = sp_config_hyper(config);
-    const struct sp_unit *table = sp_choose_table(tables, table_name, hyper, error);
-    return table ? sp_expand(table, hyper, error) : NULL;
-}

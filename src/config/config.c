@@ -142,6 +142,7 @@ struct sp_config *sp_config_variant(const struct sp_config *config)
     struct sp_config *variant = sp_config_new();
     variant->path = config->path;
     variant->file_root = config->file_root;
+    variant->storage = config->storage;
     for (size_t i = 0; i < config->setting_count;
          i++) { /* the paths are copied: a chain of variants may lose its links */
         struct sp_setting setting = config->settings[i];
@@ -163,6 +164,8 @@ void sp_config_limit(struct sp_config *config, const struct sp_scope *scope)
     config->scope = scope;
     config->hyper.scope = scope;
 }
+
+void sp_config_store(struct sp_config *config, const struct sp_storage *storage) { config->storage = storage; }
 
 /* ---- files ---- */
 

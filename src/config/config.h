@@ -5,6 +5,8 @@
 #include "lang/hyper.h"
 #include "shapeproof/config.h"
 
+struct sp_storage;
+
 struct sp_setting {
     const char *path;
     struct sp_value value;
@@ -19,6 +21,7 @@ struct sp_config {
     struct sp_override *overrides; /* parallel to settings */
     size_t setting_count, setting_capacity, override_capacity;
     const struct sp_scope *scope;
+    const struct sp_storage *storage;
     struct sp_hyper hyper; /* file_root with the settings in it */
 };
 
@@ -33,6 +36,10 @@ void sp_config_set_value(struct sp_config *config, const char *path, struct sp_v
 void sp_config_set_root(struct sp_config *config, struct sp_value root);
 /* Limits what predictions from this config expand. The scope is borrowed. */
 void sp_config_limit(struct sp_config *config, const struct sp_scope *scope);
+
+/* Predictions from this config list what is stored where weights are quantised, and not the weights. The storage (see
+ * quantised.h) is borrowed; NULL: the weights. */
+void sp_config_store(struct sp_config *config, const struct sp_storage *storage);
 
 /* Likewise for what another file says about this configuration: gone when another one is loaded. `from` is copied. */
 void sp_config_derive(struct sp_config *config, const char *path, struct sp_value value, const char *from);

@@ -89,7 +89,7 @@ static struct prefixes file_prefixes(struct sp_arena *arena, const struct sp_inv
 {
     struct prefixes prefixes = {.arena = arena, .list = {""}, .count = 1};
     const size_t count = sp_inventory_count(inventory), step = count / SAMPLE + 1;
-    const struct sp_naming unwrapped = {"", "", true, NULL};
+    const struct sp_naming unwrapped = {.strip = "", .add = "", .drop_wrappers = true};
     struct sp_text name = {0};
     for (size_t i = 0; i < count; i += step) {
         name.length = 0;
@@ -124,14 +124,14 @@ static size_t seen_under(struct sp_arena *arena, const struct sp_inventory *inve
 struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_inventory *inventory,
                                const struct sp_unit *const *tables, size_t count)
 {
-    struct sp_naming best = {"", "", false, NULL};
+    struct sp_naming best = {.strip = "", .add = ""};
     const struct prefixes strips = file_prefixes(arena, inventory);
     size_t most = 0;
     for (size_t i = 0; i < count; i++) {
         const struct prefixes adds = table_prefixes(arena, tables[i]);
         for (size_t s = 0; s < strips.count; s++)
             for (size_t a = 0; a < (s ? 1 : adds.count); a++) {
-                const struct sp_naming naming = {strips.list[s], adds.list[a], true, NULL};
+                const struct sp_naming naming = {.strip = strips.list[s], .add = adds.list[a], .drop_wrappers = true};
                 const size_t seen = seen_under(arena, inventory, tables[i], &naming);
                 if (seen <= most) continue;
                 most = seen;

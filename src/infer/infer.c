@@ -134,7 +134,7 @@ struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct
 {
     struct search search = {.tables = tables};
     if (!choose(&search, table_name, error)) return NULL;
-    const struct sp_naming plain = {"", "", false, NULL};
+    const struct sp_naming plain = {.strip = "", .add = ""};
     struct sp_inference *inference = sp_realloc(NULL, 1, sizeof *inference);
     struct sp_shapes shapes;
     *inference = (struct sp_inference){.inventory = inventory};

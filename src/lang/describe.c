@@ -234,10 +234,13 @@ static char *dimension_words(const struct sp_prediction *prediction, size_t tens
 {
     const struct sp_origin *origin = &prediction->origins[tensor];
     const struct sp_env env = {.frame = origin->frame, .section = origin->section};
+    const uint32_t lead = env.frame->packed ? env.frame->packed->lead_rank : 0;
     struct sp_text text = {0};
     const struct scribe scribe = {.text = &text, .whole = whole};
     sp_text_puts(&text, "");
-    if (dimension < origin->row->rank) describe(&scribe, &env, origin->row->shape[dimension], false, 0);
+    if (dimension < lead) sp_text_number(&text, prediction->tensors[tensor].shape[dimension]);
+    else if (dimension - lead < origin->row->rank)
+        describe(&scribe, &env, origin->row->shape[dimension - lead], false, 0);
     return text.data;
 }
 

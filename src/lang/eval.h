@@ -64,6 +64,16 @@ struct sp_cached {
     struct sp_value value;
 };
 
+/* The matrix in whose place the tensors of a frame are stored. */
+struct sp_packed {
+    const char *name;     /* "model.layers.0.mlp.up_proj.weight" */
+    const uint64_t *lead; /* its dimensions before the last two, which are in front of theirs as well */
+    uint32_t lead_rank;
+    uint64_t parameters;
+    const char *tied_to; /* the prefix of the tensors that they are the same as, or NULL */
+    bool counted;        /* one of them stands for the parameters */
+};
+
 /* One use of a table or part. Lives as long as the prediction, so that findings can name dimensions. */
 struct sp_frame {
     const struct sp_unit *unit;
@@ -71,8 +81,9 @@ struct sp_frame {
     struct sp_expr *const *param_exprs; /* as the caller wrote them, or NULL for a fallback */
     const struct sp_frame *caller;      /* in whose terms param_exprs are written */
     const struct sp_section *caller_section;
-    const char *group; /* NULL: the section's own name */
-    bool optional;     /* every tensor is, because the use is */
+    const char *group;        /* NULL: the section's own name */
+    bool optional;            /* every tensor is, because the use is */
+    struct sp_packed *packed; /* NULL: the tensors stand for themselves */
     /* Only while the unit is expanded: there can be a frame for each expert of each layer. */
     const struct sp_value *params; /* values, in the order of unit->params; NULL: worked out each time */
     struct sp_cached *cache;       /* of unit->definitions; NULL: worked out each time */

@@ -59,9 +59,13 @@ static const char *group_name(struct expander *x, const struct sp_frame *frame, 
 
 static bool shape(struct expander *x, const struct sp_env *env, const struct sp_row *row, struct sp_predicted *tensor)
 {
-    uint64_t *dims = sp_arena_array(x->eval.arena, row->rank, sizeof *dims);
+    const struct sp_packed *packed = env->frame->packed;
+    const uint32_t lead = packed ? packed->lead_rank : 0;
+    uint64_t *whole = sp_arena_array(x->eval.arena, lead + row->rank, sizeof *whole), *dims = whole + lead;
     bool good = true;
     tensor->parameters = 1;
+    for (uint32_t i = 0; i < lead; i++)
+        tensor->parameters *= whole[i] = packed->lead[i]; /* divides that of the matrix */
     for (size_t i = 0; i < row->rank; i++) {
         int64_t size;
         if (!sp_eval_int(&x->eval, env, row->shape[i], "the dimension", &size)) good = false;
@@ -71,8 +75,8 @@ static bool shape(struct expander *x, const struct sp_env *env, const struct sp_
         if (good && !sp_mul_u64(tensor->parameters, dims[i], &tensor->parameters))
             good = sp_eval_fail(&x->eval, row->span, "the number of elements does not fit in 64 bits");
     }
-    tensor->shape = dims;
-    tensor->rank = (uint32_t)row->rank;
+    tensor->shape = whole;
+    tensor->rank = lead + (uint32_t)row->rank;
     return good;
 }
 
@@ -107,20 +111,26 @@ static bool tie(struct expander *x, const struct sp_env *env, const struct sp_ro
     return true;
 }
 
-static void emit(struct expander *x, const struct sp_env *env, const struct sp_row *row)
+/* Of the tensors that are stored in place of a matrix the first stands for its parameters; if the matrix is the same as
+ * another one, so are they, each by itself. */
+static void unpack(struct expander *x, const struct sp_env *env, struct sp_predicted *tensor)
+{
+    struct sp_packed *packed = env->frame->packed;
+    tensor->logical = tensor->parameters;
+    if (!packed) return;
+    tensor->stands_for = packed->name;
+    tensor->logical = packed->counted ? 0 : packed->parameters;
+    packed->counted = true;
+    if (!packed->tied_to) return;
+    const char *own = tensor->name + strlen(env->frame->prefix);
+    SP_GROW(x->ties, x->tie_count, x->tie_capacity);
+    x->ties[x->tie_count++] = (struct pending_tie){
+        x->out->count, sp_arena_printf(x->eval.arena, "%s%s", packed->tied_to, own), env->frame->unit->span};
+}
+
+static void add(struct expander *x, const struct sp_env *env, const struct sp_row *row, struct sp_predicted *tensor)
 {
     struct sp_prediction *out = x->out;
-    struct sp_predicted tensor = {.same_as = SP_NONE,
-                                  .dtype = row->dtype,
-                                  .optional = row->optional || env->frame->optional,
-                                  .buffer = row->buffer};
-    tensor.name = kept_name(x, env, &row->name);
-    if (!shape(x, env, row, &tensor) || !tensor.name) return;
-    if (!old_names(x, env, row, &tensor) || !tie(x, env, row, &tensor)) return;
-    if (!*tensor.name) {
-        sp_eval_fail(&x->eval, row->span, "the name of the tensor is empty");
-        return;
-    }
     const struct sp_scope *scope = x->eval.hyper->scope;
     const size_t most = scope ? scope->most : MAX_PREDICTED;
     if (out->count >= most) {
@@ -128,15 +138,35 @@ static void emit(struct expander *x, const struct sp_env *env, const struct sp_r
         x->eval.stopped = true;
         return;
     }
-    if (!sp_map_add(&out->names, tensor.name, out->count)) {
-        sp_eval_fail(&x->eval, row->span, "the tensor '%s' is predicted twice", tensor.name);
+    if (!sp_map_add(&out->names, tensor->name, out->count)) {
+        sp_eval_fail(&x->eval, row->span, "the tensor '%s' is predicted twice", tensor->name);
         return;
     }
-    tensor.group = group_index(x, env->group);
+    tensor->group = group_index(x, env->group);
     SP_GROW(out->tensors, out->count, out->capacity);
     SP_GROW(out->origins, out->count, out->origin_capacity);
-    out->tensors[out->count] = tensor;
+    out->tensors[out->count] = *tensor;
     out->origins[out->count++] = (struct sp_origin){row, env->section, env->frame};
+}
+
+static bool pack(struct expander *x, const struct sp_env *env, const struct sp_row *row,
+                 const struct sp_predicted *tensor);
+
+static void emit(struct expander *x, const struct sp_env *env, const struct sp_row *row)
+{
+    struct sp_predicted tensor = {.same_as = SP_NONE,
+                                  .dtype = row->dtype,
+                                  .optional = row->optional || env->frame->optional,
+                                  .buffer = row->buffer};
+    tensor.name = kept_name(x, env, &row->name);
+    if (!shape(x, env, row, &tensor) || !tensor.name || pack(x, env, row, &tensor)) return;
+    if (!old_names(x, env, row, &tensor) || !tie(x, env, row, &tensor)) return;
+    if (!*tensor.name) {
+        sp_eval_fail(&x->eval, row->span, "the name of the tensor is empty");
+        return;
+    }
+    unpack(x, env, &tensor);
+    add(x, env, row, &tensor);
 }
 
 /* ---- parts and sub-tables ---- */
@@ -230,9 +260,72 @@ static void use(struct expander *x, const struct sp_env *env, const struct sp_ro
                                .caller = env->frame,
                                .caller_section = env->section,
                                .group = env->group,
-                               .optional = row->optional || env->frame->optional};
+                               .optional = row->optional || env->frame->optional,
+                               .packed = env->frame->packed};
     expand_with(x, env, frame, prefix.data);
     sp_text_free(&prefix);
+}
+
+/* ---- quantised weights ---- */
+
+/* The last two dimensions as the row has them, and the module. */
+static struct sp_expr *const *packed_arguments(struct expander *x, const struct sp_row *row,
+                                               const struct sp_packing *packing)
+{
+    const size_t count = packing->part->param_count;
+    struct sp_expr **arguments = sp_arena_array(x->eval.arena, count, sizeof *arguments);
+    struct sp_expr *module = sp_arena_alloc(x->eval.arena, sizeof *module);
+    *module = (struct sp_expr){.kind = SP_EXPR_LITERAL, .span = row->span, .value = sp_value_string(packing->module)};
+    for (size_t i = 0; i < count; i++) arguments[i] = i < 2 ? row->shape[row->rank - 2 + i] : i == 2 ? module : NULL;
+    return arguments;
+}
+
+/* The prefix of the tensors that these are the same as. What is stored in another way than the matrix that it is tied
+ * to is one of its own. False after a mistake. */
+static bool packed_tie(struct expander *x, const struct sp_env *env, const struct sp_row *row, const char **tied_to)
+{
+    const struct sp_overlay *overlay = x->eval.hyper->overlay;
+    struct sp_packing other;
+    bool tied = row->has_tie;
+    *tied_to = NULL;
+    if (tied && row->tie_condition && !sp_eval_bool(&x->eval, env, row->tie_condition, &tied)) return false;
+    if (!tied || row->tie_rows) return true;
+    const char *target = kept_name(x, env, &row->tie);
+    if (target && overlay->pack(overlay, x->eval.arena, target, row->rank, &other)) *tied_to = other.prefix;
+    return target != NULL;
+}
+
+static struct sp_view *packed_view(struct expander *x, const struct sp_packing *packing)
+{
+    struct sp_view *view = sp_arena_alloc(x->eval.arena, sizeof *view);
+    *view = (struct sp_view){.object = packing->object, .given = packing->given, .given_count = packing->given_count};
+    view->prefix = sp_arena_printf(x->eval.arena, "%s.", packing->path);
+    return view;
+}
+
+/* Expands the part that is stored in place of the matrix; false when that is stored as it is. */
+static bool pack(struct expander *x, const struct sp_env *env, const struct sp_row *row,
+                 const struct sp_predicted *tensor)
+{
+    const struct sp_overlay *overlay = x->eval.hyper->overlay;
+    struct sp_packing packing;
+    const char *tied_to;
+    if (!overlay || env->frame->packed || tensor->rank < 2 || tensor->buffer) return false;
+    if (!overlay->pack(overlay, x->eval.arena, tensor->name, tensor->rank, &packing)) return false;
+    if (!packed_tie(x, env, row, &tied_to)) return true;
+    struct sp_packed *packed = sp_arena_alloc(x->eval.arena, sizeof *packed);
+    struct sp_frame *frame = sp_arena_alloc(x->eval.arena, sizeof *frame);
+    *packed = (struct sp_packed){tensor->name, tensor->shape, tensor->rank - 2, tensor->parameters, tied_to, false};
+    *frame = (struct sp_frame){.unit = packing.part,
+                               .view = packed_view(x, &packing),
+                               .param_exprs = packed_arguments(x, row, &packing),
+                               .caller = env->frame,
+                               .caller_section = env->section,
+                               .group = env->group,
+                               .optional = tensor->optional,
+                               .packed = packed};
+    expand_with(x, env, frame, packing.prefix);
+    return true;
 }
 
 /* ---- sections ---- */
@@ -407,10 +500,10 @@ static bool sum_up(struct sp_prediction *out)
             if (!sp_add_u64(totals->buffers, tensor->parameters, &totals->buffers)) return false;
             continue;
         }
-        if (!sp_add_u64(totals->parameters, tensor->parameters, &totals->parameters)) return false;
+        if (!sp_add_u64(totals->parameters, tensor->logical, &totals->parameters)) return false;
         if (tensor->same_as != SP_NONE) continue;
-        totals->unique_parameters += tensor->parameters; /* at most the sum above */
-        out->groups[tensor->group].parameters += tensor->parameters;
+        totals->unique_parameters += tensor->logical; /* at most the sum above */
+        out->groups[tensor->group].parameters += tensor->logical;
     }
     return true;
 }

@@ -5,6 +5,9 @@
 
 #include "base/value.h"
 
+struct sp_unit;
+struct sp_given;
+
 /* A value that was set from outside the file, by its dotted path: "text_config.vocab_size". */
 struct sp_override {
     const char *path;
@@ -24,6 +27,24 @@ struct sp_knowledge {
     void *context;
 };
 
+/* What is stored in place of a matrix: the tensors of a part, which reads an object of the configuration. */
+struct sp_packing {
+    const struct sp_unit *part; /* its first parameters are the last two dimensions of the matrix, then its module */
+    struct sp_value object;
+    const char *path;             /* of the object: "quantization_config" */
+    const struct sp_given *given; /* what is known of the module besides */
+    size_t given_count;
+    const char *module; /* that the matrix belongs to: "lm_head" */
+    const char *prefix; /* in front of the names of the part: "lm_head." */
+};
+
+/* Quantisation: the table says which matrices there are, the overlay how each of them is stored. */
+struct sp_overlay {
+    /* False when the tensor is stored as the table says. What it returns is in the arena, or lives as long. */
+    bool (*pack)(const struct sp_overlay *overlay, struct sp_arena *arena, const char *name, size_t rank,
+                 struct sp_packing *packing);
+};
+
 struct sp_hyper {
     struct sp_value root; /* an object */
     const char *from;     /* "config.json": where all else comes from */
@@ -31,6 +52,7 @@ struct sp_hyper {
     size_t override_count;
     const struct sp_scope *scope;         /* NULL: the whole table */
     const struct sp_knowledge *knowledge; /* NULL: `root` is all there is */
+    const struct sp_overlay *overlay;     /* NULL: everything is stored as the table says */
 };
 
 #endif

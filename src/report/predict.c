@@ -74,6 +74,10 @@ void sp_json_predicted_totals(struct sp_writer *json, const char *key, const str
     sp_write_number(json, totals.unique_parameters);
     sp_write_key(json, "buffers");
     sp_write_number(json, totals.buffers);
+    if (totals.bytes) {
+        sp_write_key(json, "bytes");
+        sp_write_number(json, totals.bytes);
+    }
     json_optional(json, "formula", formula_of(forms, "total"));
     sp_write_close(json);
 }
@@ -102,6 +106,7 @@ static void json_tensor(struct sp_writer *json, const struct sp_prediction *pred
         sp_write_key(json, "dtype");
         sp_write_string(json, sp_dtype_name(tensor->dtype));
     }
+    json_optional(json, "stands_for", tensor->stands_for);
     sp_write_close(json);
 }
 
@@ -177,7 +182,7 @@ static void put_line(const struct sp_prediction *prediction, struct sp_table *ta
     sp_put_shape(sp_table_cell(table), tensor->shape, tensor->rank);
     cell = sp_table_cell(table);
     if (count > 1) sp_text_printf(cell, "x %zu", count);
-    sp_text_grouped(sp_table_cell(table), tensor->parameters * count); /* at most the total, which was checked */
+    sp_text_grouped(sp_table_cell(table), tensor->logical * count); /* at most the total, which was checked */
     put_note(prediction, tensor, sp_table_cell(table));
 }
 
@@ -278,6 +283,7 @@ static void put_totals(const struct sp_prediction *prediction, struct sp_text *t
     put_total(&table, "parameters", totals.unique_parameters, options->forms);
     if (totals.parameters != totals.unique_parameters) put_total(&table, "with ties twice", totals.parameters, NULL);
     if (totals.buffers) put_total(&table, "buffers", totals.buffers, NULL);
+    if (totals.bytes) put_total(&table, "bytes", totals.bytes, NULL);
     sp_table_render(&table, text, &options->report);
     sp_table_free(&table);
 }

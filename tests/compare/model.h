@@ -105,13 +105,15 @@ static inline struct part *model_add_shape(struct model *model, const char *name
 #define SHAPE(...)                                                                                                     \
     (uint32_t)(sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)), (uint64_t[]) { __VA_ARGS__ }
 
-/* The tensors that a file must have; the optional ones, those of `also`, and every tied one too, if it is to be. */
-enum { WITH_OPTIONAL = 1, WITH_TIED = 2 };
+/* The tensors that a file must have; the optional ones, those of `also`, and every tied one too, if it is to be; and
+ * quantised weights as they are stored. */
+enum { WITH_OPTIONAL = 1, WITH_TIED = 2, AS_STORED = 4 };
 
 static inline void model_predict(struct model *model, int also)
 {
     struct sp_error error = {0};
-    struct sp_prediction *prediction = sp_predict(model->tables, NULL, model->config, &error);
+    struct sp_prediction *prediction =
+        (also & AS_STORED ? sp_predict_stored : sp_predict)(model->tables, NULL, model->config, &error);
     if (!prediction) die("predict", error.message);
     model_empty(model);
     for (size_t i = 0; i < sp_prediction_count(prediction); i++) {

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ * Predictions from a configuration: of the model, or of what is stored where it is quantised. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "config/choose.h"
+#include "config/quantised.h"
+#include "lang/prediction.h"
+
+/* ---- settings that no table has to look at ---- */
+
+static bool is_about_storage(const struct sp_quantised *quantised, const char *setting)
+{
+    const size_t length = quantised->method ? strlen(quantised->path) : 0;
+    if (strcmp(setting, "dtype") == 0 || strcmp(setting, "torch_dtype") == 0) return true;
+    return length && strncmp(setting, quantised->path, length) == 0 &&
+           (!setting[length] || sp_quantised_reads(setting + length + 1));
+}
+
+static void forget_unused(struct sp_prediction *prediction, const struct sp_quantised *quantised)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < prediction->unused_count; i++)
+        if (!is_about_storage(quantised, prediction->unused[i])) prediction->unused[kept++] = prediction->unused[i];
+    prediction->unused_count = kept;
+}
+
+/* ---- dtypes and bytes ---- */
+
+/* "bfloat16" and its like, as PyTorch spells them. */
+static enum sp_dtype configured_dtype(const struct sp_hyper *hyper)
+{
+    static const struct {
+        const char *name;
+        enum sp_dtype dtype;
+    } names[] = {{"bfloat16", SP_DTYPE_BF16}, {"float16", SP_DTYPE_F16}, {"float32", SP_DTYPE_F32}};
+    struct sp_value said = sp_value_member(hyper->root, "dtype");
+    if (said.type != SP_STRING) said = sp_value_member(hyper->root, "torch_dtype");
+    const char *name = said.type == SP_STRING ? said.string : "";
+    if (strncmp(name, "torch.", 6) == 0) name += 6;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i].name) == 0) return names[i].dtype;
+    return SP_DTYPE_UNKNOWN;
+}
+
+/* What the table leaves open has the dtype of the model; of scales that is known only where they are `typed`. */
+static void fill_dtypes(struct sp_prediction *prediction, enum sp_dtype dtype, bool typed)
+{
+    for (size_t i = 0; i < prediction->count; i++) {
+        struct sp_predicted *tensor = &prediction->tensors[i];
+        if (tensor->dtype == SP_DTYPE_UNKNOWN && (typed || !tensor->stands_for)) tensor->dtype = dtype;
+    }
+}
+
+/* 0 when a dtype is not known. */
+static uint64_t count_bytes(const struct sp_prediction *prediction)
+{
+    uint64_t bytes = 0, bits;
+    for (size_t i = 0; i < prediction->count; i++) {
+        const struct sp_predicted *tensor = &prediction->tensors[i];
+        if (tensor->optional || tensor->same_as != SP_NONE) continue;
+        if (tensor->dtype == SP_DTYPE_UNKNOWN || !sp_mul_u64(tensor->parameters, sp_dtype_bits(tensor->dtype), &bits) ||
+            !sp_add_u64(bytes, bits / 8 + (bits % 8 > 0), &bytes))
+            return 0;
+    }
+    return bytes;
+}
+
+/* ---- the predictions ---- */
+
+static struct sp_prediction *predict_stored(const struct sp_unit *table, const struct sp_tables *tables,
+                                            struct sp_hyper hyper, const struct sp_storage *storage,
+                                            struct sp_error *error)
+{
+    struct sp_quantised quantised;
+    if (sp_quantised_open(&quantised, tables, &hyper, storage) && quantised.part) hyper.overlay = &quantised.overlay;
+    struct sp_prediction *prediction = sp_expand(table, &hyper, error);
+    if (prediction) forget_unused(prediction, &quantised);
+    if (prediction && !storage->ask) {
+        fill_dtypes(prediction, configured_dtype(&hyper), quantised.typed);
+        prediction->totals.bytes = count_bytes(prediction);
+    }
+    sp_quantised_close(&quantised);
+    return prediction;
+}
+
+static struct sp_prediction *predict(const struct sp_tables *tables, const char *table_name,
+                                     const struct sp_config *config, const struct sp_storage *storage,
+                                     struct sp_error *error)
+{
+    const struct sp_hyper *hyper = sp_config_hyper(config);
+    const struct sp_unit *table = sp_choose_table(tables, table_name, hyper, error);
+    if (!table) return NULL;
+    return storage ? predict_stored(table, tables, *hyper, storage, error) : sp_expand(table, hyper, error);
+}
+
+struct sp_prediction *sp_predict(const struct sp_tables *tables, const char *table_name, const struct sp_config *config,
+                                 struct sp_error *error)
+{
+    return predict(tables, table_name, config, config->storage, error);
+}
+
+struct sp_prediction *sp_predict_stored(const struct sp_tables *tables, const char *table_name,
+                                        const struct sp_config *config, struct sp_error *error)
+{
+    static const struct sp_storage no_file = {0};
+    return predict(tables, table_name, config, &no_file, error);
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+#include "config/quantised.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/module_pattern.h"
+#include "lang/eval.h"
+#include "lang/tables.h"
+
+enum { MAX_GLOBS = 4096 };
+
+static bool is_one_of(const char *text, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(text, list[i]) == 0) return true;
+    return false;
+}
+
+#define IS_ONE_OF(text, list) is_one_of(text, list, sizeof(list) / sizeof *(list))
+
+/* ---- the method ---- */
+
+static struct sp_value member_at(struct sp_value root, const char *path)
+{
+    struct sp_value value = root;
+    for (char key[64]; *path; path += *path == '.') {
+        size_t length = strcspn(path, ".");
+        memcpy(key, path, length);
+        key[length] = '\0';
+        value = sp_value_member(value, key);
+        path += length;
+    }
+    return value;
+}
+
+static bool has(struct sp_value object, const char *key) { return sp_value_is_set(sp_value_member(object, key)); }
+
+static const char *text_of(struct sp_value object, const char *key)
+{
+    const struct sp_value value = sp_value_member(object, key);
+    return value.type == SP_STRING ? value.string : NULL;
+}
+
+/* MLX's own key comes first: its copy under the other one is for readers that know nothing of MLX. */
+static bool find_object(struct sp_quantised *quantised, struct sp_value root)
+{
+    static const char *const paths[] = {"quantization", "quantization_config", "compression_config",
+                                        "text_config.quantization_config"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        quantised->object = member_at(root, paths[i]);
+        quantised->path = paths[i];
+        if (quantised->object.type == SP_OBJECT && quantised->object.count) return true;
+    }
+    return false;
+}
+
+/* Files that do not name their method are known by a key. */
+static const char *method_by_key(struct sp_value object)
+{
+    static const struct {
+        const char *key, *method;
+    } keys[] = {{"load_in_4bit", "bitsandbytes"},
+                {"load_in_8bit", "bitsandbytes"},
+                {"quant_algo", "modelopt"},
+                {"config_groups", "compressed_tensors"},
+                {"weight_block_size", "fp8"},
+                {"w_bit", "awq"},
+                {"bits", "mlx"}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (has(object, keys[i].key)) return keys[i].method;
+    return "unknown";
+}
+
+/* As part names have it: "compressed_tensors". */
+static const char *method_of(struct sp_quantised *quantised)
+{
+    const char *said = text_of(quantised->object, "quant_method");
+    if (!said) return method_by_key(quantised->object);
+    if (strncmp(said, "modelopt", 8) == 0) said = "modelopt"; /* modelopt_fp4 */
+    char *method = sp_arena_copy(&quantised->arena, said, strlen(said));
+    for (char *c = method; *c; c++) {
+        if (*c == '-') *c = '_';
+        if (*c >= 'A' && *c <= 'Z') *c = (char)(*c - 'A' + 'a');
+    }
+    return method;
+}
+
+/* It can be given the two dimensions and the module. */
+static bool is_usable(const struct sp_unit *part)
+{
+    if (!part || part->is_table || part->param_count < 2) return false;
+    for (size_t i = 3; i < part->param_count; i++)
+        if (!part->params[i].fallback) return false;
+    return true;
+}
+
+static bool says_true(const struct sp_unit *part, const char *name)
+{
+    for (size_t i = 0; i < part->definition_count; i++)
+        if (strcmp(part->definitions[i].name, name) == 0)
+            return part->definitions[i].expr->kind == SP_EXPR_LITERAL && part->definitions[i].expr->value.boolean;
+    return false;
+}
+
+static void find_part(struct sp_quantised *quantised, const struct sp_tables *tables)
+{
+    const char *name = sp_arena_printf(&quantised->arena, "quantised_%s", quantised->method);
+    const struct sp_unit *part = sp_tables_unit(tables, name);
+    if (!is_usable(part)) return;
+    quantised->part = part;
+    quantised->embeddings = says_true(part, "embeddings");
+    quantised->heads = says_true(part, "heads");
+    quantised->routers = says_true(part, "routers");
+    quantised->typed = says_true(part, "typed");
+    quantised->stacked = says_true(part, "stacked");
+}
+
+/* ---- exemptions ---- */
+
+static void exempt(struct sp_quantised *quantised, const char *pattern)
+{
+    size_t components = 1;
+    if (strncmp(pattern, "re:", 3) == 0 || strchr(pattern, '*')) {
+        if (quantised->glob_count == MAX_GLOBS) return;
+        SP_GROW(quantised->globs, quantised->glob_count, quantised->glob_capacity);
+        quantised->globs[quantised->glob_count++] = pattern;
+        return;
+    }
+    for (const char *c = pattern; *c; c++) components += *c == '.';
+    sp_map_add(&quantised->exempt, pattern, 0);
+    quantised->exempt_sizes |= UINT64_C(1) << (components < 63 ? components : 63);
+}
+
+static const char *const lists[] = {"modules_to_not_convert", "ignore", "exclude_modules", "llm_int8_skip_modules",
+                                    "ignored_layers"};
+
+bool sp_quantised_reads(const char *key) { return strcmp(key, "quant_method") == 0 || IS_ONE_OF(key, lists); }
+
+static void read_exemptions(struct sp_quantised *quantised)
+{
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const struct sp_value list = sp_value_member(quantised->object, lists[i]);
+        if (list.type != SP_LIST) continue;
+        if (list.count) quantised->list_key = lists[i];
+        for (size_t k = 0; k < list.count; k++)
+            if (list.items[k].type == SP_STRING) exempt(quantised, list.items[k].string);
+    }
+}
+
+/* Whether one of the names is the module, or whole components of it: "lm_head", "mlp.gate". */
+static bool contains_exempt(const struct sp_quantised *quantised, const char *module)
+{
+    struct sp_text piece = {0};
+    bool found = false;
+    for (const char *from = module; from && !found; from = strchr(from, '.'), from += from != NULL) {
+        unsigned components = 0;
+        for (const char *to = from; to && *to && !found; to += *to == '.') {
+            to += strcspn(to, ".");
+            if (++components < 63 && !(quantised->exempt_sizes >> components & 1)) continue;
+            piece.length = 0;
+            sp_text_append(&piece, from, (size_t)(to - from));
+            found = sp_map_get(&quantised->exempt, piece.data) != SIZE_MAX;
+        }
+    }
+    sp_text_free(&piece);
+    return found;
+}
+
+static const char *last_component(const char *module)
+{
+    const char *dot = strrchr(module, '.');
+    return dot ? dot + 1 : module;
+}
+
+static bool is_exempt_by_nature(const struct sp_quantised *quantised, const char *module)
+{
+    static const char *const embeddings[] = {"wte", "wpe", "shared", "position", "word", "token_type"};
+    static const char *const heads[] = {"lm_head",    "embed_out",           "score", "classifier",
+                                        "qa_outputs", "classification_head", "head",  "output_layer"};
+    static const char *const routers[] = {"gate", "router", "shared_expert_gate"};
+    const char *last = last_component(module);
+    if (IS_ONE_OF(last, heads)) return !quantised->heads;
+    if (IS_ONE_OF(last, routers)) return !quantised->routers;
+    return (strstr(last, "embed") || IS_ONE_OF(last, embeddings)) && !quantised->embeddings;
+}
+
+/* "Linear", a class of modules, stands for all of them. */
+static bool targets_module(struct sp_value targets, const char *module)
+{
+    if (targets.type != SP_LIST) return true;
+    for (size_t i = 0; i < targets.count; i++) {
+        const char *target = targets.items[i].type == SP_STRING ? targets.items[i].string : "";
+        const bool is_class = strncmp(target, "re:", 3) != 0 && !strpbrk(target, ".*_");
+        if (is_class || sp_module_matches(target, module)) return true;
+    }
+    return false;
+}
+
+/* The group of compressed-tensors that has the module; SIZE_MAX: there are no groups, or none has it. */
+static size_t group_of(const struct sp_quantised *quantised, const char *module)
+{
+    const struct sp_value groups = sp_value_member(quantised->object, "config_groups");
+    for (size_t i = 0; groups.type == SP_OBJECT && i < groups.count; i++) {
+        const struct sp_value group = groups.members[i].value;
+        if (group.type == SP_OBJECT && targets_module(sp_value_member(group, "targets"), module)) return i;
+    }
+    return SIZE_MAX;
+}
+
+/* The configuration says so of the module by itself, or leaves it out of all groups. */
+static bool is_left_out(const struct sp_quantised *quantised, const char *module)
+{
+    const struct sp_value own = sp_value_member(quantised->object, module);
+    if (own.type == SP_BOOL) return !own.boolean;
+    return sp_value_member(quantised->object, "config_groups").type == SP_OBJECT &&
+           group_of(quantised, module) == SIZE_MAX;
+}
+
+enum sp_exemption sp_quantised_exempts(const struct sp_quantised *quantised, const char *module)
+{
+    if (quantised->exempt_sizes && contains_exempt(quantised, module)) return SP_EXEMPT_LISTED;
+    for (size_t i = 0; i < quantised->glob_count; i++)
+        if (sp_module_matches(quantised->globs[i], module)) return SP_EXEMPT_LISTED;
+    if (is_left_out(quantised, module)) return SP_EXEMPT_LISTED;
+    return is_exempt_by_nature(quantised, module) ? SP_EXEMPT_BY_NATURE : SP_QUANTISED;
+}
+
+/* ---- one module ---- */
+
+static bool ends_with(const char *text, const char *tail)
+{
+    const size_t all = strlen(text), length = strlen(tail);
+    return length <= all && strcmp(text + all - length, tail) == 0;
+}
+
+const char *sp_quantised_module(const struct sp_quantised *quantised, struct sp_arena *arena, const char *weight)
+{
+    static const char suffix[] = ".weight";
+    const bool plain = ends_with(weight, suffix);
+    if (quantised->stacked) return plain || ends_with(weight, "_bias") ? NULL : sp_arena_string(arena, weight);
+    return plain ? sp_arena_copy(arena, weight, strlen(weight) - strlen(suffix)) : NULL;
+}
+
+/* Keys for this module alone (MLX), or for the group of modules that it belongs to (compressed-tensors). */
+static void find_keys(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_packing *packing)
+{
+    const struct sp_value own = sp_value_member(quantised->object, packing->module);
+    const struct sp_value groups = sp_value_member(quantised->object, "config_groups");
+    packing->object = own.type == SP_OBJECT ? own : quantised->object;
+    packing->path =
+        own.type == SP_OBJECT ? sp_arena_printf(arena, "%s.%s", quantised->path, packing->module) : quantised->path;
+    const size_t group = group_of(quantised, packing->module);
+    if (group == SIZE_MAX) return;
+    packing->object = groups.members[group].value;
+    packing->path = sp_arena_printf(arena, "%s.config_groups.%s", quantised->path, groups.members[group].key);
+}
+
+/* What a group of modules leaves to the whole, and what only the file can tell. */
+static void find_given(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_packing *packing)
+{
+    static const char *const keys[] = {"format", "quant_algo"};
+    const struct sp_storage *storage = quantised->storage;
+    struct sp_given *given = sp_arena_array(arena, 3, sizeof *given);
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct sp_value value = sp_value_member(quantised->object, keys[i]);
+        if (packing->path == quantised->path || has(packing->object, keys[i]) || !sp_value_is_set(value)) continue;
+        given[count++] = (struct sp_given){.key = keys[i], .value = value, .from = quantised->path};
+    }
+    const uint64_t bytes = storage->text_bytes ? storage->text_bytes(storage, packing->module) : 0;
+    if (bytes && bytes <= INT64_MAX)
+        given[count++] =
+            (struct sp_given){.key = "quant_state_bytes", .value = sp_value_int((int64_t)bytes), .from = "the file"};
+    packing->given = given;
+    packing->given_count = count;
+}
+
+static bool is_packed(const struct sp_quantised *quantised, const char *name, const char *module, size_t rank)
+{
+    const struct sp_storage *storage = quantised->storage;
+    const enum sp_stored stored = storage->ask ? storage->ask(storage, module) : SP_STORED_NOWHERE;
+    if (stored != SP_STORED_NOWHERE) return stored == SP_STORED_PACKED;
+    if (rank != (quantised->stacked ? 3 : 2) && !(rank == 3 && strstr(name, "expert"))) return false;
+    return sp_quantised_exempts(quantised, module) == SP_QUANTISED;
+}
+
+static bool pack(const struct sp_overlay *overlay, struct sp_arena *arena, const char *name, size_t rank,
+                 struct sp_packing *packing)
+{
+    const struct sp_quantised *quantised = (const struct sp_quantised *)overlay;
+    *packing = (struct sp_packing){.part = quantised->part};
+    packing->module = sp_quantised_module(quantised, arena, name);
+    if (!packing->module || !is_packed(quantised, name, packing->module, rank)) return false;
+    find_keys(quantised, arena, packing);
+    find_given(quantised, arena, packing);
+    packing->prefix = quantised->stacked ? packing->module : sp_arena_printf(arena, "%s.", packing->module);
+    return true;
+}
+
+/* ---- the whole ---- */
+
+bool sp_quantised_open(struct sp_quantised *quantised, const struct sp_tables *tables, const struct sp_hyper *hyper,
+                       const struct sp_storage *storage)
+{
+    *quantised = (struct sp_quantised){.overlay = {.pack = pack}, .storage = storage};
+    if (!find_object(quantised, hyper->root)) return false;
+    quantised->method = method_of(quantised);
+    find_part(quantised, tables);
+    read_exemptions(quantised);
+    return true;
+}
+
+void sp_quantised_close(struct sp_quantised *quantised)
+{
+    sp_map_free(&quantised->exempt);
+    free(quantised->globs);
+    sp_arena_free(&quantised->arena);
+}

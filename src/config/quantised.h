@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ * Which modules a configuration quantises, and how: quantization_config, in the dialects of the quantisers. The tensors
+ * that take the place of a weight are a part of the table language, quantised_METHOD in src/tables/quantised.shapes. */
+#ifndef SP_CONFIG_QUANTISED_H
+#define SP_CONFIG_QUANTISED_H
+
+#include "base/map.h"
+#include "config/config.h"
+
+struct sp_tables;
+struct sp_unit;
+
+/* How a module is stored in a file. */
+enum sp_stored {
+    SP_STORED_NOWHERE, /* the configuration decides */
+    SP_STORED_PLAIN,
+    SP_STORED_PACKED
+};
+
+/* A file that a prediction of what is stored may ask: it knows best which modules are quantised. */
+struct sp_storage {
+    enum sp_stored (*ask)(const struct sp_storage *storage, const char *module); /* NULL: there is no file */
+    /* The length of what only the file can tell: the text that bitsandbytes keeps beside a weight; or 0. */
+    uint64_t (*text_bytes)(const struct sp_storage *storage, const char *module);
+};
+
+enum sp_exemption {
+    SP_QUANTISED,
+    SP_EXEMPT_BY_NATURE, /* an embedding, a head or a router, which this method leaves alone */
+    SP_EXEMPT_LISTED     /* the configuration says so */
+};
+
+struct sp_quantised {
+    struct sp_overlay overlay; /* comes first: it is handed out in place of the whole */
+    struct sp_arena arena;
+    const struct sp_storage *storage;
+    const char *method;         /* "gptq", or NULL: nothing is quantised */
+    const struct sp_unit *part; /* NULL: there is none for the method */
+    const char *path;           /* "quantization_config" */
+    struct sp_value object;
+    bool embeddings, heads, routers, stacked, typed; /* as the part says of itself */
+    struct sp_map exempt;                            /* module names and pieces of them */
+    uint64_t exempt_sizes;                           /* bit n: there is one of n components */
+    const char **globs;
+    size_t glob_count, glob_capacity;
+    const char *list_key; /* in which key of the object those are, or NULL */
+};
+
+/* False when the configuration quantises nothing. Strings of the configuration must outlive it. */
+bool sp_quantised_open(struct sp_quantised *quantised, const struct sp_tables *tables, const struct sp_hyper *hyper,
+                       const struct sp_storage *storage);
+void sp_quantised_close(struct sp_quantised *quantised);
+/* Whether that key of quantization_config says which modules are quantised, or by which method. */
+bool sp_quantised_reads(const char *key);
+enum sp_exemption sp_quantised_exempts(const struct sp_quantised *quantised, const char *module);
+/* The module that a weight belongs to, "lm_head" of "lm_head.weight", in the arena; NULL when the method leaves a
+ * tensor of such a name alone. */
+const char *sp_quantised_module(const struct sp_quantised *quantised, struct sp_arena *arena, const char *weight);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ * Wrappers and prefixes: in front of everything, of one component, nested, in either order; a base that is added, left
+ * out or moved; names that are misspelt for good. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "compare/kinds.h"
+
+static const char gpt2[] =
+    "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"vocab_size\": 50257, "
+    "\"n_embd\": 768, \"n_layer\": 12, \"n_head\": 12, \"n_positions\": 1024}";
+static const char llama[] = "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], "
+                            "\"vocab_size\": 32000, \"hidden_size\": 4096, \"num_hidden_layers\": 32, "
+                            "\"num_attention_heads\": 32, \"intermediate_size\": 11008, "
+                            "\"tie_word_embeddings\": false}";
+static const char llava[] = "{\"model_type\": \"llava\", \"architectures\": [\"LlavaForConditionalGeneration\"], "
+                            "\"text_config\": {\"model_type\": \"llama\", \"vocab_size\": 32064}, "
+                            "\"vision_config\": {\"model_type\": \"clip_vision_model\", \"hidden_size\": 1024, "
+                            "\"intermediate_size\": 4096, \"num_hidden_layers\": 24, \"image_size\": 336, "
+                            "\"patch_size\": 14}}";
+static const char mamba[] = "{\"model_type\": \"mamba\", \"architectures\": [\"MambaForCausalLM\"], "
+                            "\"vocab_size\": 50280, \"hidden_size\": 768, \"num_hidden_layers\": 24}";
+
+/* ---- in front of everything ---- */
+
+/* Data-parallel training, then compilation, or the other way round. */
+static void wrappers_in_either_order(void **state)
+{
+    static const char *const orders[] = {"_orig_mod.module.", "module._orig_mod."};
+    for (size_t i = 0; i < 2; i++) {
+        char line[128];
+        BEGIN(gpt2);
+        model_prefix(&model, orders[i]);
+        snprintf(line, sizeof line, "explained: every name in the file begins with '%s'; nothing else differs",
+                 orders[i]);
+        SAYS(line, "wrapper", 0);
+        END;
+    }
+}
+
+/* Sharded training wraps the whole, each layer, and parts of layers. */
+static void wrappers_at_several_depths(void **state)
+{
+    BEGIN(llama);
+    model_rename(&model, "*.self_attn.*", "self_attn.", "self_attn._fsdp_wrapped_module.");
+    model_rename(&model, "model.layers.?.*", ".mlp.", ".mlp._checkpoint_wrapped_module.");
+    model_prefix(&model, "_fsdp_wrapped_module.");
+    SAYS("explained: the wrappers '_fsdp_wrapped_module', '_checkpoint_wrapped_module' stand in 291 of "
+         "291 names in the file; nothing else differs",
+         "wrapper", 0);
+    END;
+}
+
+/* Few of the names have it: they are unwrapped all the same. */
+static void one_layer_wrapped(void **state)
+{
+    BEGIN(llama);
+    model_rename(&model, "model.layers.7.mlp.*", ".mlp.", ".mlp._checkpoint_wrapped_module.");
+    SAYS("explained: the wrapper '_checkpoint_wrapped_module' stands in 3 of 291 names in the file; "
+         "nothing else differs",
+         "wrapper", 0);
+    END;
+}
+
+/* A library for adapters puts its own model around. */
+static void base_model(void **state)
+{
+    BEGIN(llama);
+    model_prefix(&model, "base_model.model.");
+    SAYS("explained: every name in the file begins with 'base_model.model.'; nothing else differs", "prefix", 0);
+    END;
+}
+
+/* ---- by component ---- */
+
+/* The image encoder alone was moved below "model". */
+static void the_vision_tower_moved(void **state)
+{
+    BEGIN(llava);
+    model_rename(&model, "vision_tower.*", "vision_tower", "model.vision_tower");
+    SAYS("explained: 391 of 686 names in the file begin with 'model.'; nothing else differs", "prefix", 0);
+    END;
+}
+
+/* A conversion that puts the prefix there each time it runs. */
+static void language_model_three_times(void **state)
+{
+    BEGIN(llava);
+    model_rename(&model, "language_model.*", "language_model", "language_model.language_model.language_model");
+    SAYS("explained: 291 of 686 names in the file begin with 'language_model.language_model.'; nothing "
+         "else differs",
+         "prefix", 0);
+    END;
+}
+
+/* Each component in its own way: the base was moved in front. */
+static void every_component_otherwise(void **state)
+{
+    BEGIN(llava);
+    model_rename(&model, "language_model.model.*", "language_model.model.", "model.language_model.");
+    model_rename(&model, "language_model.lm_head.*", "language_model.", "");
+    model_rename(&model, "vision_tower.*", "", "model.");
+    model_rename(&model, "multi_modal_projector.*", "", "model.");
+    SAYS("explained: names in the file begin with 'model.' (395), with 'model.language_model.' for "
+         "'language_model.model.' (290), without 'language_model.' (1); nothing else differs",
+         "prefix", 0);
+    model_prefix(&model, "module.");
+    SAYS("explained: names in the file begin with 'module.model.' (395), with "
+         "'module.model.language_model.' for 'language_model.model.' (290), with 'module.' for "
+         "'language_model.' (1); nothing else differs",
+         "prefix", 0);
+    END;
+}
+
+static void each_component_in_its_own_wrapper(void **state)
+{
+    BEGIN(llava);
+    model_rename(&model, "language_model.*", "language_model.", "language_model.module.");
+    model_rename(&model, "vision_tower.*", "vision_tower.", "vision_tower._orig_mod.");
+    SAYS("explained: the wrapper '_orig_mod' stands in 391 of 686 names in the file; names in the file "
+         "begin with 'language_model.module.' for 'language_model.' (291)",
+         "wrapper prefix", 0);
+    END;
+}
+
+/* One tensor of a component is missing: that is said, and nothing else. */
+static void a_component_otherwise_and_one_missing(void **state)
+{
+    BEGIN(llava);
+    model_rename(&model, "language_model.model.*", "language_model.model.", "model.language_model.");
+    model_drop(&model, "*.layers.3.mlp.up_proj.weight");
+    SAYS("differs: language_model.model.layers.3.mlp.up_proj.weight is missing", "prefix", 1);
+    END;
+}
+
+/* Another name for a component is a renaming, not a prefix. */
+static void another_component(void **state)
+{
+    BEGIN(llava);
+    model_rename(&model, "vision_tower.*", "vision_tower", "image_encoder");
+    SAYS("differs: renamed: 'vision_tower' is called 'image_encoder' (391 tensors) in the file", "renamed", 0);
+    END;
+}
+
+/* The prefix is no excuse for the shapes. */
+static void a_component_otherwise_and_reshaped(void **state)
+{
+    BEGIN(llava);
+    model_rename(&model, "multi_modal_projector.*", "", "model.");
+    model_resize(&model, "model.multi_modal_projector.*", 4096, 4097);
+    SAYS("differs: 4 tensors have another shape: model.multi_modal_projector.linear_{1,2}.{weight,bias}", "prefix", 4);
+    END;
+}
+
+/* ---- bases ---- */
+
+static void base_left_out(void **state)
+{
+    BEGIN(gpt2);
+    model_rename(&model, "*", "transformer.", "");
+    SAYS("explained: the file leaves out 'transformer.' in front of 148 names; nothing else differs", "base-prefix", 0);
+    END;
+}
+
+/* The head keeps its name, as it always stood beside the base. */
+static void base_left_out_beside_a_head(void **state)
+{
+    BEGIN(llama);
+    model_rename(&model, "model.*", "model.", "");
+    SAYS("explained: the file leaves out 'model.' in front of 290 names; nothing else differs", "base-prefix", 0);
+    END;
+}
+
+/* A part of a larger model was saved by itself, and its name left out. */
+static void outer_model_dropped(void **state)
+{
+    static const char table[] = "table outer\nmodel_type \"outer\"\n[text] for i in 0..3\n"
+                                "thinker.model.layers.{i}.self_attn.q_proj.weight (64, 64)\n"
+                                "thinker.model.layers.{i}.mlp.up_proj.weight (128, 64)\n[other]\n"
+                                "thinker.visual.proj.weight (64, 32)\nthinker.lm_head.weight (100, 64)\n"
+                                "talker.head.weight (9, 64)\n";
+    struct model model;
+    struct sp_error error = {0};
+    (void)state;
+    model_open(&model, "{\"model_type\": \"outer\"}");
+    assert_int_equal(sp_tables_add_text(model.tables, "outer.shapes", table, strlen(table), &error), SP_OK);
+    model_predict(&model, 0);
+    model_rename(&model, "thinker.*", "thinker.", "");
+    SAYS("explained: the file leaves out 'thinker.' in front of 10 names; nothing else differs", "base-prefix", 0);
+    END;
+}
+
+/* ---- other names ---- */
+
+/* The embedding of a state-space model, which some releases call by its plural. */
+static void embedding_for_embeddings(void **state)
+{
+    BEGIN(mamba);
+    model_rename(&model, "*", "backbone.embeddings", "backbone.embedding");
+    SAYS("explained: 1 tensor has a name of an older version: backbone.embedding.weight; nothing else "
+         "differs",
+         "old-names", 0);
+    END;
+}
+
+/* A misspelling that was kept: two tensors, one letter. */
+static void kept_misspelling(void **state)
+{
+    static const char table[] = "table pair\nmodel_type \"pair\"\n[all] for i in 0..3\n"
+                                "assign.{i}.left_weight (64, 32)\nassign.{i}.right_weight (64, 32)\n";
+    struct model model;
+    struct sp_error error = {0};
+    (void)state;
+    model_open(&model, "{\"model_type\": \"pair\"}");
+    assert_int_equal(sp_tables_add_text(model.tables, "pair.shapes", table, strlen(table), &error), SP_OK);
+    model_predict(&model, 0);
+    model_rename(&model, "*.right_weight", "right_weight", "right_wight");
+    SAYS("differs: renamed: assign.{}.right_weight is called assign.{}.right_wight (4 tensors) in the "
+         "file",
+         "renamed", 0);
+    END;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrappers_in_either_order),
+        cmocka_unit_test(wrappers_at_several_depths),
+        cmocka_unit_test(one_layer_wrapped),
+        cmocka_unit_test(base_model),
+        cmocka_unit_test(the_vision_tower_moved),
+        cmocka_unit_test(language_model_three_times),
+        cmocka_unit_test(every_component_otherwise),
+        cmocka_unit_test(each_component_in_its_own_wrapper),
+        cmocka_unit_test(a_component_otherwise_and_one_missing),
+        cmocka_unit_test(another_component),
+        cmocka_unit_test(a_component_otherwise_and_reshaped),
+        cmocka_unit_test(base_left_out),
+        cmocka_unit_test(base_left_out_beside_a_head),
+        cmocka_unit_test(outer_model_dropped),
+        cmocka_unit_test(embedding_for_embeddings),
+        cmocka_unit_test(kept_misspelling),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
