@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "compare/kinds.h"
+#include "compare/told.h"
 
 /* ---- configurations ---- */
 
@@ -67,14 +67,6 @@ static void reconfigure(struct model *model, const char *config)
         die("config", error.message);
 }
 
-/* What SAYS asks of a model that is checked already. */
-static void expect(struct model *model, const char *line, const char *causes, size_t open)
-{
-    assert_string_equal(model->first_line, line);
-    assert_causes(model, causes);
-    assert_int_equal(sp_check_open(model->check), open);
-}
-
 /* ---- what quantisers write ---- */
 
 static const struct {
@@ -115,7 +107,7 @@ static void method_is_configured(void **state)
         snprintf(message, sizeof message, "quantised: %s (%s in config.json): %s", written[i].manner,
                  strstr(written[i].config, "\"quantization\"") ? "quantization" : "quantization_config",
                  written[i].count);
-        expect(&model, line, "quantised", 0);
+        assert_told(&model, line, "quantised", 0);
         assert_string_equal(sp_check_cause(model.check, 0)->message, message);
         assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
         assert_int_equal(model_findings(&model, "dtype"), 0);
@@ -137,7 +129,7 @@ static void method_is_recognised(void **state)
                  "explained: quantised: %s, although config.json has no quantization_config: %s; nothing else differs",
                  written[i].recognised ? written[i].recognised : written[i].manner, written[i].count);
         model_check(&model);
-        expect(&model, line, "quantised", 0);
+        assert_told(&model, line, "quantised", 0);
         model_close(&model);
     }
 }
@@ -151,7 +143,7 @@ static void optional_members(void **state)
     model_predict(&model, AS_STORED | WITH_OPTIONAL);
     model_drop(&model, "*inv_freq");
     model_check(&model);
-    expect(&model, "match: all 963 tensors, 1,985,941,504 elements for 8,030,261,248 parameters", "quantised", 0);
+    assert_told(&model, "match: all 963 tensors, 1,985,941,504 elements for 8,030,261,248 parameters", "quantised", 0);
     assert_string_equal(sp_check_cause(model.check, 0)->message, "quantised: gptq, 4 bits, groups of 128 "
                                                                  "(quantization_config in config.json): 224 weights in "
                                                                  "896 tensors");
@@ -161,7 +153,7 @@ static void optional_members(void **state)
     model_drop(&model, "*inv_freq");
     model_resize(&model, "*quant_state*", 0, 161);
     model_check(&model);
-    expect(&model, "match: all 1411 tensors, 4,650,175,200 elements for 8,030,261,248 parameters", "quantised", 0);
+    assert_told(&model, "match: all 1411 tensors, 4,650,175,200 elements for 8,030,261,248 parameters", "quantised", 0);
     model_close(&model);
 }
 
@@ -239,7 +231,7 @@ static void disputed(void **state)
         model_predict(&model, AS_STORED);
         reconfigure(&model, disputes[i].config);
         model_check(&model);
-        expect(&model, disputes[i].line, disputes[i].causes, 0);
+        assert_told(&model, disputes[i].line, disputes[i].causes, 0);
         model_close(&model);
     }
 }
@@ -277,11 +269,11 @@ static void members_are_checked(void **state)
     model_drop(&model, "model.layers.3.mlp.up_proj.weight_scale_inv");
     model_part(&model, "model.layers.4.mlp.down_proj.weight_scale_inv")->shape[1]--;
     model_check(&model);
-    expect(&model,
-           "differs: model.layers.3.mlp.up_proj.weight_scale_inv is missing; "
-           "model.layers.4.mlp.down_proj.weight_scale_inv (32, 111), expected (32, 112): "
-           "ceil_div(intermediate_size, quantization_config.weight_block_size[1])",
-           "quantised", 2);
+    assert_told(&model,
+                "differs: model.layers.3.mlp.up_proj.weight_scale_inv is missing; "
+                "model.layers.4.mlp.down_proj.weight_scale_inv (32, 111), expected (32, 112): "
+                "ceil_div(intermediate_size, quantization_config.weight_block_size[1])",
+                "quantised", 2);
     model_close(&model);
 }
 
