@@ -89,6 +89,11 @@ SP_API const struct sp_finding *sp_check_finding(const struct sp_check *check, s
 SP_API size_t sp_check_group_count(const struct sp_check *check);
 SP_API struct sp_finding_group sp_check_group(const struct sp_check *check, size_t index);
 
+/* Without a configuration there is no check, but a low-rank adapter can be told by its names, and its matrices must fit
+ * each other: one line that says which it is, or, when they do not (`*consistent` is false), where. NULL for any other
+ * file. free() it with sp_free. */
+SP_API char *sp_adapter_describe(const struct sp_inventory *inventory, bool *consistent);
+
 #ifdef __cplusplus
 }
 #endif

@@ -71,8 +71,8 @@ struct sp_symbol {
 
 struct sp_derivation; /* opaque */
 
-/* The closed forms of a table: of each group and of the total, for the defaults of its conditions, and what each
- * condition changes. NULL with an error. */
+/* The closed forms of a table (NULL: the one that `config` chooses): of each group and of the total, for the defaults
+ * of its conditions, and what each condition changes. NULL with an error. */
 SP_API struct sp_derivation *sp_derive(const struct sp_tables *tables, const char *table,
                                        const struct sp_config *config, enum sp_notation_of_formula notation,
                                        struct sp_error *error);
@@ -82,10 +82,12 @@ SP_API struct sp_derivation *sp_derive(const struct sp_tables *tables, const cha
 SP_API struct sp_derivation *sp_derive_prediction(const struct sp_tables *tables,
                                                   const struct sp_prediction *prediction,
                                                   const struct sp_config *config, struct sp_error *error);
+SP_API const char *sp_derivation_table(const struct sp_derivation *derivation);
 SP_API void sp_derivation_free(struct sp_derivation *derivation);
 SP_API size_t sp_derivation_formula_count(const struct sp_derivation *derivation);
 SP_API struct sp_formula sp_derivation_formula(const struct sp_derivation *derivation, size_t index);
-/* What the formulas take for granted: that no loop of the table goes backwards, "F <= L". */
+/* What the formulas take for granted: that no loop of the table goes backwards, "F <= L", and how those conditions are
+ * that change something only together. */
 SP_API size_t sp_derivation_assumption_count(const struct sp_derivation *derivation);
 SP_API const char *sp_derivation_assumption(const struct sp_derivation *derivation, size_t index);
 SP_API size_t sp_derivation_symbol_count(const struct sp_derivation *derivation);
@@ -102,8 +104,8 @@ struct sp_solution {
 
 struct sp_solutions; /* opaque */
 
-/* Every hyper-parameter that, changed alone, gives exactly `total` parameters (of `group`, or of all for NULL), most
- * plausible first. NULL with an error. */
+/* Every hyper-parameter of `table` (NULL: the one that `config` chooses) that, changed alone, gives exactly `total`
+ * parameters (of `group`, or of all for NULL), most plausible first. NULL with an error. */
 SP_API struct sp_solutions *sp_solve(const struct sp_tables *tables, const char *table, const struct sp_config *config,
                                      const char *group, uint64_t total, struct sp_error *error);
 /* Likewise for a total as it is printed, "65M" or "1.5B": the values for which it rounds to that figure. */
@@ -113,6 +115,9 @@ SP_API struct sp_solutions *sp_solve_rounded(const struct sp_tables *tables, con
 /* The total that was asked for, as text, and whether it is a rounded one. */
 SP_API const char *sp_solutions_asked(const struct sp_solutions *solutions);
 SP_API bool sp_solutions_rounded(const struct sp_solutions *solutions);
+SP_API const char *sp_solutions_table(const struct sp_solutions *solutions);
+/* Whether the hyper-parameters give that total as they are. */
+SP_API bool sp_solutions_as_given(const struct sp_solutions *solutions);
 SP_API void sp_solutions_free(struct sp_solutions *solutions);
 SP_API size_t sp_solutions_count(const struct sp_solutions *solutions);
 SP_API struct sp_solution sp_solutions_get(const struct sp_solutions *solutions, size_t index);

@@ -97,12 +97,12 @@ struct sp_derive_options {
 };
 
 /* The closed forms of a table. `options` and `length` may be NULL. */
-SP_API char *sp_report_derive(const char *table, const struct sp_derivation *derivation,
-                              const struct sp_derive_options *options, size_t *length);
+SP_API char *sp_report_derive(const struct sp_derivation *derivation, const struct sp_derive_options *options,
+                              size_t *length);
 
 /* What would give the total. `options` and `length` may be NULL. */
-SP_API char *sp_report_solve(const char *table, const struct sp_solutions *solutions,
-                             const struct sp_report_options *options, size_t *length);
+SP_API char *sp_report_solve(const struct sp_solutions *solutions, const struct sp_report_options *options,
+                             size_t *length);
 
 struct sp_infer_options {
     struct sp_report_options report;

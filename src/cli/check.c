@@ -47,15 +47,24 @@ static int compare(const struct cli_args *args, const struct cli_subject *subjec
     return differs ? CLI_DIFFERS : CLI_OK;
 }
 
-static int no_configuration(const char *path)
+/* Without a configuration nothing can be said of a checkpoint, unless it is an adapter that is no whole. */
+static int no_configuration(const char *path, const struct sp_inventory *inventory)
 {
     struct sp_error error = {.status = SP_ERR_UNKNOWN};
-    char *visible = sp_report_visible(path);
-    snprintf(error.message, sizeof error.message, "%s: there is no config.json beside it", visible);
-    snprintf(error.hint, sizeof error.hint, "give --config FILE, or --table NAME with --set KEY=VALUE");
+    bool consistent;
+    char *visible = sp_report_visible(path), *adapter = sp_adapter_describe(inventory, &consistent);
+    if (!consistent) error.status = SP_ERR_FILE;
+    snprintf(error.message, sizeof error.message, "%s: %s%s", visible, adapter ? adapter : "",
+             !adapter     ? "there is no config.json beside it"
+             : consistent ? ", and there is no config.json of its base beside it"
+                          : "");
+    if (consistent)
+        snprintf(error.hint, sizeof error.hint, "give --config FILE%s, or --table NAME with --set KEY=VALUE",
+                 adapter ? ", that of the base" : "");
     cli_error(&error);
     sp_free(visible);
-    return CLI_UNKNOWN;
+    sp_free(adapter);
+    return (int)error.status;
 }
 
 /* Whether the command line says anything of the architecture. */
@@ -69,7 +78,7 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
     struct cli_subject subject;
     struct sp_expectations *expectations = NULL;
     char *beside = sp_config_beside(path);
-    if (!beside && !is_told(args)) return no_configuration(path);
+    if (!beside && !is_told(args)) return no_configuration(path, inventory);
     int status = cli_subject_open(&subject, args, beside);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = cli_load_expectations(args, &expectations);

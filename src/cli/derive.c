@@ -25,14 +25,13 @@ static int derive(const struct cli_args *args, const struct cli_subject *subject
     struct sp_error error = {0};
     size_t length;
     const char *name = args->operand_count ? args->operands[0] : subject->table_name;
-    if (!name) return cli_usage_error("'shapeproof tables' lists them", "derive: which table?");
     struct sp_derivation *derivation = sp_derive(subject->tables, name, subject->config,
                                                  cli_flag(args, "latex") ? SP_FORMULA_LATEX : SP_FORMULA_TEXT, &error);
     if (!derivation) {
         cli_error(&error);
         return (int)error.status;
     }
-    char *report = sp_report_derive(name, derivation, &how, &length);
+    char *report = sp_report_derive(derivation, &how, &length);
     cli_put_report(report, length);
     sp_derivation_free(derivation);
     return CLI_OK;

@@ -2,6 +2,7 @@
  * shapeproof inspect: what checkpoints hold. */
 #include "cli/cli.h"
 
+#include <limits.h>
 #include <string.h>
 
 static const struct cli_option options[] = {
@@ -82,11 +83,12 @@ static int inspect_one(const char *path, const struct sp_inspect_options *how)
 
 static int run(const struct cli_args *args)
 {
+    const uint64_t depth = cli_number(args, "depth", 0);
     const struct sp_inspect_options how = {
         .report = cli_report_options(args),
         .view = view_of(args),
         .sort = sort_named(cli_value(args, "sort", "file")),
-        .depth = (unsigned)cli_number(args, "depth", 0),
+        .depth = depth < UINT_MAX ? (unsigned)depth : UINT_MAX,
         .filter = cli_value(args, "filter", NULL),
     };
     int status = CLI_OK;

@@ -89,11 +89,20 @@ static bool is_choice(const char *choices, const char *value)
     }
 }
 
-/* Up to 9 digits: more than any count on a command line needs, and far from overflow. */
+/* 124439808 or 124,439,808, as reports have it. Up to 18 digits, so that nothing overflows. */
 static bool is_number(const char *value)
 {
-    const size_t digits = strspn(value, "0123456789");
-    return digits && digits <= 9 && !value[digits];
+    size_t digits = 0, group = 0;
+    bool grouped = false;
+    for (; *value; value++) {
+        if (*value == ',') {
+            if (grouped ? group != 3 : group < 1 || group > 3) return false;
+            grouped = true;
+            group = 0;
+        } else if (isdigit((unsigned char)*value)) digits++, group++;
+        else return false;
+    }
+    return digits && digits <= 18 && (!grouped || group == 3);
 }
 
 static bool is_valid(const struct cli_option *option, const char *value)
@@ -232,5 +241,9 @@ const char *cli_value(const struct cli_args *args, const char *name, const char 
 uint64_t cli_number(const struct cli_args *args, const char *name, uint64_t fallback)
 {
     const char *value = cli_value(args, name, NULL);
-    return value ? strtoull(value, NULL, 10) : fallback;
+    uint64_t number = 0;
+    if (!value) return fallback;
+    for (; *value; value++)
+        if (*value != ',') number = number * 10 + (uint64_t)(*value - '0');
+    return number;
 }

@@ -34,7 +34,6 @@ static int solve(const struct cli_args *args, const struct cli_subject *subject)
     struct sp_error error = {0};
     size_t length;
     const char *name = args->operand_count ? args->operands[0] : subject->table_name;
-    if (!name) return cli_usage_error("'shapeproof tables' lists them", "solve: which table?");
     if (!cli_value(args, "total", NULL) == !cli_value(args, "rounds-to", NULL))
         return cli_usage_error(NULL, "solve: either --total N or --rounds-to FIGURE is needed");
     struct sp_solutions *solutions = ask(args, subject, name, &error);
@@ -42,8 +41,8 @@ static int solve(const struct cli_args *args, const struct cli_subject *subject)
         cli_error(&error);
         return (int)error.status;
     }
-    const bool found = sp_solutions_count(solutions) > 0;
-    char *report = sp_report_solve(name, solutions, &how, &length);
+    const bool found = sp_solutions_count(solutions) > 0 || sp_solutions_as_given(solutions);
+    char *report = sp_report_solve(solutions, &how, &length);
     cli_put_report(report, length);
     sp_solutions_free(solutions);
     return found ? CLI_OK : CLI_DIFFERS;

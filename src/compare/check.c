@@ -16,11 +16,15 @@ static void (*const explainers[])(struct sp_check *) = {
     sp_explain_buffers,         /* stored and not trained */
     sp_explain_computed,        /* causal masks, rotary frequencies: with or without */
     sp_explain_state,           /* optimizer and trainer state */
+    sp_explain_adapter,         /* low-rank matrices for a base */
+    sp_explain_shards,          /* shards that are not there, or not as the index says */
+    sp_explain_stray,           /* another checkpoint beside the shards */
     sp_explain_placeholders,    /* empty: saved by one rank of several */
     sp_explain_slices,          /* equal parts of matrices */
     sp_explain_multi_token,     /* layers for multi-token prediction */
     sp_explain_copies,          /* most of the model twice */
     sp_explain_layout,          /* fused, split, packed */
+    sp_explain_ones,            /* (768, 1) for (768) */
     sp_explain_hyperparameters, /* one hyper-parameter set otherwise */
     sp_explain_vocabulary,      /* embeddings and heads that disagree */
     sp_explain_tokenizer,       /* tokens without a row */

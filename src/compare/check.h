@@ -100,6 +100,9 @@ void sp_explain_aliases(struct sp_check *check);
 void sp_explain_buffers(struct sp_check *check);
 void sp_explain_computed(struct sp_check *check);
 void sp_explain_state(struct sp_check *check);
+void sp_explain_shards(struct sp_check *check);
+void sp_explain_stray(struct sp_check *check);
+void sp_explain_adapter(struct sp_check *check);
 void sp_explain_placeholders(struct sp_check *check);
 void sp_explain_slices(struct sp_check *check);
 void sp_explain_multi_token(struct sp_check *check);
@@ -114,6 +117,7 @@ void sp_explain_layers(struct sp_check *check);
 void sp_explain_renamed(struct sp_check *check);
 void sp_explain_biases(struct sp_check *check);
 void sp_explain_transposed(struct sp_check *check);
+void sp_explain_ones(struct sp_check *check);
 void sp_explain_dtypes(struct sp_check *check);
 
 #endif

@@ -51,8 +51,7 @@ static inline bool sp_diff_is_renamed(const struct sp_diff *diff, size_t a)
 /* ---- diff_layout.c: shapes ---- */
 
 bool sp_diff_same_shape(const struct sp_tensor *a, const struct sp_tensor *b);
-/* Whether one has the dimensions in the order of Keras and the other in that of PyTorch: (in, out) and (out, in);
- * (height, width, in, out) and (out, in, height, width). */
+/* As sp_is_transposed. */
 bool sp_diff_is_transposed(const struct sp_tensor *a, const struct sp_tensor *b);
 /* A kernel on one side and a weight on the other: then that is the reason, and a square matrix is transposed too. */
 bool sp_diff_is_converted(const struct sp_diff *diff, size_t a);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compare/diff.h"
+#include "compare/layouts.h"
 
 static bool same_rank(const struct sp_tensor *a, const struct sp_tensor *b)
 {
@@ -15,17 +16,9 @@ bool sp_diff_same_shape(const struct sp_tensor *a, const struct sp_tensor *b)
     return same_rank(a, b) && (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
 }
 
-/* Keras ends with (in, out), PyTorch begins with (out, in); what is left keeps its order. */
-static bool is_kernel_of(const struct sp_tensor *kernel, const struct sp_tensor *weight)
-{
-    const uint32_t rank = kernel->rank;
-    if (kernel->shape[rank - 1] != weight->shape[0] || kernel->shape[rank - 2] != weight->shape[1]) return false;
-    return rank == 2 || memcmp(kernel->shape, weight->shape + 2, (rank - 2) * sizeof *kernel->shape) == 0;
-}
-
 bool sp_diff_is_transposed(const struct sp_tensor *a, const struct sp_tensor *b)
 {
-    return same_rank(a, b) && a->rank >= 2 && (is_kernel_of(a, b) || is_kernel_of(b, a));
+    return same_rank(a, b) && sp_is_transposed(a->shape, b->shape, a->rank);
 }
 
 static bool is_kernel(const char *leaf) { return strcmp(leaf, "kernel") == 0 || strcmp(leaf, "vars/0") == 0; }

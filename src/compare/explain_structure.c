@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compare/check.h"
+#include "compare/layouts.h"
 
 typedef bool look(const struct sp_check *check, const struct sp_finding *finding);
 
@@ -94,8 +95,7 @@ static bool is_transposed(const struct sp_check *check, const struct sp_finding 
     if (strcmp(finding->id, "shape") != 0) return false;
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
     const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
-    return tensor->rank == 2 && expected->rank == 2 && tensor->shape[0] == expected->shape[1] &&
-           tensor->shape[1] == expected->shape[0];
+    return tensor->rank == expected->rank && sp_is_transposed(tensor->shape, expected->shape, tensor->rank);
 }
 
 void sp_explain_transposed(struct sp_check *check)
@@ -106,4 +106,21 @@ void sp_explain_transposed(struct sp_check *check)
         if (check->findings[i].cause == cause)
             check->causes[cause].message = sp_arena_printf(&check->arena, "%s is stored transposed: %s",
                                                            check->findings[i].name, check->findings[i].message);
+}
+
+/* ---- dimensions of 1 ---- */
+
+static bool has_other_ones(const struct sp_check *check, const struct sp_finding *finding)
+{
+    if (strcmp(finding->id, "shape") != 0) return false;
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    return !(tensor->flags & SP_TENSOR_NO_SHAPE) &&
+           sp_differs_in_ones(tensor->shape, tensor->rank, expected->shape, expected->rank);
+}
+
+void sp_explain_ones(struct sp_check *check)
+{
+    const size_t cause = gather(check, "squeezed", has_other_ones, 1, "the same but for dimensions of 1");
+    if (cause != SP_NONE) check->causes[cause].severity = SP_SEVERITY_WARNING;
 }

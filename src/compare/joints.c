@@ -9,7 +9,7 @@
 
 #include "compare/patterns.h"
 
-enum { MAX_COLUMNS = 8, MAX_RANK = 8 };
+enum { MAX_COLUMNS = 8, MAX_RANK = 8, MAX_TRIES = 200000 };
 
 struct sp_joint_part {
     size_t nest, component, order;
@@ -375,6 +375,8 @@ static unsigned choose(const struct table *table, const struct sp_joint_whole *w
     if (named && fits(table, named, &whole->piece, transposed)) return named;
     if (bits(named) > 1) return 0;
     for (unsigned chosen = 1; chosen < 1u << table->count; chosen++) {
+        if (table->joints->tries == MAX_TRIES) return 0;
+        table->joints->tries++;
         if (!fits(table, chosen, &whole->piece, transposed)) continue;
         if (found) return 0;
         found = chosen;

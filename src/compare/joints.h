@@ -47,6 +47,7 @@ struct sp_joints {
     struct sp_joint_whole *wholes;
     size_t whole_count, whole_capacity;
     bool *taken; /* for each item */
+    size_t tries;
     struct sp_text scratch, key;
     struct sp_joint *items;
     size_t count, capacity;

@@ -30,13 +30,18 @@ static size_t atom(struct sp_algebra *algebra, const char *text, bool is_conditi
     }
     const char *kept = sp_arena_string(&algebra->arena, text);
     SP_GROW(algebra->atoms, algebra->atom_count, algebra->atom_capacity);
-    algebra->atoms[algebra->atom_count] = (struct sp_atom){kept, is_condition};
+    algebra->atoms[algebra->atom_count] = (struct sp_atom){.text = kept, .is_condition = is_condition};
     sp_map_add(&algebra->names, kept, algebra->atom_count);
     return algebra->atom_count++;
 }
 
 size_t sp_atom_symbol(struct sp_algebra *algebra, const char *text) { return atom(algebra, text, false); }
 size_t sp_atom_condition(struct sp_algebra *algebra, const char *text) { return atom(algebra, text, true); }
+
+void sp_atom_typeset(struct sp_algebra *algebra, size_t which, const char *latex)
+{
+    algebra->atoms[which].latex = sp_arena_string(&algebra->arena, latex);
+}
 
 bool sp_atom_rename(struct sp_algebra *algebra, size_t which, const char *text)
 {

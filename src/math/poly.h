@@ -25,6 +25,7 @@ enum { SP_MAX_TERMS = 20000, SP_MAX_EXPONENT = 1000 };
 
 struct sp_atom {
     const char *text;
+    const char *latex; /* what stands for it in LaTeX, or NULL: it is made from the text */
     bool is_condition;
 };
 
@@ -56,6 +57,8 @@ void sp_algebra_free(struct sp_algebra *algebra);
 /* The atom of that text, made when it is new. */
 size_t sp_atom_symbol(struct sp_algebra *algebra, const char *text);
 size_t sp_atom_condition(struct sp_algebra *algebra, const char *text);
+/* Writes the atom so in LaTeX. Copied. */
+void sp_atom_typeset(struct sp_algebra *algebra, size_t atom, const char *latex);
 /* Writes the atom as `text` from now on; both texts stand for it. False when another atom has that text. */
 bool sp_atom_rename(struct sp_algebra *algebra, size_t atom, const char *text);
 

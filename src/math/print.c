@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The text of a polynomial. How the sums and products of its factored form are nested is decided in form.c. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,21 @@ static bool is_compound(const char *name)
     return false;
 }
 
+/* D_v has an index: D_{v}. */
+static bool has_index(const char *name)
+{
+    return isalpha((unsigned char)name[0]) && name[1] == '_' && name[2] && !strchr(name + 2, '_');
+}
+
 static void put_latex_name(struct sp_text *text, const char *name)
 {
+    if (has_index(name)) {
+        sp_text_printf(text, "%c_{", *name);
+        if (name[3]) put_latex_name(text, name + 2);
+        else sp_text_puts(text, name + 2);
+        sp_text_puts(text, "}");
+        return;
+    }
     sp_text_puts(text, "\\mathrm{");
     for (; *name; name++) {
         if (strchr("_%#&${} ", *name)) sp_text_printf(text, "\\%c", *name);
@@ -53,10 +67,11 @@ static void put_power(const struct printer *printer, int exponent)
 
 static void put_atom(const struct printer *printer, size_t which, int exponent)
 {
-    const char *name = printer->algebra->atoms[which].text;
-    const bool compound = is_compound(name);
+    const char *name = printer->algebra->atoms[which].text, *latex = printer->algebra->atoms[which].latex;
+    const bool typeset = printer->latex && latex, compound = !typeset && is_compound(name);
     if (compound) put(printer, "(", "\\left(");
-    if (printer->latex && strlen(name) > 1) put_latex_name(printer->text, name);
+    if (typeset) sp_text_puts(printer->text, latex);
+    else if (printer->latex && strlen(name) > 1) put_latex_name(printer->text, name);
     else sp_text_puts(printer->text, name);
     if (compound) put(printer, ")", "\\right)");
     put_power(printer, exponent);

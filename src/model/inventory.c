@@ -25,6 +25,7 @@ void sp_inventory_close(struct sp_inventory *inventory)
     free(inventory->tensors);
     free(inventory->metadata);
     free(inventory->warnings);
+    free(inventory->promises);
     sp_map_free(&inventory->names);
     sp_map_free(&inventory->metadata_keys);
     sp_arena_free(&inventory->arena);
@@ -76,6 +77,17 @@ void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...)
     SP_GROW(inventory->warnings, inventory->warning_count, inventory->warning_capacity);
     inventory->warnings[inventory->warning_count++] = sp_arena_vprintf(&inventory->arena, format, args);
     va_end(args);
+}
+
+void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, const char *shard, bool unreadable)
+{
+    SP_GROW(inventory->promises, inventory->promise_count, inventory->promise_capacity);
+    struct sp_promise *promise = &inventory->promises[inventory->promise_count];
+    const char *last = inventory->promise_count ? promise[-1].shard : "";
+    promise->tensor = tensor ? sp_arena_string(&inventory->arena, tensor) : NULL;
+    promise->shard = strcmp(last, shard) == 0 ? last : sp_arena_string(&inventory->arena, shard);
+    promise->unreadable = unreadable;
+    inventory->promise_count++;
 }
 
 bool sp_tensor_measure(struct sp_tensor *tensor)

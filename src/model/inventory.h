@@ -10,6 +10,13 @@
 #include "base/map.h"
 #include "shapeproof/inventory.h"
 
+/* What an index or the name of a shard promises, and no file holds. */
+struct sp_promise {
+    const char *tensor; /* or NULL: not even its name is known */
+    const char *shard;
+    bool unreadable; /* the shard is not there, or cannot be opened */
+};
+
 struct sp_inventory {
     struct sp_arena arena; /* names, shapes, metadata: everything that the inventory hands out */
     const char *path;
@@ -23,6 +30,9 @@ struct sp_inventory {
     struct sp_map metadata_keys;
     const char **warnings;
     size_t warning_count, warning_capacity;
+    struct sp_promise *promises;
+    size_t promise_count, promise_capacity;
+    const char *stray;   /* a file beside the shards that could be taken for the checkpoint, or NULL */
     struct sp_map names; /* built by sp_inventory_finish */
     struct sp_totals totals;
 };
@@ -40,6 +50,9 @@ struct sp_tensor *sp_inventory_add(struct sp_inventory *inventory, struct sp_err
 void sp_inventory_add_metadata(struct sp_inventory *inventory, const char *key, const char *value);
 /* Past SP_MAX_WARNINGS one last warning says that there are more. */
 void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Copies the names; `tensor` may be NULL. */
+void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, const char *shard, bool unreadable);
 
 /* Sets parameters and bytes from shape and dtype; false, and nothing set, when a product overflows 64 bits or the
  * bits do not fill whole bytes. Readers call it before comparing with the bytes that the file holds. */

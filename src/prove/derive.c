@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "lang/eval.h"
+#include "config/choose.h"
 #include "prove/atoms.h"
+#include "prove/cases.h"
 #include "prove/settle.h"
 #include "prove/words.h"
 #include "shapeproof/prove.h"
@@ -17,12 +18,15 @@ struct sp_derivation {
     size_t formula_count, formula_capacity;
     struct sp_symbol *symbols;
     size_t symbol_count;
+    const char **assumed;
+    size_t assumed_count, assumed_capacity;
 };
 
 static const char *formula_text(struct sp_count *count, const struct sp_poly *poly, bool factored,
                                 enum sp_notation notation)
 {
     struct sp_text text = {0};
+    if (notation == SP_NOTATION_LATEX) sp_words_typeset(&count->symbolic, poly);
     if (factored) sp_poly_put_factored(&text, &count->symbolic.algebra, poly, notation);
     else sp_poly_put_expanded(&text, &count->symbolic.algebra, poly, notation);
     const char *kept = sp_arena_copy(&count->symbolic.algebra.arena, text.data, text.length);
@@ -63,126 +67,73 @@ static void see(struct forms *forms, const struct sp_poly *poly)
         if (sp_poly_uses(poly, atom)) forms->seen[atom] = MARK_USED;
 }
 
-/* An object that is given has one of each thing that it counts, although there are none without it. */
-static void add_members(struct sp_count *count, struct sp_values *values, size_t absent)
-{
-    const struct sp_symbol_info *object = sp_symbol_of(count, absent);
-    for (size_t i = 0; object && object->unset_key && i < count->symbolic.symbol_count; i++) {
-        const struct sp_symbol_info *member = &count->symbolic.symbols[i];
-        if (!member->fallback || !sp_poly_is_zero(member->fallback) || member->unset_key) continue;
-        if (count->symbolic.algebra.atoms[member->atom].is_condition) continue;
-        if (sp_path_within(member->key, object->unset_key) && !strchr(member->key + strlen(object->unset_key) + 1, '.'))
-            sp_values_add(values, member->atom, sp_poly_int(&count->symbolic.algebra, 1));
-    }
-}
-
-/* Whether a condition holds when all hyper-parameters have their defaults and `apart` is as it is given. One that the
- * defaults leave open counts as false. */
-static bool holds_usually(struct sp_count *count, size_t condition, size_t apart, bool truth)
-{
-    struct sp_algebra *algebra = &count->symbolic.algebra;
-    struct sp_values values = {.assume = true};
-    struct sp_rational value;
-    if (condition == apart) return truth;
-    if (apart != SIZE_MAX) sp_values_add(&values, apart, sp_poly_int(algebra, truth));
-    if (apart != SIZE_MAX && !truth) add_members(count, &values, apart);
-    sp_values_add_defaults(count, &values, false);
-    sp_values_add_fractions(count, &values);
-    const struct sp_poly *reduced = sp_reduce(count, sp_poly_atom(algebra, condition), &values);
-    sp_values_free(&values);
-    return reduced && sp_poly_is_constant(reduced, &value) && value.num != 0;
-}
-
-/* The conditions that hyper-parameters are, and those that are computed in `poly` (or NULL), as they usually are. */
-static struct sp_values usual_case(struct sp_count *count, const struct sp_poly *poly, size_t apart, bool truth)
-{
-    struct sp_algebra *algebra = &count->symbolic.algebra;
-    struct sp_values values = {.assume = true};
-    const size_t atoms = algebra->atom_count;
-    for (size_t atom = 0; atom < atoms; atom++) {
-        const bool is_free = sp_symbol_of(count, atom) != NULL;
-        if (!algebra->atoms[atom].is_condition || (!is_free && (!poly || !sp_poly_uses(poly, atom)))) continue;
-        sp_values_add(&values, atom, sp_poly_int(algebra, holds_usually(count, atom, apart, truth)));
-    }
-    return values;
-}
-
-static const struct sp_poly *in_case(struct sp_count *count, const struct sp_poly *poly, size_t apart, bool truth)
-{
-    struct sp_values values = usual_case(count, poly, apart, truth);
-    const struct sp_poly *reduced = sp_reduce(count, poly, &values);
-    sp_values_free(&values);
-    return reduced;
-}
-
-/* The formula of a group for all cases, as far as sizes and loops decide them. */
-static const struct sp_poly *all_cases(struct sp_count *count, const struct sp_poly *poly)
-{
-    const struct sp_values none = {.assume = true};
-    return sp_reduce(count, poly, &none);
-}
-
 static void add_form(struct forms *forms, const char *group, const char *when, const struct sp_poly *poly)
 {
     see(forms, poly);
     add_formula(forms->derivation, group, when, poly, forms->notation);
 }
 
-/* Whether the total depends on a condition, as it is usually: on one that is computed only where no other is needed for
- * that. */
-static bool may_change(const struct forms *forms, const struct sp_poly *open, size_t atom)
+static const char *say(struct forms *forms, size_t condition, bool holds)
 {
-    struct sp_count *count = &forms->derivation->count;
-    struct sp_symbolic *symbolic = &count->symbolic;
-    if (!symbolic->algebra.atoms[atom].is_condition || sp_atom_info(symbolic, atom)->depends) return false;
-    return sp_symbol_of(count, atom) ? sp_poly_involves(symbolic, forms->total, atom) : sp_poly_uses(open, atom);
+    struct sp_symbolic *symbolic = &forms->derivation->count.symbolic;
+    see(forms, sp_poly_atom(&symbolic->algebra, condition));
+    return sp_condition_words(symbolic, condition, holds);
 }
 
-/* The total as its own conditions are usually, with those that it computes left open. */
-static const struct sp_poly *open_case(const struct forms *forms, size_t apart, bool truth)
+/* Where a condition says that a size is 0, it is. */
+static const struct sp_poly *without_zero(struct sp_count *count, const struct sp_poly *gain, size_t condition)
 {
-    struct sp_count *count = &forms->derivation->count;
-    struct sp_values values = usual_case(count, NULL, apart, truth);
-    if (apart != SIZE_MAX) sp_values_add(&values, apart, sp_poly_int(&count->symbolic.algebra, truth));
-    const struct sp_poly *open = sp_reduce(count, forms->total, &values);
-    sp_values_free(&values);
-    return open;
+    struct sp_symbolic *symbolic = &count->symbolic;
+    const size_t zero = sp_positive_atom(symbolic, condition);
+    return zero == SIZE_MAX ? gain : sp_sym_put(symbolic, gain, zero, sp_poly_int(&symbolic->algebra, 0));
 }
 
-/* The condition, and those that only matter with it: "task is given and layers <= 1". */
-static const char *change_words(const struct forms *forms, const struct sp_poly *open, size_t atom, bool truth)
+/* "relative and reach < 1" */
+static const char *change_words(struct forms *forms, const struct sp_change *change, const struct sp_conditions *others)
 {
     struct sp_count *count = &forms->derivation->count;
-    struct sp_symbolic *symbolic = &count->symbolic;
-    const struct sp_poly *changed = open_case(forms, atom, truth);
-    const char *words = sp_condition_words(symbolic, atom, truth);
-    const size_t atoms = symbolic->algebra.atom_count;
-    for (size_t other = 0; changed && other < atoms; other++) {
-        if (!symbolic->algebra.atoms[other].is_condition || other == atom) continue;
-        if (!sp_poly_uses(changed, other) || sp_poly_uses(open, other)) continue;
-        const bool holds = holds_usually(count, other, atom, truth);
-        words =
-            sp_arena_printf(&symbolic->algebra.arena, "%s and %s", words, sp_condition_words(symbolic, other, holds));
-    }
+    const char *words = say(forms, change->condition, change->holds);
+    for (size_t i = 0; i < others->count; i++)
+        words = sp_arena_printf(&count->symbolic.algebra.arena, "%s and %s", words,
+                                say(forms, others->items[i], sp_case_holds(count, others->items[i], change)));
     return words;
 }
 
-/* What the total gains when one condition is the other way round. */
-static void add_changes(struct forms *forms, const struct sp_poly *usual)
+static void add_changes(struct forms *forms)
 {
     struct sp_count *count = &forms->derivation->count;
-    struct sp_symbolic *symbolic = &count->symbolic;
-    const struct sp_poly *open = open_case(forms, SIZE_MAX, false);
-    const size_t atoms = symbolic->algebra.atom_count;
-    for (size_t atom = 0; open && atom < atoms; atom++) {
-        if (!may_change(forms, open, atom)) continue;
-        const bool truth = !holds_usually(count, atom, SIZE_MAX, false);
-        const struct sp_poly *other = in_case(count, forms->total, atom, truth);
-        const struct sp_poly *change = other ? sp_poly_sub(&symbolic->algebra, other, usual) : NULL;
-        if (!change || symbolic->algebra.failed || sp_poly_is_zero(change)) continue;
-        add_form(forms, "total", change_words(forms, open, atom, truth), change);
-        forms->seen[atom] = MARK_USED;
+    struct sp_changes changes = sp_case_changes(count, forms->total);
+    for (size_t i = 0; i < changes.count; i++) {
+        const struct sp_change *change = &changes.items[i];
+        struct sp_conditions others = sp_case_deciding(count, forms->total, &changes, i);
+        const struct sp_poly *gain = change->gain;
+        for (size_t k = 0; gain && k < others.count; k++)
+            if (!sp_case_holds(count, others.items[k], change)) gain = without_zero(count, gain, others.items[k]);
+        if (gain && !sp_poly_is_zero(gain)) add_form(forms, "total", change_words(forms, change, &others), gain);
+        free(others.items);
     }
+    free(changes.items);
+}
+
+static void assume(struct sp_derivation *derivation, const char *words)
+{
+    SP_GROW(derivation->assumed, derivation->assumed_count, derivation->assumed_capacity);
+    derivation->assumed[derivation->assumed_count++] = words;
+}
+
+/* Conditions that change nothing alone are taken for granted, but for those that were spoken of. */
+static void add_assumptions(struct forms *forms)
+{
+    struct sp_derivation *derivation = forms->derivation;
+    const struct sp_symbolic *symbolic = &derivation->count.symbolic;
+    struct sp_conditions open = sp_case_open(&derivation->count, forms->total);
+    for (size_t i = 0; i < symbolic->assumed_count; i++) assume(derivation, symbolic->assumed[i]);
+    for (size_t i = 0; i < open.count; i++) {
+        const size_t condition = open.items[i];
+        if (condition < forms->seen_count && forms->seen[condition]) continue;
+        assume(derivation, say(forms, condition, sp_case_holds(&derivation->count, condition, NULL)));
+    }
+    free(open.items);
 }
 
 static const char *default_words(struct sp_count *count, const struct sp_symbol_info *info)
@@ -191,7 +142,9 @@ static const char *default_words(struct sp_count *count, const struct sp_symbol_
     if (!info->fallback) return "";
     if (count->symbolic.algebra.atoms[info->atom].is_condition && sp_poly_is_constant(info->fallback, &value))
         return value.num ? "true" : "false";
-    const struct sp_poly *usual = in_case(count, info->fallback, SIZE_MAX, false);
+    if (sp_poly_is_constant(info->fallback, &value) && value.den != 1)
+        return sp_arena_printf(&count->symbolic.algebra.arena, "%.12g", (double)value.num / (double)value.den);
+    const struct sp_poly *usual = sp_case_usual(count, info->fallback, NULL);
     return sp_formula_words(&count->symbolic, sp_sym_text(&count->symbolic, usual ? usual : info->fallback));
 }
 
@@ -243,8 +196,8 @@ static bool derive_groups(struct forms *forms)
 {
     struct sp_count *count = &forms->derivation->count;
     for (size_t i = 0; i < count->group_count; i++) {
-        const struct sp_poly *poly = all_cases(count, count->groups[i].parameters);
-        poly = poly ? in_case(count, poly, SIZE_MAX, false) : NULL;
+        const struct sp_poly *poly = sp_case_general(count, count->groups[i].parameters);
+        poly = poly ? sp_case_usual(count, poly, NULL) : NULL;
         if (!poly) return false;
         if (!sp_poly_is_zero(poly)) add_form(forms, count->groups[i].name, "", poly);
     }
@@ -255,12 +208,13 @@ static bool derive(struct sp_derivation *derivation, enum sp_notation notation)
 {
     struct sp_count *count = &derivation->count;
     struct forms forms = {.derivation = derivation, .notation = notation};
-    forms.total = all_cases(count, count->total);
-    const struct sp_poly *usual = forms.total ? in_case(count, forms.total, SIZE_MAX, false) : NULL;
+    forms.total = sp_case_general(count, count->total);
+    const struct sp_poly *usual = forms.total ? sp_case_usual(count, forms.total, NULL) : NULL;
     const bool good = usual && derive_groups(&forms);
     if (good) {
         add_form(&forms, "total", "", usual);
-        add_changes(&forms, usual);
+        add_changes(&forms);
+        add_assumptions(&forms);
         list_symbols(derivation, forms.seen);
     }
     free(forms.seen);
@@ -270,15 +224,12 @@ static bool derive(struct sp_derivation *derivation, enum sp_notation notation)
 struct sp_derivation *sp_derive(const struct sp_tables *tables, const char *table, const struct sp_config *config,
                                 enum sp_notation_of_formula notation, struct sp_error *error)
 {
-    const struct sp_unit *unit = sp_tables_unit(tables, table);
-    if (!unit || !unit->is_table) {
-        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", table);
-        return NULL;
-    }
+    const struct sp_hyper *hyper = config ? sp_config_hyper(config) : NULL;
+    const struct sp_unit *unit = sp_choose_table(tables, table, hyper, error);
+    if (!unit) return NULL;
     struct sp_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
     *derivation = (struct sp_derivation){0};
-    const bool counted =
-        sp_count_table(&derivation->count, tables, unit, config ? sp_config_hyper(config) : NULL, false);
+    const bool counted = sp_count_table(&derivation->count, tables, unit, hyper, false);
     if (counted && derive(derivation, notation == SP_FORMULA_LATEX ? SP_NOTATION_LATEX : SP_NOTATION_TEXT) &&
         !derivation->count.symbolic.algebra.failed)
         return derivation;
@@ -383,22 +334,21 @@ void sp_derivation_free(struct sp_derivation *derivation)
     if (!derivation) return;
     free(derivation->formulas);
     free(derivation->symbols);
+    free(derivation->assumed);
     sp_count_free(&derivation->count);
     free(derivation);
 }
 
+const char *sp_derivation_table(const struct sp_derivation *derivation) { return derivation->count.table->name; }
 size_t sp_derivation_formula_count(const struct sp_derivation *derivation) { return derivation->formula_count; }
 struct sp_formula sp_derivation_formula(const struct sp_derivation *derivation, size_t index)
 {
     return derivation->formulas[index];
 }
-size_t sp_derivation_assumption_count(const struct sp_derivation *derivation)
-{
-    return derivation->count.symbolic.assumed_count;
-}
+size_t sp_derivation_assumption_count(const struct sp_derivation *derivation) { return derivation->assumed_count; }
 const char *sp_derivation_assumption(const struct sp_derivation *derivation, size_t index)
 {
-    return derivation->count.symbolic.assumed[index];
+    return derivation->assumed[index];
 }
 size_t sp_derivation_symbol_count(const struct sp_derivation *derivation) { return derivation->symbol_count; }
 struct sp_symbol sp_derivation_symbol(const struct sp_derivation *derivation, size_t index)

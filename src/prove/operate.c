@@ -59,6 +59,8 @@ bool sp_sym_literal(struct sp_sym sym, struct sp_value *value)
 
 static bool not_set(struct sp_symbolic *symbolic, struct sp_span span, struct sp_value value)
 {
+    const bool heard = symbolic->messages != &symbolic->unheard, named = value.string && *value.string;
+    if (heard && named && !symbolic->missing && value.type == SP_ABSENT) symbolic->missing = value.string;
     return sp_sym_fail(symbolic, span, "the hyper-parameter '%s' is %s", value.string ? value.string : "",
                        value.type == SP_NULL ? "null" : "not set");
 }

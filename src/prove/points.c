@@ -83,11 +83,8 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Sizes that divide each other often, as real ones do. */
-static int64_t random_size(uint64_t *state)
-{
-    static const int64_t sizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-    return sizes[next_random(state) % (sizeof sizes / sizeof *sizes)];
-}
+static const int64_t sizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static bool is_given(const struct sp_trial *trial, size_t atom)
 {
@@ -108,6 +105,13 @@ static bool meets(struct sp_trial *trial, const struct sp_values *values, size_t
     return truth && sp_poly_is_constant(truth, &found) && sp_rational_compare(wanted, found) == 0;
 }
 
+static bool meets_all(struct sp_trial *trial, const struct sp_values *values)
+{
+    for (size_t i = 0; i < trial->when.count; i++)
+        if (!meets(trial, values, i)) return false;
+    return true;
+}
+
 /* A value for every symbol: what `when` says, or a random one. False when that does not meet `when`. */
 static bool set_point(struct sp_trial *trial, struct sp_values *values, uint64_t *state)
 {
@@ -115,16 +119,14 @@ static bool set_point(struct sp_trial *trial, struct sp_values *values, uint64_t
     for (size_t i = 0; i < symbolic->symbol_count; i++) {
         const size_t atom = symbolic->symbols[i].atom;
         const bool condition = symbolic->algebra.atoms[atom].is_condition;
-        const int64_t value = condition ? (int64_t)(next_random(state) & 1) : random_size(state);
+        const int64_t value = condition ? (int64_t)(next_random(state) & 1) : sizes[next_random(state) % SIZES];
         if (!is_given(trial, atom) && !strpbrk(symbolic->symbols[i].key, "([ "))
             sp_values_add(values, atom, sp_poly_int(&trial->count->symbolic.algebra, value));
     }
     for (size_t i = 0; i < trial->when.count; i++)
         if (sp_symbol_of(trial->count, trial->when.atoms[i]))
             sp_values_add(values, trial->when.atoms[i], trial->when.values[i]);
-    for (size_t i = 0; i < trial->when.count; i++)
-        if (!meets(trial, values, i)) return false;
-    return true;
+    return meets_all(trial, values);
 }
 
 static const char *describe_point(struct sp_trial *trial, const struct sp_values *values, struct sp_rational left,
@@ -142,6 +144,36 @@ static const char *describe_point(struct sp_trial *trial, const struct sp_values
     return words;
 }
 
+static bool differs_at(struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
+                       struct sp_rational *right)
+{
+    return meets_all(trial, values) && sp_trial_sides_at(trial, values, left, right) &&
+           sp_rational_compare(*left, *right) != 0;
+}
+
+/* Makes a counter-example smaller, one hyper-parameter after the other. */
+static void shrink(struct sp_trial *trial, struct sp_values *values, struct sp_rational *left,
+                   struct sp_rational *right)
+{
+    struct sp_algebra *algebra = &trial->count->symbolic.algebra;
+    for (size_t i = 0; i < values->count; i++) {
+        const struct sp_poly *found = values->values[i];
+        struct sp_rational size;
+        if (is_given(trial, values->atoms[i]) || algebra->atoms[values->atoms[i]].is_condition) continue;
+        if (!sp_poly_is_constant(found, &size)) continue;
+        for (size_t k = 0; k < SIZES && sizes[k] < size.num; k++) {
+            struct sp_rational one, other;
+            values->values[i] = sp_poly_int(algebra, sizes[k]);
+            if (differs_at(trial, values, &one, &other)) {
+                *left = one;
+                *right = other;
+                break;
+            }
+            values->values[i] = found;
+        }
+    }
+}
+
 /* 1 when the sides agree at a random point, 0 when they differ, -1 when the point cannot be evaluated. */
 static int try_point(struct sp_trial *trial, uint64_t *state, const char **example)
 {
@@ -150,7 +182,10 @@ static int try_point(struct sp_trial *trial, uint64_t *state, const char **examp
     int result = -1;
     if (set_point(trial, &values, state) && sp_trial_sides_at(trial, &values, &left, &right))
         result = sp_rational_compare(left, right) == 0;
-    if (result == 0) *example = describe_point(trial, &values, left, right);
+    if (result == 0) {
+        shrink(trial, &values, &left, &right);
+        *example = describe_point(trial, &values, left, right);
+    }
     sp_values_free(&values);
     return result;
 }

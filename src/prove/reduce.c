@@ -267,8 +267,7 @@ static int exponent_in(const struct sp_term *term, size_t atom)
     return 0;
 }
 
-/* The x of a condition 0 < x, where x is an atom that is never below 0. */
-static size_t positive_atom(struct sp_symbolic *symbolic, size_t condition)
+size_t sp_positive_atom(struct sp_symbolic *symbolic, size_t condition)
 {
     const struct sp_origin *origin = sp_atom_info(symbolic, condition)->origin;
     if (!origin || origin->operation.kind != SP_DO_BINARY || origin->operation.op != SP_OP_LT) return SIZE_MAX;
@@ -290,7 +289,7 @@ static const struct sp_poly *tidy(struct sp_symbolic *symbolic, const struct sp_
         for (size_t k = 0; k < term->count; k++) {
             const struct sp_factor factor = term->factors[k];
             const bool condition = algebra->atoms[factor.atom].is_condition;
-            const size_t atom = condition ? positive_atom(symbolic, factor.atom) : SIZE_MAX;
+            const size_t atom = condition ? sp_positive_atom(symbolic, factor.atom) : SIZE_MAX;
             if (atom != SIZE_MAX && exponent_in(term, atom) > 0) continue;
             const struct sp_poly *base = sp_poly_atom(algebra, factor.atom);
             product = sp_poly_mul(algebra, product, condition ? base : sp_poly_power(algebra, base, factor.exponent));

@@ -33,6 +33,8 @@ const struct sp_symbol_info *sp_symbol_of(const struct sp_count *count, size_t a
 /* True when the polynomial has only hyper-parameters in it, nothing computed. */
 bool sp_is_transparent(const struct sp_count *count, const struct sp_poly *poly);
 
+/* The x of a condition 0 < x, where x is an atom that is never below 0. SIZE_MAX for any other. */
+size_t sp_positive_atom(struct sp_symbolic *symbolic, size_t condition);
 /* One value for one atom, and nothing assumed; NULL as above. */
 const struct sp_poly *sp_sym_put(struct sp_symbolic *symbolic, const struct sp_poly *poly, size_t atom,
                                  const struct sp_poly *value);

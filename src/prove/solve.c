@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "config/choose.h"
 #include "prove/atoms.h"
 #include "prove/printed.h"
 #include "prove/reduce.h"
@@ -18,8 +19,8 @@ enum { MAX_RANGES = 16, MAX_CONDITIONS = 8 };
 
 struct sp_solutions {
     struct sp_arena arena;
-    const char *asked;
-    bool rounded;
+    const char *table, *asked;
+    bool rounded, as_given;
     struct sp_solution *items;
     size_t count, capacity;
     const char **skipped;
@@ -153,6 +154,11 @@ static bool is_known(const struct sp_solutions *solutions, const char *key, stru
     return false;
 }
 
+static bool is_now(const struct unknown *unknown, struct sp_range range)
+{
+    return *unknown->now && range.first == range.last && strtoll(unknown->now, NULL, 10) == range.first;
+}
+
 /* Solves in one case of the conditions; false when that is not possible. */
 static bool solve_case(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
                        const struct sp_poly *poly, const struct sp_poly *whole)
@@ -169,7 +175,7 @@ static bool solve_case(struct sp_solutions *solutions, const struct unknown *unk
         const bool first = holds_at(unknown, whole, wanted, ranges[i].first);
         const bool last = ranges[i].last == INT64_MAX ? first : holds_at(unknown, whole, wanted, ranges[i].last);
         good = good && first == last; /* else a condition changes within the range */
-        if (first && last && !is_known(solutions, unknown->key, ranges[i]))
+        if (first && last && !is_known(solutions, unknown->key, ranges[i]) && !is_now(unknown, ranges[i]))
             add_solution(solutions, &shown, unknown->now, ranges[i]);
     }
     return complete && good;
@@ -279,23 +285,34 @@ static bool check_group(const struct question *question, struct sp_error *error)
     return known || sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the table has no group [%s]", question->group);
 }
 
+/* Counts with what the configuration gives and with `open`; the hyper-parameter that was needed and lacking, or NULL.
+ */
+static const char *lacking(const struct question *question, const char *open, struct sp_arena *arena)
+{
+    struct sp_count count;
+    const bool good =
+        sp_count_settled(&count, question->tables, question->table, sp_config_hyper(question->config), open, true);
+    const char *key = good || !count.symbolic.missing ? NULL : sp_arena_string(arena, count.symbolic.missing);
+    sp_count_free(&count);
+    return key;
+}
+
 /* The one hyper-parameter that the table needs and the configuration lacks: it can be solved for as well. NULL when
  * none is missing, or more than one. */
 static const char *missing_key(const struct question *question, struct sp_arena *arena)
 {
-    struct sp_count count;
-    const char *missing = NULL;
-    size_t found = 0;
-    if (sp_count_table(&count, question->tables, question->table, sp_config_hyper(question->config), true))
-        for (size_t i = 0; i < count.symbolic.symbol_count; i++) {
-            const struct sp_symbol_info *symbol = &count.symbolic.symbols[i];
-            if (symbol->fallback || symbol->is_computed) continue;
-            if (!sp_poly_involves(&count.symbolic, count.total, symbol->atom)) continue;
-            missing = sp_arena_string(arena, symbol->key);
-            found++;
-        }
-    sp_count_free(&count);
-    return found == 1 ? missing : NULL;
+    const char *key = lacking(question, NULL, arena);
+    return key && !lacking(question, key, arena) ? key : NULL;
+}
+
+static bool is_wanted(const struct question *question, const struct sp_prediction *prediction)
+{
+    uint64_t total = question->group ? 0 : sp_prediction_totals(prediction).unique_parameters;
+    for (size_t i = 0; question->group && i < sp_prediction_group_count(prediction); i++) {
+        const struct sp_group group = sp_prediction_group(prediction, i);
+        if (strcmp(group.name, question->group) == 0) total = group.parameters;
+    }
+    return total >= (uint64_t)question->wanted.least && total <= (uint64_t)question->wanted.most;
 }
 
 static bool predict_and_solve(struct sp_solutions *solutions, const struct question *question, struct sp_error *error)
@@ -307,7 +324,10 @@ static bool predict_and_solve(struct sp_solutions *solutions, const struct quest
         return true;
     }
     struct sp_prediction *prediction = sp_predict(question->tables, question->table->name, question->config, error);
-    if (prediction) solve_all(solutions, question, prediction);
+    if (prediction) {
+        solutions->as_given = is_wanted(question, prediction);
+        solve_all(solutions, question, prediction);
+    }
     sp_prediction_free(prediction);
     return prediction != NULL;
 }
@@ -316,13 +336,10 @@ static struct sp_solutions *solutions_of(const struct sp_tables *tables, const c
                                          const struct sp_config *config, const char *group, const char *asked,
                                          struct sp_printed wanted, struct sp_error *error)
 {
-    const struct sp_unit *unit = sp_tables_unit(tables, table);
-    if (!unit || !unit->is_table) {
-        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", table);
-        return NULL;
-    }
+    const struct sp_unit *unit = sp_choose_table(tables, table, sp_config_hyper(config), error);
+    if (!unit) return NULL;
     struct sp_solutions *solutions = sp_realloc(NULL, 1, sizeof *solutions);
-    *solutions = (struct sp_solutions){.rounded = wanted.least != wanted.most};
+    *solutions = (struct sp_solutions){.table = unit->name, .rounded = wanted.least != wanted.most};
     solutions->asked = sp_arena_string(&solutions->arena, asked);
     const struct question question = {tables, unit, config, group, wanted};
     if (predict_and_solve(solutions, &question, error)) return solutions;
@@ -353,6 +370,8 @@ struct sp_solutions *sp_solve_rounded(const struct sp_tables *tables, const char
 }
 
 const char *sp_solutions_asked(const struct sp_solutions *solutions) { return solutions->asked; }
+const char *sp_solutions_table(const struct sp_solutions *solutions) { return solutions->table; }
+bool sp_solutions_as_given(const struct sp_solutions *solutions) { return solutions->as_given; }
 bool sp_solutions_rounded(const struct sp_solutions *solutions) { return solutions->rounded; }
 
 void sp_solutions_free(struct sp_solutions *solutions)

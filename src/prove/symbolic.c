@@ -211,8 +211,8 @@ static bool bare_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
 
 /* ---- defaults ---- */
 
-static bool chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                  const char *name, struct sp_sym *out);
+static bool first_set(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                      const char *name, struct sp_sym *out);
 
 static bool is_numeric(struct sp_sym sym)
 {
@@ -244,7 +244,7 @@ static bool put_default(struct sp_symbolic *symbolic, const struct sp_sym_env *e
 {
     struct sp_sym either[2];
     *out = sym;
-    if (!sp_sym_is_set(sym)) return chain(symbolic, env, rest, name, out);
+    if (!sp_sym_is_set(sym)) return first_set(symbolic, env, rest, name, out);
     if (sym.kind != SP_SYM_EITHER) return true;
     if (!put_default(symbolic, env, rest, NULL, sym.either[0], &either[0]) ||
         !put_default(symbolic, env, rest, NULL, sym.either[1], &either[1]))
@@ -283,7 +283,7 @@ static bool rest_of_chain(struct sp_symbolic *symbolic, const struct sp_sym_env 
                           struct sp_sym *out)
 {
     while (rest->kind == SP_EXPR_DEFAULT && is_alias(symbolic, env, rest->args[0])) rest = rest->args[1];
-    return chain(symbolic, env, rest, NULL, out);
+    return first_set(symbolic, env, rest, NULL, out);
 }
 
 /* A key that stays open and has a default. A text or a list is the one that the table gives. */
@@ -300,8 +300,8 @@ static bool open_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
 }
 
 /* a default b default c: the first that is set. An open key is set; what follows it is its default. */
-static bool chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                  const char *name, struct sp_sym *out)
+static bool first_set(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                      const char *name, struct sp_sym *out)
 {
     struct sp_sym first;
     const struct sp_expr *key = expr->kind == SP_EXPR_DEFAULT ? expr->args[0] : expr;
@@ -314,7 +314,7 @@ static bool chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, co
     }
     if (expr == key) return sp_sym_eval(symbolic, env, expr, out);
     if (!sp_sym_eval(symbolic, env, key, &first)) return false;
-    if (is_unknown(symbolic, first)) return chain(symbolic, env, expr->args[1], name, out);
+    if (is_unknown(symbolic, first)) return first_set(symbolic, env, expr->args[1], name, out);
     if (first.kind <= SP_SYM_CONDITION && !env->group) {
         struct sp_sym fallback;
         *out = first;
@@ -324,6 +324,19 @@ static bool chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, co
         return true;
     }
     return put_default(symbolic, env, expr->args[1], name, first, out);
+}
+
+/* When none is set, the first is the one to ask for, unless it is null and the last is absent, or the other way round.
+ */
+static bool chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                  const char *name, struct sp_sym *out)
+{
+    struct sp_sym first;
+    if (!first_set(symbolic, env, expr, name, out)) return false;
+    if (expr->kind != SP_EXPR_DEFAULT || sp_sym_is_set(*out) || out->kind != SP_SYM_VALUE) return true;
+    if (!sp_sym_eval(symbolic, env, expr->args[0], &first)) return false;
+    if (first.kind == SP_SYM_VALUE && first.value.type == out->value.type) *out = first;
+    return true;
 }
 
 /* ---- names ---- */

@@ -106,6 +106,7 @@ struct sp_symbolic {
     struct sp_text *messages;
     struct sp_text unheard; /* messages of a look ahead, which nobody reads */
     size_t mistakes, steps;
+    const char *missing;  /* the first hyper-parameter that was needed and is absent, or NULL */
     bool scalars;         /* a hyper-parameter that is no list stands for both sides of a pair: at(x, 0) is x */
     bool sizes;           /* in a reduction: symbols without a value are from 1 up */
     bool assumes;         /* in a reduction: no loop goes backwards; what that took for granted is kept */

@@ -180,8 +180,11 @@ static void warn_absent(const struct sp_shard *shards, size_t count, struct sp_i
         next = shard.number + 1;
     }
     add_absent(&absent, shards[0].name, &first, next, end);
-    if (absent.count)
-        sp_inventory_warn(inventory, "%zu of %u shards are absent: %s", absent.count, first.of, sp_names_text(&absent));
+    if (absent.count) {
+        const char *names = sp_names_text(&absent);
+        sp_inventory_warn(inventory, "%zu of %u shards are absent: %s", absent.count, first.of, names);
+        sp_inventory_promise(inventory, NULL, names, true);
+    }
     sp_names_free(&absent);
 }
 
@@ -195,6 +198,7 @@ static void warn_stray(const char *index, const struct listing *listing, struct 
         if (strncmp(index, name, length) != 0 || strcmp(index + length, ".index.json") != 0) continue;
         for (size_t f = 0; f < inventory->file_count; f++)
             if (strcmp(inventory->files[f], name) == 0) return;
+        inventory->stray = sp_arena_string(&inventory->arena, name);
         sp_inventory_warn(inventory, "%s beside its index is not read", sp_quote(name).text);
     }
 }

@@ -164,6 +164,8 @@ static void compare_placements(const struct index *index)
         const struct placement *placement = &map->placements[i];
         const uint32_t file = index->shards[placement->shard].file;
         const size_t found = sp_inventory_find(inventory, placement->tensor);
+        if (found == SP_NONE)
+            sp_inventory_promise(inventory, placement->tensor, placement->shard_name, file == SP_NO_FILE);
         if (found == SP_NONE && file != SP_NO_FILE) sp_names_add(&missing, placement->tensor);
         if (found != SP_NONE && inventory->tensors[found].file != file) sp_names_add(&elsewhere, placement->tensor);
     }

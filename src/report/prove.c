@@ -127,12 +127,12 @@ char *sp_report_prove(const struct sp_proofs *proofs, const struct sp_prove_opti
 
 /* ---- derive ---- */
 
-static void derive_json(const char *table, const struct sp_derivation *derivation, struct sp_text *text)
+static void derive_json(const struct sp_derivation *derivation, struct sp_text *text)
 {
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
     json_pair(&json, "schema", "shapeproof.derive/1");
-    json_pair(&json, "table", table);
+    json_pair(&json, "table", sp_derivation_table(derivation));
     sp_write_key(&json, "formulas");
     sp_write_open(&json, '[');
     for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
@@ -220,14 +220,13 @@ static void put_assumptions(const struct sp_derivation *derivation, struct sp_te
     if (sp_derivation_assumption_count(derivation)) sp_text_puts(text, "\n");
 }
 
-char *sp_report_derive(const char *table, const struct sp_derivation *derivation,
-                       const struct sp_derive_options *options, size_t *length)
+char *sp_report_derive(const struct sp_derivation *derivation, const struct sp_derive_options *options, size_t *length)
 {
     static const struct sp_derive_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->report.format == SP_REPORT_JSON) {
-        derive_json(table, derivation, &text);
+        derive_json(derivation, &text);
         return sp_text_take(&text, length);
     }
     put_formulas(derivation, &text, options);
@@ -254,16 +253,18 @@ static void json_solution(struct sp_writer *json, const struct sp_solution *solu
     sp_write_close(json);
 }
 
-static void solve_json(const char *table, const struct sp_solutions *solutions, struct sp_text *text)
+static void solve_json(const struct sp_solutions *solutions, struct sp_text *text)
 {
     const bool rounded = sp_solutions_rounded(solutions);
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
     json_pair(&json, "schema", "shapeproof.solve/1");
-    json_pair(&json, "table", table);
+    json_pair(&json, "table", sp_solutions_table(solutions));
     sp_write_key(&json, rounded ? "rounds_to" : "total");
     if (rounded) sp_write_string(&json, sp_solutions_asked(solutions));
     else sp_write_raw(&json, sp_solutions_asked(solutions));
+    sp_write_key(&json, "as_given");
+    sp_write_bool(&json, sp_solutions_as_given(solutions));
     sp_write_key(&json, "solutions");
     sp_write_open(&json, '[');
     for (size_t i = 0; i < sp_solutions_count(solutions); i++) {
@@ -309,24 +310,25 @@ static void put_solutions(const struct sp_solutions *solutions, struct sp_text *
 static void solve_text(const struct sp_solutions *solutions, struct sp_text *text,
                        const struct sp_report_options *options)
 {
-    if (sp_solutions_count(solutions)) put_solutions(solutions, text, options);
-    else {
-        sp_text_puts(text, "no single hyper-parameter gives ");
+    const bool as_given = sp_solutions_as_given(solutions), found = sp_solutions_count(solutions) > 0;
+    if (as_given || !found) {
+        sp_text_puts(text, as_given ? "the hyper-parameters give " : "no single hyper-parameter gives ");
         sp_put_visible(text, sp_solutions_asked(solutions));
-        sp_text_puts(text, " parameters\n");
+        sp_text_puts(text, as_given ? " parameters as they are\n" : " parameters\n");
     }
+    if (as_given && found) sp_text_puts(text, "\n");
+    if (found) put_solutions(solutions, text, options);
     for (size_t i = 0; i < sp_solutions_skipped_count(solutions); i++)
         sp_text_printf(text, "%s%s%s", i ? ", " : "not tried, since no exact answer can be computed: ",
                        sp_solutions_skipped(solutions, i), i + 1 == sp_solutions_skipped_count(solutions) ? "\n" : "");
 }
 
-char *sp_report_solve(const char *table, const struct sp_solutions *solutions, const struct sp_report_options *options,
-                      size_t *length)
+char *sp_report_solve(const struct sp_solutions *solutions, const struct sp_report_options *options, size_t *length)
 {
     static const struct sp_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->format == SP_REPORT_JSON) solve_json(table, solutions, &text);
+    if (options->format == SP_REPORT_JSON) solve_json(solutions, &text);
     else solve_text(solutions, &text, options);
     return sp_text_take(&text, length);
 }

@@ -186,6 +186,175 @@ static void an_embedding_for_the_head(void **state)
     model_close(&model);
 }
 
+/* ---- shards and their index ---- */
+
+#define SHARD1 "model-00001-of-00002.safetensors"
+#define SHARD2 "model-00002-of-00002.safetensors"
+
+static bool is_in_second(const char *name) { return strstr(name, ".h.1.") || strstr(name, "ln_f"); }
+
+/* Writes those of the model's tensors that belong to a shard. */
+static void write_shard(struct model *model, const char *file, bool second)
+{
+    struct model half = {.scratch = model->scratch};
+    for (size_t i = 0; i < model->count; i++)
+        if (is_in_second(model->parts[i].name) == second)
+            model_add_shape(&half, model->parts[i].name, model->parts[i].rank, model->parts[i].shape);
+    model_write(&half, file);
+    model_empty(&half);
+    free(half.parts);
+}
+
+/* The index of the model's tensors, and of one more that no shard holds. */
+static void write_index(struct model *model, const char *more, const char *total_size)
+{
+    struct sp_text text = {0};
+    sp_text_printf(&text, "{\"metadata\": {\"total_size\": %s}, \"weight_map\": {", total_size);
+    for (size_t i = 0; i < model->count; i++)
+        sp_text_printf(&text, "%s\"%s\": \"%s\"", i ? ", " : "", model->parts[i].name,
+                       is_in_second(model->parts[i].name) ? SHARD2 : SHARD1);
+    if (more) sp_text_printf(&text, ", \"%s\": \"" SHARD1 "\"", more);
+    sp_text_puts(&text, "}}");
+    scratch_write(&model->scratch, "model.safetensors.index.json", text.data, text.length);
+    sp_text_free(&text);
+}
+
+static const char two_layers[] = "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], "
+                                 "\"vocab_size\": 257, \"n_embd\": 64, \"n_layer\": 2, \"n_head\": 4, "
+                                 "\"n_positions\": 32}";
+#define SIZE "474368" /* of its 28 tensors */
+
+#define BEGIN_SHARDS                                                                                                   \
+    BEGIN(two_layers);                                                                                                 \
+    write_shard(&model, SHARD1, false);                                                                                \
+    write_shard(&model, SHARD2, true);                                                                                 \
+    write_index(&model, NULL, SIZE)
+
+static void check_folder(struct model *model) { model_check_path(model, model->scratch.path); }
+
+static const char *only_warning(const struct model *model)
+{
+    return sp_inventory_warning_count(model->inventory) == 1 ? sp_inventory_warning(model->inventory, 0) : "none";
+}
+
+static void shards_in_order(void **state)
+{
+    BEGIN_SHARDS;
+    check_folder(&model);
+    assert_told(&model, "match: all 28 tensors, 118,592 elements", "", 0);
+    assert_int_equal(sp_inventory_warning_count(model.inventory), 0);
+    model_close(&model);
+}
+
+static void a_shard_is_absent(void **state)
+{
+    BEGIN_SHARDS;
+    unlink(scratch_path(&model.scratch, SHARD2));
+    check_folder(&model);
+    assert_told(&model,
+                "differs: shard '" SHARD2 "' cannot be read: 14 tensors that the index has there are missing: "
+                "transformer.h.1.ln_{1,2}.{weight,bias}, transformer.h.1.attn.c_attn.{weight,bias}, "
+                "transformer.h.1.attn.c_proj.{weight,bias} and 3 more",
+                "shard-missing", 0);
+    unlink(scratch_path(&model.scratch, "model.safetensors.index.json"));
+    check_folder(&model);
+    assert_told(&model, "differs: '" SHARD2 "': absent beside the other shards, and 14 tensors are missing",
+                "shard-missing", 0);
+    model_close(&model);
+}
+
+/* The wrapper's prefix is in the index as well. */
+static void a_shard_of_prefixed_names_is_absent(void **state)
+{
+    BEGIN(two_layers);
+    model_prefix(&model, "module.");
+    write_shard(&model, SHARD1, false);
+    write_index(&model, NULL, SIZE);
+    check_folder(&model);
+    assert_int_equal(sp_check_open(model.check), 0);
+    assert_int_equal(model_cause(&model, "shard-missing")->explains, 14);
+    model_close(&model);
+}
+
+/* A layer that is in no shard and in no index is missing for another reason. */
+static void a_layer_beside_an_absent_shard(void **state)
+{
+    BEGIN(two_layers);
+    model_drop(&model, "transformer.h.0.*");
+    write_shard(&model, SHARD1, false);
+    write_index(&model, NULL, SIZE);
+    check_folder(&model);
+    assert_told(&model,
+                "differs: shard '" SHARD2 "' cannot be read: 14 tensors that the index has there are missing: "
+                "transformer.h.1.ln_{1,2}.{weight,bias}, transformer.h.1.attn.c_attn.{weight,bias}, "
+                "transformer.h.1.attn.c_proj.{weight,bias} and 3 more; transformer.h.0 is missing altogether (12 "
+                "tensors)",
+                "shard-missing layers-missing", 0);
+    model_close(&model);
+}
+
+/* The index of a newer version beside older shards. */
+static void a_shard_lacks_what_the_index_says(void **state)
+{
+    BEGIN(two_layers);
+    write_index(&model, NULL, SIZE);
+    model_drop(&model, "transformer.ln_f.*");
+    write_shard(&model, SHARD1, false);
+    write_shard(&model, SHARD2, true);
+    check_folder(&model);
+    assert_told(&model,
+                "differs: '" SHARD2 "' lacks what the index has there: transformer.ln_f.{weight,bias} (2 tensors)",
+                "index", 0);
+    model_close(&model);
+}
+
+/* Layers for multi-token prediction that are in the index alone. */
+static void the_index_lists_more_than_there_is(void **state)
+{
+    BEGIN_SHARDS;
+    write_index(&model, "mtp.fc.weight", SIZE);
+    check_folder(&model);
+    assert_told(&model,
+                "explained: the index lists mtp.fc.weight, which no shard holds and the model does not need; nothing "
+                "else differs",
+                "index", 0);
+    model_close(&model);
+}
+
+/* What loads all of a shard does not care; who goes by the index does not find it. */
+static void a_shard_holds_more_than_the_index_lists(void **state)
+{
+    BEGIN_SHARDS;
+    model_drop(&model, "transformer.ln_f.bias");
+    write_index(&model, NULL, SIZE);
+    check_folder(&model);
+    assert_told(&model, "match: all 28 tensors, 118,592 elements", "", 0);
+    assert_string_equal(only_warning(&model), "tensors that the index does not list (1): 'transformer.ln_f.bias'");
+    model_close(&model);
+}
+
+static void a_wrong_total(void **state)
+{
+    BEGIN_SHARDS;
+    write_index(&model, NULL, "237184");
+    check_folder(&model);
+    assert_told(&model, "match: all 28 tensors, 118,592 elements", "", 0);
+    assert_string_equal(only_warning(&model), "the index says total_size 237184, the tensors take " SIZE " bytes");
+    model_close(&model);
+}
+
+static void a_whole_checkpoint_beside_the_shards(void **state)
+{
+    BEGIN_SHARDS;
+    model_write(&model, "model.safetensors");
+    check_folder(&model);
+    assert_told(&model,
+                "explained: 'model.safetensors' lies beside the shards of the index: some loaders take it instead of "
+                "them, some take both; nothing else differs",
+                "stray-file", 0);
+    model_close(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +367,15 @@ int main(void)
         cmocka_unit_test(an_average_beside_the_weights),
         cmocka_unit_test(copies_of_a_few),
         cmocka_unit_test(an_embedding_for_the_head),
+        cmocka_unit_test(shards_in_order),
+        cmocka_unit_test(a_shard_is_absent),
+        cmocka_unit_test(a_shard_of_prefixed_names_is_absent),
+        cmocka_unit_test(a_layer_beside_an_absent_shard),
+        cmocka_unit_test(a_shard_lacks_what_the_index_says),
+        cmocka_unit_test(the_index_lists_more_than_there_is),
+        cmocka_unit_test(a_shard_holds_more_than_the_index_lists),
+        cmocka_unit_test(a_wrong_total),
+        cmocka_unit_test(a_whole_checkpoint_beside_the_shards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

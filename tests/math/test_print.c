@@ -118,6 +118,15 @@ static void convert_name(const char **latex, struct sp_text *text)
     (*latex)++;
 }
 
+/* x_{0} is x_0. */
+static void convert_index(const char **latex, struct sp_text *text)
+{
+    *latex += strlen("_{");
+    sp_text_puts(text, "_");
+    convert(latex, text);
+    assert_int_equal(*(*latex)++, '}');
+}
+
 /* Up to the end, or a brace that was not opened here. */
 static void convert(const char **latex, struct sp_text *text)
 {
@@ -131,6 +140,7 @@ static void convert(const char **latex, struct sp_text *text)
             *latex += strlen(same[i][0]);
         } else if (strncmp(*latex, "\\frac{", 6) == 0) convert_fraction(latex, text);
         else if (strncmp(*latex, "\\mathrm{", 8) == 0) convert_name(latex, text);
+        else if (strncmp(*latex, "_{", 2) == 0) convert_index(latex, text);
         else if (strncmp(*latex, "^{", 2) == 0) {
             char *end;
             sp_text_printf(text, "^%ld", strtol(*latex + 2, &end, 10));
@@ -401,7 +411,9 @@ static void test_names(void **state)
         const char *name, *text, *latex;
     } cases[] = {
         {"E", "E^2", "E^{2}"},
-        {"n_layer", "n_layer^2", "\\mathrm{n\\_layer}^{2}"},
+        {"n_layer", "n_layer^2", "n_{\\mathrm{layer}}^{2}"},
+        {"D_v", "D_v^2", "D_{v}^{2}"},
+        {"n_routed_experts", "n_routed_experts^2", "\\mathrm{n\\_routed\\_experts}^{2}"},
         {"min(F, L + 1)", "min(F, L + 1)^2", "\\mathrm{min(F,\\ L\\ +\\ 1)}^{2}"},
         {"depths[s]", "depths[s]^2", "\\mathrm{depths[s]}^{2}"},
         {"a/b", "(a/b)^2", "\\left(\\mathrm{a/b}\\right)^{2}"},

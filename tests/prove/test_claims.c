@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -130,6 +131,71 @@ static void numbers(void **state)
 #undef TABLE
 }
 
+/* A wrong claim about a table of the test, and what is said of it. */
+static void refute(const char *claim, const char *difference, const char *counterexample)
+{
+    static const char table[] = "table t\nE = width\nN = layers\nV = words\n[words]\nw (V, E)\n"
+                                "[layers] for i in 0..N-1\nh.{i}.w (E, 4*E)\nh.{i}.b (4*E)\n"
+                                "[halves] for i in 0..N-1 if i % 2 == 0\ng.{i} (E)\n";
+    char text[512];
+    struct sp_tables *tables;
+    struct sp_proofs *proofs;
+    snprintf(text, sizeof text, "%s%s\n", table, claim);
+    const struct sp_proof proof = judge(text, &tables, &proofs);
+    const char *gap = proof.difference ? proof.difference : "", *at = proof.counterexample ? proof.counterexample : "";
+    if (proof.verdict != SP_REFUTED || proof.as_expected || strcmp(gap, difference) != 0 ||
+        strcmp(at, counterexample) != 0)
+        fail_msg("%s is %s: %s; %s", claim, sp_verdict_on_claim_name(proof.verdict), gap, at);
+    sp_proofs_free(proofs);
+    sp_tables_free(tables);
+}
+
+/* A wrong claim of each kind is refuted, also where it holds at the point that its author looked at. */
+static void wrong_on_purpose(void **state)
+{
+    (void)state;
+    const char *const tried = "differs where it was tried";
+    refute("claim total = V*E + 4*N*E^2 + 4*N*E", tried, "E = 1, N = 1, V = 1: 10, claimed 9");
+    refute("claim [words] = V*E + E", "too large by E", "E = 1, the others 1: 1, claimed 2");
+    refute("claim [layers] = 4*N*E^2", "short by 4*E*N: h.{i}.b", "E = 1, N = 1: 8, claimed 4");
+    refute("claim [layers] = N*(3*E^2 + 12)", "short by N*(E - 2)*(E + 6)", "E = 1, N = 1: 8, claimed 15");
+    refute("claim [layers] = N*(4*E^2 + 4) when E = 2", "short by 4*N", "N = 1: 24, claimed 20");
+    refute("claim [layers]/N = 4*E^2 + 4", "short by 4*E - 4", "E = 2: 24, claimed 20");
+    refute("claim total - [words] - [halves] = 4*N*E^2", "short by 4*E*N: h.{i}.b", "E = 1, N = 1: 8, claimed 4");
+    refute("claim [halves] = E*(N + 1)/2", tried, "E = 1, N = 2: 1, claimed 3/2");
+    refute("approx total = V*E within 1% when V = 1000, E = 8, N = 1", "8000 for 8296: 3.57 % off", "");
+    refute("approx [layers] = 4*N*E^2 within 7% when E = 12, N = 4", "2304 for 2496: 7.69 % off", "");
+    refute("example E = 4, V = 10, N = 1: total = 125", "124, claimed 125", "");
+    refute("example E = 4, V = 10, N = 1: [words] = 41", "40, claimed 41", "");
+    refute("example E = 4, V = 10, N = 3: total - [words] = 4", "248, claimed 4", "");
+    refute("example E = 1000, V = 10, N = 1: total rounds to \"4.1M\"", "4015000, printed as 4.1M", "");
+}
+
+/* Those of a file of their own, about a table that is built in. */
+static void wrong_in_a_file(void **state)
+{
+    (void)state;
+    static const char text[] = "claims for gpt2 when defaults\nclaim total = E*(V + P) + N*(4*E^2 + 2*E*H + 9*E + H)\n"
+                               "claim [final norm] = 2*E\nexample E = 768: [final norm] = 768\n"
+                               "approx total = 12*N*E^2 within 20% when E = 768\n";
+    const enum sp_verdict_on_claim verdicts[] = {SP_REFUTED, SP_PROVED, SP_REFUTED, SP_REFUTED};
+    const char *const name = "gpt2";
+    struct sp_error error = {0};
+    struct sp_tables *tables = new_tables();
+    size_t found = 0;
+    assert_int_equal(sp_tables_add_text(tables, "paper.shapes", text, strlen(text), &error), SP_OK);
+    struct sp_proofs *proofs = sp_prove(tables, &name, 1, &error);
+    for (size_t i = 0; i < sp_proofs_count(proofs); i++) {
+        const struct sp_proof *proof = sp_proofs_get(proofs, i);
+        if (strcmp(proof->file, "paper.shapes") != 0) continue;
+        assert_int_equal(proof->verdict, verdicts[found++]);
+        if (proof->line == 2) assert_string_equal(proof->difference, "short by 2*E: [final norm]");
+    }
+    assert_int_equal(found, 4);
+    sp_proofs_free(proofs);
+    sp_tables_free(tables);
+}
+
 /* The correction of an erratum is the claim in the line below it, or below the errata there. */
 static void corrections(void **state)
 {
@@ -150,8 +216,9 @@ static void corrections(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in), cmocka_unit_test(comparisons),
-                                       cmocka_unit_test(flags), cmocka_unit_test(numbers),
-                                       cmocka_unit_test(corrections)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(built_in),   cmocka_unit_test(comparisons),      cmocka_unit_test(flags),
+        cmocka_unit_test(numbers),    cmocka_unit_test(wrong_on_purpose), cmocka_unit_test(wrong_in_a_file),
+        cmocka_unit_test(corrections)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,8 +134,63 @@ static void ends_of_ranges(void **state)
         const int64_t total = 40478 * e + 512 * e + 12 * (12 * e * e + 13 * e);
         const bool inside = e >= width.value && e <= width.last;
         assert_int_equal((total + 500000) / 1000000 == 117, inside);
-        assert_int_equal(solve("gpt1", SETTINGS("n_layer=12"), NULL, (uint64_t)total, "E").value, e);
+        const char *const *other = SETTINGS("n_layer=12", "n_embd=100");
+        assert_int_equal(solve("gpt1", other, NULL, (uint64_t)total, "E").value, e);
     }
+}
+
+/* What is there already is no answer: the total is that of the hyper-parameters as they are. */
+static void as_given(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+    struct sp_config *config = config_of(SETTINGS("model_type=gpt2"));
+    struct sp_solutions *solutions = sp_solve(tables, NULL, config, NULL, 124439808, &error);
+    assert_non_null(solutions);
+    assert_true(sp_solutions_as_given(solutions));
+    assert_int_equal(sp_solutions_count(solutions), 0);
+    assert_string_equal(sp_solutions_table(solutions), "gpt2");
+    sp_solutions_free(solutions);
+    solutions = sp_solve(tables, "gpt2", config, "final norm", 2 * 768, &error);
+    assert_true(sp_solutions_as_given(solutions));
+    sp_solutions_free(solutions);
+    solutions = sp_solve(tables, "gpt2", config, "final norm", 2 * 769, &error);
+    assert_false(sp_solutions_as_given(solutions));
+    assert_int_equal(sp_solutions_get(solutions, 0).value, 769);
+    sp_solutions_free(solutions);
+    sp_config_free(config);
+}
+
+/* Of what the table needs one hyper-parameter is missing, under the first of its names. */
+static void missing(void **state)
+{
+    (void)state;
+    const char *const *settings =
+        SETTINGS("vocab_size_src=29624", "num_layers=1", "transformer_feed_forward_num_hidden=1024");
+    const struct sp_solution words = solve("sockeye_transformer", settings, NULL, 49181083, "Vt");
+    assert_non_null(words.name);
+    assert_string_equal(words.key, "vocab_size_trg");
+    assert_string_equal(words.configured, "");
+    assert_int_equal(words.value, 28059);
+    const char *const *llama =
+        SETTINGS("vocab_size=32000", "hidden_size=4096", "intermediate_size=11008", "num_attention_heads=32");
+    assert_int_equal(solve("llama", llama, NULL, 6738415616, "L").value, 32);
+}
+
+/* Loops over layers that are not there by default, and keys with several names. */
+static void sockeye(void **state)
+{
+    (void)state;
+    const char *const *settings = SETTINGS("vocab_size_src=29624", "vocab_size_trg=28059", "num_layers=1",
+                                           "transformer_feed_forward_num_hidden=300");
+    assert_int_equal(solve("sockeye_transformer", settings, NULL, 49181083, "Vt").value, 29507);
+    assert_int_equal(solve("sockeye_transformer", settings, NULL, 49181083, "f").value, 1024);
+    const char *const *guessing =
+        SETTINGS("vocab_size_src=1000", "vocab_size_trg=1000", "length_task=ratio", "length_task_layers=2");
+    const uint64_t ratio = 512 * 512 + 512 + 512 + 1; /* of the source and the target */
+    const uint64_t rest = 45640680;                   /* without them */
+    assert_int_equal(solve("sockeye_transformer", guessing, NULL, rest + ratio + 2 * 512, "Vs").value, 1002);
+    assert_int_equal(solve("sockeye_transformer", guessing, NULL, rest + ratio + 513 * 512, "guess").value, 3);
 }
 
 static void mistakes(void **state)
@@ -156,7 +211,9 @@ static void mistakes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(figures), cmocka_unit_test(exact), cmocka_unit_test(table_3),
-                                       cmocka_unit_test(ends_of_ranges), cmocka_unit_test(mistakes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(figures),  cmocka_unit_test(exact),
+                                       cmocka_unit_test(table_3),  cmocka_unit_test(ends_of_ranges),
+                                       cmocka_unit_test(as_given), cmocka_unit_test(missing),
+                                       cmocka_unit_test(sockeye),  cmocka_unit_test(mistakes)};
     return cmocka_run_group_tests(tests, open_tables, close_tables);
 }

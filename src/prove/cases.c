@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "prove/cases.h"
+
+#include <string.h>
+
+#include "lang/eval.h"
+#include "prove/atoms.h"
+
+/* ---- one case ---- */
+
+static bool value_in(const struct sp_values *values, size_t atom, const struct sp_poly **value)
+{
+    for (size_t i = 0; values && i < values->count; i++)
+        if (values->atoms[i] == atom) {
+            *value = values->values[i];
+            return true;
+        }
+    return false;
+}
+
+/* An object that is given has one of each thing that it counts, although there are none without it. */
+static void add_members(struct sp_count *count, struct sp_values *values, size_t absent)
+{
+    const struct sp_symbol_info *object = sp_symbol_of(count, absent);
+    for (size_t i = 0; object && object->unset_key && i < count->symbolic.symbol_count; i++) {
+        const struct sp_symbol_info *member = &count->symbolic.symbols[i];
+        if (!member->fallback || !sp_poly_is_zero(member->fallback) || member->unset_key) continue;
+        if (count->symbolic.algebra.atoms[member->atom].is_condition) continue;
+        if (sp_path_within(member->key, object->unset_key) && !strchr(member->key + strlen(object->unset_key) + 1, '.'))
+            sp_values_add(values, member->atom, sp_poly_int(&count->symbolic.algebra, 1));
+    }
+}
+
+/* A condition that the defaults leave open counts as false. */
+static bool holds(struct sp_count *count, size_t condition, const struct sp_values *apart)
+{
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    const struct sp_poly *value = sp_poly_atom(algebra, condition);
+    struct sp_values values = {.assume = true};
+    struct sp_rational truth;
+    for (size_t i = 0; apart && i < apart->count; i++) {
+        sp_values_add(&values, apart->atoms[i], apart->values[i]);
+        if (sp_poly_is_zero(apart->values[i])) add_members(count, &values, apart->atoms[i]);
+    }
+    sp_values_add_defaults(count, &values, false);
+    sp_values_add_fractions(count, &values);
+    const struct sp_poly *reduced = sp_reduce(count, value, &values);
+    sp_values_free(&values);
+    return reduced && sp_poly_is_constant(reduced, &truth) && truth.num != 0;
+}
+
+/* The conditions that hyper-parameters are, those that are apart, and those that are computed in `poly` (or NULL). */
+static struct sp_values usual_values(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *apart)
+{
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    struct sp_values values = {.assume = true};
+    const size_t atoms = algebra->atom_count;
+    for (size_t atom = 0; atom < atoms; atom++) {
+        const struct sp_poly *value;
+        const bool is_apart = value_in(apart, atom, &value), is_free = sp_symbol_of(count, atom) != NULL;
+        if (!algebra->atoms[atom].is_condition) continue;
+        if (!is_apart && !is_free && (!poly || !sp_poly_uses(poly, atom))) continue;
+        sp_values_add(&values, atom, is_apart ? value : sp_poly_int(algebra, holds(count, atom, apart)));
+    }
+    return values;
+}
+
+static const struct sp_poly *in_case(struct sp_count *count, const struct sp_poly *poly, const struct sp_poly *computed,
+                                     const struct sp_values *apart)
+{
+    struct sp_values values = usual_values(count, computed, apart);
+    const struct sp_poly *reduced = sp_reduce(count, poly, &values);
+    sp_values_free(&values);
+    return reduced;
+}
+
+const struct sp_poly *sp_case_usual(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *apart)
+{
+    const struct sp_poly *open = in_case(count, poly, NULL, apart);
+    return open ? in_case(count, open, open, apart) : NULL;
+}
+
+const struct sp_poly *sp_case_general(struct sp_count *count, const struct sp_poly *poly)
+{
+    const struct sp_values none = {.assume = true};
+    return sp_reduce(count, poly, &none);
+}
+
+/* ---- changes ---- */
+
+static void add_change(struct sp_count *count, struct sp_values *apart, const struct sp_change *change)
+{
+    sp_values_add(apart, change->condition, sp_poly_int(&count->symbolic.algebra, change->holds));
+}
+
+/* The gain while another condition is the other way round; NULL for none. */
+static const struct sp_poly *gain_of(struct sp_count *count, const struct sp_poly *total,
+                                     const struct sp_change *change, const struct sp_change *other)
+{
+    struct sp_values before = {0}, after = {0};
+    if (other) add_change(count, &before, other), add_change(count, &after, other);
+    add_change(count, &after, change);
+    const struct sp_poly *from = sp_case_usual(count, total, &before), *to = sp_case_usual(count, total, &after);
+    sp_values_free(&before);
+    sp_values_free(&after);
+    const struct sp_poly *gain = from && to ? sp_poly_sub(&count->symbolic.algebra, to, from) : NULL;
+    return count->symbolic.algebra.failed ? NULL : gain;
+}
+
+/* One that is computed can change the total where no other condition must change first. */
+static bool may_change(struct sp_count *count, const struct sp_poly *total, const struct sp_poly *open, size_t atom)
+{
+    struct sp_symbolic *symbolic = &count->symbolic;
+    if (!symbolic->algebra.atoms[atom].is_condition || sp_atom_info(symbolic, atom)->depends) return false;
+    return sp_symbol_of(count, atom) ? sp_poly_involves(symbolic, total, atom) : sp_poly_uses(open, atom);
+}
+
+struct sp_changes sp_case_changes(struct sp_count *count, const struct sp_poly *total)
+{
+    struct sp_changes changes = {0};
+    const struct sp_poly *open = in_case(count, total, NULL, NULL);
+    const size_t atoms = count->symbolic.algebra.atom_count;
+    for (size_t atom = 0; open && atom < atoms; atom++) {
+        struct sp_change change = {.condition = atom};
+        if (!may_change(count, total, open, atom)) continue;
+        change.holds = !holds(count, atom, NULL);
+        change.gain = gain_of(count, total, &change, NULL);
+        if (!change.gain || sp_poly_is_zero(change.gain)) continue;
+        SP_GROW(changes.items, changes.count, changes.capacity);
+        changes.items[changes.count++] = change;
+    }
+    return changes;
+}
+
+bool sp_case_holds(struct sp_count *count, size_t condition, const struct sp_change *change)
+{
+    struct sp_values apart = {0};
+    if (change) add_change(count, &apart, change);
+    const bool truth = holds(count, condition, &apart);
+    sp_values_free(&apart);
+    return truth;
+}
+
+static bool is_changed(const struct sp_changes *changes, size_t condition)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->items[i].condition == condition) return true;
+    return false;
+}
+
+/* Comparisons that `poly` (or NULL) speaks of. */
+static struct sp_conditions comparisons(struct sp_symbolic *symbolic, const struct sp_poly *poly)
+{
+    const size_t atoms = symbolic->algebra.atom_count;
+    struct sp_conditions found = {0};
+    const struct sp_poly *gap;
+    bool equality;
+    for (size_t atom = 0; poly && atom < atoms; atom++) {
+        if (!sp_poly_uses(poly, atom) || !sp_atom_comparison(symbolic, atom, &gap, &equality)) continue;
+        SP_GROW(found.items, found.count, found.capacity);
+        found.items[found.count++] = atom;
+    }
+    return found;
+}
+
+struct sp_conditions sp_case_open(struct sp_count *count, const struct sp_poly *total)
+{
+    return comparisons(&count->symbolic, in_case(count, total, NULL, NULL));
+}
+
+struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_poly *total,
+                                      const struct sp_changes *changes, size_t which)
+{
+    struct sp_values apart = {0};
+    const struct sp_change *change = &changes->items[which];
+    add_change(count, &apart, change);
+    struct sp_conditions found = comparisons(&count->symbolic, in_case(count, total, NULL, &apart));
+    const size_t candidates = found.count;
+    sp_values_free(&apart);
+    found.count = 0;
+    for (size_t i = 0; i < candidates; i++) {
+        const size_t condition = found.items[i];
+        if (is_changed(changes, condition)) continue;
+        const struct sp_change other = {.condition = condition, .holds = !sp_case_holds(count, condition, change)};
+        const struct sp_poly *gain = gain_of(count, total, change, &other);
+        if (!gain || !sp_poly_equal(gain, change->gain)) found.items[found.count++] = condition;
+    }
+    return found;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * The usual case of a table, in which its hyper-parameters have their defaults, and what changes in other cases. What
+ * the formulas of a case take for granted is kept in symbolic->assumed. */
+#ifndef SP_PROVE_CASES_H
+#define SP_PROVE_CASES_H
+
+#include "prove/reduce.h"
+
+/* What a formula gains when one condition is the other way round. */
+struct sp_change {
+    size_t condition;
+    bool holds; /* the condition, after the change */
+    const struct sp_poly *gain;
+};
+
+/* A formula for all cases, as far as sizes and loops decide them. NULL when it has no value. */
+const struct sp_poly *sp_case_general(struct sp_count *count, const struct sp_poly *poly);
+/* A formula in the usual case, but for the conditions that `apart` (or NULL) gives a value. */
+const struct sp_poly *sp_case_usual(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *apart);
+struct sp_changes {
+    struct sp_change *items; /* heap */
+    size_t count, capacity;
+};
+
+struct sp_conditions {
+    size_t *items; /* heap; atoms */
+    size_t count, capacity;
+};
+
+/* Every condition that changes the total when it changes alone. Free the items. */
+struct sp_changes sp_case_changes(struct sp_count *count, const struct sp_poly *total);
+/* Comparisons of sizes that decide what changes->items[which] gains, but change nothing alone. What they are is found
+ * with sp_case_holds. Free the items. */
+struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_poly *total,
+                                      const struct sp_changes *changes, size_t which);
+/* Comparisons of sizes on which the total depends, while all that hyper-parameters say themselves is as usual. Free the
+ * items. */
+struct sp_conditions sp_case_open(struct sp_count *count, const struct sp_poly *total);
+/* Whether a condition holds in the usual case, but for one change (or NULL). */
+bool sp_case_holds(struct sp_count *count, size_t condition, const struct sp_change *change);
+
+#endif
