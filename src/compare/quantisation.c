@@ -84,11 +84,27 @@ static bool differs_in_kind(const struct sp_check *check, struct sp_value form)
     return !same;
 }
 
+/* Whether most of what is predicted in place of quantised weights is in the file as predicted. */
+static bool is_mostly_right(const struct sp_check *check)
+{
+    size_t packed = 0, right = 0;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, i);
+        if (!expected->stands_for || expected->optional) continue;
+        const size_t found = sp_inventory_find(check->inventory, expected->name);
+        const struct sp_tensor *tensor = found == SP_NONE ? NULL : sp_inventory_tensor(check->inventory, found);
+        packed++;
+        right += tensor && sp_same_shape(tensor, expected) &&
+                 (expected->dtype == SP_DTYPE_UNKNOWN || expected->dtype == tensor->dtype);
+    }
+    return packed && right * 2 > packed;
+}
+
 /* What the tensors say, where the configuration leaves most of them unexplained. */
 static void adopt_recognised(struct sp_check *check)
 {
     struct sp_quantisation *quantisation = &check->quantisation;
-    const size_t errors = errors_of(check, check->prediction);
+    const size_t errors = is_mostly_right(check) ? 0 : errors_of(check, check->prediction);
     const struct sp_unit *part;
     const char *method;
     const struct sp_value form = errors ? sp_recognise_quantisation(check) : sp_value_absent("");

@@ -351,7 +351,7 @@ static bool flip(struct trial *trial)
 static bool is_possible(const struct model *model)
 {
     struct sp_error error = {0};
-    struct sp_prediction *prediction = sp_predict(model->tables, NULL, model->config, &error);
+    struct sp_prediction *prediction = sp_predict_stored(model->tables, NULL, model->config, &error);
     sp_prediction_free(prediction);
     return prediction != NULL;
 }
@@ -368,7 +368,7 @@ static bool resize_vocabulary(struct trial *trial)
     trial->model->config = sp_config_variant(config);
     set(trial, larger);
     const bool possible = is_possible(trial->model);
-    if (possible) model_predict(trial->model, 0);
+    if (possible) model_predict(trial->model, AS_STORED);
     sp_config_free(trial->model->config);
     trial->model->config = config;
     snprintf(trial->value, sizeof trial->value, "%s", larger);
@@ -471,7 +471,7 @@ static void judge(struct trial *trial, const char *what, struct tally *tally)
 {
     struct sp_error error = {0};
     struct model *model = trial->model;
-    struct sp_prediction *prediction = sp_predict(model->tables, NULL, model->config, &error);
+    struct sp_prediction *prediction = sp_predict_stored(model->tables, NULL, model->config, &error);
     tally->made++;
     if (!prediction) {
         tally->refused++;
@@ -508,7 +508,7 @@ static void try_mutation(struct model *model, const struct sp_prediction *truth,
     struct trial trial = {.model = model, .truth = truth, .name = name, .state = seed_of(name, index)};
     struct sp_config *config = model->config;
     for (int i = 0; i < 8; i++) below(&trial, 2); /* seeds that are alike go apart */
-    model_predict(model, 0);
+    model_predict(model, AS_STORED);
     model->config = sp_config_variant(config);
     if (mutations[index].alter(&trial)) judge(&trial, mutations[index].name, &tally[index]);
     model_close_check(model);
@@ -531,9 +531,9 @@ static void try_config(struct sp_tables *tables, const char *path, struct tally 
     struct model model = {.tables = tables, .config = sp_config_new()};
     scratch_make(&model.scratch);
     struct sp_prediction *truth =
-        sp_config_load(model.config, path, &error) ? NULL : sp_predict(tables, NULL, model.config, &error);
+        sp_config_load(model.config, path, &error) ? NULL : sp_predict_stored(tables, NULL, model.config, &error);
     if (truth) {
-        model_predict(&model, 0);
+        model_predict(&model, AS_STORED);
         const char *line = model_check(&model);
         if (listing()) print_message("%s\n    %s\n", path, line);
         if (strncmp(line, "match: ", 7) != 0) print_error("%s: %s\n", path, line);
