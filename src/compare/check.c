@@ -24,6 +24,7 @@ static void (*const explainers[])(struct sp_check *) = {
     sp_explain_multi_token,     /* layers for multi-token prediction */
     sp_explain_copies,          /* most of the model twice */
     sp_explain_layout,          /* fused, split, packed */
+    sp_explain_added_biases,    /* a bias for each quantised weight */
     sp_explain_ones,            /* (768, 1) for (768) */
     sp_explain_hyperparameters, /* one hyper-parameter set otherwise */
     sp_explain_vocabulary,      /* embeddings and heads that disagree */

@@ -115,6 +115,7 @@ void sp_explain_tokenizer(struct sp_check *check);
 void sp_explain_unrelated(struct sp_check *check);
 void sp_explain_layers(struct sp_check *check);
 void sp_explain_renamed(struct sp_check *check);
+void sp_explain_added_biases(struct sp_check *check);
 void sp_explain_biases(struct sp_check *check);
 void sp_explain_transposed(struct sp_check *check);
 void sp_explain_ones(struct sp_check *check);
