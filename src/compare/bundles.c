@@ -24,7 +24,10 @@ static void bundle_layers(struct sp_bundles *bundles, struct sp_check *check)
     size_t *layers = sp_realloc(NULL, check->finding_count, sizeof *layers);
     const size_t count = sp_find_gone_layers(check, layers);
     for (size_t i = 0; i < check->finding_count; i++)
-        if (layers[i] != SP_NONE && bundles->of[i] == SP_NONE) bundles->of[i] = bundles->count + layers[i];
+        if (layers[i] != SP_NONE && bundles->of[i] == SP_NONE) {
+            bundles->of[i] = bundles->count + layers[i];
+            bundles->has_layers = true;
+        }
     bundles->count += count;
     free(layers);
 }

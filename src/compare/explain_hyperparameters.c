@@ -298,7 +298,8 @@ static void guess_from_nothing(struct search *search, struct sp_hyperparameter h
 static void guess_near(struct search *search, struct sp_hyperparameter hyper, int64_t value)
 {
     const int64_t near[] = {0, 1, 2, value - 1, value + 1, 2 * value, value / 2};
-    for (size_t i = 0; i < sizeof near / sizeof *near; i++)
+    /* Of none at all layers that are missing are no sign. */
+    for (size_t i = search->bundles.has_layers; i < sizeof near / sizeof *near; i++)
         if (near[i] >= 0 && near[i] != value) add_candidate(search, hyper, sp_value_int(near[i]));
 }
 
