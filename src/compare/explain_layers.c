@@ -87,7 +87,7 @@ static struct layer *gone_layer(struct layers *layers, const struct sp_finding *
 
 size_t sp_find_gone_layers(struct sp_check *check, size_t *layer_of_finding)
 {
-    struct layers layers = {.arena = &check->arena};
+    struct layers layers = {.arena = &check->arena, .level = 1};
     count_layers(check, &layers);
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct layer *layer = gone_layer(&layers, &check->findings[i]);

@@ -525,6 +525,16 @@ static bool is_wanted(const struct sp_prediction *truth, const char *name, size_
     return (seed_of(name, 0) / 2 + mutation) % MUTATIONS < 2;
 }
 
+/* Whether it matches; all that may be said is that a name promises another size. */
+static bool is_flawless(const struct sp_check *check)
+{
+    for (size_t i = 0; i < sp_check_finding_count(check); i++)
+        if (sp_check_finding(check, i)->severity != SP_SEVERITY_NOTE) return false;
+    for (size_t i = 0; i < sp_check_cause_count(check); i++)
+        if (sp_check_cause(check, i)->severity != SP_SEVERITY_NOTE && sp_check_cause(check, i)->explains) return false;
+    return true;
+}
+
 static void try_config(struct sp_tables *tables, const char *path, struct tally *tally)
 {
     struct sp_error error = {0};
@@ -536,8 +546,8 @@ static void try_config(struct sp_tables *tables, const char *path, struct tally 
         model_predict(&model, AS_STORED);
         const char *line = model_check(&model);
         if (listing()) print_message("%s\n    %s\n", path, line);
-        if (strncmp(line, "match: ", 7) != 0) print_error("%s: %s\n", path, line);
-        assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+        if (!is_flawless(model.check)) print_error("%s: %s\n", path, line);
+        assert_true(is_flawless(model.check));
         for (size_t i = 0; i < MUTATIONS; i++)
             if (is_wanted(truth, path, i)) try_mutation(&model, truth, path, i, tally);
     }
