@@ -69,6 +69,15 @@ const char *sp_some_names(struct sp_arena *arena, const char *const *names, size
 const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),
                            const void *context);
 
+/* ---- what explainers tell one another ---- */
+
+struct sp_sides;
+/* explain_renamed.c: pairs what is missing with what is unexpected; both are to be freed. */
+void sp_find_renamed(struct sp_check *check, struct sp_sides *missing, struct sp_sides *strangers);
+/* explain_layers.c: for each finding the number of the layer that is missing as a whole and that it belongs to, or
+ * SP_NONE. Returns how many numbers there are. */
+size_t sp_find_gone_layers(struct sp_check *check, size_t *layer_of_finding);
+
 /* ---- findings.c, verdict.c: the steps before and after the explainers ---- */
 
 /* "(64, 16)", or "no shape". In the arena. */

@@ -3,17 +3,25 @@
  * that differ, indices beyond the end of a loop or short of it, truth values. A sample tells which are worth it; those
  * are predicted and compared as a whole. Only what was verified in this way becomes a cause. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
+#include "compare/bundles.h"
 #include "compare/vocabulary.h"
 #include "compare/what_if.h"
+#include "lang/prediction.h"
 
-enum { MAX_CANDIDATES = 64, MAX_ROUNDS = 6, MAX_TRIALS = 3 };
+enum { MAX_CANDIDATES = 128, MAX_ROUNDS = 6, MAX_TRIALS = 4, MAX_RIVALS = 2 };
+/* Guesses, which no finding suggests, may predict that many tensors in all. */
+enum { MAX_GUESSED = 20000 };
+/* What floating-point numbers hold exactly. */
+#define MAX_DIMENSION (UINT64_C(1) << 52)
 
 struct search {
     struct sp_check *check;
+    struct sp_bundles bundles;
     struct sp_sample sample;
     struct sp_change candidates[MAX_CANDIDATES];
     size_t count;
@@ -78,20 +86,53 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
-/* What the hyper-parameter would have to be for a dimension that is proportional to it, or that it is a term of. */
-static void solve(struct search *search, struct sp_hyperparameter hyper, uint64_t found, uint64_t expected)
+/* A dimension of a tensor that has another size. */
+struct question {
+    const char *name; /* of the tensor, as predicted */
+    uint32_t dimension;
+    uint64_t found, expected;
+};
+
+static void propose(struct search *search, struct sp_hyperparameter hyper, double value)
 {
-    int64_t value, scaled, difference, moved;
-    if (!integer_value(hyper, &value) || found > INT64_MAX || expected > INT64_MAX) return;
-    if (expected && !__builtin_mul_overflow(value, (int64_t)found, &scaled) && scaled % (int64_t)expected == 0)
-        add_candidate(search, hyper, sp_value_int(scaled / (int64_t)expected));
-    difference = (int64_t)found - (int64_t)expected;
-    if (!__builtin_add_overflow(value, difference, &moved) && moved >= 0)
-        add_candidate(search, hyper, sp_value_int(moved));
+    if (value >= 0 && value < (double)MAX_DIMENSION) add_candidate(search, hyper, sp_value_int((int64_t)(value + 0.5)));
+}
+
+/* What the hyper-parameter would have to be for a dimension that is proportional to it, or inversely so, or that it is
+ * a term of. Whatever is rounded away, the trial decides. */
+static void solve_for(struct search *search, struct sp_hyperparameter hyper, double found, double expected)
+{
+    const double value = (double)strtoll(hyper.value, NULL, 10);
+    if (expected > 0) propose(search, hyper, value * found / expected);
+    propose(search, hyper, value + found - expected);
+    if (found > 0) propose(search, hyper, value * expected / found);
+}
+
+/* What a hyper-parameter of one more does to the dimension tells what it takes to reach the size that was found. */
+static void solve_by_slope(struct search *search, struct sp_hyperparameter hyper, struct question question)
+{
+    int64_t value;
+    uint64_t moved;
+    if (!integer_value(hyper, &value) || value == INT64_MAX) return;
+    const struct sp_change change = {.key = hyper.name, .value = sp_value_int(value + 1)};
+    if (!sp_sample_dimension(&search->sample, &change, question.name, question.dimension, &moved)) return;
+    const double slope = (double)moved - (double)question.expected;
+    if (slope != 0)
+        propose(search, hyper, (double)value + ((double)question.found - (double)question.expected) / slope);
+}
+
+static void solve(struct search *search, struct sp_hyperparameter hyper, struct question question)
+{
+    int64_t value;
+    const double found = (double)question.found, expected = (double)question.expected;
+    if (!integer_value(hyper, &value) || question.found > MAX_DIMENSION || question.expected > MAX_DIMENSION) return;
+    solve_for(search, hyper, found, expected);
+    solve_for(search, hyper, sqrt(found), sqrt(expected)); /* (image_size//patch_size)^2 + 1 */
+    solve_by_slope(search, hyper, question);
 }
 
 /* Each hyper-parameter in the description of a dimension, "2*max_position - 1". */
-static void solve_dimension(struct search *search, const char *description, uint64_t found, uint64_t expected)
+static void solve_dimension(struct search *search, const char *description, struct question question)
 {
     const struct sp_prediction *prediction = search->check->prediction;
     for (const char *word = description; *word;) {
@@ -100,7 +141,7 @@ static void solve_dimension(struct search *search, const char *description, uint
         if (length) {
             const char *name = sp_arena_copy(&search->check->arena, word, length);
             const size_t key = sp_find_hyperparameter(prediction, name);
-            if (key != SP_NONE) solve(search, sp_prediction_hyperparameter(prediction, key), found, expected);
+            if (key != SP_NONE) solve(search, sp_prediction_hyperparameter(prediction, key), question);
         }
         word += length ? length : 1;
     }
@@ -113,8 +154,9 @@ static void solve_shape(struct search *search, const struct sp_finding *finding)
     const struct sp_predicted *expected = sp_prediction_tensor(prediction, finding->predicted);
     for (uint32_t d = 0; d < expected->rank && expected->rank == tensor->rank; d++) {
         if (tensor->shape[d] == expected->shape[d]) continue;
-        char *description = sp_prediction_dimension(prediction, finding->predicted, d);
-        solve_dimension(search, description, tensor->shape[d], expected->shape[d]);
+        char *description = sp_prediction_depends_on(prediction, finding->predicted, d);
+        solve_dimension(search, description,
+                        (struct question){expected->name, d, tensor->shape[d], expected->shape[d]});
         free(description);
     }
 }
@@ -230,62 +272,177 @@ static void truth_values(struct search *search)
     }
 }
 
-/* ---- trying them ---- */
+/* ---- guesses ---- */
 
-static bool vanishes(const struct sp_check *check, const struct sp_variant *variant, size_t finding)
+static bool is_structural(const struct sp_finding *finding)
 {
-    return sp_finding_is_open(&check->findings[finding]) && !sp_variant_has(check, variant, &check->findings[finding]);
+    return sp_finding_is_open(finding) && strcmp(finding->id, "shape") != 0;
 }
 
-static bool explains_any(const struct sp_check *check, const struct sp_variant *variant)
+/* A number that is 0, so that something is not predicted: the dimensions of what is there, or how often it is there. */
+static void guess_from_nothing(struct search *search, struct sp_hyperparameter hyper)
 {
-    for (size_t i = 0; i < check->finding_count; i++)
-        if (vanishes(check, variant, i)) return true;
-    return false;
+    const struct sp_check *check = search->check;
+    size_t asked = SP_NONE;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (!is_structural(finding) || finding->tensor == SP_NONE || check->finding_patterns[i] == asked) continue;
+        asked = check->finding_patterns[i];
+        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+        for (uint32_t d = 0; d < tensor->rank && d < 2; d++) propose(search, hyper, (double)tensor->shape[d]);
+    }
+}
+
+/* Near values, for numbers that decide which tensors there are in ways that no finding tells: every n-th layer has
+ * experts, more than one expert makes a router. */
+static void guess_near(struct search *search, struct sp_hyperparameter hyper, int64_t value)
+{
+    const int64_t near[] = {0, 1, 2, value - 1, value + 1, 2 * value, value / 2};
+    /* Of none at all layers that are missing are no sign. */
+    for (size_t i = search->bundles.has_layers; i < sizeof near / sizeof *near; i++)
+        if (near[i] >= 0 && near[i] != value) add_candidate(search, hyper, sp_value_int(near[i]));
+}
+
+static void guess(struct search *search)
+{
+    enum { LARGEST = 1 << 16 };
+    const struct sp_prediction *prediction = search->check->prediction;
+    search->count = 0;
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        int64_t value;
+        if (!integer_value(hyper, &value) || value < 0 || value > LARGEST) continue;
+        guess_near(search, hyper, value);
+        if (value == 0) guess_from_nothing(search, hyper);
+    }
+    const size_t affordable = MAX_GUESSED / (sp_prediction_count(search->sample.base) + 1);
+    if (search->count > affordable) search->count = affordable;
+}
+
+/* ---- trying them ---- */
+
+/* A candidate that was predicted and compared. */
+struct trial {
+    size_t candidate;
+    struct sp_variant variant;
+    bool *vanishes;                         /* which findings do */
+    size_t vanished, brought;               /* findings that it takes away, and missing tensors that it brings */
+    size_t rivals[MAX_RIVALS], rival_count; /* other candidates that explain the same */
+};
+
+/* With the causes accepted so far. */
+static const struct sp_match *match_so_far(const struct search *search)
+{
+    return search->best.config ? &search->best.match : &search->check->match;
+}
+
+static void free_trial(struct trial *trial)
+{
+    free(trial->vanishes);
+    sp_variant_free(&trial->variant);
 }
 
 /* Whether a tensor that is as it should be would no longer be. */
-static bool contradicts(const struct sp_check *check, const struct sp_match *before, const struct sp_match *after)
+static bool contradicts(const struct sp_match *before, const struct sp_match *after)
 {
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+    for (size_t i = 0; i < sp_inventory_count(after->inventory); i++)
         if (sp_is_error(sp_match_tensor(after, i)) && !sp_is_error(sp_match_tensor(before, i))) return true;
     return false;
 }
 
-static size_t most_promising(const int64_t *gains, size_t count)
+/* What is newly missing. */
+static size_t count_brought(const struct sp_match *before, const struct sp_match *after)
+{
+    size_t brought = 0;
+    for (size_t i = 0; i < sp_prediction_count(after->prediction); i++)
+        brought += sp_match_predicted(after, i) == SP_MISSING &&
+                   sp_prediction_find(before->prediction, sp_prediction_tensor(after->prediction, i)->name) == SP_NONE;
+    return brought;
+}
+
+static void find_vanishing(const struct search *search, struct trial *trial)
+{
+    const struct sp_check *check = search->check;
+    trial->vanishes = sp_realloc(NULL, check->finding_count, sizeof *trial->vanishes);
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        trial->vanishes[i] = sp_finding_is_open(finding) && !sp_variant_has(check, &trial->variant, finding);
+    }
+    trial->brought = count_brought(match_so_far(search), &trial->variant.match);
+    trial->vanished = sp_bundles_hold(&search->bundles, check, trial->vanishes);
+}
+
+/* What it takes away must be much more than what it brings: a flag that would replace tensors that are missing by
+ * others that are missing, too, explains nothing. */
+static bool is_worth_it(const struct trial *trial) { return trial->vanished && trial->brought * 3 <= trial->vanished; }
+
+static bool try(const struct search *search, const struct sp_config *base, size_t candidate, size_t errors,
+                struct trial *trial)
+{
+    *trial = (struct trial){.candidate = candidate};
+    if (!sp_variant_try(search->check, base, &search->candidates[candidate], &trial->variant)) return false;
+    if (trial->variant.errors < errors && !contradicts(match_so_far(search), &trial->variant.match)) {
+        find_vanishing(search, trial);
+        if (is_worth_it(trial)) return true;
+    }
+    free_trial(trial);
+    return false;
+}
+
+/* Whether two candidates give the same dimensions. Of what is missing or unexpected there is but one reading. */
+static bool are_rivals(const struct search *search, const struct trial *a, const struct trial *b)
+{
+    const struct sp_check *check = search->check;
+    if (a->variant.errors != b->variant.errors || memcmp(a->vanishes, b->vanishes, check->finding_count) != 0)
+        return false;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (a->vanishes[i] && strcmp(check->findings[i].id, "shape") != 0) return false;
+    return strcmp(search->candidates[a->candidate].key, search->candidates[b->candidate].key) != 0;
+}
+
+/* Keeps the better one; of two that do the same the first, which remembers the other. */
+static void compete(const struct search *search, struct trial *best, struct trial *trial)
+{
+    if (!best->vanishes || trial->variant.errors < best->variant.errors) {
+        free_trial(best);
+        *best = *trial;
+        return;
+    }
+    if (best->rival_count < MAX_RIVALS && are_rivals(search, best, trial))
+        best->rivals[best->rival_count++] = trial->candidate;
+    free_trial(trial);
+}
+
+/* The highest gain; among equals one that the configuration has rather than a default. */
+static size_t most_promising(const struct search *search, const int64_t *gains)
 {
     size_t best = SP_NONE;
-    for (size_t i = 0; i < count; i++)
-        if (gains[i] > 0 && (best == SP_NONE || gains[i] > gains[best])) best = i;
+    int64_t most = 0;
+    for (size_t i = 0; i < search->count; i++) {
+        const int64_t promise = 2 * gains[i] + (strncmp(search->candidates[i].from, "default", 7) != 0);
+        if (gains[i] <= 0 || promise <= most) continue;
+        most = promise;
+        best = i;
+    }
     return best;
 }
 
-/* Of the most promising candidates the one that leaves the fewest errors, and fewer than there are; or SP_NONE. */
-static size_t best_candidate(struct search *search, struct sp_variant *best)
+/* Of the most promising candidates the one that leaves the fewest errors, and fewer than there are. */
+static struct trial best_candidate(struct search *search)
 {
     const struct sp_config *base = search->best.config ? search->best.config : search->check->config;
-    const struct sp_match *before = search->best.config ? &search->best.match : &search->check->match;
+    const size_t errors = sp_match_errors(match_so_far(search));
+    struct trial best = {0}, trial;
     int64_t gains[MAX_CANDIDATES], top = 0;
-    size_t found = SP_NONE, errors = sp_match_errors(before);
     for (size_t i = 0; i < search->count; i++) gains[i] = sp_sample_gain(&search->sample, base, &search->candidates[i]);
-    for (int trial = 0; trial < MAX_TRIALS; trial++) {
-        struct sp_variant variant;
-        const size_t i = most_promising(gains, search->count);
-        if (i == SP_NONE || (found != SP_NONE && gains[i] < top / 2)) break;
+    for (int tried = 0; tried < MAX_TRIALS; tried++) {
+        const size_t i = most_promising(search, gains);
+        if (i == SP_NONE || (best.vanishes && gains[i] < top / 2)) break;
         top = gains[i] > top ? gains[i] : top;
         gains[i] = 0;
-        if (!sp_variant_try(search->check, base, &search->candidates[i], &variant)) continue;
-        if (variant.errors >= errors || !explains_any(search->check, &variant) ||
-            contradicts(search->check, before, &variant.match)) {
-            sp_variant_free(&variant);
-            continue;
-        }
-        sp_variant_free(best);
-        *best = variant;
-        errors = variant.errors;
-        found = i;
+        if (try(search, base, i, errors, &trial)) compete(search, &best, &trial);
     }
-    return found;
+    return best;
 }
 
 /* ---- saying it ---- */
@@ -358,6 +515,21 @@ static bool holds_alone(const struct search *search, size_t cause, const struct 
     return holds;
 }
 
+/* "; or num_attention_heads is not 32 but 16", for changes that explain the same. */
+static const char *rivals(const struct search *search, const struct trial *trial)
+{
+    const char *says = "";
+    for (size_t i = 0; i < trial->rival_count; i++) {
+        const struct sp_change *change = &search->candidates[trial->rivals[i]];
+        struct sp_text value = {0};
+        sp_value_json(&value, change->value);
+        says = sp_arena_printf(&search->check->arena, "%s; or %s is not %s but %s", says, change->key,
+                               change->configured, value.data);
+        sp_text_free(&value);
+    }
+    return says;
+}
+
 /* " --set n_layer=2", as a shell wants it. */
 static const char *setting(struct sp_check *check, const char *key, const char *value)
 {
@@ -388,13 +560,14 @@ static const char *other_spelling(struct sp_check *check, const struct sp_change
 }
 
 static void describe(const struct search *search, size_t index, const struct sp_change *change,
-                     const struct sp_variant *variant)
+                     const struct trial *trial)
 {
     struct sp_check *check = search->check;
     struct sp_cause *cause = &check->causes[index];
     const char *says = sp_arena_printf(&check->arena, "%s is %s %s", change->key, change->configured,
                                        sp_said_where(check, change->from));
-    const char *effect = side_effect(check, variant);
+    const char *effect =
+        sp_arena_printf(&check->arena, "%s%s", side_effect(check, &trial->variant), rivals(search, trial));
     if (change->value.type != SP_BOOL)
         cause->message =
             sp_arena_printf(&check->arena, "%s, the file has %s%s (%s%s)%s", says, cause->found,
@@ -422,9 +595,10 @@ static bool is_spare(const struct sp_check *check, size_t cause, const struct sp
     return true;
 }
 
-static void accept(struct search *search, const struct sp_change *change, const struct sp_variant *variant)
+static void accept(struct search *search, const struct trial *trial)
 {
     struct sp_check *check = search->check;
+    const struct sp_change *change = &search->candidates[trial->candidate];
     struct sp_text value = {0};
     sp_value_json(&value, change->value);
     const size_t cause =
@@ -435,31 +609,56 @@ static void accept(struct search *search, const struct sp_change *change, const 
                                                     .found = sp_arena_copy(&check->arena, value.data, value.length)});
     sp_text_free(&value);
     for (size_t i = 0; i < check->finding_count; i++)
-        if (vanishes(check, variant, i)) sp_check_explain(check, i, cause);
-    if (is_spare(check, cause, variant)) check->causes[cause].severity = SP_SEVERITY_WARNING;
-    describe(search, cause, change, variant);
+        if (trial->vanishes[i]) sp_check_explain(check, i, cause);
+    if (is_spare(check, cause, &trial->variant)) check->causes[cause].severity = SP_SEVERITY_WARNING;
+    describe(search, cause, change, trial);
     search->settings = sp_arena_printf(&check->arena, "%s%s", search->settings,
                                        setting(check, change->key, check->causes[cause].found));
+}
+
+/* Accepts the best candidate again and again, until none explains anything. */
+static void run(struct search *search)
+{
+    for (int round = 0; round < MAX_ROUNDS && sp_check_open(search->check); round++) {
+        struct trial better = best_candidate(search);
+        if (!better.vanishes) break;
+        accept(search, &better);
+        free(better.vanishes);
+        sp_variant_free(&search->best);
+        search->best = better.variant;
+        sp_sample_rebase(&search->sample, search->best.config);
+    }
+}
+
+/* A single tensor of another shape is hardly the doing of a hyper-parameter, nor is a file that is mostly something
+ * else. */
+static bool is_worth_guessing(const struct search *search)
+{
+    const struct sp_check *check = search->check;
+    size_t structural = 0, matched = 0;
+    for (size_t i = 0; i < check->finding_count; i++) structural += is_structural(&check->findings[i]);
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        matched += check->match.predicted_of[i] != SP_NONE;
+    return search->sample.base && matched && matched * 3 >= sp_inventory_count(check->inventory) &&
+           (structural || sp_check_open(check) > 1);
 }
 
 void sp_explain_hyperparameters(struct sp_check *check)
 {
     struct search search = {.check = check, .settings = ""};
     if (!sp_check_open(check)) return;
+    sp_bundles_init(&search.bundles, check);
+    sp_sample_init(&search.sample, check);
     quantisation(&search);
     dimensions(&search);
     lengths(&search);
     truth_values(&search);
-    sp_sample_init(&search.sample, check);
-    for (int round = 0; round < MAX_ROUNDS && sp_check_open(check); round++) {
-        struct sp_variant better = {0};
-        const size_t found = best_candidate(&search, &better);
-        if (found == SP_NONE) break;
-        accept(&search, &search.candidates[found], &better);
-        sp_variant_free(&search.best);
-        search.best = better;
-        sp_sample_rebase(&search.sample, better.config);
+    run(&search);
+    if (is_worth_guessing(&search)) {
+        guess(&search);
+        run(&search);
     }
     sp_sample_free(&search.sample);
     sp_variant_free(&search.best);
+    sp_bundles_free(&search.bundles);
 }

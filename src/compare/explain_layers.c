@@ -71,6 +71,32 @@ static void count_layers(struct sp_check *check, struct layers *layers)
     }
 }
 
+static void free_layers(struct layers *layers)
+{
+    sp_text_free(&layers->scratch);
+    sp_map_free(&layers->map);
+    free(layers->items);
+}
+
+/* The layer of an open finding that is gone as a whole, or NULL. */
+static struct layer *gone_layer(struct layers *layers, const struct sp_finding *finding)
+{
+    struct layer *layer = layers->count && is_missing(finding) ? layer_of(layers, finding->name, false) : NULL;
+    return layer && is_gone(layer) ? layer : NULL;
+}
+
+size_t sp_find_gone_layers(struct sp_check *check, size_t *layer_of_finding)
+{
+    struct layers layers = {.arena = &check->arena, .level = 1};
+    count_layers(check, &layers);
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct layer *layer = gone_layer(&layers, &check->findings[i]);
+        layer_of_finding[i] = layer ? (size_t)(layer - layers.items) : SP_NONE;
+    }
+    free_layers(&layers);
+    return layers.count;
+}
+
 static void describe(struct sp_check *check, const struct layers *layers, size_t cause)
 {
     const char **names = sp_realloc(NULL, layers->count, sizeof *names);
@@ -95,10 +121,8 @@ static void explain_level(struct sp_check *check, size_t level)
     struct layers layers = {.arena = &check->arena, .level = level};
     size_t cause = SP_NONE;
     count_layers(check, &layers);
-    for (size_t i = 0; layers.count && i < check->finding_count; i++) {
-        if (!is_missing(&check->findings[i])) continue;
-        const struct layer *layer = layer_of(&layers, check->findings[i].name, false);
-        if (!layer || !is_gone(layer)) continue;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        if (!gone_layer(&layers, &check->findings[i])) continue;
         if (cause == SP_NONE)
             cause = sp_check_add_cause(
                 check, (struct sp_cause){.id = is_expert(&layers) ? "experts-missing" : "layers-missing",
@@ -106,9 +130,7 @@ static void explain_level(struct sp_check *check, size_t level)
         sp_check_explain(check, i, cause);
     }
     if (cause != SP_NONE) describe(check, &layers, cause);
-    sp_text_free(&layers.scratch);
-    sp_map_free(&layers.map);
-    free(layers.items);
+    free_layers(&layers);
 }
 
 void sp_explain_layers(struct sp_check *check)

@@ -113,15 +113,18 @@ static void explain_pairs(struct sp_check *check, const struct sp_sides *missing
     if (cause != SP_NONE) check->causes[cause].message = describe(check, missing);
 }
 
+void sp_find_renamed(struct sp_check *check, struct sp_sides *missing, struct sp_sides *strangers)
+{
+    collect(check, "missing", missing);
+    collect(check, "unexpected", strangers);
+    sp_sides_pair(&check->patterns, missing, strangers);
+}
+
 void sp_explain_renamed(struct sp_check *check)
 {
     struct sp_sides missing = {0}, strangers = {0};
-    collect(check, "missing", &missing);
-    collect(check, "unexpected", &strangers);
-    if (missing.count && strangers.count) {
-        sp_sides_pair(&check->patterns, &missing, &strangers);
-        explain_pairs(check, &missing);
-    }
+    sp_find_renamed(check, &missing, &strangers);
+    explain_pairs(check, &missing);
     sp_sides_free(&missing);
     sp_sides_free(&strangers);
 }

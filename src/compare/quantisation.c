@@ -120,11 +120,27 @@ static bool is_better(const struct sp_check *check, const char *method, struct s
     return left <= errors / 2 && !(same && !differs_in_kind(check, form));
 }
 
+/* Whether nearly all of what is predicted in place of quantised weights is in the file as predicted. */
+static bool is_mostly_right(const struct sp_check *check)
+{
+    size_t packed = 0, right = 0;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, i);
+        if (!expected->stands_for || expected->optional) continue;
+        const size_t found = sp_inventory_find(check->inventory, expected->name);
+        const struct sp_tensor *tensor = found == SP_NONE ? NULL : sp_inventory_tensor(check->inventory, found);
+        packed++;
+        right += tensor && sp_same_shape(tensor, expected) &&
+                 (expected->dtype == SP_DTYPE_UNKNOWN || expected->dtype == tensor->dtype);
+    }
+    return packed && right * 10 > packed * 9;
+}
+
 /* What the tensors say, where the configuration leaves most of them unexplained. */
 static void adopt_recognised(struct sp_check *check)
 {
     struct sp_quantisation *quantisation = &check->quantisation;
-    const size_t errors = sp_stored_errors(check, check->prediction);
+    const size_t errors = is_mostly_right(check) ? 0 : sp_stored_errors(check, check->prediction);
     size_t left = errors;
     const struct sp_unit *part;
     const char *method;

@@ -94,31 +94,55 @@ static size_t class_end(const struct sp_sides *sides, size_t from, size_t class)
 
 /* ---- pairs ---- */
 
+static size_t common_letters(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t front = 0, back = 0;
+    while (front < a_length && front < b_length && a[front] == b[front]) front++;
+    while (back < a_length - front && back < b_length - front && a[a_length - 1 - back] == b[b_length - 1 - back])
+        back++;
+    return front + back;
+}
+
 size_t sp_similarity(const char *a, const char *b)
 {
     const size_t a_length = strlen(a), b_length = strlen(b), longer = a_length > b_length ? a_length : b_length;
-    size_t front = 0, back = 0;
-    while (a[front] && a[front] == b[front]) front++;
-    while (back < a_length - front && back < b_length - front && a[a_length - 1 - back] == b[b_length - 1 - back])
-        back++;
-    return (front + back) * 2 >= longer ? front + back : 0;
+    const size_t common = common_letters(a, a_length, b, b_length);
+    return common * 2 >= longer ? common : 0;
 }
 
-/* The one that is more similar than every other; NULL when there is none. */
-static struct sp_side *most_similar(const struct sp_patterns *patterns, const struct sp_side *side,
-                                    struct sp_side *among, size_t count)
+/* The letters that only one of two similar texts has; SIZE_MAX when they are not similar. */
+static size_t distance(const char *a, const char *b)
 {
+    const size_t alike = sp_similarity(a, b);
+    return alike ? strlen(a) + strlen(b) - 2 * alike : SIZE_MAX;
+}
+
+/* Whether both candidates would rename the same component, and the first is not clearly more like it. */
+static bool are_rivals(const char *name, const char *first, const char *second)
+{
+    struct sp_component a, b;
+    if (!sp_one_component(name, first, &a) || !sp_one_component(name, second, &b) || a.a != b.a) return false;
+    return common_letters(a.a, a.a_length, a.b, a.b_length) < common_letters(b.a, b.a_length, b.b, b.b_length) + 2;
+}
+
+/* The one that is nearer than every other, and without a rival; NULL when there is none. */
+static struct sp_side *nearest(const struct sp_patterns *patterns, const struct sp_side *side, struct sp_side *among,
+                               size_t count)
+{
+    const char *name = sp_pattern_text(patterns, side->members->pattern);
     struct sp_side *best = NULL;
-    size_t most = 0;
+    size_t least = SIZE_MAX, rivals = 0;
     for (size_t i = 0; i < count; i++) {
-        const size_t alike = sp_similarity(sp_pattern_text(patterns, side->members->pattern),
-                                           sp_pattern_text(patterns, among[i].members->pattern));
-        if (alike == most) best = NULL;
-        if (alike <= most) continue;
-        most = alike;
+        const size_t far = distance(name, sp_pattern_text(patterns, among[i].members->pattern));
+        if (far == least) best = NULL;
+        if (far >= least) continue;
+        least = far;
         best = &among[i];
     }
-    return best;
+    for (size_t i = 0; best && i < count; i++)
+        rivals += &among[i] != best && are_rivals(name, sp_pattern_text(patterns, best->members->pattern),
+                                                  sp_pattern_text(patterns, among[i].members->pattern));
+    return rivals ? NULL : best;
 }
 
 static void pair_class(const struct sp_patterns *patterns, struct sp_side *a, size_t a_count, struct sp_side *b,
@@ -126,8 +150,8 @@ static void pair_class(const struct sp_patterns *patterns, struct sp_side *a, si
 {
     if (a_count > MAX_CLASS || b_count > MAX_CLASS) return;
     for (size_t i = 0; i < b_count; i++) {
-        struct sp_side *likely = most_similar(patterns, &b[i], a, a_count);
-        if (!likely || most_similar(patterns, likely, b, b_count) != &b[i]) continue;
+        struct sp_side *likely = nearest(patterns, &b[i], a, a_count);
+        if (!likely || nearest(patterns, likely, b, b_count) != &b[i]) continue;
         likely->other = &b[i];
         b[i].other = likely;
     }

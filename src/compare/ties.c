@@ -28,10 +28,13 @@ static size_t next_hyperparameter(struct sp_check *check, const char **at)
 const char *sp_tie_condition(struct sp_check *check, size_t predicted)
 {
     const struct sp_origin *origin = &check->prediction->origins[predicted];
-    const struct sp_env env = {.frame = origin->frame, .section = origin->section};
+    const struct sp_packed *packed = origin->frame->packed; /* then the weight is tied, in whose place it is stored */
+    const struct sp_row *row = packed ? packed->row : origin->row;
+    const struct sp_env env = {.frame = packed ? origin->frame->caller : origin->frame,
+                               .section = packed ? origin->frame->caller_section : origin->section};
     struct sp_text text = {0};
-    if (!origin->row->tie_condition) return NULL;
-    sp_describe(&text, &env, origin->row->tie_condition);
+    if (!row->tie_condition) return NULL;
+    sp_describe(&text, &env, row->tie_condition);
     const char *kept = sp_arena_copy(&check->arena, text.data, text.length), *at = kept;
     sp_text_free(&text);
     return next_hyperparameter(check, &at) != SP_NONE ? kept : NULL;

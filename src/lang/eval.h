@@ -70,8 +70,9 @@ struct sp_packed {
     const uint64_t *lead; /* its dimensions before the last two, which are in front of theirs as well */
     uint32_t lead_rank;
     uint64_t parameters;
-    const char *tied_to; /* the prefix of the tensors that they are the same as, or NULL */
-    bool counted;        /* one of them stands for the parameters */
+    const char *tied_to;      /* the prefix of the tensors that they are the same as, or NULL */
+    bool counted;             /* one of them stands for the parameters */
+    const struct sp_row *row; /* that the weight is of, in the terms of the frame's caller */
 };
 
 /* One use of a table or part. Lives as long as the prediction, so that findings can name dimensions. */

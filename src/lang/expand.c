@@ -315,7 +315,8 @@ static bool pack(struct expander *x, const struct sp_env *env, const struct sp_r
     if (!packed_tie(x, env, row, &tied_to)) return true;
     struct sp_packed *packed = sp_arena_alloc(x->eval.arena, sizeof *packed);
     struct sp_frame *frame = sp_arena_alloc(x->eval.arena, sizeof *frame);
-    *packed = (struct sp_packed){tensor->name, tensor->shape, tensor->rank - 2, tensor->parameters, tied_to, false};
+    *packed =
+        (struct sp_packed){tensor->name, tensor->shape, tensor->rank - 2, tensor->parameters, tied_to, false, row};
     *frame = (struct sp_frame){.unit = packing.part,
                                .view = packed_view(x, &packing),
                                .param_exprs = packed_arguments(x, row, &packing),

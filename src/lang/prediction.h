@@ -33,5 +33,8 @@ struct sp_prediction {
 struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyper *hyper, struct sp_error *error);
 /* Appends an expression of the frame in terms of hyper-parameters. */
 void sp_describe(struct sp_text *text, const struct sp_env *env, const struct sp_expr *expr);
+/* As sp_prediction_dimension, with every hyper-parameter that could have a say in it: those as well that are asked only
+ * because another is not set. */
+char *sp_prediction_depends_on(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension);
 
 #endif

@@ -408,7 +408,8 @@ static void fewer_key_value_heads(void **state)
     BEGIN(LLAMA_7B);
     model_resize(&model, "*.[kv]_proj.weight", 1024, 512);
     assert_string_equal(model_check(&model),
-                        "differs: num_key_value_heads is 8 in config.json, the file has 4 (64 tensors)");
+                        "differs: num_key_value_heads is 8 in config.json, the file has 4 (64 tensors); or "
+                        "num_attention_heads is not 32 but 64");
     assert_string_equal(model_cause(&model, "hyperparameter")->hint,
                         "with --set num_key_value_heads=4 these 64 findings vanish");
     model_close(&model);
