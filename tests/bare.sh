@@ -46,7 +46,9 @@ trap 'exit 1' INT TERM HUP
 
 run() { # COMMAND LOG
     root=$dir/run
-    rm -rf "$root"
+    release # what a run that was killed left behind, and never the /proc that is still mounted there
+    root=$dir/run
+    [ ! -e "$root" ] || { echo "bare.sh: $root/proc is still mounted" >&2; exit 1; }
     cp -a "$dir/base" "$root"
     cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
     git bundle create -q "$root/shapeproof.bundle" HEAD

@@ -54,6 +54,27 @@ struct sp_finding_group {
     const struct sp_finding *first; /* stands for all of them */
 };
 
+/* How much there is, counted in several ways. */
+struct sp_counts {
+    uint64_t predicted_tensors, predicted; /* of the model, ties once and without buffers */
+    uint64_t stored_tensors, stored;       /* all in the file; elements */
+    uint64_t unique_tensors, unique;       /* each storage once */
+    /* The model in the file: without copies of tied tensors, buffers and trainer state, packed weights as unpacked. */
+    uint64_t logical_tensors, logical;
+    uint64_t copies, buffers, state; /* elements that are unique and not logical */
+};
+
+/* A size that others declare: the name of the directory, the index. */
+struct sp_declared {
+    const char *where; /* "the name of the directory" */
+    const char *text;  /* as it stands there: "7B" */
+    uint64_t value;    /* parameters, or bytes */
+    bool exact;        /* not a rough size such as "7B" */
+    bool bytes;
+    bool agrees;      /* with one of the counts, roughly if it is a rough size */
+    const char *note; /* what it counts, if that is odd, or NULL */
+};
+
 struct sp_check; /* opaque; owns its prediction */
 
 /* Predicts from `config` (see sp_predict) and compares. NULL with an error when no prediction can be made. The
@@ -79,6 +100,9 @@ SP_API const char *sp_severity_name(enum sp_severity severity); /* "note", "warn
 /* The verdict's reason in one line: "all 148 tensors", the most important cause, or the largest group of findings. */
 SP_API const char *sp_check_summary(const struct sp_check *check);
 SP_API const struct sp_prediction *sp_check_prediction(const struct sp_check *check);
+SP_API struct sp_counts sp_check_counts(const struct sp_check *check);
+SP_API size_t sp_check_declared_count(const struct sp_check *check);
+SP_API const struct sp_declared *sp_check_declared(const struct sp_check *check, size_t index);
 /* The worst first; of those that are as bad, the one that explains the most. */
 SP_API size_t sp_check_cause_count(const struct sp_check *check);
 SP_API const struct sp_cause *sp_check_cause(const struct sp_check *check, size_t index);

@@ -47,6 +47,9 @@ struct sp_proofs; /* opaque */
  * table or a table cannot be counted. `tables` must outlive the proofs. */
 SP_API struct sp_proofs *sp_prove(const struct sp_tables *tables, const char *const *names, size_t count,
                                   struct sp_error *error);
+/* Judges the claims that stand in those files, which were added to `tables` under these names, and no others. */
+SP_API struct sp_proofs *sp_prove_files(const struct sp_tables *tables, const char *const *files, size_t count,
+                                        struct sp_error *error);
 SP_API void sp_proofs_free(struct sp_proofs *proofs);
 SP_API size_t sp_proofs_count(const struct sp_proofs *proofs);
 /* Borrowed until sp_proofs_free. */

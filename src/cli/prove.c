@@ -2,6 +2,8 @@
  * shapeproof prove: published formulas against tables. */
 #include "cli/subject.h"
 
+#include <stdlib.h>
+
 static const struct cli_option options[] = {
     {.name = "claims", .argument = "FILE", .help = "claims of your own about tables; may be repeated"},
     CLI_OPTION_TABLE,
@@ -31,12 +33,27 @@ static int add_claims(const struct cli_args *args, struct cli_subject *subject)
     return CLI_OK;
 }
 
+/* The claims about the tables that are named; else those of the claims' files; else all. */
+static struct sp_proofs *judge(const struct cli_args *args, const struct cli_subject *subject, struct sp_error *error)
+{
+    if (args->operand_count) return sp_prove(subject->tables, args->operands, args->operand_count, error);
+    if (subject->table_name) return sp_prove(subject->tables, &subject->table_name, 1, error);
+    size_t count = 0;
+    const char **files = calloc(args->given_count + 1, sizeof *files);
+    if (!files) abort();
+    for (size_t position = 0; (files[count] = cli_next_value(args, "claims", &position)) != NULL;) count++;
+    struct sp_proofs *proofs =
+        count ? sp_prove_files(subject->tables, files, count, error) : sp_prove(subject->tables, NULL, 0, error);
+    free(files);
+    return proofs;
+}
+
 static int prove(const struct cli_args *args, const struct cli_subject *subject)
 {
     const struct sp_prove_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
     struct sp_error error = {0};
     size_t length;
-    struct sp_proofs *proofs = sp_prove(subject->tables, args->operands, args->operand_count, &error);
+    struct sp_proofs *proofs = judge(args, subject, &error);
     if (!proofs) {
         cli_error(&error);
         return (int)error.status;
@@ -64,8 +81,9 @@ const struct cli_command cli_prove = {
     .summary = "prove or refute the formulas that are claimed of tables",
     .operands = "[TABLE]...",
     .description =
-        "Judges every claim about each TABLE (all tables when none is named). Both sides of a claim are brought to one "
-        "polynomial and subtracted: PROVED holds for all hyper-parameters; REFUTED comes with the difference and the "
+        "Judges every claim about each TABLE; when none is named, those of the files in --claims, or else every claim "
+        "about every table. Both sides of a claim are brought to one polynomial and subtracted: PROVED holds for all "
+        "hyper-parameters; REFUTED comes with the difference and the "
         "smallest counter-example; TESTED held at every point that was tried, where no proof was possible.\n"
         "\n"
         "Claims stand in table files, or in files of their own (--claims) that begin with 'claims for TABLE'. A "

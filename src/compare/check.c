@@ -11,20 +11,21 @@ static void (*const explainers[])(struct sp_check *) = {
     sp_explain_kernels,         /* (in, out) by their name */
     sp_explain_old_names,       /* gamma for weight */
     sp_explain_ties,            /* tied and stored all the same */
-    sp_explain_untied,          /* not tied, and only one of them stored */
     sp_explain_sharing,         /* not tied and one storage all the same */
-    sp_explain_aliases,         /* absent, and the file's metadata says which other tensor it is */
     sp_explain_buffers,         /* stored and not trained */
     sp_explain_computed,        /* causal masks, rotary frequencies: with or without */
     sp_explain_state,           /* optimizer and trainer state */
     sp_explain_adapter,         /* low-rank matrices for a base */
     sp_explain_shards,          /* shards that are not there, or not as the index says */
     sp_explain_stray,           /* another checkpoint beside the shards */
+    sp_explain_untied,          /* not tied, and only one of them stored */
+    sp_explain_aliases,         /* absent, and the file's metadata says which other tensor it is */
     sp_explain_placeholders,    /* empty: saved by one rank of several */
     sp_explain_slices,          /* equal parts of matrices */
     sp_explain_multi_token,     /* layers for multi-token prediction */
     sp_explain_copies,          /* most of the model twice */
     sp_explain_layout,          /* fused, split, packed */
+    sp_explain_added_biases,    /* a bias for each quantised weight */
     sp_explain_ones,            /* (768, 1) for (768) */
     sp_explain_hyperparameters, /* one hyper-parameter set otherwise */
     sp_explain_vocabulary,      /* embeddings and heads that disagree */
@@ -99,6 +100,8 @@ static void explain(struct sp_check *check)
 {
     sp_find_differences(check);
     for (size_t i = 0; i < sizeof explainers / sizeof *explainers; i++) explainers[i](check);
+    sp_count(check);
+    sp_explain_declared(check);
     sp_decide(check);
     sp_group_findings(check);
 }
@@ -151,6 +154,7 @@ void sp_check_free(struct sp_check *check)
     free(check->findings);
     free(check->finding_patterns);
     free(check->causes);
+    free(check->declared);
     sp_arena_free(&check->arena);
     free(check);
 }
@@ -171,6 +175,12 @@ const char *sp_severity_name(enum sp_severity severity)
 
 const char *sp_check_summary(const struct sp_check *check) { return check->summary; }
 const struct sp_prediction *sp_check_prediction(const struct sp_check *check) { return check->prediction; }
+struct sp_counts sp_check_counts(const struct sp_check *check) { return check->counts; }
+size_t sp_check_declared_count(const struct sp_check *check) { return check->declared_count; }
+const struct sp_declared *sp_check_declared(const struct sp_check *check, size_t index)
+{
+    return &check->declared[index];
+}
 size_t sp_check_cause_count(const struct sp_check *check) { return check->cause_count; }
 const struct sp_cause *sp_check_cause(const struct sp_check *check, size_t index) { return &check->causes[index]; }
 size_t sp_check_finding_count(const struct sp_check *check) { return check->finding_count; }

@@ -32,6 +32,9 @@ struct sp_check {
     size_t cause_count, cause_capacity;
     struct sp_finding_group *groups;
     size_t group_count;
+    struct sp_counts counts;
+    struct sp_declared *declared;
+    size_t declared_count, declared_capacity;
     const char *summary;
     enum sp_verdict verdict;
 };
@@ -58,10 +61,6 @@ size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char
 /* Where a hyper-parameter got its value: "in config.json", "by default", "on the command line". In the arena. */
 const char *sp_said_where(struct sp_check *check, const char *from);
 
-/* The parameters of the model that the file's tensors stand for: not those of the packed form, ties once. What is not
- * predicted stands for its own elements. */
-uint64_t sp_check_logical(const struct sp_check *check);
-
 /* ---- names.c: lists of names in one line, in the arena ---- */
 
 /* "a.{0-3}.b, c.{x,y} and 2 more". */
@@ -77,6 +76,8 @@ const char *sp_found_shape(struct sp_arena *arena, const struct sp_tensor *tenso
 
 void sp_find_differences(struct sp_check *check);
 void sp_group_findings(struct sp_check *check);
+/* Fills check->counts, from the findings and their causes. */
+void sp_count(struct sp_check *check);
 void sp_decide(struct sp_check *check);
 
 /* ---- the explainers (check.c lists them in the order in which they run) ---- */
@@ -107,9 +108,11 @@ void sp_explain_tokenizer(struct sp_check *check);
 void sp_explain_unrelated(struct sp_check *check);
 void sp_explain_layers(struct sp_check *check);
 void sp_explain_renamed(struct sp_check *check);
+void sp_explain_added_biases(struct sp_check *check);
 void sp_explain_biases(struct sp_check *check);
 void sp_explain_transposed(struct sp_check *check);
 void sp_explain_ones(struct sp_check *check);
 void sp_explain_dtypes(struct sp_check *check);
+void sp_explain_declared(struct sp_check *check);
 
 #endif

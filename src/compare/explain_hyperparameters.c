@@ -365,6 +365,28 @@ static const char *setting(struct sp_check *check, const char *key, const char *
     return sp_arena_printf(&check->arena, " --set %s%s=%s%s", quote, key, value, quote);
 }
 
+static bool has_word_bias(const char *key)
+{
+    const char *place = strstr(key, "bias");
+    return place && (place == key || place[-1] == '_') && (!place[4] || place[4] == '_');
+}
+
+/* "; config.json has bias=true, which the table does not read": the flag may be spelt as another family spells it. */
+static const char *other_spelling(struct sp_check *check, const struct sp_change *change)
+{
+    const struct sp_hyper *hyper = sp_config_hyper(check->config);
+    if (change->value.type != SP_BOOL || !has_word_bias(change->key)) return "";
+    for (size_t i = 0; i < hyper->root.count; i++) {
+        const struct sp_member *member = &hyper->root.members[i];
+        if (member->value.type != SP_BOOL || member->value.boolean != change->value.boolean) continue;
+        if (!has_word_bias(member->key) || sp_find_hyperparameter(check->prediction, member->key) != SP_NONE) continue;
+        return sp_arena_printf(&check->arena, "; %s has %s=%s, which the table %s does not read",
+                               *hyper->from ? hyper->from : "the configuration", member->key,
+                               member->value.boolean ? "true" : "false", sp_prediction_table(check->prediction));
+    }
+    return "";
+}
+
 static void describe(const struct search *search, size_t index, const struct sp_change *change,
                      const struct sp_variant *variant)
 {
@@ -379,8 +401,8 @@ static void describe(const struct search *search, size_t index, const struct sp_
                             how_changed(check, change), sp_count_of(&check->arena, cause->explains, "tensor"),
                             cause->severity == SP_SEVERITY_WARNING ? ", which loaders leave out" : "", effect);
     else
-        cause->message =
-            sp_arena_printf(&check->arena, "%s, but the file %s%s", says, what_file_does(check, index), effect);
+        cause->message = sp_arena_printf(&check->arena, "%s, but the file %s%s%s", says, what_file_does(check, index),
+                                         effect, other_spelling(check, change));
     cause->hint = sp_arena_printf(&check->arena, "with%s%s %s", setting(check, change->key, cause->found),
                                   holds_alone(search, index, change) ? "" : search->settings,
                                   cause->explains == 1

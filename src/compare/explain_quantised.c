@@ -235,11 +235,12 @@ static void add_cause(struct sp_check *check, enum sp_severity severity, const c
 /* "quantization_config": {...} as the file would need it. */
 static const char *as_setting(struct sp_check *check)
 {
-    const struct sp_value root = sp_config_hyper(check->config)->root;
-    const bool mlx = strcmp(check->quantisation.method, "mlx") == 0;
+    const struct sp_value object = sp_value_member(sp_config_hyper(check->config)->root, "quantization_config");
+    const bool mlx = strcmp(check->quantisation.method, "mlx") == 0; /* has a key of its own, and names no method */
+    const struct sp_value keys = {SP_OBJECT, .count = object.count - mlx, .members = object.members + mlx};
     struct sp_text text = {0};
     sp_text_printf(&text, "\"%s\": ", mlx ? "quantization" : "quantization_config");
-    sp_value_json(&text, sp_value_member(root, "quantization_config"));
+    sp_value_json(&text, keys);
     const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
     sp_text_free(&text);
     return kept;

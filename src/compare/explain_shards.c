@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "compare/check.h"
+#include "compare/ties.h"
 #include "model/inventory.h"
 
 /* ---- which finding a promise is about ---- */
@@ -97,16 +97,40 @@ static void explain_promises(struct promises *promises, bool unreadable)
     if (cause != SP_NONE) describe(check, cause, unreadable);
 }
 
+/* Whether it is tied to one that is there. */
+static bool is_tied(struct promises *promises, const struct sp_promise *promise, size_t *predicted)
+{
+    unsigned renaming;
+    *predicted = sp_finder_find(&promises->finder, promise->tensor, &renaming);
+    return *predicted != SP_NONE && sp_match_predicted(&promises->check->match, *predicted) == SP_TIED_ABSENT &&
+           sp_match_partner(&promises->check->match, *predicted) != SP_NONE;
+}
+
+/* A head that was trained by itself is gone for good; one that is tied is not. */
+static void explain_tied(struct sp_check *check, size_t predicted)
+{
+    const size_t partner = check->match.tensor_of[sp_match_partner(&check->match, predicted)];
+    struct sp_cause cause = {.id = "index", .severity = SP_SEVERITY_WARNING, .explains = 1};
+    cause.message = sp_arena_printf(
+        &check->arena, "the index lists %s, which no shard holds: tied to %s, or lost when it was saved%s",
+        sp_prediction_tensor(check->prediction, predicted)->name, sp_inventory_tensor(check->inventory, partner)->name,
+        sp_tie_rule(check, sp_tie_condition_between(check, predicted), &cause));
+    sp_check_add_cause(check, cause);
+}
+
 /* Those that nothing needs: loaders that go by the index stumble over them. */
 static void explain_needless(struct promises *promises)
 {
     struct sp_check *check = promises->check;
     const struct sp_inventory *inventory = check->inventory;
     const char **names = sp_realloc(NULL, inventory->promise_count, sizeof *names);
-    size_t count = 0;
-    for (size_t i = 0; i < inventory->promise_count; i++)
-        if (inventory->promises[i].tensor && finding_of(promises, &inventory->promises[i]) == SP_NONE)
-            names[count++] = inventory->promises[i].tensor;
+    size_t count = 0, predicted;
+    for (size_t i = 0; i < inventory->promise_count; i++) {
+        const struct sp_promise *promise = &inventory->promises[i];
+        if (!promise->tensor || finding_of(promises, promise) != SP_NONE) continue;
+        if (is_tied(promises, promise, &predicted)) explain_tied(check, predicted);
+        else names[count++] = promise->tensor;
+    }
     if (count)
         sp_check_add_cause(
             check,

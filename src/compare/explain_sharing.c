@@ -22,8 +22,7 @@ static const char *why_not(struct sp_check *check, size_t tensor, size_t alike, 
     const char *condition = sp_tie_condition(check, check->match.predicted_of[tensor]);
     if (!condition) condition = sp_tie_condition(check, check->match.predicted_of[alike]);
     if (!condition) return "nothing ties them";
-    if (sp_find_hyperparameter(check->prediction, condition) != SP_NONE) return sp_tie_said(check, condition, cause);
-    return sp_arena_printf(&check->arena, "it is not so that %s", condition);
+    return sp_tie_said(check, condition, cause);
 }
 
 void sp_explain_sharing(struct sp_check *check)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Causes that gather all open findings of one look: biases too many or too few, matrices stored the other way round. */
+ * Causes that gather all open findings of one look: a file of something else, matrices stored the other way round. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,42 +50,6 @@ void sp_explain_unrelated(struct sp_check *check)
             ? sp_arena_printf(&check->arena, "no tensor of the file is one that the table %s predicts",
                               sp_prediction_table(check->prediction))
             : "the file holds no tensors";
-}
-
-/* ---- biases ---- */
-
-/* "x.weight" for "x.bias", to be freed; NULL for any other name. */
-static char *weight_beside(const char *name)
-{
-    const size_t length = strlen(name), tail = strlen(".bias");
-    struct sp_text weight = {0};
-    if (length < tail || strcmp(name + length - tail, ".bias") != 0) return NULL;
-    sp_text_append(&weight, name, length - tail);
-    sp_text_puts(&weight, ".weight");
-    return weight.data;
-}
-
-/* The bias of a weight that is predicted and there. */
-static bool is_stray_bias(const struct sp_check *check, const struct sp_finding *finding)
-{
-    char *weight = strcmp(finding->id, "unexpected") == 0 ? weight_beside(finding->name) : NULL;
-    const size_t tensor = weight ? sp_inventory_find(check->inventory, weight) : SP_NONE;
-    free(weight);
-    return tensor != SP_NONE && check->match.predicted_of[tensor] != SP_NONE;
-}
-
-static bool is_lost_bias(const struct sp_check *check, const struct sp_finding *finding)
-{
-    char *weight = strcmp(finding->id, "missing") == 0 ? weight_beside(finding->name) : NULL;
-    const size_t predicted = weight ? sp_prediction_find(check->prediction, weight) : SP_NONE;
-    free(weight);
-    return predicted != SP_NONE && check->match.tensor_of[predicted] != SP_NONE;
-}
-
-void sp_explain_biases(struct sp_check *check)
-{
-    gather(check, "bias", is_stray_bias, 2, "the file has biases that are not expected");
-    gather(check, "bias", is_lost_bias, 2, "the file lacks biases");
 }
 
 /* ---- transposed matrices ---- */

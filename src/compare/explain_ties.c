@@ -87,7 +87,7 @@ static void describe_apart(struct sp_check *check, const struct tie *tie, const 
     const bool one = cause->explains == 1;
     const char *where =
         !one ? "" : sp_arena_printf(&check->arena, " from element %" PRIu64 " on", tie->likeness.element);
-    cause->message = sp_arena_printf(&check->arena, "%s %s from %s%s although tied to it%s: a loader keeps one alone",
+    cause->message = sp_arena_printf(&check->arena, "%s %s from %s%s although tied to it%s: a loader keeps one of them",
                                      names, one ? "differs" : "differ", partner, where, rule);
     if (!cause->hyperparameter || !parts_them(check, tie, cause->hyperparameter, cause->configured)) return;
     cause->found = "false";

@@ -29,7 +29,8 @@ static size_t switch_of(struct sp_check *check, size_t predicted)
     const struct sp_row *row = check->prediction->origins[predicted].row;
     if (!row->has_tie || !row->tie_condition) return SP_NONE;
     if (sp_prediction_tensor(check->prediction, predicted)->same_as != SP_NONE) return SP_NONE;
-    const size_t key = sp_find_hyperparameter(check->prediction, sp_tie_condition(check, predicted));
+    const char *condition = sp_tie_condition(check, predicted);
+    const size_t key = condition ? sp_find_hyperparameter(check->prediction, condition) : SP_NONE;
     if (key == SP_NONE || strcmp(sp_prediction_hyperparameter(check->prediction, key).value, "false") != 0)
         return SP_NONE;
     return key;

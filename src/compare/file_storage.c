@@ -27,6 +27,17 @@ static void collect(struct members *members, const struct sp_unit *part, unsigne
         }
 }
 
+bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails)
+{
+    struct members members = {.count = 0};
+    collect(&members, part, 0);
+    for (size_t i = 0; i < members.count; i++) {
+        const char *dot = strrchr(members.name[i], '.');
+        if (members.stacked || sp_map_get(tails, dot ? dot + 1 : members.name[i]) != SIZE_MAX) return true;
+    }
+    return false;
+}
+
 /* One tensor of the file under one of the names that it may stand for. */
 struct reading {
     struct sp_file_storage *storage;

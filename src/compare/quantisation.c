@@ -113,20 +113,6 @@ void sp_check_quantisation(struct sp_check *check)
     adopt_recognised(check);
 }
 
-uint64_t sp_check_logical(const struct sp_check *check)
-{
-    uint64_t logical = 0; /* a quantised weight has more values than elements, and both products fit in 64 bits */
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
-        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
-        const size_t predicted = check->match.predicted_of[i];
-        if (tensor->same_as != SP_NONE || (tensor->flags & SP_TENSOR_STATE)) continue;
-        if (predicted == SP_NONE || !sp_prediction_tensor(check->prediction, predicted)->stands_for)
-            logical += tensor->parameters;
-        else logical += sp_prediction_tensor(check->prediction, predicted)->logical;
-    }
-    return logical;
-}
-
 void sp_quantisation_free(struct sp_quantisation *quantisation)
 {
     if (quantisation->file) sp_file_storage_free(quantisation->file);

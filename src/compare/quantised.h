@@ -32,6 +32,10 @@ struct sp_quantisation {
     size_t vanished;              /* how many findings are gone with that */
 };
 
+/* Whether the file has any of the names that such a quantised weight has. `tails` are the last components of its names.
+ */
+bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails);
+
 /* A tensor that cannot be a plain weight: of integers, or of bytes. */
 bool sp_looks_packed(const struct sp_tensor *tensor);
 

@@ -56,6 +56,7 @@ static const char *const forms[] = {
 struct recogniser {
     struct sp_check *check;
     struct sp_map names; /* of the tensors of the file, as predictions have them */
+    struct sp_map tails; /* their last components */
     struct sp_arena arena;
     int64_t indices[MAX_INDICES];
     size_t index_count;
@@ -88,8 +89,10 @@ static void read_names(struct recogniser *recogniser)
     struct sp_finder finder = {.naming = &recogniser->check->naming, .find = keep_name, .context = &collector};
     for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
         unsigned renaming;
+        const char *name = sp_inventory_tensor(inventory, i)->name, *dot = strrchr(name, '.');
+        sp_map_add(&recogniser->tails, dot ? dot + 1 : name, i);
         collector.tensor = i;
-        sp_finder_find(&finder, sp_inventory_tensor(inventory, i)->name, &renaming);
+        sp_finder_find(&finder, name, &renaming);
     }
     sp_finder_free(&finder);
 }
@@ -261,7 +264,7 @@ static void try_method(struct recogniser *recogniser, const char *form, struct s
 {
     const struct sp_check *check = recogniser->check;
     const struct sp_unit *part = part_of(recogniser, form);
-    if (!part) return;
+    if (!part || !sp_part_shows(part, &recogniser->tails)) return;
     if (part != recogniser->part) {
         sp_file_storage_free(&recogniser->storage);
         sp_file_storage_read(&recogniser->storage, part, check->inventory, &check->naming);
@@ -298,6 +301,7 @@ struct sp_value sp_recognise_quantisation(struct sp_check *check)
         try_method(&recogniser, forms[i], &best, &errors);
     sp_file_storage_free(&recogniser.storage);
     sp_map_free(&recogniser.names);
+    sp_map_free(&recogniser.tails);
     sp_arena_free(&recogniser.arena);
     return best;
 }

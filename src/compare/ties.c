@@ -10,6 +10,21 @@
 
 /* ---- rules ---- */
 
+/* The next word of an expression that is a hyper-parameter, and not the class; `*at` is moved behind it. SP_NONE: no
+ * more. */
+static size_t next_hyperparameter(struct sp_check *check, const char **at)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    while (*(*at += strcspn(*at, letters))) {
+        const size_t length = strspn(*at, letters);
+        const char *word = sp_arena_copy(&check->arena, *at, length);
+        *at += length;
+        const size_t key = sp_find_hyperparameter(check->prediction, word);
+        if (key != SP_NONE && strcmp(word, "architectures") != 0) return key;
+    }
+    return SP_NONE;
+}
+
 const char *sp_tie_condition(struct sp_check *check, size_t predicted)
 {
     const struct sp_origin *origin = &check->prediction->origins[predicted];
@@ -17,9 +32,9 @@ const char *sp_tie_condition(struct sp_check *check, size_t predicted)
     struct sp_text text = {0};
     if (!origin->row->tie_condition) return NULL;
     sp_describe(&text, &env, origin->row->tie_condition);
-    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
+    const char *kept = sp_arena_copy(&check->arena, text.data, text.length), *at = kept;
     sp_text_free(&text);
-    return kept;
+    return next_hyperparameter(check, &at) != SP_NONE ? kept : NULL;
 }
 
 const char *sp_tie_condition_between(struct sp_check *check, size_t predicted)
@@ -29,16 +44,24 @@ const char *sp_tie_condition_between(struct sp_check *check, size_t predicted)
     return condition || partner == SP_NONE ? condition : sp_tie_condition(check, partner);
 }
 
+static const char *said_of(struct sp_check *check, struct sp_hyperparameter hyper)
+{
+    return sp_arena_printf(&check->arena, "%s is %s %s", hyper.name, hyper.value, sp_said_where(check, hyper.from));
+}
+
 const char *sp_tie_said(struct sp_check *check, const char *condition, struct sp_cause *cause)
 {
-    const size_t key = sp_find_hyperparameter(check->prediction, condition);
-    if (key == SP_NONE) return condition;
-    const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
-    if (cause) {
+    const char *said = NULL, *at = condition;
+    for (size_t key; (key = next_hyperparameter(check, &at)) != SP_NONE;) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
+        const char *one = said_of(check, hyper);
+        if (said && strstr(said, one)) continue;
+        said = said ? sp_arena_printf(&check->arena, "%s, %s", said, one) : one;
+        if (!cause || strcmp(hyper.name, condition) != 0) continue;
         cause->hyperparameter = hyper.name;
         cause->configured = hyper.value;
     }
-    return sp_arena_printf(&check->arena, "%s is %s %s", hyper.name, hyper.value, sp_said_where(check, hyper.from));
+    return said ? said : condition;
 }
 
 const char *sp_tie_rule(struct sp_check *check, const char *condition, struct sp_cause *cause)

@@ -6,12 +6,13 @@
 
 #include "compare/check.h"
 
-/* The hyper-parameter, or expression, that decides whether the predicted tensor is tied; NULL when its table ties it
- * always, or never. In the arena. */
+/* The hyper-parameter, or expression of some, that decides whether the predicted tensor is tied; NULL when none does:
+ * its table ties it always, for this class, or never. In the arena. */
 const char *sp_tie_condition(struct sp_check *check, size_t predicted);
 /* The same of what ties it to its partner, the tensor that is stored: which may be the one that is tied to it. */
 const char *sp_tie_condition_between(struct sp_check *check, size_t predicted);
-/* "tie_word_embeddings is true by default"; the cause (or NULL) gets the hyper-parameter when it is one. */
+/* "tie_word_embeddings is true by default", all hyper-parameters of the condition; the cause (or NULL) gets the
+ * hyper-parameter when it is one alone. */
 const char *sp_tie_said(struct sp_check *check, const char *condition, struct sp_cause *cause);
 /* The same in brackets behind a blank; " (always tied)" for a NULL condition. */
 const char *sp_tie_rule(struct sp_check *check, const char *condition, struct sp_cause *cause);

@@ -25,7 +25,7 @@ static const char *matching_summary(struct sp_check *check)
     sp_text_puts(&text, " elements");
     if (check->quantisation.method) {
         sp_text_puts(&text, " for ");
-        sp_text_grouped(&text, sp_check_logical(check));
+        sp_text_grouped(&text, check->counts.logical);
         sp_text_puts(&text, " parameters");
     }
     if (expected) sp_text_printf(&text, "; %s", sp_count_of(&check->arena, expected, "expected difference"));

@@ -13,6 +13,7 @@ static bool is_about_storage(const struct sp_quantised *quantised, const char *s
 {
     const size_t length = quantised->method ? strlen(quantised->path) : 0;
     if (strcmp(setting, "dtype") == 0 || strcmp(setting, "torch_dtype") == 0) return true;
+    if (strcmp(setting, "quantization") == 0) return true;
     return length && strncmp(setting, quantised->path, length) == 0 &&
            (!setting[length] || sp_quantised_reads(setting + length + 1));
 }

@@ -7,7 +7,7 @@
 #include "infer/guess.h"
 #include "infer/infer.h"
 
-enum { MAX_GUESSES = 40, MAX_PREMISES = 3, MAX_TEXTS = 12 };
+enum { MAX_GUESSES = 40, MAX_PREMISES = 3, MAX_TEXTS = 12, MAX_TRIALS = 24 };
 
 static void count(struct sp_attempt *attempt, const struct sp_inventory *inventory)
 {
@@ -49,6 +49,8 @@ struct trial {
     const struct sp_unit *table;
     const char *class;
     const struct sp_shapes *shapes;
+    size_t *left; /* how many more premises may be tried out */
+    size_t *effort;
 };
 
 static struct sp_attempt *try_under(const struct trial *trial, const struct premise *premises, size_t count);
@@ -68,7 +70,9 @@ static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduct
     struct sp_value texts[MAX_TEXTS];
     const size_t text_count = sp_guess_texts(deduction, key, texts, MAX_TEXTS);
     struct sp_attempt *best = NULL;
-    for (size_t i = 0; i < text_count; i++) {
+    for (size_t i = 0; i < text_count && *trial->left && *trial->effort && !(best && sp_attempt_explains_all(best));
+         i++) {
+        --*trial->left;
         const struct premise premise = {key, texts[i], premises};
         best = better_of(best, try_under(trial, &premise, count + 1));
     }
@@ -100,7 +104,7 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct prem
     *attempt = (struct sp_attempt){.tables = trial->tables, .table = trial->table, .class = trial->class};
     sp_outline_init(&attempt->outline, trial->table, trial->class);
     tell_premises(&attempt->outline.known, premises);
-    sp_deduction_init(&deduction, &attempt->outline, trial->shapes);
+    sp_deduction_init(&deduction, &attempt->outline, trial->shapes, trial->effort);
     sp_deduce(&deduction, SP_RIVALS_OPTIONAL);
     const char *key = count < MAX_PREMISES ? sp_rivals_lack(&deduction) : NULL;
     if (key) other = try_values(trial, &deduction, key, premises, count);
@@ -115,9 +119,10 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct prem
 }
 
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, const struct sp_unit *table, const char *class,
-                                  const struct sp_shapes *shapes)
+                                  const struct sp_shapes *shapes, size_t *effort)
 {
-    const struct trial trial = {tables, table, class, shapes};
+    size_t left = MAX_TRIALS;
+    const struct trial trial = {tables, table, class, shapes, &left, effort};
     return try_under(&trial, NULL, 0);
 }
 

@@ -15,13 +15,31 @@ static bool all_equal(struct sp_value list)
     return list.count > 0;
 }
 
+/* An item whose members were told: the object that they make. */
+static struct sp_value object_of(struct sp_outline *outline, const char *item)
+{
+    const struct sp_known *known = &outline->known;
+    const size_t length = strlen(item);
+    struct sp_value object = {.type = SP_OBJECT};
+    struct sp_member *members = sp_arena_array(&outline->arena, known->count, sizeof *members);
+    for (size_t i = 0; i < known->count; i++) {
+        const struct sp_fact *fact = &known->facts[i];
+        if (strncmp(fact->path, item, length) != 0 || fact->path[length] != '.' || !sp_value_is_set(fact->value))
+            continue;
+        members[object.count++] = (struct sp_member){fact->path + length + 1, fact->value};
+    }
+    object.members = members;
+    return object;
+}
+
 /* Of items that nothing is known of, each is as the one before; of a list that was only counted, they are counted up.
  */
-static struct sp_value filled(struct sp_arena *arena, struct sp_value list)
+static struct sp_value filled(struct sp_outline *outline, struct sp_value list, bool objects)
 {
-    struct sp_value *items = sp_arena_array(arena, list.count, sizeof *items);
+    struct sp_value *items = sp_arena_array(&outline->arena, list.count, sizeof *items);
     for (size_t i = 0; i < list.count; i++) {
         items[i] = list.items[i];
+        if (objects && items[i].type == SP_UNKNOWN) items[i] = object_of(outline, items[i].string);
         if (sp_value_is_set(items[i])) continue;
         items[i] = i && sp_value_is_set(list.items[i - 1]) ? items[i - 1] : sp_value_int((int64_t)i);
     }
@@ -33,7 +51,7 @@ static struct sp_value put_together(struct sp_outline *outline, const struct sp_
     const struct sp_value value = sp_known_value(&outline->known, fact->path);
     if (value.type != SP_LIST) return value;
     if (fact->scalar && all_equal(value) && sp_value_is_set(value.items[0])) return value.items[0];
-    return fact->item_count || fact->length != SIZE_MAX ? filled(&outline->arena, value) : value;
+    return fact->item_count || fact->length != SIZE_MAX ? filled(outline, value, fact->objects) : value;
 }
 
 /* ---- as a file ---- */
@@ -74,6 +92,7 @@ struct sp_config *sp_known_config(struct sp_outline *outline)
     struct sp_config *config = sp_config_new();
     const struct sp_unit *table = outline->table;
     sp_known_close_lists(&outline->known);
+    sp_known_close_members(&outline->known);
     if (table->model_type_count)
         sp_config_set_value(config, "model_type", sp_value_string(table->model_types[0]), "inferred");
     for (size_t i = 0; i < outline->known.count; i++) {

@@ -35,6 +35,7 @@ static bool is_false(struct sp_value value)
 struct excuse {
     bool holds;     /* one is known not to be met */
     bool broken;    /* one cannot be worked out */
+    bool by_loop;   /* a loop that may have no turns is among them */
     size_t unknown; /* how many of them might be the one; of these the last: */
     const struct sp_expr *expr;
     const struct sp_env *env;
@@ -52,9 +53,20 @@ static void may_be(struct excuse *excuse, const struct sp_env *env, const struct
     excuse->want = sp_want_value(want);
 }
 
+/* Whether it is about the turns of a loop of which it is not known that it has any. */
+static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line *line, const struct sp_proviso *proviso)
+{
+    for (struct sp_loop *loop = line->loop; loop; loop = loop->outer)
+        if (is_unknown(loop->binding.value) && is_unknown(value_of(deduction, loop->env, loop->clause->last)) &&
+            sp_depends_on(deduction->outline, proviso->env, proviso->expr, loop))
+            return true;
+    return false;
+}
+
 static void excuse_by_provisos(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
 {
     for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
+        if (is_about_turns(deduction, line, proviso)) continue;
         const struct sp_value value = value_of(deduction, proviso->env, proviso->expr);
         if (is_unknown(value)) may_be(excuse, proviso->env, proviso->expr, sp_value_bool(false), value);
         else if (is_false(value)) excuse->holds = true;
@@ -76,16 +88,16 @@ static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *
     else if (!is_false(value)) excuse->holds = true;
 }
 
-/* A loop may have no turns. That is only considered when nothing else can be the reason. */
+/* A loop may have no turns. */
 static void excuse_by_loops(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
 {
-    const size_t others = excuse->unknown;
     for (struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
         const struct sp_value first = value_of(deduction, loop->env, loop->clause->first);
         const struct sp_value last = value_of(deduction, loop->env, loop->clause->last);
         if (first.type == SP_INT && last.type == SP_INT && last.integer < first.integer) excuse->holds = true;
-        if (first.type == SP_INT && is_unknown(last) && !others)
-            may_be(excuse, loop->env, loop->clause->last, sp_value_int(first.integer - 1), last);
+        if (first.type != SP_INT || !is_unknown(last)) continue;
+        may_be(excuse, loop->env, loop->clause->last, sp_value_int(first.integer - 1), last);
+        excuse->by_loop = true;
     }
 }
 
@@ -95,8 +107,8 @@ static struct excuse excuse_for(struct sp_deduction *deduction, const struct sp_
     struct excuse excuse = {.holds = false};
     if (question->loop) sp_loop_enter(question->loop, question->turn);
     excuse_by_provisos(deduction, line, &excuse);
-    excuse_by_tie(deduction, line, &excuse);
-    excuse_by_loops(deduction, line, &excuse);
+    if (!excuse.unknown) excuse_by_loops(deduction, line, &excuse);
+    if (!excuse.by_loop) excuse_by_tie(deduction, line, &excuse);
     return excuse;
 }
 
@@ -403,15 +415,16 @@ static bool is_there(const struct sp_deduction *deduction, size_t line)
     return false;
 }
 
-/* The turns of the outermost loop without tensors. */
-static void pose_missing_turns(struct sp_deduction *deduction, size_t line, struct sp_loop *loop)
+/* The turns of the outermost loop without tensors; false when it is not known which turns there are. */
+static bool pose_missing_turns(struct sp_deduction *deduction, size_t line, struct sp_loop *loop)
 {
     enum { MAX_TURNS = 10000 };
     const struct sp_sighting *sighting = &deduction->sights.of[line];
     const struct sp_value first = value_of(deduction, loop->env, loop->clause->first);
     const struct sp_value last = value_of(deduction, loop->env, loop->clause->last);
     size_t next = 0;
-    if (first.type != SP_INT || last.type != SP_INT || last.integer - first.integer > MAX_TURNS) return;
+    if (first.type != SP_INT || last.type != SP_INT) return false;
+    if (last.integer - first.integer > MAX_TURNS) return true;
     for (int64_t turn = first.integer; turn <= last.integer; turn++) {
         while (next < sighting->count &&
                sp_sighting_turn(&deduction->sights, sighting, loop, sighting->named[next]) < turn)
@@ -421,6 +434,7 @@ static void pose_missing_turns(struct sp_deduction *deduction, size_t line, stru
             continue;
         pose(deduction, (struct sp_question){.kind = SP_ASK_MISSING, .line = line, .loop = loop, .turn = turn});
     }
+    return true;
 }
 
 static void pose_missing(struct sp_deduction *deduction, size_t line)
@@ -431,9 +445,10 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
     if (sighting->line->optional || sighting->line->old_of != SIZE_MAX) return;
     if (sighting->count && !sighting->indexed) return;
     if (proviso && !sighting->line->row->has_tie && !is_asked_by(deduction->missing, proviso, line)) return;
-    if (sighting->indexed && loop && !(sighting->count && sighting->is_rival))
-        pose_missing_turns(deduction, line, loop);
-    else if (!is_there(deduction, line)) pose(deduction, (struct sp_question){.kind = SP_ASK_MISSING, .line = line});
+    if (sighting->indexed && loop && !(sighting->count && sighting->is_rival) &&
+        pose_missing_turns(deduction, line, loop))
+        return;
+    if (!is_there(deduction, line)) pose(deduction, (struct sp_question){.kind = SP_ASK_MISSING, .line = line});
 }
 
 /* ---- the whole ---- */
@@ -480,10 +495,11 @@ const char *sp_rivals_lack(struct sp_deduction *deduction)
     return NULL;
 }
 
-void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes)
+void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes,
+                       size_t *effort)
 {
     const size_t provisos = outline->proviso_count;
-    *deduction = (struct sp_deduction){.outline = outline};
+    *deduction = (struct sp_deduction){.outline = outline, .effort = effort};
     deduction->present = sp_realloc(NULL, provisos, sizeof *deduction->present);
     deduction->missing = sp_realloc(NULL, provisos, sizeof *deduction->missing);
     sp_sightings_init(&deduction->sights, outline, shapes);

@@ -31,10 +31,12 @@ struct sp_deduction {
     struct sp_question *open; /* what could not be answered */
     size_t open_count, open_capacity;
     size_t contradictions;
+    size_t *effort; /* questions that may still be asked to try out values; shared by all tables that are tried */
     size_t *present, *missing; /* for each proviso the line for which it was asked in this round, or SP_NONE */
 };
 
-void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes);
+void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes,
+                       size_t *effort);
 void sp_deduction_free(struct sp_deduction *deduction);
 /* Asks everything, again and again, until nothing more follows. `most`: what may be done about rivals. */
 void sp_deduce(struct sp_deduction *deduction, enum sp_rivalry most);

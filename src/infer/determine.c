@@ -170,6 +170,17 @@ static bool is_counted(const struct sp_fact *fact) { return !fact->item_count &&
 /* Nor, of one of which some members were told, that there are no others. */
 static bool is_partial(const struct sp_fact *fact) { return fact->members != NULL; }
 
+/* Tables tell apart what is before a release from what is not: other releases are as good. */
+static bool is_range(const char *json)
+{
+    const size_t length = strlen(json);
+    char text[32];
+    if (length < 3 || length >= sizeof text || *json != '"') return false;
+    memcpy(text, json + 1, length - 2);
+    text[length - 2] = '\0';
+    return sp_is_release(text);
+}
+
 static void set(struct sp_inferred *inferred, bool determined, const char *why)
 {
     inferred->determined = determined;
@@ -183,7 +194,8 @@ static void judge(const struct doubt *doubt, struct sp_inferred *inferred)
     const struct sp_fact *fact = sp_known_fact(known, inferred->name);
     const bool told = fact && fact->clue.kind != SP_CLUE_NONE, guessed = told && fact->clue.kind == SP_CLUE_GUESS;
     const char *clue = told ? because(arena, &fact->clue) : "";
-    if (guessed && fact->guess)
+    if (is_range(inferred->value)) set(inferred, false, "other releases would do as well");
+    else if (guessed && fact->guess)
         set(inferred, false,
             sp_value_is_set(fact->value) ? "other values would do as well, this one is usual"
                                          : "other values would do as well, this one is the default");

@@ -38,6 +38,7 @@ static struct outcome try_value(struct sp_deduction *deduction, const char *key,
         const size_t before = known->told;
         for (size_t i = 0; i < deduction->open_count && i < MAX_QUESTIONS && outcome.contradictions <= limit; i++) {
             const enum sp_answer answer = sp_ask(deduction, &deduction->open[i]);
+            if (*deduction->effort) --*deduction->effort;
             outcome.contradictions += answer == SP_CONTRADICTS;
             outcome.answered += answer == SP_HOLDS;
         }
@@ -80,11 +81,22 @@ static void add_head_counts(struct trial *trial, uint64_t dimension)
     }
 }
 
+/* The table says from which release on something is otherwise; this is one before them all. */
+static const char *first_release(struct sp_arena *arena, const struct sp_literals *texts)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        if (sp_is_release(texts->list[i]))
+            return sp_arena_printf(arena, "%.*s.0.0", (int)strcspn(texts->list[i], "."), texts->list[i]);
+    return NULL;
+}
+
 static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
 {
     struct sp_literals texts = {0};
     sp_literals_about(&texts, deduction->outline->table, trial->key);
+    const char *first = first_release(deduction->outline->known.arena, &texts);
     for (size_t i = 0; i < texts.count; i++) add_value(trial, sp_value_string(texts.list[i]));
+    if (first) add_value(trial, sp_value_string(first));
     end_kind(trial);
     sp_literals_free(&texts);
 }
@@ -92,7 +104,8 @@ static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
 static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question)
 {
     const bool counts = question->kind == SP_ASK_DIMENSION;
-    if (!strchr(trial->key, '[')) add_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
+    if (trial->key[strlen(trial->key) - 1] != ']')
+        add_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
     end_kind(trial);
     add_texts(trial, deduction);
     add_value(trial, sp_value_bool(true));
@@ -200,21 +213,79 @@ static bool is_new(const char *const *keys, size_t count, const char *key)
     return true;
 }
 
+/* The keys that open questions lack. */
+struct lacking {
+    const char *keys[MAX_KEYS];
+    const struct sp_question *questions[MAX_KEYS];
+    size_t count;
+};
+
+static struct lacking find_lacking(struct sp_deduction *deduction)
+{
+    struct lacking lacking = {.count = 0};
+    for (size_t i = 0; i < deduction->open_count && lacking.count < MAX_KEYS; i++) {
+        const char *key = sp_question_lacks(deduction, &deduction->open[i]);
+        if (!key || !is_new(lacking.keys, lacking.count, key)) continue;
+        lacking.keys[lacking.count] = key;
+        lacking.questions[lacking.count++] = &deduction->open[i];
+    }
+    return lacking;
+}
+
+static struct choice choose_for(struct sp_deduction *deduction, const char *key, const struct sp_question *question)
+{
+    struct trial trial = {.key = key};
+    struct choice choice = {.key = NULL};
+    add_candidates(&trial, deduction, question);
+    choose(deduction, &trial, &choice);
+    return choice;
+}
+
+static bool is_settled(const struct choice *choice)
+{
+    return choice->key && choice->outcome.contradictions == 0 && (choice->outcome.answered || choice->alone);
+}
+
+/* What the question lacks besides the key: of `width + more` the second. */
+static const char *second_key(struct sp_deduction *deduction, const char *key, const struct sp_question *question)
+{
+    struct sp_known *known = &deduction->outline->known;
+    const struct sp_want one = sp_want_value(sp_value_int(1));
+    struct sp_kept kept = sp_known_keep(known);
+    const char *second = NULL;
+    if (sp_known_tell(known, key, &one) == SP_HOLDS) second = sp_question_lacks(deduction, question);
+    sp_known_restore(known, &kept);
+    return second;
+}
+
+/* A key with a value that answers something comes before one that answers nothing, whatever it is. */
+static struct choice choose_key(struct sp_deduction *deduction, const struct lacking *lacking)
+{
+    struct choice best = {.key = NULL};
+    for (size_t i = 0; i < lacking->count; i++) {
+        const struct choice own = choose_for(deduction, lacking->keys[i], lacking->questions[i]);
+        if (is_settled(&own)) return own;
+        if (own.key && (!best.key || is_better(own.outcome, best.outcome))) best = own;
+    }
+    for (size_t i = 0; i < lacking->count; i++) {
+        const char *second = second_key(deduction, lacking->keys[i], lacking->questions[i]);
+        if (!second || !is_new(lacking->keys, lacking->count, second)) continue;
+        const struct choice own = choose_for(deduction, second, lacking->questions[i]);
+        if (is_settled(&own)) return own;
+    }
+    return best;
+}
+
 bool sp_guess(struct sp_deduction *deduction)
 {
-    const char *keys[MAX_KEYS];
-    struct choice best = {.key = NULL};
-    size_t count = 0;
     if (sp_known_close_lists(&deduction->outline->known)) return true;
-    for (size_t i = 0; i < deduction->open_count && count < MAX_KEYS; i++) {
-        struct trial trial = {.key = sp_question_lacks(deduction, &deduction->open[i])};
-        if (!trial.key || !is_new(keys, count, trial.key)) continue;
-        keys[count++] = trial.key;
-        add_candidates(&trial, deduction, &deduction->open[i]);
-        choose(deduction, &trial, &best);
-        if (best.key && best.outcome.contradictions == 0) break;
+    if (!*deduction->effort) return sp_known_close_members(&deduction->outline->known);
+    const struct lacking lacking = find_lacking(deduction);
+    const struct choice best = choose_key(deduction, &lacking);
+    if (!best.key || best.outcome.contradictions) {
+        if (sp_known_close_members(&deduction->outline->known)) return true;
+        if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
     }
-    if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
     accept(deduction, &best);
     return true;
 }
@@ -261,11 +332,24 @@ static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, 
     return true;
 }
 
+static bool has_turns(struct sp_deduction *deduction, const struct sp_line *line)
+{
+    for (const struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
+        struct sp_value first, last;
+        if (sp_outline_eval(deduction->outline, loop->env, loop->clause->first, &first) &&
+            sp_outline_eval(deduction->outline, loop->env, loop->clause->last, &last) && first.type == SP_INT &&
+            last.type == SP_INT && last.integer < first.integer)
+            return false;
+    }
+    return true;
+}
+
 void sp_guess_rest(struct sp_deduction *deduction)
 {
     enum { MAX_REST = 20 };
     for (size_t i = 0; i < deduction->outline->count; i++) {
         const struct sp_line *line = &deduction->outline->lines[i];
+        if (!has_turns(deduction, line)) continue;
         for (size_t d = 0; d < line->row->rank; d++)
             for (int k = 0; k < MAX_REST && guess_for(deduction, line->env, line->row->shape[d]); k++) continue;
     }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TABLES = 40, MAX_ATTEMPTS = 12 };
+enum { MAX_TABLES = 40, MAX_ATTEMPTS = 12, MAX_EFFORT = 150000 };
 
 /* Among which tables. */
 struct search {
@@ -106,10 +106,12 @@ static void attempt_all(struct sp_inference *inference, const struct sp_tables *
                         const struct sp_fit *fits, size_t found)
 {
     struct sp_attempt *attempts[MAX_ATTEMPTS], *best = NULL;
-    size_t count = 0;
+    size_t count = 0, effort = MAX_EFFORT;
     for (; count < found && count < MAX_ATTEMPTS; count++) {
-        if (best && sp_attempt_explains_all(best) && is_worse_fit(fits[count], fits[0])) break;
-        attempts[count] = sp_attempt_new(tables, fits[count].table, fits[count].class, shapes);
+        if (best && sp_attempt_explains_all(best) && best->table->model_type_count &&
+            is_worse_fit(fits[count], fits[0]))
+            break;
+        attempts[count] = sp_attempt_new(tables, fits[count].table, fits[count].class, shapes, &effort);
         if (!best || sp_attempt_is_better(attempts[count], best)) best = attempts[count];
     }
     if (is_good(best)) {

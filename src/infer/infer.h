@@ -35,9 +35,10 @@ struct sp_attempt {
     size_t explained, unexplained, missing;
 };
 
-/* Infers the hyper-parameters of a table for models of that class, and verifies them. */
+/* Infers the hyper-parameters of a table for models of that class, and verifies them. When the effort is used up
+ * nothing more is tried out. */
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, const struct sp_unit *table, const char *class,
-                                  const struct sp_shapes *shapes);
+                                  const struct sp_shapes *shapes, size_t *effort);
 void sp_attempt_free(struct sp_attempt *attempt);
 /* Nothing is unexplained, nothing missing. */
 bool sp_attempt_explains_all(const struct sp_attempt *attempt);

@@ -166,8 +166,16 @@ static bool is_true(struct sp_value value)
     return (value.type == SP_BOOL && value.boolean) || (value.type == SP_INT && value.integer);
 }
 
+/* "decoder" in lhuc or "all" in lhuc */
+static bool is_about_one_list(const struct sp_expr *left, const struct sp_expr *right)
+{
+    return left->kind == SP_EXPR_BINARY && right->kind == SP_EXPR_BINARY && left->op == SP_OP_IN &&
+           right->op == SP_OP_IN && left->args[1]->kind == SP_EXPR_NAME && right->args[1]->kind == SP_EXPR_NAME &&
+           left->args[1]->name == right->args[1]->name;
+}
+
 /* `and` for want true, `or` for want false: both operands must be so. Otherwise one must, and it matters only when the
- * other is not. */
+ * other is not; of two members of a list the first one is taken. */
 static enum sp_answer solve_logic(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                   bool want)
 {
@@ -176,7 +184,7 @@ static enum sp_answer solve_logic(struct solver *solver, const struct sp_env *en
         return both(solve_value(solver, env, expr->args[0], so), solve_value(solver, env, expr->args[1], so));
     const struct sp_value left = value_of(solver, env, expr->args[0]), right = value_of(solver, env, expr->args[1]);
     if ((!is_unknown(left) && is_true(left) == want) || (!is_unknown(right) && is_true(right) == want)) return SP_HOLDS;
-    if (is_unknown(left) && is_unknown(right)) return SP_OPEN;
+    if (is_unknown(left) && is_unknown(right) && !is_about_one_list(expr->args[0], expr->args[1])) return SP_OPEN;
     return solve_value(solver, env, expr->args[is_unknown(left) ? 0 : 1], so);
 }
 
@@ -295,7 +303,7 @@ static enum sp_answer solve_default(struct solver *solver, const struct sp_env *
         key = sp_key_of(solver->outline, env, first->args[0]);
         if (key && holds_without(solver, env, expr, want, key, SP_ABSENT)) return tell_unset(solver, key, SP_ABSENT);
     }
-    if (first->kind == SP_EXPR_CALL && expr->args[1]->kind == SP_EXPR_DEFAULT) {
+    if (first->kind == SP_EXPR_CALL && strcmp(first->name, "len") == 0 && expr->args[1]->kind == SP_EXPR_DEFAULT) {
         key = sp_key_of(solver->outline, env, first->args[0]);
         if (key && tell_unset(solver, key, SP_ABSENT) == SP_HOLDS) return solve(solver, env, expr->args[1], want);
     }
@@ -328,6 +336,7 @@ static enum sp_answer solve_member(struct solver *solver, const struct sp_env *e
                                    const struct sp_want *want)
 {
     const char *key = sp_key_of(solver->outline, env, expr);
+    if (!key) key = sp_eval_item_path(&solver->outline->arena, value_of(solver, env, expr->args[0]), expr->name);
     return key ? sp_known_tell(&solver->outline->known, key, want) : SP_OPEN;
 }
 

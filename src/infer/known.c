@@ -62,19 +62,28 @@ enum sp_answer sp_meets(struct sp_value have, const struct sp_want *want)
 
 /* ---- facts ---- */
 
-static struct sp_fact blank(const char *path)
+static struct sp_fact blank(const char *path, size_t parent)
 {
-    return (struct sp_fact){.path = path, .value = unknown(path), .length = SIZE_MAX, .list_made = SIZE_MAX};
+    return (struct sp_fact){
+        .path = path, .value = unknown(path), .parent = parent, .length = SIZE_MAX, .list_made = SIZE_MAX};
+}
+
+static size_t index_of(struct sp_known *known, const char *path)
+{
+    const size_t index = sp_map_get(&known->names, path);
+    const char *dot = strrchr(path, '.');
+    if (index != SIZE_MAX) return index;
+    const size_t parent = dot ? index_of(known, sp_arena_copy(known->arena, path, (size_t)(dot - path))) : SIZE_MAX;
+    SP_GROW(known->facts, known->count, known->capacity);
+    known->facts[known->count] = blank(sp_arena_string(known->arena, path), parent);
+    sp_map_add(&known->names, known->facts[known->count].path, known->count);
+    return known->count++;
 }
 
 static struct sp_fact *fact_of(struct sp_known *known, const char *path)
 {
-    const size_t index = sp_map_get(&known->names, path);
-    if (index != SIZE_MAX) return &known->facts[index];
-    SP_GROW(known->facts, known->count, known->capacity);
-    known->facts[known->count] = blank(sp_arena_string(known->arena, path));
-    sp_map_add(&known->names, known->facts[known->count].path, known->count);
-    return &known->facts[known->count++];
+    const size_t index = index_of(known, path);
+    return &known->facts[index];
 }
 
 const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *path)
@@ -103,14 +112,35 @@ static struct sp_value list_of(struct sp_known *known, struct sp_fact *fact)
     return fact->list;
 }
 
+/* A sub-configuration that is not there has no members. */
+static bool is_within_absent(const struct sp_known *known, const struct sp_fact *fact)
+{
+    for (size_t i = fact->parent; i != SIZE_MAX; i = known->facts[i].parent) {
+        const enum sp_value_type type = known->facts[i].value.type;
+        if (type == SP_ABSENT || type == SP_NULL) return true;
+    }
+    return false;
+}
+
 struct sp_value sp_known_value(struct sp_known *known, const char *path)
 {
-    const size_t index = sp_map_get(&known->names, path);
-    if (index == SIZE_MAX) return unknown(path);
-    struct sp_fact *fact = &known->facts[index];
+    struct sp_fact *fact = fact_of(known, path);
     if (fact->guess > known->touched) known->touched = fact->guess;
+    if (is_within_absent(known, fact)) return sp_value_absent(fact->path);
+    if (fact->value.type == SP_UNKNOWN && fact->has_members) return (struct sp_value){.type = SP_OBJECT};
     if (fact->value.type != SP_UNKNOWN || fact->length == SIZE_MAX) return fact->value;
     return list_of(known, fact);
+}
+
+static bool is_item(const char *path) { return path[strlen(path) - 1] == ']'; }
+
+/* What has a member is there. */
+static void note_members(struct sp_known *known, const struct sp_fact *fact)
+{
+    for (size_t i = fact->parent; i != SIZE_MAX && !is_item(known->facts[i].path); i = known->facts[i].parent) {
+        if (!known->facts[i].has_members) known->facts[i].guess = known->touched;
+        known->facts[i].has_members = true;
+    }
 }
 
 static enum sp_answer learn(struct sp_known *known, struct sp_fact *fact)
@@ -119,6 +149,7 @@ static enum sp_answer learn(struct sp_known *known, struct sp_fact *fact)
         fact->clue = known->clue;
         fact->guess = known->touched;
     }
+    if (fact->value.type == SP_UNKNOWN || sp_value_is_set(fact->value)) note_members(known, fact);
     known->told++;
     known->changes++;
     return SP_HOLDS;
@@ -126,8 +157,21 @@ static enum sp_answer learn(struct sp_known *known, struct sp_fact *fact)
 
 /* ---- telling ---- */
 
+/* Of a member of an item the list learns that it has such an item. */
+static void tell_list_of(struct sp_known *known, const char *path)
+{
+    const char *bracket = strrchr(path, '[');
+    if (!bracket || !strchr(bracket, '.')) return;
+    struct sp_fact *list = fact_of(known, sp_arena_copy(known->arena, path, (size_t)(bracket - path)));
+    const size_t index = strtoul(bracket + 1, NULL, 10);
+    if (index >= list->item_count) list->item_count = index + 1;
+    list->objects = true;
+    if (list->clue.kind == SP_CLUE_NONE) learn(known, list);
+}
+
 static enum sp_answer tell_value(struct sp_known *known, const char *path, struct sp_value value)
 {
+    tell_list_of(known, path);
     struct sp_fact *fact = fact_of(known, path);
     fact->value = value;
     return learn(known, fact);
@@ -235,9 +279,20 @@ bool sp_known_close_lists(struct sp_known *known)
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
         if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX) continue;
-        if (fact->item_count) fact->length = length_beside(known, fact);
-        else if (fact->members) fact->value = member_list(known, fact);
-        else continue;
+        if (!fact->item_count) continue;
+        fact->length = fact->scalar ? fact->item_count : length_beside(known, fact);
+        known->changes++;
+    }
+    return known->changes != before;
+}
+
+bool sp_known_close_members(struct sp_known *known)
+{
+    const size_t before = known->changes;
+    for (size_t i = 0; i < known->count; i++) {
+        struct sp_fact *fact = &known->facts[i];
+        if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX || !fact->members) continue;
+        fact->value = member_list(known, fact);
         known->changes++;
     }
     return known->changes != before;
@@ -256,7 +311,8 @@ struct sp_kept sp_known_keep(const struct sp_known *known)
 void sp_known_restore(struct sp_known *known, struct sp_kept *kept)
 {
     if (kept->count) memcpy(known->facts, kept->facts, kept->count * sizeof *kept->facts);
-    for (size_t i = kept->count; i < known->count; i++) known->facts[i] = blank(known->facts[i].path);
+    for (size_t i = kept->count; i < known->count; i++)
+        known->facts[i] = blank(known->facts[i].path, known->facts[i].parent);
     known->told = kept->told;
     known->changes++;
     free(kept->facts);

@@ -52,11 +52,14 @@ struct sp_fact {
     const char *path;      /* "text_config.depths", or an item: "text_config.depths[2]" */
     struct sp_value value; /* SP_UNKNOWN, a value, SP_NULL, or SP_ABSENT: the configuration is to lack it */
     struct sp_clue clue;
-    size_t guess; /* the last guess that it follows from; or 0 */
+    size_t guess;     /* the last guess that it follows from; or 0 */
+    size_t parent;    /* the object that it is a member of, as an index; or SIZE_MAX */
+    bool has_members; /* something was told of a member */
     /* Of a list that is told item by item: */
     size_t item_count; /* one more than the last index; the items are facts of their own */
     size_t length;     /* SIZE_MAX: not known */
     bool scalar;       /* one value may stand for all items */
+    bool objects;      /* the items are told member by member: "layers[2].width" is a fact */
     const struct sp_told_member *members;
     struct sp_value list; /* put together from the items */
     size_t list_made;     /* when: `changes` then */
@@ -90,8 +93,9 @@ struct sp_value sp_known_value(struct sp_known *known, const char *path);
 /* NULL when nothing was ever told of it. */
 const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *path);
 enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want);
-/* Lists whose items are told are taken to end with the last one. */
+/* Lists whose items are told are taken to end with the last one; those of which members are told to have no others. */
 bool sp_known_close_lists(struct sp_known *known);
+bool sp_known_close_members(struct sp_known *known);
 /* Trying something out: what is known is kept on the heap, and later put back. */
 struct sp_kept sp_known_keep(const struct sp_known *known);
 void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and frees it */

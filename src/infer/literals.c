@@ -35,6 +35,8 @@ void sp_literals_define(struct sp_literals *literals, const struct sp_unit *tabl
     for (size_t i = 0; i < table->requirement_count; i++) collect_expr(literals, table->requirements[i].condition);
 }
 
+bool sp_is_release(const char *text) { return strchr(text, '.') && text[strspn(text, "0123456789.")] == '\0'; }
+
 /* ---- what has to do with a key ---- */
 
 /* The key, and the definitions that depend on it. */
@@ -85,10 +87,13 @@ static void take_unit(struct subject *subject, const struct sp_unit *unit, unsig
 
 void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table, const char *path)
 {
-    const char *dot = strrchr(path, '.');
+    const char *dot = strrchr(path, '.'), *key = dot ? dot + 1 : path;
+    const size_t length = strcspn(key, "["); /* an item is named as its list */
     struct subject subject = {.texts = literals};
-    add(&subject.names, dot ? dot + 1 : path);
+    struct sp_arena arena = {0};
+    add(&subject.names, sp_arena_copy(&arena, key, length));
     take_unit(&subject, table, 0);
+    sp_arena_free(&arena);
     sp_literals_free(&subject.names);
 }
 

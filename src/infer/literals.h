@@ -20,4 +20,7 @@ void sp_literals_free(struct sp_literals *literals);
 /* The classes that the table covers, the plainest first; "" when it does not depend on the class. In the arena. */
 const char **sp_classes_of(struct sp_arena *arena, const struct sp_unit *table, size_t *count);
 
+/* "1.13.0" */
+bool sp_is_release(const char *text);
+
 #endif

@@ -6,13 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LINES = 20000, MAX_DEPTH = 64 };
+#include "infer/alternatives.h"
+
+enum { MAX_LINES = 20000, MAX_DEPTH = 64, MAX_ASSUMPTIONS = 4 };
 
 /* Where the walk is. */
 struct place {
     const struct sp_env *env;
     struct sp_loop *loop;
     const struct sp_proviso *proviso;
+    const struct sp_assumption *assumed;
+    unsigned assumptions;
     const char *prefix; /* a pattern */
     const struct sp_hole *holes;
     size_t hole_count;
@@ -46,15 +50,31 @@ static struct sp_loop *loop_named(struct sp_loop *loop, const struct sp_env *env
     return loop;
 }
 
-/* {i}, {i + 1}, or any other number. */
-static struct sp_hole hole_of(struct sp_loop *loops, const struct sp_env *env, const struct sp_expr *expr)
+static bool value_under(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr,
+                        struct sp_value *value)
 {
-    struct sp_loop *loop = loop_named(loops, env, expr);
-    if (loop) return (struct sp_hole){.loop = loop};
-    if (expr->kind == SP_EXPR_BINARY && expr->op == SP_OP_ADD && expr->args[1]->kind == SP_EXPR_LITERAL &&
-        (loop = loop_named(loops, env, expr->args[0])) != NULL && expr->args[1]->value.type == SP_INT)
-        return (struct sp_hole){.loop = loop, .constant = (uint64_t)expr->args[1]->value.integer};
-    return (struct sp_hole){.expr = expr, .env = env};
+    struct sp_assumption lacking = {.condition = NULL};
+    return sp_assume_eval(outline, place->assumed, place->env, expr, value, &lacking);
+}
+
+static bool is_operator(const struct sp_expr *expr, enum sp_op op)
+{
+    return expr->kind == SP_EXPR_BINARY && expr->op == op;
+}
+
+/* {i}, {i + 1}, {2*i}, or any other number. */
+static struct sp_hole hole_of(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr)
+{
+    struct sp_loop *loop = loop_named(place->loop, place->env, expr);
+    struct sp_value by;
+    if (loop) return (struct sp_hole){.loop = loop, .factor = 1};
+    if (is_operator(expr, SP_OP_ADD) && (loop = loop_named(place->loop, place->env, expr->args[0])) != NULL &&
+        value_under(outline, place, expr->args[1], &by) && by.type == SP_INT && by.integer >= 0)
+        return (struct sp_hole){.loop = loop, .factor = 1, .constant = (uint64_t)by.integer};
+    if (is_operator(expr, SP_OP_MUL) && (loop = loop_named(place->loop, place->env, expr->args[1])) != NULL &&
+        value_under(outline, place, expr->args[0], &by) && by.type == SP_INT && by.integer > 0)
+        return (struct sp_hole){.loop = loop, .factor = (uint64_t)by.integer};
+    return (struct sp_hole){.expr = expr, .env = place->env};
 }
 
 /* A name under construction. */
@@ -78,14 +98,14 @@ static bool append_hole(struct sp_outline *outline, const struct place *place, c
 {
     const char mark = SP_NUMBER_MARK, text = SP_TEXT_MARK;
     struct sp_value value;
-    if (!sp_outline_eval(outline, place->env, expr, &value)) return false;
+    if (!value_under(outline, place, expr, &value)) return false;
     if (value.type == SP_STRING) {
         append_text(pattern, value.string);
     } else if (value.type == SP_UNKNOWN && strcmp(value.string, "architectures") == 0) {
         sp_text_append(&pattern->text, &text, 1);
     } else if ((value.type == SP_INT || value.type == SP_UNKNOWN) && pattern->count < SP_MAX_NUMBERS) {
         const struct sp_hole number = {.constant = (uint64_t)value.integer};
-        pattern->holes[pattern->count++] = value.type == SP_INT ? number : hole_of(place->loop, place->env, expr);
+        pattern->holes[pattern->count++] = value.type == SP_INT ? number : hole_of(outline, place, expr);
         sp_text_append(&pattern->text, &mark, 1);
     } else return false;
     return true;
@@ -221,6 +241,49 @@ static const struct sp_proviso *proviso(struct sp_outline *outline, const struct
     return added;
 }
 
+/* The place under one more assumption. */
+static struct place assuming(struct sp_outline *outline, const struct place *place, struct sp_assumption assumption,
+                             bool holds)
+{
+    struct sp_assumption *kept = sp_arena_alloc(&outline->arena, sizeof *kept);
+    struct sp_proviso *proviso = sp_arena_alloc(&outline->arena, sizeof *proviso);
+    struct place inner = *place;
+    assumption.holds = holds;
+    assumption.outer = place->assumed;
+    *kept = assumption;
+    *proviso =
+        (struct sp_proviso){sp_assumption_expr(outline, kept), &kept->env, place->proviso, outline->proviso_count++};
+    inner.assumed = kept;
+    inner.assumptions++;
+    inner.proviso = proviso;
+    return inner;
+}
+
+static void find_lacking(struct sp_outline *outline, const struct place *place, const struct sp_template *name,
+                         struct sp_assumption *lacking)
+{
+    struct sp_value value;
+    for (size_t i = 0; i < name->count; i++)
+        if (name->pieces[i].hole)
+            sp_assume_eval(outline, place->assumed, place->env, name->pieces[i].hole, &value, lacking);
+}
+
+/* Once for each alternative of its names. */
+static void walk_row(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
+{
+    struct sp_assumption lacking = {.condition = NULL};
+    find_lacking(outline, place, &row->name, &lacking);
+    if (row->has_tie) find_lacking(outline, place, &row->tie, &lacking);
+    for (size_t i = 0; i < row->old_count; i++) find_lacking(outline, place, &row->olds[i], &lacking);
+    if (lacking.condition && place->assumptions < MAX_ASSUMPTIONS) {
+        const struct place yes = assuming(outline, place, lacking, true);
+        const struct place no = assuming(outline, place, lacking, false);
+        walk_row(outline, &yes, row);
+        walk_row(outline, &no, row);
+    } else if (row->kind == SP_ROW_USE) walk_use(outline, place, row);
+    else walk_tensor(outline, place, row);
+}
+
 static void walk_rows(struct sp_outline *outline, const struct place *place)
 {
     const struct sp_section *section = place->env->section;
@@ -231,8 +294,7 @@ static void walk_rows(struct sp_outline *outline, const struct place *place)
         if (row->condition && !sp_outline_eval(outline, place->env, row->condition, &wanted)) continue;
         if (wanted.type == SP_BOOL && !wanted.boolean) continue;
         own.proviso = proviso(outline, place, row->condition);
-        if (row->kind == SP_ROW_USE) walk_use(outline, &own, row);
-        else walk_tensor(outline, &own, row);
+        walk_row(outline, &own, row);
     }
 }
 
@@ -266,12 +328,21 @@ static void walk_range(struct sp_outline *outline, const struct place *place, si
     walk_clauses(outline, &inner, clause + 1);
 }
 
-/* A list that is known is walked item by item; the rows of any other are left out. */
+/* A list is walked item by item, each of its alternatives when it depends on something; the rows of one that is not
+ * known at all are left out. */
 static void walk_each(struct sp_outline *outline, const struct place *place, size_t clause)
 {
     const struct sp_clause *loop = &place->env->section->clauses[clause];
+    struct sp_assumption lacking = {.condition = NULL};
     struct sp_value list;
-    if (!sp_outline_eval(outline, place->env, loop->first, &list) || list.type != SP_LIST) return;
+    if (!sp_assume_eval(outline, place->assumed, place->env, loop->first, &list, &lacking)) return;
+    if (list.type != SP_LIST && lacking.condition && place->assumptions < MAX_ASSUMPTIONS) {
+        const struct place yes = assuming(outline, place, lacking, true);
+        const struct place no = assuming(outline, place, lacking, false);
+        walk_each(outline, &yes, clause);
+        walk_each(outline, &no, clause);
+    }
+    if (list.type != SP_LIST) return;
     for (size_t i = 0; i < list.count && outline->count < MAX_LINES; i++) {
         struct sp_binding *binding = sp_arena_alloc(&outline->arena, sizeof *binding);
         struct place inner = *place;

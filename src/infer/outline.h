@@ -30,9 +30,10 @@ struct sp_proviso {
     size_t number; /* in the outline */
 };
 
-/* A number in a name: of the name itself, the index of a loop (plus something), or any other expression. */
+/* A number in a name: of the name itself, the index of a loop (times and plus something), or any other expression. */
 struct sp_hole {
     uint64_t constant; /* the number; or what is added to the index */
+    uint64_t factor;   /* of the index */
     struct sp_loop *loop;
     const struct sp_expr *expr; /* neither of the two */
     const struct sp_env *env;

@@ -74,7 +74,8 @@ int64_t sp_sighting_turn(const struct sp_sightings *sights, const struct sp_sigh
         const struct sp_hole *hole = &sighting->line->holes[i];
         if (hole->loop != loop) continue;
         const uint64_t number = named_at(sights, named)->numbers[i];
-        return number >= hole->constant ? (int64_t)(number - hole->constant) : -1;
+        if (number < hole->constant || (number - hole->constant) % hole->factor) return -1;
+        return (int64_t)((number - hole->constant) / hole->factor);
     }
     return -1;
 }
@@ -116,9 +117,10 @@ static bool fits(const struct sp_sightings *sights, const struct sp_sighting *si
     for (size_t i = 0; i < line->hole_count; i++) {
         const uint64_t number = named_at(sights, named)->numbers[i];
         if (numbers->fixed[i] && number != numbers->value[i]) return false;
-        if (line->holes[i].loop && sp_sighting_turn(sights, sighting, line->holes[i].loop, named) !=
-                                       (int64_t)(number - line->holes[i].constant))
-            return false; /* one index twice in the name, or less than what is added to it */
+        if (!line->holes[i].loop) continue;
+        const int64_t turn = sp_sighting_turn(sights, sighting, line->holes[i].loop, named);
+        if (turn < 0 || (uint64_t)turn * line->holes[i].factor + line->holes[i].constant != number)
+            return false; /* one index twice in the name, or not a number that it can make */
     }
     return sp_sighting_tensor(sights, named)->rank == line->row->rank;
 }

@@ -519,6 +519,12 @@ static bool index_value(struct sp_eval *eval, const struct sp_env *env, const st
     return true;
 }
 
+const char *sp_eval_item_path(struct sp_arena *arena, struct sp_value item, const char *name)
+{
+    const size_t length = item.type == SP_UNKNOWN ? strlen(item.string) : 0;
+    return length && item.string[length - 1] == ']' ? sp_arena_printf(arena, "%s.%s", item.string, name) : NULL;
+}
+
 static bool member(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
 {
     struct sp_value object;
@@ -529,7 +535,9 @@ static bool member(struct sp_eval *eval, const struct sp_env *env, const struct 
     *value = sp_value_is_set(object) ? sp_value_member(object, expr->name) : object;
     if (path && eval->hyper->knowledge) *value = ask(eval, path);
     if (path) *value = look_at(eval, reading_of(eval, path, "", ""), *value, env->frame->view, "");
-    else if (!sp_value_is_set(*value)) value->string = expr->name;
+    else if (value->type == SP_UNKNOWN && (path = sp_eval_item_path(eval->arena, object, expr->name)) != NULL)
+        *value = ask(eval, path);
+    else if (!sp_value_is_set(*value) && value->type != SP_UNKNOWN) value->string = expr->name;
     return true;
 }
 

@@ -121,6 +121,8 @@ const struct sp_text *sp_eval_template(struct sp_eval *eval, const struct sp_env
 /* Counts towards the limits; false when one is reached, which was reported. */
 bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps);
 /* The dotted path of the hyper-parameter that an expression means; NULL when it means none. It was evaluated before. */
+/* "layers[2].width" for a member of an item of a list that is not known as a whole; NULL for anything else. */
+const char *sp_eval_item_path(struct sp_arena *arena, struct sp_value item, const char *name);
 const char *sp_eval_path(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr);
 /* Reports a mistake (each once); always false. */
 bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format, ...)

@@ -252,24 +252,39 @@ static void prove_unit(struct sp_proofs *proofs, struct sp_count *count, const s
     link_corrections(proofs, first);
 }
 
+/* Which claims are judged: those of all files, or those that stand in these. */
+struct scope {
+    const char *const *files;
+    size_t file_count;
+};
+
+static bool is_in_scope(const struct scope *scope, const struct sp_unit *unit)
+{
+    for (size_t i = 0; i < scope->file_count; i++)
+        if (strcmp(unit->span.source->name, scope->files[i]) == 0) return true;
+    return scope->file_count == 0;
+}
+
 static bool concerns(const struct sp_tables *tables, const struct sp_unit *unit, const struct sp_unit *table)
 {
     return unit == table || (unit->about && sp_tables_unit(tables, unit->about) == table);
 }
 
-static bool prove_table(struct sp_proofs *proofs, const struct sp_tables *tables, const struct sp_unit *table,
-                        struct sp_error *error)
+static bool prove_table(struct sp_proofs *proofs, const struct sp_tables *tables, const struct scope *scope,
+                        const struct sp_unit *table, struct sp_error *error)
 {
     struct sp_count count;
-    size_t claims = 0;
-    for (size_t i = 0; i < tables->count; i++)
-        if (concerns(tables, tables->units[i], table)) claims += tables->units[i]->claim_count;
-    if (!claims) return true;
-    const bool good = sp_count_table(&count, tables, table, NULL, false);
+    const struct sp_unit **units = sp_realloc(NULL, tables->count, sizeof *units);
+    size_t unit_count = 0;
+    for (size_t i = 0; i < tables->count; i++) {
+        const struct sp_unit *unit = tables->units[i];
+        if (unit->claim_count && concerns(tables, unit, table) && is_in_scope(scope, unit)) units[unit_count++] = unit;
+    }
+    const bool good = !unit_count || sp_count_table(&count, tables, table, NULL, false);
     if (!good) sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s", count.messages.data);
-    for (size_t i = 0; good && i < tables->count; i++)
-        if (concerns(tables, tables->units[i], table)) prove_unit(proofs, &count, tables->units[i]);
-    sp_count_free(&count);
+    for (size_t i = 0; good && i < unit_count; i++) prove_unit(proofs, &count, units[i]);
+    if (unit_count) sp_count_free(&count);
+    free(units);
     return good;
 }
 
@@ -281,8 +296,8 @@ static const struct sp_unit *table_named(const struct sp_tables *tables, const c
     return NULL;
 }
 
-struct sp_proofs *sp_prove(const struct sp_tables *tables, const char *const *names, size_t count,
-                           struct sp_error *error)
+static struct sp_proofs *prove(const struct sp_tables *tables, const struct scope *scope, const char *const *names,
+                               size_t count, struct sp_error *error)
 {
     struct sp_proofs *proofs = sp_realloc(NULL, 1, sizeof *proofs);
     const size_t all = count ? count : sp_tables_count(tables);
@@ -290,11 +305,23 @@ struct sp_proofs *sp_prove(const struct sp_tables *tables, const char *const *na
     *proofs = (struct sp_proofs){0};
     for (size_t i = 0; i < all && good; i++) {
         const struct sp_unit *table = table_named(tables, count ? names[i] : sp_tables_info(tables, i).name, error);
-        good = table && prove_table(proofs, tables, table, error);
+        good = table && prove_table(proofs, tables, scope, table, error);
     }
     if (good) return proofs;
     sp_proofs_free(proofs);
     return NULL;
+}
+
+struct sp_proofs *sp_prove(const struct sp_tables *tables, const char *const *names, size_t count,
+                           struct sp_error *error)
+{
+    return prove(tables, &(struct scope){0}, names, count, error);
+}
+
+struct sp_proofs *sp_prove_files(const struct sp_tables *tables, const char *const *files, size_t count,
+                                 struct sp_error *error)
+{
+    return prove(tables, &(struct scope){files, count}, NULL, 0, error);
 }
 
 void sp_proofs_free(struct sp_proofs *proofs)

@@ -27,6 +27,46 @@ static void json_found(struct sp_writer *json, const struct sp_check *check)
     sp_write_close(json);
 }
 
+static void json_declared(struct sp_writer *json, const struct sp_declared *declared)
+{
+    sp_write_open_line(json, '{');
+    sp_write_key(json, "where");
+    sp_write_string(json, declared->where);
+    sp_write_key(json, "text");
+    sp_write_string(json, declared->text);
+    sp_write_key(json, declared->bytes ? "bytes" : "parameters");
+    sp_write_number(json, declared->value);
+    sp_write_key(json, "agrees");
+    sp_write_bool(json, declared->agrees);
+    if (declared->note) {
+        sp_write_key(json, "note");
+        sp_write_string(json, declared->note);
+    }
+    sp_write_close(json);
+}
+
+static void json_counts(struct sp_writer *json, const struct sp_check *check)
+{
+    const struct sp_counts *counts = &check->counts;
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {{"predicted", counts->predicted}, {"stored", counts->stored}, {"unique", counts->unique},
+                   {"logical", counts->logical},     {"copies", counts->copies}, {"buffers", counts->buffers},
+                   {"state", counts->state}};
+    sp_write_key(json, "counts");
+    sp_write_open_line(json, '{');
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        sp_write_key(json, numbers[i].key);
+        sp_write_number(json, numbers[i].value);
+    }
+    sp_write_key(json, "declared");
+    sp_write_open_line(json, '[');
+    for (size_t i = 0; i < check->declared_count; i++) json_declared(json, &check->declared[i]);
+    sp_write_close(json);
+    sp_write_close(json);
+}
+
 static void json_cause(struct sp_writer *json, const struct sp_cause *cause)
 {
     sp_write_open_line(json, '{');
@@ -100,6 +140,7 @@ static void put_json(const struct sp_check *check, struct sp_text *text)
     sp_json_hyperparameters(&json, check->prediction, NULL);
     sp_json_predicted_totals(&json, "predicted", check->prediction, NULL);
     json_found(&json, check);
+    json_counts(&json, check);
     sp_write_key(&json, "causes");
     sp_write_open(&json, '[');
     for (size_t i = 0; i < check->cause_count; i++) json_cause(&json, &check->causes[i]);
@@ -138,33 +179,72 @@ static void put_table_line(const struct sp_check *check, struct sp_text *cell)
     sp_put_visible(cell, config);
 }
 
-static void put_predicted(const struct sp_check *check, struct sp_text *cell)
+/* ---- the counts: only those that say something ---- */
+
+/* "12 in buffers", behind a comma if there is something before it. */
+static void put_part(struct sp_text *note, uint64_t elements, const char *what)
 {
-    const struct sp_predicted_totals totals = sp_prediction_totals(check->prediction);
-    sp_put_count(cell, totals.tensors, "tensor", "tensors");
-    sp_text_puts(cell, ", ");
-    sp_put_count(cell, totals.unique_parameters, "parameter", "parameters");
-    if (totals.parameters != totals.unique_parameters) {
-        sp_text_puts(cell, " (");
-        sp_text_grouped(cell, totals.parameters);
-        sp_text_puts(cell, " with ties twice)");
-    }
-    if (!totals.buffers) return;
-    sp_text_puts(cell, ", ");
-    sp_text_grouped(cell, totals.buffers);
-    sp_text_puts(cell, " in buffers");
+    if (!elements) return;
+    if (note->length && note->data[note->length - 1] != ' ') sp_text_puts(note, ", ");
+    sp_text_grouped(note, elements);
+    sp_text_printf(note, " %s", what);
 }
 
-static void put_found(const struct sp_check *check, struct sp_text *cell)
+/* A row; `note` is emptied. */
+static void put_count(struct sp_table *table, const char *label, uint64_t tensors, uint64_t parameters,
+                      struct sp_text *note)
 {
-    const struct sp_totals totals = sp_inventory_totals(check->inventory);
-    sp_put_count(cell, totals.tensors, "tensor", "tensors");
-    sp_text_puts(cell, ", ");
-    sp_put_count(cell, totals.unique_parameters, "element", "elements");
-    if (totals.parameters == totals.unique_parameters) return;
-    sp_text_puts(cell, " (");
-    sp_text_grouped(cell, totals.parameters);
-    sp_text_puts(cell, " with ties twice)");
+    sp_text_puts(sp_table_cell(table), label);
+    sp_text_grouped(sp_table_cell(table), tensors);
+    sp_text_grouped(sp_table_cell(table), parameters);
+    sp_text_append(sp_table_cell(table), note->data, note->length);
+    note->length = 0;
+}
+
+/* A rough size is worth seeing even if it agrees; an exact one is not. */
+static void put_declared(struct sp_table *table, const struct sp_declared *declared)
+{
+    if (declared->exact && declared->agrees && !declared->note) return;
+    sp_text_puts(sp_table_cell(table), "declared");
+    sp_table_cell(table);
+    struct sp_text *cell = sp_table_cell(table);
+    if (declared->exact) sp_text_grouped(cell, declared->value);
+    else sp_put_visible(cell, declared->text);
+    if (declared->bytes) sp_text_puts(cell, " bytes");
+    cell = sp_table_cell(table);
+    sp_put_visible(cell, declared->where);
+    if (declared->note) sp_text_printf(cell, ": %s", declared->note);
+    else if (!declared->agrees) sp_text_puts(cell, ": not so");
+}
+
+static void put_counts(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
+{
+    static const struct sp_column columns[] = {{"counts", false}, {"tensors", true}, {"parameters", true}, {"", false}};
+    const struct sp_predicted_totals predicted = sp_prediction_totals(check->prediction);
+    const struct sp_counts *counts = &check->counts;
+    struct sp_table table = {.columns = columns, .column_count = 4};
+    struct sp_text note = {0};
+    if (predicted.parameters != counts->predicted) put_part(&note, predicted.parameters, "with ties twice");
+    put_part(&note, predicted.buffers, "more in buffers");
+    put_count(&table, "predicted", counts->predicted_tensors, counts->predicted, &note);
+    put_count(&table, "stored", counts->stored_tensors, counts->stored, &note);
+    if (counts->unique != counts->stored) {
+        sp_text_puts(&note, "each storage once");
+        put_count(&table, "unique", counts->unique_tensors, counts->unique, &note);
+    }
+    if (counts->copies || counts->buffers || counts->state) sp_text_puts(&note, "without ");
+    put_part(&note, counts->copies, "in copies of tied tensors");
+    put_part(&note, counts->buffers, "in buffers");
+    put_part(&note, counts->state, "in the state of a trainer");
+    if (counts->logical != counts->unique - counts->copies - counts->buffers - counts->state)
+        sp_text_puts(&note, note.length ? ", unpacked" : "unpacked");
+    if (counts->logical != counts->unique)
+        put_count(&table, "logical", counts->logical_tensors, counts->logical, &note);
+    for (size_t i = 0; i < check->declared_count; i++) put_declared(&table, &check->declared[i]);
+    sp_text_puts(text, "\n");
+    sp_table_render(&table, text, options);
+    sp_table_free(&table);
+    sp_text_free(&note);
 }
 
 static void put_subject(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
@@ -175,8 +255,6 @@ static void put_subject(const struct sp_check *check, struct sp_text *text, cons
     sp_put_visible(cell, sp_inventory_path(check->inventory));
     sp_text_printf(cell, " (%s)", sp_inventory_format(check->inventory));
     put_table_line(check, sp_labelled(&table, "table"));
-    put_predicted(check, sp_labelled(&table, "predicted"));
-    put_found(check, sp_labelled(&table, "found"));
     sp_table_render(&table, text, options);
     sp_table_free(&table);
 }
@@ -260,6 +338,7 @@ char *sp_report_check(const struct sp_check *check, const struct sp_check_option
     sp_put_visible(&text, check->summary);
     sp_text_puts(&text, "\n\n");
     put_subject(check, &text, &options->report);
+    put_counts(check, &text, &options->report);
     put_causes(check, &text, &options->report);
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) put_findings(check, &text, options, headings[i]);
     return sp_text_take(&text, length);

@@ -26,7 +26,8 @@ struct part {
     uint64_t shape[6];
     const char *storage; /* in memory alone */
     uint32_t flags;      /* likewise */
-    unsigned char fill;  /* on disk: every byte of its data */
+    uint64_t offset;     /* likewise: in the storage */
+    unsigned char fill;  /* on disk: the bytes at the beginning of its data */
 };
 
 struct model {
@@ -250,7 +251,7 @@ static inline void write_data(const struct model *model, const char *path, uint6
     for (size_t i = 0; i < model->count; i++) {
         const struct part *part = &model->parts[i];
         if (part->fill && fseek(file, (long)offset, SEEK_SET)) die(path, "seek");
-        for (uint64_t k = 0; part->fill && k < bytes_of(part); k++) fputc(part->fill, file);
+        for (uint64_t k = 0; part->fill && k < bytes_of(part) && k < 4096; k++) fputc(part->fill, file);
         offset += bytes_of(part);
     }
     if (fclose(file)) die(path, "write");
@@ -297,6 +298,7 @@ static inline struct sp_inventory *model_in_memory(const struct model *model)
         tensor->rank = part->rank;
         tensor->flags = part->flags;
         tensor->storage = part->storage ? part->storage : tensor->name;
+        tensor->offset = part->offset;
         if (!sp_tensor_measure(tensor)) die(part->name, "too large");
     }
     if (!sp_inventory_finish(inventory, &error)) die("inventory", error.message);

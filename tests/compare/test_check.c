@@ -216,12 +216,13 @@ static const struct {
       [BERT] = "differs: num_hidden_layers is 12 in config.json, the file has 11 (16 tensors)"}},
     {"biases of q, k and v: others than expected",
      change_biases,
-     {[GPT2] = "differs: the file lacks biases: transformer.h.{0-11}.attn.c_attn.bias (12 tensors)",
+     {[GPT2] = "differs: the file lacks biases that gpt2 always has: transformer.h.{0-11}.attn.c_attn.bias "
+               "(12 tensors)",
       [LLAMA] = "differs: attention_bias is false in config.json, but the file has "
                 "model.layers.{0-31}.self_attn.{q_proj,k_proj,v_proj}.bias; yet it lacks "
                 "model.layers.{0-31}.self_attn.o_proj.bias",
-      [BERT] = "differs: the file lacks biases: bert.encoder.layer.{0-11}.attention.self.{query,key,value}.bias "
-               "(36 tensors)"}},
+      [BERT] = "differs: the file lacks biases that bert always has: "
+               "bert.encoder.layer.{0-11}.attention.self.{query,key,value}.bias (36 tensors in 12 layers)"}},
     {"module. in front",
      wrap,
      {[GPT2] = "explained: every name in the file begins with 'module.'; nothing else differs",
@@ -547,8 +548,9 @@ static void biases_that_no_setting_gives(void **state)
     model_drop(&model, "*.attn.c_proj.bias");
     model_add_biases(&model, "transformer.w[tp]e.weight");
     assert_string_equal(model_check(&model),
-                        "differs: the file lacks biases: transformer.h.{0-11}.attn.c_proj.bias (12 tensors); the file "
-                        "has biases that are not expected: transformer.{wte,wpe}.bias (2 tensors)");
+                        "differs: the file lacks biases that gpt2 always has: transformer.h.{0-11}.attn.c_proj.bias "
+                        "(12 tensors); the file has biases that gpt2 never has: transformer.{wte,wpe}.bias "
+                        "(2 tensors)");
     model_close(&model);
 }
 

@@ -321,6 +321,22 @@ static void the_index_lists_more_than_there_is(void **state)
     model_close(&model);
 }
 
+/* It was trained by itself, and dropped when it was saved because the flag says that it is tied. */
+static void the_index_lists_a_tied_head(void **state)
+{
+    BEGIN_SHARDS;
+    write_index(&model, "lm_head.weight", "540160");
+    check_folder(&model);
+    assert_told(&model,
+                "explained: the index lists lm_head.weight, which no shard holds: tied to transformer.wte.weight, or "
+                "lost when it was saved (tie_word_embeddings is true by default); nothing else differs",
+                "index", 0);
+    model_set(&model, "tie_word_embeddings=false");
+    check_folder(&model);
+    assert_told(&model, "differs: '" SHARD1 "' lacks what the index has there: lm_head.weight (1 tensor)", "index", 0);
+    model_close(&model);
+}
+
 /* What loads all of a shard does not care; who goes by the index does not find it. */
 static void a_shard_holds_more_than_the_index_lists(void **state)
 {
@@ -338,7 +354,10 @@ static void a_wrong_total(void **state)
     BEGIN_SHARDS;
     write_index(&model, NULL, "237184");
     check_folder(&model);
-    assert_told(&model, "match: all 28 tensors, 118,592 elements", "", 0);
+    assert_told(&model,
+                "explained: the index says total_size 237184: two bytes for each parameter, the tensors take " SIZE
+                " bytes; nothing else differs",
+                "declared", 0);
     assert_string_equal(only_warning(&model), "the index says total_size 237184, the tensors take " SIZE " bytes");
     model_close(&model);
 }
@@ -373,6 +392,7 @@ int main(void)
         cmocka_unit_test(a_layer_beside_an_absent_shard),
         cmocka_unit_test(a_shard_lacks_what_the_index_says),
         cmocka_unit_test(the_index_lists_more_than_there_is),
+        cmocka_unit_test(the_index_lists_a_tied_head),
         cmocka_unit_test(a_shard_holds_more_than_the_index_lists),
         cmocka_unit_test(a_wrong_total),
         cmocka_unit_test(a_whole_checkpoint_beside_the_shards),

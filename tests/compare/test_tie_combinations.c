@@ -73,7 +73,7 @@ static const struct outcome {
     {BOTH, EQUAL, false, true, NULL, "tied-copy", "H is stored once more, byte for byte the same as E (R)"},
     {BOTH, EQUAL_NAN, false, true, NULL, "tied-copy", "H is stored once more, byte for byte the same as E (R)"},
     {BOTH, APART, false, true,
-     "differs: H differs from E from element 0 on although tied to it (R): a loader keeps one alone", "tied-apart",
+     "differs: H differs from E from element 0 on although tied to it (R): a loader keeps one of them", "tied-apart",
      NULL},
     {BOTH, RETYPED, false, true, "differs: H has dtype BF16 where all others have F32", "tied-copy",
      "H is stored although it is tied to E (R)"},
@@ -243,7 +243,7 @@ static void the_last_byte(void **state)
     fclose(file);
     assert_string_equal(model_check_path(&model, path),
                         "differs: lm_head.weight differs from model.embed_tokens.weight from element 255 on although "
-                        "tied to it (tie_word_embeddings is true in config.json): a loader keeps one alone");
+                        "tied to it (tie_word_embeddings is true in config.json): a loader keeps one of them");
     model_close(&model);
 }
 
