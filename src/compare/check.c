@@ -15,6 +15,7 @@ static void (*const explainers[])(struct sp_check *) = {
     sp_explain_buffers,         /* stored and not trained */
     sp_explain_computed,        /* causal masks, rotary frequencies: with or without */
     sp_explain_state,           /* optimizer and trainer state */
+    sp_explain_counters,        /* layers of Keras with other numbers */
     sp_explain_adapter,         /* low-rank matrices for a base */
     sp_explain_shards,          /* shards that are not there, or not as the index says */
     sp_explain_stray,           /* another checkpoint beside the shards */

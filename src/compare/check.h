@@ -95,6 +95,7 @@ void sp_explain_computed(struct sp_check *check);
 void sp_explain_state(struct sp_check *check);
 void sp_explain_shards(struct sp_check *check);
 void sp_explain_stray(struct sp_check *check);
+void sp_explain_counters(struct sp_check *check);
 void sp_explain_adapter(struct sp_check *check);
 void sp_explain_placeholders(struct sp_check *check);
 void sp_explain_slices(struct sp_check *check);

@@ -77,10 +77,14 @@ static inline bool sp_diff_is_alone(const struct sp_diff *diff, size_t tensor, b
 
 /* ---- the steps ---- */
 
-void sp_diff_pair(struct sp_diff *diff); /* diff_pair.c */
-void sp_diff_map(struct sp_diff *diff);  /* diff_map.c */
-void sp_diff_find(struct sp_diff *diff); /* diff_findings.c */
-void sp_diff_join(struct sp_diff *diff); /* diff_joints.c: between the ties and the findings */
+/* Two tensors are the same, after a translation or SP_NONE. */
+void sp_diff_pair_tensors(struct sp_diff *diff, size_t a, size_t b, size_t translation);
+void sp_diff_pair_counters(struct sp_diff *diff); /* diff_counters.c: before all others */
+void sp_diff_pair_order(struct sp_diff *diff);    /* likewise: after all others */
+void sp_diff_pair(struct sp_diff *diff);          /* diff_pair.c */
+void sp_diff_map(struct sp_diff *diff);           /* diff_map.c */
+void sp_diff_find(struct sp_diff *diff);          /* diff_findings.c */
+void sp_diff_join(struct sp_diff *diff);          /* diff_joints.c: between the ties and the findings */
 void sp_diff_ties(
     struct sp_diff *diff); /* diff_ties.c: before the others, so that they know what is only stored once */
 bool sp_diff_data(struct sp_diff *diff, struct sp_error *error); /* diff_data.c */

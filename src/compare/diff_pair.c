@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Which tensor of A is which of B. Each step takes what the ones before it have left, and is linear in the names:
  *
+ *   0. of Keras, layers of a class with other numbers (diff_counters.c);
  *   1. the same name;
  *   2. the same name in its common spelling: "dense/dense/kernel:0" and "dense.weight";
  *   3. another beginning, for many patterns alike (diff_fronts.c);
- *   4. a pattern under another name that is like it, with the same indices and shapes (sides.h).
+ *   4. a pattern under another name that is like it, with the same indices and shapes (sides.h);
+ *   5. of Keras, when nothing is called the same, the order of the layers (diff_counters.c).
  *
  * Patterns are names without their indices. What two tensors could be renamed to is not claimed for either. */
 #include <stdlib.h>
@@ -21,7 +23,7 @@ bool sp_pairing_fits(const struct sp_pairing *p, size_t a, size_t b)
 
 /* ---- 1: the same name ---- */
 
-static void pair(struct sp_diff *diff, size_t a, size_t b, size_t translation)
+void sp_diff_pair_tensors(struct sp_diff *diff, size_t a, size_t b, size_t translation)
 {
     diff->b_of[a] = b;
     diff->a_of[b] = a;
@@ -32,8 +34,8 @@ static void pair(struct sp_diff *diff, size_t a, size_t b, size_t translation)
 static void pair_equal_names(struct sp_diff *diff)
 {
     for (size_t i = 0; i < sp_inventory_count(diff->a); i++) {
-        const size_t b = sp_inventory_find(diff->b, sp_diff_a(diff, i)->name);
-        if (b != SP_NONE) pair(diff, i, b, SP_NONE);
+        const size_t b = diff->b_of[i] == SP_NONE ? sp_inventory_find(diff->b, sp_diff_a(diff, i)->name) : SP_NONE;
+        if (b != SP_NONE && diff->a_of[b] == SP_NONE) sp_diff_pair_tensors(diff, i, b, SP_NONE);
     }
 }
 
@@ -59,7 +61,7 @@ void sp_pairing_join(struct sp_pairing *p, const struct sp_side *a, const struct
         if (order != 0 || i_run > 1 || k_run > 1 || diff->b_of[x] != SP_NONE || diff->a_of[y] != SP_NONE) continue;
         const bool same_leaf = strcmp(diff->spelling_a[x].leaf, diff->spelling_b[y].leaf) == 0;
         if (!sp_pairing_fits(p, x, y) && !(reshaped && same_leaf)) continue;
-        pair(diff, x, y, translation);
+        sp_diff_pair_tensors(diff, x, y, translation);
     }
 }
 
@@ -86,12 +88,19 @@ static void collect(struct sp_pairing *p)
     sp_sides_form(&p->b);
 }
 
+/* Of what is called the same nothing need be known. */
+static bool is_spelt(const struct sp_diff *diff, size_t a)
+{
+    return a == SP_NONE || diff->translation_of[a] != SP_NONE;
+}
+
 static void spell(struct sp_diff *diff)
 {
     for (size_t i = 0; i < sp_inventory_count(diff->a); i++)
-        if (diff->b_of[i] == SP_NONE) diff->spelling_a[i] = sp_spell(&diff->arena, sp_diff_a(diff, i)->name);
+        if (is_spelt(diff, diff->b_of[i] == SP_NONE ? SP_NONE : i))
+            diff->spelling_a[i] = sp_spell(&diff->arena, sp_diff_a(diff, i)->name);
     for (size_t i = 0; i < sp_inventory_count(diff->b); i++)
-        if (diff->a_of[i] == SP_NONE) diff->spelling_b[i] = sp_spell(&diff->arena, sp_diff_b(diff, i)->name);
+        if (is_spelt(diff, diff->a_of[i])) diff->spelling_b[i] = sp_spell(&diff->arena, sp_diff_b(diff, i)->name);
 }
 
 static int compare_side(const void *key, const void *item)
@@ -170,12 +179,14 @@ static void pair_renamed(struct sp_pairing *p, bool whole_components)
 void sp_diff_pair(struct sp_diff *diff)
 {
     struct sp_pairing p = {.diff = diff};
+    sp_diff_pair_counters(diff);
     pair_equal_names(diff);
     spell(diff);
     collect(&p);
     pair_spellings(&p);
     pair_renamed(&p, true);
     pair_renamed(&p, false);
+    sp_diff_pair_order(diff);
     sp_sides_free(&p.a);
     sp_sides_free(&p.b);
     sp_patterns_free(&p.patterns);
