@@ -172,6 +172,11 @@ static void joined(void **state)
            "differs: 3 tensors removed, 1 added");
     expect("h.0.q.weight F32 4x4\nh.0.k.weight F32 4x4\nh.0.v.weight F32 4x4", "g.0.qkv.weight F32 12x4",
            "differs: 3 tensors removed, 1 added");
+    expect("one.bias F32 4\ntwo.bias F32 6", "three.bias F32 10", "differs: 2 tensors removed, 1 added");
+    expect("m.one.bias F32 4\nm.two.bias F32 6", "m.three.bias F32 10", "differs: 2 tensors removed, 1 added");
+    expect("m.one.bias F32 4\nm.two.bias F32 6\nm.one.weight F32 4x2\nm.two.weight F32 6x2",
+           "m.three.bias F32 10\nm.three.weight F32 10x2",
+           "differs: 2 tensors in parts in one of them: m.three.{weight,bias}");
     expect("e.0.up.weight F32 8x4\ne.2.up.weight F32 8x4", "e.up F32 2x8x4", "differs: 2 tensors removed, 1 added");
 }
 
