@@ -58,9 +58,13 @@ static int no_configuration(const char *path, const struct sp_inventory *invento
              !adapter     ? "there is no config.json beside it"
              : consistent ? ", and there is no config.json of its base beside it"
                           : "");
-    if (consistent)
-        snprintf(error.hint, sizeof error.hint, "give --config FILE%s, or --table NAME with --set KEY=VALUE",
-                 adapter ? ", that of the base" : "");
+    if (consistent && adapter)
+        snprintf(error.hint, sizeof error.hint,
+                 "give --config FILE, that of the base, or --table NAME with --set KEY=VALUE");
+    else if (consistent)
+        snprintf(error.hint, sizeof error.hint,
+                 "give --config FILE, or --table NAME with --set KEY=VALUE; 'shapeproof infer %s' looks for them",
+                 visible);
     cli_error(&error);
     sp_free(visible);
     sp_free(adapter);
@@ -89,21 +93,7 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
     return status;
 }
 
-static int run(const struct cli_args *args)
-{
-    const char *path = args->operands[0];
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
-    if (!inventory) {
-        cli_error(&error);
-        return (int)error.status;
-    }
-    const int status = check_inventory(args, path, inventory);
-    for (size_t i = 0; i < sp_inventory_warning_count(inventory) && !cli_flag(args, "json"); i++)
-        cli_warning(path, sp_inventory_warning(inventory, i));
-    sp_inventory_close(inventory);
-    return status;
-}
+static int run(const struct cli_args *args) { return cli_with_checkpoint(args, check_inventory); }
 
 const struct cli_command cli_check = {
     .name = "check",
