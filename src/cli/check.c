@@ -58,9 +58,13 @@ static int no_configuration(const char *path, const struct sp_inventory *invento
              !adapter     ? "there is no config.json beside it"
              : consistent ? ", and there is no config.json of its base beside it"
                           : "");
-    if (consistent)
-        snprintf(error.hint, sizeof error.hint, "give --config FILE%s, or --table NAME with --set KEY=VALUE",
-                 adapter ? ", that of the base" : "");
+    if (consistent && adapter)
+        snprintf(error.hint, sizeof error.hint,
+                 "give --config FILE, that of the base, or --table NAME with --set KEY=VALUE");
+    else if (consistent)
+        snprintf(error.hint, sizeof error.hint,
+                 "give --config FILE, or --table NAME with --set KEY=VALUE; 'shapeproof infer %s' looks for them",
+                 visible);
     cli_error(&error);
     sp_free(visible);
     sp_free(adapter);

@@ -27,6 +27,13 @@ static bool counts(const struct sp_check *check, size_t tensor)
     return !expected->buffer && expected->dtype == SP_DTYPE_UNKNOWN;
 }
 
+/* Stored in place of a quantised weight, whose quantiser chose the dtype. */
+static bool is_scale(const struct sp_check *check, size_t tensor)
+{
+    const size_t predicted = check->match.predicted_of[tensor];
+    return predicted != SP_NONE && sp_prediction_tensor(check->prediction, predicted)->stands_for != NULL;
+}
+
 static enum sp_dtype dtype_of(const struct sp_check *check, size_t tensor)
 {
     return sp_inventory_tensor(check->inventory, tensor)->dtype;
@@ -86,26 +93,112 @@ static void tally_kinds(const struct sp_check *check, struct dtypes *dtypes)
         if (counts(check, i)) add(&dtypes->kinds[dtypes->pattern_of[i]], dtype_of(check, i));
 }
 
+/* Norms and routers are often kept in full precision where the rest is in half of it. */
+static bool is_kept_precise(enum sp_dtype dtype, enum sp_dtype everywhere)
+{
+    return dtype == SP_DTYPE_F32 && (everywhere == SP_DTYPE_BF16 || everywhere == SP_DTYPE_F16);
+}
+
 static void judge(struct sp_check *check, const struct dtypes *dtypes, size_t tensor)
 {
     const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[tensor]], *whole = &dtypes->whole;
     const enum sp_dtype dtype = dtype_of(check, tensor), usual = most_common(kind), everywhere = most_common(whole);
     if (kind->by_dtype[usual] > kind->by_dtype[dtype]) dtype_finding(check, tensor, usual, "others of its kind have");
-    else if (whole->total >= 3 && dtype != everywhere && whole->by_dtype[everywhere] == whole->total - 1)
+    else if (whole->total >= 3 && dtype != everywhere && whole->by_dtype[everywhere] == whole->total - 1 &&
+             !is_kept_precise(dtype, everywhere))
         dtype_finding(check, tensor, everywhere, "all others have");
 }
+
+/* ---- mixed precision ---- */
+
+/* Tensors of a whole kind that are in full precision. */
+static void note_precise(struct sp_check *check, const struct dtypes *dtypes)
+{
+    const size_t count = sp_inventory_count(check->inventory);
+    const enum sp_dtype everywhere = most_common(&dtypes->whole);
+    const char **names = sp_realloc(NULL, count, sizeof *names);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!counts(check, i) || is_scale(check, i) || !is_kept_precise(dtype_of(check, i), everywhere)) continue;
+        const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[i]];
+        if (kind->by_dtype[SP_DTYPE_F32] == kind->total)
+            names[found++] = sp_inventory_tensor(check->inventory, i)->name;
+    }
+    if (found)
+        sp_check_add_cause(
+            check, (struct sp_cause){
+                       .id = "mixed-precision",
+                       .severity = SP_SEVERITY_NOTE,
+                       .message = sp_arena_printf(&check->arena, "mixed precision: %s, but F32 in %s (%s)",
+                                                  sp_dtype_name(everywhere), sp_some_names(&check->arena, names, found),
+                                                  sp_count_of(&check->arena, found, "tensor"))});
+    free(names);
+}
+
+/* ---- integers ---- */
+
+/* Sockeye says of itself that its matrices are integers, and has a scale for each. */
+static bool may_be_integers(const struct sp_check *check)
+{
+    const size_t key = sp_find_hyperparameter(check->prediction, "dtype");
+    return key != SP_NONE && strcmp(sp_prediction_hyperparameter(check->prediction, key).value, "\"int8\"") == 0;
+}
+
+/* A matrix that nothing scales. */
+static bool is_of_integers(const struct sp_check *check, size_t tensor)
+{
+    static const enum sp_dtype integers[] = {SP_DTYPE_I8,  SP_DTYPE_U8,  SP_DTYPE_I16,
+                                             SP_DTYPE_U16, SP_DTYPE_I32, SP_DTYPE_U32};
+    if (!counts(check, tensor) || is_scale(check, tensor)) return false;
+    if (sp_inventory_tensor(check->inventory, tensor)->rank < 2) return false;
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
+        if (dtype_of(check, tensor) == integers[i]) return true;
+    return false;
+}
+
+/* False when there are none. One alone stands out as any other dtype would. */
+static bool find_integers(struct sp_check *check)
+{
+    size_t cause, count = 0;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) count += is_of_integers(check, i);
+    if (count < 2 || may_be_integers(check)) return false;
+    cause = sp_check_add_cause(check, (struct sp_cause){.id = "integers", .severity = SP_SEVERITY_ERROR});
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        if (!is_of_integers(check, i)) continue;
+        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
+        sp_check_add_finding(
+            check, (struct sp_finding){.id = "dtype",
+                                       .severity = SP_SEVERITY_ERROR,
+                                       .name = tensor->name,
+                                       .found = tensor->dtype_name,
+                                       .tensor = i,
+                                       .predicted = check->match.predicted_of[i],
+                                       .message = sp_arena_printf(&check->arena, "has dtype %s, and nothing scales it",
+                                                                  tensor->dtype_name)});
+        sp_check_explain(check, check->finding_count - 1, cause);
+    }
+    check->causes[cause].message =
+        sp_arena_printf(&check->arena, "matrices are stored as integers, without anything that scales them: %s (%s)",
+                        sp_check_names(check, sp_explained_by, &cause),
+                        sp_count_of(&check->arena, check->causes[cause].explains, "tensor"));
+    return true;
+}
+
+/* ---- the whole ---- */
 
 void sp_explain_dtypes(struct sp_check *check)
 {
     struct dtypes dtypes = {0};
     const size_t count = sp_inventory_count(check->inventory);
     judge_declared(check);
+    const bool integers = find_integers(check);
     for (size_t i = 0; i < count; i++)
-        if (counts(check, i)) add(&dtypes.whole, dtype_of(check, i));
+        if (counts(check, i) && !is_scale(check, i)) add(&dtypes.whole, dtype_of(check, i));
     if (dtypes.whole.by_dtype[most_common(&dtypes.whole)] == dtypes.whole.total) return; /* as nearly all files are */
     tally_kinds(check, &dtypes);
     for (size_t i = 0; i < count; i++)
-        if (counts(check, i)) judge(check, &dtypes, i);
+        if (counts(check, i) && !(integers && is_of_integers(check, i))) judge(check, &dtypes, i);
+    note_precise(check, &dtypes);
     sp_patterns_free(&dtypes.patterns);
     free(dtypes.pattern_of);
     free(dtypes.kinds);

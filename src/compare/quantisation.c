@@ -18,11 +18,38 @@ static bool method_of(struct sp_check *check, const struct sp_config *config, co
     return found;
 }
 
-static size_t errors_of(const struct sp_check *check, const struct sp_prediction *prediction)
+/* One tensor that is stored in place of a weight; `next` is behind the last of them. */
+static size_t weight_errors(const struct sp_match *match, size_t first, size_t *next)
+{
+    const char *weight = sp_prediction_tensor(match->prediction, first)->stands_for;
+    size_t missing = 0, other = 0, there = 0, i = first;
+    for (; i < sp_prediction_count(match->prediction); i++) {
+        const struct sp_predicted *predicted = sp_prediction_tensor(match->prediction, i);
+        const size_t found = match->tensor_of[i];
+        if (predicted->stands_for != weight) break;
+        there += found != SP_NONE;
+        missing += sp_match_predicted(match, i) == SP_MISSING;
+        if (found == SP_NONE) continue;
+        const struct sp_tensor *tensor = sp_inventory_tensor(match->inventory, found);
+        other += !sp_same_shape(tensor, predicted) ||
+                 (predicted->dtype != SP_DTYPE_UNKNOWN && predicted->dtype != tensor->dtype);
+    }
+    *next = i;
+    return there ? missing + other : 0;
+}
+
+size_t sp_stored_errors(const struct sp_check *check, const struct sp_prediction *prediction)
 {
     struct sp_match match;
+    size_t errors = 0;
     sp_match_init(&match, check->inventory, prediction, &check->naming);
-    const size_t errors = sp_match_errors(&match);
+    for (size_t i = 0, next; i < sp_prediction_count(prediction); i = next) {
+        next = i + 1;
+        if (sp_prediction_tensor(prediction, i)->stands_for) errors += weight_errors(&match, i, &next);
+        else errors += sp_match_predicted(&match, i) == SP_SHAPE;
+    }
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        errors += match.predicted_of[i] == SP_NONE && sp_match_tensor(&match, i) == SP_UNEXPECTED;
     sp_match_free(&match);
     return errors;
 }
@@ -84,6 +111,15 @@ static bool differs_in_kind(const struct sp_check *check, struct sp_value form)
     return !same;
 }
 
+/* The same method with other numbers is a matter of hyper-parameters; and what a configuration says is not given up for
+ * a few tensors. */
+static bool is_better(const struct sp_check *check, const char *method, struct sp_value form, size_t errors,
+                      size_t left)
+{
+    const bool same = strcmp(method, check->quantisation.configured) == 0;
+    return left <= errors / 2 && !(same && !differs_in_kind(check, form));
+}
+
 /* Whether nearly all of what is predicted in place of quantised weights is in the file as predicted. */
 static bool is_mostly_right(const struct sp_check *check)
 {
@@ -104,21 +140,21 @@ static bool is_mostly_right(const struct sp_check *check)
 static void adopt_recognised(struct sp_check *check)
 {
     struct sp_quantisation *quantisation = &check->quantisation;
-    const size_t errors = is_mostly_right(check) ? 0 : errors_of(check, check->prediction);
+    const size_t errors = is_mostly_right(check) ? 0 : sp_stored_errors(check, check->prediction);
+    size_t left = errors;
     const struct sp_unit *part;
     const char *method;
-    const struct sp_value form = errors ? sp_recognise_quantisation(check) : sp_value_absent("");
+    const struct sp_value form = errors ? sp_recognise_quantisation(check, &left) : sp_value_absent("");
     if (!sp_value_is_set(form)) return;
     struct sp_config *config = sp_config_variant(quantisation->base);
     sp_config_set_value(config, "quantization", (struct sp_value){.type = SP_NULL}, "the file");
     sp_config_set_value(config, "quantization_config", form, "the file");
     method_of(check, config, &method, &part);
-    /* The same method with other numbers is a matter of hyper-parameters. */
-    if (quantisation->configured && strcmp(method, quantisation->configured) == 0 && !differs_in_kind(check, form))
+    if (quantisation->configured && !is_better(check, method, form, errors, left)) {
         sp_config_free(config);
-    else if (adopt(check, config, method, part)) {
+    } else if (adopt(check, config, method, part)) {
         quantisation->recognised = true;
-        quantisation->vanished = errors - errors_of(check, check->prediction);
+        quantisation->vanished = errors - left;
     }
 }
 

@@ -41,12 +41,16 @@ bool sp_looks_packed(const struct sp_tensor *tensor);
 
 struct sp_check;
 
+/* What a prediction of quantised weights gets wrong of the tensors that the file has: a weight of which it has nothing
+ * is no evidence. */
+size_t sp_stored_errors(const struct sp_check *check, const struct sp_prediction *prediction);
+
 /* Decides how the file is quantised, and predicts that instead of the weights. Needs the naming; the match is made
  * afterwards. */
 void sp_check_quantisation(struct sp_check *check);
 void sp_quantisation_free(struct sp_quantisation *quantisation);
-/* The quantisation that explains the most of the file, as quantization_config would have it; absent when none does. In
- * the arena of the check. */
-struct sp_value sp_recognise_quantisation(struct sp_check *check);
+/* The quantisation that explains the most of the file, as quantization_config would have it, and the errors that it
+ * leaves of those there are; absent when none leaves fewer. In the arena of the check. */
+struct sp_value sp_recognise_quantisation(struct sp_check *check, size_t *errors);
 
 #endif

@@ -173,18 +173,8 @@ static size_t sample_errors(const struct recogniser *recogniser, struct sp_value
 
 static size_t whole_errors(const struct recogniser *recogniser, struct sp_value form, const struct sp_storage *storage)
 {
-    const struct sp_check *check = recogniser->check;
     struct sp_prediction *prediction = predict(recogniser, form, storage, NULL);
-    struct sp_match match;
-    if (!prediction) return SIZE_MAX;
-    sp_match_init(&match, check->inventory, prediction, &check->naming);
-    size_t errors = sp_match_errors(&match);
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const size_t found = match.tensor_of[i];
-        if (found != SP_NONE && sp_prediction_tensor(prediction, i)->stands_for)
-            errors += is_other_dtype(sp_inventory_tensor(check->inventory, found), sp_prediction_tensor(prediction, i));
-    }
-    sp_match_free(&match);
+    const size_t errors = prediction ? sp_stored_errors(recogniser->check, prediction) : SIZE_MAX;
     sp_prediction_free(prediction);
     return errors;
 }
@@ -284,21 +274,15 @@ static bool shows_any(const struct sp_inventory *inventory)
     return false;
 }
 
-struct sp_value sp_recognise_quantisation(struct sp_check *check)
+struct sp_value sp_recognise_quantisation(struct sp_check *check, size_t *errors)
 {
     struct recogniser recogniser = {.check = check};
     struct sp_value best = sp_value_absent("quantization_config");
-    struct sp_match match;
     if (!shows_any(check->inventory)) return best;
-    sp_match_init(&match, check->inventory, check->prediction, &check->naming);
-    size_t errors = sp_match_errors(&match);
-    sp_match_free(&match);
-    if (errors) {
-        choose_indices(&recogniser);
-        read_names(&recogniser);
-    }
-    for (size_t i = 0; i < sizeof forms / sizeof *forms && errors; i++)
-        try_method(&recogniser, forms[i], &best, &errors);
+    choose_indices(&recogniser);
+    read_names(&recogniser);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms && *errors; i++)
+        try_method(&recogniser, forms[i], &best, errors);
     sp_file_storage_free(&recogniser.storage);
     sp_map_free(&recogniser.names);
     sp_map_free(&recogniser.tails);

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
+#include "config/quantised_beside.h"
 #include "config/sockeye.h"
 #include "config/yaml.h"
 
@@ -204,6 +205,16 @@ static void complete_sockeye(struct sp_config *config)
     if (version) sp_config_derive(config, "version", sp_value_string(version), "the file version beside it");
 }
 
+static void complete_quantised(struct sp_config *config)
+{
+    static const char *const keys[] = {"quantization_config", "quantization", "compression_config"};
+    const char *name;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (sp_value_is_set(sp_value_member(config->file_root, keys[i]))) return;
+    const struct sp_value beside = sp_quantised_beside(&config->arena, config->path, &name);
+    if (sp_value_is_set(beside)) sp_config_derive(config, "quantization_config", beside, name);
+}
+
 static bool parse(struct sp_config *config, const char *path, const char *text, size_t length, struct sp_error *error)
 {
     struct sp_value root;
@@ -215,6 +226,7 @@ static bool parse(struct sp_config *config, const char *path, const char *text, 
     config->path = sp_arena_string(&config->arena, path);
     forget_derived(config);
     if (sp_sockeye_is_config(root)) complete_sockeye(config);
+    else complete_quantised(config);
     rebuild(config);
     return true;
 }

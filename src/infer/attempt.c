@@ -97,6 +97,17 @@ static void infer(struct sp_deduction *deduction)
     sp_guess_rest(deduction);
 }
 
+static bool is_without_layers(const struct sp_deduction *deduction)
+{
+    bool has_layers = false;
+    for (size_t i = 0; i < deduction->outline->count; i++) {
+        if (!deduction->outline->lines[i].loop) continue;
+        has_layers = true;
+        if (deduction->sights.of[i].count) return false;
+    }
+    return has_layers;
+}
+
 static struct sp_attempt *try_under(const struct trial *trial, const struct premise *premises, size_t count)
 {
     struct sp_attempt *attempt = sp_realloc(NULL, 1, sizeof *attempt), *other = NULL;
@@ -110,6 +121,7 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct prem
     if (key) other = try_values(trial, &deduction, key, premises, count);
     if (!other) {
         infer(&deduction);
+        attempt->without_layers = is_without_layers(&deduction);
         attempt->config = sp_known_config(&attempt->outline);
         verify(attempt, trial->shapes->inventory);
     }

@@ -63,7 +63,7 @@ struct sp_fit sp_fit_table(struct sp_arena *arena, const struct sp_unit *table, 
 
 /* ---- names with something in front, or without what should be there ---- */
 
-enum { MAX_PREFIXES = 12, MAX_COMPONENTS = 3, SAMPLE = 64 };
+enum { MAX_PREFIXES = 12, MAX_COMPONENTS = 3, SAMPLE = 64, MANY = 2000 };
 
 struct prefixes {
     struct sp_arena *arena;
@@ -75,7 +75,7 @@ static void add_prefixes(struct prefixes *prefixes, const char *name)
 {
     size_t components = 0;
     for (size_t i = 0; name[i] && components < MAX_COMPONENTS && name[i] != SP_NUMBER_MARK; i++) {
-        if (name[i] != '.') continue;
+        if (name[i] != '.' && name[i] != ':') continue;
         const char *prefix = sp_arena_copy(prefixes->arena, name, i + 1);
         bool known = false;
         for (size_t k = 0; k < prefixes->count; k++) known = known || strcmp(prefixes->list[k], prefix) == 0;
@@ -115,7 +115,7 @@ static size_t seen_under(struct sp_arena *arena, const struct sp_inventory *inve
                          const struct sp_naming *naming)
 {
     struct sp_shapes shapes;
-    sp_shapes_init(&shapes, inventory, naming);
+    sp_shapes_init(&shapes, inventory, naming, sp_inventory_count(inventory) / MANY + 1);
     const size_t seen = sp_fit_table(arena, table, &shapes).seen;
     sp_shapes_free(&shapes);
     return seen;

@@ -50,7 +50,7 @@ static void rename_shapes(struct sp_inference *inference, const struct search *s
     free(ranked);
     const struct sp_naming naming = sp_fit_naming(&inference->arena, inference->inventory, likely, count);
     sp_shapes_free(shapes);
-    sp_shapes_init(shapes, inference->inventory, &naming);
+    sp_shapes_init(shapes, inference->inventory, &naming, 1);
 }
 
 /* ---- attempts ---- */
@@ -91,35 +91,29 @@ static void finish(struct sp_inference *inference, struct sp_attempt **attempts,
     inference->config = sp_known_config_text(&inference->arena, inference->best->config);
 }
 
-static bool is_good(const struct sp_attempt *attempt)
-{
-    return attempt && attempt->prediction && attempt->explained > attempt->unexplained;
-}
-
 /* When one table explains everything, those that make more names which the file lacks are no equals. */
 static bool is_worse_fit(struct sp_fit fit, struct sp_fit best)
 {
     return fit.seen < best.seen || fit.missing > best.missing || fit.absent > best.absent + 4;
 }
 
-static void attempt_all(struct sp_inference *inference, const struct sp_tables *tables, const struct sp_shapes *shapes,
+struct attempts {
+    struct sp_attempt *list[MAX_ATTEMPTS], *best;
+    size_t count;
+};
+
+static void attempt_all(struct attempts *attempts, const struct sp_tables *tables, const struct sp_shapes *shapes,
                         const struct sp_fit *fits, size_t found)
 {
-    struct sp_attempt *attempts[MAX_ATTEMPTS], *best = NULL;
-    size_t count = 0, effort = MAX_EFFORT;
-    for (; count < found && count < MAX_ATTEMPTS; count++) {
-        if (best && sp_attempt_explains_all(best) && best->table->model_type_count &&
-            is_worse_fit(fits[count], fits[0]))
+    size_t effort = MAX_EFFORT;
+    for (size_t i = 0; i < found && i < MAX_ATTEMPTS; i++) {
+        const struct sp_attempt *best = attempts->best;
+        if (best && sp_attempt_explains_all(best) && best->table->model_type_count && is_worse_fit(fits[i], fits[0]))
             break;
-        attempts[count] = sp_attempt_new(tables, fits[count].table, fits[count].class, shapes, &effort);
-        if (!best || sp_attempt_is_better(attempts[count], best)) best = attempts[count];
+        struct sp_attempt *attempt = sp_attempt_new(tables, fits[i].table, fits[i].class, shapes, &effort);
+        attempts->list[attempts->count++] = attempt;
+        if (!best || sp_attempt_is_better(attempt, best)) attempts->best = attempt;
     }
-    if (is_good(best)) {
-        inference->best = best;
-        finish(inference, attempts, count);
-    }
-    for (size_t i = 0; i < count; i++)
-        if (attempts[i] != inference->best) sp_attempt_free(attempts[i]);
 }
 
 static bool choose(struct search *search, const char *table_name, struct sp_error *error)
@@ -140,24 +134,24 @@ struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct
     struct sp_inference *inference = sp_realloc(NULL, 1, sizeof *inference);
     struct sp_shapes shapes;
     *inference = (struct sp_inference){.inventory = inventory};
-    sp_shapes_init(&shapes, inventory, &plain);
+    sp_shapes_init(&shapes, inventory, &plain, 1);
     struct sp_fit fits[MAX_TABLES];
     size_t count = find_fits(&inference->arena, &search, &shapes, fits);
     if (count && fits[0].seen * 2 < shapes.count) {
         rename_shapes(inference, &search, &shapes);
         count = find_fits(&inference->arena, &search, &shapes, fits);
     }
-    attempt_all(inference, tables, &shapes, fits, count);
+    struct attempts attempts = {.count = 0};
+    attempt_all(&attempts, tables, &shapes, fits, count);
+    if (sp_attempt_is_plausible(attempts.best, table_name != NULL)) {
+        inference->best = attempts.best;
+        finish(inference, attempts.list, attempts.count);
+    } else sp_fail_unknown(error, inventory, table_name, attempts.list, attempts.count);
     sp_shapes_free(&shapes);
+    for (size_t i = 0; i < attempts.count; i++)
+        if (attempts.list[i] != inference->best) sp_attempt_free(attempts.list[i]);
     if (inference->best) return inference;
     sp_inference_free(inference);
-    if (table_name)
-        sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "%s: the table '%s' explains less than half of the %zu tensors",
-                sp_inventory_path(inventory), table_name, sp_inventory_count(inventory));
-    else
-        sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "%s: no table explains half of the %zu tensors",
-                sp_inventory_path(inventory), sp_inventory_count(inventory));
-    sp_hint(error, "'shapeproof tables' lists the tables; write one, and give it with --table FILE");
     return NULL;
 }
 

@@ -33,6 +33,7 @@ struct sp_attempt {
     struct sp_naming naming;
     struct sp_match match;
     size_t explained, unexplained, missing;
+    bool without_layers; /* the table has loops, and the file nothing that is in one */
 };
 
 /* Infers the hyper-parameters of a table for models of that class, and verifies them. When the effort is used up
@@ -44,6 +45,15 @@ void sp_attempt_free(struct sp_attempt *attempt);
 bool sp_attempt_explains_all(const struct sp_attempt *attempt);
 /* Whether a comes closer to the file than b. */
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b);
+/* ---- evidence.c ---- */
+
+/* Whether the file is evidence for the table: most of its tensors are explained, and what it lacks is not more, by
+ * kinds of tensors, than what it has. Of a table that was asked for only the first is wanted. */
+bool sp_attempt_is_plausible(const struct sp_attempt *attempt, bool asked_for);
+/* Says that no table will do, or not the one that was asked for, and which come nearest; sorts them. */
+void sp_fail_unknown(struct sp_error *error, const struct sp_inventory *inventory, const char *table_name,
+                     struct sp_attempt **attempts, size_t count);
+
 /* Whether two predictions say the same of the file: the same tensors, but for optional ones that it lacks. */
 bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b,
                           const struct sp_attempt *attempt);

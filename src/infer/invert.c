@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "infer/literals.h"
 #include "lang/functions.h"
 
 enum { MAX_DEPTH = 64 };
@@ -188,6 +189,21 @@ static enum sp_answer solve_logic(struct solver *solver, const struct sp_env *en
     return solve_value(solver, env, expr->args[is_unknown(left) ? 0 : 1], so);
 }
 
+/* The items of a list are one of two texts when the table names no third; NULL when it does, or it is no item. */
+static const char *only_other_text(struct solver *solver, const struct sp_env *env, const struct sp_expr *item,
+                                   const char *text)
+{
+    const char *list = item->kind == SP_EXPR_INDEX ? sp_key_of(solver->outline, env, item->args[0]) : NULL;
+    struct sp_literals texts = {0};
+    const char *other = NULL;
+    if (list) sp_literals_about(&texts, solver->outline->table, list);
+    for (size_t i = 0; i < texts.count; i++)
+        if (strcmp(texts.list[i], text) != 0) other = texts.list[i];
+    if (texts.count != 2) other = NULL;
+    sp_literals_free(&texts);
+    return other;
+}
+
 static enum sp_answer solve_equality(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                      bool equal)
 {
@@ -197,7 +213,8 @@ static enum sp_answer solve_equality(struct solver *solver, const struct sp_env 
     const struct sp_expr *open = expr->args[is_unknown(left) ? 0 : 1];
     if (equal) return solve_value(solver, env, open, known);
     if (known.type == SP_BOOL) return solve_value(solver, env, open, sp_value_bool(!known.boolean));
-    return SP_OPEN;
+    const char *other = known.type == SP_STRING ? only_other_text(solver, env, open, known.string) : NULL;
+    return other ? solve_value(solver, env, open, sp_value_string(other)) : SP_OPEN;
 }
 
 static enum sp_answer solve_membership(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,

@@ -169,8 +169,10 @@ static void tell_list_of(struct sp_known *known, const char *path)
     if (list->clue.kind == SP_CLUE_NONE) learn(known, list);
 }
 
+/* What shapes depend on counts something: it is not negative. */
 static enum sp_answer tell_value(struct sp_known *known, const char *path, struct sp_value value)
 {
+    if (value.type == SP_INT && value.integer < 0) return SP_CONTRADICTS;
     tell_list_of(known, path);
     struct sp_fact *fact = fact_of(known, path);
     fact->value = value;

@@ -16,7 +16,7 @@ struct ends {
 
 static const char *next_component(const char *name)
 {
-    name += strcspn(name, "./");
+    name += strcspn(name, "./:");
     return *name ? name + 1 : NULL;
 }
 

@@ -56,13 +56,14 @@ static void index_patterns(struct sp_shapes *shapes)
     }
 }
 
-void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *inventory, const struct sp_naming *naming)
+void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *inventory, const struct sp_naming *naming,
+                    size_t step)
 {
     const size_t total = sp_inventory_count(inventory);
     struct sp_text name = {0}, pattern = {0};
     *shapes = (struct sp_shapes){.inventory = inventory};
     shapes->named = sp_realloc(NULL, total, sizeof *shapes->named);
-    for (size_t i = 0; i < total; i++) {
+    for (size_t i = 0; i < total; i += step) {
         const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
         struct sp_named *named = &shapes->named[shapes->count];
         size_t numbers = 0;

@@ -33,8 +33,9 @@ struct sp_shapes {
 /* Appends a name, or a piece of one, with a mark for each number. The numbers are added to those that are there. */
 void sp_names_split(struct sp_text *pattern, const char *name, uint64_t *numbers, size_t *count);
 
-/* Names are what they are under the naming. Trainer state is left out. */
-void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *inventory, const struct sp_naming *naming);
+/* Names are what they are under the naming. Trainer state is left out. One tensor of `step` is enough for a sample. */
+void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *inventory, const struct sp_naming *naming,
+                    size_t step);
 void sp_shapes_free(struct sp_shapes *shapes);
 /* The number of the pattern, or SP_NONE when the file has no such names. */
 size_t sp_shapes_find(const struct sp_shapes *shapes, const char *pattern);

@@ -525,9 +525,10 @@ static void keep_readings(struct expander *x)
     sp_text_free(&value);
 }
 
-/* Choosing the table looked at these. */
-static bool chooses_table(const char *path)
+/* These are for the choice of the table, and for how its tensors are stored. */
+static bool is_for_others(const char *path)
 {
+    if (strcmp(path, "quantization_config") == 0) return true;
     return strcmp(path, "model_type") == 0 || strcmp(path, "architectures") == 0 || strcmp(path, "version") == 0;
 }
 
@@ -535,7 +536,7 @@ static bool was_looked_at(const struct expander *x, const char *setting)
 {
     for (size_t i = 0; i < x->eval.reading_count; i++)
         if (sp_path_within(x->eval.readings[i].path, setting)) return true;
-    return chooses_table(setting);
+    return is_for_others(setting);
 }
 
 static void find_unused(struct expander *x)

@@ -49,7 +49,8 @@ static bool holds(struct sp_count *count, size_t condition, const struct sp_valu
     return reduced && sp_poly_is_constant(reduced, &truth) && truth.num != 0;
 }
 
-/* The conditions that hyper-parameters are, those that are apart, and those that are computed in `poly` (or NULL). */
+/* The conditions that hyper-parameters are; of those that are computed (not for NULL) the ones in `poly` or apart: what
+ * is computed in other words may become one of them only once the former are known. */
 static struct sp_values usual_values(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *apart)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
@@ -59,7 +60,7 @@ static struct sp_values usual_values(struct sp_count *count, const struct sp_pol
         const struct sp_poly *value;
         const bool is_apart = value_in(apart, atom, &value), is_free = sp_symbol_of(count, atom) != NULL;
         if (!algebra->atoms[atom].is_condition) continue;
-        if (!is_apart && !is_free && (!poly || !sp_poly_uses(poly, atom))) continue;
+        if (!is_free && !(poly && (is_apart || sp_poly_uses(poly, atom)))) continue;
         sp_values_add(&values, atom, is_apart ? value : sp_poly_int(algebra, holds(count, atom, apart)));
     }
     return values;
@@ -163,9 +164,33 @@ static struct sp_conditions comparisons(struct sp_symbolic *symbolic, const stru
     return found;
 }
 
-struct sp_conditions sp_case_open(struct sp_count *count, const struct sp_poly *total)
+struct sp_conditions sp_case_open(struct sp_count *count, const struct sp_poly *total, const struct sp_changes *changes)
 {
-    return comparisons(&count->symbolic, in_case(count, total, NULL, NULL));
+    struct sp_conditions found = comparisons(&count->symbolic, in_case(count, total, NULL, NULL));
+    const size_t candidates = found.count;
+    found.count = 0;
+    for (size_t i = 0; i < candidates; i++)
+        if (!is_changed(changes, found.items[i])) found.items[found.count++] = found.items[i];
+    return found;
+}
+
+/* The other way round than usual. */
+static struct sp_change turned(struct sp_count *count, size_t condition)
+{
+    return (struct sp_change){.condition = condition, .holds = !holds(count, condition, NULL)};
+}
+
+bool sp_case_is_needed(struct sp_count *count, const struct sp_poly *total, const struct sp_conditions *open,
+                       size_t which)
+{
+    const struct sp_change change = turned(count, open->items[which]);
+    for (size_t i = 0; i < open->count; i++) {
+        if (i == which) continue;
+        const struct sp_change other = turned(count, open->items[i]);
+        const struct sp_poly *gain = gain_of(count, total, &change, &other);
+        if (!gain || !sp_poly_is_zero(gain)) return true;
+    }
+    return false;
 }
 
 struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_poly *total,

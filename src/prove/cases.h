@@ -33,9 +33,13 @@ struct sp_changes sp_case_changes(struct sp_count *count, const struct sp_poly *
  * with sp_case_holds. Free the items. */
 struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_poly *total,
                                       const struct sp_changes *changes, size_t which);
-/* Comparisons of sizes on which the total depends, while all that hyper-parameters say themselves is as usual. Free the
- * items. */
-struct sp_conditions sp_case_open(struct sp_count *count, const struct sp_poly *total);
+/* Comparisons of sizes on which the total depends, while all that hyper-parameters say themselves is as usual, but that
+ * change nothing alone. Free the items. */
+struct sp_conditions sp_case_open(struct sp_count *count, const struct sp_poly *total,
+                                  const struct sp_changes *changes);
+/* Whether one of those changes the total together with another of them. */
+bool sp_case_is_needed(struct sp_count *count, const struct sp_poly *total, const struct sp_conditions *open,
+                       size_t which);
 /* Whether a condition holds in the usual case, but for one change (or NULL). */
 bool sp_case_holds(struct sp_count *count, size_t condition, const struct sp_change *change);
 

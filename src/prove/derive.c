@@ -99,6 +99,29 @@ static const char *change_words(struct forms *forms, const struct sp_change *cha
     return words;
 }
 
+static void assume(struct sp_derivation *derivation, const char *words)
+{
+    SP_GROW(derivation->assumed, derivation->assumed_count, derivation->assumed_capacity);
+    derivation->assumed[derivation->assumed_count++] = words;
+}
+
+/* Conditions that change nothing alone are taken for granted, but for those that were spoken of and change nothing
+ * together either. */
+static void add_assumptions(struct forms *forms, const struct sp_changes *changes)
+{
+    struct sp_derivation *derivation = forms->derivation;
+    const struct sp_symbolic *symbolic = &derivation->count.symbolic;
+    struct sp_conditions open = sp_case_open(&derivation->count, forms->total, changes);
+    for (size_t i = 0; i < symbolic->assumed_count; i++) assume(derivation, symbolic->assumed[i]);
+    for (size_t i = 0; i < open.count; i++) {
+        const size_t condition = open.items[i];
+        const bool is_said = condition < forms->seen_count && forms->seen[condition];
+        if (is_said && !sp_case_is_needed(&derivation->count, forms->total, &open, i)) continue;
+        assume(derivation, say(forms, condition, sp_case_holds(&derivation->count, condition, NULL)));
+    }
+    free(open.items);
+}
+
 static void add_changes(struct forms *forms)
 {
     struct sp_count *count = &forms->derivation->count;
@@ -112,28 +135,8 @@ static void add_changes(struct forms *forms)
         if (gain && !sp_poly_is_zero(gain)) add_form(forms, "total", change_words(forms, change, &others), gain);
         free(others.items);
     }
+    add_assumptions(forms, &changes);
     free(changes.items);
-}
-
-static void assume(struct sp_derivation *derivation, const char *words)
-{
-    SP_GROW(derivation->assumed, derivation->assumed_count, derivation->assumed_capacity);
-    derivation->assumed[derivation->assumed_count++] = words;
-}
-
-/* Conditions that change nothing alone are taken for granted, but for those that were spoken of. */
-static void add_assumptions(struct forms *forms)
-{
-    struct sp_derivation *derivation = forms->derivation;
-    const struct sp_symbolic *symbolic = &derivation->count.symbolic;
-    struct sp_conditions open = sp_case_open(&derivation->count, forms->total);
-    for (size_t i = 0; i < symbolic->assumed_count; i++) assume(derivation, symbolic->assumed[i]);
-    for (size_t i = 0; i < open.count; i++) {
-        const size_t condition = open.items[i];
-        if (condition < forms->seen_count && forms->seen[condition]) continue;
-        assume(derivation, say(forms, condition, sp_case_holds(&derivation->count, condition, NULL)));
-    }
-    free(open.items);
 }
 
 static const char *default_words(struct sp_count *count, const struct sp_symbol_info *info)
@@ -214,7 +217,6 @@ static bool derive(struct sp_derivation *derivation, enum sp_notation notation)
     if (good) {
         add_form(&forms, "total", "", usual);
         add_changes(&forms);
-        add_assumptions(&forms);
         list_symbols(derivation, forms.seen);
     }
     free(forms.seen);

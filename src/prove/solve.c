@@ -10,12 +10,13 @@
 #include "base/error.h"
 #include "config/choose.h"
 #include "prove/atoms.h"
+#include "prove/branches.h"
 #include "prove/printed.h"
 #include "prove/reduce.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 
-enum { MAX_RANGES = 16, MAX_CONDITIONS = 8 };
+enum { MAX_RANGES = 16, MAX_CONDITIONS = 8, MAX_BRANCHINGS = 2, MAX_SCANNED = 1024 };
 
 struct sp_solutions {
     struct sp_arena arena;
@@ -123,16 +124,21 @@ struct unknown {
     const char *now; /* its value in the configuration, or "" */
 };
 
+static bool is_wanted_number(const struct sp_poly *poly, struct sp_printed wanted)
+{
+    struct sp_rational number;
+    return sp_poly_is_constant(poly, &number) && number.den == 1 && number.num >= wanted.least &&
+           number.num <= wanted.most;
+}
+
 /* Whether the count is wanted there: a range was found for one case of the conditions, which may not be the case. */
 static bool holds_at(const struct unknown *unknown, const struct sp_poly *poly, struct sp_printed wanted, int64_t value)
 {
     struct sp_values values = {0};
-    struct sp_rational number = {0, 1};
     sp_values_add(&values, unknown->atom, sp_poly_int(&unknown->count->symbolic.algebra, value));
     const struct sp_poly *at = sp_reduce(unknown->count, poly, &values);
     sp_values_free(&values);
-    return at && sp_poly_is_constant(at, &number) && number.den == 1 && number.num >= wanted.least &&
-           number.num <= wanted.most;
+    return at && is_wanted_number(at, wanted);
 }
 
 /* The other atom of a polynomial: a condition when `condition`. SIZE_MAX when there is none. */
@@ -147,10 +153,17 @@ static size_t other_atom(const struct unknown *unknown, const struct sp_poly *po
     return SIZE_MAX;
 }
 
-static bool is_known(const struct sp_solutions *solutions, const char *key, struct sp_range range)
+/* Whether the range is there already; what it covers is taken away. */
+static bool is_known(struct sp_solutions *solutions, const char *key, struct sp_range range)
 {
-    for (size_t i = 0; i < solutions->count; i++)
-        if (solutions->items[i].value == range.first && !strcmp(solutions->items[i].key, key)) return true;
+    size_t kept = 0;
+    for (size_t i = 0; i < solutions->count; i++) {
+        const struct sp_solution item = solutions->items[i];
+        const bool same = strcmp(item.key, key) == 0;
+        if (same && item.value <= range.first && range.last <= item.last) return true;
+        if (!same || item.value < range.first || range.last < item.last) solutions->items[kept++] = item;
+    }
+    solutions->count = kept;
     return false;
 }
 
@@ -159,26 +172,78 @@ static bool is_now(const struct unknown *unknown, struct sp_range range)
     return *unknown->now && range.first == range.last && strtoll(unknown->now, NULL, 10) == range.first;
 }
 
-/* Solves in one case of the conditions; false when that is not possible. */
-static bool solve_case(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
-                       const struct sp_poly *poly, const struct sp_poly *whole)
+/* Adds a range, unless the unknown does not give the count there. False when a condition changes within it. */
+static bool add_range(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
+                      const struct sp_poly *whole, struct sp_range range)
 {
-    struct sp_range ranges[MAX_RANGES];
-    bool complete, good = true;
     const struct sp_symbol_info *symbol = sp_symbol_of(unknown->count, unknown->atom);
     const struct sp_symbol_info shown = {
         .atom = unknown->atom, .name = symbol ? symbol->name : unknown->key, .key = unknown->key};
-    if (other_atom(unknown, poly, false) != SIZE_MAX) return false;
-    if (!sp_poly_uses(poly, unknown->atom)) return true;
-    const size_t found = find_values(&unknown->count->symbolic.algebra, poly, unknown->atom, wanted, ranges, &complete);
-    for (size_t i = 0; i < found; i++) {
-        const bool first = holds_at(unknown, whole, wanted, ranges[i].first);
-        const bool last = ranges[i].last == INT64_MAX ? first : holds_at(unknown, whole, wanted, ranges[i].last);
-        good = good && first == last; /* else a condition changes within the range */
-        if (first && last && !is_known(solutions, unknown->key, ranges[i]) && !is_now(unknown, ranges[i]))
-            add_solution(solutions, &shown, unknown->now, ranges[i]);
+    const bool first = holds_at(unknown, whole, wanted, range.first);
+    const bool last = range.last == INT64_MAX ? first : holds_at(unknown, whole, wanted, range.last);
+    if (first && last && !is_known(solutions, unknown->key, range) && !is_now(unknown, range))
+        add_solution(solutions, &shown, unknown->now, range);
+    return first == last;
+}
+
+/* In a case in which the count does not depend on the unknown: the values for which that is the case, as far as they
+ * begin below a limit. */
+static bool add_all(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
+                    const struct sp_poly *whole)
+{
+    struct sp_range range = {0, 0};
+    for (int64_t value = 1; value <= MAX_SCANNED; value++) {
+        const bool holds = holds_at(unknown, whole, wanted, value);
+        if (holds && !range.first) range.first = value;
+        if (holds) range.last = value;
+        else if (range.first) {
+            add_range(solutions, unknown, wanted, whole, range);
+            range = (struct sp_range){0, 0};
+        }
     }
+    if (!range.first) return true;
+    range.last = INT64_MAX;
+    return holds_at(unknown, whole, wanted, (int64_t)1 << 30) && add_range(solutions, unknown, wanted, whole, range);
+}
+
+static bool solve_branches(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
+                           const struct sp_poly *poly, const struct sp_poly *whole, size_t atom, int depth);
+
+/* Solves in one case of the conditions; false when that is not possible. */
+static bool solve_case(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
+                       const struct sp_poly *poly, const struct sp_poly *whole, int depth)
+{
+    struct sp_range ranges[MAX_RANGES];
+    bool complete, good = true;
+    const size_t other = other_atom(unknown, poly, false);
+    if (other != SIZE_MAX) return solve_branches(solutions, unknown, wanted, poly, whole, other, depth);
+    if (!sp_poly_uses(poly, unknown->atom))
+        return depth || sp_poly_equal(poly, whole) || !is_wanted_number(poly, wanted) ||
+               add_all(solutions, unknown, wanted, whole);
+    const size_t found = find_values(&unknown->count->symbolic.algebra, poly, unknown->atom, wanted, ranges, &complete);
+    for (size_t i = 0; i < found; i++) good = add_range(solutions, unknown, wanted, whole, ranges[i]) && good;
     return complete && good;
+}
+
+/* In each case of a floor, a minimum or a maximum. What is found is checked with it, for it may be of another case. */
+static bool solve_branches(struct sp_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
+                           const struct sp_poly *poly, const struct sp_poly *whole, size_t atom, int depth)
+{
+    struct sp_branches cases;
+    struct sp_branch one;
+    bool good = wanted.least == wanted.most && depth < MAX_BRANCHINGS &&
+                sp_branches_open(&unknown->count->symbolic, atom, unknown->atom, &cases);
+    while (good && sp_branches_next(&cases, &one)) {
+        struct sp_values values = {0};
+        sp_values_add(&values, atom, one.value);
+        const struct sp_poly *in_case = sp_reduce(unknown->count, poly, &values);
+        sp_values_free(&values);
+        good = in_case && solve_case(solutions, unknown, wanted, in_case, whole, depth + 1);
+        if (!good || sp_poly_uses(in_case, unknown->atom) || !is_wanted_number(in_case, wanted)) continue;
+        good = one.first ? add_range(solutions, unknown, wanted, whole, (struct sp_range){one.first, one.last})
+                         : add_all(solutions, unknown, wanted, whole);
+    }
+    return good;
 }
 
 /* Conditions that depend on the unknown, such as [3 < L], are tried both ways. */
@@ -186,7 +251,7 @@ static bool solve_cases(struct sp_solutions *solutions, const struct unknown *un
                         const struct sp_poly *poly, const struct sp_poly *whole, int conditions)
 {
     const size_t condition = other_atom(unknown, poly, true);
-    if (condition == SIZE_MAX) return solve_case(solutions, unknown, wanted, poly, whole);
+    if (condition == SIZE_MAX) return solve_case(solutions, unknown, wanted, poly, whole, 0);
     bool good = conditions < MAX_CONDITIONS;
     for (int64_t truth = 0; truth < 2 && good; truth++) {
         struct sp_values values = {0};

@@ -245,7 +245,7 @@ static void json_solution(struct sp_writer *json, const struct sp_solution *solu
     json_pair(json, "key", solution->key);
     sp_write_key(json, rounded ? "first" : "value");
     sp_write_number(json, (uint64_t)solution->value);
-    if (rounded && solution->last != INT64_MAX) {
+    if ((rounded || solution->last != solution->value) && solution->last != INT64_MAX) {
         sp_write_key(json, "last");
         sp_write_number(json, (uint64_t)solution->last);
     }

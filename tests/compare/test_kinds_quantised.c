@@ -277,6 +277,231 @@ static void members_are_checked(void **state)
     model_close(&model);
 }
 
+/* ---- real configurations ---- */
+
+/* DeepSeek-V3 with four layers: latent attention, whose widths no block divides; routers that are never quantised. */
+static const char deepseek[] =
+    "{\"architectures\": [\"DeepseekV3ForCausalLM\"], \"model_type\": \"deepseek_v3\", \"first_k_dense_replace\": 3, "
+    "\"hidden_size\": 7168, \"intermediate_size\": 18432, \"kv_lora_rank\": 512, \"moe_intermediate_size\": 2048, "
+    "\"n_routed_experts\": 256, \"n_shared_experts\": 1, \"num_attention_heads\": 128, \"num_hidden_layers\": 4, "
+    "\"num_key_value_heads\": 128, \"num_nextn_predict_layers\": 0, \"q_lora_rank\": 1536, \"qk_nope_head_dim\": 128, "
+    "\"qk_rope_head_dim\": 64, \"v_head_dim\": 128, \"tie_word_embeddings\": false, \"vocab_size\": 129280, "
+    "\"quantization_config\": {\"activation_scheme\": \"dynamic\", \"fmt\": \"e4m3\", \"quant_method\": \"fp8\", "
+    "\"weight_block_size\": [128, 128]}}";
+
+#define GPT_OSS(MORE)                                                                                                  \
+    "{\"architectures\": [\"GptOssForCausalLM\"], \"model_type\": \"gpt_oss\", \"vocab_size\": 201088, "               \
+    "\"hidden_size\": 2880, \"intermediate_size\": 2880, \"head_dim\": 64, \"num_attention_heads\": 64, "              \
+    "\"num_key_value_heads\": 8, \"num_hidden_layers\": 24, \"num_local_experts\": 32, "                               \
+    "\"tie_word_embeddings\": false" MORE "}"
+#define MXFP4                                                                                                          \
+    ", \"quantization_config\": {\"quant_method\": \"mxfp4\", \"modules_to_not_convert\": "                            \
+    "[\"model.layers.*.self_attn\", \"model.layers.*.mlp.router\", \"model.embed_tokens\", \"lm_head\"]}"
+
+#define MIXTRAL                                                                                                        \
+    "{\"model_type\": \"mixtral\", \"architectures\": [\"MixtralForCausalLM\"], \"vocab_size\": 32000, "               \
+    "\"hidden_size\": 4096, \"num_hidden_layers\": 8, \"num_attention_heads\": 32, \"num_key_value_heads\": 8, "       \
+    "\"intermediate_size\": 14336, \"num_local_experts\": 8, \"tie_word_embeddings\": false, "                         \
+    "\"quantization_config\": {\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 128}}"
+
+/* Gemma 2B in MLX: the head is the embedding, which is quantised. */
+static const char gemma[] =
+    "{\"architectures\": [\"GemmaForCausalLM\"], \"model_type\": \"gemma\", \"head_dim\": 256, \"hidden_size\": 2048, "
+    "\"intermediate_size\": 16384, \"num_attention_heads\": 8, \"num_hidden_layers\": 18, \"num_key_value_heads\": 1, "
+    "\"vocab_size\": 256000, \"quantization\": {\"group_size\": 64, \"bits\": 4}}";
+
+static void published_models(void **state)
+{
+    static const struct {
+        const char *config, *line;
+    } models[] = {
+        {deepseek, "match: all 1621 tensors, 15,111,910,880 elements for 15,111,101,696 parameters"},
+        {GPT_OSS(MXFP4), "match: all 459 tensors, 11,956,805,184 elements for 20,914,757,184 parameters"},
+        {MIXTRAL, "match: all 699 tensors, 1,815,744,512 elements for 11,872,309,248 parameters"},
+        {gemma, "match: all 418 tensors, 391,653,376 elements for 2,506,172,416 parameters"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct model model;
+        model_open(&model, models[i].config);
+        model_predict(&model, AS_STORED);
+        model_check(&model);
+        assert_told(&model, models[i].line, "quantised", 0);
+        model_close(&model);
+    }
+}
+
+/* The same experts beside a configuration that does not mention them, and among others that are not packed. */
+static void packed_experts(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, GPT_OSS(MXFP4));
+    model_predict(&model, AS_STORED);
+    reconfigure(&model, GPT_OSS(""));
+    model_check(&model);
+    assert_told(&model,
+                "explained: quantised: mxfp4, although config.json has no quantization_config: 48 weights in 96 "
+                "tensors; nothing else differs",
+                "quantised", 0);
+    model_predict(&model, 0);
+    reconfigure(&model, GPT_OSS(MXFP4));
+    model_check(&model);
+    assert_told(&model,
+                "differs: quantization_config in config.json says mxfp4, but no weight of the file is quantised",
+                "quantised", 0);
+    model_close(&model);
+}
+
+/* Routers are left alone, or not: both are fine as long as all are alike. */
+static void routers(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, MIXTRAL);
+    model_predict(&model, AS_STORED);
+    model_copy(&model, "*.experts.0.w1.*", "experts.0.w1", "gate");
+    model_resize(&model, "*.block_sparse_moe.gate.*", 14336, 8);
+    model_resize(&model, "*.block_sparse_moe.gate.qzeros", 1792, 1);
+    model_retype(&model, "*.block_sparse_moe.gate.q*", SP_DTYPE_I32);
+    model_drop(&model, "*.block_sparse_moe.gate.weight");
+    model_check(&model);
+    assert_told(&model, "match: all 715 tensors, 1,815,517,440 elements for 11,872,309,248 parameters", "quantised", 0);
+    model_close(&model);
+}
+
+/* One weight of a kind is not quantised, and no list says so. */
+static void one_of_a_kind(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, GPTQ(4, 128));
+    model_predict(&model, AS_STORED);
+    model_drop(&model, "model.layers.9.mlp.up_proj.*");
+    model_add_shape(&model, "model.layers.9.mlp.up_proj.weight", SHAPE(14336, 4096))->dtype = SP_DTYPE_BF16;
+    model_check(&model);
+    assert_told(&model,
+                "differs: quantization_config in config.json quantises what the file does not: "
+                "model.layers.9.mlp.up_proj.weight (1 weight)",
+                "quantised-module quantised", 0);
+    model_close(&model);
+}
+
+/* The quantiser left config.json alone and wrote a file of its own. */
+static void said_beside(void **state)
+{
+    static const struct {
+        const char *config, *name, *text, *message;
+    } files[] = {
+        {GPTQ(4, 32), "quantize_config.json",
+         "{\"bits\": 4, \"group_size\": 32, \"damp_percent\": 0.1, \"desc_act\": true, \"sym\": true, "
+         "\"true_sequential\": true, \"model_name_or_path\": null, \"model_file_base_name\": \"model\"}",
+         "quantised: gptq, 4 bits, groups of 32 (quantization_config in quantize_config.json): 224 weights in 672 "
+         "tensors"},
+        {AWQ, "quant_config.json", "{\"zero_point\": true, \"q_group_size\": 128, \"w_bit\": 4, \"version\": \"GEMM\"}",
+         "quantised: awq, 4 bits, groups of 128 (quantization_config in quant_config.json): 224 weights in 672 "
+         "tensors"},
+        {NVFP4, "hf_quant_config.json",
+         "{\"producer\": {\"name\": \"modelopt\", \"version\": \"0.23.0\"}, \"quantization\": "
+         "{\"quant_algo\": \"NVFP4\", \"kv_cache_quant_algo\": \"FP8\", \"group_size\": 16, "
+         "\"exclude_modules\": [\"lm_head\"]}}",
+         "quantised: modelopt, NVFP4, groups of 16 (quantization_config in hf_quant_config.json): 224 weights in 672 "
+         "tensors"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct model model;
+        model_open(&model, files[i].config);
+        model_predict(&model, AS_STORED);
+        scratch_write(&model.scratch, files[i].name, files[i].text, strlen(files[i].text));
+        reconfigure(&model, LLAMA(""));
+        model_check(&model);
+        assert_told(&model, model.first_line, "quantised", 0);
+        assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+        assert_string_equal(sp_check_cause(model.check, 0)->message, files[i].message);
+        model_close(&model);
+    }
+}
+
+/* Most layers are not there: what is there decides, with a configuration that says how and with one that does not. */
+static void partial_files(void **state)
+{
+    static const char *const configs[] = {GPTQ(4, 128), MLX(""), FP8("[128, 128]"), BNB("nf4", "false")};
+    (void)state;
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        struct model model;
+        model_open(&model, configs[i]);
+        model_predict(&model, AS_STORED);
+        model_drop(&model, "model.layers.[12]*");
+        model_check(&model);
+        assert_told(&model, model.first_line, "layers-missing quantised", 0);
+        reconfigure(&model, LLAMA(""));
+        model_check(&model);
+        assert_told(&model, model.first_line, "layers-missing quantised", 0);
+        model_close(&model);
+    }
+}
+
+/* ---- near misses ---- */
+
+/* Integers without scales are no quantisation that anybody could read. */
+static void integers_alone(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, LLAMA(""));
+    model_predict(&model, 0);
+    model_retype(&model, "*_proj.weight", SP_DTYPE_I8);
+    model_check(&model);
+    assert_told(&model,
+                "differs: matrices are stored as integers, without anything that scales them: "
+                "model.layers.{0-31}.self_attn.{q_proj,k_proj,v_proj,o_proj}.weight, "
+                "model.layers.{0-31}.mlp.{gate_proj,up_proj,down_proj}.weight (224 tensors)",
+                "integers", 0);
+    model_close(&model);
+}
+
+/* ---- mixed precision ---- */
+
+/* Norms in full precision; then one of them alone, which is the last of its kind; then one of a kind of 32. */
+static void norms_in_full_precision(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, LLAMA(""));
+    model_predict(&model, 0);
+    model_retype(&model, "*", SP_DTYPE_BF16);
+    model_retype(&model, "*norm.weight", SP_DTYPE_F32);
+    model_check(&model);
+    assert_told(&model, "match: all 291 tensors, 8,030,261,248 elements", "mixed-precision", 0);
+    assert_string_equal(model_cause(&model, "mixed-precision")->message,
+                        "mixed precision: BF16, but F32 in "
+                        "model.layers.{0-31}.{input_layernorm,post_attention_layernorm}.weight, model.norm.weight "
+                        "(65 tensors)");
+    model_retype(&model, "*_layernorm.weight", SP_DTYPE_BF16);
+    model_check(&model);
+    assert_told(&model, "match: all 291 tensors, 8,030,261,248 elements", "mixed-precision", 0);
+    model_retype(&model, "model.layers.7.input_layernorm.weight", SP_DTYPE_F32);
+    model_check(&model);
+    assert_told(&model,
+                "differs: model.layers.7.input_layernorm.weight has dtype F32 where others of its kind have BF16",
+                "mixed-precision", 1);
+    model_close(&model);
+}
+
+/* Scales beside one plain weight do not make it a quantised file. */
+static void scales_alone(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, LLAMA(""));
+    model_predict(&model, 0);
+    model_add_shape(&model, "model.layers.3.mlp.up_proj.weight_scale_inv", SHAPE(112, 32));
+    model_check(&model);
+    assert_told(&model, "differs: model.layers.3.mlp.up_proj.weight_scale_inv is unexpected", "", 1);
+    model_close(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +511,15 @@ int main(void)
         cmocka_unit_test(disputed),
         cmocka_unit_test(hints),
         cmocka_unit_test(members_are_checked),
+        cmocka_unit_test(published_models),
+        cmocka_unit_test(packed_experts),
+        cmocka_unit_test(routers),
+        cmocka_unit_test(one_of_a_kind),
+        cmocka_unit_test(integers_alone),
+        cmocka_unit_test(partial_files),
+        cmocka_unit_test(said_beside),
+        cmocka_unit_test(scales_alone),
+        cmocka_unit_test(norms_in_full_precision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

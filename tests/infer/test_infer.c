@@ -159,6 +159,25 @@ static void lists_item_by_item(void **state)
     END();
 }
 
+/* Where the table names two texts, an item that is not the one is the other. */
+static void one_of_two_texts(void **state)
+{
+    BEGIN(
+        "{\"model_type\": \"gemma4\", \"text_config\": {\"vocab_size\": 64, \"hidden_size\": 32, "
+        "\"num_hidden_layers\": 4, \"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"head_dim\": 8, "
+        "\"num_global_key_value_heads\": 1, \"global_head_dim\": 16, \"attention_k_eq_v\": true, "
+        "\"intermediate_size\": 40, \"hidden_size_per_layer_input\": 0, \"layer_types\": [\"sliding_attention\", "
+        "\"sliding_attention\", \"sliding_attention\", \"full_attention\"]}, \"vision_config\": {\"hidden_size\": 16, "
+        "\"num_hidden_layers\": 1, \"num_attention_heads\": 2, \"num_key_value_heads\": 2, \"head_dim\": 8, "
+        "\"intermediate_size\": 24, \"patch_size\": 4, \"position_embedding_size\": 10}}");
+    FIND();
+    FOUND("gemma4");
+    assert_string_equal(inferred(&finding, "text_config.layer_types").value,
+                        "[\"sliding_attention\", \"sliding_attention\", \"sliding_attention\", \"full_attention\"]");
+    assert_string_equal(inferred(&finding, "text_config.global_head_dim").value, "16");
+    END();
+}
+
 static void a_list_that_is_only_used_in_part(void **state)
 {
     BEGIN("{\"model_type\": \"segformer\", \"hidden_sizes\": [8, 16, 20], \"depths\": [1, 1, 2], "
@@ -288,6 +307,38 @@ static void one_wrong_shape(void **state)
     END();
 }
 
+/* Four tensors of two layers are no evidence for the twelve of an encoder layer. */
+static void too_little(void **state)
+{
+    BEGIN(gpt2);
+    model_empty(&model);
+    model_add_shape(&model, "linear1.weight", SHAPE(100, 10));
+    model_add_shape(&model, "linear1.bias", SHAPE(100));
+    model_add_shape(&model, "linear2.weight", SHAPE(10, 100));
+    model_add_shape(&model, "linear2.bias", SHAPE(10));
+    FIND();
+    assert_null(finding.inference);
+    assert_int_equal(finding.error.status, SP_ERR_UNKNOWN);
+    assert_non_null(strstr(finding.error.message, "nearest: transformer_encoder_layer (explains 4, lacks 8)"));
+    finding_close(&finding);
+    finding = find(&model, "transformer_encoder_layer");
+    assert_int_equal(sp_inference_missing_count(finding.inference), 8);
+    END();
+}
+
+/* A norm alone could be that of any model: the layers are not there. */
+static void no_layers(void **state)
+{
+    BEGIN(gpt2);
+    model_empty(&model);
+    model_add_shape(&model, "ln_f.weight", SHAPE(64));
+    model_add_shape(&model, "ln_f.bias", SHAPE(64));
+    FIND();
+    assert_null(finding.inference);
+    assert_non_null(strstr(finding.error.message, "no table explains the 2 tensors; nearest: "));
+    END();
+}
+
 static void nothing_in_common(void **state)
 {
     BEGIN(gpt2);
@@ -298,7 +349,7 @@ static void nothing_in_common(void **state)
     FIND();
     assert_null(finding.inference);
     assert_int_equal(finding.error.status, SP_ERR_UNKNOWN);
-    assert_string_equal(finding.error.message, "memory: no table explains half of the 3 tensors");
+    assert_string_equal(finding.error.message, "memory: no table explains the 3 tensors");
     END();
 }
 
@@ -399,6 +450,7 @@ int main(void)
         cmocka_unit_test(one_value_is_left),
         cmocka_unit_test(which_layers_are_different),
         cmocka_unit_test(lists_item_by_item),
+        cmocka_unit_test(one_of_two_texts),
         cmocka_unit_test(a_list_that_is_only_used_in_part),
         cmocka_unit_test(texts_from_the_rows_that_are_there),
         cmocka_unit_test(tables_within_tables),
@@ -408,6 +460,8 @@ int main(void)
         cmocka_unit_test(old_names),
         cmocka_unit_test(damage),
         cmocka_unit_test(one_wrong_shape),
+        cmocka_unit_test(too_little),
+        cmocka_unit_test(no_layers),
         cmocka_unit_test(nothing_in_common),
         cmocka_unit_test(no_tensors),
         cmocka_unit_test(hostile),

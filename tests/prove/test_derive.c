@@ -209,7 +209,7 @@ static void try_derived(const struct sp_tables *tables, struct derived *derived,
             derived->differences++;
         }
     } else if (truth && !formulas && !is_limit(error.message) && !strstr(error.message, "is not set") &&
-               !strstr(error.message, "a list") &&
+               !strstr(error.message, "a list") && !strstr(error.message, "truth value") &&
                !strstr(error.message, "not divisible")) { /* [W == 2] is a number in formulas alone */
         complain_of(derived, config, error.message);
         derived->differences++;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * Which hyper-parameters explain a total, exact or as it is printed. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "prove/printed.h"
+#include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 
 static struct sp_tables *tables;
@@ -167,11 +170,16 @@ static void missing(void **state)
     (void)state;
     const char *const *settings =
         SETTINGS("vocab_size_src=29624", "num_layers=1", "transformer_feed_forward_num_hidden=1024");
-    const struct sp_solution words = solve("sockeye_transformer", settings, NULL, 49181083, "Vt");
-    assert_non_null(words.name);
-    assert_string_equal(words.key, "vocab_size_trg");
-    assert_string_equal(words.configured, "");
-    assert_int_equal(words.value, 28059);
+    struct sp_error error = {0};
+    struct sp_config *config = config_of(settings);
+    struct sp_solutions *solutions = sp_solve(tables, "sockeye_transformer", config, NULL, 49181083, &error);
+    assert_int_equal(sp_solutions_count(solutions), 1);
+    assert_string_equal(sp_solutions_get(solutions, 0).name, "Vt");
+    assert_string_equal(sp_solutions_get(solutions, 0).key, "vocab_size_trg");
+    assert_string_equal(sp_solutions_get(solutions, 0).configured, "");
+    assert_int_equal(sp_solutions_get(solutions, 0).value, 28059);
+    sp_solutions_free(solutions);
+    sp_config_free(config);
     const char *const *llama =
         SETTINGS("vocab_size=32000", "hidden_size=4096", "intermediate_size=11008", "num_attention_heads=32");
     assert_int_equal(solve("llama", llama, NULL, 6738415616, "L").value, 32);
@@ -191,6 +199,80 @@ static void sockeye(void **state)
     const uint64_t rest = 45640680;                   /* without them */
     assert_int_equal(solve("sockeye_transformer", guessing, NULL, rest + ratio + 2 * 512, "Vs").value, 1002);
     assert_int_equal(solve("sockeye_transformer", guessing, NULL, rest + ratio + 513 * 512, "guess").value, 3);
+}
+
+/* 0 when it cannot be predicted. */
+static uint64_t total_with(const char *table, const char *const *settings, const char *key, int64_t value)
+{
+    struct sp_error error = {0};
+    struct sp_config *config = config_of(settings);
+    char setting[100];
+    snprintf(setting, sizeof setting, "%s=%" PRId64, key, value);
+    sp_config_set(config, setting, &error);
+    struct sp_prediction *prediction = sp_predict(tables, table, config, &error);
+    const uint64_t total = prediction ? sp_prediction_totals(prediction).unique_parameters : 0;
+    sp_prediction_free(prediction);
+    sp_config_free(config);
+    return total;
+}
+
+static bool is_skipped(const struct sp_solutions *solutions, const char *key)
+{
+    for (size_t i = 0; i < sp_solutions_skipped_count(solutions); i++)
+        if (strcmp(sp_solutions_skipped(solutions, i), key) == 0) return true;
+    return false;
+}
+
+/* The total that a table has with that value has it as a solution, and each solution has that total. */
+static bool is_solved(const char *table, const char *const *settings, const char *key, int64_t value)
+{
+    struct sp_error error = {0};
+    const uint64_t total = total_with(table, settings, key, value);
+    if (!total) return true;
+    struct sp_config *config = config_of(settings);
+    struct sp_solutions *solutions = sp_solve(tables, table, config, NULL, total, &error);
+    bool found = sp_solutions_as_given(solutions);
+    for (size_t i = 0; i < sp_solutions_count(solutions); i++) {
+        const struct sp_solution solution = sp_solutions_get(solutions, i);
+        const bool own = strcmp(solution.key, key) == 0 && solution.value <= value && value <= solution.last;
+        found = found || own;
+        if (total_with(table, settings, solution.key, solution.value) != total)
+            fail_msg("%s: %s=%" PRId64 " does not give %" PRIu64, table, solution.key, solution.value, total);
+    }
+    if (!found && !is_skipped(solutions, key)) fail_msg("%s: %s=%" PRId64 " is not found", table, key, value);
+    const bool solved = !is_skipped(solutions, key);
+    sp_solutions_free(solutions);
+    sp_config_free(config);
+    return solved;
+}
+
+/* What is solved is what is predicted, with floors and conditions in the unknown too. */
+static void solutions_give_the_total(void **state)
+{
+    (void)state;
+    const struct {
+        const char *table, *settings[9], *keys[6];
+    } cases[] = {
+        {"llama",
+         {"vocab_size=320", "hidden_size=64", "intermediate_size=110", "num_attention_heads=8", "num_hidden_layers=3"},
+         {"hidden_size", "num_attention_heads", "num_hidden_layers", "vocab_size", "head_dim"}},
+        {"falcon",
+         {"vocab_size=100", "hidden_size=64", "num_attention_heads=8", "num_hidden_layers=2"},
+         {"hidden_size", "num_attention_heads", "ffn_hidden_size"}},
+        {"deepseek_v3",
+         {"vocab_size=100", "hidden_size=64", "num_hidden_layers=6", "intermediate_size=32", "num_attention_heads=4",
+          "n_routed_experts=4", "moe_intermediate_size=8", "kv_lora_rank=16"},
+         {"first_k_dense_replace", "num_hidden_layers", "q_lora_rank", "hidden_size"}},
+        {"deberta_v2",
+         {"vocab_size=100", "hidden_size=64", "num_hidden_layers=6"},
+         {"embedding_size", "hidden_size", "conv_kernel_size"}},
+        {"electra", {"vocab_size=100", "hidden_size=64", "embedding_size=32"}, {"embedding_size", "hidden_size"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t k = 0; cases[i].keys[k]; k++)
+            for (int64_t value = 1; value <= 80; value += value < 12 ? 1 : 17)
+                if (!is_solved(cases[i].table, cases[i].settings, cases[i].keys[k], value))
+                    fail_msg("%s: %s is not tried", cases[i].table, cases[i].keys[k]);
 }
 
 static void mistakes(void **state)
@@ -214,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(figures),  cmocka_unit_test(exact),
                                        cmocka_unit_test(table_3),  cmocka_unit_test(ends_of_ranges),
                                        cmocka_unit_test(as_given), cmocka_unit_test(missing),
-                                       cmocka_unit_test(sockeye),  cmocka_unit_test(mistakes)};
+                                       cmocka_unit_test(sockeye),  cmocka_unit_test(solutions_give_the_total),
+                                       cmocka_unit_test(mistakes)};
     return cmocka_run_group_tests(tests, open_tables, close_tables);
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ * Whether a file is evidence enough for a table; and what is said when it is for none. */
+#include <stdlib.h>
+
+#include "compare/patterns.h"
+#include "infer/infer.h"
+
+/* ---- enough? ---- */
+
+static size_t patterns_that(const struct sp_attempt *attempt, bool missing)
+{
+    struct sp_patterns patterns = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++) {
+        const bool is_missing = sp_match_predicted(&attempt->match, i) == SP_MISSING;
+        if (missing ? !is_missing : attempt->match.tensor_of[i] == SP_NONE) continue;
+        const size_t pattern = sp_pattern_of(&patterns, sp_prediction_tensor(attempt->prediction, i)->name, NULL);
+        if (pattern >= count) count = pattern + 1;
+    }
+    sp_patterns_free(&patterns);
+    return count;
+}
+
+bool sp_attempt_is_plausible(const struct sp_attempt *attempt, bool asked_for)
+{
+    if (!attempt || !attempt->prediction || attempt->explained <= attempt->unexplained) return false;
+    if (asked_for || !attempt->missing) return true;
+    return !attempt->without_layers && patterns_that(attempt, true) <= patterns_that(attempt, false);
+}
+
+/* ---- not enough ---- */
+
+static int by_merit(const void *left, const void *right)
+{
+    const struct sp_attempt *a = *(struct sp_attempt *const *)left, *b = *(struct sp_attempt *const *)right;
+    if (sp_attempt_is_better(a, b)) return -1;
+    return sp_attempt_is_better(b, a) ? 1 : 0;
+}
+
+static void put_nearest(struct sp_text *text, struct sp_attempt **attempts, size_t count)
+{
+    enum { MOST = 3 };
+    size_t shown = 0;
+    if (count) qsort(attempts, count, sizeof *attempts, by_merit);
+    for (size_t i = 0; i < count && shown < MOST; i++) {
+        const struct sp_attempt *attempt = attempts[i];
+        if (!attempt->prediction || !attempt->explained) continue;
+        sp_text_printf(text, "%s%s (explains %zu, lacks %zu)", shown++ ? ", " : "; nearest: ", attempt->table->name,
+                       attempt->explained, attempt->missing);
+    }
+}
+
+void sp_fail_unknown(struct sp_error *error, const struct sp_inventory *inventory, const char *table_name,
+                     struct sp_attempt **attempts, size_t count)
+{
+    const size_t all = sp_inventory_count(inventory);
+    struct sp_text text = {0};
+    sp_text_puts(&text, table_name ? "the table '" : "no table");
+    if (table_name) sp_text_printf(&text, "%s'", table_name);
+    if (all == 1) sp_text_puts(&text, table_name ? " does not explain the one tensor" : " explains the one tensor");
+    else if (table_name) sp_text_printf(&text, " explains less than half of the %zu tensors", all);
+    else sp_text_printf(&text, " explains the %zu tensors", all);
+    if (!table_name) put_nearest(&text, attempts, count);
+    if (all) sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "%s: %s", sp_inventory_path(inventory), text.data);
+    else sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "%s: there are no tensors in it", sp_inventory_path(inventory));
+    if (all) sp_hint(error, "'shapeproof tables' lists the tables; write one, and give it with --table FILE");
+    sp_text_free(&text);
+}
