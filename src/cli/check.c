@@ -93,21 +93,7 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
     return status;
 }
 
-static int run(const struct cli_args *args)
-{
-    const char *path = args->operands[0];
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
-    if (!inventory) {
-        cli_error(&error);
-        return (int)error.status;
-    }
-    const int status = check_inventory(args, path, inventory);
-    for (size_t i = 0; i < sp_inventory_warning_count(inventory) && !cli_flag(args, "json"); i++)
-        cli_warning(path, sp_inventory_warning(inventory, i));
-    sp_inventory_close(inventory);
-    return status;
-}
+static int run(const struct cli_args *args) { return cli_with_checkpoint(args, check_inventory); }
 
 const struct cli_command cli_check = {
     .name = "check",

@@ -41,8 +41,9 @@ static int report(const struct cli_args *args, const struct sp_inference *infere
     return explains_all(inference) ? CLI_OK : CLI_DIFFERS;
 }
 
-static int infer(const struct cli_args *args, const struct sp_inventory *inventory)
+static int infer(const struct cli_args *args, const char *path, const struct sp_inventory *inventory)
 {
+    (void)path;
     struct cli_subject subject;
     struct sp_error error = {0};
     int status = cli_subject_open_tables(&subject, args);
@@ -56,21 +57,7 @@ static int infer(const struct cli_args *args, const struct sp_inventory *invento
     return status;
 }
 
-static int run(const struct cli_args *args)
-{
-    const char *path = args->operands[0];
-    struct sp_error error = {0};
-    struct sp_inventory *inventory = sp_inventory_open(path, &error);
-    if (!inventory) {
-        cli_error(&error);
-        return (int)error.status;
-    }
-    const int status = infer(args, inventory);
-    for (size_t i = 0; i < sp_inventory_warning_count(inventory) && !cli_flag(args, "json"); i++)
-        cli_warning(path, sp_inventory_warning(inventory, i));
-    sp_inventory_close(inventory);
-    return status;
-}
+static int run(const struct cli_args *args) { return cli_with_checkpoint(args, infer); }
 
 const struct cli_command cli_infer = {
     .name = "infer",

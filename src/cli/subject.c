@@ -110,3 +110,20 @@ void cli_warn_unused(const struct sp_prediction *prediction)
         cli_warning(NULL, message);
     }
 }
+
+int cli_with_checkpoint(const struct cli_args *args,
+                        int (*use)(const struct cli_args *, const char *path, const struct sp_inventory *))
+{
+    const char *path = args->operands[0];
+    struct sp_error error = {0};
+    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    if (!inventory) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    const int status = use(args, path, inventory);
+    for (size_t i = 0; i < sp_inventory_warning_count(inventory) && !cli_flag(args, "json"); i++)
+        cli_warning(path, sp_inventory_warning(inventory, i));
+    sp_inventory_close(inventory);
+    return status;
+}

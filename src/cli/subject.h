@@ -43,4 +43,8 @@ void cli_subject_close(struct cli_subject *subject);
 /* Warns of settings that the prediction never looked at. */
 void cli_warn_unused(const struct sp_prediction *prediction);
 
+/* Opens the checkpoint that the first operand names, uses it, and says what is odd about the file. */
+int cli_with_checkpoint(const struct cli_args *args,
+                        int (*use)(const struct cli_args *, const char *path, const struct sp_inventory *));
+
 #endif

@@ -18,6 +18,7 @@ static void (*const explainers[])(struct sp_check *) = {
     sp_explain_adapter,         /* low-rank matrices for a base */
     sp_explain_shards,          /* shards that are not there, or not as the index says */
     sp_explain_stray,           /* another checkpoint beside the shards */
+    sp_explain_flags,           /* tied in one part of the configuration, not tied in another */
     sp_explain_untied,          /* not tied, and only one of them stored */
     sp_explain_aliases,         /* absent, and the file's metadata says which other tensor it is */
     sp_explain_placeholders,    /* empty: saved by one rank of several */

@@ -95,6 +95,7 @@ void sp_explain_naming(struct sp_check *check);
 void sp_explain_quantised(struct sp_check *check);
 void sp_explain_old_names(struct sp_check *check);
 void sp_explain_ties(struct sp_check *check);
+void sp_explain_flags(struct sp_check *check);
 void sp_explain_untied(struct sp_check *check);
 void sp_explain_sharing(struct sp_check *check);
 void sp_explain_aliases(struct sp_check *check);

@@ -169,7 +169,7 @@ void sp_explain_copies(struct sp_check *check)
 static size_t embedding_of(const struct sp_check *check, const struct sp_finding *finding)
 {
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
-    if (tensor->rank != 2 || !strstr(tensor->name, "embed")) return SP_NONE;
+    if (tensor->rank != 2) return SP_NONE;
     for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
         const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
         if (check->match.tensor_of[i] == SP_NONE || !sp_same_shape(tensor, predicted)) continue;
@@ -183,15 +183,18 @@ static size_t embedding_of(const struct sp_check *check, const struct sp_finding
 
 void sp_explain_embeddings(struct sp_check *check)
 {
-    enum { MOST = 2 }; /* further ones are something else */
-    size_t count = 0;
-    for (size_t i = 0; i < check->finding_count && count < MOST; i++) {
-        const size_t original = is_stranger(&check->findings[i]) ? embedding_of(check, &check->findings[i]) : SP_NONE;
+    enum { MOST = 4 }; /* strangers of such a name that are looked at: a file may have any number */
+    size_t tried = 0;
+    for (size_t i = 0; i < check->finding_count && tried < MOST; i++) {
+        if (!is_stranger(&check->findings[i]) || !strstr(check->findings[i].name, "embed")) continue;
+        const size_t original = embedding_of(check, &check->findings[i]);
+        tried++;
         if (original == SP_NONE) continue;
         const size_t cause = add_cause(check, "embedding-copy", &i, 1);
-        check->causes[cause].message = sp_arena_printf(
-            &check->arena, "%s has the shape of %s: a copy, as the last pipeline stage holds of a tied embedding",
-            check->findings[i].name, sp_inventory_tensor(check->inventory, original)->name);
-        count++;
+        check->causes[cause].message =
+            sp_arena_printf(&check->arena,
+                            "%s has the shape of %s: a copy, as the last pipeline stage holds of a tied "
+                            "embedding",
+                            check->findings[i].name, sp_inventory_tensor(check->inventory, original)->name);
     }
 }

@@ -68,16 +68,28 @@ static size_t tie_of(struct sp_check *check, const struct sp_finding *finding, s
 /* ---- saying it ---- */
 
 /* Whether the tensor is one of its own, and nothing else is wrong, once the hyper-parameter is false. */
-static bool parts_them(struct sp_check *check, const struct tie *tie, const char *key, const char *configured)
+static bool parts_them(struct sp_check *check, const struct tie *tie, struct sp_hyperparameter hyper)
 {
-    const struct sp_change change = {key, sp_value_bool(false), configured, ""};
+    const struct sp_change change = {hyper.name, sp_value_bool(false), hyper.value, hyper.from};
     struct sp_variant variant;
     if (!sp_variant_try(check, check->config, &change, &variant)) return false;
-    const size_t tensor = check->match.tensor_of[tie->predicted];
-    const bool parted =
-        sp_match_tensor(&variant.match, tensor) == SP_SAME && variant.errors <= sp_match_errors(&check->match);
+    const bool parted = sp_match_tensor(&variant.match, check->match.tensor_of[tie->predicted]) == SP_SAME &&
+                        variant.errors <= sp_match_errors(&check->match);
     sp_variant_free(&variant);
     return parted;
+}
+
+/* What to set so that both are kept, when that was tried. */
+static void hint_apart(struct sp_check *check, const struct tie *tie, struct sp_cause *cause)
+{
+    const size_t key = sp_tie_switch(check, tie->condition);
+    if (key == SP_NONE) return;
+    const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
+    if (!parts_them(check, tie, hyper)) return;
+    cause->hyperparameter = hyper.name;
+    cause->configured = hyper.value;
+    cause->found = "false";
+    cause->hint = sp_arena_printf(&check->arena, "set %s to false to keep both", hyper.name);
 }
 
 static void describe_apart(struct sp_check *check, const struct tie *tie, const char *names, const char *partner,
@@ -89,9 +101,7 @@ static void describe_apart(struct sp_check *check, const struct tie *tie, const 
         !one ? "" : sp_arena_printf(&check->arena, " from element %" PRIu64 " on", tie->likeness.element);
     cause->message = sp_arena_printf(&check->arena, "%s %s from %s%s although tied to it%s: a loader keeps one of them",
                                      names, one ? "differs" : "differ", partner, where, rule);
-    if (!cause->hyperparameter || !parts_them(check, tie, cause->hyperparameter, cause->configured)) return;
-    cause->found = "false";
-    cause->hint = sp_arena_printf(&check->arena, "set %s to false to keep both", cause->hyperparameter);
+    hint_apart(check, tie, cause);
 }
 
 static void describe(struct sp_check *check, const struct tie *tie)

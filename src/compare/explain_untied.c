@@ -9,14 +9,8 @@
 #include "compare/what_if.h"
 #include "lang/prediction.h"
 
-/* A tensor, and the one that it would be the same as. */
-struct untied {
-    size_t member, target;
-    const char *condition; /* a hyper-parameter that is false */
-};
-
 struct list {
-    struct untied *items;
+    struct sp_tie_pair *items; /* that a hyper-parameter would tie if it were true */
     size_t count, capacity;
     size_t *missing; /* for each predicted tensor its open finding of that kind, or SP_NONE */
 };
@@ -57,7 +51,7 @@ static void add_pairs(struct sp_check *check, struct list *list, const char *key
     for (size_t i = 0; tied && i < sp_prediction_count(tied); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(tied, i);
         if (tensor->same_as == SP_NONE) continue;
-        const struct untied pair = {
+        const struct sp_tie_pair pair = {
             sp_prediction_find(check->prediction, tensor->name),
             sp_prediction_find(check->prediction, sp_prediction_tensor(tied, tensor->same_as)->name), key};
         if (pair.member == SP_NONE || pair.target == SP_NONE) continue;
@@ -102,7 +96,7 @@ static bool is_stored(const struct sp_check *check, size_t predicted)
 /* ---- one of two is absent ---- */
 
 /* The missing one of a pair whose other one, or what that is tied to, is stored; or SP_NONE. */
-static size_t absent_one(const struct sp_check *check, const struct list *list, const struct untied *pair)
+static size_t absent_one(const struct sp_check *check, const struct list *list, const struct sp_tie_pair *pair)
 {
     const size_t kept = sp_match_partner(&check->match, pair->target);
     const bool target = is_stored(check, pair->target) || kept != SP_NONE, member = is_stored(check, pair->member);
@@ -111,33 +105,16 @@ static size_t absent_one(const struct sp_check *check, const struct list *list, 
     return list->missing[absent] != SP_NONE ? absent : SP_NONE;
 }
 
-/* The same key in another part of the configuration, which says otherwise; NULL when none does. */
-static const char *contradiction(struct sp_check *check, const char *key)
-{
-    static const char *const parts[] = {"", "text_config.", "llm_config.", "language_config.", "decoder."};
-    const char *dot = strrchr(key, '.'), *leaf = dot ? dot + 1 : key;
-    const struct sp_value root = sp_config_hyper(check->config)->root;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const char *part = sp_arena_copy(&check->arena, parts[i], *parts[i] ? strlen(parts[i]) - 1 : 0);
-        const char *whole = sp_arena_printf(&check->arena, "%s%s", parts[i], leaf);
-        const struct sp_value object = *part ? sp_value_member(root, part) : root;
-        if (object.type != SP_OBJECT || strcmp(whole, key) == 0) continue;
-        const struct sp_value value = sp_value_member(object, leaf);
-        if (value.type == SP_BOOL && value.boolean) return whole;
-    }
-    return NULL;
-}
-
 static const char *file_name(const struct sp_check *check, size_t predicted)
 {
     return sp_inventory_tensor(check->inventory, check->match.tensor_of[predicted])->name;
 }
 
 /* What else speaks for it. */
-static const char *evidence(struct sp_check *check, const struct untied *pair, size_t absent)
+static const char *evidence(struct sp_check *check, const struct sp_tie_pair *pair, size_t absent)
 {
     const size_t alias = sp_tie_alias(check, absent), kept = sp_match_partner(&check->match, pair->target);
-    const char *other = contradiction(check, pair->condition);
+    const char *other = sp_tie_contradiction(check, pair->condition, false);
     if (alias != SP_NONE)
         return sp_arena_printf(&check->arena, ": the file's metadata says that it is %s",
                                sp_inventory_tensor(check->inventory, alias)->name);
@@ -148,7 +125,7 @@ static const char *evidence(struct sp_check *check, const struct untied *pair, s
 }
 
 /* Explains what vanishes once the hyper-parameter of the pair is true; false when that makes nothing better. */
-static bool blame_switch(struct sp_check *check, const struct list *list, const struct untied *pair, size_t absent)
+static bool blame_switch(struct sp_check *check, const struct list *list, const struct sp_tie_pair *pair, size_t absent)
 {
     const struct sp_change change = {pair->condition, sp_value_bool(true), "false", ""};
     struct sp_variant variant;
@@ -200,7 +177,7 @@ static struct sp_likeness likeness(struct sp_check *check, size_t a, size_t b)
 
 /* The first of a tie is absent, another stands for it, and so might the tensor that is not tied: an encoder without an
  * embedding of its own has been given the output layer. */
-static void explain_stand_in(struct sp_check *check, const struct untied *pair)
+static void explain_stand_in(struct sp_check *check, const struct sp_tie_pair *pair)
 {
     const size_t kept = sp_match_partner(&check->match, pair->target);
     if (is_stored(check, pair->target) || kept == SP_NONE || !is_stored(check, pair->member)) return;
@@ -217,7 +194,7 @@ static void explain_stand_in(struct sp_check *check, const struct untied *pair)
             sp_check_explain(check, i, index);
 }
 
-static void explain_equal(struct sp_check *check, const struct untied *pair)
+static void explain_equal(struct sp_check *check, const struct sp_tie_pair *pair)
 {
     if (!check->data || !is_stored(check, pair->member) || !is_stored(check, pair->target)) return;
     if (sp_match_shares(&check->match, pair->member, pair->target)) return; /* which is worse, and said elsewhere */
@@ -238,6 +215,7 @@ void sp_explain_untied(struct sp_check *check)
     for (size_t i = 0; i < list.count; i++) {
         explain_stand_in(check, &list.items[i]);
         explain_equal(check, &list.items[i]);
+        sp_explain_flag(check, &list.items[i], false);
     }
     free(list.items);
     free(list.missing);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compare/ties.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "compare/bytes.h"
@@ -73,7 +74,47 @@ const char *sp_tie_rule(struct sp_check *check, const char *condition, struct sp
     return sp_arena_printf(&check->arena, " (%s)", sp_tie_said(check, condition, cause));
 }
 
+size_t sp_tie_switch(struct sp_check *check, const char *condition)
+{
+    size_t only = SP_NONE;
+    for (size_t key; condition && (key = next_hyperparameter(check, &condition)) != SP_NONE;) {
+        if (strcmp(sp_prediction_hyperparameter(check->prediction, key).value, "true") != 0 || key == only) continue;
+        if (only != SP_NONE) return SP_NONE;
+        only = key;
+    }
+    return only;
+}
+
 bool sp_same_condition(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+/* The part of the configuration that a key is in, with its dot, when it is the whole or the text part; or NULL. */
+static const char *part_of(const char *key)
+{
+    static const char *const parts[] = {"text_config.", "llm_config.", "language_config."};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strncmp(key, parts[i], strlen(parts[i])) == 0) return parts[i];
+    return strchr(key, '.') ? NULL : "";
+}
+
+static bool says(const struct sp_check *check, const char *part, const char *leaf, bool value)
+{
+    struct sp_value object = sp_config_hyper(check->config)->root;
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(part, "."), part);
+    if (*part) object = sp_value_member(object, name);
+    const struct sp_value found = object.type == SP_OBJECT ? sp_value_member(object, leaf) : sp_value_absent(leaf);
+    return found.type == SP_BOOL && found.boolean == value;
+}
+
+const char *sp_tie_contradiction(struct sp_check *check, const char *key, bool tied)
+{
+    static const char *const parts[] = {"", "text_config.", "llm_config.", "language_config."};
+    const char *own = part_of(key), *leaf = own ? key + strlen(own) : key;
+    for (size_t i = 0; own && i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(own, parts[i]) != 0 && says(check, parts[i], leaf, !tied))
+            return sp_arena_printf(&check->arena, "%s%s", parts[i], leaf);
+    return NULL;
+}
 
 /* ---- data ---- */
 

@@ -16,8 +16,22 @@ const char *sp_tie_condition_between(struct sp_check *check, size_t predicted);
 const char *sp_tie_said(struct sp_check *check, const char *condition, struct sp_cause *cause);
 /* The same in brackets behind a blank; " (always tied)" for a NULL condition. */
 const char *sp_tie_rule(struct sp_check *check, const char *condition, struct sp_cause *cause);
+/* The only hyper-parameter of a condition that is true, or SP_NONE: false, it might untie them. */
+size_t sp_tie_switch(struct sp_check *check, const char *condition);
 /* Whether tensors tied by `a` are tied by `b`: conditions in the same words, or both NULL. */
 bool sp_same_condition(const char *a, const char *b);
+
+/* A tensor, and the one that it is the same as, or would be. */
+struct sp_tie_pair {
+    size_t member, target; /* predicted */
+    const char *condition; /* a hyper-parameter */
+};
+
+/* The same key in another part of the configuration, the whole or its text part, which says the opposite of `tied`; or
+ * NULL. Parts that are models of their own do not count. */
+const char *sp_tie_contradiction(struct sp_check *check, const char *key, bool tied);
+/* explain_flags.c: what comes of such a contradiction. */
+void sp_explain_flag(struct sp_check *check, const struct sp_tie_pair *pair, bool tied);
 
 enum sp_equality { SP_DATA_UNREAD, SP_DATA_EQUAL, SP_DATA_UNEQUAL, SP_DATA_INCOMPARABLE };
 

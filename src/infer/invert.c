@@ -32,12 +32,9 @@ static enum sp_answer both(enum sp_answer a, enum sp_answer b)
     return a == SP_HOLDS && b == SP_HOLDS ? SP_HOLDS : SP_OPEN;
 }
 
-/* The operand's value; one that cannot be computed contradicts everything, and is absent. */
 static struct sp_value value_of(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr)
 {
-    struct sp_value value;
-    if (sp_outline_eval(solver->outline, env, expr, &value)) return value;
-    return sp_value_absent("");
+    return sp_outline_value(solver->outline, env, expr);
 }
 
 static bool is_unknown(struct sp_value value) { return value.type == SP_UNKNOWN; }

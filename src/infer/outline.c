@@ -40,6 +40,12 @@ bool sp_outline_eval(struct sp_outline *outline, const struct sp_env *env, const
     return sp_eval(eval, env, expr, value);
 }
 
+struct sp_value sp_outline_value(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr)
+{
+    struct sp_value value;
+    return sp_outline_eval(outline, env, expr, &value) ? value : sp_value_absent("");
+}
+
 /* ---- names ---- */
 
 static struct sp_loop *loop_named(struct sp_loop *loop, const struct sp_env *env, const struct sp_expr *expr)

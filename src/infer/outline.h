@@ -78,4 +78,7 @@ void sp_outline_free(struct sp_outline *outline);
 bool sp_outline_eval(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
                      struct sp_value *value);
 
+/* The same; one that cannot be computed contradicts everything, and is absent. */
+struct sp_value sp_outline_value(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr);
+
 #endif

@@ -269,6 +269,27 @@ static void three_names_stored(void **state)
     model_close(&model);
 }
 
+/* The configuration does not say that encoder and decoder have vocabularies of their own. */
+static void two_vocabularies(void **state)
+{
+    BEGIN("{\"architectures\": [\"MarianMTModel\"], \"d_model\": 64, \"decoder_attention_heads\": 8, "
+          "\"decoder_ffn_dim\": 128, \"decoder_layers\": 6, \"encoder_attention_heads\": 8, \"encoder_ffn_dim\": 128, "
+          "\"encoder_layers\": 6, \"max_position_embeddings\": 512, \"model_type\": \"marian\", "
+          "\"static_position_embeddings\": true, \"tie_word_embeddings\": false, \"vocab_size\": 100}",
+          WITH_TIED);
+    model_drop(&model, "model.shared.weight");
+    model_fill(&model, "model.decoder.embed_tokens.weight", 1);
+    model_fill(&model, "lm_head.weight", 1);
+    model.read_data = true;
+    EXPECT(
+        "differs: model.decoder.embed_tokens.weight differs from model.encoder.embed_tokens.weight from element 0 on "
+        "although tied to it (share_encoder_decoder_embeddings is true by default): a loader keeps one of them",
+        "tied-apart tied-stand-in");
+    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+                        "set share_encoder_decoder_embeddings to false to keep both");
+    model_close(&model);
+}
+
 /* ---- a head that is the first rows of the embedding ---- */
 
 static void first_rows(void **state)
@@ -447,6 +468,7 @@ int main(void)
         cmocka_unit_test(encoder_with_an_embedding),
         cmocka_unit_test(stand_ins_that_are_equal),
         cmocka_unit_test(three_names_stored),
+        cmocka_unit_test(two_vocabularies),
         cmocka_unit_test(first_rows),
         cmocka_unit_test(first_rows_that_are_equal),
         cmocka_unit_test(head_dropped_when_saved),

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+ * How one question is put to the table, and answered by turning an expression round. */
+#include <string.h>
+
+#include "infer/deduce.h"
+#include "infer/invert.h"
+
+static struct sp_sighting *sighting_of(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    return &deduction->sights.of[question->line];
+}
+
+static bool is_unknown(struct sp_value value) { return value.type == SP_UNKNOWN; }
+
+static bool is_truth(struct sp_value value) { return value.type == SP_BOOL || value.type == SP_INT; }
+
+static bool is_false(struct sp_value value)
+{
+    return value.type == SP_BOOL ? !value.boolean : value.type == SP_INT && !value.integer;
+}
+
+/* ---- why something is not there ---- */
+
+/* The conditions of a tensor that is not there: at least one of them is not met. */
+struct excuse {
+    bool holds;     /* one is known not to be met */
+    bool broken;    /* one cannot be worked out */
+    bool by_loop;   /* a loop that may have no turns is among them */
+    size_t unknown; /* how many of them might be the one; of these the last: */
+    const struct sp_expr *expr;
+    const struct sp_env *env;
+    struct sp_want want;
+    const char *lacks; /* the key that the first of them needs */
+};
+
+static void may_be(struct excuse *excuse, const struct sp_env *env, const struct sp_expr *expr, struct sp_value want,
+                   struct sp_value value)
+{
+    if (!excuse->unknown) excuse->lacks = value.string;
+    excuse->unknown++;
+    excuse->expr = expr;
+    excuse->env = env;
+    excuse->want = sp_want_value(want);
+}
+
+/* Whether it is about the turns of a loop of which it is not known that it has any. */
+static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line *line, const struct sp_proviso *proviso)
+{
+    for (struct sp_loop *loop = line->loop; loop; loop = loop->outer)
+        if (is_unknown(loop->binding.value) &&
+            is_unknown(sp_outline_value(deduction->outline, loop->env, loop->clause->last)) &&
+            sp_depends_on(deduction->outline, proviso->env, proviso->expr, loop))
+            return true;
+    return false;
+}
+
+static void excuse_by_provisos(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
+{
+    for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
+        if (is_about_turns(deduction, line, proviso)) continue;
+        const struct sp_value value = sp_outline_value(deduction->outline, proviso->env, proviso->expr);
+        if (is_unknown(value)) may_be(excuse, proviso->env, proviso->expr, sp_value_bool(false), value);
+        else if (is_false(value)) excuse->holds = true;
+        else if (!is_truth(value)) excuse->broken = true;
+    }
+}
+
+/* What is tied to a tensor that is there need not be stored. */
+static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
+{
+    if (!line->tie || sp_shapes_find(deduction->sights.shapes, line->tie) == SP_NONE) return;
+    if (!line->row->tie_condition) {
+        excuse->holds = true;
+        return;
+    }
+    const struct sp_value value = sp_outline_value(deduction->outline, line->env, line->row->tie_condition);
+    if (is_unknown(value)) may_be(excuse, line->env, line->row->tie_condition, sp_value_bool(true), value);
+    else if (!is_truth(value)) excuse->broken = true;
+    else if (!is_false(value)) excuse->holds = true;
+}
+
+/* A loop may have no turns. */
+static void excuse_by_loops(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
+{
+    for (struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
+        const struct sp_value first = sp_outline_value(deduction->outline, loop->env, loop->clause->first);
+        const struct sp_value last = sp_outline_value(deduction->outline, loop->env, loop->clause->last);
+        if (first.type == SP_INT && last.type == SP_INT && last.integer < first.integer) excuse->holds = true;
+        if (first.type != SP_INT || !is_unknown(last)) continue;
+        may_be(excuse, loop->env, loop->clause->last, sp_value_int(first.integer - 1), last);
+        excuse->by_loop = true;
+    }
+}
+
+static struct excuse excuse_for(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    const struct sp_line *line = sighting_of(deduction, question)->line;
+    struct excuse excuse = {.holds = false};
+    if (question->loop) sp_loop_enter(question->loop, question->turn);
+    excuse_by_provisos(deduction, line, &excuse);
+    if (!excuse.unknown) excuse_by_loops(deduction, line, &excuse);
+    if (!excuse.by_loop) excuse_by_tie(deduction, line, &excuse);
+    return excuse;
+}
+
+static enum sp_answer ask_missing(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    const struct excuse excuse = excuse_for(deduction, question);
+    enum sp_answer answer = SP_OPEN;
+    if (excuse.broken) answer = SP_CONTRADICTS;
+    else if (excuse.holds) answer = SP_HOLDS;
+    else if (!excuse.unknown) answer = SP_CONTRADICTS;
+    else if (excuse.unknown == 1) answer = sp_invert(deduction->outline, excuse.env, excuse.expr, &excuse.want);
+    if (question->loop) sp_loop_leave(question->loop);
+    return answer;
+}
+
+/* ---- the expression that a question is about, and what it is to be ---- */
+
+static bool is_shared(const struct sp_inventory *inventory, size_t tensor)
+{
+    if (!sp_inventory_tensor(inventory, tensor)->storage) return false;
+    if (sp_inventory_tensor(inventory, tensor)->same_as != SP_NONE) return true;
+    for (size_t i = tensor + 1; i < sp_inventory_count(inventory); i++)
+        if (sp_inventory_tensor(inventory, i)->same_as == tensor) return true;
+    return false;
+}
+
+static struct sp_want want_of(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    const struct sp_shapes *shapes = deduction->sights.shapes;
+    const struct sp_named *named = &shapes->named[question->named];
+    switch (question->kind) {
+    case SP_ASK_DIMENSION:
+        return sp_want_value(
+            sp_value_int((int64_t)sp_inventory_tensor(shapes->inventory, named->tensor)->shape[question->place]));
+    case SP_ASK_NUMBER:
+        return sp_want_value(sp_value_int((int64_t)named->numbers[question->place]));
+    case SP_ASK_TIED:
+        return sp_want_value(sp_value_bool(is_shared(shapes->inventory, named->tensor)));
+    case SP_ASK_FIRST:
+    case SP_ASK_LAST:
+        return sp_want_value(sp_value_int(question->turn));
+    default:
+        return sp_want_value(sp_value_bool(true));
+    }
+}
+
+static const struct sp_expr *expression_of(struct sp_deduction *deduction, const struct sp_question *question,
+                                           struct sp_env *env)
+{
+    const struct sp_line *line = &deduction->outline->lines[question->line];
+    *env = (struct sp_env){.frame = deduction->outline->frame};
+    switch (question->kind) {
+    case SP_ASK_REQUIRED:
+        return deduction->outline->table->requirements[question->place].condition;
+    case SP_ASK_DIMENSION:
+        *env = *line->env;
+        return line->row->shape[question->place];
+    case SP_ASK_PRESENT:
+        *env = *question->proviso->env;
+        return question->proviso->expr;
+    case SP_ASK_TIED:
+        *env = *line->env;
+        return line->row->tie_condition;
+    case SP_ASK_NUMBER:
+        *env = *line->holes[question->place].env;
+        return line->holes[question->place].expr;
+    case SP_ASK_FIRST:
+    case SP_ASK_LAST:
+        *env = *question->loop->env;
+        return question->kind == SP_ASK_FIRST ? question->loop->clause->first : question->loop->clause->last;
+    case SP_ASK_MISSING:
+        break;
+    }
+    return NULL;
+}
+
+static void set_clue(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    static const enum sp_clue_kind kinds[] = {
+        [SP_ASK_REQUIRED] = SP_CLUE_REQUIRED, [SP_ASK_DIMENSION] = SP_CLUE_DIMENSION,
+        [SP_ASK_PRESENT] = SP_CLUE_PRESENT,   [SP_ASK_MISSING] = SP_CLUE_MISSING,
+        [SP_ASK_TIED] = SP_CLUE_TIE,          [SP_ASK_NUMBER] = SP_CLUE_INDICES,
+        [SP_ASK_FIRST] = SP_CLUE_INDICES,     [SP_ASK_LAST] = SP_CLUE_INDICES,
+    };
+    struct sp_clue clue = {.kind = kinds[question->kind], .name = "", .dimension = question->place};
+    if (question->kind == SP_ASK_MISSING) clue.name = deduction->outline->lines[question->line].shown;
+    else if (question->kind != SP_ASK_REQUIRED)
+        clue.name = sp_sighting_tensor(&deduction->sights, question->named)->name;
+    if (question->kind == SP_ASK_TIED && !want_of(deduction, question).value.boolean) clue.kind = SP_CLUE_PRESENT;
+    deduction->outline->known.clue = clue;
+}
+
+enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    struct sp_env env;
+    set_clue(deduction, question);
+    deduction->outline->known.touched = 0;
+    if (question->kind == SP_ASK_MISSING) return ask_missing(deduction, question);
+    const struct sp_want want = want_of(deduction, question);
+    const bool inside = question->kind != SP_ASK_REQUIRED;
+    const struct sp_sighting *sighting = sighting_of(deduction, question);
+    if (inside) sp_sighting_enter(&deduction->sights, sighting, question->named);
+    const struct sp_expr *expr = expression_of(deduction, question, &env);
+    const enum sp_answer answer = sp_invert(deduction->outline, &env, expr, &want);
+    if (inside) sp_loop_leave(sighting->line->loop);
+    return answer;
+}
+
+const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    struct sp_env env;
+    const char *lacks = NULL;
+    if (question->kind == SP_ASK_MISSING) {
+        lacks = excuse_for(deduction, question).lacks;
+        if (question->loop) sp_loop_leave(question->loop);
+        return lacks;
+    }
+    const bool inside = question->kind != SP_ASK_REQUIRED;
+    const struct sp_sighting *sighting = sighting_of(deduction, question);
+    if (inside) sp_sighting_enter(&deduction->sights, sighting, question->named);
+    const struct sp_expr *expr = expression_of(deduction, question, &env);
+    const struct sp_value value = sp_outline_value(deduction->outline, &env, expr);
+    if (inside) sp_loop_leave(sighting->line->loop);
+    return is_unknown(value) && *value.string ? value.string : NULL;
+}
