@@ -18,7 +18,7 @@ struct sp_diff_options {
 };
 
 struct sp_diff_finding {
-    /* Errors: "removed", "added", "shape", "transposed", "dtype", "tied", "data", "not-compared", "renamed";
+    /* Errors: "removed", "added", "joined", "shape", "transposed", "dtype", "tied", "data", "not-compared", "renamed";
      * notes: "stored-once", "state"; of expectations: "unused", "expired". */
     const char *id;
     enum sp_severity severity; /* an error makes the two differ */

@@ -8,6 +8,7 @@
 static void (*const explainers[])(struct sp_check *) = {
     sp_explain_quantised,       /* weights in packed form */
     sp_explain_naming,          /* wrapper and base prefixes */
+    sp_explain_kernels,         /* (in, out) by their name */
     sp_explain_old_names,       /* gamma for weight */
     sp_explain_ties,            /* tied and stored all the same */
     sp_explain_sharing,         /* not tied and one storage all the same */

@@ -93,6 +93,7 @@ void sp_decide(struct sp_check *check);
 
 void sp_explain_naming(struct sp_check *check);
 void sp_explain_quantised(struct sp_check *check);
+void sp_explain_kernels(struct sp_check *check);
 void sp_explain_old_names(struct sp_check *check);
 void sp_explain_ties(struct sp_check *check);
 void sp_explain_flags(struct sp_check *check);

@@ -32,6 +32,8 @@ static struct sp_diff *new_diff(const struct sp_inventory *a, const struct sp_in
     diff->spelling_b = sp_arena_array(&diff->arena, in_b, sizeof *diff->spelling_b);
     diff->once_a = sp_arena_array(&diff->arena, in_a, sizeof *diff->once_a);
     diff->once_b = sp_arena_array(&diff->arena, in_b, sizeof *diff->once_b);
+    diff->joined_a = sp_arena_array(&diff->arena, in_a, sizeof *diff->joined_a);
+    diff->joined_b = sp_arena_array(&diff->arena, in_b, sizeof *diff->joined_b);
     return diff;
 }
 
@@ -43,6 +45,7 @@ struct sp_diff *sp_diff_new(const struct sp_inventory *a, const struct sp_invent
     sp_diff_pair(diff);
     sp_diff_map(diff);
     sp_diff_ties(diff);
+    sp_diff_join(diff);
     sp_diff_find(diff);
     diff->read_data = options && options->data;
     if (diff->read_data && !sp_diff_data(diff, error)) {

@@ -19,8 +19,9 @@ struct sp_diff {
     struct sp_spelling *spelling_a, *spelling_b; /* of tensors without one of the same name; of others zero */
     struct sp_translation *translations;
     size_t translation_count, translation_capacity;
-    size_t *translation_of; /* for each tensor of A, or SP_NONE */
-    bool *once_a, *once_b;  /* tied to another that the other side has, and therefore not there */
+    size_t *translation_of;    /* for each tensor of A, or SP_NONE */
+    bool *once_a, *once_b;     /* tied to another that the other side has, and therefore not there */
+    bool *joined_a, *joined_b; /* one of several on one side that are one on the other, or that one */
     struct sp_diff_mapping *mappings;
     size_t mapping_count, mapping_capacity;
     struct sp_diff_finding *findings;
@@ -67,6 +68,13 @@ static inline size_t sp_tie_group(const struct sp_inventory *inventory, size_t t
     return first == SP_NONE ? tensor : first;
 }
 
+/* Whether the tensor is in A, or in B, alone: "once" is not. */
+static inline bool sp_diff_is_alone(const struct sp_diff *diff, size_t tensor, bool in_a)
+{
+    const size_t other = in_a ? diff->b_of[tensor] : diff->a_of[tensor];
+    return other == SP_NONE && !(in_a ? diff->once_a : diff->once_b)[tensor];
+}
+
 /* ---- the steps ---- */
 
 /* Two tensors are the same, after a translation or SP_NONE. */
@@ -76,6 +84,7 @@ void sp_diff_pair_order(struct sp_diff *diff);    /* likewise: after all others 
 void sp_diff_pair(struct sp_diff *diff);          /* diff_pair.c */
 void sp_diff_map(struct sp_diff *diff);           /* diff_map.c */
 void sp_diff_find(struct sp_diff *diff);          /* diff_findings.c */
+void sp_diff_join(struct sp_diff *diff);          /* diff_joints.c: between the ties and the findings */
 void sp_diff_ties(
     struct sp_diff *diff); /* diff_ties.c: before the others, so that they know what is only stored once */
 bool sp_diff_data(struct sp_diff *diff, struct sp_error *error); /* diff_data.c */

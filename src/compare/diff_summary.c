@@ -52,11 +52,17 @@ static const struct {
     const char *id, *noun, *says; /* "2 tensors removed" */
     bool by_message;              /* the message says more than the names, when it is the same for all */
 } kinds[] = {
-    {"removed", "tensor", "removed", false},       {"added", "tensor", "added", false},
-    {"shape", "tensor", "of another shape", true}, {"transposed", "tensor", "transposed", true},
-    {"dtype", "tensor", "of another dtype", true}, {"tied", "tensor", "tied otherwise", false},
-    {"data", "tensor", "with other data", false},  {"not-compared", "tensor", "not compared", false},
-    {"renamed", "tensor", "renamed", false},       {"unused", "expectation", "unused", false},
+    {"removed", "tensor", "removed", false},
+    {"added", "tensor", "added", false},
+    {"joined", "tensor", "in parts in one of them", false},
+    {"shape", "tensor", "of another shape", true},
+    {"transposed", "tensor", "transposed", true},
+    {"dtype", "tensor", "of another dtype", true},
+    {"tied", "tensor", "tied otherwise", false},
+    {"data", "tensor", "with other data", false},
+    {"not-compared", "tensor", "not compared", false},
+    {"renamed", "tensor", "renamed", false},
+    {"unused", "expectation", "unused", false},
     {"expired", "expectation", "expired", false},
 };
 

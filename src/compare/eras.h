@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The names that other programs, or other years, give to the same tensors: Meta's own Llama, llama.cpp, whisper as
+ * The names that other programs, or other years, give to the same tensors: Meta's own Llama, timm, Whisper as
  * OpenAI wrote it. A list of patterns for each; eras.def holds them. */
 #ifndef SP_COMPARE_ERAS_H
 #define SP_COMPARE_ERAS_H

@@ -6,6 +6,7 @@
 
 #include "compare/check.h"
 #include "compare/collapse.h"
+#include "compare/layouts.h"
 
 static const char *name_of(const struct sp_check *check, size_t tensor)
 {
@@ -111,19 +112,20 @@ static bool say_wrappers(struct sp_check *check)
     return front;
 }
 
-static void warn_of_era(struct sp_check *check)
+/* "names of timm: cls_token for embeddings.cls_token (128 tensors)", for what had that done to it. */
+static void warn_of_names(struct sp_check *check, unsigned renaming, const char *says, const char *hint)
 {
-    const size_t count = count_renamed(check, SP_TRANSLATED), total = sp_inventory_count(check->inventory);
+    const size_t count = count_renamed(check, renaming), total = sp_inventory_count(check->inventory);
     for (size_t i = 0; i < total; i++) {
         const size_t predicted = check->match.predicted_of[i];
-        if (predicted == SP_NONE || !(check->match.renaming[i] & SP_TRANSLATED)) continue;
-        const char *message = sp_arena_printf(
-            &check->arena, "names %s: %s for %s (%s)", check->naming.era->says, name_of(check, i),
-            sp_prediction_tensor(check->prediction, predicted)->name, sp_count_of(&check->arena, count, "tensor"));
+        if (predicted == SP_NONE || !(check->match.renaming[i] & renaming)) continue;
+        const char *message = sp_arena_printf(&check->arena, "names %s: %s for %s (%s)", says, name_of(check, i),
+                                              sp_prediction_tensor(check->prediction, predicted)->name,
+                                              sp_count_of(&check->arena, count, "tensor"));
         sp_check_add_cause(check, (struct sp_cause){.id = "other-names",
                                                     .severity = SP_SEVERITY_WARNING,
                                                     .message = message,
-                                                    .hint = check->naming.era->hint,
+                                                    .hint = hint,
                                                     .explains = count});
         return;
     }
@@ -181,11 +183,44 @@ static void warn_of_prefixes(struct sp_check *check, bool said, size_t stripped,
 
 void sp_explain_naming(struct sp_check *check)
 {
+    const struct sp_naming *naming = &check->naming;
     const size_t stripped = count_renamed(check, SP_STRIPPED), added = count_renamed(check, SP_ADDED);
+    if (naming->spelt) { /* whatever else was done to them besides */
+        warn_of_names(check, SP_RESPELT, "of TensorFlow", NULL);
+        return;
+    }
     const bool said = say_wrappers(check);
     if (count_renamed(check, SP_FRONTED)) warn_of_fronts(check, stripped, added);
     else warn_of_prefixes(check, said, stripped, added);
-    if (check->naming.era) warn_of_era(check);
+    if (naming->era) warn_of_names(check, SP_TRANSLATED, naming->era->says, naming->era->hint);
+}
+
+/* ---- kernels of TensorFlow ---- */
+
+static bool is_kernel(const struct sp_check *check, const struct sp_finding *finding)
+{
+    if (!sp_finding_is_open(finding) || strcmp(finding->id, "shape") != 0) return false;
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    return (check->match.renaming[finding->tensor] & SP_RESPELT) && strstr(tensor->name, "/kernel") &&
+           tensor->rank == expected->rank && sp_is_transposed(tensor->shape, expected->shape, tensor->rank);
+}
+
+/* What is called kernel is transposed, and every converter knows that. */
+void sp_explain_kernels(struct sp_check *check)
+{
+    size_t cause = SP_NONE;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        if (!is_kernel(check, &check->findings[i])) continue;
+        if (cause == SP_NONE)
+            cause = sp_check_add_cause(check, (struct sp_cause){.id = "kernels", .severity = SP_SEVERITY_WARNING});
+        sp_check_explain(check, i, cause);
+    }
+    if (cause == SP_NONE) return;
+    check->causes[cause].message = sp_arena_printf(&check->arena, "kernels are transposed, as TensorFlow has them (%s)",
+                                                   sp_count_of(&check->arena, check->causes[cause].explains, "tensor"));
+    check->causes[cause].hint =
+        "square ones are transposed too, which no shape tells: convert all that is called kernel";
 }
 
 void sp_explain_old_names(struct sp_check *check)

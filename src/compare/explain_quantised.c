@@ -5,6 +5,8 @@
 
 #include "compare/check.h"
 
+enum { LONGEST = 60 }; /* of a value in a message */
+
 /* ---- how, in words ---- */
 
 static bool has_tail(const char *name, const char *tail)
@@ -43,10 +45,12 @@ static void put_phrase(struct sp_text *text, const struct sp_check *check, const
 {
     const char *value = value_of(check, phrase->key);
     const size_t quote = value && *value == '"';
+    const size_t length = value ? strlen(value) - 2 * quote : 0;
     if (!value || strcmp(value, "null") == 0 || strcmp(value, "-1") == 0 || strcmp(value, "false") == 0) return;
     sp_text_printf(text, ", %s", phrase->before);
     if (*value == '[') put_sizes(text, value);
-    else if (strcmp(value, "true") != 0) sp_text_append(text, value + quote, strlen(value) - 2 * quote);
+    else if (strcmp(value, "true") != 0)
+        sp_text_printf(text, "%.*s", (int)(length < LONGEST ? length : LONGEST), value + quote);
     sp_text_puts(text, phrase->behind);
 }
 
@@ -271,7 +275,12 @@ static void say_other(struct sp_check *check, const struct sp_quantised *quantis
 /* The configuration quantises, and the file is as if it did not. */
 static void say_none(struct sp_check *check, const struct sp_quantised *quantised, const char *where)
 {
-    if (!quantised->part)
+    if (check->quantisation.failure)
+        add_cause(check, SP_SEVERITY_ERROR,
+                  sp_arena_printf(&check->arena, "%s says %s, of which nothing can be predicted: %s", where,
+                                  quantised->method, check->quantisation.failure),
+                  NULL);
+    else if (!quantised->part)
         add_cause(check, SP_SEVERITY_WARNING,
                   sp_arena_printf(&check->arena,
                                   "%s says %s, which no part of a table describes: its weights are "

@@ -15,7 +15,8 @@ struct rest {
     const struct sp_inventory *inventory;
     const struct sp_prediction *prediction;
     struct sp_naming *naming;
-    size_t *tensors; /* of the file, that are nothing predicted */
+    struct sp_finder *names; /* for its scratch */
+    size_t *tensors;         /* of the file, that are nothing predicted */
     size_t count;
     bool *found; /* for each predicted tensor */
     size_t missing;
@@ -47,23 +48,21 @@ static void find_rest(struct rest *rest)
     sp_finder_free(&finder);
 }
 
-/* The name without wrappers, as a front sees it. */
-static const char *name_of(const struct rest *rest, size_t place, struct sp_text *scratch)
+/* The name as a front sees it; until the next one is asked for. */
+static const char *name_of(const struct rest *rest, size_t place)
 {
-    const char *name = sp_inventory_tensor(rest->inventory, rest->tensors[place])->name;
-    if (!rest->naming->drop_wrappers) return name;
-    sp_unwrap(scratch, name);
-    return scratch->data;
+    unsigned renaming = 0;
+    return sp_finder_plain(rest->names, sp_inventory_tensor(rest->inventory, rest->tensors[place])->name, &renaming);
 }
 
 /* How many of a sample of the rest are explained by it; a single one must have the right shape. */
 static size_t gain_of(const struct rest *rest, const struct sp_front *front)
 {
     const size_t from = strlen(front->from);
-    struct sp_text scratch = {0}, wanted = {0};
+    struct sp_text wanted = {0};
     size_t gain = 0, fitting = 0;
     for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, SAMPLE)) {
-        const char *name = name_of(rest, i, &scratch);
+        const char *name = name_of(rest, i);
         if (strncmp(name, front->from, from) != 0) continue;
         wanted.length = 0;
         sp_text_puts(&wanted, front->to);
@@ -74,7 +73,6 @@ static size_t gain_of(const struct rest *rest, const struct sp_front *front)
         fitting += sp_same_shape(sp_inventory_tensor(rest->inventory, rest->tensors[i]),
                                  sp_prediction_tensor(rest->prediction, place));
     }
-    sp_text_free(&scratch);
     sp_text_free(&wanted);
     return gain == 1 ? fitting : gain;
 }
@@ -112,16 +110,14 @@ static bool looks_like_a_wrapper(const struct sp_front *front)
 
 static void offer(const struct rest *rest, struct sp_prefixes *froms, struct sp_prefixes *tos)
 {
-    struct sp_text scratch = {0};
     size_t seen = 0;
     for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, SP_PREFIX_NAMES))
-        sp_prefixes_offer(froms, name_of(rest, i, &scratch));
+        sp_prefixes_offer(froms, name_of(rest, i));
     for (size_t i = 0; i < sp_prediction_count(rest->prediction); i++)
         if (is_needed(rest, i) && seen++ % sp_stride_for(rest->missing, SP_PREFIX_NAMES) == 0)
             sp_prefixes_offer(tos, sp_prediction_tensor(rest->prediction, i)->name);
     sp_prefixes_keep_common(froms);
     sp_prefixes_keep_common(tos);
-    sp_text_free(&scratch);
 }
 
 /* One name is enough where others were found to begin otherwise, and this one only lacks something or has too much. */
@@ -166,7 +162,8 @@ static void try_unwrapping(struct rest *rest)
 void sp_fronts_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
                      const struct sp_prediction *prediction, struct sp_naming *naming)
 {
-    struct rest rest = {.inventory = inventory, .prediction = prediction, .naming = naming};
+    struct sp_finder names = {.naming = naming};
+    struct rest rest = {.inventory = inventory, .prediction = prediction, .naming = naming, .names = &names};
     rest.tensors = sp_realloc(NULL, sp_inventory_count(inventory), sizeof *rest.tensors);
     rest.found = sp_realloc(NULL, sp_prediction_count(prediction), sizeof *rest.found);
     try_unwrapping(&rest);
@@ -176,6 +173,7 @@ void sp_fronts_infer(struct sp_arena *arena, const struct sp_inventory *inventor
         if (!find_front(&rest, arena, &naming->fronts[naming->front_count])) break;
         naming->front_count++;
     }
+    sp_finder_free(&names);
     free(rest.tensors);
     free(rest.found);
 }

@@ -366,26 +366,6 @@ static unsigned find_places(const struct table *table, const struct sp_joint_who
     return named;
 }
 
-/* The columns that the name says, or the only ones that fit; 0 when that is not clear. */
-static unsigned choose(const struct table *table, const struct sp_joint_whole *whole, bool *transposed)
-{
-    size_t places[MAX_COLUMNS];
-    const unsigned named = find_places(table, whole, places);
-    unsigned found = 0;
-    if (named && fits(table, named, &whole->piece, transposed)) return named;
-    if (bits(named) > 1) return 0;
-    for (unsigned chosen = 1; chosen < 1u << table->count; chosen++) {
-        if (table->joints->tries == MAX_TRIES) return 0;
-        table->joints->tries++;
-        if (!fits(table, chosen, &whole->piece, transposed)) continue;
-        if (found) return 0;
-        found = chosen;
-    }
-    return found && fits(table, found, &whole->piece, transposed) ? found : 0;
-}
-
-/* ---- joints ---- */
-
 /* "q_proj + k_proj + v_proj", in the order in which the whole's name has them. */
 static void put_columns(struct sp_text *text, const struct table *table, const size_t *places, unsigned chosen)
 {
@@ -417,6 +397,45 @@ static const char *say(const struct table *table, const struct sp_joint_whole *w
     return says;
 }
 
+/* The only columns that fit; 0 when that is not clear. */
+static unsigned only_fitting(const struct table *table, const struct sp_joint_whole *whole, bool *transposed)
+{
+    unsigned found = 0;
+    for (unsigned chosen = 1; chosen < 1u << table->count; chosen++) {
+        if (table->joints->tries == MAX_TRIES) return 0;
+        table->joints->tries++;
+        if (!fits(table, chosen, &whole->piece, transposed)) continue;
+        if (found) return 0;
+        found = chosen;
+    }
+    return found && fits(table, found, &whole->piece, transposed) ? found : 0;
+}
+
+/* Vectors add up by chance: they follow matrices that were joined alike, unless the name says it. */
+static bool follows(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen)
+{
+    size_t depth;
+    if (!chosen) return false;
+    if (whole->piece.rank > 1) return true;
+    may_be_chosen(table, chosen, &depth);
+    return sp_map_get(&table->joints->said, say(table, whole, chosen, depth)) != SIZE_MAX;
+}
+
+/* The columns that the name says, or the only ones that fit below the same component; 0 when that is not clear. */
+static unsigned choose(const struct table *table, const struct sp_joint_whole *whole, bool *transposed)
+{
+    size_t places[MAX_COLUMNS];
+    const unsigned named = find_places(table, whole, places);
+    const bool within = *whole->container;
+    if (named && fits(table, named, &whole->piece, transposed))
+        return within || follows(table, whole, named) ? named : 0;
+    if (bits(named) > 1 || !within) return 0;
+    const unsigned found = only_fitting(table, whole, transposed);
+    return follows(table, whole, found) ? found : 0;
+}
+
+/* ---- joints ---- */
+
 static void take(struct table *table, const struct sp_joint_whole *whole, unsigned chosen, bool transposed)
 {
     struct sp_joints *joints = table->joints;
@@ -425,6 +444,7 @@ static void take(struct table *table, const struct sp_joint_whole *whole, unsign
     may_be_chosen(table, chosen, &depth);
     joint.mixed = bits(chosen) > 1;
     joint.says = say(table, whole, chosen, depth);
+    if (whole->piece.rank > 1) sp_map_add(&joints->said, joint.says, 0);
     joint.parts = parts = sp_arena_array(&joints->arena, bits(chosen) * depth, sizeof *parts);
     for (size_t i = 0; i < table->count; i++) {
         struct column *column = &table->columns[i];
@@ -467,14 +487,10 @@ static void mark_none_taken(struct sp_joints *joints)
     joints->taken = sp_arena_array(&joints->arena, most + 1, sizeof *joints->taken);
 }
 
-void sp_joints_find(struct sp_joints *joints)
+static void join_nests(struct sp_joints *joints)
 {
     struct table table = {.joints = joints};
     size_t whole = 0, whole_end = 0;
-    if (!joints->part_count || !joints->whole_count) return;
-    mark_none_taken(joints);
-    qsort(joints->parts, joints->part_count, sizeof *joints->parts, compare_parts);
-    qsort(joints->wholes, joints->whole_count, sizeof *joints->wholes, compare_wholes);
     for (size_t from = 0, to; from < joints->part_count; from = to) {
         const struct sp_joint_part *part = &joints->parts[from];
         for (to = from; to < joints->part_count && joints->parts[to].nest == part->nest &&
@@ -489,10 +505,21 @@ void sp_joints_find(struct sp_joints *joints)
     }
 }
 
+void sp_joints_find(struct sp_joints *joints)
+{
+    if (!joints->part_count || !joints->whole_count) return;
+    mark_none_taken(joints);
+    qsort(joints->parts, joints->part_count, sizeof *joints->parts, compare_parts);
+    qsort(joints->wholes, joints->whole_count, sizeof *joints->wholes, compare_wholes);
+    join_nests(joints);
+    join_nests(joints); /* what follows what was joined */
+}
+
 void sp_joints_free(struct sp_joints *joints)
 {
     sp_map_free(&joints->nests);
     sp_map_free(&joints->components);
+    sp_map_free(&joints->said);
     sp_text_free(&joints->scratch);
     sp_text_free(&joints->key);
     sp_arena_free(&joints->arena);

@@ -40,6 +40,7 @@ struct sp_joint {
 struct sp_joints {
     struct sp_arena arena;
     struct sp_map nests, components;
+    struct sp_map said; /* how matrices were joined */
     const char **component_names;
     size_t component_count, component_capacity;
     struct sp_joint_part *parts;

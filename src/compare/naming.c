@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compare/prefixes.h"
+#include "compare/spelling.h"
 
 enum { SAMPLE = 256 };
 
@@ -89,18 +90,28 @@ static size_t find_added(struct sp_finder *finder, const char *name, unsigned *r
     return found;
 }
 
-const char *sp_finder_bare(struct sp_finder *finder, const char *name, unsigned *renaming)
+const char *sp_finder_plain(struct sp_finder *finder, const char *name, unsigned *renaming)
 {
-    const struct sp_naming *naming = finder->naming;
-    const size_t strip = strlen(naming->strip);
-    if (naming->drop_wrappers && sp_wrapper_in(name)) {
+    if (finder->naming->spelt && strchr(name, '/')) {
+        sp_arena_free(&finder->spellings);
+        name = sp_spell(&finder->spellings, name).text;
+        *renaming |= SP_RESPELT;
+    }
+    if (finder->naming->drop_wrappers && sp_wrapper_in(name)) {
         sp_unwrap(&finder->bare, name);
         name = finder->bare.data;
         *renaming |= SP_UNWRAPPED;
     }
-    if (!strip || strncmp(name, naming->strip, strip) != 0) return name;
+    return name;
+}
+
+const char *sp_finder_bare(struct sp_finder *finder, const char *name, unsigned *renaming)
+{
+    const char *strip = finder->naming->strip;
+    name = sp_finder_plain(finder, name, renaming);
+    if (!*strip || strncmp(name, strip, strlen(strip)) != 0) return name;
     *renaming |= SP_STRIPPED;
-    return name + strip;
+    return name + strlen(strip);
 }
 
 /* As the front of a component says. */
@@ -108,10 +119,7 @@ static size_t find_fronted(struct sp_finder *finder, const char *name, unsigned 
 {
     const struct sp_naming *naming = finder->naming;
     size_t found = SP_NONE;
-    if (naming->drop_wrappers && sp_wrapper_in(name)) {
-        sp_unwrap(&finder->bare, name);
-        name = finder->bare.data;
-    }
+    name = sp_finder_plain(finder, name, renaming);
     for (size_t i = 0; i < naming->front_count && found == SP_NONE; i++) {
         const size_t from = strlen(naming->fronts[i].from);
         if (strncmp(name, naming->fronts[i].from, from) != 0) continue;
@@ -121,7 +129,7 @@ static size_t find_fronted(struct sp_finder *finder, const char *name, unsigned 
         found = finder->find(finder->context, finder->whole.data);
         finder->front = i;
     }
-    if (found != SP_NONE) *renaming = (*renaming & SP_UNWRAPPED) | SP_FRONTED;
+    if (found != SP_NONE) *renaming = (*renaming & (SP_UNWRAPPED | SP_RESPELT)) | SP_FRONTED;
     return found;
 }
 
@@ -152,6 +160,7 @@ void sp_finder_free(struct sp_finder *finder)
     sp_text_free(&finder->bare);
     sp_text_free(&finder->whole);
     sp_text_free(&finder->translated);
+    sp_arena_free(&finder->spellings);
 }
 
 bool sp_has_exact_name(const struct sp_inventory *inventory, const struct sp_prediction *prediction, size_t predicted)
@@ -202,16 +211,28 @@ static void consider(struct search *search, struct sp_naming naming)
     search->best = naming;
 }
 
-static void try_all(struct search *search, bool drop, const struct sp_prefixes *strips, const struct sp_prefixes *adds)
+/* Prefixes that may be it, in the file and in the prediction. */
+struct offers {
+    struct sp_prefixes strips, adds;
+};
+
+static void consider_with(struct search *search, struct sp_naming way, const char *strip, const char *add)
 {
-    consider(search, (struct sp_naming){.strip = "", .add = "", .drop_wrappers = drop});
-    for (size_t i = 0; i < strips->count; i++)
-        consider(search, (struct sp_naming){.strip = strips->list[i], .add = "", .drop_wrappers = drop});
-    for (size_t i = 0; i < adds->count; i++)
-        consider(search, (struct sp_naming){.strip = "", .add = adds->list[i], .drop_wrappers = drop});
+    way.strip = strip;
+    way.add = add;
+    consider(search, way);
+}
+
+/* `way` says what is done to the names besides. */
+static void try_all(struct search *search, struct sp_naming way, const struct offers *offers)
+{
+    const struct sp_prefixes *strips = &offers->strips, *adds = &offers->adds;
+    consider(search, way);
+    for (size_t i = 0; i < strips->count; i++) consider_with(search, way, strips->list[i], "");
+    for (size_t i = 0; i < adds->count; i++) consider_with(search, way, "", adds->list[i]);
     for (size_t i = 0; i < strips->count; i++)
         for (size_t k = 0; k < adds->count && only_holders(strips->list[i]); k++)
-            consider(search, (struct sp_naming){.strip = strips->list[i], .add = adds->list[k], .drop_wrappers = drop});
+            consider_with(search, way, strips->list[i], adds->list[k]);
 }
 
 /* Whether the era has names like those of the file behind that prefix: at least one in eight. */
@@ -234,19 +255,25 @@ static bool speaks(const struct search *search, const struct sp_era *era, const 
     return known * 8 >= seen;
 }
 
-static void try_eras(struct search *search, bool drop, const struct sp_prefixes *strips, const struct sp_prefixes *adds)
+static void try_eras(struct search *search, struct sp_naming way, const struct offers *offers)
 {
+    const struct sp_prefixes *strips = &offers->strips, *adds = &offers->adds;
     for (size_t e = 0; e < sp_era_count(); e++)
         for (size_t i = 0; i <= strips->count; i++) {
             const char *strip = i ? strips->list[i - 1] : "";
-            if (!speaks(search, sp_era(e), strip, drop)) continue;
-            for (size_t k = 0; k <= adds->count; k++)
-                if (!k || only_holders(strip))
-                    consider(search, (struct sp_naming){.strip = strip,
-                                                        .add = k ? adds->list[k - 1] : "",
-                                                        .drop_wrappers = drop,
-                                                        .era = sp_era(e)});
+            way.era = sp_era(e);
+            if (!speaks(search, way.era, strip, way.drop_wrappers)) continue;
+            consider_with(search, way, strip, "");
+            for (size_t k = 0; k < adds->count && only_holders(strip); k++)
+                consider_with(search, way, strip, adds->list[k]);
         }
+}
+
+static bool has_slashes(const struct sp_inventory *inventory)
+{
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
+        if (strchr(sp_inventory_tensor(inventory, i)->name, '/')) return true;
+    return false;
 }
 
 static bool has_wrappers(const struct sp_inventory *inventory)
@@ -256,32 +283,44 @@ static bool has_wrappers(const struct sp_inventory *inventory)
     return false;
 }
 
+static void make_offers(const struct search *search, struct sp_arena *arena, bool spelt, struct offers *offers)
+{
+    const struct sp_naming plain = {.strip = "", .add = "", .drop_wrappers = true, .spelt = spelt};
+    const size_t count = sp_inventory_count(search->inventory), predicted = sp_prediction_count(search->prediction);
+    struct sp_finder finder = {.naming = &plain};
+    unsigned renaming = 0;
+    *offers = (struct offers){.strips = {.arena = arena}, .adds = {.arena = arena}};
+    for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
+        if (is_state(search->inventory, i)) continue;
+        const char *name = sp_inventory_tensor(search->inventory, i)->name;
+        sp_prefixes_offer(&offers->strips, sp_finder_plain(&finder, name, &renaming));
+    }
+    for (size_t i = 0; i < predicted; i += sp_stride_for(predicted, SP_PREFIX_NAMES))
+        sp_prefixes_offer(&offers->adds, sp_prediction_tensor(search->prediction, i)->name);
+    sp_prefixes_keep_common(&offers->strips);
+    sp_prefixes_keep_common(&offers->adds);
+    sp_finder_free(&finder);
+}
+
 /* One naming for the file as a whole. */
 static struct sp_naming infer_whole(struct sp_arena *arena, const struct sp_inventory *inventory,
                                     const struct sp_prediction *prediction)
 {
     const struct sp_naming plain = {.strip = "", .add = ""};
-    const size_t count = sp_inventory_count(inventory), predicted = sp_prediction_count(prediction);
     struct search search = {.inventory = inventory, .prediction = prediction, .best = plain};
-    struct sp_prefixes strips = {.arena = arena}, adds = {.arena = arena};
-    struct sp_text bare = {0};
+    struct offers offers;
     search.hits = score(&search, &plain);
     if (search.hits * 10 >= search.sampled * 9) return plain;
-    for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
-        if (is_state(inventory, i)) continue;
-        sp_unwrap(&bare, sp_inventory_tensor(inventory, i)->name);
-        sp_prefixes_offer(&strips, bare.data);
-    }
-    for (size_t i = 0; i < predicted; i += sp_stride_for(predicted, SP_PREFIX_NAMES))
-        sp_prefixes_offer(&adds, sp_prediction_tensor(prediction, i)->name);
-    sp_prefixes_keep_common(&strips);
-    sp_prefixes_keep_common(&adds);
+    make_offers(&search, arena, false, &offers);
     const int last = has_wrappers(inventory) ? 1 : 0;
     for (int drop = 0; drop <= last; drop++) {
-        try_all(&search, drop, &strips, &adds);
-        try_eras(&search, drop, &strips, &adds);
+        const struct sp_naming way = {.strip = "", .add = "", .drop_wrappers = drop};
+        try_all(&search, way, &offers);
+        try_eras(&search, way, &offers);
     }
-    sp_text_free(&bare);
+    if (!has_slashes(inventory)) return search.best;
+    make_offers(&search, arena, true, &offers);
+    try_all(&search, (struct sp_naming){.strip = "", .add = "", .spelt = true}, &offers);
     return search.best;
 }
 

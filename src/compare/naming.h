@@ -22,6 +22,7 @@ struct sp_naming {
     const char *strip;                     /* in front of the file's names; "" for nothing */
     const char *add;                       /* what the file left out in front; "" for nothing */
     bool drop_wrappers;                    /* components such as _orig_mod, anywhere in the name */
+    bool spelt;                            /* as TensorFlow does: slashes, "kernel", ":0" (spelling.h) */
     const struct sp_era *era;              /* whose names they are, or NULL */
     struct sp_front fronts[SP_MAX_FRONTS]; /* of components that begin otherwise than the rest */
     size_t front_count;
@@ -34,7 +35,8 @@ enum sp_renaming {
     SP_UNWRAPPED = 1 << 2,  /* wrapper components were left out */
     SP_OLD_NAME = 1 << 3,   /* older files use this name */
     SP_TRANSLATED = 1 << 4, /* naming.era has another name for it */
-    SP_FRONTED = 1 << 5     /* one of naming.fronts was replaced */
+    SP_FRONTED = 1 << 5,    /* one of naming.fronts was replaced */
+    SP_RESPELT = 1 << 6     /* brought into the common spelling */
 };
 
 /* The naming that makes the most names of the file agree with the prediction. Strings are in the arena. */
@@ -50,12 +52,16 @@ struct sp_finder {
     size_t (*find)(const void *context, const char *name); /* an index, or SP_NONE */
     const void *context;
     struct sp_text bare, whole, translated;
+    struct sp_arena spellings;
     size_t front; /* which one was replaced last */
 };
 
 /* The index, or SP_NONE; `renaming` says what was done to the name (enum sp_renaming). */
 size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *renaming);
-/* The name without wrappers and prefix: part of it, or in the finder's scratch. Adds to `renaming`. */
+/* The name in the common spelling and without wrappers, if the naming says so: it itself, or in the finder's scratch.
+ * Adds to `renaming`. */
+const char *sp_finder_plain(struct sp_finder *finder, const char *name, unsigned *renaming);
+/* The same without the prefix. */
 const char *sp_finder_bare(struct sp_finder *finder, const char *name, unsigned *renaming);
 void sp_finder_free(struct sp_finder *finder);
 /* Whether the file has a tensor of exactly the predicted name (SP_NONE: no); then no other is renamed to it. */

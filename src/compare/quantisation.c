@@ -54,6 +54,14 @@ size_t sp_stored_errors(const struct sp_check *check, const struct sp_prediction
     return errors;
 }
 
+/* The first line of a mistake in a table, without its place. */
+static const char *what_failed(struct sp_check *check, const char *message)
+{
+    const char *place = strstr(message, ": ");
+    const char *text = place ? place + 2 : message;
+    return sp_arena_copy(&check->arena, text, strcspn(text, "\n"));
+}
+
 /* Takes a configuration, and with it the prediction of what is stored; false when there is none. */
 static bool adopt(struct sp_check *check, struct sp_config *config, const char *method, const struct sp_unit *part)
 {
@@ -64,6 +72,7 @@ static bool adopt(struct sp_check *check, struct sp_config *config, const char *
     sp_config_store(config, &storage->storage);
     struct sp_prediction *prediction = sp_predict(check->tables, check->table_name, config, &error);
     if (!prediction) {
+        quantisation->failure = what_failed(check, error.message);
         sp_file_storage_free(storage);
         free(storage);
         sp_config_free(config);

@@ -25,6 +25,7 @@ void sp_file_storage_free(struct sp_file_storage *storage);
 struct sp_quantisation {
     const char *method;           /* NULL: nothing is quantised, or nobody can tell how */
     const char *configured;       /* the method that the configuration names, or NULL */
+    const char *failure;          /* why nothing can be predicted from what it says, or NULL */
     const struct sp_config *base; /* the configuration as it was given */
     struct sp_config *config;     /* of the predictions, when there is a method */
     struct sp_file_storage *file; /* its storage */

@@ -71,8 +71,24 @@ static unsigned put_components(struct sp_text *text, const char *name, size_t le
     return spelt;
 }
 
+/* "layer_._0" for "layer.0", as transformers wrote it in TensorFlow. */
+static const char *without_marks(struct sp_arena *arena, const char *name)
+{
+    const char *mark = strstr(name, "_._");
+    if (!mark) return name;
+    char *plain = sp_arena_string(arena, name), *to = plain + (mark - name);
+    for (const char *from = mark; *from;) {
+        const bool is_mark = strncmp(from, "_._", 3) == 0;
+        *to++ = is_mark ? '.' : *from;
+        from += is_mark ? 3 : 1;
+    }
+    *to = '\0';
+    return plain;
+}
+
 struct sp_spelling sp_spell(struct sp_arena *arena, const char *name)
 {
+    name = without_marks(arena, name);
     const bool slashes = strchr(name, '/') != NULL;
     struct sp_spelling spelling = {.spelt = slashes ? SP_SPELT_SLASHES : 0};
     struct sp_text text = {0};

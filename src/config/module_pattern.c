@@ -5,17 +5,25 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MAX_MODULE = 511, MAX_NESTING = 16, MAX_STEPS = 20000 };
+enum { MAX_MODULE = 511, MAX_NESTING = 16 };
 
 /* ---- '*' for anything ---- */
 
 /* Whether what is left of a name at its end, or at the end of a component. */
 static bool at_boundary(const char *rest) { return !*rest || *rest == '.'; }
 
-static bool glob_matches(const char *pattern, const char *module)
+/* Subtracts; false when nothing is left. */
+static bool spend(size_t *budget, size_t work)
+{
+    *budget -= work < *budget ? work : *budget;
+    return *budget > 0;
+}
+
+static bool glob_matches(const char *pattern, const char *module, size_t *budget)
 {
     const char *star = NULL, *resume = NULL;
     while (*pattern || !at_boundary(module)) {
+        if (!spend(budget, 1)) return false;
         if (*pattern == '*') {
             star = ++pattern;
             resume = module;
@@ -39,7 +47,8 @@ struct places {
 struct matcher {
     const char *pattern; /* what is left of it */
     const char *module;
-    size_t length, steps;
+    size_t length;
+    size_t *budget;
     unsigned nesting;
 };
 
@@ -79,7 +88,7 @@ static bool accepts(const char *atom, const char *end, char c)
 static void step(struct matcher *m, const char *atom, const char *end, struct places *places)
 {
     struct places next = {{false}};
-    m->steps++;
+    spend(m->budget, m->length + 1);
     for (size_t i = 0; i < m->length; i++) next.at[i + 1] = places->at[i] && accepts(atom, end, m->module[i]);
     *places = next;
 }
@@ -108,10 +117,10 @@ static void atom(struct matcher *m, struct places *places)
     }
 }
 
-static bool merge(struct places *all, const struct places *more)
+static bool merge(const struct matcher *m, struct places *all, const struct places *more)
 {
     bool grew = false;
-    for (size_t i = 0; i <= MAX_MODULE; i++) {
+    for (size_t i = 0; i <= m->length; i++) {
         grew = grew || (more->at[i] && !all->at[i]);
         all->at[i] = all->at[i] || more->at[i];
     }
@@ -128,12 +137,12 @@ static void item(struct matcher *m, struct places *places)
     const char *behind = m->pattern, often = *behind;
     if (often != '*' && often != '+' && often != '?') return;
     reached = *places;
-    while (often != '?' && m->steps < MAX_STEPS) {
+    while (often != '?' && *m->budget) {
         m->pattern = start;
         atom(m, &reached);
-        if (!merge(places, &reached)) break;
+        if (!merge(m, places, &reached)) break;
     }
-    if (often != '+') merge(places, &before);
+    if (often != '+') merge(m, places, &before);
     m->pattern = behind + 1;
 }
 
@@ -146,28 +155,28 @@ static void alternatives(struct matcher *m, struct places *places)
         *places = before;
         m->pattern += *m->pattern == '|';
         while (*m->pattern && *m->pattern != '|' && *m->pattern != ')') item(m, places);
-        merge(&all, places);
+        merge(m, &all, places);
     } while (*m->pattern == '|');
     *places = all;
     m->nesting--;
 }
 
-static bool regex_matches(const char *pattern, const char *module)
+static bool regex_matches(const char *pattern, const char *module, size_t *budget)
 {
-    struct matcher m = {.pattern = pattern, .module = module, .length = strlen(module)};
+    struct matcher m = {.pattern = pattern, .module = module, .length = strlen(module), .budget = budget};
     struct places places = {{true}};
     if (m.length > MAX_MODULE || strlen(pattern) > MAX_MODULE) return false;
-    while (*m.pattern && m.steps < MAX_STEPS) {
+    while (*m.pattern && *budget) {
         alternatives(&m, &places);
         m.pattern += *m.pattern == ')'; /* one too many */
     }
-    for (size_t i = 0; i <= m.length && m.steps < MAX_STEPS; i++)
+    for (size_t i = 0; i <= m.length && *budget; i++)
         if (places.at[i]) return true;
     return false;
 }
 
-bool sp_module_matches(const char *pattern, const char *module)
+bool sp_module_matches(const char *pattern, const char *module, size_t *budget)
 {
-    if (strncmp(pattern, "re:", 3) == 0) return regex_matches(pattern + 3, module);
-    return glob_matches(pattern, module);
+    if (strncmp(pattern, "re:", 3) == 0) return regex_matches(pattern + 3, module, budget);
+    return glob_matches(pattern, module, budget);
 }

@@ -3,10 +3,11 @@
 #define SP_CONFIG_MODULE_PATTERN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Whether a pattern of a quantiser's configuration means the module, or one that it is within: a name with '*' for
  * anything, or "re:" and a regular expression (letters, '.', sets, groups, '|', '*', '+', '?'), which has to match from
- * the start. Time is bounded by the product of the lengths. */
-bool sp_module_matches(const char *pattern, const char *module);
+ * the start. What it takes is subtracted from the budget; without one nothing matches. */
+bool sp_module_matches(const char *pattern, const char *module, size_t *budget);
 
 #endif

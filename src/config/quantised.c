@@ -8,7 +8,7 @@
 #include "lang/eval.h"
 #include "lang/tables.h"
 
-enum { MAX_GLOBS = 4096 };
+enum { MAX_GLOBS = 4096, MAX_GROUPS = 64, MAX_METHOD = 64, PATTERN_BUDGET = 50 * 1000 * 1000 };
 
 static bool is_one_of(const char *text, const char *const *list, size_t count)
 {
@@ -69,7 +69,7 @@ static const char *method_by_key(struct sp_value object)
                 {"bits", "mlx"}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (has(object, keys[i].key)) return keys[i].method;
-    return "unknown";
+    return "nothing of its method";
 }
 
 /* As part names have it: "compressed_tensors". */
@@ -78,7 +78,7 @@ static const char *method_of(struct sp_quantised *quantised)
     const char *said = text_of(quantised->object, "quant_method");
     if (!said) return method_by_key(quantised->object);
     if (strncmp(said, "modelopt", 8) == 0) said = "modelopt"; /* modelopt_fp4 */
-    char *method = sp_arena_copy(&quantised->arena, said, strlen(said));
+    char *method = sp_arena_printf(&quantised->arena, "%.*s", MAX_METHOD, said);
     for (char *c = method; *c; c++) {
         if (*c == '-') *c = '_';
         if (*c >= 'A' && *c <= 'Z') *c = (char)(*c - 'A' + 'a');
@@ -148,6 +148,18 @@ static void read_exemptions(struct sp_quantised *quantised)
     }
 }
 
+/* MLX has a key for each module that is not as the others are. */
+static void read_modules(struct sp_quantised *quantised)
+{
+    for (size_t i = 0; i < quantised->object.count; i++) {
+        const struct sp_member *member = &quantised->object.members[i];
+        if (member->value.type == SP_OBJECT || member->value.type == SP_BOOL)
+            sp_map_set(&quantised->own, member->key, i);
+    }
+    quantised->budget = sp_arena_alloc(&quantised->arena, sizeof *quantised->budget);
+    *quantised->budget = PATTERN_BUDGET;
+}
+
 /* Whether one of the names is the module, or whole components of it: "lm_head", "mlp.gate". */
 static bool contains_exempt(const struct sp_quantised *quantised, const char *module)
 {
@@ -185,14 +197,21 @@ static bool is_exempt_by_nature(const struct sp_quantised *quantised, const char
     return (strstr(last, "embed") || IS_ONE_OF(last, embeddings)) && !quantised->embeddings;
 }
 
+/* What the configuration says of that module alone; absent when it says nothing. */
+static struct sp_value own_keys(const struct sp_quantised *quantised, const char *module)
+{
+    const size_t member = sp_map_get(&quantised->own, module);
+    return member == SIZE_MAX ? sp_value_absent(module) : quantised->object.members[member].value;
+}
+
 /* "Linear", a class of modules, stands for all of them. */
-static bool targets_module(struct sp_value targets, const char *module)
+static bool targets_module(const struct sp_quantised *quantised, struct sp_value targets, const char *module)
 {
     if (targets.type != SP_LIST) return true;
-    for (size_t i = 0; i < targets.count; i++) {
+    for (size_t i = 0; i < targets.count && *quantised->budget; i++, --*quantised->budget) {
         const char *target = targets.items[i].type == SP_STRING ? targets.items[i].string : "";
         const bool is_class = strncmp(target, "re:", 3) != 0 && !strpbrk(target, ".*_");
-        if (is_class || sp_module_matches(target, module)) return true;
+        if (is_class || sp_module_matches(target, module, quantised->budget)) return true;
     }
     return false;
 }
@@ -201,9 +220,9 @@ static bool targets_module(struct sp_value targets, const char *module)
 static size_t group_of(const struct sp_quantised *quantised, const char *module)
 {
     const struct sp_value groups = sp_value_member(quantised->object, "config_groups");
-    for (size_t i = 0; groups.type == SP_OBJECT && i < groups.count; i++) {
+    for (size_t i = 0; groups.type == SP_OBJECT && i < groups.count && i < MAX_GROUPS; i++) {
         const struct sp_value group = groups.members[i].value;
-        if (group.type == SP_OBJECT && targets_module(sp_value_member(group, "targets"), module)) return i;
+        if (group.type == SP_OBJECT && targets_module(quantised, sp_value_member(group, "targets"), module)) return i;
     }
     return SIZE_MAX;
 }
@@ -211,7 +230,7 @@ static size_t group_of(const struct sp_quantised *quantised, const char *module)
 /* The configuration says so of the module by itself, or leaves it out of all groups. */
 static bool is_left_out(const struct sp_quantised *quantised, const char *module)
 {
-    const struct sp_value own = sp_value_member(quantised->object, module);
+    const struct sp_value own = own_keys(quantised, module);
     if (own.type == SP_BOOL) return !own.boolean;
     return sp_value_member(quantised->object, "config_groups").type == SP_OBJECT &&
            group_of(quantised, module) == SIZE_MAX;
@@ -221,7 +240,7 @@ enum sp_exemption sp_quantised_exempts(const struct sp_quantised *quantised, con
 {
     if (quantised->exempt_sizes && contains_exempt(quantised, module)) return SP_EXEMPT_LISTED;
     for (size_t i = 0; i < quantised->glob_count; i++)
-        if (sp_module_matches(quantised->globs[i], module)) return SP_EXEMPT_LISTED;
+        if (sp_module_matches(quantised->globs[i], module, quantised->budget)) return SP_EXEMPT_LISTED;
     if (is_left_out(quantised, module)) return SP_EXEMPT_LISTED;
     return is_exempt_by_nature(quantised, module) ? SP_EXEMPT_BY_NATURE : SP_QUANTISED;
 }
@@ -245,7 +264,7 @@ const char *sp_quantised_module(const struct sp_quantised *quantised, struct sp_
 /* Keys for this module alone (MLX), or for the group of modules that it belongs to (compressed-tensors). */
 static void find_keys(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_packing *packing)
 {
-    const struct sp_value own = sp_value_member(quantised->object, packing->module);
+    const struct sp_value own = own_keys(quantised, packing->module);
     const struct sp_value groups = sp_value_member(quantised->object, "config_groups");
     packing->object = own.type == SP_OBJECT ? own : quantised->object;
     packing->path =
@@ -308,12 +327,14 @@ bool sp_quantised_open(struct sp_quantised *quantised, const struct sp_tables *t
     quantised->method = method_of(quantised);
     find_part(quantised, tables);
     read_exemptions(quantised);
+    read_modules(quantised);
     return true;
 }
 
 void sp_quantised_close(struct sp_quantised *quantised)
 {
     sp_map_free(&quantised->exempt);
+    sp_map_free(&quantised->own);
     free(quantised->globs);
     sp_arena_free(&quantised->arena);
 }

@@ -41,8 +41,10 @@ struct sp_quantised {
     bool embeddings, heads, routers, stacked, typed; /* as the part says of itself */
     struct sp_map exempt;                            /* module names and pieces of them */
     uint64_t exempt_sizes;                           /* bit n: there is one of n components */
+    struct sp_map own; /* keys of the object that are about one module each -> index of the member */
     const char **globs;
     size_t glob_count, glob_capacity;
+    size_t *budget;       /* for matching patterns */
     const char *list_key; /* in which key of the object those are, or NULL */
 };
 

@@ -29,19 +29,19 @@ static void json_fields(struct sp_writer *json, const struct sp_inventory *inven
     if (tensor->same_as != SP_NONE) json_text(json, "same_as", sp_inventory_tensor(inventory, tensor->same_as)->name);
 }
 
-/* "added" and "removed". */
+/* "added" and "removed", with those of which the other has the parts or the whole. */
 static void json_alone(struct sp_writer *json, const struct sp_diff *diff, const char *id)
 {
     const bool in_a = strcmp(id, "removed") == 0;
     const struct sp_inventory *inventory = in_a ? diff->a : diff->b;
     sp_write_key(json, id);
     sp_write_open(json, '[');
-    for (size_t i = 0; i < diff->finding_count; i++) {
-        const struct sp_diff_finding *finding = &diff->findings[i];
-        if (strcmp(finding->id, id) != 0) continue;
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+        if (!sp_diff_is_alone(diff, i, in_a) || (tensor->flags & SP_TENSOR_STATE)) continue;
         sp_write_open_line(json, '{');
-        json_text(json, "name", finding->name);
-        json_fields(json, inventory, sp_inventory_tensor(inventory, in_a ? finding->a : finding->b));
+        json_text(json, "name", tensor->name);
+        json_fields(json, inventory, tensor);
         sp_write_close(json);
     }
     sp_write_close(json);

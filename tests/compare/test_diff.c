@@ -156,6 +156,30 @@ static void components(void **state)
            "differs: in names alone: 2 tensors renamed, *.ln_1.* -> *.norm1.*\n*.ln_1.* -> *.norm1.* (2)");
 }
 
+/* What is one on one side and several on the other; what only looks like it is not. */
+static void joined(void **state)
+{
+    (void)state;
+    expect("h.0.a.q.weight F32 4x4\nh.0.a.k.weight F32 2x4\nh.0.a.v.weight F32 2x4\nn F32 4",
+           "h.0.a.qkv.weight F32 8x4\nn F32 4", "differs: h.0.a.qkv.weight is one in B and 3 in A: a.qkv = q + k + v");
+    expect("h.0.in_proj_weight F32 12x4\nh.1.in_proj_weight F32 12x4",
+           "h.0.q.weight F32 4x4\nh.0.k.weight F32 4x4\nh.0.v.weight F32 4x4\n"
+           "h.1.q.weight F32 4x4\nh.1.k.weight F32 4x4\nh.1.v.weight F32 4x4",
+           "differs: 2 tensors in parts in one of them: h.{0,1}.in_proj_weight");
+    expect("e.0.up.weight F32 8x4\ne.1.up.weight F32 8x4\ne.2.up.weight F32 8x4", "e.up F32 3x8x4",
+           "differs: e.up is one in B and 3 in A: e.up = 3 x up");
+    expect("h.0.q.weight F32 4x4\nh.0.k.weight F32 4x4\nh.0.v.weight F32 4x4", "h.0.qkv.weight F32 11x4",
+           "differs: 3 tensors removed, 1 added");
+    expect("h.0.q.weight F32 4x4\nh.0.k.weight F32 4x4\nh.0.v.weight F32 4x4", "g.0.qkv.weight F32 12x4",
+           "differs: 3 tensors removed, 1 added");
+    expect("one.bias F32 4\ntwo.bias F32 6", "three.bias F32 10", "differs: 2 tensors removed, 1 added");
+    expect("m.one.bias F32 4\nm.two.bias F32 6", "m.three.bias F32 10", "differs: 2 tensors removed, 1 added");
+    expect("m.one.bias F32 4\nm.two.bias F32 6\nm.one.weight F32 4x2\nm.two.weight F32 6x2",
+           "m.three.bias F32 10\nm.three.weight F32 10x2",
+           "differs: 2 tensors in parts in one of them: m.three.{weight,bias}");
+    expect("e.0.up.weight F32 8x4\ne.2.up.weight F32 8x4", "e.up F32 2x8x4", "differs: 2 tensors removed, 1 added");
+}
+
 static void spellings(void **state)
 {
     (void)state;
@@ -329,6 +353,7 @@ int main(void)
         cmocka_unit_test(renamed_and_changed),
         cmocka_unit_test(components),
         cmocka_unit_test(spellings),
+        cmocka_unit_test(joined),
         cmocka_unit_test(not_claimed),
         cmocka_unit_test(ties),
         cmocka_unit_test(state_is_no_difference),

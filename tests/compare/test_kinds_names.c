@@ -25,6 +25,8 @@ static const char llava[] = "{\"model_type\": \"llava\", \"architectures\": [\"L
                             "\"patch_size\": 14}}";
 static const char mamba[] = "{\"model_type\": \"mamba\", \"architectures\": [\"MambaForCausalLM\"], "
                             "\"vocab_size\": 50280, \"hidden_size\": 768, \"num_hidden_layers\": 24}";
+static const char bert[] = "{\"model_type\": \"bert\", \"architectures\": [\"BertModel\"], \"vocab_size\": 30522, "
+                           "\"hidden_size\": 768, \"num_hidden_layers\": 12, \"intermediate_size\": 3072}";
 
 /* ---- in front of everything ---- */
 
@@ -226,6 +228,72 @@ static void kept_misspelling(void **state)
     END;
 }
 
+/* ---- TensorFlow ---- */
+
+static void slashes_from(char *name)
+{
+    for (; *name; name++) {
+        if (strncmp(name, "_._", 3) == 0) name += 2;
+        else if (*name == '.') *name = '/';
+    }
+}
+
+/* The names that transformers gave to the tensors of a model in TensorFlow, and its kernels. */
+static void as_tensorflow(struct model *model)
+{
+    model_rename(model, "*LayerNorm.weight", "weight", "gamma");
+    model_rename(model, "*LayerNorm.bias", "bias", "beta");
+    model_rename(model, "*.position_embeddings.weight", "weight", "embeddings");
+    model_transpose(model, "*dense.weight");
+    model_transpose(model, "*.self.*.weight");
+    model_rename(model, "*dense.weight", "weight", "kernel");
+    model_rename(model, "*.self.*.weight", "weight", "kernel");
+    model_rename(model, "*", "layer.", "layer_._");
+    for (size_t i = 0; i < model->count; i++) {
+        struct part *part = &model->parts[i];
+        slashes_from(part->name);
+        replace_in(part, "", "bert/tf_bert_model/bert/");
+        const size_t length = strlen(part->name);
+        char *name = malloc(length + 3);
+        if (!name) abort();
+        snprintf(name, length + 3, "%s:0", part->name);
+        free(part->name);
+        part->name = name;
+    }
+}
+
+static void tensorflow(void **state)
+{
+    BEGIN(bert);
+    as_tensorflow(&model);
+    SAYS("explained: names of TensorFlow: bert/tf_bert_model/bert/embeddings/word_embeddings/weight:0 "
+         "for embeddings.word_embeddings.weight (199 tensors); kernels are transposed, as TensorFlow has "
+         "them (24 tensors)",
+         "other-names kernels", 0);
+    END;
+}
+
+/* What is called weight is not transposed by a converter. */
+static void tensorflow_and_one_transposed(void **state)
+{
+    BEGIN(bert);
+    as_tensorflow(&model);
+    model_transpose(&model, "*/word_embeddings/weight:0");
+    SAYS("differs: bert/tf_bert_model/bert/embeddings/word_embeddings/weight:0 is stored transposed: "
+         "(768, 30522), expected (30522, 768): vocab_size, hidden_size",
+         "transposed other-names kernels", 0);
+    END;
+}
+
+static void tensorflow_and_one_missing(void **state)
+{
+    BEGIN(bert);
+    as_tensorflow(&model);
+    model_drop(&model, "*layer_._2/attention/self/query/kernel:0");
+    SAYS("differs: encoder.layer.2.attention.self.query.weight is missing", "other-names kernels", 1);
+    END;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +313,9 @@ int main(void)
         cmocka_unit_test(outer_model_dropped),
         cmocka_unit_test(embedding_for_embeddings),
         cmocka_unit_test(kept_misspelling),
+        cmocka_unit_test(tensorflow),
+        cmocka_unit_test(tensorflow_and_one_transposed),
+        cmocka_unit_test(tensorflow_and_one_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -442,6 +442,31 @@ static void partial_files(void **state)
     }
 }
 
+/* What nobody has described is said to be so, and compared as if it were not quantised. */
+static void undescribed(void **state)
+{
+    static const char gemv[] = QUANTISED("{\"quant_method\": \"awq\", \"bits\": 4, \"version\": \"gemv\"}");
+    struct model model;
+    (void)state;
+    model_open(&model, AWQ);
+    model_predict(&model, AS_STORED);
+    reconfigure(&model, gemv);
+    model_check(&model);
+    assert_told(&model,
+                "differs: quantization_config in config.json says awq, of which nothing can be predicted: "
+                "no table for this layout of AWQ: only for gemm; 896 findings without a known "
+                "cause",
+                "quantised", 896);
+    model_predict(&model, 0);
+    reconfigure(&model, QUANTISED("{\"quant_method\": \"higgs\"}"));
+    model_check(&model);
+    assert_told(&model,
+                "explained: quantization_config in config.json says higgs, which no part of a table describes: its "
+                "weights are compared as if they were not quantised; nothing else differs",
+                "quantised", 0);
+    model_close(&model);
+}
+
 /* ---- near misses ---- */
 
 /* Integers without scales are no quantisation that anybody could read. */
@@ -516,6 +541,7 @@ int main(void)
         cmocka_unit_test(routers),
         cmocka_unit_test(one_of_a_kind),
         cmocka_unit_test(integers_alone),
+        cmocka_unit_test(undescribed),
         cmocka_unit_test(partial_files),
         cmocka_unit_test(said_beside),
         cmocka_unit_test(scales_alone),

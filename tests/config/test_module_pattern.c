@@ -58,7 +58,8 @@ static void patterns(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        if (sp_module_matches(cases[i].pattern, cases[i].module) != cases[i].matches)
+        size_t budget = 100000;
+        if (sp_module_matches(cases[i].pattern, cases[i].module, &budget) != cases[i].matches)
             fail_msg("%s of %s", cases[i].pattern, cases[i].module);
     }
 }
@@ -74,13 +75,27 @@ static void hostile_patterns(void **state)
     (void)state;
     memset(module, 'a', sizeof module - 1);
     module[sizeof module - 1] = '\0';
-    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++)
-        assert_false(sp_module_matches(hostile[i], module) && i != 2);
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        size_t budget = 20000000;
+        assert_false(sp_module_matches(hostile[i], module, &budget) && i != 2);
+    }
     assert_true(clock() - start < CLOCKS_PER_SEC);
+}
+
+/* Nothing matches any more, not even what is plain. */
+static void no_budget(void **state)
+{
+    size_t budget = 10;
+    (void)state;
+    assert_true(sp_module_matches("*", "lm_head", &budget));
+    assert_false(sp_module_matches("model.layers.0*", "model.layers.0.mlp.up_proj", &budget));
+    assert_int_equal(budget, 0);
+    assert_false(sp_module_matches("re:.*", "lm_head", &budget));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(patterns), cmocka_unit_test(hostile_patterns)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(patterns), cmocka_unit_test(hostile_patterns),
+                                       cmocka_unit_test(no_budget)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
