@@ -278,7 +278,7 @@ static bool change_dtype(struct trial *trial)
 {
     struct part *part = any_part(trial);
     note(trial, part->name);
-    part->dtype = part->dtype == SP_DTYPE_F32 ? SP_DTYPE_F16 : SP_DTYPE_F32;
+    part->dtype = part->dtype == SP_DTYPE_F64 ? SP_DTYPE_F32 : SP_DTYPE_F64; /* F32 among BF16 is common */
     trial->retyped = part->name;
     return true;
 }
@@ -423,19 +423,19 @@ static bool is_as_predicted(const struct model *model, const struct sp_predictio
     return same && seen == model->count;
 }
 
-/* The table says no dtype of a buffer, and nothing else could. */
+/* The table says no dtype of a buffer, nor of the scale of a quantised weight, and nothing else could. */
 static bool may_have_any_dtype(const struct sp_prediction *prediction, const char *name)
 {
     const size_t place = sp_prediction_find(prediction, name);
     if (place == SP_NONE) return false;
     const struct sp_predicted *expected = sp_prediction_tensor(prediction, place);
-    return expected->buffer && expected->dtype == SP_DTYPE_UNKNOWN;
+    return (expected->buffer || expected->stands_for) && expected->dtype == SP_DTYPE_UNKNOWN;
 }
 
 static bool is_traceless(const struct trial *trial, const struct sp_prediction *prediction)
 {
     if (!is_as_predicted(trial->model, prediction)) return false;
-    return !trial->retyped || may_have_any_dtype(prediction, trial->retyped);
+    return !trial->retyped || may_have_any_dtype(sp_check_prediction(trial->model->check), trial->retyped);
 }
 
 /* ---- what is said of it ---- */
@@ -478,9 +478,9 @@ static void judge(struct trial *trial, const char *what, struct tally *tally)
         if (listing()) print_message("    %s (%s): %s\n", what, trial->key, error.message);
         return;
     }
+    model_check_memory(model);
     const bool traceless = is_traceless(trial, prediction);
     sp_prediction_free(prediction);
-    model_check_memory(model);
     const enum sp_verdict verdict = sp_check_verdict(model->check);
     const bool good = traceless ? verdict != SP_VERDICT_DIFFERS : verdict != SP_VERDICT_MATCH && is_named(trial);
     if (listing())
