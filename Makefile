@@ -159,7 +159,7 @@ fuzz:  ## fuzz: fuzz each target for FUZZ_SECONDS (60) with clang's libFuzzer
 .PHONY: fuzz-bin
 fuzz-bin: $(FUZZ_BIN)
 
-bench: all $(BENCH_BIN)  ## bench: time and memory of `inspect`, beside Python peers when there are any
+bench: all $(BENCH_BIN)  ## bench: time and memory of `inspect` and `check`, beside Python peers when there are any
 	@$(RUN_ENV) sh tests/bench/run.sh
 
 check-install: all  ## check-install: install into a temporary root, build against it, uninstall

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Writes safetensors files with the tensors of published models and no data: the header is real, the rest a hole.
  *
- *   make_safetensors gpt2|moe FILE */
+ *   make_safetensors gpt2|moe|lossy FILE */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdint.h>
@@ -72,6 +72,18 @@ static void moe(struct header *header)
         }
 }
 
+/* 60 layers x 512 experts x 3, of which the first 20 layers lack one: 81,920 of 92,160 tensors, and no others. */
+static void lossy(struct header *header)
+{
+    *header = (struct header){.file = header->file, .dtype = "BF16", .dtype_bytes = 2};
+    for (unsigned i = 0; i < 60; i++)
+        for (unsigned j = 0; j < 512; j++) {
+            layer(header, "model.layers.%u.mlp.experts.%u.gate_proj.weight", i, j, 768, 2048);
+            if (i >= 20) layer(header, "model.layers.%u.mlp.experts.%u.up_proj.weight", i, j, 768, 2048);
+            layer(header, "model.layers.%u.mlp.experts.%u.down_proj.weight", i, j, 2048, 768);
+        }
+}
+
 /* The header's length stands in front of it as 8 little-endian bytes, and is known last. */
 static int write_file(const char *path, void (*fill)(struct header *header))
 {
@@ -92,13 +104,16 @@ static int write_file(const char *path, void (*fill)(struct header *header))
 
 int main(int argc, char **argv)
 {
-    if (argc != 3 || (strcmp(argv[1], "gpt2") && strcmp(argv[1], "moe"))) {
-        fprintf(stderr, "usage: make_safetensors gpt2|moe FILE\n");
-        return 2;
-    }
-    if (write_file(argv[2], strcmp(argv[1], "moe") ? gpt2 : moe)) {
+    static const struct {
+        const char *name;
+        void (*fill)(struct header *);
+    } models[] = {{"gpt2", gpt2}, {"moe", moe}, {"lossy", lossy}};
+    for (size_t i = 0; argc == 3 && i < sizeof models / sizeof *models; i++) {
+        if (strcmp(argv[1], models[i].name) != 0) continue;
+        if (!write_file(argv[2], models[i].fill)) return 0;
         perror(argv[2]);
         return 1;
     }
-    return 0;
+    fprintf(stderr, "usage: make_safetensors gpt2|moe|lossy FILE\n");
+    return 2;
 }

@@ -41,3 +41,13 @@ if has h5py; then
     "$python" tests/bench/peer.py make "$dir/gpt2.h5"
     compare 'HDF5, GPT-2, 148 datasets' "$dir/gpt2.h5" h5py
 fi
+
+# A check that has to explain 10,783 findings.
+mkdir "$dir/lossy"
+"$tools/make_safetensors" lossy "$dir/lossy/model.safetensors"
+cat >"$dir/lossy/config.json" <<END
+{"model_type": "qwen3_moe", "architectures": ["Qwen3MoeForCausalLM"], "vocab_size": 151936, "hidden_size": 2048,
+ "num_hidden_layers": 60, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "num_experts": 512,
+ "moe_intermediate_size": 768, "intermediate_size": 6144, "mlp_only_layers": [], "decoder_sparse_step": 1}
+END
+row 'check, experts, 92,703 tensors' shapeproof "$runs" sh -c "'$SHAPEPROOF' check '$dir/lossy'; test \$? = 1"
