@@ -40,7 +40,7 @@ static void verify(struct sp_attempt *attempt, const struct sp_inventory *invent
 /* What is tried out before anything is deduced: which of several parts with the same names the table uses. */
 struct premise {
     const char *key;
-    struct sp_value value;
+    struct sp_value value; /* a text, or absent */
     const struct premise *next;
 };
 
@@ -84,7 +84,9 @@ static void tell_premises(struct sp_known *known, const struct premise *premises
     known->clue = (struct sp_clue){.kind = SP_CLUE_GUESS, .name = ""};
     known->touched = 0;
     for (; premises; premises = premises->next) {
-        const struct sp_want want = sp_want_value(premises->value);
+        struct sp_value value = premises->value;
+        value.string = sp_arena_string(known->arena, value.string); /* that of an attempt that does not last */
+        const struct sp_want want = sp_want_value(value);
         sp_known_tell(known, sp_arena_string(known->arena, premises->key), &want);
     }
 }
