@@ -283,35 +283,32 @@ static bool integer_arithmetic(struct sp_eval *eval, const struct sp_expr *expr,
     return wrong ? overflow(eval, expr) : true;
 }
 
+double sp_calculate(enum sp_op op, double a, double b)
+{
+    switch (op) {
+    case SP_OP_ADD:
+        return a + b;
+    case SP_OP_SUB:
+        return a - b;
+    case SP_OP_MUL:
+        return a * b;
+    case SP_OP_DIV:
+        return a / b;
+    case SP_OP_FLOOR:
+        return floor(a / b);
+    case SP_OP_MOD:
+        return a - b * floor(a / b);
+    default:
+        return pow(a, b);
+    }
+}
+
 static bool real_arithmetic(struct sp_eval *eval, const struct sp_expr *expr, double a, double b,
                             struct sp_value *value)
 {
-    double result = 0;
     if (b == 0 && (expr->op == SP_OP_DIV || expr->op == SP_OP_FLOOR || expr->op == SP_OP_MOD))
         return sp_eval_fail(eval, expr->span, "division by zero");
-    switch (expr->op) {
-    case SP_OP_ADD:
-        result = a + b;
-        break;
-    case SP_OP_SUB:
-        result = a - b;
-        break;
-    case SP_OP_MUL:
-        result = a * b;
-        break;
-    case SP_OP_DIV:
-        result = a / b;
-        break;
-    case SP_OP_FLOOR:
-        result = floor(a / b);
-        break;
-    case SP_OP_MOD:
-        result = a - b * floor(a / b);
-        break;
-    default:
-        result = pow(a, b);
-        break;
-    }
+    const double result = sp_calculate(expr->op, a, b);
     if (!isfinite(result)) return sp_eval_fail(eval, expr->span, "the result is not a finite number");
     *value = sp_value_real(result);
     return true;

@@ -108,6 +108,9 @@ struct sp_env {
     const char *group;                    /* of the tensors of the section */
 };
 
+/* The arithmetic of real numbers: one of + - * / // % ^. */
+double sp_calculate(enum sp_op op, double a, double b);
+
 /* False after a mistake, which was reported at its place. The result may be absent or null. */
 bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
 /* As sp_eval, and the value must be set, or of that kind. `what` is for the message: "the dimension". */

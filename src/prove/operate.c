@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lang/eval.h"
 #include "lang/functions.h"
 #include "prove/atoms.h"
 #include "prove/sums.h"
@@ -408,31 +409,8 @@ static bool real_arithmetic(struct sp_symbolic *symbolic, const struct sp_operat
                             struct sp_sym *out)
 {
     const bool divides = operation->op == SP_OP_DIV || operation->op == SP_OP_FLOOR || operation->op == SP_OP_MOD;
-    double result = 0;
     if (b == 0 && divides) return sp_sym_fail(symbolic, operation->span, "division by zero");
-    switch (operation->op) {
-    case SP_OP_ADD:
-        result = a + b;
-        break;
-    case SP_OP_SUB:
-        result = a - b;
-        break;
-    case SP_OP_MUL:
-        result = a * b;
-        break;
-    case SP_OP_DIV:
-        result = a / b;
-        break;
-    case SP_OP_FLOOR:
-        result = floor(a / b);
-        break;
-    case SP_OP_MOD:
-        result = a - b * floor(a / b);
-        break;
-    default:
-        result = pow(a, b);
-        break;
-    }
+    const double result = sp_calculate(operation->op, a, b);
     if (!isfinite(result)) return sp_sym_fail(symbolic, operation->span, "the result is not a finite number");
     *out = sp_sym_of_value(symbolic, sp_value_real(result));
     return true;
