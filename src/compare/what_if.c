@@ -188,6 +188,14 @@ void sp_sample_rebase(struct sp_sample *sample, const struct sp_config *base)
     sp_config_free(config);
 }
 
+/* What is tied need not be there, unless all of the tie is absent. */
+static bool is_excused(const struct sp_sample *sample, const struct sp_prediction *prediction,
+                       const struct sp_predicted *expected)
+{
+    return expected->same_as != SP_NONE &&
+           tensor_named(sample, sp_prediction_tensor(prediction, expected->same_as)->name) != NULL;
+}
+
 /* Whether the tensor of that name would be missing, unexpected or of another shape under the prediction. */
 static int is_wrong(const struct sp_sample *sample, const struct sp_prediction *prediction, const char *name)
 {
@@ -195,7 +203,7 @@ static int is_wrong(const struct sp_sample *sample, const struct sp_prediction *
     const struct sp_tensor *tensor = tensor_named(sample, name);
     if (predicted == SP_NONE) return tensor && !(tensor->flags & SP_TENSOR_STATE);
     const struct sp_predicted *expected = sp_prediction_tensor(prediction, predicted);
-    if (!tensor) return !expected->optional && expected->same_as == SP_NONE;
+    if (!tensor) return !expected->optional && !is_excused(sample, prediction, expected);
     return !sp_same_shape(tensor, expected);
 }
 
