@@ -155,6 +155,13 @@ size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *rena
     return found;
 }
 
+size_t sp_keep_name(const void *context, const char *name)
+{
+    const struct sp_name_keeper *keeper = context;
+    sp_map_add(keeper->names, sp_arena_string(keeper->arena, name), keeper->tensor);
+    return SP_NONE;
+}
+
 void sp_finder_free(struct sp_finder *finder)
 {
     sp_text_free(&finder->bare);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "compare/eras.h"
 #include "shapeproof/inventory.h"
@@ -64,6 +65,14 @@ const char *sp_finder_plain(struct sp_finder *finder, const char *name, unsigned
 /* The same without the prefix. */
 const char *sp_finder_bare(struct sp_finder *finder, const char *name, unsigned *renaming);
 void sp_finder_free(struct sp_finder *finder);
+
+/* A `find` that finds nothing, but keeps every name that `tensor` could stand for. The context is a keeper. */
+struct sp_name_keeper {
+    struct sp_arena *arena; /* of the names */
+    struct sp_map *names;
+    size_t tensor;
+};
+size_t sp_keep_name(const void *keeper, const char *name);
 /* Whether the file has a tensor of exactly the predicted name (SP_NONE: no); then no other is renamed to it. */
 bool sp_has_exact_name(const struct sp_inventory *inventory, const struct sp_prediction *prediction, size_t predicted);
 /* The component of the name that is a framework's wrapper and not part of the model, "_orig_mod"; or NULL. */

@@ -69,29 +69,16 @@ struct recogniser {
 
 /* ---- the names of the file ---- */
 
-struct collector {
-    struct recogniser *recogniser;
-    size_t tensor;
-};
-
-static size_t keep_name(const void *context, const char *name)
-{
-    const struct collector *collector = context;
-    struct recogniser *recogniser = collector->recogniser;
-    sp_map_add(&recogniser->names, sp_arena_string(&recogniser->arena, name), collector->tensor);
-    return SP_NONE;
-}
-
 static void read_names(struct recogniser *recogniser)
 {
     const struct sp_inventory *inventory = recogniser->check->inventory;
-    struct collector collector = {.recogniser = recogniser};
-    struct sp_finder finder = {.naming = &recogniser->check->naming, .find = keep_name, .context = &collector};
+    struct sp_name_keeper keeper = {.arena = &recogniser->arena, .names = &recogniser->names};
+    struct sp_finder finder = {.naming = &recogniser->check->naming, .find = sp_keep_name, .context = &keeper};
     for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
         unsigned renaming;
         const char *name = sp_inventory_tensor(inventory, i)->name, *dot = strrchr(name, '.');
         sp_map_add(&recogniser->tails, dot ? dot + 1 : name, i);
-        collector.tensor = i;
+        keeper.tensor = i;
         sp_finder_find(&finder, name, &renaming);
     }
     sp_finder_free(&finder);

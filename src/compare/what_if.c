@@ -126,29 +126,15 @@ static bool is_renamed(const struct sp_check *check)
     return false;
 }
 
-struct collector {
-    struct sp_sample *sample;
-    size_t tensor;
-};
-
-/* A "find" that finds nothing, but sees every name that a tensor could stand for. */
-static size_t keep_name(const void *context, const char *name)
-{
-    const struct collector *collector = context;
-    struct sp_sample *sample = collector->sample;
-    sp_map_add(&sample->tensors, sp_arena_string(&sample->arena, name), collector->tensor);
-    return SP_NONE;
-}
-
 static void name_tensors(struct sp_sample *sample)
 {
     const struct sp_check *check = sample->check;
-    struct collector collector = {.sample = sample};
-    struct sp_finder finder = {.naming = &check->naming, .find = keep_name, .context = &collector};
+    struct sp_name_keeper keeper = {.arena = &sample->arena, .names = &sample->tensors};
+    struct sp_finder finder = {.naming = &check->naming, .find = sp_keep_name, .context = &keeper};
     unsigned renaming;
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
         const size_t predicted = check->match.predicted_of[i];
-        collector.tensor = i;
+        keeper.tensor = i;
         if (predicted != SP_NONE)
             sp_map_add(&sample->tensors, sp_prediction_tensor(check->prediction, predicted)->name, i);
         else sp_finder_find(&finder, sp_inventory_tensor(check->inventory, i)->name, &renaming);
