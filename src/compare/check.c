@@ -77,6 +77,12 @@ const char *sp_count_of(struct sp_arena *arena, size_t count, const char *noun)
     return sp_arena_printf(arena, "%zu %s%s", count, noun, count == 1 ? "" : "s");
 }
 
+const char *sp_what_vanishes(struct sp_arena *arena, const struct sp_cause *cause)
+{
+    if (cause->explains == 1) return "this finding vanishes";
+    return sp_arena_printf(arena, "these %zu findings vanish", cause->explains);
+}
+
 bool sp_explained_by(const struct sp_finding *finding, const void *cause_index)
 {
     return finding->cause == *(const size_t *)cause_index;

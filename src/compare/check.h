@@ -55,6 +55,8 @@ static inline bool sp_finding_is_open(const struct sp_finding *finding)
 size_t sp_check_open(const struct sp_check *check);
 /* "3 tensors" / "1 tensor". In the arena. */
 const char *sp_count_of(struct sp_arena *arena, size_t count, const char *noun);
+/* "this finding vanishes" / "these 3 findings vanish", of as many as the cause explains. In the arena, or static. */
+const char *sp_what_vanishes(struct sp_arena *arena, const struct sp_cause *cause);
 bool sp_explained_by(const struct sp_finding *finding, const void *cause_index);
 /* The hyper-parameter of that name in the prediction, or SP_NONE. */
 size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char *name);

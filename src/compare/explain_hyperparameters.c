@@ -578,9 +578,7 @@ static void describe(const struct search *search, size_t index, const struct sp_
                                          effect, other_spelling(check, change));
     cause->hint = sp_arena_printf(&check->arena, "with%s%s %s", setting(check, change->key, cause->found),
                                   holds_alone(search, index, change) ? "" : search->settings,
-                                  cause->explains == 1
-                                      ? "this finding vanishes"
-                                      : sp_arena_printf(&check->arena, "these %zu findings vanish", cause->explains));
+                                  sp_what_vanishes(&check->arena, cause));
 }
 
 /* Whether the model may as well lack all that the cause explains: then nothing is wrong with the weights. */

@@ -146,10 +146,8 @@ static bool blame_switch(struct sp_check *check, const struct list *list, const 
         added->message = sp_arena_printf(&check->arena, "%s, but the file lacks %s%s", rule,
                                          sp_check_names(check, sp_explained_by, &index),
                                          added->explains == 1 ? evidence(check, pair, absent) : "");
-        added->hint = sp_arena_printf(
-            &check->arena, "with --set %s=true %s", pair->condition,
-            added->explains == 1 ? "this finding vanishes"
-                                 : sp_arena_printf(&check->arena, "these %zu findings vanish", added->explains));
+        added->hint = sp_arena_printf(&check->arena, "with --set %s=true %s", pair->condition,
+                                      sp_what_vanishes(&check->arena, added));
     }
     sp_variant_free(&variant);
     return better;
