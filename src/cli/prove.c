@@ -23,14 +23,10 @@ static const struct cli_example examples[] = {
 static int add_claims(const struct cli_args *args, struct cli_subject *subject)
 {
     const char *file;
-    for (size_t position = 0; (file = cli_next_value(args, "claims", &position)) != NULL;) {
-        struct sp_error error = {0};
-        if (sp_tables_add_file(subject->tables, file, &error) == SP_OK) continue;
-        if (error.status == SP_ERR_TABLE) fprintf(stderr, "%s\n", sp_tables_messages(subject->tables));
-        else cli_error(&error);
-        return CLI_TABLE;
-    }
-    return CLI_OK;
+    int status = CLI_OK;
+    for (size_t position = 0; status == CLI_OK && (file = cli_next_value(args, "claims", &position)) != NULL;)
+        status = cli_add_table_file(subject->tables, file);
+    return status;
 }
 
 /* The claims about the tables that are named; else those of the claims' files; else all. */

@@ -31,20 +31,25 @@ static bool is_name(const struct sp_tables *tables, const char *table)
     return !strchr(table, '/') && (has_table(tables, table) || access(table, F_OK) != 0);
 }
 
+int cli_add_table_file(struct sp_tables *tables, const char *file)
+{
+    struct sp_error error = {0};
+    if (sp_tables_add_file(tables, file, &error) == SP_OK) return CLI_OK;
+    if (error.status == SP_ERR_TABLE) fprintf(stderr, "%s\n", sp_tables_messages(tables));
+    else cli_error(&error);
+    return CLI_TABLE;
+}
+
 static int add_tables(struct cli_subject *subject, const struct cli_args *args)
 {
     const char *table;
     for (size_t position = 0; (table = cli_next_value(args, "table", &position)) != NULL;) {
-        struct sp_error error = {0};
         if (is_name(subject->tables, table)) {
             subject->table_name = table; /* checked when it is looked up */
             continue;
         }
-        if (sp_tables_add_file(subject->tables, table, &error) != SP_OK) {
-            if (error.status == SP_ERR_TABLE) fprintf(stderr, "%s\n", sp_tables_messages(subject->tables));
-            else cli_error(&error);
-            return CLI_TABLE;
-        }
+        const int status = cli_add_table_file(subject->tables, table);
+        if (status != CLI_OK) return status;
         const char *only = only_table_of(subject->tables, table);
         if (only) subject->table_name = only;
     }

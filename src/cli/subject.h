@@ -37,6 +37,8 @@ struct cli_subject {
 int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, const char *config_path);
 /* Counts vocabularies as the option --vocabulary says; after cli_subject_open, with the same results. */
 int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_args *args);
+/* Adds the tables or claims of a file. Returns CLI_OK, or complains and returns the exit status. */
+int cli_add_table_file(struct sp_tables *tables, const char *file);
 /* Opens the tables, for a command that has --table alone. */
 int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args);
 void cli_subject_close(struct cli_subject *subject);
