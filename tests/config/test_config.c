@@ -11,23 +11,7 @@
 #include <cmocka.h>
 
 #include "config/config.h"
-#include "read/scratch.h"
-
-static struct scratch scratch;
-
-static int make_scratch(void **state)
-{
-    (void)state;
-    scratch_make(&scratch);
-    return 0;
-}
-
-static int remove_scratch(void **state)
-{
-    (void)state;
-    scratch_remove(&scratch);
-    return 0;
-}
+#include "read/scratch_fixture.h"
 
 static void assert_holds(const struct sp_config *config, const char *expected)
 {

@@ -11,25 +11,9 @@
 #include <cmocka.h>
 
 #include "config/config.h"
-#include "read/scratch.h"
+#include "read/scratch_fixture.h"
 
 #define PLAIN "train_bpe_src=src.txt\ntrain_bpe_trg=trg.txt\n"
-
-static struct scratch scratch;
-
-static int make_scratch(void **state)
-{
-    (void)state;
-    scratch_make(&scratch);
-    return 0;
-}
-
-static int remove_scratch(void **state)
-{
-    (void)state;
-    scratch_remove(&scratch);
-    return 0;
-}
 
 static void write_texts(const char *src, const char *trg)
 {

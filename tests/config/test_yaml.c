@@ -13,7 +13,7 @@
 
 #include "config/config.h"
 #include "config/yaml.h"
-#include "read/scratch.h"
+#include "read/scratch_fixture.h"
 
 static char *parsed(const char *yaml, size_t length)
 {
@@ -209,22 +209,6 @@ static void directives(void **state)
 }
 
 /* ---- files, and Sockeye's own ---- */
-
-static struct scratch scratch;
-
-static int make_scratch(void **state)
-{
-    (void)state;
-    scratch_make(&scratch);
-    return 0;
-}
-
-static int remove_scratch(void **state)
-{
-    (void)state;
-    scratch_remove(&scratch);
-    return 0;
-}
 
 static char *member(const char *path, const char *key)
 {

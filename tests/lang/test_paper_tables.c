@@ -10,24 +10,8 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "lang/tables_fixture.h"
 #include "shapeproof/prediction.h"
-
-static struct sp_tables *tables;
-
-static int open_tables(void **state)
-{
-    (void)state;
-    struct sp_error error = {0};
-    tables = sp_tables_new(&error);
-    return tables == NULL;
-}
-
-static int close_tables(void **state)
-{
-    (void)state;
-    sp_tables_free(tables);
-    return 0;
-}
 
 /* The tensors as "name (2, 3)", one a line; with `total`, only the number of parameters. */
 static void expect(const char *table, const char *const *settings, const char *listing, uint64_t total)

@@ -10,24 +10,8 @@
 
 #include <cmocka.h>
 
+#include "lang/tables_fixture.h"
 #include "shapeproof/prove.h"
-
-static struct sp_tables *tables;
-
-static int open_tables(void **state)
-{
-    (void)state;
-    struct sp_error error = {0};
-    tables = sp_tables_new(&error);
-    return tables == NULL;
-}
-
-static int close_tables(void **state)
-{
-    (void)state;
-    sp_tables_free(tables);
-    return 0;
-}
 
 static const char *formula_of(const struct sp_derivation *forms, const char *group)
 {

@@ -10,26 +10,10 @@
 
 #include <cmocka.h>
 
+#include "lang/tables_fixture.h"
 #include "prove/printed.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
-
-static struct sp_tables *tables;
-
-static int open_tables(void **state)
-{
-    (void)state;
-    struct sp_error error = {0};
-    tables = sp_tables_new(&error);
-    return tables == NULL;
-}
-
-static int close_tables(void **state)
-{
-    (void)state;
-    sp_tables_free(tables);
-    return 0;
-}
 
 static struct sp_config *config_of(const char *const *settings)
 {

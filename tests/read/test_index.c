@@ -9,23 +9,7 @@
 #include <sys/stat.h>
 
 #include "model/inventory.h"
-#include "read/scratch.h"
-
-static struct scratch scratch;
-
-static int begin(void **state)
-{
-    (void)state;
-    scratch_make(&scratch);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    scratch_remove(&scratch);
-    return 0;
-}
+#include "read/scratch_fixture.h"
 
 /* ---- material ---- */
 
@@ -390,7 +374,7 @@ static void test_no_regular_file(void **state)
     assert_int_equal(error.kind, SP_KIND_IO);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make_scratch, remove_scratch)
 
 int main(void)
 {

@@ -8,23 +8,7 @@
 #include <cmocka.h>
 
 #include "model/inventory.h"
-#include "read/scratch.h"
-
-static struct scratch scratch;
-
-static int make_scratch(void **state)
-{
-    (void)state;
-    scratch_make(&scratch);
-    return 0;
-}
-
-static int remove_scratch(void **state)
-{
-    (void)state;
-    scratch_remove(&scratch);
-    return 0;
-}
+#include "read/scratch_fixture.h"
 
 static struct sp_inventory *must_open(const char *path)
 {
