@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/checked.h"
 #include "base/utf8.h"
 
@@ -17,8 +18,6 @@ static uint64_t place(const struct sp_json *json) { return json->origin + json->
 static bool at_end(const struct sp_json *json) { return json->offset >= json->length; }
 
 static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* The byte at the cursor, '\0' at the end. */
 static char look(const struct sp_json *json) { return at_end(json) ? '\0' : json->text[json->offset]; }
@@ -66,7 +65,7 @@ static bool hex4(const char *p, size_t left, uint32_t *value)
     *value = 0;
     for (int i = 0; i < 4; i++) {
         const char c = p[i], lower = (char)(c | 0x20);
-        if (is_digit(c)) *value = *value << 4 | (uint32_t)(c - '0');
+        if (sp_is_digit(c)) *value = *value << 4 | (uint32_t)(c - '0');
         else if (lower >= 'a' && lower <= 'f') *value = *value << 4 | (uint32_t)(lower - 'a' + 10);
         else return false;
     }
@@ -216,7 +215,7 @@ bool sp_json_u64(struct sp_json *json, uint64_t *value)
     const size_t start = json->offset;
     uint64_t sum = 0;
     bool fits = true;
-    while (is_digit(look(json))) {
+    while (sp_is_digit(look(json))) {
         const uint64_t digit = (uint64_t)(json->text[json->offset++] - '0');
         fits = fits && sp_mul_u64(sum, 10, &sum) && sp_add_u64(sum, digit, &sum);
     }
@@ -241,8 +240,8 @@ bool sp_json_null(struct sp_json *json) { return sp_json_peek(json) == 'n' && ta
 
 static bool pass_digits(struct sp_json *json)
 {
-    if (!is_digit(look(json))) return expected(json, "a digit");
-    while (is_digit(look(json))) json->offset++;
+    if (!sp_is_digit(look(json))) return expected(json, "a digit");
+    while (sp_is_digit(look(json))) json->offset++;
     return true;
 }
 
@@ -262,7 +261,7 @@ static bool pass_scalar(struct sp_json *json)
     const char c = sp_json_peek(json);
     if (!sp_json_ok(json)) return false;
     if (c == '"') return pass_string(json, &escaped);
-    if (c == '-' || is_digit(c)) return pass_number(json);
+    if (c == '-' || sp_is_digit(c)) return pass_number(json);
     if (take_word(json, "true") || take_word(json, "false") || take_word(json, "null")) return true;
     return expected(json, "a value");
 }

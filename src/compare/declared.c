@@ -5,12 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/chars.h"
+
 struct name {
     const char *text;
     size_t length;
 };
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /* The character there; 0 outside of the name. */
@@ -33,7 +34,7 @@ static bool may_stand_before(const struct name *name, size_t place)
     while (from && is_letter(name->text[from - 1])) from--;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         if (is_word(name, from, place, models[i])) return true;
-    return from == place && (!place || !is_digit(name->text[place - 1]));
+    return from == place && (!place || !sp_is_digit(name->text[place - 1]));
 }
 
 /* Not "300B-tokens". */
@@ -51,7 +52,7 @@ static bool may_stand_behind(const struct name *name, size_t place)
 static bool counts_experts(const struct name *name)
 {
     for (size_t i = 1; i < name->length; i++)
-        if (name->text[i] == 'E' && is_digit(name->text[i - 1]) && !is_letter(at(name, i + 1))) return true;
+        if (name->text[i] == 'E' && sp_is_digit(name->text[i - 1]) && !is_letter(at(name, i + 1))) return true;
     return false;
 }
 
@@ -62,14 +63,14 @@ static uint64_t thousandths(const struct name *name, size_t place, size_t *end)
 {
     uint64_t value = 0, unit = 100;
     const size_t first = place;
-    for (; is_digit(at(name, place)) && place - first < 7; place++)
+    for (; sp_is_digit(at(name, place)) && place - first < 7; place++)
         value = value * 10 + (uint64_t)(name->text[place] - '0');
     value *= 1000;
-    if (at(name, place) == '.' && is_digit(at(name, place + 1)))
-        for (place++; is_digit(at(name, place)); place++, unit /= 10)
+    if (at(name, place) == '.' && sp_is_digit(at(name, place + 1)))
+        for (place++; sp_is_digit(at(name, place)); place++, unit /= 10)
             value += unit * (uint64_t)(name->text[place] - '0');
     *end = place;
-    return is_digit(at(name, place)) ? 0 : value;
+    return sp_is_digit(at(name, place)) ? 0 : value;
 }
 
 static uint64_t unit_of(char c)
@@ -81,9 +82,10 @@ static uint64_t unit_of(char c)
 static bool ends(const struct name *name, size_t place, uint64_t *value, size_t *end)
 {
     uint64_t unit = 100;
-    for (; is_digit(at(name, place)) && unit; place++, unit /= 10) *value += unit * (uint64_t)(name->text[place] - '0');
+    for (; sp_is_digit(at(name, place)) && unit; place++, unit /= 10)
+        *value += unit * (uint64_t)(name->text[place] - '0');
     *end = place;
-    return !is_digit(at(name, place)) && !is_letter(at(name, place)) && may_stand_behind(name, place);
+    return !sp_is_digit(at(name, place)) && !is_letter(at(name, place)) && may_stand_behind(name, place);
 }
 
 /* A size that begins there. `factor` is the 8 of "8x7B". */
@@ -91,7 +93,7 @@ static bool read_size(const struct name *name, size_t place, struct sp_name_size
 {
     size_t end, behind;
     uint64_t factor = 1, value = thousandths(name, place, &end);
-    if (value && value <= 1024000 && at(name, end) == 'x' && is_digit(at(name, end + 1))) {
+    if (value && value <= 1024000 && at(name, end) == 'x' && sp_is_digit(at(name, end + 1))) {
         factor = value / 1000;
         value = thousandths(name, end + 1, &end);
     }
@@ -106,7 +108,7 @@ static bool read_underscore(const struct name *name, size_t place, struct sp_nam
 {
     size_t end, behind;
     uint64_t value = thousandths(name, place, &end);
-    if (!value || at(name, end) != '_' || !is_digit(at(name, end + 1))) return false;
+    if (!value || at(name, end) != '_' || !sp_is_digit(at(name, end + 1))) return false;
     const size_t decimal = end + 1;
     const uint64_t unit = unit_of(at(name, decimal + 1));
     value += 100 * (uint64_t)(name->text[decimal] - '0');
@@ -121,8 +123,8 @@ size_t sp_sizes_in_name(const char *text, size_t length, struct sp_name_size siz
     size_t count = 0;
     if (counts_experts(&name)) return 0;
     for (size_t i = 0; i < length && count < SP_NAME_SIZES; i++) {
-        if (!is_digit(text[i]) || !may_stand_before(&name, i)) continue;
-        if (i && text[i - 1] == '.' && i > 1 && is_digit(text[i - 2])) continue; /* decimals */
+        if (!sp_is_digit(text[i]) || !may_stand_before(&name, i)) continue;
+        if (i && text[i - 1] == '.' && i > 1 && sp_is_digit(text[i - 2])) continue; /* decimals */
         if (read_size(&name, i, &sizes[count])) count++;
         if (count < SP_NAME_SIZES && read_underscore(&name, i, &sizes[count])) count++;
     }

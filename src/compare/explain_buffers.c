@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "compare/check.h"
 
 /* ---- buffers that a table predicts ---- */
@@ -107,9 +108,9 @@ static bool has_look(enum look look, const uint64_t *shape, uint32_t rank, enum 
 
 static bool ends_with(const char *name, const char *tail)
 {
-    const size_t length = strlen(name), size = strlen(tail);
-    if (length < size || strcmp(name + length - size, tail) != 0) return false;
-    return length == size || name[length - size - 1] == '.';
+    if (!sp_ends_with(name, tail)) return false;
+    const size_t front = strlen(name) - strlen(tail);
+    return !front || name[front - 1] == '.';
 }
 
 static bool is_known(const char *name, const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)

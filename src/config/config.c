@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/chars.h"
 #include "base/file.h"
 #include "base/utf8.h"
 #include "config/quantised_beside.h"
@@ -170,16 +171,10 @@ void sp_config_store(struct sp_config *config, const struct sp_storage *storage)
 
 /* ---- files ---- */
 
-static bool ends_with(const char *text, const char *tail)
-{
-    const size_t all = strlen(text), length = strlen(tail);
-    return length <= all && strcmp(text + all - length, tail) == 0;
-}
-
 /* Sockeye's `config` has no suffix, and was JSON before it was YAML. */
 static bool is_yaml(const char *path, const char *text)
 {
-    if (ends_with(path, ".yaml") || ends_with(path, ".yml")) return true;
+    if (sp_ends_with(path, ".yaml") || sp_ends_with(path, ".yml")) return true;
     return strcmp(file_name(path), "config") == 0 && text[strspn(text, " \t\r\n")] != '{';
 }
 
@@ -189,7 +184,7 @@ static bool parse_text(struct sp_arena *arena, const char *path, const char *tex
     if (strncmp(text, "version https://git-lfs", 23) == 0)
         return sp_fail(error, SP_ERR_TABLE, SP_KIND_UNRECOGNISED,
                        "this is a git-lfs pointer, not the file itself (run 'git lfs pull')");
-    if (ends_with(path, ".hpm") || ends_with(path, ".hpm-template")) {
+    if (sp_ends_with(path, ".hpm") || sp_ends_with(path, ".hpm-template")) {
         if (sp_utf8_check(text, length) < length || strlen(text) < length)
             return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "expected UTF-8 text");
         return sp_hpm_parse(arena, text, root, error);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "config/module_pattern.h"
 #include "lang/eval.h"
 #include "lang/tables.h"
@@ -247,17 +248,11 @@ enum sp_exemption sp_quantised_exempts(const struct sp_quantised *quantised, con
 
 /* ---- one module ---- */
 
-static bool ends_with(const char *text, const char *tail)
-{
-    const size_t all = strlen(text), length = strlen(tail);
-    return length <= all && strcmp(text + all - length, tail) == 0;
-}
-
 const char *sp_quantised_module(const struct sp_quantised *quantised, struct sp_arena *arena, const char *weight)
 {
     static const char suffix[] = ".weight";
-    const bool plain = ends_with(weight, suffix);
-    if (quantised->stacked) return plain || ends_with(weight, "_bias") ? NULL : sp_arena_string(arena, weight);
+    const bool plain = sp_ends_with(weight, suffix);
+    if (quantised->stacked) return plain || sp_ends_with(weight, "_bias") ? NULL : sp_arena_string(arena, weight);
     return plain ? sp_arena_copy(arena, weight, strlen(weight) - strlen(suffix)) : NULL;
 }
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DIGITS = 18 }; /* what surely fits in 64 bits */
+#include "base/chars.h"
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+enum { MAX_DIGITS = 18 }; /* what surely fits in 64 bits */
 
 void sp_names_split(struct sp_text *pattern, const char *name, uint64_t *numbers, size_t *count)
 {
@@ -14,10 +14,10 @@ void sp_names_split(struct sp_text *pattern, const char *name, uint64_t *numbers
     while (*name) {
         size_t length = 0;
         uint64_t number = 0;
-        while (name[length] && !is_digit(name[length])) length++;
+        while (name[length] && !sp_is_digit(name[length])) length++;
         sp_text_append(pattern, name, length);
         name += length;
-        for (length = 0; is_digit(name[length]); length++)
+        for (length = 0; sp_is_digit(name[length]); length++)
             if (length < MAX_DIGITS) number = number * 10 + (uint64_t)(name[length] - '0');
         if (length && length <= MAX_DIGITS && *count < SP_MAX_NUMBERS) {
             numbers[(*count)++] = number;

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "base/chars.h"
+
 bool sp_is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool sp_is_name_char(char c) { return sp_is_name_start(c) || is_digit(c); }
+bool sp_is_name_char(char c) { return sp_is_name_start(c) || sp_is_digit(c); }
 
 size_t sp_lexer_line_end(const struct sp_lexer *lexer, size_t offset)
 {
@@ -44,7 +44,7 @@ static void real_number(struct sp_lexer *lexer, const char *p, size_t whole)
     double value = 0, scale = 1;
     size_t i = 0, digits = 0;
     for (; i < whole; i++, digits++) value = value * 10 + (p[i] - '0');
-    for (i = whole + 1; is_digit(p[i]); i++, digits++) {
+    for (i = whole + 1; sp_is_digit(p[i]); i++, digits++) {
         value = value * 10 + (p[i] - '0');
         scale *= 10;
     }
@@ -59,12 +59,12 @@ static void number(struct sp_lexer *lexer)
     size_t length = 0;
     int64_t value = 0;
     bool fits = true;
-    while (is_digit(p[length])) {
+    while (sp_is_digit(p[length])) {
         if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, p[length] - '0', &value))
             fits = false;
         length++;
     }
-    if (p[length] == '.' && is_digit(p[length + 1])) {
+    if (p[length] == '.' && sp_is_digit(p[length + 1])) {
         real_number(lexer, p, length);
         return;
     }
@@ -113,7 +113,7 @@ void sp_lexer_next(struct sp_lexer *lexer)
     lexer->token = (struct sp_token){0};
     if (*p == '\0') finish(lexer, SP_TOKEN_END, 0);
     else if (*p == '\n') finish(lexer, SP_TOKEN_NEWLINE, 1);
-    else if (is_digit(*p)) number(lexer);
+    else if (sp_is_digit(*p)) number(lexer);
     else if (*p == '"') string(lexer);
     else if (sp_is_name_start(*p)) {
         size_t length = 1;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/chars.h"
 #include "base/names.h"
 #include "read/index.h"
 
@@ -37,20 +38,14 @@ static const char *const companions[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static bool ends_with(const char *name, const char *suffix)
-{
-    const size_t length = strlen(name), end = strlen(suffix);
-    return length >= end && strcmp(name + length - end, suffix) == 0;
-}
-
-bool sp_is_index_name(const char *name) { return ends_with(name, ".index.json"); }
+bool sp_is_index_name(const char *name) { return sp_ends_with(name, ".index.json"); }
 
 static bool may_be_checkpoint(const char *name)
 {
     for (size_t i = 0; i < COUNT(companions); i++)
         if (strncmp(name, companions[i], strlen(companions[i])) == 0) return false;
     for (size_t i = 0; i < COUNT(suffixes); i++)
-        if (ends_with(name, suffixes[i])) return true;
+        if (sp_ends_with(name, suffixes[i])) return true;
     return strcmp(name, "params.best") == 0;
 }
 
@@ -91,7 +86,7 @@ static const char *match(const struct listing *listing, const char *candidate)
     const char *found = NULL;
     for (size_t i = 0; i < listing->count; i++) {
         const char *name = listing->names[i];
-        if (*candidate == '*' ? !ends_with(name, candidate + 1) : strcmp(name, candidate) != 0) continue;
+        if (*candidate == '*' ? !sp_ends_with(name, candidate + 1) : strcmp(name, candidate) != 0) continue;
         if (found) return NULL;
         found = name;
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/chars.h"
 
 const struct sp_tensor *sp_inspect_tensor(const struct sp_inspect *inspect, size_t i)
 {
@@ -16,14 +17,12 @@ const struct sp_tensor *sp_inspect_tensor(const struct sp_inspect *inspect, size
 
 /* ---- order ---- */
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /* The run of digits without its leading zeros: of two, the longer is the greater. */
 static size_t number_at(const char **text)
 {
-    while (**text == '0' && is_digit((*text)[1])) ++*text;
+    while (**text == '0' && sp_is_digit((*text)[1])) ++*text;
     size_t digits = 0;
-    while (is_digit((*text)[digits])) digits++;
+    while (sp_is_digit((*text)[digits])) digits++;
     return digits;
 }
 
@@ -31,7 +30,7 @@ int sp_compare_natural(const char *a, const char *b)
 {
     const char *p = a, *q = b;
     while (*p && *q) {
-        if (is_digit(*p) && is_digit(*q)) {
+        if (sp_is_digit(*p) && sp_is_digit(*q)) {
             const size_t left = number_at(&p), right = number_at(&q);
             const int digits = left != right ? (left < right ? -1 : 1) : memcmp(p, q, left);
             if (digits) return digits;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "read/hdf5/keras_zip.h"
 #include "read/reader.h"
 #include "read/torch/torch.h"
@@ -10,12 +11,6 @@
 static unsigned probe(const struct sp_probe *probe)
 {
     return probe->head_length >= 4 && !memcmp(probe->head, "PK\3\4", 4) ? 32 : 0;
-}
-
-static bool ends_with(const char *name, const char *suffix)
-{
-    const size_t length = strlen(name), tail = strlen(suffix);
-    return length >= tail && !strcmp(name + length - tail, suffix);
 }
 
 /* "folder/data.pkl", one folder deep. */
@@ -42,7 +37,7 @@ static bool find_torch_pickle(const struct sp_zip *zip, size_t *found, struct sp
 static const char *first_with_suffix(const struct sp_zip *zip, const char *suffix)
 {
     for (size_t i = 0; i < sp_zip_count(zip); i++)
-        if (ends_with(sp_zip_entry(zip, i)->name, suffix)) return sp_zip_entry(zip, i)->name;
+        if (sp_ends_with(sp_zip_entry(zip, i)->name, suffix)) return sp_zip_entry(zip, i)->name;
     return NULL;
 }
 
