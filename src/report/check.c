@@ -16,32 +16,21 @@ static void json_found(struct sp_writer *json, const struct sp_check *check)
     const struct sp_totals totals = sp_inventory_totals(check->inventory);
     sp_write_key(json, "found");
     sp_write_open_line(json, '{');
-    sp_write_key(json, "tensors");
-    sp_write_number(json, totals.tensors);
-    sp_write_key(json, "parameters");
-    sp_write_number(json, totals.parameters);
-    sp_write_key(json, "unique_parameters");
-    sp_write_number(json, totals.unique_parameters);
-    sp_write_key(json, "bytes");
-    sp_write_number(json, totals.bytes);
+    sp_write_key_number(json, "tensors", totals.tensors);
+    sp_write_key_number(json, "parameters", totals.parameters);
+    sp_write_key_number(json, "unique_parameters", totals.unique_parameters);
+    sp_write_key_number(json, "bytes", totals.bytes);
     sp_write_close(json);
 }
 
 static void json_declared(struct sp_writer *json, const struct sp_declared *declared)
 {
     sp_write_open_line(json, '{');
-    sp_write_key(json, "where");
-    sp_write_string(json, declared->where);
-    sp_write_key(json, "text");
-    sp_write_string(json, declared->text);
-    sp_write_key(json, declared->bytes ? "bytes" : "parameters");
-    sp_write_number(json, declared->value);
-    sp_write_key(json, "agrees");
-    sp_write_bool(json, declared->agrees);
-    if (declared->note) {
-        sp_write_key(json, "note");
-        sp_write_string(json, declared->note);
-    }
+    sp_write_key_string(json, "where", declared->where);
+    sp_write_key_string(json, "text", declared->text);
+    sp_write_key_number(json, declared->bytes ? "bytes" : "parameters", declared->value);
+    sp_write_key_bool(json, "agrees", declared->agrees);
+    sp_write_key_optional(json, "note", declared->note);
     sp_write_close(json);
 }
 
@@ -57,8 +46,7 @@ static void json_counts(struct sp_writer *json, const struct sp_check *check)
     sp_write_key(json, "counts");
     sp_write_open_line(json, '{');
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        sp_write_key(json, numbers[i].key);
-        sp_write_number(json, numbers[i].value);
+        sp_write_key_number(json, numbers[i].key, numbers[i].value);
     }
     sp_write_key(json, "declared");
     sp_write_open_line(json, '[');
@@ -70,14 +58,9 @@ static void json_counts(struct sp_writer *json, const struct sp_check *check)
 static void json_cause(struct sp_writer *json, const struct sp_cause *cause)
 {
     sp_write_open_line(json, '{');
-    sp_write_key(json, "id");
-    sp_write_string(json, cause->id);
-    sp_write_key(json, "message");
-    sp_write_string(json, cause->message);
-    if (cause->hyperparameter) {
-        sp_write_key(json, "hyperparameter");
-        sp_write_string(json, cause->hyperparameter);
-    }
+    sp_write_key_string(json, "id", cause->id);
+    sp_write_key_string(json, "message", cause->message);
+    sp_write_key_optional(json, "hyperparameter", cause->hyperparameter);
     if (cause->configured) {
         sp_write_key(json, "configured");
         sp_write_raw(json, cause->configured);
@@ -86,44 +69,23 @@ static void json_cause(struct sp_writer *json, const struct sp_cause *cause)
         sp_write_key(json, "found");
         sp_write_raw(json, cause->found);
     }
-    sp_write_key(json, "explains");
-    sp_write_number(json, cause->explains);
-    sp_write_key(json, "severity");
-    sp_write_string(json, sp_severity_name(cause->severity));
-    if (cause->hint) {
-        sp_write_key(json, "hint");
-        sp_write_string(json, cause->hint);
-    }
+    sp_write_key_number(json, "explains", cause->explains);
+    sp_write_key_string(json, "severity", sp_severity_name(cause->severity));
+    sp_write_key_optional(json, "hint", cause->hint);
     sp_write_close(json);
 }
 
 static void json_finding(struct sp_writer *json, const struct sp_check *check, const struct sp_finding *finding)
 {
     sp_write_open_line(json, '{');
-    sp_write_key(json, "id");
-    sp_write_string(json, finding->id);
-    sp_write_key(json, "severity");
-    sp_write_string(json, sp_severity_name(finding->severity));
-    sp_write_key(json, "name");
-    sp_write_string(json, finding->name);
-    if (finding->expected) {
-        sp_write_key(json, "expected");
-        sp_write_string(json, finding->expected);
-    }
-    if (finding->found) {
-        sp_write_key(json, "found");
-        sp_write_string(json, finding->found);
-    }
-    sp_write_key(json, "message");
-    sp_write_string(json, finding->message);
-    if (finding->reason) {
-        sp_write_key(json, "reason");
-        sp_write_string(json, finding->reason);
-    }
-    if (finding->cause != SP_NONE) {
-        sp_write_key(json, "cause");
-        sp_write_string(json, check->causes[finding->cause].id);
-    }
+    sp_write_key_string(json, "id", finding->id);
+    sp_write_key_string(json, "severity", sp_severity_name(finding->severity));
+    sp_write_key_string(json, "name", finding->name);
+    sp_write_key_optional(json, "expected", finding->expected);
+    sp_write_key_optional(json, "found", finding->found);
+    sp_write_key_string(json, "message", finding->message);
+    sp_write_key_optional(json, "reason", finding->reason);
+    if (finding->cause != SP_NONE) sp_write_key_string(json, "cause", check->causes[finding->cause].id);
     sp_write_close(json);
 }
 
@@ -131,12 +93,9 @@ static void put_json(const struct sp_check *check, struct sp_text *text)
 {
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
-    sp_write_key(&json, "schema");
-    sp_write_string(&json, "shapeproof.check/1");
-    sp_write_key(&json, "verdict");
-    sp_write_string(&json, sp_verdict_name(check->verdict));
-    sp_write_key(&json, "table");
-    sp_write_string(&json, sp_prediction_table(check->prediction));
+    sp_write_key_string(&json, "schema", "shapeproof.check/1");
+    sp_write_key_string(&json, "verdict", sp_verdict_name(check->verdict));
+    sp_write_key_string(&json, "table", sp_prediction_table(check->prediction));
     sp_json_hyperparameters(&json, check->prediction, NULL);
     sp_json_predicted_totals(&json, "predicted", check->prediction, NULL);
     json_found(&json, check);
@@ -154,10 +113,8 @@ static void put_json(const struct sp_check *check, struct sp_text *text)
     for (size_t i = 0; i < sp_inventory_warning_count(check->inventory); i++)
         sp_write_string(&json, sp_inventory_warning(check->inventory, i));
     sp_write_close(&json);
-    sp_write_key(&json, "summary");
-    sp_write_string(&json, check->summary);
-    sp_write_key(&json, "file");
-    sp_write_string(&json, sp_inventory_path(check->inventory));
+    sp_write_key_string(&json, "summary", check->summary);
+    sp_write_key_string(&json, "file", sp_inventory_path(check->inventory));
     sp_write_close(&json);
 }
 

@@ -6,27 +6,15 @@
 #include "report/diff.h"
 #include "report/json.h"
 
-static void json_text(struct sp_writer *json, const char *key, const char *value)
-{
-    if (!value) return;
-    sp_write_key(json, key);
-    sp_write_string(json, value);
-}
-
-static void json_number(struct sp_writer *json, const char *key, uint64_t value)
-{
-    sp_write_key(json, key);
-    sp_write_number(json, value);
-}
-
 /* The fields of a tensor, inside an open object. */
 static void json_fields(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
 {
-    json_text(json, "dtype", tensor->dtype_name);
+    sp_write_key_optional(json, "dtype", tensor->dtype_name);
     sp_write_key(json, "shape");
     if (tensor->flags & SP_TENSOR_NO_SHAPE) sp_write_null(json);
     else sp_write_numbers(json, tensor->shape, tensor->rank);
-    if (tensor->same_as != SP_NONE) json_text(json, "same_as", sp_inventory_tensor(inventory, tensor->same_as)->name);
+    if (tensor->same_as != SP_NONE)
+        sp_write_key_optional(json, "same_as", sp_inventory_tensor(inventory, tensor->same_as)->name);
 }
 
 /* "added" and "removed", with those of which the other has the parts or the whole. */
@@ -40,7 +28,7 @@ static void json_alone(struct sp_writer *json, const struct sp_diff *diff, const
         const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
         if (!sp_diff_is_alone(diff, i, in_a) || (tensor->flags & SP_TENSOR_STATE)) continue;
         sp_write_open_line(json, '{');
-        json_text(json, "name", tensor->name);
+        sp_write_key_optional(json, "name", tensor->name);
         json_fields(json, inventory, tensor);
         sp_write_close(json);
     }
@@ -66,14 +54,14 @@ static void json_changed(struct sp_writer *json, const struct sp_diff *diff, siz
 {
     const struct sp_tensor *a = sp_diff_a(diff, tensor), *b = sp_diff_b(diff, diff->b_of[tensor]);
     sp_write_open_line(json, '{');
-    json_text(json, "name", a->name);
+    sp_write_key_optional(json, "name", a->name);
     sp_write_key(json, "a");
     sp_write_open(json, '{');
     json_fields(json, diff->a, a);
     sp_write_close(json);
     sp_write_key(json, "b");
     sp_write_open(json, '{');
-    if (sp_diff_is_renamed(diff, tensor)) json_text(json, "name", b->name);
+    if (sp_diff_is_renamed(diff, tensor)) sp_write_key_optional(json, "name", b->name);
     json_fields(json, diff->b, b);
     sp_write_close(json);
     sp_write_key(json, "what");
@@ -102,10 +90,9 @@ static void json_renamed(struct sp_writer *json, const struct sp_diff *diff)
     for (size_t i = 0; i < sp_inventory_count(diff->a); i++) {
         if (!sp_diff_is_renamed(diff, i)) continue;
         sp_write_open_line(json, '{');
-        json_text(json, "a", sp_diff_a(diff, i)->name);
-        json_text(json, "b", sp_diff_b(diff, diff->b_of[i])->name);
-        sp_write_key(json, "transposed");
-        sp_write_bool(json, sp_diff_is_converted(diff, i));
+        sp_write_key_optional(json, "a", sp_diff_a(diff, i)->name);
+        sp_write_key_optional(json, "b", sp_diff_b(diff, diff->b_of[i])->name);
+        sp_write_key_bool(json, "transposed", sp_diff_is_converted(diff, i));
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -118,11 +105,10 @@ static void json_mappings(struct sp_writer *json, const struct sp_diff *diff)
     for (size_t i = 0; i < diff->mapping_count; i++) {
         const struct sp_diff_mapping *mapping = &diff->mappings[i];
         sp_write_open_line(json, '{');
-        json_text(json, "from", mapping->from);
-        json_text(json, "to", mapping->to);
-        sp_write_key(json, "transposed");
-        sp_write_bool(json, mapping->transposed);
-        json_number(json, "tensors", mapping->tensors);
+        sp_write_key_optional(json, "from", mapping->from);
+        sp_write_key_optional(json, "to", mapping->to);
+        sp_write_key_bool(json, "transposed", mapping->transposed);
+        sp_write_key_number(json, "tensors", mapping->tensors);
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -135,13 +121,13 @@ static void json_findings(struct sp_writer *json, const struct sp_diff *diff)
     for (size_t i = 0; i < diff->finding_count; i++) {
         const struct sp_diff_finding *finding = &diff->findings[i];
         sp_write_open_line(json, '{');
-        json_text(json, "id", finding->id);
-        json_text(json, "severity", sp_severity_name(finding->severity));
-        json_text(json, "name", finding->name);
-        json_text(json, "other", finding->other);
-        json_text(json, "message", finding->message);
-        json_text(json, "detail", finding->detail);
-        json_text(json, "reason", finding->reason);
+        sp_write_key_optional(json, "id", finding->id);
+        sp_write_key_optional(json, "severity", sp_severity_name(finding->severity));
+        sp_write_key_optional(json, "name", finding->name);
+        sp_write_key_optional(json, "other", finding->other);
+        sp_write_key_optional(json, "message", finding->message);
+        sp_write_key_optional(json, "detail", finding->detail);
+        sp_write_key_optional(json, "reason", finding->reason);
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -153,10 +139,10 @@ static void json_data(struct sp_writer *json, const struct sp_diff *diff)
     if (!diff->read_data) return;
     sp_write_key(json, "data");
     sp_write_open_line(json, '{');
-    json_number(json, "compared", totals->data_compared);
-    json_number(json, "bytes", totals->data_bytes);
-    json_number(json, "different", totals->data_different);
-    json_number(json, "not_compared", totals->data_unread);
+    sp_write_key_number(json, "compared", totals->data_compared);
+    sp_write_key_number(json, "bytes", totals->data_bytes);
+    sp_write_key_number(json, "different", totals->data_different);
+    sp_write_key_number(json, "not_compared", totals->data_unread);
     sp_write_close(json);
 }
 
@@ -165,12 +151,12 @@ static void json_subject(struct sp_writer *json, const char *key, const struct s
     const struct sp_totals totals = sp_inventory_totals(inventory);
     sp_write_key(json, key);
     sp_write_open_line(json, '{');
-    json_text(json, "file", sp_inventory_path(inventory));
-    json_text(json, "format", sp_inventory_format(inventory));
-    json_number(json, "tensors", totals.tensors);
-    json_number(json, "parameters", totals.parameters);
-    json_number(json, "unique_parameters", totals.unique_parameters);
-    json_number(json, "bytes", totals.bytes);
+    sp_write_key_optional(json, "file", sp_inventory_path(inventory));
+    sp_write_key_optional(json, "format", sp_inventory_format(inventory));
+    sp_write_key_number(json, "tensors", totals.tensors);
+    sp_write_key_number(json, "parameters", totals.parameters);
+    sp_write_key_number(json, "unique_parameters", totals.unique_parameters);
+    sp_write_key_number(json, "bytes", totals.bytes);
     sp_write_key(json, "warnings");
     sp_write_open(json, '[');
     for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
@@ -183,8 +169,8 @@ void sp_diff_put_json(const struct sp_diff *diff, struct sp_text *text)
 {
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
-    json_text(&json, "schema", "shapeproof.diff/1");
-    json_text(&json, "verdict", sp_diff_verdict(diff));
+    sp_write_key_optional(&json, "schema", "shapeproof.diff/1");
+    sp_write_key_optional(&json, "verdict", sp_diff_verdict(diff));
     json_alone(&json, diff, "added");
     json_alone(&json, diff, "removed");
     json_all_changed(&json, diff);
@@ -192,7 +178,7 @@ void sp_diff_put_json(const struct sp_diff *diff, struct sp_text *text)
     json_mappings(&json, diff);
     json_findings(&json, diff);
     json_data(&json, diff);
-    json_text(&json, "summary", diff->summary);
+    sp_write_key_optional(&json, "summary", diff->summary);
     json_subject(&json, "a", diff->a);
     json_subject(&json, "b", diff->b);
     sp_write_close(&json);

@@ -31,14 +31,11 @@ static void json_hyperparameters(struct sp_writer *json, const struct sp_inferen
     for (size_t i = 0; i < sp_inference_count(inference); i++) {
         const struct sp_inferred inferred = sp_inference_get(inference, i);
         sp_write_open_line(json, '{');
-        sp_write_key(json, "name");
-        sp_write_string(json, inferred.name);
+        sp_write_key_string(json, "name", inferred.name);
         sp_write_key(json, "value");
         sp_write_raw(json, inferred.value);
-        sp_write_key(json, "determined");
-        sp_write_bool(json, inferred.determined);
-        sp_write_key(json, "because");
-        sp_write_string(json, inferred.because);
+        sp_write_key_bool(json, "determined", inferred.determined);
+        sp_write_key_string(json, "because", inferred.because);
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -64,14 +61,10 @@ static void json_candidates(struct sp_writer *json, const struct sp_inference *i
     for (size_t i = 0; i < sp_inference_candidate_count(inference); i++) {
         const struct sp_inference_candidate candidate = sp_inference_candidate(inference, i);
         sp_write_open_line(json, '{');
-        sp_write_key(json, "table");
-        sp_write_string(json, candidate.table);
-        sp_write_key(json, "explained");
-        sp_write_number(json, candidate.explained);
-        sp_write_key(json, "missing");
-        sp_write_number(json, candidate.missing);
-        sp_write_key(json, "same");
-        sp_write_bool(json, candidate.same);
+        sp_write_key_string(json, "table", candidate.table);
+        sp_write_key_number(json, "explained", candidate.explained);
+        sp_write_key_number(json, "missing", candidate.missing);
+        sp_write_key_bool(json, "same", candidate.same);
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -81,17 +74,13 @@ static void put_json(const struct sp_inference *inference, struct sp_text *text)
 {
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
-    sp_write_key(&json, "schema");
-    sp_write_string(&json, "shapeproof.infer/1");
-    sp_write_key(&json, "table");
-    sp_write_string(&json, sp_inference_table(inference));
+    sp_write_key_string(&json, "schema", "shapeproof.infer/1");
+    sp_write_key_string(&json, "table", sp_inference_table(inference));
     json_hyperparameters(&json, inference);
-    sp_write_key(&json, "explained");
-    sp_write_number(&json, sp_inference_explained(inference));
+    sp_write_key_number(&json, "explained", sp_inference_explained(inference));
     json_names(&json, inference);
     json_candidates(&json, inference);
-    sp_write_key(&json, "file");
-    sp_write_string(&json, sp_inventory_path(sp_inference_inventory(inference)));
+    sp_write_key_string(&json, "file", sp_inventory_path(sp_inference_inventory(inference)));
     sp_write_close(&json);
 }
 

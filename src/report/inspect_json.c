@@ -37,42 +37,31 @@ static bool is_row_major(const struct sp_tensor *tensor)
 
 static void put_optional(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
 {
-    if (tensor->same_as != SP_NONE) {
-        sp_write_key(json, "same_as");
-        sp_write_string(json, sp_inventory_tensor(inventory, tensor->same_as)->name);
-    }
+    if (tensor->same_as != SP_NONE)
+        sp_write_key_string(json, "same_as", sp_inventory_tensor(inventory, tensor->same_as)->name);
     if (!is_row_major(tensor)) {
         sp_write_key(json, "stride");
         sp_write_numbers(json, tensor->stride, tensor->rank);
     }
-    if (tensor->offset) {
-        sp_write_key(json, "offset");
-        sp_write_number(json, tensor->offset);
-    }
-    if (sp_inventory_file_count(inventory) > 1) {
-        sp_write_key(json, "shard");
-        sp_write_string(json, sp_inventory_file(inventory, tensor->file));
-    }
+    if (tensor->offset) sp_write_key_number(json, "offset", tensor->offset);
+    if (sp_inventory_file_count(inventory) > 1)
+        sp_write_key_string(json, "shard", sp_inventory_file(inventory, tensor->file));
     put_flags(json, tensor->flags);
 }
 
 static void put_tensor(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
 {
     sp_write_open_line(json, '{');
-    sp_write_key(json, "name");
-    sp_write_string(json, tensor->name);
-    sp_write_key(json, "dtype");
-    sp_write_string(json, tensor->dtype_name);
+    sp_write_key_string(json, "name", tensor->name);
+    sp_write_key_string(json, "dtype", tensor->dtype_name);
     sp_write_key(json, "shape");
     if (tensor->flags & SP_TENSOR_NO_SHAPE) sp_write_null(json);
     else sp_write_numbers(json, tensor->shape, tensor->rank);
-    sp_write_key(json, "parameters");
-    sp_write_number(json, tensor->parameters);
+    sp_write_key_number(json, "parameters", tensor->parameters);
     sp_write_key(json, "bytes");
     if (sp_dtype_bits(tensor->dtype)) sp_write_number(json, tensor->bytes);
     else sp_write_null(json);
-    sp_write_key(json, "storage");
-    sp_write_string(json, tensor->storage);
+    sp_write_key_string(json, "storage", tensor->storage);
     put_optional(json, inventory, tensor);
     sp_write_close(json);
 }
@@ -81,14 +70,10 @@ static void put_totals(struct sp_writer *json, const char *key, const struct sp_
 {
     sp_write_key(json, key);
     sp_write_open_line(json, '{');
-    sp_write_key(json, "tensors");
-    sp_write_number(json, totals->tensors);
-    sp_write_key(json, "parameters");
-    sp_write_number(json, totals->parameters);
-    sp_write_key(json, "unique_parameters");
-    sp_write_number(json, totals->unique_parameters);
-    sp_write_key(json, "bytes");
-    sp_write_number(json, totals->bytes);
+    sp_write_key_number(json, "tensors", totals->tensors);
+    sp_write_key_number(json, "parameters", totals->parameters);
+    sp_write_key_number(json, "unique_parameters", totals->unique_parameters);
+    sp_write_key_number(json, "bytes", totals->bytes);
     sp_write_close(json);
 }
 
@@ -98,8 +83,7 @@ static void put_metadata(struct sp_writer *json, const struct sp_inventory *inve
     sp_write_open(json, '{');
     for (size_t i = 0; i < sp_inventory_metadata_count(inventory); i++) {
         const struct sp_metadata entry = sp_inventory_metadata(inventory, i);
-        sp_write_key(json, entry.key);
-        sp_write_string(json, entry.value);
+        sp_write_key_string(json, entry.key, entry.value);
     }
     sp_write_close(json);
     sp_write_key(json, "warnings");
@@ -115,12 +99,9 @@ void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text)
     const struct sp_totals totals = sp_inventory_totals(inventory);
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
-    sp_write_key(&json, "schema");
-    sp_write_string(&json, "shapeproof.inspect/1");
-    sp_write_key(&json, "file");
-    sp_write_string(&json, sp_inventory_path(inventory));
-    sp_write_key(&json, "format");
-    sp_write_string(&json, sp_inventory_format(inventory));
+    sp_write_key_string(&json, "schema", "shapeproof.inspect/1");
+    sp_write_key_string(&json, "file", sp_inventory_path(inventory));
+    sp_write_key_string(&json, "format", sp_inventory_format(inventory));
     sp_write_key(&json, "tensors");
     sp_write_open(&json, '[');
     for (size_t i = 0; i < inspect->count; i++) put_tensor(&json, inventory, sp_inspect_tensor(inspect, i));

@@ -86,3 +86,26 @@ void sp_write_numbers(struct sp_writer *json, const uint64_t *values, size_t cou
     for (size_t i = 0; i < count; i++) sp_write_number(json, values[i]);
     sp_write_close(json);
 }
+
+void sp_write_key_string(struct sp_writer *json, const char *key, const char *value)
+{
+    sp_write_key(json, key);
+    sp_write_string(json, value);
+}
+
+void sp_write_key_number(struct sp_writer *json, const char *key, uint64_t value)
+{
+    sp_write_key(json, key);
+    sp_write_number(json, value);
+}
+
+void sp_write_key_bool(struct sp_writer *json, const char *key, bool value)
+{
+    sp_write_key(json, key);
+    sp_write_bool(json, value);
+}
+
+void sp_write_key_optional(struct sp_writer *json, const char *key, const char *value)
+{
+    if (value) sp_write_key_string(json, key, value);
+}

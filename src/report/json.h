@@ -35,6 +35,12 @@ void sp_write_bool(struct sp_writer *json, bool value);
 void sp_write_null(struct sp_writer *json);
 /* A value that is JSON text already: a negative number, a fraction, a list. */
 void sp_write_raw(struct sp_writer *json, const char *value);
+/* A key and its value. */
+void sp_write_key_string(struct sp_writer *json, const char *key, const char *value);
+void sp_write_key_number(struct sp_writer *json, const char *key, uint64_t value);
+void sp_write_key_bool(struct sp_writer *json, const char *key, bool value);
+/* Neither of them when the value is NULL. */
+void sp_write_key_optional(struct sp_writer *json, const char *key, const char *value);
 /* [50257, 768] */
 void sp_write_numbers(struct sp_writer *json, const uint64_t *values, size_t count);
 

@@ -33,13 +33,6 @@ static const char *symbol_of(const struct sp_derivation *forms, const char *key)
 
 /* ---- JSON: shapeproof.predict/1 ---- */
 
-static void json_optional(struct sp_writer *json, const char *key, const char *value)
-{
-    if (!value) return;
-    sp_write_key(json, key);
-    sp_write_string(json, value);
-}
-
 void sp_json_hyperparameters(struct sp_writer *json, const struct sp_prediction *prediction,
                              const struct sp_derivation *forms)
 {
@@ -48,13 +41,11 @@ void sp_json_hyperparameters(struct sp_writer *json, const struct sp_prediction 
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
         sp_write_open_line(json, '{');
-        sp_write_key(json, "name");
-        sp_write_string(json, hyper.name);
+        sp_write_key_string(json, "name", hyper.name);
         sp_write_key(json, "value");
         sp_write_raw(json, hyper.value);
-        sp_write_key(json, "from");
-        sp_write_string(json, hyper.from);
-        json_optional(json, "symbol", symbol_of(forms, hyper.name));
+        sp_write_key_string(json, "from", hyper.from);
+        sp_write_key_optional(json, "symbol", symbol_of(forms, hyper.name));
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -66,19 +57,12 @@ void sp_json_predicted_totals(struct sp_writer *json, const char *key, const str
     const struct sp_predicted_totals totals = sp_prediction_totals(prediction);
     sp_write_key(json, key);
     sp_write_open_line(json, '{');
-    sp_write_key(json, "tensors");
-    sp_write_number(json, totals.tensors);
-    sp_write_key(json, "parameters");
-    sp_write_number(json, totals.parameters);
-    sp_write_key(json, "unique_parameters");
-    sp_write_number(json, totals.unique_parameters);
-    sp_write_key(json, "buffers");
-    sp_write_number(json, totals.buffers);
-    if (totals.bytes) {
-        sp_write_key(json, "bytes");
-        sp_write_number(json, totals.bytes);
-    }
-    json_optional(json, "formula", formula_of(forms, "total"));
+    sp_write_key_number(json, "tensors", totals.tensors);
+    sp_write_key_number(json, "parameters", totals.parameters);
+    sp_write_key_number(json, "unique_parameters", totals.unique_parameters);
+    sp_write_key_number(json, "buffers", totals.buffers);
+    if (totals.bytes) sp_write_key_number(json, "bytes", totals.bytes);
+    sp_write_key_optional(json, "formula", formula_of(forms, "total"));
     sp_write_close(json);
 }
 
@@ -86,27 +70,17 @@ static void json_tensor(struct sp_writer *json, const struct sp_prediction *pred
                         const struct sp_predicted *tensor)
 {
     sp_write_open_line(json, '{');
-    sp_write_key(json, "name");
-    sp_write_string(json, tensor->name);
+    sp_write_key_string(json, "name", tensor->name);
     sp_write_key(json, "shape");
     sp_write_numbers(json, tensor->shape, tensor->rank);
-    sp_write_key(json, "parameters");
-    sp_write_number(json, tensor->parameters);
-    sp_write_key(json, "group");
-    sp_write_string(json, sp_prediction_group(prediction, tensor->group).name);
-    sp_write_key(json, "buffer");
-    sp_write_bool(json, tensor->buffer);
-    sp_write_key(json, "optional");
-    sp_write_bool(json, tensor->optional);
-    if (tensor->same_as != SP_NONE) {
-        sp_write_key(json, "same_as");
-        sp_write_string(json, sp_prediction_tensor(prediction, tensor->same_as)->name);
-    }
-    if (tensor->dtype != SP_DTYPE_UNKNOWN) {
-        sp_write_key(json, "dtype");
-        sp_write_string(json, sp_dtype_name(tensor->dtype));
-    }
-    json_optional(json, "stands_for", tensor->stands_for);
+    sp_write_key_number(json, "parameters", tensor->parameters);
+    sp_write_key_string(json, "group", sp_prediction_group(prediction, tensor->group).name);
+    sp_write_key_bool(json, "buffer", tensor->buffer);
+    sp_write_key_bool(json, "optional", tensor->optional);
+    if (tensor->same_as != SP_NONE)
+        sp_write_key_string(json, "same_as", sp_prediction_tensor(prediction, tensor->same_as)->name);
+    if (tensor->dtype != SP_DTYPE_UNKNOWN) sp_write_key_string(json, "dtype", sp_dtype_name(tensor->dtype));
+    sp_write_key_optional(json, "stands_for", tensor->stands_for);
     sp_write_close(json);
 }
 
@@ -114,10 +88,8 @@ static void put_json(const struct sp_prediction *prediction, const struct sp_der
 {
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
-    sp_write_key(&json, "schema");
-    sp_write_string(&json, "shapeproof.predict/1");
-    sp_write_key(&json, "table");
-    sp_write_string(&json, sp_prediction_table(prediction));
+    sp_write_key_string(&json, "schema", "shapeproof.predict/1");
+    sp_write_key_string(&json, "table", sp_prediction_table(prediction));
     sp_json_hyperparameters(&json, prediction, forms);
     sp_write_key(&json, "tensors");
     sp_write_open(&json, '[');
@@ -129,11 +101,9 @@ static void put_json(const struct sp_prediction *prediction, const struct sp_der
     for (size_t i = 0; i < sp_prediction_group_count(prediction); i++) {
         const struct sp_group group = sp_prediction_group(prediction, i);
         sp_write_open_line(&json, '{');
-        sp_write_key(&json, "name");
-        sp_write_string(&json, group.name);
-        sp_write_key(&json, "parameters");
-        sp_write_number(&json, group.parameters);
-        json_optional(&json, "formula", formula_of(forms, group.name));
+        sp_write_key_string(&json, "name", group.name);
+        sp_write_key_number(&json, "parameters", group.parameters);
+        sp_write_key_optional(&json, "formula", formula_of(forms, group.name));
         sp_write_close(&json);
     }
     sp_write_close(&json);

@@ -8,15 +8,9 @@
 #include "report/table.h"
 #include "shapeproof/report.h"
 
-static void json_pair(struct sp_writer *json, const char *key, const char *value)
-{
-    sp_write_key(json, key);
-    sp_write_string(json, value);
-}
-
 static void json_optional(struct sp_writer *json, const char *key, const char *value)
 {
-    if (value && *value) json_pair(json, key, value);
+    if (value && *value) sp_write_key_string(json, key, value);
 }
 
 /* ---- prove ---- */
@@ -24,26 +18,20 @@ static void json_optional(struct sp_writer *json, const char *key, const char *v
 static void json_proof(struct sp_writer *json, const struct sp_proof *proof)
 {
     sp_write_open_line(json, '{');
-    json_pair(json, "table", proof->table);
-    json_pair(json, "claim", proof->claim);
+    sp_write_key_string(json, "table", proof->table);
+    sp_write_key_string(json, "claim", proof->claim);
     json_optional(json, "given", proof->given);
-    json_pair(json, "verdict", sp_verdict_on_claim_name(proof->verdict));
+    sp_write_key_string(json, "verdict", sp_verdict_on_claim_name(proof->verdict));
     json_optional(json, "difference", proof->difference);
     json_optional(json, "counterexample", proof->counterexample);
     json_optional(json, "cases", proof->cases);
     json_optional(json, "source", proof->source);
     json_optional(json, "correction", proof->correction);
-    sp_write_key(json, "erratum");
-    sp_write_bool(json, proof->erratum);
-    sp_write_key(json, "as_expected");
-    sp_write_bool(json, proof->as_expected);
-    if (proof->verdict == SP_TESTED) {
-        sp_write_key(json, "points");
-        sp_write_number(json, proof->points);
-    }
-    json_pair(json, "file", proof->file);
-    sp_write_key(json, "line");
-    sp_write_number(json, proof->line);
+    sp_write_key_bool(json, "erratum", proof->erratum);
+    sp_write_key_bool(json, "as_expected", proof->as_expected);
+    if (proof->verdict == SP_TESTED) sp_write_key_number(json, "points", proof->points);
+    sp_write_key_string(json, "file", proof->file);
+    sp_write_key_number(json, "line", proof->line);
     sp_write_close(json);
 }
 
@@ -51,7 +39,7 @@ static void prove_json(const struct sp_proofs *proofs, struct sp_text *text)
 {
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
-    json_pair(&json, "schema", "shapeproof.prove/1");
+    sp_write_key_string(&json, "schema", "shapeproof.prove/1");
     sp_write_key(&json, "claims");
     sp_write_open(&json, '[');
     for (size_t i = 0; i < sp_proofs_count(proofs); i++) json_proof(&json, sp_proofs_get(proofs, i));
@@ -131,17 +119,17 @@ static void derive_json(const struct sp_derivation *derivation, struct sp_text *
 {
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
-    json_pair(&json, "schema", "shapeproof.derive/1");
-    json_pair(&json, "table", sp_derivation_table(derivation));
+    sp_write_key_string(&json, "schema", "shapeproof.derive/1");
+    sp_write_key_string(&json, "table", sp_derivation_table(derivation));
     sp_write_key(&json, "formulas");
     sp_write_open(&json, '[');
     for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
         const struct sp_formula formula = sp_derivation_formula(derivation, i);
         sp_write_open_line(&json, '{');
-        json_pair(&json, "group", formula.group);
+        sp_write_key_string(&json, "group", formula.group);
         json_optional(&json, "when", formula.when);
-        json_pair(&json, "formula", formula.text);
-        json_pair(&json, "expanded", formula.expanded);
+        sp_write_key_string(&json, "formula", formula.text);
+        sp_write_key_string(&json, "expanded", formula.expanded);
         sp_write_close(&json);
     }
     sp_write_close(&json);
@@ -150,7 +138,7 @@ static void derive_json(const struct sp_derivation *derivation, struct sp_text *
     for (size_t i = 0; i < sp_derivation_symbol_count(derivation); i++) {
         const struct sp_symbol symbol = sp_derivation_symbol(derivation, i);
         sp_write_open_line(&json, '{');
-        json_pair(&json, "name", symbol.name);
+        sp_write_key_string(&json, "name", symbol.name);
         json_optional(&json, "key", symbol.key);
         json_optional(&json, "default", symbol.fallback);
         json_optional(&json, "formula", symbol.formula);
@@ -241,14 +229,11 @@ char *sp_report_derive(const struct sp_derivation *derivation, const struct sp_d
 static void json_solution(struct sp_writer *json, const struct sp_solution *solution, bool rounded)
 {
     sp_write_open_line(json, '{');
-    json_pair(json, "name", solution->name);
-    json_pair(json, "key", solution->key);
-    sp_write_key(json, rounded ? "first" : "value");
-    sp_write_number(json, (uint64_t)solution->value);
-    if ((rounded || solution->last != solution->value) && solution->last != INT64_MAX) {
-        sp_write_key(json, "last");
-        sp_write_number(json, (uint64_t)solution->last);
-    }
+    sp_write_key_string(json, "name", solution->name);
+    sp_write_key_string(json, "key", solution->key);
+    sp_write_key_number(json, rounded ? "first" : "value", (uint64_t)solution->value);
+    if ((rounded || solution->last != solution->value) && solution->last != INT64_MAX)
+        sp_write_key_number(json, "last", (uint64_t)solution->last);
     json_optional(json, "configured", solution->configured);
     sp_write_close(json);
 }
@@ -258,13 +243,12 @@ static void solve_json(const struct sp_solutions *solutions, struct sp_text *tex
     const bool rounded = sp_solutions_rounded(solutions);
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
-    json_pair(&json, "schema", "shapeproof.solve/1");
-    json_pair(&json, "table", sp_solutions_table(solutions));
+    sp_write_key_string(&json, "schema", "shapeproof.solve/1");
+    sp_write_key_string(&json, "table", sp_solutions_table(solutions));
     sp_write_key(&json, rounded ? "rounds_to" : "total");
     if (rounded) sp_write_string(&json, sp_solutions_asked(solutions));
     else sp_write_raw(&json, sp_solutions_asked(solutions));
-    sp_write_key(&json, "as_given");
-    sp_write_bool(&json, sp_solutions_as_given(solutions));
+    sp_write_key_bool(&json, "as_given", sp_solutions_as_given(solutions));
     sp_write_key(&json, "solutions");
     sp_write_open(&json, '[');
     for (size_t i = 0; i < sp_solutions_count(solutions); i++) {

@@ -9,21 +9,16 @@ static void put_json(const struct sp_tables *tables, struct sp_text *text)
 {
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
-    sp_write_key(&json, "schema");
-    sp_write_string(&json, "shapeproof.tables/1");
+    sp_write_key_string(&json, "schema", "shapeproof.tables/1");
     sp_write_key(&json, "tables");
     sp_write_open(&json, '[');
     for (size_t i = 0; i < sp_tables_count(tables); i++) {
         const struct sp_table_info info = sp_tables_info(tables, i);
         sp_write_open_line(&json, '{');
-        sp_write_key(&json, "name");
-        sp_write_string(&json, info.name);
-        sp_write_key(&json, "title");
-        sp_write_string(&json, info.title);
-        sp_write_key(&json, "file");
-        sp_write_string(&json, info.file);
-        sp_write_key(&json, "line");
-        sp_write_number(&json, info.line);
+        sp_write_key_string(&json, "name", info.name);
+        sp_write_key_string(&json, "title", info.title);
+        sp_write_key_string(&json, "file", info.file);
+        sp_write_key_number(&json, "line", info.line);
         sp_write_key(&json, "model_types");
         sp_write_open(&json, '[');
         for (size_t k = 0; k < info.model_type_count; k++) sp_write_string(&json, info.model_types[k]);
