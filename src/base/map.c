@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Open addressing with linear probing, at most half full; a multiplicative hash with a random factor. */
+ * The entries lie one after the other, as they came; beside them an index of 8 bytes a slot, at most half full, with
+ * linear probing: looking names up is bound by the cache, and the index of 100,000 names fits in it.
+ * A multiplicative hash with a random factor. */
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -9,11 +11,16 @@
 
 #include "base/arena.h"
 
-struct sp_map_slot {
+struct sp_map_entry {
     const char *key;
-    uint64_t hash;
     size_t value;
 };
+
+struct sp_map_slot {
+    uint32_t hash, entry; /* its number from 1; 0: the slot is free */
+};
+
+enum { LEAST_ROOM = 32, MOST_ENTRIES = 1 << 30 };
 
 static uint64_t new_seed(void)
 {
@@ -30,7 +37,7 @@ static uint64_t mix(uint64_t seed, uint64_t hash, uint64_t word)
 }
 
 /* Eight bytes at a time. */
-static uint64_t hash_of(uint64_t seed, const char *key)
+static uint32_t hash_of(uint64_t seed, const char *key)
 {
     const size_t length = strlen(key);
     uint64_t hash = mix(seed, seed, length + 0x9e3779b97f4a7c15U), word = 0;
@@ -41,63 +48,90 @@ static uint64_t hash_of(uint64_t seed, const char *key)
     }
     word = 0;
     memcpy(&word, key + done, length - done);
-    return mix(seed, hash, word);
+    return (uint32_t)mix(seed, hash, word);
 }
 
-static struct sp_map_slot *find(const struct sp_map *map, const char *key, uint64_t hash)
+/* The slot of the key, or the free one where it would be. */
+static struct sp_map_slot *find(const struct sp_map *map, const char *key, uint32_t hash)
 {
-    size_t i = hash & (map->capacity - 1);
-    while (map->slots[i].key && (map->slots[i].hash != hash || strcmp(map->slots[i].key, key) != 0))
-        i = (i + 1) & (map->capacity - 1);
-    return &map->slots[i];
+    const size_t mask = map->room * 2 - 1;
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+        struct sp_map_slot *slot = &map->slots[i];
+        if (!slot->entry) return slot;
+        if (slot->hash == hash && strcmp(map->entries[slot->entry - 1].key, key) == 0) return slot;
+    }
 }
 
-static void grow(struct sp_map *map)
+/* Puts what the old slots hold into new ones; no two of them have the same key. */
+static void index_again(struct sp_map *map, const struct sp_map_slot *old, size_t old_count)
 {
-    struct sp_map old = *map;
-    if (!old.capacity) map->seed = new_seed();
-    map->capacity = old.capacity ? old.capacity * 2 : 64;
-    map->slots = sp_realloc(NULL, map->capacity, sizeof *map->slots);
-    memset(map->slots, 0, map->capacity * sizeof *map->slots);
-    for (size_t i = 0; i < old.capacity; i++)
-        if (old.slots[i].key) *find(map, old.slots[i].key, old.slots[i].hash) = old.slots[i];
-    free(old.slots);
+    const size_t mask = map->room * 2 - 1;
+    for (size_t k = 0; k < old_count; k++) {
+        size_t i = old[k].hash & mask;
+        if (!old[k].entry) continue;
+        while (map->slots[i].entry) i = (i + 1) & mask;
+        map->slots[i] = old[k];
+    }
 }
 
-static struct sp_map_slot *slot_for(struct sp_map *map, const char *key, uint64_t *hash)
+static void make_room(struct sp_map *map, size_t room)
 {
-    if (map->count * 2 >= map->capacity) grow(map);
-    *hash = hash_of(map->seed, key);
-    return find(map, key, *hash);
+    struct sp_map_slot *old = map->slots;
+    const size_t old_count = map->room * 2;
+    if (room > MOST_ENTRIES) abort();
+    if (!map->room) map->seed = new_seed();
+    map->room = room;
+    map->entries = sp_realloc(map->entries, room, sizeof *map->entries);
+    map->slots = sp_realloc(NULL, room * 2, sizeof *map->slots);
+    memset(map->slots, 0, room * 2 * sizeof *map->slots);
+    index_again(map, old, old_count);
+    free(old);
+}
+
+void sp_map_reserve(struct sp_map *map, size_t count)
+{
+    size_t room = map->room ? map->room : LEAST_ROOM;
+    while (room < count && room <= MOST_ENTRIES) room *= 2;
+    if (room > map->room) make_room(map, room);
+}
+
+/* The value of the key, which is new with `value` when `added` comes back true. */
+static size_t *enter(struct sp_map *map, const char *key, size_t value, bool *added)
+{
+    if (map->count == map->room) sp_map_reserve(map, map->count + 1);
+    const uint32_t hash = hash_of(map->seed, key);
+    struct sp_map_slot *slot = find(map, key, hash);
+    *added = !slot->entry;
+    if (*added) {
+        map->entries[map->count++] = (struct sp_map_entry){key, value};
+        *slot = (struct sp_map_slot){hash, (uint32_t)map->count};
+    }
+    return &map->entries[slot->entry - 1].value;
 }
 
 bool sp_map_add(struct sp_map *map, const char *key, size_t value)
 {
-    uint64_t hash;
-    struct sp_map_slot *slot = slot_for(map, key, &hash);
-    if (slot->key) return false;
-    *slot = (struct sp_map_slot){key, hash, value};
-    map->count++;
-    return true;
+    bool added;
+    enter(map, key, value, &added);
+    return added;
 }
 
 void sp_map_set(struct sp_map *map, const char *key, size_t value)
 {
-    uint64_t hash;
-    struct sp_map_slot *slot = slot_for(map, key, &hash);
-    if (!slot->key) map->count++;
-    *slot = (struct sp_map_slot){slot->key ? slot->key : key, hash, value};
+    bool added;
+    *enter(map, key, value, &added) = value;
 }
 
 size_t sp_map_get(const struct sp_map *map, const char *key)
 {
     if (!map->count) return SIZE_MAX;
     const struct sp_map_slot *slot = find(map, key, hash_of(map->seed, key));
-    return slot->key ? slot->value : SIZE_MAX;
+    return slot->entry ? map->entries[slot->entry - 1].value : SIZE_MAX;
 }
 
 void sp_map_free(struct sp_map *map)
 {
+    free(map->entries);
     free(map->slots);
     *map = (struct sp_map){0};
 }

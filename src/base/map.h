@@ -9,11 +9,14 @@
 #include <stdint.h>
 
 struct sp_map {
-    struct sp_map_slot *slots;
-    size_t count, capacity;
+    struct sp_map_entry *entries;
+    struct sp_map_slot *slots; /* two for each entry that there is room for */
+    size_t count, room;
     uint64_t seed;
 };
 
+/* Makes room for that many keys, when their number is known. */
+void sp_map_reserve(struct sp_map *map, size_t count);
 /* Inserts `key` -> `value`; when the key is there already nothing changes and false is returned. */
 bool sp_map_add(struct sp_map *map, const char *key, size_t value);
 /* The value of `key`, or SIZE_MAX. */
