@@ -78,10 +78,10 @@ static void make_room(struct sp_map *map, size_t room)
 {
     struct sp_map_slot *old = map->slots;
     const size_t old_count = map->room * 2;
-    if (room > MOST_ENTRIES) abort();
     if (!map->room) map->seed = new_seed();
     map->room = room;
-    map->entries = sp_realloc(map->entries, room, sizeof *map->entries);
+    /* More than a slot can number are as many as no memory holds. */
+    map->entries = sp_realloc(map->entries, room > MOST_ENTRIES ? SIZE_MAX : room, sizeof *map->entries);
     map->slots = sp_realloc(NULL, room * 2, sizeof *map->slots);
     memset(map->slots, 0, room * 2 * sizeof *map->slots);
     index_again(map, old, old_count);

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/utf8.h"
 
-static void reserve(struct sp_text *text, size_t more)
+void sp_text_reserve(struct sp_text *text, size_t more)
 {
     const size_t need = text->length + more + 1;
     const size_t twice = text->capacity ? text->capacity * 2 : 64;
@@ -20,7 +20,7 @@ static void reserve(struct sp_text *text, size_t more)
 
 void sp_text_append(struct sp_text *text, const char *bytes, size_t length)
 {
-    reserve(text, length);
+    sp_text_reserve(text, length);
     if (length) memcpy(text->data + text->length, bytes, length);
     text->length += length;
     text->data[text->length] = '\0';
@@ -31,14 +31,14 @@ void sp_text_puts(struct sp_text *text, const char *string) { sp_text_append(tex
 void sp_text_printf(struct sp_text *text, const char *format, ...)
 {
     va_list args;
-    reserve(text, 64); /* nearly always enough, so that it is formatted once */
+    sp_text_reserve(text, 64); /* nearly always enough, so that it is formatted once */
     const size_t room = text->capacity - text->length;
     va_start(args, format);
     const int length = vsnprintf(text->data + text->length, room, format, args);
     va_end(args);
     if (length < 0) abort();
     if ((size_t)length >= room) {
-        reserve(text, (size_t)length);
+        sp_text_reserve(text, (size_t)length);
         va_start(args, format);
         vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
         va_end(args);
@@ -48,7 +48,7 @@ void sp_text_printf(struct sp_text *text, const char *format, ...)
 
 void sp_text_pad(struct sp_text *text, size_t spaces)
 {
-    reserve(text, spaces);
+    sp_text_reserve(text, spaces);
     memset(text->data + text->length, ' ', spaces);
     text->length += spaces;
     text->data[text->length] = '\0';

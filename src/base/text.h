@@ -12,6 +12,8 @@ struct sp_text {
     size_t length, capacity;
 };
 
+/* Room for that many bytes and a NUL behind what is there, for who writes into `data`. */
+void sp_text_reserve(struct sp_text *text, size_t more);
 void sp_text_append(struct sp_text *text, const char *bytes, size_t length);
 void sp_text_puts(struct sp_text *text, const char *string);
 void sp_text_printf(struct sp_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -58,8 +58,8 @@ static void drop_minorities(const struct sp_check *check, bool *set)
         sp_realloc(NULL, check->patterns.count, sizeof *balance); /* in the set, less those that are not */
     memset(balance, 0, check->patterns.count * sizeof *balance);
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open(&check->findings[i])) balance[check->finding_patterns[i]] += set[i] ? 1 : -1;
-    for (size_t i = 0; i < check->finding_count; i++) set[i] = set[i] && balance[check->finding_patterns[i]] >= 0;
+        if (sp_finding_is_open(&check->findings[i])) balance[check->places[i].pattern] += set[i] ? 1 : -1;
+    for (size_t i = 0; i < check->finding_count; i++) set[i] = set[i] && balance[check->places[i].pattern] >= 0;
     free(balance);
 }
 

@@ -47,8 +47,9 @@ void sp_check_add_finding(struct sp_check *check, struct sp_finding finding)
 {
     finding.cause = SP_NONE;
     SP_GROW(check->findings, check->finding_count, check->finding_capacity);
-    SP_GROW(check->finding_patterns, check->finding_count, check->pattern_capacity);
-    check->finding_patterns[check->finding_count] = sp_pattern_of(&check->patterns, finding.name, NULL);
+    SP_GROW(check->places, check->finding_count, check->place_capacity);
+    struct sp_place *place = &check->places[check->finding_count];
+    place->pattern = sp_pattern_of(&check->patterns, finding.name, &place->indices);
     check->findings[check->finding_count++] = finding;
 }
 
@@ -70,6 +71,18 @@ size_t sp_check_open(const struct sp_check *check)
     size_t open = 0;
     for (size_t i = 0; i < check->finding_count; i++) open += sp_finding_is_open(&check->findings[i]);
     return open;
+}
+
+static bool is_open_of(const struct sp_check *check, const char *id)
+{
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (sp_finding_is_open(&check->findings[i]) && strcmp(check->findings[i].id, id) == 0) return true;
+    return false;
+}
+
+bool sp_check_open_both(const struct sp_check *check)
+{
+    return is_open_of(check, "missing") && is_open_of(check, "unexpected");
 }
 
 const char *sp_count_of(struct sp_arena *arena, size_t count, const char *noun)
@@ -159,8 +172,9 @@ void sp_check_free(struct sp_check *check)
     sp_prediction_free(check->prediction);
     sp_quantisation_free(&check->quantisation);
     sp_patterns_free(&check->patterns);
+    sp_levels_free(&check->levels);
     free(check->findings);
-    free(check->finding_patterns);
+    free(check->places);
     free(check->causes);
     free(check->declared);
     sp_arena_free(&check->arena);

@@ -5,6 +5,7 @@
 #define SP_COMPARE_CHECK_H
 
 #include "base/text.h"
+#include "compare/layers.h"
 #include "compare/match.h"
 #include "compare/patterns.h"
 #include "compare/quantised.h"
@@ -24,10 +25,11 @@ struct sp_check {
     struct sp_naming naming;
     struct sp_match match;
     struct sp_quantisation quantisation;
+    struct sp_levels levels;     /* of the prediction; explain_layers.c reads them when something is missing */
     struct sp_patterns patterns; /* of the findings' names */
     struct sp_finding *findings;
-    size_t *finding_patterns; /* parallel to findings */
-    size_t finding_count, finding_capacity, pattern_capacity;
+    struct sp_place *places; /* of the findings' names; parallel to them */
+    size_t finding_count, finding_capacity, place_capacity;
     struct sp_cause *causes;
     size_t cause_count, cause_capacity;
     struct sp_finding_group *groups;
@@ -53,6 +55,9 @@ static inline bool sp_finding_is_open(const struct sp_finding *finding)
     return finding->cause == SP_NONE && finding->severity == SP_SEVERITY_ERROR;
 }
 size_t sp_check_open(const struct sp_check *check);
+/* Whether there are both, missing and unexpected: only then can one be the other under another name or in another
+ * layout. */
+bool sp_check_open_both(const struct sp_check *check);
 /* "3 tensors" / "1 tensor". In the arena. */
 const char *sp_count_of(struct sp_arena *arena, size_t count, const char *noun);
 /* "this finding vanishes" / "these 3 findings vanish", of as many as the cause explains. In the arena, or static. */

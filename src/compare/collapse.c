@@ -3,7 +3,6 @@
  * index whose remaining tuples are covered alike are joined, and so on inwards. */
 #include "compare/collapse.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +54,11 @@ static void ranges(struct sp_text *text, const uint64_t *values, size_t count)
         size_t last = i;
         while (last + 1 < count && values[last + 1] == values[last] + 1) last++;
         if (i) sp_text_puts(text, ",");
-        sp_text_printf(text, "%" PRIu64, values[i]);
-        if (last > i) sp_text_printf(text, last == i + 1 ? ",%" PRIu64 : "-%" PRIu64, values[last]);
+        sp_text_number(text, values[i]);
+        if (last > i) {
+            sp_text_puts(text, last == i + 1 ? "," : "-");
+            sp_text_number(text, values[last]);
+        }
         i = last + 1;
     }
     if (count > 1) sp_text_puts(text, "}");
@@ -85,7 +87,10 @@ static const char *signature(struct sp_arena *scratch, const struct covers *cove
 {
     struct sp_text text = {0};
     sp_text_puts(&text, "");
-    for (size_t i = 0; i < covers->count; i++) sp_text_printf(&text, "%s;", covers->items[i].text);
+    for (size_t i = 0; i < covers->count; i++) {
+        sp_text_puts(&text, covers->items[i].text);
+        sp_text_puts(&text, ";");
+    }
     const char *kept = sp_arena_copy(scratch, text.data, text.length);
     sp_text_free(&text);
     return kept;
@@ -124,12 +129,40 @@ static void emit_family(struct sp_arena *scratch, const struct family *family, s
     sp_text_free(&text);
 }
 
+static void free_family(struct family *family)
+{
+    free(family->covers.items);
+    free(family->values);
+}
+
+/* At the last position all values have the same behind them: nothing. */
+static void cover_last(struct sp_arena *scratch, const struct entry *entries, size_t count, struct covers *out)
+{
+    const size_t depth = entries->indices.count - 1;
+    struct family family = {0};
+    size_t first = entries->input;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t value = entries[i].indices.value[depth];
+        if (entries[i].input < first) first = entries[i].input;
+        if (family.count && family.values[family.count - 1] == value) continue;
+        SP_GROW(family.values, family.count, family.capacity);
+        family.values[family.count++] = value;
+    }
+    add_cover(&family.covers, (struct cover){"", 1, first});
+    emit_family(scratch, &family, out);
+    free_family(&family);
+}
+
 /* Covers entries[0..count), sorted, from index position `depth` on. The depth is bounded by SP_MAX_INDICES. */
 static void cover(struct sp_arena *scratch, const struct entry *entries, size_t count, size_t depth, struct covers *out)
 {
     struct families families = {0};
-    if (depth == entries->indices.count) {
+    if (!entries->indices.count) {
         add_cover(out, (struct cover){"", 1, entries->input});
+        return;
+    }
+    if (depth + 1 == entries->indices.count) {
+        cover_last(scratch, entries, count, out);
         return;
     }
     for (size_t from = 0, to; from < count; from = to) {
@@ -141,8 +174,7 @@ static void cover(struct sp_arena *scratch, const struct entry *entries, size_t 
     }
     for (size_t i = 0; i < families.count; i++) {
         emit_family(scratch, &families.items[i], out);
-        free(families.items[i].covers.items);
-        free(families.items[i].values);
+        free_family(&families.items[i]);
     }
     free(families.items);
     sp_map_free(&families.by_cover);

@@ -204,12 +204,11 @@ static struct place *list_places(struct sp_check *check, size_t *count)
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
         const bool missing = strcmp(finding->id, "missing") == 0;
-        struct sp_indices indices;
+        const struct sp_place *name = &check->places[i];
         if (!sp_finding_is_open(finding) || (!missing && strcmp(finding->id, "unexpected") != 0)) continue;
-        const size_t pattern = sp_pattern_of(&check->patterns, finding->name, &indices);
-        for (size_t p = 0; p < indices.count; p++) {
+        for (size_t p = 0; p < name->indices.count; p++) {
             SP_GROW(places, *count, capacity);
-            places[(*count)++] = (struct place){pattern, p, i, indices.value[p], missing};
+            places[(*count)++] = (struct place){name->pattern, p, i, name->indices.value[p], missing};
         }
     }
     if (*count) qsort(places, *count, sizeof *places, compare_places);
@@ -220,11 +219,10 @@ static struct place *list_places(struct sp_check *check, size_t *count)
 static bool follows_a_match(struct sp_check *check, const struct place *place)
 {
     struct sp_text name = {0};
-    struct sp_indices indices;
+    struct sp_indices indices = check->places[place->finding].indices;
     const struct sp_match *match = &check->match;
-    const size_t pattern = sp_pattern_of(&check->patterns, check->findings[place->finding].name, &indices);
     if (!indices.value[place->position]--) return false;
-    sp_pattern_fill(&name, sp_pattern_text(&check->patterns, pattern), &indices);
+    sp_pattern_fill(&name, sp_pattern_text(&check->patterns, place->pattern), &indices);
     const size_t other = place->missing ? sp_prediction_find(check->prediction, name.data)
                                         : sp_inventory_find(check->inventory, name.data);
     sp_text_free(&name);
@@ -286,8 +284,8 @@ static void guess_from_nothing(struct search *search, struct sp_hyperparameter h
     size_t asked = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (!is_structural(finding) || finding->tensor == SP_NONE || check->finding_patterns[i] == asked) continue;
-        asked = check->finding_patterns[i];
+        if (!is_structural(finding) || finding->tensor == SP_NONE || check->places[i].pattern == asked) continue;
+        asked = check->places[i].pattern;
         const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
         for (uint32_t d = 0; d < tensor->rank && d < 2; d++) propose(search, hyper, (double)tensor->shape[d]);
     }

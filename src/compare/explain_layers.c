@@ -4,137 +4,92 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "compare/check.h"
-
-struct layer {
-    const char *name; /* "model.layers.5" */
-    size_t predicted, missing;
-};
-
-struct layers {
-    struct sp_arena *arena;
-    size_t level; /* 1 for layers, 2 for parts of them: how many indices their names have */
-    struct sp_text scratch;
-    struct sp_map map;
-    struct layer *items;
-    size_t count, capacity;
-};
-
-/* The length of the name up to and with its index of that level; 0 without one, and when nothing follows it. */
-static size_t layer_length(const char *name, size_t level)
-{
-    uint64_t index;
-    for (size_t i = 0, digits; name[i]; i += digits ? digits : 1) {
-        digits = name[i] >= '0' && name[i] <= '9' ? sp_index_at(name, i, &index) : 0;
-        if (digits && !--level) return name[i + digits] ? i + digits : 0;
-    }
-    return 0;
-}
-
-/* The layer of a name, or NULL: it has none, or one that is not known and shall not be added. */
-static struct layer *layer_of(struct layers *layers, const char *name, bool added)
-{
-    const size_t length = layer_length(name, layers->level);
-    if (!length) return NULL;
-    layers->scratch.length = 0;
-    sp_text_append(&layers->scratch, name, length);
-    size_t place = sp_map_get(&layers->map, layers->scratch.data);
-    if (place == SIZE_MAX) {
-        if (!added) return NULL;
-        place = layers->count;
-        SP_GROW(layers->items, layers->count, layers->capacity);
-        layers->items[layers->count++] = (struct layer){.name = sp_arena_copy(layers->arena, name, length)};
-        sp_map_add(&layers->map, layers->items[place].name, place);
-    }
-    return &layers->items[place];
-}
 
 static bool is_missing(const struct sp_finding *finding)
 {
     return sp_finding_is_open(finding) && strcmp(finding->id, "missing") == 0;
 }
 
-/* A layer of a single tensor is that tensor, and no cause. */
-static bool is_gone(const struct layer *layer) { return layer->predicted > 1 && layer->missing == layer->predicted; }
+/* The layers of one level, and what is missing of each now. */
+struct gone {
+    const struct sp_layers *layers;
+    size_t *missing;
+};
 
-static void count_layers(struct sp_check *check, struct layers *layers)
+static size_t layer_of(const struct gone *gone, const struct sp_finding *finding)
 {
+    return is_missing(finding) ? gone->layers->of[finding->predicted] : SP_NONE;
+}
+
+static struct gone count_missing(struct sp_check *check, int level)
+{
+    if (!check->levels.at[level].of) sp_levels_read(&check->levels, check->prediction);
+    struct gone gone = {.layers = &check->levels.at[level]};
+    gone.missing = sp_realloc(NULL, gone.layers->count, sizeof *gone.missing);
+    if (gone.layers->count) memset(gone.missing, 0, gone.layers->count * sizeof *gone.missing);
     for (size_t i = 0; i < check->finding_count; i++) {
-        struct layer *layer = is_missing(&check->findings[i]) ? layer_of(layers, check->findings[i].name, true) : NULL;
-        if (layer) layer->missing++;
+        const size_t layer = layer_of(&gone, &check->findings[i]);
+        if (layer != SP_NONE) gone.missing[layer]++;
     }
-    for (size_t i = 0; layers->count && i < sp_prediction_count(check->prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
-        struct layer *layer = tensor->optional ? NULL : layer_of(layers, tensor->name, false);
-        if (layer) layer->predicted++;
-    }
+    return gone;
 }
 
-static void free_layers(struct layers *layers)
+/* A layer of a single tensor is that tensor, and no cause. */
+static bool is_gone(const struct gone *gone, size_t layer)
 {
-    sp_text_free(&layers->scratch);
-    sp_map_free(&layers->map);
-    free(layers->items);
-}
-
-/* The layer of an open finding that is gone as a whole, or NULL. */
-static struct layer *gone_layer(struct layers *layers, const struct sp_finding *finding)
-{
-    struct layer *layer = layers->count && is_missing(finding) ? layer_of(layers, finding->name, false) : NULL;
-    return layer && is_gone(layer) ? layer : NULL;
+    if (layer == SP_NONE) return false;
+    return gone->layers->items[layer].predicted > 1 && gone->missing[layer] == gone->layers->items[layer].predicted;
 }
 
 size_t sp_find_gone_layers(struct sp_check *check, size_t *layer_of_finding)
 {
-    struct layers layers = {.arena = &check->arena, .level = 1};
-    count_layers(check, &layers);
+    const struct gone gone = count_missing(check, SP_LAYERS);
     for (size_t i = 0; i < check->finding_count; i++) {
-        const struct layer *layer = gone_layer(&layers, &check->findings[i]);
-        layer_of_finding[i] = layer ? (size_t)(layer - layers.items) : SP_NONE;
+        const size_t layer = layer_of(&gone, &check->findings[i]);
+        layer_of_finding[i] = is_gone(&gone, layer) ? layer : SP_NONE;
     }
-    free_layers(&layers);
-    return layers.count;
+    free(gone.missing);
+    return gone.layers->count;
 }
 
-static void describe(struct sp_check *check, const struct layers *layers, size_t cause)
+static void describe(struct sp_check *check, const struct gone *gone, size_t cause)
 {
-    const char **names = sp_realloc(NULL, layers->count, sizeof *names);
+    const char **names = sp_realloc(NULL, gone->layers->count, sizeof *names);
     size_t count = 0;
-    for (size_t i = 0; i < layers->count; i++)
-        if (is_gone(&layers->items[i])) names[count++] = layers->items[i].name;
+    for (size_t i = 0; i < gone->layers->count; i++)
+        if (is_gone(gone, i)) names[count++] = gone->layers->items[i].name;
     check->causes[cause].message =
         sp_arena_printf(&check->arena, "%s %s missing altogether (%s)", sp_some_names(&check->arena, names, count),
                         count == 1 ? "is" : "are", sp_count_of(&check->arena, check->causes[cause].explains, "tensor"));
     free(names);
 }
 
-static bool is_expert(const struct layers *layers)
+static bool are_experts(const struct gone *gone)
 {
-    for (size_t i = 0; i < layers->count; i++)
-        if (is_gone(&layers->items[i]) && !strstr(layers->items[i].name, "expert")) return false;
-    return layers->level > 1;
+    for (size_t i = 0; i < gone->layers->count; i++)
+        if (is_gone(gone, i) && !strstr(gone->layers->items[i].name, "expert")) return false;
+    return true;
 }
 
-static void explain_level(struct sp_check *check, size_t level)
+static void explain_level(struct sp_check *check, int level)
 {
-    struct layers layers = {.arena = &check->arena, .level = level};
+    const struct gone gone = count_missing(check, level);
     size_t cause = SP_NONE;
-    count_layers(check, &layers);
     for (size_t i = 0; i < check->finding_count; i++) {
-        if (!gone_layer(&layers, &check->findings[i])) continue;
-        if (cause == SP_NONE)
-            cause = sp_check_add_cause(
-                check, (struct sp_cause){.id = is_expert(&layers) ? "experts-missing" : "layers-missing",
-                                         .severity = SP_SEVERITY_ERROR});
+        if (!is_gone(&gone, layer_of(&gone, &check->findings[i]))) continue;
+        if (cause == SP_NONE) {
+            const bool experts = level == SP_LAYER_PARTS && are_experts(&gone);
+            cause = sp_check_add_cause(check, (struct sp_cause){.id = experts ? "experts-missing" : "layers-missing",
+                                                                .severity = SP_SEVERITY_ERROR});
+        }
         sp_check_explain(check, i, cause);
     }
-    if (cause != SP_NONE) describe(check, &layers, cause);
-    free_layers(&layers);
+    if (cause != SP_NONE) describe(check, &gone, cause);
+    free(gone.missing);
 }
 
 void sp_explain_layers(struct sp_check *check)
 {
-    explain_level(check, 1);
-    explain_level(check, 2);
+    for (int level = 0; level < SP_LAYER_LEVELS && sp_check_open(check); level++) explain_level(check, level);
 }

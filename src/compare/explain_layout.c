@@ -243,6 +243,7 @@ static void explain_side(struct sp_check *check, bool wholes_in_file)
 
 void sp_explain_layout(struct sp_check *check)
 {
+    if (!sp_check_open_both(check)) return;
     explain_side(check, true);
     explain_side(check, false);
 }

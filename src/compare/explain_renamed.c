@@ -115,6 +115,7 @@ static void explain_pairs(struct sp_check *check, const struct sp_sides *missing
 
 void sp_find_renamed(struct sp_check *check, struct sp_sides *missing, struct sp_sides *strangers)
 {
+    if (!sp_check_open_both(check)) return;
     collect(check, "missing", missing);
     collect(check, "unexpected", strangers);
     sp_sides_pair(&check->patterns, missing, strangers);

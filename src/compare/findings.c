@@ -132,6 +132,20 @@ void sp_find_differences(struct sp_check *check)
 
 /* ---- groups ---- */
 
+/* All of a finding but its name. */
+static void put_kind(struct sp_text *text, const struct sp_finding *finding)
+{
+    const char *const words[] = {finding->id, finding->expected, finding->found, finding->message, finding->reason};
+    text->length = 0;
+    sp_text_number(text, finding->severity);
+    sp_text_puts(text, " ");
+    sp_text_number(text, finding->cause);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        sp_text_puts(text, "|");
+        sp_text_puts(text, words[i] ? words[i] : "");
+    }
+}
+
 /* Findings that may be merged agree in all but their names; each such kind gets a number. */
 static size_t *merge_keys(struct sp_check *check)
 {
@@ -140,10 +154,7 @@ static size_t *merge_keys(struct sp_check *check)
     struct sp_text kind = {0};
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        kind.length = 0;
-        sp_text_printf(&kind, "%d %zu %s|%s|%s|", (int)finding->severity, finding->cause, finding->id,
-                       finding->expected ? finding->expected : "", finding->found ? finding->found : "");
-        sp_text_printf(&kind, "%s|%s", finding->message, finding->reason ? finding->reason : "");
+        put_kind(&kind, finding);
         keys[i] = sp_kind_of(&kinds, &kind);
     }
     sp_text_free(&kind);

@@ -149,14 +149,15 @@ static bool find_front(const struct rest *rest, struct sp_arena *arena, struct s
 static void try_unwrapping(struct rest *rest)
 {
     bool any = false;
-    find_rest(rest);
     for (size_t i = 0; i < rest->count && !any && !rest->naming->drop_wrappers; i++)
         any = sp_wrapper_in(sp_inventory_tensor(rest->inventory, rest->tensors[i])->name);
     if (!any) return;
     const size_t before = rest->missing;
     rest->naming->drop_wrappers = true;
     find_rest(rest);
-    rest->naming->drop_wrappers = rest->missing < before;
+    if (rest->missing < before) return;
+    rest->naming->drop_wrappers = false;
+    find_rest(rest);
 }
 
 void sp_fronts_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
@@ -166,12 +167,12 @@ void sp_fronts_infer(struct sp_arena *arena, const struct sp_inventory *inventor
     struct rest rest = {.inventory = inventory, .prediction = prediction, .naming = naming, .names = &names};
     rest.tensors = sp_realloc(NULL, sp_inventory_count(inventory), sizeof *rest.tensors);
     rest.found = sp_realloc(NULL, sp_prediction_count(prediction), sizeof *rest.found);
+    find_rest(&rest);
     try_unwrapping(&rest);
-    while (naming->front_count < SP_MAX_FRONTS) {
-        find_rest(&rest);
-        if (!rest.count || !rest.missing) break;
+    while (naming->front_count < SP_MAX_FRONTS && rest.count && rest.missing) {
         if (!find_front(&rest, arena, &naming->fronts[naming->front_count])) break;
         naming->front_count++;
+        find_rest(&rest);
     }
     sp_finder_free(&names);
     free(rest.tensors);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
+
 enum { MAX_DIGITS = 18 }; /* what surely fits in 64 bits */
 
 static bool is_separator(char c) { return c == '.' || c == '/' || c == '_' || !c; }
@@ -30,26 +32,30 @@ static bool is_part(const char *name, size_t place, size_t length)
     return (place && name[place - 1] == '_') || name[place + length] == '_';
 }
 
-/* Leaves the pattern in the scratch. */
+/* The digits at `place` that are an index to be left out; 0 when there are none. */
+static size_t take_index(const struct sp_patterns *patterns, const char *name, size_t place, struct sp_indices *indices)
+{
+    uint64_t value;
+    if (indices->count == SP_MAX_INDICES) return 0;
+    const size_t length = sp_index_at(name, place, &value);
+    if (!length || (patterns->whole_components && is_part(name, place, length))) return 0;
+    indices->value[indices->count++] = value;
+    return length;
+}
+
+/* Leaves the pattern, which is no longer than the name, in the scratch. */
 static void split(struct sp_patterns *patterns, const char *name, struct sp_indices *indices)
 {
     struct sp_text *text = &patterns->scratch;
-    const char mark = SP_INDEX_MARK;
-    size_t kept = 0; /* what is not yet in the text begins here */
-    text->length = 0;
-    indices->count = 0;
-    for (size_t i = 0; name[i]; i++) {
-        uint64_t value;
-        if (name[i] < '0' || name[i] > '9' || indices->count == SP_MAX_INDICES) continue;
-        const size_t length = sp_index_at(name, i, &value);
-        if (!length || (patterns->whole_components && is_part(name, i, length))) continue;
-        indices->value[indices->count++] = value;
-        sp_text_append(text, name + kept, i - kept);
-        sp_text_append(text, &mark, 1);
-        kept = i + length;
-        i = kept - 1;
+    text->length = indices->count = 0;
+    sp_text_reserve(text, strlen(name));
+    char *end = text->data;
+    for (size_t i = 0, digits; name[i]; i += digits ? digits : 1) {
+        digits = sp_is_digit(name[i]) ? take_index(patterns, name, i, indices) : 0;
+        *end++ = digits ? SP_INDEX_MARK : name[i];
     }
-    sp_text_puts(text, name + kept);
+    *end = '\0';
+    text->length = (size_t)(end - text->data);
 }
 
 size_t sp_pattern_of(struct sp_patterns *patterns, const char *name, struct sp_indices *indices)

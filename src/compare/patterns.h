@@ -22,6 +22,12 @@ struct sp_indices {
     size_t count;
 };
 
+/* A name taken apart. */
+struct sp_place {
+    size_t pattern;
+    struct sp_indices indices;
+};
+
 /* Patterns are numbered: two names have the same pattern when theirs has the same number. Zero-initialise. */
 struct sp_patterns {
     bool whole_components; /* "ln_1" has no index then: underscores do not set one apart */

@@ -51,7 +51,8 @@ size_t sp_stored_errors(const struct sp_check *check, const struct sp_prediction
 void sp_check_quantisation(struct sp_check *check);
 void sp_quantisation_free(struct sp_quantisation *quantisation);
 /* The quantisation that explains the most of the file, as quantization_config would have it, and the errors that it
- * leaves of those there are; absent when none leaves fewer. In the arena of the check. */
+ * leaves of those there are; absent when none leaves fewer. In the arena of the check. The file must have a tensor that
+ * looks packed. */
 struct sp_value sp_recognise_quantisation(struct sp_check *check, size_t *errors);
 
 #endif

@@ -254,18 +254,10 @@ static void try_method(struct recogniser *recogniser, const char *form, struct s
     if (sp_value_is_set(value)) *best = value;
 }
 
-static bool shows_any(const struct sp_inventory *inventory)
-{
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        if (sp_looks_packed(sp_inventory_tensor(inventory, i))) return true;
-    return false;
-}
-
 struct sp_value sp_recognise_quantisation(struct sp_check *check, size_t *errors)
 {
     struct recogniser recogniser = {.check = check};
     struct sp_value best = sp_value_absent("quantization_config");
-    if (!shows_any(check->inventory)) return best;
     choose_indices(&recogniser);
     read_names(&recogniser);
     for (size_t i = 0; i < sizeof forms / sizeof *forms && *errors; i++)

@@ -95,16 +95,14 @@ static size_t unique(int64_t *values, size_t count)
 static void choose_indices(struct sp_sample *sample, const struct sp_check *check)
 {
     struct extremes low[SP_MAX_INDICES] = {{.count = 0}}, high[SP_MAX_INDICES] = {{.count = 0}};
-    struct sp_patterns patterns = {0};
     size_t count = 0;
     for (size_t p = 0; p < SP_MAX_INDICES; p++) low[p].sign = 1, high[p].sign = -1;
     for (size_t i = 0; i < check->finding_count; i++) {
-        struct sp_indices indices;
+        const struct sp_indices *indices = &check->places[i].indices;
         if (!sp_finding_is_open(&check->findings[i])) continue;
-        sp_pattern_of(&patterns, check->findings[i].name, &indices);
-        for (size_t p = 0; p < indices.count; p++) {
-            note(&low[p], (int64_t)indices.value[p]);
-            note(&high[p], (int64_t)indices.value[p]);
+        for (size_t p = 0; p < indices->count; p++) {
+            note(&low[p], (int64_t)indices->value[p]);
+            note(&high[p], (int64_t)indices->value[p]);
         }
     }
     sample->indices = sp_realloc(NULL, MAX_VISITED, sizeof *sample->indices);
@@ -114,7 +112,6 @@ static void choose_indices(struct sp_sample *sample, const struct sp_check *chec
         for (size_t i = 0; i < high[p].count; i++) sample->indices[count++] = high[p].value[i];
     }
     sample->scope = (struct sp_scope){sample->indices, unique(sample->indices, count), MOST};
-    sp_patterns_free(&patterns);
 }
 
 /* ---- the tensors of the file by the names that the prediction uses ---- */

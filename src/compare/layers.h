@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * What the names of a prediction say of its structure: "model.layers.5.mlp.experts.3.up_proj.weight" is in the layer
+ * "model.layers.5", and in that layer's part "model.layers.5.mlp.experts.3". */
+#ifndef SP_COMPARE_LAYERS_H
+#define SP_COMPARE_LAYERS_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "shapeproof/prediction.h"
+
+struct sp_layer {
+    const char *name;
+    size_t predicted; /* tensors under it, without those that are optional */
+};
+
+/* The layers of a level: with one index in their names, or with two. */
+struct sp_layers {
+    struct sp_layer *items;
+    size_t count, capacity;
+    size_t *of; /* for each predicted tensor its layer, or SP_NONE: it has none, or is optional */
+    struct sp_map map;
+};
+
+enum { SP_LAYERS, SP_LAYER_PARTS, SP_LAYER_LEVELS };
+
+struct sp_levels {
+    struct sp_layers at[SP_LAYER_LEVELS];
+    struct sp_arena arena; /* of the names */
+    struct sp_text scratch;
+};
+
+void sp_levels_read(struct sp_levels *levels, const struct sp_prediction *prediction);
+void sp_levels_free(struct sp_levels *levels);
+
+#endif
