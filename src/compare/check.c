@@ -139,9 +139,10 @@ static struct sp_check *compare(const struct sp_inventory *inventory, const stru
     check->table_name = table_name;
     check->data = data;
     check->data_error = error;
-    check->naming = sp_naming_infer(&check->arena, inventory, prediction);
+    sp_match_begin(&check->match, inventory, prediction);
+    check->naming = sp_naming_infer(&check->arena, &check->match);
     sp_check_quantisation(check);
-    sp_match_init(&check->match, inventory, check->prediction, &check->naming);
+    sp_match_rest(&check->match, &check->naming);
     explain(check);
     check->data = NULL;
     check->data_error = NULL;

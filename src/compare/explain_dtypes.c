@@ -149,11 +149,10 @@ static bool is_of_integers(const struct sp_check *check, size_t tensor)
 {
     static const enum sp_dtype integers[] = {SP_DTYPE_I8,  SP_DTYPE_U8,  SP_DTYPE_I16,
                                              SP_DTYPE_U16, SP_DTYPE_I32, SP_DTYPE_U32};
-    if (!counts(check, tensor) || is_scale(check, tensor)) return false;
-    if (sp_inventory_tensor(check->inventory, tensor)->rank < 2) return false;
-    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
-        if (dtype_of(check, tensor) == integers[i]) return true;
-    return false;
+    const struct sp_tensor *found = sp_inventory_tensor(check->inventory, tensor);
+    bool integer = false;
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) integer = integer || found->dtype == integers[i];
+    return integer && found->rank > 1 && counts(check, tensor) && !is_scale(check, tensor);
 }
 
 /* False when there are none. One alone stands out as any other dtype would. */

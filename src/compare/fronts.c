@@ -12,6 +12,7 @@
 enum { SAMPLE = 64 };
 
 struct rest {
+    const struct sp_match *same;
     const struct sp_inventory *inventory;
     const struct sp_prediction *prediction;
     struct sp_naming *naming;
@@ -40,7 +41,8 @@ static void find_rest(struct rest *rest)
     if (predicted) memset(rest->found, 0, predicted * sizeof *rest->found);
     for (size_t i = 0; i < sp_inventory_count(rest->inventory); i++) {
         const struct sp_tensor *tensor = sp_inventory_tensor(rest->inventory, i);
-        const size_t place = sp_finder_find(&finder, tensor->name, &renaming);
+        size_t place = rest->same->predicted_of[i];
+        if (place == SP_NONE) place = sp_finder_find(&finder, tensor->name, &renaming);
         if (place != SP_NONE) rest->found[place] = true;
         else if (!(tensor->flags & SP_TENSOR_STATE)) rest->tensors[rest->count++] = i;
     }
@@ -160,13 +162,13 @@ static void try_unwrapping(struct rest *rest)
     find_rest(rest);
 }
 
-void sp_fronts_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
-                     const struct sp_prediction *prediction, struct sp_naming *naming)
+void sp_fronts_infer(struct sp_arena *arena, const struct sp_match *same, struct sp_naming *naming)
 {
     struct sp_finder names = {.naming = naming};
-    struct rest rest = {.inventory = inventory, .prediction = prediction, .naming = naming, .names = &names};
-    rest.tensors = sp_realloc(NULL, sp_inventory_count(inventory), sizeof *rest.tensors);
-    rest.found = sp_realloc(NULL, sp_prediction_count(prediction), sizeof *rest.found);
+    struct rest rest = {
+        .same = same, .inventory = same->inventory, .prediction = same->prediction, .naming = naming, .names = &names};
+    rest.tensors = sp_realloc(NULL, sp_inventory_count(rest.inventory), sizeof *rest.tensors);
+    rest.found = sp_realloc(NULL, sp_prediction_count(rest.prediction), sizeof *rest.found);
     find_rest(&rest);
     try_unwrapping(&rest);
     while (naming->front_count < SP_MAX_FRONTS && rest.count && rest.missing) {

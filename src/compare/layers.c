@@ -18,31 +18,40 @@ static size_t next_layer(const char *name, size_t from)
     return 0;
 }
 
-/* The layer that is name[0..length): `last`, which it mostly is, a known one, or a new one. */
-static size_t layer_of(struct sp_levels *levels, struct sp_layers *layers, const char *name, size_t length, size_t last)
+/* The layer that is name[0..length), a known one or a new one. */
+static size_t layer_of(struct sp_levels *levels, struct sp_layers *layers, const char *name, size_t length)
 {
-    if (last != SP_NONE && strncmp(name, layers->items[last].name, length) == 0 && !layers->items[last].name[length])
-        return last;
     levels->scratch.length = 0;
     sp_text_append(&levels->scratch, name, length);
     const size_t known = sp_map_get(&layers->map, levels->scratch.data);
     if (known != SP_NONE) return known;
     SP_GROW(layers->items, layers->count, layers->capacity);
-    layers->items[layers->count] = (struct sp_layer){.name = sp_arena_copy(&levels->arena, name, length)};
+    layers->items[layers->count] =
+        (struct sp_layer){.name = sp_arena_copy(&levels->arena, name, length), .length = length};
     sp_map_add(&layers->map, layers->items[layers->count].name, layers->count);
     return layers->count++;
 }
 
+static bool is_under(const char *name, const struct sp_layer *layer)
+{
+    return strncmp(name, layer->name, layer->length) == 0 && name[layer->length] == '.';
+}
+
+/* Mostly a name is in the layer of the one before it, `last`. */
 static void read_name(struct sp_levels *levels, const char *name, size_t predicted, size_t *last)
 {
     size_t length = 0;
     for (int level = 0; level < SP_LAYER_LEVELS; level++) {
         struct sp_layers *layers = &levels->at[level];
-        length = next_layer(name, length);
-        if (!length) break;
-        last[level] = layer_of(levels, layers, name, length, last[level]);
+        if (last[level] == SP_NONE || !is_under(name, &layers->items[last[level]])) {
+            length = next_layer(name, length);
+            if (!length) break;
+            last[level] = layer_of(levels, layers, name, length);
+        }
+        struct sp_layer *layer = &layers->items[last[level]];
+        length = layer->length;
         layers->of[predicted] = last[level];
-        layers->items[last[level]].predicted++;
+        layer->predicted++;
     }
 }
 

@@ -13,6 +13,7 @@
 
 struct sp_layer {
     const char *name;
+    size_t length;    /* of the name */
     size_t predicted; /* tensors under it, without those that are optional */
 };
 

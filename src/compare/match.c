@@ -33,9 +33,9 @@ static void pair_by_name(struct sp_match *match, const struct sp_naming *naming)
     struct sp_finder finder = {.naming = naming, .find = find_predicted, .context = match->prediction};
     for (size_t i = 0; i < sp_inventory_count(match->inventory); i++) {
         unsigned renaming;
+        if (match->predicted_of[i] != SP_NONE) continue;
         const size_t found = sp_finder_find(&finder, sp_inventory_tensor(match->inventory, i)->name, &renaming);
-        if (!renaming || !sp_has_exact_name(match->inventory, match->prediction, found))
-            pair(match, i, found, renaming);
+        pair(match, i, found, renaming);
     }
     sp_finder_free(&finder);
 }
@@ -69,6 +69,36 @@ static void find_kept(struct sp_match *match)
     }
 }
 
+size_t sp_match_partner(const struct sp_match *match, size_t predicted)
+{
+    const size_t kept = match->tie_kept[tie_root(match->prediction, predicted)];
+    return kept == predicted ? SP_NONE : kept;
+}
+
+bool sp_same_shape(const struct sp_tensor *tensor, const struct sp_predicted *predicted)
+{
+    if (tensor->flags & SP_TENSOR_NO_SHAPE) return false;
+    /* Quantisers write a scale of the whole matrix as () and as (1). */
+    if (predicted->stands_for && predicted->parameters == 1 && tensor->parameters == 1) return true;
+    if (tensor->rank != predicted->rank) return false;
+    return !tensor->rank || memcmp(tensor->shape, predicted->shape, tensor->rank * sizeof *tensor->shape) == 0;
+}
+
+static enum sp_difference difference_of(const struct sp_match *match, size_t predicted)
+{
+    const struct sp_predicted *tensor = sp_prediction_tensor(match->prediction, predicted);
+    const size_t found = match->tensor_of[predicted];
+    if (found == SP_NONE) {
+        if (tensor->optional) return SP_LEFT_OUT;
+        if (sp_match_partner(match, predicted) != SP_NONE) return SP_TIED_ABSENT;
+        /* Of a tie that is absent as a whole, its first tensor alone is missing. */
+        return tensor->same_as == SP_NONE ? SP_MISSING : SP_TIED_ABSENT;
+    }
+    if (!sp_same_shape(sp_inventory_tensor(match->inventory, found), tensor)) return SP_SHAPE;
+    if (sp_match_partner(match, predicted) != SP_NONE) return SP_TIED_PRESENT;
+    return tensor->optional ? SP_OPTIONAL : SP_SAME;
+}
+
 static size_t *none_array(size_t count)
 {
     size_t *array = sp_realloc(NULL, count, sizeof *array);
@@ -76,8 +106,8 @@ static size_t *none_array(size_t count)
     return array;
 }
 
-void sp_match_init(struct sp_match *match, const struct sp_inventory *inventory, const struct sp_prediction *prediction,
-                   const struct sp_naming *naming)
+void sp_match_begin(struct sp_match *match, const struct sp_inventory *inventory,
+                    const struct sp_prediction *prediction)
 {
     const size_t tensors = sp_inventory_count(inventory), predicted = sp_prediction_count(prediction);
     *match = (struct sp_match){.inventory = inventory, .prediction = prediction};
@@ -86,9 +116,25 @@ void sp_match_init(struct sp_match *match, const struct sp_inventory *inventory,
     memset(match->renaming, 0, tensors);
     match->tensor_of = none_array(predicted);
     match->tie_kept = none_array(predicted);
+    match->differs = sp_realloc(NULL, predicted, sizeof *match->differs);
+    for (size_t i = 0; i < tensors; i++)
+        pair(match, i, sp_prediction_find(prediction, sp_inventory_tensor(inventory, i)->name), 0);
+}
+
+void sp_match_rest(struct sp_match *match, const struct sp_naming *naming)
+{
     pair_by_name(match, naming);
     pair_by_old_name(match, naming);
     find_kept(match);
+    for (size_t i = 0; i < sp_prediction_count(match->prediction); i++)
+        match->differs[i] = (unsigned char)difference_of(match, i);
+}
+
+void sp_match_init(struct sp_match *match, const struct sp_inventory *inventory, const struct sp_prediction *prediction,
+                   const struct sp_naming *naming)
+{
+    sp_match_begin(match, inventory, prediction);
+    sp_match_rest(match, naming);
 }
 
 void sp_match_free(struct sp_match *match)
@@ -97,13 +143,8 @@ void sp_match_free(struct sp_match *match)
     free(match->renaming);
     free(match->tensor_of);
     free(match->tie_kept);
+    free(match->differs);
     *match = (struct sp_match){0};
-}
-
-size_t sp_match_partner(const struct sp_match *match, size_t predicted)
-{
-    const size_t kept = match->tie_kept[tie_root(match->prediction, predicted)];
-    return kept == predicted ? SP_NONE : kept;
 }
 
 /* The first tensor of the file that has the same storage, offset and shape. */
@@ -132,30 +173,6 @@ bool sp_match_shares(const struct sp_match *match, size_t predicted, size_t part
     if (first_alike(match, predicted) == first_alike(match, partner)) return true;
     return is_first_rows(sp_inventory_tensor(match->inventory, match->tensor_of[predicted]),
                          sp_inventory_tensor(match->inventory, match->tensor_of[partner]));
-}
-
-bool sp_same_shape(const struct sp_tensor *tensor, const struct sp_predicted *predicted)
-{
-    if (tensor->flags & SP_TENSOR_NO_SHAPE) return false;
-    /* Quantisers write a scale of the whole matrix as () and as (1). */
-    if (predicted->stands_for && predicted->parameters == 1 && tensor->parameters == 1) return true;
-    if (tensor->rank != predicted->rank) return false;
-    return !tensor->rank || memcmp(tensor->shape, predicted->shape, tensor->rank * sizeof *tensor->shape) == 0;
-}
-
-enum sp_difference sp_match_predicted(const struct sp_match *match, size_t predicted)
-{
-    const struct sp_predicted *tensor = sp_prediction_tensor(match->prediction, predicted);
-    const size_t found = match->tensor_of[predicted];
-    if (found == SP_NONE) {
-        if (tensor->optional) return SP_LEFT_OUT;
-        if (sp_match_partner(match, predicted) != SP_NONE) return SP_TIED_ABSENT;
-        /* Of a tie that is absent as a whole, its first tensor alone is missing. */
-        return tensor->same_as == SP_NONE ? SP_MISSING : SP_TIED_ABSENT;
-    }
-    if (!sp_same_shape(sp_inventory_tensor(match->inventory, found), tensor)) return SP_SHAPE;
-    if (sp_match_partner(match, predicted) != SP_NONE) return SP_TIED_PRESENT;
-    return tensor->optional ? SP_OPTIONAL : SP_SAME;
 }
 
 enum sp_difference sp_match_tensor(const struct sp_match *match, size_t tensor)

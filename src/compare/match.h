@@ -12,12 +12,18 @@ struct sp_match {
     size_t *predicted_of;    /* for each tensor of the file, or SP_NONE */
     unsigned char *renaming; /* for each tensor of the file: enum sp_renaming */
     size_t *tensor_of;       /* for each predicted tensor, or SP_NONE */
+    unsigned char *differs;  /* for each predicted tensor: enum sp_difference */
     /* For each predicted tensor that others are tied to: the first of them all, itself included, that is in the file
      * (as an index in the prediction), or SP_NONE. */
     size_t *tie_kept;
 };
 
-/* Fills a match; its arrays are on the heap. */
+/* Pairs what has one name in both. The arrays of a match are on the heap. */
+void sp_match_begin(struct sp_match *match, const struct sp_inventory *inventory,
+                    const struct sp_prediction *prediction);
+/* Then pairs what is left under the naming, and says in what each differs. */
+void sp_match_rest(struct sp_match *match, const struct sp_naming *naming);
+/* Both at once. */
 void sp_match_init(struct sp_match *match, const struct sp_inventory *inventory, const struct sp_prediction *prediction,
                    const struct sp_naming *naming);
 void sp_match_free(struct sp_match *match);
@@ -34,7 +40,10 @@ enum sp_difference {
     SP_STATE         /* optimizer or trainer state */
 };
 
-enum sp_difference sp_match_predicted(const struct sp_match *match, size_t predicted);
+static inline enum sp_difference sp_match_predicted(const struct sp_match *match, size_t predicted)
+{
+    return (enum sp_difference)match->differs[predicted];
+}
 enum sp_difference sp_match_tensor(const struct sp_match *match, size_t tensor);
 /* The predicted tensor that is in the file and that this one is tied to, or SP_NONE. */
 size_t sp_match_partner(const struct sp_match *match, size_t predicted);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "compare/match.h"
 #include "compare/prefixes.h"
 #include "compare/spelling.h"
 
@@ -170,12 +171,6 @@ void sp_finder_free(struct sp_finder *finder)
     sp_arena_free(&finder->spellings);
 }
 
-bool sp_has_exact_name(const struct sp_inventory *inventory, const struct sp_prediction *prediction, size_t predicted)
-{
-    if (predicted == SP_NONE) return false;
-    return sp_inventory_find(inventory, sp_prediction_tensor(prediction, predicted)->name) != SP_NONE;
-}
-
 static bool is_state(const struct sp_inventory *inventory, size_t tensor)
 {
     return sp_inventory_tensor(inventory, tensor)->flags & SP_TENSOR_STATE;
@@ -184,6 +179,7 @@ static bool is_state(const struct sp_inventory *inventory, size_t tensor)
 /* ---- the search ---- */
 
 struct search {
+    const struct sp_match *same;
     const struct sp_inventory *inventory;
     const struct sp_prediction *prediction;
     struct sp_naming best;
@@ -203,7 +199,8 @@ static size_t score(struct search *search, const struct sp_naming *naming)
         if (is_state(search->inventory, i)) continue;
         search->sampled++;
         const size_t found = sp_finder_find(&finder, sp_inventory_tensor(search->inventory, i)->name, &renaming);
-        hits += found != SP_NONE && !(renaming && sp_has_exact_name(search->inventory, search->prediction, found));
+        /* What the file has under the predicted name itself is no other tensor renamed. */
+        hits += found != SP_NONE && !(renaming && search->same->tensor_of[found] != SP_NONE);
     }
     sp_finder_free(&finder);
     return hits;
@@ -310,11 +307,11 @@ static void make_offers(const struct search *search, struct sp_arena *arena, boo
 }
 
 /* One naming for the file as a whole. */
-static struct sp_naming infer_whole(struct sp_arena *arena, const struct sp_inventory *inventory,
-                                    const struct sp_prediction *prediction)
+static struct sp_naming infer_whole(struct sp_arena *arena, const struct sp_match *same)
 {
     const struct sp_naming plain = {.strip = "", .add = ""};
-    struct search search = {.inventory = inventory, .prediction = prediction, .best = plain};
+    const struct sp_inventory *inventory = same->inventory;
+    struct search search = {.same = same, .inventory = inventory, .prediction = same->prediction, .best = plain};
     struct offers offers;
     search.hits = score(&search, &plain);
     if (search.hits * 10 >= search.sampled * 9) return plain;
@@ -331,12 +328,11 @@ static struct sp_naming infer_whole(struct sp_arena *arena, const struct sp_inve
     return search.best;
 }
 
-struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
-                                 const struct sp_prediction *prediction)
+struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_match *same)
 {
     struct sp_naming naming = {.strip = "", .add = ""};
-    if (!sp_inventory_count(inventory) || !sp_prediction_count(prediction)) return naming;
-    naming = infer_whole(arena, inventory, prediction);
-    sp_fronts_infer(arena, inventory, prediction, &naming);
+    if (!sp_inventory_count(same->inventory) || !sp_prediction_count(same->prediction)) return naming;
+    naming = infer_whole(arena, same);
+    sp_fronts_infer(arena, same, &naming);
     return naming;
 }

@@ -40,9 +40,10 @@ enum sp_renaming {
     SP_RESPELT = 1 << 6     /* brought into the common spelling */
 };
 
-/* The naming that makes the most names of the file agree with the prediction. Strings are in the arena. */
-struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
-                                 const struct sp_prediction *prediction);
+struct sp_match;
+/* The naming that makes the most names of the file agree with the prediction, of which those that are the same in both
+ * are matched. Strings are in the arena. */
+struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_match *same);
 
 /* Appends what a name of the file is under a naming. */
 void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp_text *text);
@@ -73,8 +74,6 @@ struct sp_name_keeper {
     size_t tensor;
 };
 size_t sp_keep_name(const void *keeper, const char *name);
-/* Whether the file has a tensor of exactly the predicted name (SP_NONE: no); then no other is renamed to it. */
-bool sp_has_exact_name(const struct sp_inventory *inventory, const struct sp_prediction *prediction, size_t predicted);
 /* The component of the name that is a framework's wrapper and not part of the model, "_orig_mod"; or NULL. */
 const char *sp_wrapper_in(const char *name);
 bool sp_is_wrapper(const char *component, size_t length);
@@ -83,7 +82,6 @@ bool sp_is_holder(const char *component, size_t length);
 /* Puts the name without its wrapper components into `text`. */
 void sp_unwrap(struct sp_text *text, const char *name);
 /* fronts.c: adds the fronts of components. */
-void sp_fronts_infer(struct sp_arena *arena, const struct sp_inventory *inventory,
-                     const struct sp_prediction *prediction, struct sp_naming *naming);
+void sp_fronts_infer(struct sp_arena *arena, const struct sp_match *same, struct sp_naming *naming);
 
 #endif

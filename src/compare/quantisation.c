@@ -84,6 +84,8 @@ static bool adopt(struct sp_check *check, struct sp_config *config, const char *
     quantisation->config = config;
     sp_prediction_free(check->prediction);
     check->prediction = prediction;
+    sp_match_free(&check->match);
+    sp_match_begin(&check->match, check->inventory, prediction);
     check->config = config;
     return true;
 }

@@ -46,8 +46,8 @@ struct sp_check;
  * is no evidence. */
 size_t sp_stored_errors(const struct sp_check *check, const struct sp_prediction *prediction);
 
-/* Decides how the file is quantised, and predicts that instead of the weights. Needs the naming; the match is made
- * afterwards. */
+/* Decides how the file is quantised, and predicts that instead of the weights. Needs the naming; the match is begun
+ * anew then, and to be completed. */
 void sp_check_quantisation(struct sp_check *check);
 void sp_quantisation_free(struct sp_quantisation *quantisation);
 /* The quantisation that explains the most of the file, as quantization_config would have it, and the errors that it

@@ -30,8 +30,9 @@ static void verify(struct sp_attempt *attempt, const struct sp_inventory *invent
     attempt->prediction = sp_predict(attempt->tables, attempt->table->name, attempt->config, &error);
     sp_config_limit(attempt->config, NULL);
     if (!attempt->prediction) return;
-    attempt->naming = sp_naming_infer(&attempt->outline.arena, inventory, attempt->prediction);
-    sp_match_init(&attempt->match, inventory, attempt->prediction, &attempt->naming);
+    sp_match_begin(&attempt->match, inventory, attempt->prediction);
+    attempt->naming = sp_naming_infer(&attempt->outline.arena, &attempt->match);
+    sp_match_rest(&attempt->match, &attempt->naming);
     count(attempt, inventory);
 }
 
