@@ -88,6 +88,7 @@ struct sp_frame {
     /* Only while the unit is expanded: there can be a frame for each expert of each layer. */
     const struct sp_value *params; /* values, in the order of unit->params; NULL: worked out each time */
     struct sp_cached *cache;       /* of unit->definitions; NULL: worked out each time */
+    struct sp_usage *usages;       /* by the rows of the section that is looped; NULL: each row is there once */
     const char *prefix;            /* in front of every name */
     const struct sp_env *user_env; /* in which param_exprs have their values; NULL: not used by another unit */
 };

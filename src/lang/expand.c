@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * From a table and hyper-parameters to the list of tensors: sections are looped, parts and sub-tables opened,
  * ties resolved at the end, when all names are known. */
-#include "lang/prediction.h"
+#include "lang/expander.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,31 +9,13 @@
 
 #include "base/checked.h"
 
-enum { MAX_USE_DEPTH = 64, MAX_PREDICTED = 4 * 1000 * 1000, MAX_TIE_DEPTH = 16 };
+enum { MAX_USE_DEPTH = 64, MAX_TIE_DEPTH = 16 };
 
-struct pending_tie {
-    size_t tensor;
-    const char *target;
-    struct sp_span span;
-};
-
-struct expander {
-    struct sp_eval eval;
-    struct sp_prediction *out;
-    struct pending_tie *ties;
-    size_t tie_count, tie_capacity;
-    struct sp_map group_names;
-    const char *last_group; /* most often the next tensor's as well */
-    size_t last_group_index;
-    unsigned use_depth;
-    bool unsupported; /* a 'require' said no */
-};
-
-static void expand_unit(struct expander *x, const struct sp_frame *frame);
+static void expand_unit(struct sp_expander *x, struct sp_frame *frame);
 
 /* ---- one tensor ---- */
 
-static size_t group_index(struct expander *x, const char *name)
+static size_t group_index(struct sp_expander *x, const char *name)
 {
     struct sp_prediction *out = x->out;
     if (name == x->last_group) return x->last_group_index;
@@ -49,7 +31,7 @@ static size_t group_index(struct expander *x, const char *name)
 
 /* A part's tensors belong to the group that uses it, or, outside of any group, to the part's own; a sub-table's groups
  * are named after both. */
-static const char *group_name(struct expander *x, const struct sp_frame *frame, const struct sp_section *section)
+static const char *group_name(struct sp_expander *x, const struct sp_frame *frame, const struct sp_section *section)
 {
     const char *own = section->name, *outer = frame->group;
     if (!outer || !*outer) return own;
@@ -57,7 +39,8 @@ static const char *group_name(struct expander *x, const struct sp_frame *frame, 
     return sp_arena_printf(x->eval.arena, "%s: %s", outer, own);
 }
 
-static bool shape(struct expander *x, const struct sp_env *env, const struct sp_row *row, struct sp_predicted *tensor)
+static bool shape(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
+                  struct sp_predicted *tensor)
 {
     const struct sp_packed *packed = env->frame->packed;
     const uint32_t lead = packed ? packed->lead_rank : 0;
@@ -80,13 +63,13 @@ static bool shape(struct expander *x, const struct sp_env *env, const struct sp_
     return good;
 }
 
-static const char *kept_name(struct expander *x, const struct sp_env *env, const struct sp_template *name)
+static const char *kept_name(struct sp_expander *x, const struct sp_env *env, const struct sp_template *name)
 {
     const struct sp_text *text = sp_eval_template(&x->eval, env, name);
     return text ? sp_arena_copy(x->eval.arena, text->data, text->length) : NULL;
 }
 
-static bool old_names(struct expander *x, const struct sp_env *env, const struct sp_row *row,
+static bool old_names(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
                       struct sp_predicted *tensor)
 {
     if (!row->old_count) return true;
@@ -98,7 +81,13 @@ static bool old_names(struct expander *x, const struct sp_env *env, const struct
     return true;
 }
 
-static bool tie(struct expander *x, const struct sp_env *env, const struct sp_row *row, struct sp_predicted *tensor)
+void sp_expander_tie(struct sp_expander *x, const char *target, struct sp_span span)
+{
+    SP_GROW(x->ties, x->tie_count, x->tie_capacity);
+    x->ties[x->tie_count++] = (struct sp_pending_tie){x->out->count, target, span};
+}
+
+static bool tie(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row, struct sp_predicted *tensor)
 {
     bool tied = row->has_tie;
     if (tied && row->tie_condition && !sp_eval_bool(&x->eval, env, row->tie_condition, &tied)) return false;
@@ -106,14 +95,13 @@ static bool tie(struct expander *x, const struct sp_env *env, const struct sp_ro
     const char *target = kept_name(x, env, &row->tie);
     if (!target) return false;
     tensor->rows_only = row->tie_rows;
-    SP_GROW(x->ties, x->tie_count, x->tie_capacity);
-    x->ties[x->tie_count++] = (struct pending_tie){x->out->count, target, row->tie.span};
+    sp_expander_tie(x, target, row->tie.span);
     return true;
 }
 
 /* Of the tensors that are stored in place of a matrix the first stands for its parameters; if the matrix is the same as
  * another one, so are they, each by itself. */
-static void unpack(struct expander *x, const struct sp_env *env, struct sp_predicted *tensor)
+static void unpack(struct sp_expander *x, const struct sp_env *env, struct sp_predicted *tensor)
 {
     struct sp_packed *packed = env->frame->packed;
     tensor->logical = tensor->parameters;
@@ -123,36 +111,37 @@ static void unpack(struct expander *x, const struct sp_env *env, struct sp_predi
     packed->counted = true;
     if (!packed->tied_to) return;
     const char *own = tensor->name + strlen(env->frame->prefix);
-    SP_GROW(x->ties, x->tie_count, x->tie_capacity);
-    x->ties[x->tie_count++] = (struct pending_tie){
-        x->out->count, sp_arena_printf(x->eval.arena, "%s%s", packed->tied_to, own), env->frame->unit->span};
+    sp_expander_tie(x, sp_arena_printf(x->eval.arena, "%s%s", packed->tied_to, own), env->frame->unit->span);
 }
 
-static void add(struct expander *x, const struct sp_env *env, const struct sp_row *row, struct sp_predicted *tensor)
+size_t sp_expander_most(const struct sp_expander *x)
+{
+    return x->eval.hyper->scope ? x->eval.hyper->scope->most : SP_MAX_PREDICTED;
+}
+
+void sp_expander_add(struct sp_expander *x, const struct sp_origin *origin, const struct sp_predicted *tensor)
 {
     struct sp_prediction *out = x->out;
-    const struct sp_scope *scope = x->eval.hyper->scope;
-    const size_t most = scope ? scope->most : MAX_PREDICTED;
-    if (out->count >= most) {
-        sp_eval_fail(&x->eval, row->span, "more than %zu tensors", most);
+    const struct sp_span span = origin->row->span;
+    if (!*tensor->name) {
+        sp_eval_fail(&x->eval, span, "the name of the tensor is empty");
+    } else if (out->count >= sp_expander_most(x)) {
+        sp_eval_fail(&x->eval, span, "more than %zu tensors", sp_expander_most(x));
         x->eval.stopped = true;
-        return;
+    } else if (!sp_map_add(&out->names, tensor->name, out->count)) {
+        sp_eval_fail(&x->eval, span, "the tensor '%s' is predicted twice", tensor->name);
+    } else {
+        SP_GROW(out->tensors, out->count, out->capacity);
+        SP_GROW(out->origins, out->count, out->origin_capacity);
+        out->tensors[out->count] = *tensor;
+        out->origins[out->count++] = *origin;
     }
-    if (!sp_map_add(&out->names, tensor->name, out->count)) {
-        sp_eval_fail(&x->eval, row->span, "the tensor '%s' is predicted twice", tensor->name);
-        return;
-    }
-    tensor->group = group_index(x, env->group);
-    SP_GROW(out->tensors, out->count, out->capacity);
-    SP_GROW(out->origins, out->count, out->origin_capacity);
-    out->tensors[out->count] = *tensor;
-    out->origins[out->count++] = (struct sp_origin){row, env->section, env->frame};
 }
 
-static bool pack(struct expander *x, const struct sp_env *env, const struct sp_row *row,
+static bool pack(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
                  const struct sp_predicted *tensor);
 
-static void emit(struct expander *x, const struct sp_env *env, const struct sp_row *row)
+static void emit(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
 {
     struct sp_predicted tensor = {.same_as = SP_NONE,
                                   .dtype = row->dtype,
@@ -161,18 +150,15 @@ static void emit(struct expander *x, const struct sp_env *env, const struct sp_r
     tensor.name = kept_name(x, env, &row->name);
     if (!shape(x, env, row, &tensor) || !tensor.name || pack(x, env, row, &tensor)) return;
     if (!old_names(x, env, row, &tensor) || !tie(x, env, row, &tensor)) return;
-    if (!*tensor.name) {
-        sp_eval_fail(&x->eval, row->span, "the name of the tensor is empty");
-        return;
-    }
     unpack(x, env, &tensor);
-    add(x, env, row, &tensor);
+    tensor.group = group_index(x, env->group);
+    sp_expander_add(x, &(struct sp_origin){row, env->section, env->frame}, &tensor);
 }
 
 /* ---- parts and sub-tables ---- */
 
 /* A fallback may use the parameters before it. */
-static bool argument_values(struct expander *x, const struct sp_env *env, struct sp_frame *frame,
+static bool argument_values(struct sp_expander *x, const struct sp_env *env, struct sp_frame *frame,
                             struct sp_value *values)
 {
     const struct sp_env own = {.frame = frame};
@@ -187,7 +173,8 @@ static bool argument_values(struct expander *x, const struct sp_env *env, struct
 }
 
 /* The sub-configuration that `from` names. A missing one is empty: all its defaults hold. */
-static bool open_object(struct expander *x, const struct sp_env *env, const struct sp_expr *from, struct sp_view *view)
+static bool open_object(struct sp_expander *x, const struct sp_env *env, const struct sp_expr *from,
+                        struct sp_view *view)
 {
     if (!sp_eval(&x->eval, env, from, &view->object)) return false;
     if (sp_value_is_set(view->object) && view->object.type != SP_OBJECT)
@@ -202,8 +189,9 @@ static bool open_object(struct expander *x, const struct sp_env *env, const stru
     return true;
 }
 
-/* The configuration that a sub-table reads: the one that `from` opens or else the user's own, and what `with` gives. */
-static struct sp_view *open_view(struct expander *x, const struct sp_env *env, const struct sp_row *row)
+/* The configuration that a sub-table reads when it is not just the user's own: the one that `from` opens, and what
+ * `with` gives. */
+static struct sp_view *open_view(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
 {
     const struct sp_view *outer = env->frame->view;
     struct sp_view *view = sp_arena_alloc(x->eval.arena, sizeof *view);
@@ -222,37 +210,52 @@ static struct sp_view *open_view(struct expander *x, const struct sp_env *env, c
     return view;
 }
 
-/* Expands a unit in its frame, which has all but the values: those are gone afterwards. */
-static void expand_with(struct expander *x, const struct sp_env *env, struct sp_frame *frame, const char *prefix)
+/* What a frame has only while its unit is expanded. */
+static void open_frame(struct sp_frame *frame, const struct sp_env *env, const struct sp_value *values)
 {
-    struct sp_value values[SP_MAX_PARAMS];
-    frame->prefix = prefix;
     frame->params = values;
     frame->user_env = env->frame == frame ? NULL : env;
     if (frame->unit->definition_count)
         frame->cache = sp_realloc(NULL, frame->unit->definition_count, sizeof *frame->cache);
     for (size_t i = 0; i < frame->unit->definition_count; i++) frame->cache[i].state = SP_CACHE_EMPTY;
-    x->use_depth++;
-    if (argument_values(x, env, frame, values)) expand_unit(x, frame);
-    x->use_depth--;
+}
+
+static void close_frame(struct sp_frame *frame)
+{
     free(frame->cache);
     frame->cache = NULL;
     frame->params = NULL;
-    frame->prefix = NULL;
     frame->user_env = NULL;
 }
 
-static void use(struct expander *x, const struct sp_env *env, const struct sp_row *row)
+static void expand_behind(struct sp_expander *x, struct sp_frame *frame, struct sp_usage *usage, const char *prefix)
 {
-    const struct sp_view *view = row->unit->is_table ? open_view(x, env, row) : env->frame->view;
-    const struct sp_text *name = view ? sp_eval_template(&x->eval, env, &row->name) : NULL;
-    if (!name) return;
-    if (x->use_depth >= MAX_USE_DEPTH) {
-        sp_eval_fail(&x->eval, row->unit_span, "parts used more than %d deep", MAX_USE_DEPTH);
-        return;
-    }
-    struct sp_text prefix = {0};
-    sp_text_append(&prefix, name->data, name->length);
+    const struct sp_usage start = sp_usage_start(x);
+    struct sp_text own = {0}; /* what `prefix` points to is needed for the names of the unit */
+    sp_text_puts(&own, prefix);
+    frame->prefix = own.data;
+    expand_unit(x, frame);
+    if (usage) sp_usage_keep(x, usage, &start, frame);
+    frame->prefix = NULL;
+    sp_text_free(&own);
+}
+
+/* Expands a unit in its frame, which has all but the values: those are gone afterwards. */
+static void expand_with(struct sp_expander *x, const struct sp_env *env, struct sp_frame *frame, struct sp_usage *usage,
+                        const char *prefix)
+{
+    struct sp_value values[SP_MAX_PARAMS];
+    open_frame(frame, env, values);
+    x->use_depth++;
+    if (argument_values(x, env, frame, values) && !(usage && sp_usage_repeat(x, usage, frame, prefix)))
+        expand_behind(x, frame, usage, prefix);
+    x->use_depth--;
+    close_frame(frame);
+}
+
+static struct sp_frame *new_frame(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
+                                  const struct sp_view *view)
+{
     struct sp_frame *frame = sp_arena_alloc(x->eval.arena, sizeof *frame);
     *frame = (struct sp_frame){.unit = row->unit,
                                .view = view,
@@ -262,14 +265,30 @@ static void use(struct expander *x, const struct sp_env *env, const struct sp_ro
                                .group = env->group,
                                .optional = row->optional || env->frame->optional,
                                .packed = env->frame->packed};
-    expand_with(x, env, frame, prefix.data);
-    sp_text_free(&prefix);
+    return frame;
+}
+
+static void use(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
+{
+    const bool own_view = row->has_from || row->with_count;
+    const struct sp_view *view = own_view ? open_view(x, env, row) : env->frame->view;
+    const struct sp_text *prefix = view ? sp_eval_template(&x->eval, env, &row->name) : NULL;
+    if (!prefix) return;
+    if (x->use_depth >= MAX_USE_DEPTH) {
+        sp_eval_fail(&x->eval, row->unit_span, "parts used more than %d deep", MAX_USE_DEPTH);
+        return;
+    }
+    struct sp_usage *usage = env->frame->usages && !own_view ? &env->frame->usages[row - env->section->rows] : NULL;
+    struct sp_frame *frame = usage ? usage->frame : NULL;
+    if (!frame) frame = new_frame(x, env, row, view);
+    if (usage) usage->frame = frame;
+    expand_with(x, env, frame, usage, prefix->data);
 }
 
 /* ---- quantised weights ---- */
 
 /* The last two dimensions as the row has them, and the module. */
-static struct sp_expr *const *packed_arguments(struct expander *x, const struct sp_row *row,
+static struct sp_expr *const *packed_arguments(struct sp_expander *x, const struct sp_row *row,
                                                const struct sp_packing *packing)
 {
     const size_t count = packing->part->param_count;
@@ -282,7 +301,7 @@ static struct sp_expr *const *packed_arguments(struct expander *x, const struct 
 
 /* The prefix of the tensors that these are the same as. What is stored in another way than the matrix that it is tied
  * to is one of its own. False after a mistake. */
-static bool packed_tie(struct expander *x, const struct sp_env *env, const struct sp_row *row, const char **tied_to)
+static bool packed_tie(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row, const char **tied_to)
 {
     const struct sp_overlay *overlay = x->eval.hyper->overlay;
     struct sp_packing other;
@@ -295,7 +314,7 @@ static bool packed_tie(struct expander *x, const struct sp_env *env, const struc
     return target != NULL;
 }
 
-static struct sp_view *packed_view(struct expander *x, const struct sp_packing *packing)
+static struct sp_view *packed_view(struct sp_expander *x, const struct sp_packing *packing)
 {
     struct sp_view *view = sp_arena_alloc(x->eval.arena, sizeof *view);
     *view = (struct sp_view){.object = packing->object, .given = packing->given, .given_count = packing->given_count};
@@ -304,7 +323,7 @@ static struct sp_view *packed_view(struct expander *x, const struct sp_packing *
 }
 
 /* Expands the part that is stored in place of the matrix; false when that is stored as it is. */
-static bool pack(struct expander *x, const struct sp_env *env, const struct sp_row *row,
+static bool pack(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
                  const struct sp_predicted *tensor)
 {
     const struct sp_overlay *overlay = x->eval.hyper->overlay;
@@ -325,13 +344,13 @@ static bool pack(struct expander *x, const struct sp_env *env, const struct sp_r
                                .group = env->group,
                                .optional = tensor->optional,
                                .packed = packed};
-    expand_with(x, env, frame, packing.prefix);
+    expand_with(x, env, frame, NULL, packing.prefix);
     return true;
 }
 
 /* ---- sections ---- */
 
-static void expand_rows(struct expander *x, const struct sp_env *env)
+static void expand_rows(struct sp_expander *x, const struct sp_env *env)
 {
     for (size_t i = 0; i < env->section->row_count; i++) {
         const struct sp_row *row = &env->section->rows[i];
@@ -343,10 +362,10 @@ static void expand_rows(struct expander *x, const struct sp_env *env)
     }
 }
 
-static void expand_clauses(struct expander *x, const struct sp_env *env, size_t clause);
+static void expand_clauses(struct sp_expander *x, const struct sp_env *env, size_t clause);
 
 /* One turn of a loop; false ends it. The turn after one with a mistake would make the same again. */
-static bool expand_turn(struct expander *x, const struct sp_env *env, size_t clause, struct sp_value value)
+static bool expand_turn(struct sp_expander *x, const struct sp_env *env, size_t clause, struct sp_value value)
 {
     const struct sp_clause *loop = &env->section->clauses[clause];
     const struct sp_binding binding = {loop->name, value, env->bindings};
@@ -354,12 +373,13 @@ static bool expand_turn(struct expander *x, const struct sp_env *env, size_t cla
     struct sp_env inner = *env;
     inner.loops = inner.bindings = &binding;
     if (!sp_eval_spend(&x->eval, loop->first->span, 1)) return false;
+    x->turns++;
     expand_clauses(x, &inner, clause + 1);
     return x->eval.mistakes == mistakes;
 }
 
 /* The loop over the indices of the scope alone. */
-static void expand_some(struct expander *x, const struct sp_env *env, size_t clause, int64_t first, int64_t last)
+static void expand_some(struct sp_expander *x, const struct sp_env *env, size_t clause, int64_t first, int64_t last)
 {
     const struct sp_scope *scope = x->eval.hyper->scope;
     for (size_t i = 0; i < scope->index_count; i++)
@@ -368,7 +388,7 @@ static void expand_some(struct expander *x, const struct sp_env *env, size_t cla
             return;
 }
 
-static void expand_range(struct expander *x, const struct sp_env *env, size_t clause)
+static void expand_range(struct sp_expander *x, const struct sp_env *env, size_t clause)
 {
     const struct sp_clause *loop = &env->section->clauses[clause];
     int64_t first, last;
@@ -382,7 +402,7 @@ static void expand_range(struct expander *x, const struct sp_env *env, size_t cl
     for (int64_t i = first; i <= last && expand_turn(x, env, clause, sp_value_int(i)) && i < INT64_MAX; i++) continue;
 }
 
-static void expand_each(struct expander *x, const struct sp_env *env, size_t clause)
+static void expand_each(struct sp_expander *x, const struct sp_env *env, size_t clause)
 {
     const struct sp_clause *loop = &env->section->clauses[clause];
     struct sp_value list;
@@ -394,7 +414,7 @@ static void expand_each(struct expander *x, const struct sp_env *env, size_t cla
     for (size_t i = 0; i < list.count && expand_turn(x, env, clause, list.items[i]); i++) continue;
 }
 
-static void expand_clauses(struct expander *x, const struct sp_env *env, size_t clause)
+static void expand_clauses(struct sp_expander *x, const struct sp_env *env, size_t clause)
 {
     bool wanted;
     if (clause == env->section->clause_count) {
@@ -415,7 +435,7 @@ static void expand_clauses(struct expander *x, const struct sp_env *env, size_t 
     }
 }
 
-static bool requirements_hold(struct expander *x, const struct sp_frame *frame)
+static bool requirements_hold(struct sp_expander *x, const struct sp_frame *frame)
 {
     const struct sp_env env = {.frame = frame};
     for (size_t i = 0; i < frame->unit->requirement_count; i++) {
@@ -432,14 +452,26 @@ static bool requirements_hold(struct expander *x, const struct sp_frame *frame)
     return true;
 }
 
-static void expand_unit(struct expander *x, const struct sp_frame *frame)
+static bool has_loop(const struct sp_section *section)
+{
+    for (size_t i = 0; i < section->clause_count; i++)
+        if (section->clauses[i].kind != SP_CLAUSE_IF) return true;
+    return false;
+}
+
+static void expand_section(struct sp_expander *x, struct sp_frame *frame, const struct sp_section *section)
+{
+    const struct sp_env env = {.frame = frame, .section = section, .group = group_name(x, frame, section)};
+    if (has_loop(section)) frame->usages = sp_usages_new(section->row_count);
+    expand_clauses(x, &env, 0);
+    free(frame->usages);
+    frame->usages = NULL;
+}
+
+static void expand_unit(struct sp_expander *x, struct sp_frame *frame)
 {
     if (!requirements_hold(x, frame)) return;
-    for (size_t i = 0; i < frame->unit->section_count; i++) {
-        const struct sp_section *section = &frame->unit->sections[i];
-        const struct sp_env env = {.frame = frame, .section = section, .group = group_name(x, frame, section)};
-        expand_clauses(x, &env, 0);
-    }
+    for (size_t i = 0; i < frame->unit->section_count; i++) expand_section(x, frame, &frame->unit->sections[i]);
 }
 
 /* ---- what can only be done when all tensors are known ---- */
@@ -464,7 +496,7 @@ static bool ties_end(const struct sp_prediction *out, size_t tensor)
     return false;
 }
 
-static void check_tie_chains(struct expander *x)
+static void check_tie_chains(struct sp_expander *x)
 {
     for (size_t i = 0; i < x->tie_count && !x->eval.mistakes; i++)
         if (!ties_end(x->out, x->ties[i].tensor))
@@ -472,11 +504,11 @@ static void check_tie_chains(struct expander *x)
                          x->out->tensors[x->ties[i].tensor].name, MAX_TIE_DEPTH);
 }
 
-static void resolve_ties(struct expander *x)
+static void resolve_ties(struct sp_expander *x)
 {
     struct sp_prediction *out = x->out;
     for (size_t i = 0; i < x->tie_count; i++) {
-        const struct pending_tie *tied = &x->ties[i];
+        const struct sp_pending_tie *tied = &x->ties[i];
         if (tied->tensor >= out->count) continue; /* its row failed */
         const size_t target = sp_map_get(&out->names, tied->target);
         if (target == SIZE_MAX && x->eval.hyper->scope) continue; /* outside of it */
@@ -509,7 +541,7 @@ static bool sum_up(struct sp_prediction *out)
     return true;
 }
 
-static void keep_readings(struct expander *x)
+static void keep_readings(struct sp_expander *x)
 {
     struct sp_prediction *out = x->out;
     struct sp_text value = {0};
@@ -532,14 +564,14 @@ static bool is_for_others(const char *path)
     return strcmp(path, "model_type") == 0 || strcmp(path, "architectures") == 0 || strcmp(path, "version") == 0;
 }
 
-static bool was_looked_at(const struct expander *x, const char *setting)
+static bool was_looked_at(const struct sp_expander *x, const char *setting)
 {
     for (size_t i = 0; i < x->eval.reading_count; i++)
         if (sp_path_within(x->eval.readings[i].path, setting)) return true;
     return is_for_others(setting);
 }
 
-static void find_unused(struct expander *x)
+static void find_unused(struct sp_expander *x)
 {
     const struct sp_hyper *hyper = x->eval.hyper;
     x->out->unused = sp_arena_array(&x->out->arena, hyper->override_count, sizeof *x->out->unused);
@@ -548,14 +580,14 @@ static void find_unused(struct expander *x)
             x->out->unused[x->out->unused_count++] = hyper->overrides[i].path;
 }
 
-static void report(struct expander *x, struct sp_error *error)
+static void report(struct sp_expander *x, struct sp_error *error)
 {
     const char *missing = x->eval.first_missing;
     sp_diagnoses_fail(error, x->unsupported ? SP_ERR_UNKNOWN : SP_ERR_TABLE, SP_KIND_NONE, x->eval.messages->data);
     if (missing) sp_hint(error, "give it in config.json, or with --set %s=VALUE", missing);
 }
 
-static void start(struct expander *x, const struct sp_unit *table)
+static void start(struct sp_expander *x, const struct sp_unit *table)
 {
     struct sp_view *view = sp_arena_alloc(x->eval.arena, sizeof *view);
     *view = (struct sp_view){.object = x->eval.hyper->root, .prefix = ""};
@@ -567,7 +599,7 @@ static void start(struct expander *x, const struct sp_unit *table)
             sp_eval_fail(&x->eval, table->params[i].span, "the table needs the argument '%s'", table->params[i].name);
             return;
         }
-    expand_with(x, &(struct sp_env){.frame = frame}, frame, "");
+    expand_with(x, &(struct sp_env){.frame = frame}, frame, NULL, "");
 }
 
 struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyper *hyper, struct sp_error *error)
@@ -575,7 +607,7 @@ struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyp
     struct sp_prediction *out = sp_realloc(NULL, 1, sizeof *out);
     struct sp_text messages = {0};
     *out = (struct sp_prediction){.table = table};
-    struct expander x = {.eval = {.arena = &out->arena, .hyper = hyper, .messages = &messages}, .out = out};
+    struct sp_expander x = {.eval = {.arena = &out->arena, .hyper = hyper, .messages = &messages}, .out = out};
     start(&x, table);
     if (!x.eval.mistakes) resolve_ties(&x);
     if (!x.eval.mistakes) check_tie_chains(&x);

@@ -52,6 +52,71 @@ static void scopes_of_parts(void **state)
     assert_mistake("part p(n = m, m = 2)\nw (n)\ntable t\na.* p()\n", "", "the hyper-parameter 'm' is not set");
 }
 
+/* What a part makes in one turn of a loop and in the next is what it makes in two uses. */
+static void parts_in_loops(void **state)
+{
+    (void)state;
+    static const char part[] = "part p(n, kind = \"\")\n"
+                               "old (n) same as new if n > 1\n"
+                               "new (n) I64 was older.{n} was oldest\n"
+                               "[x]\nb (2, n) buffer optional if kind == \"b\"\n";
+    static const char one[] = "a.%d.old (%d) same as a.%d.new\na.%d.new (%d) I64 was a.%d.older.%d was a.%d.oldest\n";
+    struct sp_text table = {0}, expected = {0};
+    sp_text_printf(&table, "%stable t\n[l] for i in 8..11\na.{i}.* p(i // 10 + 3)\n", part);
+    for (int i = 8; i <= 11; i++) {
+        const int n = i / 10 + 3;
+        sp_text_printf(&expected, one, i, n, i, i, n, i, n, i);
+    }
+    assert_listing(table.data, "", expected.data);
+    sp_text_free(&table);
+    sp_text_free(&expected);
+    sp_text_printf(&table, "%stable t\n[l] for kind in kinds\n{kind}.* p(1, kind)   if kind != \"c\"\n", part);
+    assert_listing(table.data, "kinds=[\"a\",\"b\",\"c\",\"d\"]",
+                   "a.old (1)\na.new (1) I64 was a.older.1 was a.oldest\n"
+                   "b.old (1)\nb.new (1) I64 was b.older.1 was b.oldest\nb.b (2, 1) optional buffer\n"
+                   "d.old (1)\nd.new (1) I64 was d.older.1 was d.oldest\n");
+    sp_text_free(&table);
+}
+
+static void groups_of_parts_in_loops(void **state)
+{
+    (void)state;
+    struct run run =
+        predict("part p(n)\nx (n)\n[inside]\ny (n)\npart q(n)\na.* p(n)\n[turns] for i in 0..1\nb.{i} (n)\n"
+                "table sub\n[s]\ns (5)\ntable t\n[mine] for i in 1..3\n{i}.* p(3)\n"
+                "[other] for i in 4..6\n{i}.* q(i)\n{i}.s.* sub\n",
+                "");
+    char *text = groups(run.prediction);
+    assert_string_equal(text, "[mine] 18\n[other] 60\n[other: s] 15\n");
+    assert_int_equal(sp_prediction_count(run.prediction), 6 + 15);
+    free(text);
+    text = sp_prediction_dimension(run.prediction, sp_prediction_find(run.prediction, "6.a.y"), 0);
+    assert_string_equal(text, "i");
+    free(text);
+    run_free(&run);
+}
+
+/* The same mistakes are found, and as many. */
+static void mistakes_of_parts_in_loops(void **state)
+{
+    (void)state;
+    static const char part[] = "part p(n)\nx (n)\ny (n) same as x\nz (10 // n)\n";
+    struct sp_text table = {0};
+    sp_text_printf(&table, "%stable t\n[l] for i in 0..4\na.{i // 2}.* p(3)\n", part);
+    struct run run = predict(table.data, "");
+    assert_non_null(strstr(run.text, "t.shapes:2:1: the tensor 'a.0.x' is predicted twice"));
+    assert_non_null(strstr(run.text, "t.shapes:3:1: the tensor 'a.0.y' is predicted twice"));
+    assert_non_null(strstr(run.text, "t.shapes:4:1: the tensor 'a.0.z' is predicted twice"));
+    assert_null(strstr(run.text, "'a.1.x'")); /* the loop ended */
+    run_free(&run);
+    sp_text_free(&table);
+    sp_text_printf(&table, "%stable t\n[l] for i in 0..4\na.{i}.* p(3 - i)\n", part);
+    assert_mistake(table.data, "", "t.shapes:4:4: division by zero");
+    sp_text_free(&table);
+    assert_mistake("part p()\n\"\" (1)\ntable t\n[l] for s in texts\n{s}* p()\n", "texts=[\"a\",\"\"]",
+                   "t.shapes:2:1: the name of the tensor is empty");
+}
+
 static void groups_of_parts(void **state)
 {
     (void)state;
@@ -336,6 +401,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts),
         cmocka_unit_test(scopes_of_parts),
+        cmocka_unit_test(parts_in_loops),
+        cmocka_unit_test(groups_of_parts_in_loops),
+        cmocka_unit_test(mistakes_of_parts_in_loops),
         cmocka_unit_test(groups_of_parts),
         cmocka_unit_test(sub_tables),
         cmocka_unit_test(extension),

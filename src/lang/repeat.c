@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ * A part that is used again with the same arguments, as by each expert of each layer. What it makes follows from them
+ * and from its frame, and each name in it begins with the prefix: so what it made before is copied. */
+#include "lang/expander.h"
+
+#include <string.h>
+
+struct sp_usage *sp_usages_new(size_t count)
+{
+    struct sp_usage *usages = sp_realloc(NULL, count, sizeof *usages);
+    memset(usages, 0, count * sizeof *usages);
+    return usages;
+}
+
+struct sp_usage sp_usage_start(const struct sp_expander *x)
+{
+    return (struct sp_usage){.tensor = x->out->count,
+                             .tie = x->tie_count,
+                             .steps = x->eval.steps,
+                             .turns = x->turns,
+                             .mistakes = x->eval.mistakes};
+}
+
+/* Not what took a mistake or a loop, which a mistake would end. And how a quantised weight is stored can depend on its
+ * whole name. */
+void sp_usage_keep(struct sp_expander *x, struct sp_usage *usage, const struct sp_usage *start,
+                   const struct sp_frame *frame)
+{
+    const size_t count = frame->unit->param_count;
+    if (x->eval.mistakes != start->mistakes || x->turns != start->turns || x->eval.hyper->overlay) return;
+    if (!usage->values) usage->values = sp_arena_array(x->eval.arena, count, sizeof *usage->values);
+    if (count) memcpy(usage->values, frame->params, count * sizeof *usage->values);
+    usage->prefix_length = strlen(frame->prefix);
+    usage->tensor = start->tensor;
+    usage->tensor_count = x->out->count - start->tensor;
+    usage->tie = start->tie;
+    usage->tie_count = x->tie_count - start->tie;
+    usage->steps = x->eval.steps - start->steps;
+}
+
+/* Equal texts and lists in two places are taken to differ. */
+static bool is_same(struct sp_value a, struct sp_value b)
+{
+    if (a.type != b.type || a.count != b.count) return false;
+    if (a.type == SP_BOOL) return a.boolean == b.boolean;
+    if (a.type == SP_INT) return a.integer == b.integer;
+    return a.type != SP_REAL && a.items == b.items;
+}
+
+/* A limit that could be reached within the part has to be reached there. */
+static bool fits(const struct sp_expander *x, const struct sp_usage *usage, const char *prefix)
+{
+    return x->eval.steps + usage->steps <= SP_MAX_STEPS && x->out->count + usage->tensor_count <= sp_expander_most(x) &&
+           strlen(prefix) <= usage->prefix_length;
+}
+
+static const char *renamed(struct sp_expander *x, const struct sp_usage *usage, const char *prefix, const char *name)
+{
+    const char *own = name + usage->prefix_length;
+    const size_t before = strlen(prefix), length = strlen(own);
+    char *text = sp_arena_alloc(x->eval.arena, before + length + 1);
+    memcpy(text, prefix, before);
+    memcpy(text + before, own, length);
+    return text;
+}
+
+static const char *const *renamed_olds(struct sp_expander *x, const struct sp_usage *usage, const char *prefix,
+                                       const struct sp_predicted *tensor)
+{
+    const char **names = sp_arena_array(x->eval.arena, tensor->old_name_count, sizeof *names);
+    for (size_t i = 0; i < tensor->old_name_count; i++) names[i] = renamed(x, usage, prefix, tensor->old_names[i]);
+    return names;
+}
+
+bool sp_usage_repeat(struct sp_expander *x, const struct sp_usage *usage, const struct sp_frame *frame,
+                     const char *prefix)
+{
+    if (!usage->values || !fits(x, usage, prefix)) return false;
+    for (size_t i = 0; i < frame->unit->param_count; i++)
+        if (!is_same(usage->values[i], frame->params[i])) return false;
+    x->eval.steps += usage->steps;
+    size_t tie = usage->tie;
+    for (size_t i = usage->tensor; i < usage->tensor + usage->tensor_count && !x->eval.stopped; i++) {
+        struct sp_predicted tensor = x->out->tensors[i];
+        tensor.name = renamed(x, usage, prefix, tensor.name);
+        if (tensor.old_name_count) tensor.old_names = renamed_olds(x, usage, prefix, &tensor);
+        for (; tie < usage->tie + usage->tie_count && x->ties[tie].tensor == i; tie++)
+            sp_expander_tie(x, renamed(x, usage, prefix, x->ties[tie].target), x->ties[tie].span);
+        const struct sp_origin origin = x->out->origins[i];
+        sp_expander_add(x, &origin, &tensor);
+    }
+    return true;
+}
