@@ -31,16 +31,19 @@ bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format,
     return false;
 }
 
+static bool stop(struct sp_eval *eval, struct sp_span span)
+{
+    if (eval->steps > SP_MAX_STEPS) sp_eval_fail(eval, span, "the table takes more than %d steps", SP_MAX_STEPS);
+    else sp_eval_fail(eval, span, "the table takes more than %d MB of memory", SP_MAX_MEMORY >> 20);
+    eval->stopped = true;
+    return false;
+}
+
 bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps)
 {
     eval->steps += steps < SP_MAX_STEPS ? steps : SP_MAX_STEPS;
     if (eval->stopped) return false;
-    if (eval->steps > SP_MAX_STEPS) sp_eval_fail(eval, span, "the table takes more than %d steps", SP_MAX_STEPS);
-    else if (eval->arena->used > SP_MAX_MEMORY)
-        sp_eval_fail(eval, span, "the table takes more than %d MB of memory", SP_MAX_MEMORY >> 20);
-    else return true;
-    eval->stopped = true;
-    return false;
+    return (eval->steps <= SP_MAX_STEPS && eval->arena->used <= SP_MAX_MEMORY) || stop(eval, span);
 }
 
 /* ---- names ---- */
@@ -577,14 +580,11 @@ static bool call(struct sp_eval *eval, const struct sp_env *env, const struct sp
     return sp_eval_fail(eval, expr->span, "%s: %s", expr->name, problem);
 }
 
-static bool dispatch(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+/* Not inlined: the literals and names, which are most of what is evaluated, would pay for its frame. */
+static __attribute__((noinline)) bool operate(struct sp_eval *eval, const struct sp_env *env,
+                                              const struct sp_expr *expr, struct sp_value *value)
 {
     switch (expr->kind) {
-    case SP_EXPR_LITERAL:
-        *value = expr->value;
-        return true;
-    case SP_EXPR_NAME:
-        return eval_name(eval, env, expr, value);
     case SP_EXPR_LIST:
         return list(eval, env, expr, value);
     case SP_EXPR_UNARY:
@@ -601,10 +601,9 @@ static bool dispatch(struct sp_eval *eval, const struct sp_env *env, const struc
         return index_value(eval, env, expr, value);
     case SP_EXPR_MEMBER:
         return member(eval, env, expr, value);
-    case SP_EXPR_GROUP: /* stands in claims alone, which are never evaluated here */
-        break;
+    default: /* a group stands in claims alone, which are never evaluated here */
+        return false;
     }
-    return false;
 }
 
 bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
@@ -613,8 +612,12 @@ bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_exp
     if (!sp_eval_spend(eval, expr->span, 1)) return false;
     if (eval->depth >= SP_MAX_EVAL_DEPTH)
         return sp_eval_fail(eval, expr->span, "nested too deep: is it defined through itself?");
+    if (expr->kind == SP_EXPR_LITERAL) {
+        *value = expr->value;
+        return true;
+    }
     eval->depth++;
-    const bool good = dispatch(eval, env, expr, value);
+    const bool good = expr->kind == SP_EXPR_NAME ? eval_name(eval, env, expr, value) : operate(eval, env, expr, value);
     eval->depth--;
     return good;
 }
