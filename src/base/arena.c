@@ -12,44 +12,55 @@ struct sp_arena_block {
     max_align_t data[];
 };
 
-static size_t round_up(size_t size)
+/* `unit` is a power of two. */
+static size_t round_up(size_t size, size_t unit)
 {
-    const size_t unit = sizeof(max_align_t);
     if (size > SIZE_MAX / 2) abort();
-    return (size + unit - 1) / unit * unit;
+    return (size + unit - 1) & ~(unit - 1);
 }
 
+/* calloc: what comes fresh from the system is zero already, and is not touched before it is used. */
 static struct sp_arena_block *new_block(struct sp_arena *arena, size_t size)
 {
-    struct sp_arena_block *block = malloc(sizeof *block + size);
+    struct sp_arena_block *block = calloc(1, sizeof *block + size);
     if (!block) abort();
     block->next = arena->blocks;
     block->size = size;
-    block->used = 0;
     arena->blocks = block;
     return block;
 }
 
-void *sp_arena_alloc(struct sp_arena *arena, size_t size)
+#ifdef SP_ARENA_MALLOC
+static void *take(struct sp_arena *arena, size_t size, size_t alignment)
+{
+    (void)alignment;
+    arena->used += round_up(size, sizeof(max_align_t));
+    return new_block(arena, size)->data;
+}
+#else
+static struct sp_arena_block *larger_block(struct sp_arena *arena, size_t size)
+{
+    size_t grow = arena->blocks ? arena->blocks->size * 2 : 4096;
+    if (grow > (size_t)1 << 20) grow = (size_t)1 << 20;
+    return new_block(arena, size > grow ? size : grow);
+}
+
+/* What is used counts whole units, so that a limit does not depend on how closely strings are packed. */
+static void *take(struct sp_arena *arena, size_t size, size_t alignment)
 {
     struct sp_arena_block *block = arena->blocks;
-    const size_t rounded = round_up(size ? size : 1);
-    arena->used += rounded;
-#ifdef SP_ARENA_MALLOC
-    block = new_block(arena, size ? size : 1);
-    block->used = block->size;
-    return memset(block->data, 0, size ? size : 1);
-#else
-    if (!block || block->size - block->used < rounded) {
-        size_t grow = block ? block->size * 2 : 4096;
-        if (grow > (size_t)1 << 20) grow = (size_t)1 << 20;
-        block = new_block(arena, rounded > grow ? rounded : grow);
+    size_t start = block ? round_up(block->used, alignment) : 0;
+    arena->used += round_up(size, sizeof(max_align_t));
+    if (!block || start > block->size || block->size - start < size) {
+        block = larger_block(arena, size);
+        start = 0;
     }
-    void *memory = (char *)block->data + block->used;
-    block->used += rounded;
-    return memset(memory, 0, rounded);
-#endif
+    block->used = start + size;
+    return (char *)block->data + start;
 }
+#endif
+
+void *sp_arena_alloc(struct sp_arena *arena, size_t size) { return take(arena, size ? size : 1, sizeof(max_align_t)); }
 
 void *sp_arena_array(struct sp_arena *arena, size_t count, size_t size)
 {
@@ -60,10 +71,9 @@ void *sp_arena_array(struct sp_arena *arena, size_t count, size_t size)
 
 char *sp_arena_copy(struct sp_arena *arena, const char *text, size_t length)
 {
-    char *copy = sp_arena_alloc(arena, length + 1);
+    char *copy = take(arena, length + 1, 1);
     if (length) memcpy(copy, text, length);
-    copy[length] = '\0';
-    return copy;
+    return copy; /* the NUL is there already */
 }
 
 char *sp_arena_string(struct sp_arena *arena, const char *text) { return sp_arena_copy(arena, text, strlen(text)); }
@@ -74,7 +84,7 @@ char *sp_arena_vprintf(struct sp_arena *arena, const char *format, va_list args)
     va_copy(again, args);
     const int length = vsnprintf(NULL, 0, format, args);
     if (length < 0) abort();
-    char *text = sp_arena_alloc(arena, (size_t)length + 1);
+    char *text = take(arena, (size_t)length + 1, 1);
     vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
     return text;

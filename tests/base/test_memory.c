@@ -62,6 +62,26 @@ static void test_arena_strings(void **state)
     sp_arena_free(&arena);
 }
 
+/* Strings lie close to one another; what follows them is aligned all the same, and zero. */
+static void test_arena_mixture(void **state)
+{
+    (void)state;
+    struct sp_arena arena = {0};
+    char text[40];
+    const char *strings[2000];
+    memset(text, 'a', sizeof text);
+    for (size_t i = 0; i < 2000; i++) {
+        strings[i] = sp_arena_copy(&arena, text, i % sizeof text);
+        if (i % 3) continue;
+        uint64_t *array = sp_arena_array(&arena, 4, sizeof *array);
+        assert_int_equal((uintptr_t)array % _Alignof(max_align_t), 0);
+        for (size_t k = 0; k < 4; k++) assert_int_equal(array[k], 0);
+        memset(array, 0xff, 4 * sizeof *array);
+    }
+    for (size_t i = 0; i < 2000; i++) assert_int_equal(strlen(strings[i]), i % sizeof text);
+    sp_arena_free(&arena);
+}
+
 static void test_grow(void **state)
 {
     (void)state;
@@ -205,9 +225,9 @@ static void test_not_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arena), cmocka_unit_test(test_arena_strings), cmocka_unit_test(test_grow),
-        cmocka_unit_test(test_map),   cmocka_unit_test(test_cursor),        cmocka_unit_test(test_checked),
-        cmocka_unit_test(test_file),  cmocka_unit_test(test_not_a_file),
+        cmocka_unit_test(test_arena),   cmocka_unit_test(test_arena_strings), cmocka_unit_test(test_arena_mixture),
+        cmocka_unit_test(test_grow),    cmocka_unit_test(test_map),           cmocka_unit_test(test_cursor),
+        cmocka_unit_test(test_checked), cmocka_unit_test(test_file),          cmocka_unit_test(test_not_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
