@@ -6,7 +6,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-static inline bool sp_is_digit(char c) { return c >= '0' && c <= '9'; }
+/* What a digit counts; 10 or more for anything else. */
+static inline unsigned sp_digit(char c) { return (unsigned char)(c - '0'); }
+
+static inline bool sp_is_digit(char c) { return sp_digit(c) < 10; }
+
+/* Is the text of `length` bytes that literal? */
+#define SP_IS(text, length, literal)                                                                                   \
+    ((length) == sizeof(literal) - 1 && memcmp((text), (literal), sizeof(literal) - 1) == 0)
 
 static inline bool sp_ends_with(const char *text, const char *tail)
 {

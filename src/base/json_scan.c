@@ -8,6 +8,7 @@
 #include "base/chars.h"
 #include "base/checked.h"
 #include "base/utf8.h"
+#include "base/word.h"
 
 bool sp_json_ok(const struct sp_json *json) { return json->error->status == SP_OK; }
 
@@ -40,6 +41,26 @@ static bool expected(struct sp_json *json, const char *expectation)
                         place(json), found);
 }
 
+/* Moves past whitespace, and returns the byte there, '\0' at the end. */
+static inline char pass_space(struct sp_json *json)
+{
+    for (size_t offset = json->offset; offset < json->length; offset++) {
+        const char c = json->text[offset];
+        json->offset = offset;
+        if (!is_space(c)) return c;
+    }
+    json->offset = json->length;
+    return '\0';
+}
+
+/* To the next value or sign, unless an error sticks. */
+static inline bool advance(struct sp_json *json)
+{
+    if (!sp_json_ok(json)) return false;
+    pass_space(json);
+    return true;
+}
+
 bool sp_json_check(struct sp_json *json)
 {
     if (json->length >= 3 && memcmp(json->text, "\xef\xbb\xbf", 3) == 0)
@@ -50,12 +71,7 @@ bool sp_json_check(struct sp_json *json)
     return true;
 }
 
-char sp_json_peek(struct sp_json *json)
-{
-    if (!sp_json_ok(json)) return '\0';
-    while (!at_end(json) && is_space(json->text[json->offset])) json->offset++;
-    return look(json);
-}
+char sp_json_peek(struct sp_json *json) { return sp_json_ok(json) ? pass_space(json) : '\0'; }
 
 /* ---- strings ---- */
 
@@ -101,26 +117,57 @@ static bool pass_escape(struct sp_json *json)
     return true;
 }
 
-/* Moves past a string and checks it; `escaped` tells whether it must be decoded. */
-static bool pass_string(struct sp_json *json, bool *escaped)
+/* The quotes, backslashes and control bytes of a word. A quote with bit 1 flipped is 0x20, the byte above the control
+ * bytes, which stay below it: one comparison finds both. */
+static inline uint64_t not_plain(uint64_t word)
 {
-    const uint64_t start = place(json);
+    return sp_word_below(word ^ SP_WORD_OF('"' ^ 0x20), 0x21) | sp_word_equal(word, '\\');
+}
+
+/* How many bytes at `p` stand for themselves in a string. */
+static inline size_t plain_length(const char *p, size_t left)
+{
+    size_t i = 0;
+    for (; left - i >= SP_WORD; i += SP_WORD) {
+        const uint64_t other = not_plain(sp_word_at(p + i));
+        if (other) return i + sp_word_first(other);
+    }
+    while (i < left && p[i] != '"' && p[i] != '\\' && (unsigned char)p[i] >= 0x20) i++;
+    return i;
+}
+
+static inline void pass_plain(struct sp_json *json)
+{
+    json->offset += plain_length(json->text + json->offset, json->length - json->offset);
+}
+
+static bool refuse_string(struct sp_json *json, size_t start)
+{
+    if (at_end(json))
+        return sp_malformed(json->error, "%s: the string at byte %" PRIu64 " is not closed", json->what,
+                            json->origin + start);
+    return sp_malformed(json->error, "%s: control byte 0x%02x in a string at byte %" PRIu64, json->what,
+                        (unsigned char)look(json), place(json));
+}
+
+/* The rest of a string from its first escape on, if it has one. */
+static bool pass_escaped(struct sp_json *json, size_t start, bool *escaped)
+{
+    for (; look(json) == '\\'; pass_plain(json)) {
+        *escaped = true;
+        if (!pass_escape(json)) return false;
+    }
+    return take(json, '"') || refuse_string(json, start);
+}
+
+/* Moves past a string and checks it; `escaped` tells whether it must be decoded. */
+static inline bool pass_string(struct sp_json *json, bool *escaped)
+{
+    const size_t start = json->offset;
     *escaped = false;
     if (!take(json, '"')) return expected(json, "a string");
-    while (!at_end(json)) {
-        const unsigned char c = (unsigned char)json->text[json->offset];
-        if (c == '\\') {
-            *escaped = true;
-            if (!pass_escape(json)) return false;
-            continue;
-        }
-        if (c < 0x20)
-            return sp_malformed(json->error, "%s: control byte 0x%02x in a string at byte %" PRIu64, json->what, c,
-                                place(json));
-        json->offset++;
-        if (c == '"') return true;
-    }
-    return sp_malformed(json->error, "%s: the string at byte %" PRIu64 " is not closed", json->what, start);
+    pass_plain(json);
+    return take(json, '"') || pass_escaped(json, start, escaped);
 }
 
 static size_t write_utf8(char *to, uint32_t code)
@@ -148,56 +195,66 @@ static size_t decode(char *text, size_t length)
     return to;
 }
 
-char *sp_json_string(struct sp_json *json)
+/* The string that begins at the cursor. */
+static char *take_string(struct sp_json *json)
 {
     bool escaped;
-    sp_json_peek(json);
-    if (!sp_json_ok(json)) return NULL;
-    char *start = json->text + json->offset + 1;
+    const size_t start = json->offset + 1;
     if (!pass_string(json, &escaped)) return NULL;
-    size_t length = (size_t)(json->text + json->offset - 1 - start);
-    if (escaped) length = decode(start, length);
-    start[length] = '\0'; /* at the closing quote, or before it */
-    return start;
+    char *text = json->text + start;
+    json->string_length = json->offset - 1 - start;
+    if (escaped) json->string_length = decode(text, json->string_length);
+    text[json->string_length] = '\0'; /* at the closing quote, or before it */
+    return text;
 }
+
+char *sp_json_string(struct sp_json *json) { return advance(json) ? take_string(json) : NULL; }
 
 /* ---- objects and arrays ---- */
 
 bool sp_json_open(struct sp_json *json, char bracket)
 {
-    sp_json_peek(json);
-    if (!sp_json_ok(json)) return false;
+    if (!advance(json)) return false;
     return take(json, bracket) || expected(json, bracket == '{' ? "an object" : "an array");
 }
 
 /* True when a further element follows; false once `closer` is taken, or with an error. */
-static bool next_element(struct sp_json *json, char closer, bool *first)
+static inline bool next_element(struct sp_json *json, char closer, bool *first)
 {
     const bool begins = *first;
     *first = false;
-    sp_json_peek(json);
-    if (!sp_json_ok(json) || take(json, closer)) return false;
-    if (!begins && !take(json, ',')) return expected(json, closer == '}' ? "',' or '}'" : "',' or ']'");
-    if (sp_json_peek(json) == closer && !begins) return expected(json, closer == '}' ? "a member" : "an item");
-    return true;
+    if (!sp_json_ok(json)) return false;
+    const char c = pass_space(json);
+    if (c == closer) json->offset++;
+    if (begins || c == closer) return c != closer;
+    if (c != ',') return expected(json, closer == '}' ? "',' or '}'" : "',' or ']'");
+    json->offset++;
+    return pass_space(json) != closer || expected(json, closer == '}' ? "a member" : "an item");
 }
 
-static bool take_colon(struct sp_json *json)
+static inline bool take_colon(struct sp_json *json)
 {
-    sp_json_peek(json);
-    return take(json, ':') || expected(json, "':'");
+    if (pass_space(json) != ':') return expected(json, "':'");
+    json->offset++;
+    return true;
 }
 
 char *sp_json_member(struct sp_json *json, bool *first)
 {
     if (!next_element(json, '}', first)) return NULL;
-    char *key = sp_json_string(json);
+    char *key = take_string(json);
     return key && take_colon(json) ? key : NULL;
 }
 
 bool sp_json_item(struct sp_json *json, bool *first) { return next_element(json, ']', first); }
 
 /* ---- numbers and other values ---- */
+
+static inline bool ends_number(const struct sp_json *json)
+{
+    const char c = look(json);
+    return c == ',' || c == ']' || c == '}' || c == '\0' || is_space(c);
+}
 
 /* What stands where a number should, for a message. */
 static bool not_an_integer(struct sp_json *json, size_t start, const char *expectation)
@@ -208,24 +265,45 @@ static bool not_an_integer(struct sp_json *json, size_t start, const char *expec
                         json->origin + start, (int)length, json->text + start);
 }
 
-bool sp_json_u64(struct sp_json *json, uint64_t *value)
+/* The digits at `p`, more than always fit; false when they make 2^64 or more. */
+static bool long_decimal(const char *p, size_t digits, uint64_t *value)
 {
-    sp_json_peek(json);
-    if (!sp_json_ok(json)) return false;
-    const size_t start = json->offset;
     uint64_t sum = 0;
-    bool fits = true;
-    while (sp_is_digit(look(json))) {
-        const uint64_t digit = (uint64_t)(json->text[json->offset++] - '0');
-        fits = fits && sp_mul_u64(sum, 10, &sum) && sp_add_u64(sum, digit, &sum);
-    }
-    const size_t digits = json->offset - start;
-    const bool ends = at_end(json) || strchr(",]} \n\r\t", look(json));
-    if (!digits || !ends || (digits > 1 && json->text[start] == '0'))
-        return not_an_integer(json, start, "a non-negative integer");
-    if (!fits) return not_an_integer(json, start, "an integer below 2^64");
+    for (size_t i = 0; i < digits; i++)
+        if (!sp_mul_u64(sum, 10, &sum) || !sp_add_u64(sum, (uint64_t)(p[i] - '0'), &sum)) return false;
     *value = sum;
     return true;
+}
+
+/* A number of digits alone, at the cursor. */
+static inline bool take_u64(struct sp_json *json, uint64_t *value)
+{
+    enum { ALWAYS_FIT = 19 };
+    const size_t start = json->offset;
+    const char *const text = json->text + start, *const end = json->text + json->length, *p = text;
+    uint64_t sum = 0;
+    for (unsigned digit; p < end && (digit = sp_digit(*p)) < 10; p++) sum = sum * 10 + digit;
+    const size_t digits = (size_t)(p - text);
+    json->offset += digits;
+    if (!digits || !ends_number(json) || (digits > 1 && *text == '0'))
+        return not_an_integer(json, start, "a non-negative integer");
+    if (digits > ALWAYS_FIT && !long_decimal(text, digits, &sum))
+        return not_an_integer(json, start, "an integer below 2^64");
+    *value = sum;
+    return true;
+}
+
+bool sp_json_u64(struct sp_json *json, uint64_t *value) { return advance(json) && take_u64(json, value); }
+
+bool sp_json_u64s(struct sp_json *json, uint64_t *values, size_t room, size_t *count)
+{
+    *count = 0;
+    if (!sp_json_open(json, '[')) return false;
+    for (bool first = true; next_element(json, ']', &first);) {
+        if ((*count)++ == room) return true;
+        if (!take_u64(json, &values[*count - 1])) return false;
+    }
+    return sp_json_ok(json);
 }
 
 static bool take_word(struct sp_json *json, const char *word)
@@ -297,7 +375,7 @@ static bool pass_value(struct sp_json *json)
 
 const char *sp_json_skip(struct sp_json *json, size_t *length)
 {
-    sp_json_peek(json);
+    if (!advance(json)) return NULL;
     const size_t start = json->offset;
     if (!pass_value(json)) return NULL;
     *length = json->offset - start;
@@ -306,7 +384,6 @@ const char *sp_json_skip(struct sp_json *json, size_t *length)
 
 bool sp_json_end(struct sp_json *json)
 {
-    sp_json_peek(json);
-    if (!sp_json_ok(json)) return false;
+    if (!advance(json)) return false;
     return at_end(json) || expected(json, "nothing more");
 }

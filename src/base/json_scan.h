@@ -29,6 +29,7 @@ struct sp_json {
     size_t length, offset;
     uint64_t origin; /* where the text begins in its file: messages count from there */
     struct sp_error *error;
+    size_t string_length; /* of the key or string that was returned last */
 };
 
 /* Refuses a byte-order mark and text that is not strict UTF-8. Call it first. */
@@ -48,6 +49,8 @@ bool sp_json_item(struct sp_json *json, bool *first);
 char *sp_json_string(struct sp_json *json);
 /* An integer from 0 to 2^64-1, written as digits alone. */
 bool sp_json_u64(struct sp_json *json, uint64_t *value);
+/* An array of such integers. Of more than `room` only so many are read, and `count` is room + 1. */
+bool sp_json_u64s(struct sp_json *json, uint64_t *values, size_t room, size_t *count);
 /* True, and moved past, when the next value is null. */
 bool sp_json_null(struct sp_json *json);
 /* Moves past any value; its text, exactly as written, is `length` bytes at the returned pointer. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/utf8.h"
 
-#include <string.h>
+#include "base/word.h"
 
 static size_t sequence_length(unsigned char first)
 {
@@ -29,22 +29,26 @@ size_t sp_utf8_decode(const char *bytes, size_t length, uint32_t *code)
     return need;
 }
 
-size_t sp_utf8_check(const char *bytes, size_t length)
+/* How many bytes at `p` are ASCII: all of a header as a rule, so that it is looked at 32 bytes at a time. */
+static size_t ascii_length(const char *p, size_t left)
 {
     size_t i = 0;
-    while (i < length) {
-        uint64_t word;
+    for (; left - i >= 4 * SP_WORD; i += 4 * SP_WORD) {
+        const uint64_t all = sp_word_at(p + i) | sp_word_at(p + i + SP_WORD) | sp_word_at(p + i + 2 * SP_WORD) |
+                             sp_word_at(p + i + 3 * SP_WORD);
+        if (all & SP_WORD_OF(0x80)) break;
+    }
+    while (i < left && !(p[i] & 0x80)) i++;
+    return i;
+}
+
+size_t sp_utf8_check(const char *bytes, size_t length)
+{
+    for (size_t i = 0;;) {
         uint32_t code;
-        if (length - i >= sizeof word) { /* eight ASCII bytes at a time: headers are megabytes of it */
-            memcpy(&word, bytes + i, sizeof word);
-            if (!(word & 0x8080808080808080U)) {
-                i += sizeof word;
-                continue;
-            }
-        }
+        i += ascii_length(bytes + i, length - i);
         const size_t step = sp_utf8_decode(bytes + i, length - i, &code);
-        if (!step) return i;
+        if (!step) return i; /* the end, too */
         i += step;
     }
-    return length;
 }

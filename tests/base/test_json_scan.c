@@ -26,7 +26,7 @@ static void begin(struct fixture *fixture, const char *text)
     assert_non_null(copy);
     memcpy(copy, text, length);
     fixture->error = (struct sp_error){0};
-    fixture->json = (struct sp_json){"text", copy, length, 0, 0, &fixture->error};
+    fixture->json = (struct sp_json){.what = "text", .text = copy, .length = length, .error = &fixture->error};
 }
 
 static bool is_json(const char *text)
@@ -152,6 +152,32 @@ static void test_strings(void **state)
     assert_false(is_json("\"\\u00g0\""));
 }
 
+/* A string is looked at eight bytes at a time: each byte in each place of it, before further ones and at the end. */
+static void expect_byte(size_t before, unsigned char byte, size_t after)
+{
+    char literal[64], content[48];
+    struct fixture fixture;
+    memset(content, 'a', before + 1 + after);
+    content[before] = (char)byte;
+    content[before + 1 + after] = '\0';
+    snprintf(literal, sizeof literal, "\"%s\"", content);
+    begin(&fixture, literal);
+    const char *text = sp_json_string(&fixture.json);
+    if (byte == '"') content[before] = '\0';
+    const bool legal = byte >= 0x20 && byte != '\\'; /* no escape is written with 'a', nor with the closing quote */
+    if (legal ? !text || strcmp(text, content) != 0 || fixture.json.string_length != strlen(content) : text != NULL)
+        fail_msg("byte 0x%02x after %zu and before %zu others", byte, before, after);
+    free(fixture.json.text);
+}
+
+static void test_every_byte_in_every_place(void **state)
+{
+    (void)state;
+    for (size_t before = 0; before < 20; before++)
+        for (size_t after = 0; after < 20; after++)
+            for (unsigned byte = 1; byte < 256; byte++) expect_byte(before, (unsigned char)byte, after);
+}
+
 static bool reads_u64(const char *text, uint64_t expected)
 {
     struct fixture fixture;
@@ -170,6 +196,7 @@ static void test_integers(void **state)
     assert_true(reads_u64("9007199254740993", 9007199254740993));
     assert_true(reads_u64("18446744073709551615", UINT64_MAX));
     static const char *const bad[] = {"18446744073709551616",
+                                      "99999999999999999999",
                                       "99999999999999999999999999",
                                       "-0",
                                       "-1",
@@ -186,6 +213,34 @@ static void test_integers(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         for (uint64_t wrong = 0; wrong < 2; wrong++)
             if (reads_u64(bad[i], wrong)) fail_msg("accepted: %s", bad[i]);
+}
+
+static bool reads_u64s(const char *text, size_t expected)
+{
+    struct fixture fixture;
+    uint64_t values[3] = {0};
+    size_t count = 0;
+    begin(&fixture, text);
+    const bool ok = sp_json_u64s(&fixture.json, values, 2, &count) && count == expected;
+    assert_int_equal(values[2], 0);
+    for (size_t i = 0; ok && i < count && i < 2; i++) assert_int_equal(values[i], i + 7);
+    const bool end = ok && count <= 2 && sp_json_end(&fixture.json);
+    free(fixture.json.text);
+    return ok && end == (count <= 2);
+}
+
+static void test_arrays_of_integers(void **state)
+{
+    (void)state;
+    assert_true(reads_u64s("[]", 0));
+    assert_true(reads_u64s(" [ 7 ] ", 1));
+    assert_true(reads_u64s("[7,8]", 2));
+    assert_true(reads_u64s("[7 ,\n8 , 9]", 3)); /* more than there is room for */
+    assert_true(reads_u64s("[7,8,null", 3));
+    static const char *const bad[] = {"", "7", "[", "[7", "[7,", "[7,]", "[,7]", "[7 8]", "[7}", "[-7]", "[7,8.0]"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        for (size_t count = 0; count <= 3; count++)
+            if (reads_u64s(bad[i], count)) fail_msg("accepted: %s", bad[i]);
 }
 
 /* Depth SP_JSON_DEPTH passes, one more does not. */
@@ -225,8 +280,10 @@ static void test_failure_sticks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grammar),  cmocka_unit_test(test_every_escape), cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_integers), cmocka_unit_test(test_depth),        cmocka_unit_test(test_failure_sticks),
+        cmocka_unit_test(test_grammar),  cmocka_unit_test(test_every_escape),
+        cmocka_unit_test(test_strings),  cmocka_unit_test(test_every_byte_in_every_place),
+        cmocka_unit_test(test_integers), cmocka_unit_test(test_arrays_of_integers),
+        cmocka_unit_test(test_depth),    cmocka_unit_test(test_failure_sticks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -58,6 +59,23 @@ static void test_utf8_every_pair(void **state)
             const bool two = a >= 0xc2 && a <= 0xdf && b >= 0x80 && b <= 0xbf;
             const size_t valid = two || (a < 0x80 && b < 0x80) ? 2 : a < 0x80 ? 1 : 0;
             if (sp_utf8_check(pair, 2) != valid) fail_msg("%02x %02x", a, b);
+        }
+}
+
+/* ASCII is passed over in long steps: something else in each place, in texts of each length. */
+static void test_utf8_every_place(void **state)
+{
+    (void)state;
+    for (size_t length = 2; length < 100; length++)
+        for (size_t place = 0; place + 2 <= length; place++) {
+            char *text = malloc(length); /* of exactly its size, for the sanitizers */
+            assert_non_null(text);
+            memset(text, 'a', length);
+            memcpy(text + place, "\xc3\xa9", 2);
+            assert_int_equal(sp_utf8_check(text, length), length);
+            text[place + 1] = 'a';
+            assert_int_equal(sp_utf8_check(text, length), place);
+            free(text);
         }
 }
 
@@ -233,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_utf8_every_code_point),
         cmocka_unit_test(test_utf8_every_pair),
+        cmocka_unit_test(test_utf8_every_place),
         cmocka_unit_test(test_utf8_overlong),
         cmocka_unit_test(test_utf8_check_places),
         cmocka_unit_test(test_visible),

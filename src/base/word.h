@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * Text eight bytes at a time: names and numbers are megabytes of it. */
+#ifndef SP_BASE_WORD_H
+#define SP_BASE_WORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { SP_WORD = 8 };
+
+/* The byte `c`, eight times. */
+#define SP_WORD_OF(c) (0x0101010101010101U * (c))
+
+/* The eight bytes at `p`, the first of them lowest on any machine. */
+static inline uint64_t sp_word_at(const char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* A set of bytes of a word, from the functions below: true when it has a member, and the first is exact; further ones
+ * are not, because a subtraction borrows from the byte above. */
+static inline uint64_t sp_word_below(uint64_t word, unsigned char limit) /* at most 0x80 */
+{
+    return (word - SP_WORD_OF(limit)) & ~word & SP_WORD_OF(0x80);
+}
+static inline uint64_t sp_word_equal(uint64_t word, unsigned char c) { return sp_word_below(word ^ SP_WORD_OF(c), 1); }
+
+/* Which byte of the eight is the first in the set; the set has one. */
+static inline size_t sp_word_first(uint64_t set) { return (size_t)__builtin_ctzll(set) / 8; }
+
+#endif
