@@ -29,17 +29,17 @@ enum sp_tensor_flag {
 struct sp_tensor {
     const char *name; /* UTF-8 without NUL; may be "" */
     enum sp_dtype dtype;
+    uint32_t rank;
+    uint32_t flags;         /* enum sp_tensor_flag */
+    uint32_t file;          /* index into the inventory's files: the shard that holds it */
     const char *dtype_name; /* the safetensors name, or the format's own word when `dtype` is unknown */
     const uint64_t *shape;  /* `rank` dimensions, outermost first; rank 0 is a scalar with one element */
     const uint64_t *stride; /* `rank` strides in elements, or NULL when the format has none (dense, row-major) */
-    uint32_t rank;
-    uint32_t flags;      /* enum sp_tensor_flag */
-    uint32_t file;       /* index into the inventory's files: the shard that holds it */
-    uint64_t parameters; /* elements: the product of the shape */
-    uint64_t bytes;      /* parameters x bits / 8; 0 when the dtype is unknown */
-    const char *storage; /* identity of the storage within the checkpoint, or NULL when the format shares none */
-    uint64_t offset;     /* first element, counted in elements from the start of the storage */
-    uint64_t data_begin; /* byte range in the file, [begin, end); both 0 when the format does not tell */
+    uint64_t parameters;    /* elements: the product of the shape */
+    uint64_t bytes;         /* parameters x bits / 8; 0 when the dtype is unknown */
+    const char *storage;    /* identity of the storage within the checkpoint, or NULL when the format shares none */
+    uint64_t offset;        /* first element, counted in elements from the start of the storage */
+    uint64_t data_begin;    /* byte range in the file, [begin, end); both 0 when the format does not tell */
     uint64_t data_end;
     size_t same_as; /* index of the first tensor with the same storage, offset and shape, or SP_NONE */
 };

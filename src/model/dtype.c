@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shapeproof/dtype.h"
 
-#include <stddef.h>
-#include <string.h>
+#include "base/chars.h"
 
 static const struct {
     const char *name;
@@ -22,7 +21,9 @@ bool sp_dtype_is_float(enum sp_dtype dtype) { return table[dtype].real; }
 
 enum sp_dtype sp_dtype_from_name(const char *name, uint64_t length)
 {
-    for (int i = 1; i < SP_DTYPE_COUNT; i++)
-        if (strlen(table[i].name) == length && memcmp(table[i].name, name, length) == 0) return (enum sp_dtype)i;
+#define ROW(id, text, size, is_real)                                                                                   \
+    if (SP_IS(name, length, text)) return SP_DTYPE_##id;
+    SP_DTYPES(ROW)
+#undef ROW
     return SP_DTYPE_UNKNOWN;
 }

@@ -191,6 +191,7 @@ static bool refuse_duplicate(const struct sp_inventory *inventory, size_t index,
 
 bool sp_inventory_finish(struct sp_inventory *inventory, struct sp_error *error)
 {
+    sp_map_reserve(&inventory->names, inventory->count);
     for (size_t i = 0; i < inventory->count; i++)
         if (!sp_map_add(&inventory->names, inventory->tensors[i].name, i)) return refuse_duplicate(inventory, i, error);
     find_ties(inventory);

@@ -112,18 +112,30 @@ static bool refuse_end(const struct sp_tensor *last, uint64_t end, uint64_t size
                         end - size, sp_quote(last->name).text, end, size);
 }
 
-/* Sorts the tensors by place and checks that they follow one another through all `size` bytes of data. */
+/* The first tensor that does not follow the one before it, or `count`; `end` is where the last that does ends. */
+static size_t find_gap(const struct sp_tensor *tensors, size_t count, uint64_t *end)
+{
+    size_t i = 0;
+    *end = 0;
+    for (; i < count && tensors[i].data_begin == *end; i++) {
+        if (i && compare_ranges(&tensors[i - 1], &tensors[i]) > 0) break;
+        *end = tensors[i].data_end;
+    }
+    return i;
+}
+
+/* Checks that the tensors follow one another through all `size` bytes of data, and sorts them by place; most writers
+ * leave them in that order. */
 static bool check_coverage(struct sp_tensor *tensors, size_t count, uint64_t size, struct sp_error *error)
 {
-    const struct sp_tensor *before = NULL;
-    uint64_t end = 0;
-    if (count) qsort(tensors, count, sizeof *tensors, compare_ranges);
-    for (size_t i = 0; i < count; i++) {
-        if (tensors[i].data_begin != end) return refuse_gap(before, &tensors[i], error);
-        before = &tensors[i];
-        end = before->data_end;
+    uint64_t end;
+    size_t gap = find_gap(tensors, count, &end);
+    if (gap < count) {
+        qsort(tensors, count, sizeof *tensors, compare_ranges);
+        gap = find_gap(tensors, count, &end);
     }
-    return end == size || refuse_end(before, end, size, error);
+    if (gap < count) return refuse_gap(gap ? &tensors[gap - 1] : NULL, &tensors[gap], error);
+    return end == size || refuse_end(count ? &tensors[count - 1] : NULL, end, size, error);
 }
 
 static bool index_file(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,

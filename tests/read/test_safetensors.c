@@ -164,6 +164,31 @@ static void test_accepted(void **state)
     }
 }
 
+/* Tensors are listed by their place in the data, empty ones at one place by name, whatever the header's order. */
+static void test_order(void **state)
+{
+    (void)state;
+#define EMPTY "{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[4,4]}"
+#define LAST "{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}"
+    static const char *const headers[] = {
+        "{\"z\":" ONE ",\"b\":" EMPTY ",\"c\":" EMPTY ",\"a\":" LAST "}",
+        "{\"z\":" ONE ",\"c\":" EMPTY ",\"b\":" EMPTY ",\"a\":" LAST "}",
+        "{\"z\":" ONE ",\"b\":" EMPTY ",\"a\":" LAST ",\"c\":" EMPTY "}",
+        "{\"a\":" LAST ",\"c\":" EMPTY ",\"b\":" EMPTY ",\"z\":" ONE "}",
+    };
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        struct sp_inventory *inventory =
+            must_open(scratch_safetensors(&scratch, "a.safetensors", headers[i], strlen(headers[i]), 8));
+        assert_int_equal(sp_inventory_count(inventory), 4);
+        for (size_t k = 0; k < 4; k++) {
+            const char expected[] = {"zbca"[k], '\0'};
+            assert_string_equal(sp_inventory_tensor(inventory, k)->name, expected);
+            assert_int_equal(sp_inventory_find(inventory, expected), k);
+        }
+        sp_inventory_close(inventory);
+    }
+}
+
 static void test_decoded_names(void **state)
 {
     (void)state;
@@ -479,21 +504,14 @@ static void test_truncation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dtypes),
-        cmocka_unit_test(test_shapes_and_metadata),
-        cmocka_unit_test(test_no_tensors),
-        cmocka_unit_test(test_trained_gpt2),
-        cmocka_unit_test(test_accepted),
-        cmocka_unit_test(test_decoded_names),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_length),
-        cmocka_unit_test(test_sparse_header_over_limit),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_unprintable_name),
-        cmocka_unit_test(test_bad_fixtures),
-        cmocka_unit_test(test_other_name),
-        cmocka_unit_test(test_random_damage),
-        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_dtypes),        cmocka_unit_test(test_shapes_and_metadata),
+        cmocka_unit_test(test_no_tensors),    cmocka_unit_test(test_trained_gpt2),
+        cmocka_unit_test(test_accepted),      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_decoded_names), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_length),        cmocka_unit_test(test_sparse_header_over_limit),
+        cmocka_unit_test(test_limits),        cmocka_unit_test(test_unprintable_name),
+        cmocka_unit_test(test_bad_fixtures),  cmocka_unit_test(test_other_name),
+        cmocka_unit_test(test_random_damage), cmocka_unit_test(test_truncation),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

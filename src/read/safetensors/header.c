@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/checked.h"
 #include "base/json_scan.h"
 #include "base/names.h"
@@ -26,14 +27,13 @@ struct scan {
     bool has_metadata;
     uint64_t unknown_fields;
     struct sp_quoted first_unknown, first_unknown_tensor;
+    uint64_t shape[SP_MAX_RANK]; /* of the entry at hand: too large to be cleared for each */
 };
 
 struct entry {
-    bool has_dtype, has_shape, has_range;
     enum sp_dtype dtype;
-    uint32_t rank;
-    uint64_t shape[SP_MAX_RANK];
-    uint64_t begin, end;
+    size_t rank;
+    uint64_t range[2];
 };
 
 /* ---- the fields of an entry ---- */
@@ -59,35 +59,23 @@ static bool scan_dtype(struct scan *scan, struct entry *entry)
 {
     const char *name = sp_json_string(&scan->json);
     if (!name) return false;
-    entry->dtype = sp_dtype_from_name(name, strlen(name));
+    entry->dtype = sp_dtype_from_name(name, scan->json.string_length);
     return in_format(entry->dtype) || sp_malformed(scan->error, "unknown dtype %s", sp_quote(name).text);
 }
 
 static bool scan_shape(struct scan *scan, struct entry *entry)
 {
-    if (!sp_json_open(&scan->json, '[')) return false;
-    for (bool first = true; sp_json_item(&scan->json, &first); entry->rank++) {
-        if (entry->rank == SP_MAX_RANK)
-            return sp_fail(scan->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
-        if (!sp_json_u64(&scan->json, &entry->shape[entry->rank])) return false;
-    }
-    return sp_json_ok(&scan->json);
+    if (!sp_json_u64s(&scan->json, scan->shape, SP_MAX_RANK, &entry->rank)) return false;
+    return entry->rank <= SP_MAX_RANK ||
+           sp_fail(scan->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
 }
 
 static bool scan_range(struct scan *scan, struct entry *entry)
 {
-    uint64_t offsets[2] = {0};
-    size_t count = 0;
-    if (!sp_json_open(&scan->json, '[')) return false;
-    for (bool first = true; sp_json_item(&scan->json, &first); count++) {
-        if (count == 2) return sp_malformed(scan->error, "data_offsets has more than two items");
-        if (!sp_json_u64(&scan->json, &offsets[count])) return false;
-    }
-    if (!sp_json_ok(&scan->json)) return false;
-    if (count < 2) return sp_malformed(scan->error, "data_offsets has %zu items, expected [begin, end]", count);
-    entry->begin = offsets[0];
-    entry->end = offsets[1];
-    return true;
+    size_t count;
+    if (!sp_json_u64s(&scan->json, entry->range, 2, &count)) return false;
+    if (count > 2) return sp_malformed(scan->error, "data_offsets has more than two items");
+    return count == 2 || sp_malformed(scan->error, "data_offsets has %zu items, expected [begin, end]", count);
 }
 
 static bool skip_unknown(struct scan *scan, const char *field, const char *tensor)
@@ -102,34 +90,40 @@ static bool skip_unknown(struct scan *scan, const char *field, const char *tenso
 
 /* ---- an entry ---- */
 
+enum field { DTYPE, SHAPE, DATA_OFFSETS, FIELDS };
+
+static enum field which_field(const char *key, size_t length)
+{
+    if (SP_IS(key, length, "dtype")) return DTYPE;
+    if (SP_IS(key, length, "shape")) return SHAPE;
+    return SP_IS(key, length, "data_offsets") ? DATA_OFFSETS : FIELDS;
+}
+
+static bool scan_field(struct scan *scan, enum field field, struct entry *entry)
+{
+    if (field == DTYPE) return scan_dtype(scan, entry);
+    return field == SHAPE ? scan_shape(scan, entry) : scan_range(scan, entry);
+}
+
 static bool scan_fields(struct scan *scan, const char *tensor, struct entry *entry)
 {
-    const struct {
-        const char *name;
-        bool *seen;
-        bool (*scan)(struct scan *, struct entry *);
-    } fields[] = {
-        {"dtype", &entry->has_dtype, scan_dtype},
-        {"shape", &entry->has_shape, scan_shape},
-        {"data_offsets", &entry->has_range, scan_range},
-    };
-    enum { FIELDS = sizeof fields / sizeof *fields };
+    static const char *const names[FIELDS] = {"dtype", "shape", "data_offsets"};
+    bool seen[FIELDS] = {false};
     const char *key;
     if (!sp_json_open(&scan->json, '{')) return false;
     for (bool first = true; (key = sp_json_member(&scan->json, &first));) {
-        size_t i = 0;
-        while (i < FIELDS && strcmp(fields[i].name, key) != 0) i++;
-        if (i == FIELDS) {
+        const enum field field = which_field(key, scan->json.string_length);
+        if (field == FIELDS) {
             if (!skip_unknown(scan, key, tensor)) return false;
             continue;
         }
-        if (*fields[i].seen) return sp_malformed(scan->error, "'%s' appears twice", key);
-        *fields[i].seen = true;
-        if (!fields[i].scan(scan, entry)) return false;
+        if (seen[field]) return sp_malformed(scan->error, "'%s' appears twice", key);
+        seen[field] = true;
+        if (!scan_field(scan, field, entry)) return false;
     }
     if (!sp_json_ok(&scan->json)) return false;
     for (size_t i = 0; i < FIELDS; i++)
-        if (!*fields[i].seen) return sp_malformed(scan->error, "'%s' is missing", fields[i].name);
+        if (!seen[i]) return sp_malformed(scan->error, "'%s' is missing", names[i]);
     return true;
 }
 
@@ -144,34 +138,35 @@ static bool refuse_measure(const struct sp_tensor *tensor, struct sp_error *erro
                         tensor->dtype_name, sp_dtype_bits(tensor->dtype));
 }
 
-static bool add_tensor(struct scan *scan, const char *name, const struct entry *entry)
+static bool add_tensor(struct scan *scan, const char *name, size_t length, const struct entry *entry)
 {
     struct sp_arena *arena = &scan->inventory->arena;
     struct sp_tensor *tensor = sp_inventory_add(scan->inventory, scan->error);
     if (!tensor) return false;
     uint64_t *shape = sp_arena_array(arena, entry->rank, sizeof *shape);
-    if (entry->rank) memcpy(shape, entry->shape, entry->rank * sizeof *shape);
-    tensor->name = sp_arena_string(arena, name);
+    if (entry->rank) memcpy(shape, scan->shape, entry->rank * sizeof *shape);
+    tensor->name = sp_arena_copy(arena, name, length);
     tensor->dtype = entry->dtype;
     tensor->dtype_name = sp_dtype_name(entry->dtype);
     tensor->shape = shape;
-    tensor->rank = entry->rank;
+    tensor->rank = (uint32_t)entry->rank;
     tensor->file = scan->file;
-    tensor->data_begin = entry->begin;
-    tensor->data_end = entry->end;
+    tensor->data_begin = entry->range[0];
+    tensor->data_end = entry->range[1];
     if (!sp_tensor_measure(tensor)) return refuse_measure(tensor, scan->error);
-    if (entry->begin > entry->end || entry->end - entry->begin != tensor->bytes)
-        return sp_malformed(scan->error,
-                            "%" PRIu64 " elements of %s need %" PRIu64 " bytes, data_offsets are [%" PRIu64 ", %" PRIu64
-                            ")",
-                            tensor->parameters, tensor->dtype_name, tensor->bytes, entry->begin, entry->end);
+    if (tensor->data_begin > tensor->data_end || tensor->data_end - tensor->data_begin != tensor->bytes)
+        return sp_malformed(
+            scan->error,
+            "%" PRIu64 " elements of %s need %" PRIu64 " bytes, data_offsets are [%" PRIu64 ", %" PRIu64 ")",
+            tensor->parameters, tensor->dtype_name, tensor->bytes, tensor->data_begin, tensor->data_end);
     return true;
 }
 
 static bool scan_entry(struct scan *scan, const char *key)
 {
+    const size_t length = scan->json.string_length;
     struct entry entry = {0};
-    if (scan_fields(scan, key, &entry) && add_tensor(scan, key, &entry)) return true;
+    if (scan_fields(scan, key, &entry) && add_tensor(scan, key, length, &entry)) return true;
     struct sp_quoted tensor = sp_quote(key);
     char prefix[sizeof tensor.text + 8];
     snprintf(prefix, sizeof prefix, "tensor %s", tensor.text);
@@ -206,10 +201,11 @@ static bool scan_members(struct scan *scan)
     const char *key;
     if (!sp_json_check(&scan->json) || !sp_json_open(&scan->json, '{')) return false;
     for (bool first = true; (key = sp_json_member(&scan->json, &first));) {
-        if (strlen(key) > SP_MAX_NAME)
+        if (scan->json.string_length > SP_MAX_NAME)
             return sp_fail(scan->error, SP_ERR_FILE, SP_KIND_LIMIT, "tensor name %s is longer than %d bytes",
                            sp_quote(key).text, SP_MAX_NAME);
-        if (!(strcmp(key, "__metadata__") == 0 ? scan_metadata(scan) : scan_entry(scan, key))) return false;
+        if (!(SP_IS(key, scan->json.string_length, "__metadata__") ? scan_metadata(scan) : scan_entry(scan, key)))
+            return false;
     }
     return sp_json_end(&scan->json);
 }
@@ -218,7 +214,8 @@ bool sp_safetensors_scan_header(char *text, size_t length, uint32_t file_index, 
                                 struct sp_error *error)
 {
     struct scan scan = {
-        .json = {"header", text, length, 0, SP_SAFETENSORS_LENGTH_BYTES, error},
+        .json =
+            {.what = "header", .text = text, .length = length, .origin = SP_SAFETENSORS_LENGTH_BYTES, .error = error},
         .inventory = inventory,
         .error = error,
         .file = file_index,
