@@ -183,6 +183,34 @@ static bool find_integers(struct sp_check *check)
     return true;
 }
 
+/* ---- what the configuration says ---- */
+
+static bool is_floating(enum sp_dtype dtype)
+{
+    return dtype == SP_DTYPE_F64 || dtype == SP_DTYPE_F32 || dtype == SP_DTYPE_F16 || dtype == SP_DTYPE_BF16;
+}
+
+/* Most tensors have another precision than the configuration says: a program that goes by it converts them. */
+static void note_configured(struct sp_check *check, const struct tally *whole)
+{
+    const struct sp_hyper *hyper = sp_config_hyper(check->config);
+    const char *key;
+    const enum sp_dtype configured = sp_configured_dtype(hyper, &key), everywhere = most_common(whole);
+    if (configured == SP_DTYPE_UNKNOWN || configured == everywhere || !is_floating(everywhere)) return;
+    if (check->quantisation.configured || whole->by_dtype[everywhere] * 2 <= whole->total) return;
+    const char *which = whole->by_dtype[everywhere] == whole->total ? "all" : "most",
+               *found = sp_dtype_name(everywhere);
+    const char *said = sp_value_member(hyper->root, key).string;
+    sp_check_add_cause(check, (struct sp_cause){.id = "dtype-configured",
+                                                .severity = SP_SEVERITY_NOTE,
+                                                .message = sp_arena_printf(
+                                                    &check->arena, "the configuration says %s %s, %s tensors are %s",
+                                                    key, said, which, found),
+                                                .hyperparameter = key,
+                                                .configured = sp_arena_printf(&check->arena, "\"%s\"", said),
+                                                .found = sp_arena_printf(&check->arena, "\"%s\"", found)});
+}
+
 /* ---- the whole ---- */
 
 void sp_explain_dtypes(struct sp_check *check)
@@ -193,6 +221,7 @@ void sp_explain_dtypes(struct sp_check *check)
     const bool integers = find_integers(check);
     for (size_t i = 0; i < count; i++)
         if (counts(check, i) && !is_scale(check, i)) add(&dtypes.whole, dtype_of(check, i));
+    note_configured(check, &dtypes.whole);
     if (dtypes.whole.by_dtype[most_common(&dtypes.whole)] == dtypes.whole.total) return; /* as nearly all files are */
     tally_kinds(check, &dtypes);
     for (size_t i = 0; i < count; i++)

@@ -44,6 +44,10 @@ void sp_config_store(struct sp_config *config, const struct sp_storage *storage)
 /* Likewise for what another file says about this configuration: gone when another one is loaded. `from` is copied. */
 void sp_config_derive(struct sp_config *config, const char *path, struct sp_value value, const char *from);
 
+/* The dtype that a configuration says of the weights, "torch_dtype": "bfloat16", and the key that says it;
+ * SP_DTYPE_UNKNOWN when it says none, or one that is not PyTorch's for weights. */
+enum sp_dtype sp_configured_dtype(const struct sp_hyper *hyper, const char **key);
+
 /* The lines of a .hpm file as an object (see hpm.c). */
 bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct sp_value *root, struct sp_error *error);
 

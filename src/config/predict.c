@@ -28,15 +28,14 @@ static void forget_unused(struct sp_prediction *prediction, const struct sp_quan
 
 /* ---- dtypes and bytes ---- */
 
-/* "bfloat16" and its like, as PyTorch spells them. */
-static enum sp_dtype configured_dtype(const struct sp_hyper *hyper)
+enum sp_dtype sp_configured_dtype(const struct sp_hyper *hyper, const char **key)
 {
     static const struct {
         const char *name;
         enum sp_dtype dtype;
     } names[] = {{"bfloat16", SP_DTYPE_BF16}, {"float16", SP_DTYPE_F16}, {"float32", SP_DTYPE_F32}};
-    struct sp_value said = sp_value_member(hyper->root, "dtype");
-    if (said.type != SP_STRING) said = sp_value_member(hyper->root, "torch_dtype");
+    *key = sp_value_member(hyper->root, "dtype").type == SP_STRING ? "dtype" : "torch_dtype";
+    const struct sp_value said = sp_value_member(hyper->root, *key);
     const char *name = said.type == SP_STRING ? said.string : "";
     if (strncmp(name, "torch.", 6) == 0) name += 6;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -77,8 +76,9 @@ static struct sp_prediction *predict_stored(const struct sp_unit *table, const s
     if (sp_quantised_open(&quantised, tables, &hyper, storage) && quantised.part) hyper.overlay = &quantised.overlay;
     struct sp_prediction *prediction = sp_expand(table, &hyper, error);
     if (prediction) forget_unused(prediction, &quantised);
+    const char *key;
     if (prediction && !storage->ask) {
-        fill_dtypes(prediction, configured_dtype(&hyper), quantised.typed);
+        fill_dtypes(prediction, sp_configured_dtype(&hyper, &key), quantised.typed);
         prediction->totals.bytes = count_bytes(prediction);
     }
     sp_quantised_close(&quantised);

@@ -16,7 +16,7 @@ static const char qwen2[] =
     "\"hidden_act\": \"silu\", \"hidden_size\": 896, \"intermediate_size\": 4864, \"max_position_embeddings\": 131072, "
     "\"max_window_layers\": 24, \"model_type\": \"qwen2\", \"num_attention_heads\": 14, \"num_hidden_layers\": 24, "
     "\"num_key_value_heads\": 2, \"rms_norm_eps\": 1e-06, \"rope_theta\": 1000000.0, \"sliding_window\": 131072, "
-    "\"tie_word_embeddings\": true, \"torch_dtype\": \"bfloat16\", \"use_sliding_window\": false, "
+    "\"tie_word_embeddings\": true, \"torch_dtype\": \"float32\", \"use_sliding_window\": false, "
     "\"vocab_size\": 151936}";
 
 /* Bielik 11B: Llama with every bias that it can have. */

@@ -514,6 +514,30 @@ static void norms_in_full_precision(void **state)
     model_close(&model);
 }
 
+/* A file in another precision than its configuration says matches, and that is noted; not of the same, nor where most
+ * of it is as said. */
+static void configured_precision(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, LLAMA(""));
+    model_predict(&model, 0);
+    model_retype(&model, "*", SP_DTYPE_F32);
+    model_check(&model);
+    assert_told(&model, "match: all 291 tensors, 8,030,261,248 elements", "dtype-configured", 0);
+    assert_string_equal(model_cause(&model, "dtype-configured")->message,
+                        "the configuration says torch_dtype bfloat16, all tensors are F32");
+    assert_string_equal(model_cause(&model, "dtype-configured")->configured, "\"bfloat16\"");
+    assert_string_equal(model_cause(&model, "dtype-configured")->found, "\"F32\"");
+    model_retype(&model, "*", SP_DTYPE_BF16);
+    model_check(&model);
+    assert_told(&model, "match: all 291 tensors, 8,030,261,248 elements", "", 0);
+    model_retype(&model, "*norm.weight", SP_DTYPE_F32);
+    model_check(&model);
+    assert_told(&model, "match: all 291 tensors, 8,030,261,248 elements", "mixed-precision", 0);
+    model_close(&model);
+}
+
 /* Scales beside one plain weight do not make it a quantised file. */
 static void scales_alone(void **state)
 {
@@ -521,6 +545,7 @@ static void scales_alone(void **state)
     (void)state;
     model_open(&model, LLAMA(""));
     model_predict(&model, 0);
+    model_retype(&model, "*", SP_DTYPE_BF16);
     model_add_shape(&model, "model.layers.3.mlp.up_proj.weight_scale_inv", SHAPE(112, 32));
     model_check(&model);
     assert_told(&model, "differs: model.layers.3.mlp.up_proj.weight_scale_inv is unexpected", "", 1);
@@ -546,6 +571,7 @@ int main(void)
         cmocka_unit_test(said_beside),
         cmocka_unit_test(scales_alone),
         cmocka_unit_test(norms_in_full_precision),
+        cmocka_unit_test(configured_precision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
