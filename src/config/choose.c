@@ -74,6 +74,13 @@ static const char *first_class(const struct sp_hyper *hyper)
     return classes.type == SP_LIST && classes.count ? text_of(classes.items[0]) : text_of(classes);
 }
 
+/* Configurations that 'infer' wrote for a table that no model_type leads to name it themselves. */
+static const char *named_table(const struct sp_hyper *hyper)
+{
+    const char *name = text_of(sp_value_member(hyper->root, "shapeproof_table"));
+    return *name ? name : NULL;
+}
+
 static const struct sp_unit *by_name(const struct sp_tables *tables, const char *name, struct sp_error *error)
 {
     const struct sp_unit *unit = sp_tables_unit(tables, name);
@@ -86,6 +93,7 @@ static const struct sp_unit *by_name(const struct sp_tables *tables, const char 
 const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char *name, const struct sp_hyper *hyper,
                                       struct sp_error *error)
 {
+    if (!name) name = named_table(hyper);
     if (name) return by_name(tables, name, error);
     const char *class = first_class(hyper), *model_type = text_of(sp_value_member(hyper->root, "model_type"));
     if (!*model_type && *class) model_type = model_type_of_class(tables, class);

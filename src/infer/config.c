@@ -95,6 +95,7 @@ struct sp_config *sp_known_config(struct sp_outline *outline)
     sp_known_close_members(&outline->known);
     if (table->model_type_count)
         sp_config_set_value(config, "model_type", sp_value_string(table->model_types[0]), "inferred");
+    else sp_config_set_value(config, "shapeproof_table", sp_value_string(table->name), "inferred");
     for (size_t i = 0; i < outline->known.count; i++) {
         const struct sp_fact *fact = &outline->known.facts[i];
         if (is_item(fact->path)) continue;

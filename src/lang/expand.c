@@ -560,7 +560,7 @@ static void keep_readings(struct sp_expander *x)
 /* These are for the choice of the table, and for how its tensors are stored. */
 static bool is_for_others(const char *path)
 {
-    if (strcmp(path, "quantization_config") == 0) return true;
+    if (strcmp(path, "quantization_config") == 0 || strcmp(path, "shapeproof_table") == 0) return true;
     return strcmp(path, "model_type") == 0 || strcmp(path, "architectures") == 0 || strcmp(path, "version") == 0;
 }
 

@@ -326,6 +326,21 @@ static void too_little(void **state)
     END();
 }
 
+/* No model_type leads to the table of one layer: its configuration names it. */
+static void layer_alone(void **state)
+{
+    BEGIN(gpt2);
+    model_empty(&model);
+    model_add_shape(&model, "weight", SHAPE(7, 5, 3, 3));
+    model_add_shape(&model, "bias", SHAPE(7));
+    FIND();
+    assert_true(is_found(&finding, "conv2d"));
+    TOLD("kernel_size", "3");
+    assert_non_null(strstr(sp_inference_config(finding.inference), "\"shapeproof_table\": \"conv2d\""));
+    assert_int_equal(verdict_on_config(&model, &finding), SP_VERDICT_MATCH);
+    END();
+}
+
 /* A norm alone could be that of any model: the layers are not there. */
 static void no_layers(void **state)
 {
@@ -461,6 +476,7 @@ int main(void)
         cmocka_unit_test(damage),
         cmocka_unit_test(one_wrong_shape),
         cmocka_unit_test(too_little),
+        cmocka_unit_test(layer_alone),
         cmocka_unit_test(no_layers),
         cmocka_unit_test(nothing_in_common),
         cmocka_unit_test(no_tensors),
