@@ -144,21 +144,25 @@ static bool may_be_integers(const struct sp_check *check)
     return key != SP_NONE && strcmp(sp_prediction_hyperparameter(check->prediction, key).value, "\"int8\"") == 0;
 }
 
+static const enum sp_dtype integers[] = {SP_DTYPE_I8,  SP_DTYPE_U8,  SP_DTYPE_I16,
+                                         SP_DTYPE_U16, SP_DTYPE_I32, SP_DTYPE_U32};
+enum { INTEGERS = sizeof integers / sizeof *integers };
+
 /* A matrix that nothing scales. */
 static bool is_of_integers(const struct sp_check *check, size_t tensor)
 {
-    static const enum sp_dtype integers[] = {SP_DTYPE_I8,  SP_DTYPE_U8,  SP_DTYPE_I16,
-                                             SP_DTYPE_U16, SP_DTYPE_I32, SP_DTYPE_U32};
     const struct sp_tensor *found = sp_inventory_tensor(check->inventory, tensor);
     bool integer = false;
-    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) integer = integer || found->dtype == integers[i];
+    for (size_t i = 0; i < INTEGERS; i++) integer = integer || found->dtype == integers[i];
     return integer && found->rank > 1 && counts(check, tensor) && !is_scale(check, tensor);
 }
 
 /* False when there are none. One alone stands out as any other dtype would. */
-static bool find_integers(struct sp_check *check)
+static bool find_integers(struct sp_check *check, const struct tally *whole)
 {
-    size_t cause, count = 0;
+    size_t cause, count = 0, any = 0;
+    for (size_t i = 0; i < INTEGERS; i++) any += whole->by_dtype[integers[i]];
+    if (!any) return false;
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) count += is_of_integers(check, i);
     if (count < 2 || may_be_integers(check)) return false;
     cause = sp_check_add_cause(check, (struct sp_cause){.id = "integers", .severity = SP_SEVERITY_ERROR});
@@ -218,14 +222,14 @@ void sp_explain_dtypes(struct sp_check *check)
     struct dtypes dtypes = {0};
     const size_t count = sp_inventory_count(check->inventory);
     judge_declared(check);
-    const bool integers = find_integers(check);
     for (size_t i = 0; i < count; i++)
         if (counts(check, i) && !is_scale(check, i)) add(&dtypes.whole, dtype_of(check, i));
+    const bool any_integers = find_integers(check, &dtypes.whole);
     note_configured(check, &dtypes.whole);
     if (dtypes.whole.by_dtype[most_common(&dtypes.whole)] == dtypes.whole.total) return; /* as nearly all files are */
     tally_kinds(check, &dtypes);
     for (size_t i = 0; i < count; i++)
-        if (counts(check, i) && !(integers && is_of_integers(check, i))) judge(check, &dtypes, i);
+        if (counts(check, i) && !(any_integers && is_of_integers(check, i))) judge(check, &dtypes, i);
     note_precise(check, &dtypes);
     sp_patterns_free(&dtypes.patterns);
     free(dtypes.pattern_of);

@@ -146,7 +146,16 @@ static void put_kind(struct sp_text *text, const struct sp_finding *finding)
     }
 }
 
-/* Findings that may be merged agree in all but their names; each such kind gets a number. */
+static bool is_same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+static bool is_same_kind(const struct sp_finding *a, const struct sp_finding *b)
+{
+    return a->severity == b->severity && a->cause == b->cause && is_same_text(a->id, b->id) &&
+           is_same_text(a->expected, b->expected) && is_same_text(a->found, b->found) &&
+           is_same_text(a->message, b->message) && is_same_text(a->reason, b->reason);
+}
+
+/* Findings that may be merged agree in all but their names, as neighbours mostly do; each such kind gets a number. */
 static size_t *merge_keys(struct sp_check *check)
 {
     size_t *keys = sp_realloc(NULL, check->finding_count, sizeof *keys);
@@ -154,6 +163,10 @@ static size_t *merge_keys(struct sp_check *check)
     struct sp_text kind = {0};
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
+        if (i && is_same_kind(finding, finding - 1)) {
+            keys[i] = keys[i - 1];
+            continue;
+        }
         put_kind(&kind, finding);
         keys[i] = sp_kind_of(&kinds, &kind);
     }

@@ -21,14 +21,10 @@ static size_t next_layer(const char *name, size_t from)
 /* The layer that is name[0..length), a known one or a new one. */
 static size_t layer_of(struct sp_levels *levels, struct sp_layers *layers, const char *name, size_t length)
 {
-    levels->scratch.length = 0;
-    sp_text_append(&levels->scratch, name, length);
-    const size_t known = sp_map_get(&layers->map, levels->scratch.data);
-    if (known != SP_NONE) return known;
+    const char *own = sp_arena_copy(&levels->arena, name, length);
+    if (!sp_map_add(&layers->map, own, layers->count)) return sp_map_get(&layers->map, own);
     SP_GROW(layers->items, layers->count, layers->capacity);
-    layers->items[layers->count] =
-        (struct sp_layer){.name = sp_arena_copy(&levels->arena, name, length), .length = length};
-    sp_map_add(&layers->map, layers->items[layers->count].name, layers->count);
+    layers->items[layers->count] = (struct sp_layer){.name = own, .length = length};
     return layers->count++;
 }
 
@@ -78,6 +74,5 @@ void sp_levels_free(struct sp_levels *levels)
         sp_map_free(&levels->at[level].map);
     }
     sp_arena_free(&levels->arena);
-    sp_text_free(&levels->scratch);
     *levels = (struct sp_levels){0};
 }

@@ -8,7 +8,6 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "base/text.h"
 #include "shapeproof/prediction.h"
 
 struct sp_layer {
@@ -30,7 +29,6 @@ enum { SP_LAYERS, SP_LAYER_PARTS, SP_LAYER_LEVELS };
 struct sp_levels {
     struct sp_layers at[SP_LAYER_LEVELS];
     struct sp_arena arena; /* of the names */
-    struct sp_text scratch;
 };
 
 void sp_levels_read(struct sp_levels *levels, const struct sp_prediction *prediction);

@@ -148,27 +148,11 @@ static const struct sp_tensor *tensor_named(const struct sp_sample *sample, cons
 
 /* ---- gains ---- */
 
-void sp_sample_init(struct sp_sample *sample, const struct sp_check *check)
-{
-    *sample = (struct sp_sample){.check = check, .renamed = is_renamed(check)};
-    choose_indices(sample, check);
-    if (sample->renamed) name_tensors(sample);
-    sp_sample_rebase(sample, check->config);
-}
-
 static struct sp_prediction *predict(const struct sp_sample *sample, struct sp_config *config)
 {
     struct sp_error error = {0};
     sp_config_limit(config, &sample->scope);
     return sp_predict(sample->check->tables, sample->check->table_name, config, &error);
-}
-
-void sp_sample_rebase(struct sp_sample *sample, const struct sp_config *base)
-{
-    struct sp_config *config = sp_config_variant(base);
-    sp_prediction_free(sample->base);
-    sample->base = predict(sample, config);
-    sp_config_free(config);
 }
 
 /* What is tied need not be there, unless all of the tie is absent. */
@@ -179,31 +163,77 @@ static bool is_excused(const struct sp_sample *sample, const struct sp_predictio
            tensor_named(sample, sp_prediction_tensor(prediction, expected->same_as)->name) != NULL;
 }
 
-/* Whether the tensor of that name would be missing, unexpected or of another shape under the prediction. */
-static int is_wrong(const struct sp_sample *sample, const struct sp_prediction *prediction, const char *name)
+/* Missing, or of another shape; `tensor` is the one of that name, or NULL. */
+static bool is_wrong(const struct sp_sample *sample, const struct sp_prediction *prediction,
+                     const struct sp_predicted *expected, const struct sp_tensor *tensor)
 {
-    const size_t predicted = sp_prediction_find(prediction, name);
-    const struct sp_tensor *tensor = tensor_named(sample, name);
-    if (predicted == SP_NONE) return tensor && !(tensor->flags & SP_TENSOR_STATE);
-    const struct sp_predicted *expected = sp_prediction_tensor(prediction, predicted);
     if (!tensor) return !expected->optional && !is_excused(sample, prediction, expected);
     return !sp_same_shape(tensor, expected);
+}
+
+/* What a tensor is under a prediction that does not have its name. */
+static bool is_unexpected(const struct sp_tensor *tensor) { return tensor && !(tensor->flags & SP_TENSOR_STATE); }
+
+static void forget_base(struct sp_sample *sample)
+{
+    sp_prediction_free(sample->base);
+    free(sample->found);
+    free(sample->wrong);
+    sample->found = NULL;
+    sample->wrong = NULL;
+}
+
+void sp_sample_rebase(struct sp_sample *sample, const struct sp_config *base)
+{
+    struct sp_config *config = sp_config_variant(base);
+    forget_base(sample);
+    sample->base = predict(sample, config);
+    sp_config_free(config);
+    const size_t count = sample->base ? sp_prediction_count(sample->base) : 0;
+    sample->found = sp_realloc(NULL, count, sizeof *sample->found);
+    sample->wrong = sp_realloc(NULL, count, sizeof *sample->wrong);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_predicted *expected = sp_prediction_tensor(sample->base, i);
+        sample->found[i] = tensor_named(sample, expected->name);
+        sample->wrong[i] = is_wrong(sample, sample->base, expected, sample->found[i]);
+    }
+}
+
+void sp_sample_init(struct sp_sample *sample, const struct sp_check *check)
+{
+    *sample = (struct sp_sample){.check = check, .renamed = is_renamed(check)};
+    choose_indices(sample, check);
+    if (sample->renamed) name_tensors(sample);
+    sp_sample_rebase(sample, check->config);
+}
+
+/* Both predictions list tensors, and what only one of them lists is unexpected under the other, if it is there. */
+static int64_t gain_of(const struct sp_sample *sample, const struct sp_prediction *variant)
+{
+    const size_t count = sp_prediction_count(sample->base);
+    bool *listed = sp_realloc(NULL, count, sizeof *listed);
+    int64_t gain = 0;
+    if (count) memset(listed, 0, count * sizeof *listed);
+    for (size_t i = 0; i < sp_prediction_count(variant); i++) {
+        const struct sp_predicted *expected = sp_prediction_tensor(variant, i);
+        const size_t place = sp_prediction_find(sample->base, expected->name);
+        const bool known = place != SP_NONE;
+        const struct sp_tensor *tensor = known ? sample->found[place] : tensor_named(sample, expected->name);
+        gain += known ? sample->wrong[place] : is_unexpected(tensor);
+        gain -= is_wrong(sample, variant, expected, tensor);
+        if (known) listed[place] = true;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!listed[i]) gain += sample->wrong[i] - is_unexpected(sample->found[i]);
+    free(listed);
+    return gain;
 }
 
 int64_t sp_sample_gain(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change)
 {
     struct sp_config *config = changed(base, change, &sample->scope);
     struct sp_prediction *variant = sample->base ? predict(sample, config) : NULL;
-    int64_t gain = 0;
-    for (size_t i = 0; variant && i < sp_prediction_count(sample->base); i++) {
-        const char *name = sp_prediction_tensor(sample->base, i)->name;
-        gain += is_wrong(sample, sample->base, name) - is_wrong(sample, variant, name);
-    }
-    for (size_t i = 0; variant && i < sp_prediction_count(variant); i++) {
-        const char *name = sp_prediction_tensor(variant, i)->name;
-        if (sp_prediction_find(sample->base, name) == SP_NONE)
-            gain += is_wrong(sample, sample->base, name) - is_wrong(sample, variant, name);
-    }
+    const int64_t gain = variant ? gain_of(sample, variant) : 0;
     sp_prediction_free(variant);
     sp_config_free(config);
     return gain;
@@ -225,7 +255,7 @@ bool sp_sample_dimension(const struct sp_sample *sample, const struct sp_change 
 
 void sp_sample_free(struct sp_sample *sample)
 {
-    sp_prediction_free(sample->base);
+    forget_base(sample);
     sp_map_free(&sample->tensors);
     sp_arena_free(&sample->arena);
     free(sample->indices);

@@ -34,9 +34,11 @@ struct sp_sample {
     const struct sp_check *check;
     int64_t *indices; /* that its loops visit */
     struct sp_scope scope;
-    struct sp_prediction *base; /* under the changes accepted so far */
-    bool renamed;               /* names of the file are not those of the prediction: */
-    struct sp_map tensors;      /* what they stand for -> tensor */
+    struct sp_prediction *base;     /* under the changes accepted so far */
+    const struct sp_tensor **found; /* for each tensor of it the one of the file, or NULL */
+    bool *wrong;                    /* for each tensor of it: missing, or of another shape */
+    bool renamed;                   /* names of the file are not those of the prediction: */
+    struct sp_map tensors;          /* what they stand for -> tensor */
     struct sp_arena arena;
 };
 
