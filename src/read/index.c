@@ -118,17 +118,33 @@ static int compare_shards(const void *left, const void *right)
     return strverscmp(((const struct sp_shard *)left)->name, ((const struct sp_shard *)right)->name);
 }
 
-static bool add_shard(struct index *index, const char *name)
+/* `number` is the place of the shard among those found so far. */
+static bool add_shard(struct index *index, const char *name, size_t *number)
 {
-    if (!sp_map_add(&index->shard_names, name, 0)) return true;
+    *number = sp_map_get(&index->shard_names, name);
+    if (*number != SIZE_MAX) return true;
     if (!is_plain_name(name))
         return sp_fail(index->error, SP_ERR_FILE, SP_KIND_REFUSED, "unsafe shard name %s: not a plain file name",
                        sp_quote(name).text);
     if (index->shard_count == MAX_SHARDS)
         return sp_fail(index->error, SP_ERR_FILE, SP_KIND_LIMIT, "index: more than %d shards", MAX_SHARDS);
     SP_GROW(index->shards, index->shard_count, index->shard_capacity);
+    *number = index->shard_count;
+    sp_map_add(&index->shard_names, name, *number);
     index->shards[index->shard_count++] = (struct sp_shard){.name = name, .file = SP_NO_FILE};
     return true;
+}
+
+static void sort_shards(struct index *index, struct weight_map *map)
+{
+    size_t *rank = sp_realloc(NULL, index->shard_count, sizeof *rank); /* by the number that they were found as */
+    qsort(index->shards, index->shard_count, sizeof *index->shards, compare_shards);
+    for (size_t i = 0; i < index->shard_count; i++) rank[sp_map_get(&index->shard_names, index->shards[i].name)] = i;
+    for (size_t i = 0; i < map->count; i++) {
+        map->placements[i].shard = rank[map->placements[i].shard];
+        index->shards[map->placements[i].shard].indexed++;
+    }
+    free(rank);
 }
 
 /* The distinct shards in the order of their numbers, and for each tensor which one it is in. */
@@ -136,14 +152,9 @@ static bool collect_shards(struct index *index)
 {
     struct weight_map *map = index->has_map ? &index->map : &index->bare;
     for (size_t i = 0; i < map->count; i++)
-        if (!add_shard(index, map->placements[i].shard_name)) return false;
+        if (!add_shard(index, map->placements[i].shard_name, &map->placements[i].shard)) return false;
     if (!index->shard_count) return sp_malformed(index->error, "index: names no shard");
-    qsort(index->shards, index->shard_count, sizeof *index->shards, compare_shards);
-    for (size_t i = 0; i < index->shard_count; i++) sp_map_set(&index->shard_names, index->shards[i].name, i);
-    for (size_t i = 0; i < map->count; i++) {
-        map->placements[i].shard = sp_map_get(&index->shard_names, map->placements[i].shard_name);
-        index->shards[map->placements[i].shard].indexed++;
-    }
+    sort_shards(index, map);
     return true;
 }
 
@@ -160,6 +171,8 @@ static void compare_placements(const struct index *index)
     const struct weight_map *map = index->has_map ? &index->map : &index->bare;
     struct sp_inventory *inventory = index->inventory;
     struct sp_names missing = {0}, elsewhere = {0}, unindexed = {0};
+    struct sp_arena scratch = {0};
+    bool *listed = sp_arena_array(&scratch, inventory->count, sizeof *listed);
     for (size_t i = 0; i < map->count; i++) {
         const struct placement *placement = &map->placements[i];
         const uint32_t file = index->shards[placement->shard].file;
@@ -167,11 +180,13 @@ static void compare_placements(const struct index *index)
         if (found == SP_NONE)
             sp_inventory_promise(inventory, placement->tensor, placement->shard_name, file == SP_NO_FILE);
         if (found == SP_NONE && file != SP_NO_FILE) sp_names_add(&missing, placement->tensor);
-        if (found != SP_NONE && inventory->tensors[found].file != file) sp_names_add(&elsewhere, placement->tensor);
+        if (found == SP_NONE) continue;
+        listed[found] = true;
+        if (inventory->tensors[found].file != file) sp_names_add(&elsewhere, placement->tensor);
     }
     for (size_t i = 0; i < inventory->count; i++)
-        if (sp_map_get(&map->tensors, inventory->tensors[i].name) == SIZE_MAX)
-            sp_names_add(&unindexed, inventory->tensors[i].name);
+        if (!listed[i]) sp_names_add(&unindexed, inventory->tensors[i].name);
+    sp_arena_free(&scratch);
     warn_names(inventory, "tensors that the index lists and their shard does not hold", &missing);
     warn_names(inventory, "tensors that are in another shard than the index says", &elsewhere);
     warn_names(inventory, "tensors that the index does not list", &unindexed);
