@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# `make bench`: wall time (median) and peak memory of `shapeproof inspect --json`, and of the Python libraries asked
-# for the same names, dtypes and shapes. The whole process is measured, imports included: that is what a script pays.
+# `make bench`: wall time and user time (medians) and peak memory of `shapeproof inspect --json`, and of the Python
+# libraries asked for the same names, dtypes and shapes. The whole process is measured, imports included: that is what a
+# script pays.
 #
 #   SHAPEPROOF_PEER_PYTHON=python3   an interpreter with safetensors, torch and h5py; those it lacks are left out
 #   BENCH_RUNS=11                    runs of each command (peers: a third of it)
@@ -18,9 +19,9 @@ has() { "$python" tests/bench/peer.py has "$1" 2>/dev/null; }
 row() { # FILE READER RUNS COMMAND...
     file=$1 reader=$2
     shift 2
-    measured=$("$tools/measure" "$@") || measured='- -'
+    measured=$("$tools/measure" "$@") || measured='- - -'
     echo "$measured" | awk -v file="$file" -v reader="$reader" '
-        { printf "%-38s %-12s %10s %10s\n", file, reader, $1, $2 == "-" ? "-" : sprintf("%.1f", $2 / 1024) }'
+        { printf "%-38s %-12s %8s %8s %8s\n", file, reader, $1, $2, $3 == "-" ? "-" : sprintf("%.1f", $3 / 1024) }'
 }
 
 compare() { # WHAT FILE PEER
@@ -28,7 +29,7 @@ compare() { # WHAT FILE PEER
     if has "$3"; then row "" "$3" $((runs / 3 + 1)) "$python" tests/bench/peer.py list "$2"; fi
 }
 
-printf '%-38s %-12s %10s %10s\n' file 'read by' ms MB
+printf '%-38s %-12s %8s %8s %8s\n' file 'read by' ms 'user ms' MB
 "$tools/make_safetensors" gpt2 "$dir/gpt2.safetensors"
 "$tools/make_safetensors" moe "$dir/moe.safetensors"
 compare 'safetensors, GPT-2, 148 tensors' "$dir/gpt2.safetensors" safetensors
