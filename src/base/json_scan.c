@@ -265,12 +265,18 @@ static bool not_an_integer(struct sp_json *json, size_t start, const char *expec
                         json->origin + start, (int)length, json->text + start);
 }
 
-/* The digits at `p`, more than always fit; false when they make 2^64 or more. */
-static bool long_decimal(const char *p, size_t digits, uint64_t *value)
+enum { ALWAYS_FIT = 19 }; /* so many digits are below 2^64 whatever they are */
+
+/* What begins with `digits` digits at `start` and may be no integer, or one of 2^64 or more. */
+static bool take_unusual_u64(struct sp_json *json, size_t start, size_t digits, uint64_t *value)
 {
+    const char *text = json->text + start;
     uint64_t sum = 0;
+    if (!digits || !ends_number(json) || (digits > 1 && *text == '0'))
+        return not_an_integer(json, start, "a non-negative integer");
     for (size_t i = 0; i < digits; i++)
-        if (!sp_mul_u64(sum, 10, &sum) || !sp_add_u64(sum, (uint64_t)(p[i] - '0'), &sum)) return false;
+        if (!sp_mul_u64(sum, 10, &sum) || !sp_add_u64(sum, sp_digit(text[i]), &sum))
+            return not_an_integer(json, start, "an integer below 2^64");
     *value = sum;
     return true;
 }
@@ -278,17 +284,14 @@ static bool long_decimal(const char *p, size_t digits, uint64_t *value)
 /* A number of digits alone, at the cursor. */
 static inline bool take_u64(struct sp_json *json, uint64_t *value)
 {
-    enum { ALWAYS_FIT = 19 };
     const size_t start = json->offset;
     const char *const text = json->text + start, *const end = json->text + json->length, *p = text;
     uint64_t sum = 0;
     for (unsigned digit; p < end && (digit = sp_digit(*p)) < 10; p++) sum = sum * 10 + digit;
     const size_t digits = (size_t)(p - text);
     json->offset += digits;
-    if (!digits || !ends_number(json) || (digits > 1 && *text == '0'))
-        return not_an_integer(json, start, "a non-negative integer");
-    if (digits > ALWAYS_FIT && !long_decimal(text, digits, &sum))
-        return not_an_integer(json, start, "an integer below 2^64");
+    if (!digits || digits > ALWAYS_FIT || *text == '0' || !ends_number(json))
+        return take_unusual_u64(json, start, digits, value);
     *value = sum;
     return true;
 }
