@@ -86,24 +86,25 @@ static void string(struct sp_lexer *lexer)
     finish(lexer, SP_TOKEN_STRING, length + 2);
 }
 
+static void meaningless(struct sp_lexer *lexer, const char *p)
+{
+    size_t length = 1;
+    while (((unsigned char)p[length] & 0xc0) == 0x80) length++; /* the whole character */
+    bad(lexer, length, "this character has no meaning here");
+}
+
 static void punctuation(struct sp_lexer *lexer)
 {
-    static const char *const doubles[] = {"..", "==", "!=", "<=", ">=", "//"};
     const char *p = lexer->source->text + lexer->offset;
-    for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
-        if (strncmp(p, doubles[i], 2) == 0) {
-            finish(lexer, SP_TOKEN_PUNCTUATION, 2);
-            return;
-        }
-    if (!strchr("()[]{}=<>+-*/%^?:,.", *p)) {
-        size_t length = 1;
-        while (((unsigned char)p[length] & 0xc0) == 0x80) length++; /* the whole character */
-        bad(lexer, length, "this character has no meaning here");
+    const bool twice = (*p == '.' || *p == '/' || *p == '=') && p[1] == *p;
+    const bool compares = (*p == '!' || *p == '<' || *p == '>') && p[1] == '=';
+    if (!twice && !compares && !strchr("()[]{}=<>+-*/%^?:,.", *p)) {
+        meaningless(lexer, p);
         return;
     }
-    if (strchr("([{", *p)) lexer->nesting++;
-    if (strchr(")]}", *p) && lexer->nesting) lexer->nesting--;
-    finish(lexer, SP_TOKEN_PUNCTUATION, 1);
+    if (*p == '(' || *p == '[' || *p == '{') lexer->nesting++;
+    if ((*p == ')' || *p == ']' || *p == '}') && lexer->nesting) lexer->nesting--;
+    finish(lexer, SP_TOKEN_PUNCTUATION, twice || compares ? 2 : 1);
 }
 
 void sp_lexer_next(struct sp_lexer *lexer)
@@ -120,12 +121,4 @@ void sp_lexer_next(struct sp_lexer *lexer)
         while (sp_is_name_char(p[length])) length++;
         finish(lexer, SP_TOKEN_NAME, length);
     } else punctuation(lexer);
-}
-
-bool sp_token_is(const struct sp_lexer *lexer, const char *text)
-{
-    const struct sp_token *token = &lexer->token;
-    if (token->kind != SP_TOKEN_NAME && token->kind != SP_TOKEN_PUNCTUATION) return false;
-    const char *here = lexer->source->text + token->span.offset;
-    return *here == *text && strlen(text) == token->span.length && memcmp(here, text, token->span.length) == 0;
 }

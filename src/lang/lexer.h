@@ -4,6 +4,8 @@
 #ifndef SP_LANG_LEXER_H
 #define SP_LANG_LEXER_H
 
+#include <string.h>
+
 #include "lang/ast.h"
 
 enum sp_token_kind {
@@ -34,8 +36,14 @@ struct sp_lexer {
 
 /* Moves to the next token. */
 void sp_lexer_next(struct sp_lexer *lexer);
-/* True when the current token is that punctuation or keyword. */
-bool sp_token_is(const struct sp_lexer *lexer, const char *text);
+/* True when the current token is that punctuation or keyword. Inline, since it is asked some ten times for each. */
+static inline bool sp_token_is(const struct sp_lexer *lexer, const char *text)
+{
+    const struct sp_token *token = &lexer->token;
+    if (lexer->source->text[token->span.offset] != *text || token->span.length != strlen(text)) return false;
+    if (token->kind != SP_TOKEN_NAME && token->kind != SP_TOKEN_PUNCTUATION) return false;
+    return memcmp(lexer->source->text + token->span.offset, text, token->span.length) == 0;
+}
 /* Offset of the end of the line that `offset` is on. */
 size_t sp_lexer_line_end(const struct sp_lexer *lexer, size_t offset);
 bool sp_is_name_start(char c);

@@ -33,7 +33,7 @@ static struct sp_expr *node(struct sp_parser *parser, enum sp_expr_kind kind, st
     expr->kind = kind;
     expr->span = span;
     expr->count = count;
-    expr->args = sp_arena_array(parser->arena, count, sizeof(struct sp_expr *));
+    if (count) expr->args = sp_arena_array(parser->arena, count, sizeof(struct sp_expr *));
     return expr;
 }
 
@@ -184,6 +184,7 @@ static struct sp_expr *postfix(struct sp_parser *parser)
 
 static const struct infix *infix_here(const struct sp_lexer *lexer)
 {
+    if (lexer->token.kind != SP_TOKEN_NAME && lexer->token.kind != SP_TOKEN_PUNCTUATION) return NULL;
     for (size_t i = 0; i < sizeof infixes / sizeof *infixes; i++)
         if (sp_token_is(lexer, infixes[i].text)) return &infixes[i];
     return NULL;

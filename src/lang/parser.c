@@ -97,9 +97,11 @@ static const char *text_at(const struct sp_parser *parser, size_t offset)
     return parser->lexer.source->text + offset;
 }
 
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
 static size_t skip_spaces(const struct sp_parser *parser, size_t offset)
 {
-    while (strchr(" \t\r", *text_at(parser, offset)) && *text_at(parser, offset)) offset++;
+    while (is_blank(*text_at(parser, offset))) offset++;
     return offset;
 }
 
@@ -135,10 +137,7 @@ static size_t hole(struct sp_parser *parser, struct sp_template *name, size_t of
     return parser->lexer.token.span.offset + 1;
 }
 
-static bool ends_name(char c, bool quoted)
-{
-    return c == '\0' || c == '\n' || (quoted ? c == '"' : strchr(" \t\r", c) != NULL);
-}
+static bool ends_name(char c, bool quoted) { return c == '\0' || c == '\n' || (quoted ? c == '"' : is_blank(c)); }
 
 /* A name begins at `offset`; afterwards the token behind it is the current one. */
 static bool template(struct sp_parser *parser, size_t offset, struct sp_template *name)
@@ -458,7 +457,7 @@ static void heading(struct sp_parser *parser, struct sp_unit *unit, size_t offse
     const size_t end = offset + strcspn(text_at(parser, offset), "]\n");
     const struct sp_span span = {parser->lexer.source, (uint32_t)offset, (uint32_t)(end + 1 - offset)};
     size_t from = skip_spaces(parser, offset + 1), to = end;
-    while (to > from && strchr(" \t\r", *text_at(parser, to - 1))) to--;
+    while (to > from && is_blank(*text_at(parser, to - 1))) to--;
     if (*text_at(parser, end) != ']' || from >= to) {
         sp_parse_fail(parser, span, "expected '[group name]'");
         return;
@@ -571,9 +570,10 @@ static enum directive directive_at(const struct sp_parser *parser, size_t offset
                  {"architectures", ARCHITECTURES},
                  {"require", REQUIRE}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const size_t length = strlen(words[i].word);
         const char *p = text_at(parser, offset);
-        if (strncmp(p, words[i].word, length) != 0 || (p[length] != ' ' && p[length] != '\t')) continue;
+        const size_t length = strlen(words[i].word);
+        if (*p != *words[i].word || strncmp(p, words[i].word, length) != 0 || (p[length] != ' ' && p[length] != '\t'))
+            continue;
         const char next = *text_at(parser, skip_spaces(parser, offset + length));
         if (words[i].directive == UNIT && !sp_is_name_start(next)) continue;
         if (words[i].directive == CLAIM && next == '=') continue; /* a definition of that name */
@@ -648,7 +648,8 @@ static size_t first_bad_byte(const struct sp_source *source)
     const size_t valid = sp_utf8_check(source->text, source->length);
     for (size_t i = 0; i < valid; i++) {
         const unsigned char c = (unsigned char)source->text[i];
-        if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f) return i;
+        if (c >= 0x20 && c != 0x7f) continue;
+        if (c != '\t' && c != '\n' && c != '\r') return i;
     }
     return valid;
 }

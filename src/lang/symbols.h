@@ -5,12 +5,14 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/text.h"
 
 struct sp_symbols {
     struct sp_arena arena;
     struct sp_map map;
     const char **list;
     size_t count, capacity;
+    struct sp_text wanted; /* scratch: most names are known */
 };
 
 const char *sp_symbol(struct sp_symbols *symbols, const char *text, size_t length);

@@ -14,18 +14,17 @@ enum { MAX_TABLE_FILE = 1 << 20 };
 
 const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char *name)
 {
-    for (size_t i = tables->count; i-- > 0;)
-        if (strcmp(tables->units[i]->name, name) == 0) return tables->units[i];
+    const char *symbol = sp_symbol_find(&tables->symbols, name);
+    for (size_t i = tables->count; symbol && i-- > 0;)
+        if (tables->units[i]->name == symbol) return tables->units[i];
     return NULL;
 }
 
-/* Parses without linking, so that files can name each other in any order. */
+/* Parses without linking, so that files can name each other in any order. The name and the text are kept. */
 static bool parse(struct sp_tables *tables, const char *name, const char *text, size_t length)
 {
     struct sp_source *source = sp_arena_alloc(&tables->arena, sizeof *source);
-    source->name = sp_arena_string(&tables->arena, name);
-    source->text = sp_arena_copy(&tables->arena, text, length);
-    source->length = length;
+    *source = (struct sp_source){name, text, length};
     return sp_parse(source, &tables->arena, &tables->symbols, &tables->units, &tables->count, &tables->capacity,
                     &tables->messages);
 }
@@ -51,7 +50,8 @@ enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, co
                                   struct sp_error *error)
 {
     const size_t first = tables->count, said = tables->messages.length;
-    const bool parsed = parse(tables, name, text, length);
+    const bool parsed =
+        parse(tables, sp_arena_string(&tables->arena, name), sp_arena_copy(&tables->arena, text, length), length);
     if (sp_link(tables, first) && parsed) {
         make_list(tables);
         return SP_OK;
