@@ -12,8 +12,8 @@
 void sp_text_reserve(struct sp_text *text, size_t more)
 {
     const size_t need = text->length + more + 1;
-    const size_t twice = text->capacity ? text->capacity * 2 : 64;
     if (need <= text->capacity) return;
+    const size_t twice = text->capacity ? text->capacity * 2 : 64;
     text->capacity = need > twice ? need : twice;
     text->data = sp_realloc(text->data, text->capacity, 1);
 }

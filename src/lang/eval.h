@@ -85,10 +85,10 @@ struct sp_frame {
     const char *group;        /* NULL: the section's own name */
     bool optional;            /* every tensor is, because the use is */
     struct sp_packed *packed; /* NULL: the tensors stand for themselves */
+    struct sp_usage **usages; /* of each section, by its rows; NULL: none yet */
     /* Only while the unit is expanded: there can be a frame for each expert of each layer. */
     const struct sp_value *params; /* values, in the order of unit->params; NULL: worked out each time */
     struct sp_cached *cache;       /* of unit->definitions; NULL: worked out each time */
-    struct sp_usage *usages;       /* by the rows of the section that is looped; NULL: each row is there once */
     const char *prefix;            /* in front of every name */
     const struct sp_env *user_env; /* in which param_exprs have their values; NULL: not used by another unit */
 };

@@ -11,7 +11,7 @@
 
 enum { MAX_USE_DEPTH = 64, MAX_TIE_DEPTH = 16 };
 
-static void expand_unit(struct sp_expander *x, struct sp_frame *frame);
+static void expand_unit(struct sp_expander *x, const struct sp_frame *frame);
 
 /* ---- one tensor ---- */
 
@@ -234,6 +234,8 @@ static void expand_behind(struct sp_expander *x, struct sp_frame *frame, struct 
     struct sp_text own = {0}; /* what `prefix` points to is needed for the names of the unit */
     sp_text_puts(&own, prefix);
     frame->prefix = own.data;
+    if (!frame->usages)
+        frame->usages = sp_arena_array(x->eval.arena, frame->unit->section_count, sizeof *frame->usages);
     expand_unit(x, frame);
     if (usage) sp_usage_keep(x, usage, &start, frame);
     frame->prefix = NULL;
@@ -278,9 +280,8 @@ static void use(struct sp_expander *x, const struct sp_env *env, const struct sp
         sp_eval_fail(&x->eval, row->unit_span, "parts used more than %d deep", MAX_USE_DEPTH);
         return;
     }
-    struct sp_usage *usage = env->frame->usages && !own_view ? &env->frame->usages[row - env->section->rows] : NULL;
-    struct sp_frame *frame = usage ? usage->frame : NULL;
-    if (!frame) frame = new_frame(x, env, row, view);
+    struct sp_usage *usage = own_view ? NULL : sp_usage_of(x, env, row);
+    struct sp_frame *frame = usage && usage->frame ? usage->frame : new_frame(x, env, row, view);
     if (usage) usage->frame = frame;
     expand_with(x, env, frame, usage, prefix->data);
 }
@@ -452,26 +453,14 @@ static bool requirements_hold(struct sp_expander *x, const struct sp_frame *fram
     return true;
 }
 
-static bool has_loop(const struct sp_section *section)
-{
-    for (size_t i = 0; i < section->clause_count; i++)
-        if (section->clauses[i].kind != SP_CLAUSE_IF) return true;
-    return false;
-}
-
-static void expand_section(struct sp_expander *x, struct sp_frame *frame, const struct sp_section *section)
-{
-    const struct sp_env env = {.frame = frame, .section = section, .group = group_name(x, frame, section)};
-    if (has_loop(section)) frame->usages = sp_usages_new(section->row_count);
-    expand_clauses(x, &env, 0);
-    free(frame->usages);
-    frame->usages = NULL;
-}
-
-static void expand_unit(struct sp_expander *x, struct sp_frame *frame)
+static void expand_unit(struct sp_expander *x, const struct sp_frame *frame)
 {
     if (!requirements_hold(x, frame)) return;
-    for (size_t i = 0; i < frame->unit->section_count; i++) expand_section(x, frame, &frame->unit->sections[i]);
+    for (size_t i = 0; i < frame->unit->section_count; i++) {
+        const struct sp_section *section = &frame->unit->sections[i];
+        const struct sp_env env = {.frame = frame, .section = section, .group = group_name(x, frame, section)};
+        expand_clauses(x, &env, 0);
+    }
 }
 
 /* ---- what can only be done when all tensors are known ---- */

@@ -26,10 +26,10 @@ struct sp_expander {
     bool unsupported; /* a 'require' said no */
 };
 
-/* A row's use of a part in a loop, and what came of it. In the next turn the part has most often the same arguments:
- * then it makes the same tensors, behind another prefix. */
+/* A row's use of a part in one frame, and what came of it. When it is reached again, in the next turn of a loop, the
+ * part has most often the same arguments: then it makes the same tensors, behind another prefix. */
 struct sp_usage {
-    struct sp_frame *frame;  /* the same in all turns; NULL: none yet */
+    struct sp_frame *frame;  /* the same each time; NULL: none yet */
     struct sp_value *values; /* the arguments that the rest is about; NULL: it cannot be repeated */
     size_t prefix_length;
     size_t tensor, tie; /* the first ones that it made */
@@ -37,8 +37,8 @@ struct sp_usage {
     size_t steps, turns, mistakes;
 };
 
-/* Heap memory: free() it. */
-struct sp_usage *sp_usages_new(size_t count);
+/* That of a row of env->section. */
+struct sp_usage *sp_usage_of(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row);
 /* Makes what the part made before, if that is the same in the frame as it is now; false when it may not be. */
 bool sp_usage_repeat(struct sp_expander *x, const struct sp_usage *usage, const struct sp_frame *frame,
                      const char *prefix);

@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-struct sp_usage *sp_usages_new(size_t count)
+struct sp_usage *sp_usage_of(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
 {
-    struct sp_usage *usages = sp_realloc(NULL, count, sizeof *usages);
-    memset(usages, 0, count * sizeof *usages);
-    return usages;
+    struct sp_usage **usages = &env->frame->usages[env->section - env->frame->unit->sections];
+    if (!*usages) *usages = sp_arena_array(x->eval.arena, env->section->row_count, sizeof **usages);
+    return &(*usages)[row - env->section->rows];
 }
 
 struct sp_usage sp_usage_start(const struct sp_expander *x)
