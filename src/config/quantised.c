@@ -220,7 +220,7 @@ static bool targets_module(const struct sp_quantised *quantised, struct sp_value
 /* The group of compressed-tensors that has the module; SIZE_MAX: there are no groups, or none has it. */
 static size_t group_of(const struct sp_quantised *quantised, const char *module)
 {
-    const struct sp_value groups = sp_value_member(quantised->object, "config_groups");
+    const struct sp_value groups = quantised->groups;
     for (size_t i = 0; groups.type == SP_OBJECT && i < groups.count && i < MAX_GROUPS; i++) {
         const struct sp_value group = groups.members[i].value;
         if (group.type == SP_OBJECT && targets_module(quantised, sp_value_member(group, "targets"), module)) return i;
@@ -233,8 +233,7 @@ static bool is_left_out(const struct sp_quantised *quantised, const char *module
 {
     const struct sp_value own = own_keys(quantised, module);
     if (own.type == SP_BOOL) return !own.boolean;
-    return sp_value_member(quantised->object, "config_groups").type == SP_OBJECT &&
-           group_of(quantised, module) == SIZE_MAX;
+    return quantised->groups.type == SP_OBJECT && group_of(quantised, module) == SIZE_MAX;
 }
 
 enum sp_exemption sp_quantised_exempts(const struct sp_quantised *quantised, const char *module)
@@ -260,33 +259,34 @@ const char *sp_quantised_module(const struct sp_quantised *quantised, struct sp_
 static void find_keys(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_packing *packing)
 {
     const struct sp_value own = own_keys(quantised, packing->module);
-    const struct sp_value groups = sp_value_member(quantised->object, "config_groups");
     packing->object = own.type == SP_OBJECT ? own : quantised->object;
     packing->path =
         own.type == SP_OBJECT ? sp_arena_printf(arena, "%s.%s", quantised->path, packing->module) : quantised->path;
     const size_t group = group_of(quantised, packing->module);
     if (group == SIZE_MAX) return;
-    packing->object = groups.members[group].value;
-    packing->path = sp_arena_printf(arena, "%s.config_groups.%s", quantised->path, groups.members[group].key);
+    const struct sp_member *member = &quantised->groups.members[group];
+    packing->object = member->value;
+    packing->path = sp_arena_printf(arena, "%s.config_groups.%s", quantised->path, member->key);
 }
 
-/* What a group of modules leaves to the whole, and what only the file can tell. */
+/* What a group of modules leaves to the whole, and what only the file can tell: nothing, most often. */
 static void find_given(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_packing *packing)
 {
     static const char *const keys[] = {"format", "quant_algo"};
     const struct sp_storage *storage = quantised->storage;
-    struct sp_given *given = sp_arena_array(arena, 3, sizeof *given);
+    struct sp_given given[sizeof keys / sizeof *keys + 1];
     size_t count = 0;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 0; packing->path != quantised->path && i < sizeof keys / sizeof *keys; i++) {
         const struct sp_value value = sp_value_member(quantised->object, keys[i]);
-        if (packing->path == quantised->path || has(packing->object, keys[i]) || !sp_value_is_set(value)) continue;
+        if (has(packing->object, keys[i]) || !sp_value_is_set(value)) continue;
         given[count++] = (struct sp_given){.key = keys[i], .value = value, .from = quantised->path};
     }
     const uint64_t bytes = storage->text_bytes ? storage->text_bytes(storage, packing->module) : 0;
     if (bytes && bytes <= INT64_MAX)
         given[count++] =
             (struct sp_given){.key = "quant_state_bytes", .value = sp_value_int((int64_t)bytes), .from = "the file"};
-    packing->given = given;
+    if (!count) return;
+    packing->given = memcpy(sp_arena_array(arena, count, sizeof *given), given, count * sizeof *given);
     packing->given_count = count;
 }
 
@@ -308,7 +308,8 @@ static bool pack(const struct sp_overlay *overlay, struct sp_arena *arena, const
     if (!packing->module || !is_packed(quantised, name, packing->module, rank)) return false;
     find_keys(quantised, arena, packing);
     find_given(quantised, arena, packing);
-    packing->prefix = quantised->stacked ? packing->module : sp_arena_printf(arena, "%s.", packing->module);
+    packing->prefix = quantised->stacked ? packing->module
+                                         : sp_arena_copy(arena, name, strlen(packing->module) + 1); /* with its dot */
     return true;
 }
 
@@ -319,6 +320,7 @@ bool sp_quantised_open(struct sp_quantised *quantised, const struct sp_tables *t
 {
     *quantised = (struct sp_quantised){.overlay = {.pack = pack}, .storage = storage};
     if (!find_object(quantised, hyper->root)) return false;
+    quantised->groups = sp_value_member(quantised->object, "config_groups");
     quantised->method = method_of(quantised);
     find_part(quantised, tables);
     read_exemptions(quantised);

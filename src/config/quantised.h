@@ -38,6 +38,7 @@ struct sp_quantised {
     const struct sp_unit *part; /* NULL: there is none for the method */
     const char *path;           /* "quantization_config" */
     struct sp_value object;
+    struct sp_value groups;                          /* its config_groups; absent when it has none */
     bool embeddings, heads, routers, stacked, typed; /* as the part says of itself */
     struct sp_map exempt;                            /* module names and pieces of them */
     uint64_t exempt_sizes;                           /* bit n: there is one of n components */

@@ -323,6 +323,49 @@ static struct sp_view *packed_view(struct sp_expander *x, const struct sp_packin
     return view;
 }
 
+static struct sp_frame *packed_frame(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
+                                     const struct sp_predicted *tensor, const struct sp_packing *packing,
+                                     const char *tied_to)
+{
+    struct sp_packed *packed = sp_arena_alloc(x->eval.arena, sizeof *packed);
+    struct sp_frame *frame = sp_arena_alloc(x->eval.arena, sizeof *frame);
+    *packed =
+        (struct sp_packed){tensor->name, tensor->shape, tensor->rank - 2, tensor->parameters, tied_to, false, row};
+    *frame = (struct sp_frame){.unit = packing->part,
+                               .view = packed_view(x, packing),
+                               .param_exprs = packed_arguments(x, row, packing),
+                               .caller = env->frame,
+                               .caller_section = env->section,
+                               .group = env->group,
+                               .optional = tensor->optional,
+                               .packed = packed};
+    return frame;
+}
+
+/* Whether the frame of another matrix of the row would do for this one. */
+static bool is_packed_alike(const struct sp_frame *frame, const struct sp_predicted *tensor,
+                            const struct sp_packing *packing)
+{
+    const struct sp_packed *packed = frame->packed;
+    const size_t length = strlen(packing->path);
+    return frame->unit == packing->part && frame->view->object.members == packing->object.members &&
+           strncmp(frame->view->prefix, packing->path, length) == 0 && strcmp(frame->view->prefix + length, ".") == 0 &&
+           packed->parameters == tensor->parameters && packed->lead_rank == tensor->rank - 2 &&
+           memcmp(packed->lead, tensor->shape, packed->lead_rank * sizeof *packed->lead) == 0;
+}
+
+/* As a use, a row in a loop packs most often what it packed before. */
+static void pack_again(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
+                       const struct sp_predicted *tensor, const struct sp_packing *packing)
+{
+    struct sp_usage *usage = sp_usage_of(x, env, row);
+    if (!usage->frame || !is_packed_alike(usage->frame, tensor, packing))
+        *usage = (struct sp_usage){.frame = packed_frame(x, env, row, tensor, packing, NULL)};
+    usage->frame->packed->name = tensor->name;
+    usage->frame->packed->counted = false;
+    expand_with(x, env, usage->frame, usage, packing->prefix);
+}
+
 /* Expands the part that is stored in place of the matrix; false when that is stored as it is. */
 static bool pack(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
                  const struct sp_predicted *tensor)
@@ -333,19 +376,9 @@ static bool pack(struct sp_expander *x, const struct sp_env *env, const struct s
     if (!overlay || env->frame->packed || tensor->rank < 2 || tensor->buffer) return false;
     if (!overlay->pack(overlay, x->eval.arena, tensor->name, tensor->rank, &packing)) return false;
     if (!packed_tie(x, env, row, &tied_to)) return true;
-    struct sp_packed *packed = sp_arena_alloc(x->eval.arena, sizeof *packed);
-    struct sp_frame *frame = sp_arena_alloc(x->eval.arena, sizeof *frame);
-    *packed =
-        (struct sp_packed){tensor->name, tensor->shape, tensor->rank - 2, tensor->parameters, tied_to, false, row};
-    *frame = (struct sp_frame){.unit = packing.part,
-                               .view = packed_view(x, &packing),
-                               .param_exprs = packed_arguments(x, row, &packing),
-                               .caller = env->frame,
-                               .caller_section = env->section,
-                               .group = env->group,
-                               .optional = tensor->optional,
-                               .packed = packed};
-    expand_with(x, env, frame, NULL, packing.prefix);
+    if (tied_to || packing.given_count)
+        expand_with(x, env, packed_frame(x, env, row, tensor, &packing, tied_to), NULL, packing.prefix);
+    else pack_again(x, env, row, tensor, &packing);
     return true;
 }
 
