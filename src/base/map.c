@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The entries lie one after the other, as they came; beside them an index of 8 bytes a slot, at most half full, with
- * linear probing: looking names up is bound by the cache, and the index of 100,000 names fits in it.
- * A multiplicative hash with a random factor. */
+ * The entries lie one after the other, as they came; beside them an index of 8 bytes a slot, at most three
+ * quarters full, with linear probing: looking names up is bound by the cache, and the index of 100,000 names fits in
+ * it. A multiplicative hash with a random factor. */
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -20,7 +20,9 @@ struct sp_map_slot {
     uint32_t hash, entry; /* its number from 1; 0: the slot is free */
 };
 
-enum { LEAST_ROOM = 32, MOST_ENTRIES = 1 << 30 };
+enum { LEAST_SLOTS = 64, MOST_SLOTS = 1 << 30 };
+
+static size_t room_of(size_t slots) { return slots / 4 * 3; }
 
 static uint64_t new_seed(void)
 {
@@ -54,7 +56,7 @@ static uint32_t hash_of(uint64_t seed, const char *key)
 /* The slot of the key, or the free one where it would be. */
 static struct sp_map_slot *find(const struct sp_map *map, const char *key, uint32_t hash)
 {
-    const size_t mask = map->room * 2 - 1;
+    const size_t mask = map->slot_count - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
         struct sp_map_slot *slot = &map->slots[i];
         if (!slot->entry) return slot;
@@ -65,7 +67,7 @@ static struct sp_map_slot *find(const struct sp_map *map, const char *key, uint3
 /* Puts what the old slots hold into new ones; no two of them have the same key. */
 static void index_again(struct sp_map *map, const struct sp_map_slot *old, size_t old_count)
 {
-    const size_t mask = map->room * 2 - 1;
+    const size_t mask = map->slot_count - 1;
     for (size_t k = 0; k < old_count; k++) {
         size_t i = old[k].hash & mask;
         if (!old[k].entry) continue;
@@ -74,31 +76,31 @@ static void index_again(struct sp_map *map, const struct sp_map_slot *old, size_
     }
 }
 
-static void make_room(struct sp_map *map, size_t room)
+static void make_room(struct sp_map *map, size_t slots)
 {
     struct sp_map_slot *old = map->slots;
-    const size_t old_count = map->room * 2;
-    if (!map->room) map->seed = new_seed();
-    map->room = room;
+    const size_t old_count = map->slot_count;
+    if (!old_count) map->seed = new_seed();
+    map->slot_count = slots;
     /* More than a slot can number are as many as no memory holds. */
-    map->entries = sp_realloc(map->entries, room > MOST_ENTRIES ? SIZE_MAX : room, sizeof *map->entries);
-    map->slots = sp_realloc(NULL, room * 2, sizeof *map->slots);
-    memset(map->slots, 0, room * 2 * sizeof *map->slots);
+    map->entries = sp_realloc(map->entries, slots > MOST_SLOTS ? SIZE_MAX : room_of(slots), sizeof *map->entries);
+    map->slots = sp_realloc(NULL, slots, sizeof *map->slots);
+    memset(map->slots, 0, slots * sizeof *map->slots);
     index_again(map, old, old_count);
     free(old);
 }
 
 void sp_map_reserve(struct sp_map *map, size_t count)
 {
-    size_t room = map->room ? map->room : LEAST_ROOM;
-    while (room < count && room <= MOST_ENTRIES) room *= 2;
-    if (room > map->room) make_room(map, room);
+    size_t slots = map->slot_count ? map->slot_count : LEAST_SLOTS;
+    while (room_of(slots) < count && slots <= MOST_SLOTS) slots *= 2;
+    if (slots > map->slot_count) make_room(map, slots);
 }
 
 /* The value of the key, which is new with `value` when `added` comes back true. */
 static size_t *enter(struct sp_map *map, const char *key, size_t value, bool *added)
 {
-    if (map->count == map->room) sp_map_reserve(map, map->count + 1);
+    if (map->count == room_of(map->slot_count)) sp_map_reserve(map, map->count + 1);
     const uint32_t hash = hash_of(map->seed, key);
     struct sp_map_slot *slot = find(map, key, hash);
     *added = !slot->entry;

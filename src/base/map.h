@@ -10,8 +10,8 @@
 
 struct sp_map {
     struct sp_map_entry *entries;
-    struct sp_map_slot *slots; /* two for each entry that there is room for */
-    size_t count, room;
+    struct sp_map_slot *slots;
+    size_t count, slot_count;
     uint64_t seed;
 };
 
