@@ -37,9 +37,9 @@ static size_t find_fits(struct sp_arena *arena, const struct search *search, con
     return kept;
 }
 
-/* The names once more, when they fit to none of the tables that their ends point to: with something taken away in
- * front, or added. */
-static void rename_shapes(struct sp_inference *inference, const struct search *search, struct sp_shapes *shapes)
+/* How to rename, for the tables that the ends of the names point to. */
+static struct sp_naming likely_naming(struct sp_inference *inference, const struct search *search,
+                                      const struct sp_shapes *shapes)
 {
     enum { FEW = 6 };
     const struct sp_unit *likely[FEW];
@@ -48,9 +48,24 @@ static void rename_shapes(struct sp_inference *inference, const struct search *s
     if (count > FEW) count = FEW;
     for (size_t i = 0; i < count; i++) likely[i] = ranked[i].table;
     free(ranked);
-    const struct sp_naming naming = sp_fit_naming(&inference->arena, inference->inventory, likely, count);
-    sp_shapes_free(shapes);
-    sp_shapes_init(shapes, inference->inventory, &naming, 1);
+    return sp_fit_naming(&inference->arena, inference->inventory, likely, count);
+}
+
+/* The names once more, with something taken away in front, or added; kept when a table sees more of them so. */
+static size_t find_renamed(struct sp_inference *inference, const struct search *search, struct sp_shapes *shapes,
+                           struct sp_fit *fits, size_t count)
+{
+    struct sp_shapes renamed;
+    struct sp_fit others[MAX_TABLES];
+    const struct sp_naming naming = likely_naming(inference, search, shapes);
+    sp_shapes_init(&renamed, inference->inventory, &naming, 1);
+    const size_t found = find_fits(&inference->arena, search, &renamed, others);
+    const bool is_better = found && others[0].seen > fits[0].seen;
+    sp_shapes_free(is_better ? shapes : &renamed);
+    if (!is_better) return count;
+    *shapes = renamed;
+    memcpy(fits, others, found * sizeof *fits);
+    return found;
 }
 
 /* ---- attempts ---- */
@@ -137,10 +152,7 @@ struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct
     sp_shapes_init(&shapes, inventory, &plain, 1);
     struct sp_fit fits[MAX_TABLES];
     size_t count = find_fits(&inference->arena, &search, &shapes, fits);
-    if (count && fits[0].seen * 2 < shapes.count) {
-        rename_shapes(inference, &search, &shapes);
-        count = find_fits(&inference->arena, &search, &shapes, fits);
-    }
+    if (count && fits[0].seen < shapes.count) count = find_renamed(inference, &search, &shapes, fits, count);
     struct attempts attempts = {.count = 0};
     attempt_all(&attempts, tables, &shapes, fits, count);
     if (sp_attempt_is_plausible(attempts.best, table_name != NULL)) {
