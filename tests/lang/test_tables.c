@@ -132,6 +132,69 @@ static void test_llama3_8b(void **state)
     assert_int_equal(sum.tensors, 291);
 }
 
+/* ---- other published counts ---- */
+
+/* Liquid AI gives the sizes of LFM2 exactly; torchvision those of EfficientNet and MobileNetV2. */
+static void test_published_counts(void **state)
+{
+    (void)state;
+#define LFM2 "num_hidden_layers=16", "num_key_value_heads=8", "full_attn_idxs=[2,5,8,10,12,14]"
+    assert_int_equal(totals("lfm2", SETTINGS(LFM2, "hidden_size=1024", "num_attention_heads=16", "block_ff_dim=6656"))
+                         .unique_parameters,
+                     354483968);
+    assert_int_equal(totals("lfm2", SETTINGS(LFM2, "hidden_size=1536", "num_attention_heads=24", "block_ff_dim=10240"))
+                         .unique_parameters,
+                     742489344);
+    assert_int_equal(totals("lfm2", SETTINGS(LFM2, "hidden_size=2048", "num_attention_heads=32", "block_ff_dim=12288"))
+                         .unique_parameters,
+                     1170340608);
+#define NET(family) "architectures=[\"" family "ForImageClassification\"]", "num_labels=1000"
+    assert_int_equal(totals("efficientnet", SETTINGS(NET("EfficientNet"), "width_coefficient=1", "depth_coefficient=1",
+                                                     "hidden_dim=1280"))
+                         .unique_parameters,
+                     5288548);
+    assert_int_equal(totals("efficientnet", SETTINGS(NET("EfficientNet"))).unique_parameters, 66347960); /* B7 */
+    assert_int_equal(totals("mobilenet_v2", SETTINGS(NET("MobileNetV2"))).unique_parameters, 3504872);
+}
+
+/* What the index files of Fuyu-8B and SeamlessM4T v2 give in bytes, of 2 and of 4 to a parameter; Llama 3.2 Vision. */
+static void test_published_sizes(void **state)
+{
+    (void)state;
+    assert_int_equal(totals("fuyu", SETTINGS("text_config.model_type=persimmon")).unique_parameters, 18816477184 / 2);
+    assert_int_equal(totals("seamless_m4t_v2", SETTINGS("add_adapter=true")).unique_parameters, 9236998676 / 4);
+    assert_int_equal(totals("mllama", SETTINGS("vision_config.image_size=560")).unique_parameters, 10670220835);
+}
+
+/* What a reader takes for parameters is none: the activation's constants; the pooler, which old files carry. */
+static void test_more_extras(void **state)
+{
+    (void)state;
+    struct sp_prediction *prediction = predict("apertus", SETTINGS("num_hidden_layers=1"));
+    assert_false(tensor(prediction, "model.layers.0.mlp.act_fn.alpha_p")->buffer);
+    assert_true(tensor(prediction, "model.layers.0.mlp.act_fn.beta")->buffer);
+    sp_prediction_free(prediction);
+    prediction = predict("dpr", SETTINGS("architectures=[\"DPRReader\"]", "projection_dim=24"));
+    assert_true(tensor(prediction, "span_predictor.encoder.bert_model.pooler.dense.weight")->optional);
+    assert_int_equal(tensor(prediction, "span_predictor.qa_outputs.weight")->shape[1], 24);
+    sp_prediction_free(prediction);
+}
+
+/* Eight rows more than there are tokens; a tied head has them, too. */
+static void test_mllama_rows(void **state)
+{
+    (void)state;
+    struct sp_prediction *prediction = predict("mllama", SETTINGS("text_config.num_hidden_layers=4"));
+    assert_int_equal(tensor(prediction, "language_model.model.embed_tokens.weight")->shape[0], 128264);
+    assert_int_equal(tensor(prediction, "language_model.lm_head.weight")->shape[0], 128256);
+    tensor(prediction, "language_model.model.layers.3.cross_attn.q_norm.weight");
+    tensor(prediction, "language_model.model.layers.2.self_attn.q_proj.weight");
+    sp_prediction_free(prediction);
+    prediction = predict("mllama", SETTINGS("text_config.tie_word_embeddings=true"));
+    assert_int_equal(tensor(prediction, "language_model.lm_head.weight")->shape[0], 128264);
+    sp_prediction_free(prediction);
+}
+
 static void test_unknown_classes(void **state)
 {
     (void)state;
@@ -151,6 +214,24 @@ static void test_unknown_classes(void **state)
     refuses("vit", "ViTForDetection");
     refuses("bart", "BartForQuestionAnswering");
     refuses("opt", "OPTForSequenceClassification");
+    refuses("helium", "HeliumForQuestionAnswering");
+    refuses("persimmon", "PersimmonForQuestionAnswering");
+    refuses("fuyu", "FuyuModel");
+    refuses("lfm2", "Lfm2ForSequenceClassification");
+    refuses("bamba", "BambaForSequenceClassification");
+    refuses("mllama", "MllamaForCausalLM");
+    refuses("dpr", "DPREncoder");
+    refuses("blip", "BlipTextModel");
+    refuses("clipseg", "CLIPSegVisionModel");
+    refuses("longt5", "LongT5WithLMHeadModel");
+    refuses("switch_transformers", "SwitchTransformersTop1Router");
+    refuses("pegasus_x", "PegasusXForCausalLM");
+    refuses("layoutlmv3", "LayoutLMv3ForMaskedLM");
+    refuses("yolos", "YolosForImageClassification");
+    refuses("mobilenet_v2", "MobileNetV2Backbone");
+    refuses("efficientnet", "EfficientNetBackbone");
+    refuses("grounding_dino", "GroundingDinoForSegmentation");
+    refuses("seamless_m4t_v2", "SeamlessM4Tv2CodeHifiGan");
 }
 
 /* ---- the Transformer of zh-jp 2024 ---- */
@@ -240,6 +321,10 @@ int main(void)
         cmocka_unit_test_teardown(test_gpt2_sizes, free_config),
         cmocka_unit_test_teardown(test_gpt2_untied, free_config),
         cmocka_unit_test_teardown(test_llama3_8b, free_config),
+        cmocka_unit_test_teardown(test_published_counts, free_config),
+        cmocka_unit_test_teardown(test_published_sizes, free_config),
+        cmocka_unit_test_teardown(test_more_extras, free_config),
+        cmocka_unit_test_teardown(test_mllama_rows, free_config),
         cmocka_unit_test_teardown(test_unknown_classes, free_config),
         cmocka_unit_test_teardown(test_pytorch_transformer, free_config),
         cmocka_unit_test_teardown(test_bert_extras, free_config),

@@ -43,8 +43,11 @@ static struct tries try_table(const struct sp_tables *tables, const struct sp_un
 /* Those need settings that no number can be. */
 static bool needs_settings(const char *table)
 {
-    return !strcmp(table, "gemma4") || !strcmp(table, "sockeye_mixed") || !strcmp(table, "vision_encoder_decoder") ||
-           !strcmp(table, "sockeye_3");
+    static const char *const tables[] = {"gemma4",    "sockeye_mixed",  "vision_encoder_decoder",
+                                         "sockeye_3", "grounding_dino", "yolos"};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (!strcmp(table, tables[i])) return true;
+    return false;
 }
 
 static void every_table_counts_what_it_expands_to(void **state)
@@ -96,6 +99,19 @@ static void tables_count_under_settings(void **state)
         {"t5", "feed_forward_proj=gated-gelu architectures=[\"T5EncoderModel\"]"},
         {"resnet", "depths=[1,1] hidden_sizes=[8,16] layer_type=basic"},
         {"falcon", "new_decoder_architecture=true"},
+        {"yolos", "image_size=[96,64]"},
+        {"yolos", "image_size=[100,60] architectures=[\"YolosForObjectDetection\"]"},
+        {"grounding_dino", "backbone_config.out_indices=[2,3,4]"},
+        {"grounding_dino", "backbone_config.out_indices=[4] architectures=[\"GroundingDinoForObjectDetection\"]"},
+        {"mllama", "text_config.cross_attention_layers=[1,3] text_config.num_hidden_layers=5"},
+        {"lfm2", "layer_types=[\"conv\",\"full_attention\",\"conv\"] num_hidden_layers=3"},
+        {"lfm2", "full_attn_idxs=[0,2] block_ffn_dim_multiplier=1.3"},
+        {"bamba", "attn_layer_indices=[1,2]"},
+        {"blip", "architectures=[\"BlipForQuestionAnswering\"]"},
+        {"longt5", "encoder_attention_type=transient-global"},
+        {"switch_transformers", "num_sparse_encoder_layers=2 num_layers=7"},
+        {"mobilenet_v2", "depth_multiplier=0.35 architectures=[\"MobileNetV2ForSemanticSegmentation\"]"},
+        {"seamless_m4t_v2", "position_embeddings_type=null architectures=[\"SeamlessM4Tv2ForSpeechToText\"]"},
     };
     uint64_t seed = 2;
     size_t differences = 0;

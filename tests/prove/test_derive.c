@@ -284,7 +284,7 @@ static void built_in_tables(void **state)
     try_built_in_tables(&law, 1, AS_IT_IS);
     print_message("%zu points of %zu tables, of %zu\n", law.points, law.tried, law.tables);
     assert_int_equal(law.differences, 0);
-    assert_true(law.tried > law.tables * 9 / 10);
+    assert_true(law.tried > law.tables * 8 / 10); /* formulas with a sum over layers are no expressions of a table */
 }
 
 static void random_tables(void **state)
