@@ -342,13 +342,15 @@ static struct sp_frame *packed_frame(struct sp_expander *x, const struct sp_env 
     return frame;
 }
 
-/* Whether the frame of another matrix of the row would do for this one. */
+/* Whether the frame of another matrix of the row would do for this one. What a part makes of the module's name, which
+ * it may take as its third argument, is for that name alone. */
 static bool is_packed_alike(const struct sp_frame *frame, const struct sp_predicted *tensor,
                             const struct sp_packing *packing)
 {
     const struct sp_packed *packed = frame->packed;
     const size_t length = strlen(packing->path);
-    return frame->unit == packing->part && frame->view->object.members == packing->object.members &&
+    return frame->unit == packing->part && packing->part->param_count < 3 &&
+           frame->view->object.members == packing->object.members &&
            strncmp(frame->view->prefix, packing->path, length) == 0 && strcmp(frame->view->prefix + length, ".") == 0 &&
            packed->parameters == tensor->parameters && packed->lead_rank == tensor->rank - 2 &&
            memcmp(packed->lead, tensor->shape, packed->lead_rank * sizeof *packed->lead) == 0;

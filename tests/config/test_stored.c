@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "lang/harness.h"
 
-static const char table[] = "part pair(n)\n"
+static const char loops[] = "part pair(n)\n"
                             "up.weight (n, 128)\n"
                             "down.weight (128, n)\n"
                             "table t\n"
@@ -14,7 +14,12 @@ static const char table[] = "part pair(n)\n"
                             "tied.{i}.weight (2, 64) same as other.{i}.weight\n"
                             "other.{i}.weight (2, 64)\n";
 
-static char *stored(const char *settings)
+static const char projections[] = "table t\n"
+                                  "model_type \"zz\"\n"
+                                  "[l] for p in [\"q_proj\", \"k_proj\"]\n"
+                                  "{p}.weight (64, 64)\n";
+
+static char *stored(const char *table, const char *settings)
 {
     struct run run = {0};
     struct sp_text out = {0};
@@ -40,8 +45,8 @@ static char *stored(const char *settings)
 static void modules_of_a_loop(void **state)
 {
     (void)state;
-    char *text =
-        stored("model_type=zz quantization={\"group_size\":64,\"bits\":4,\"1.up\":{\"group_size\":32,\"bits\":8},"
+    char *text = stored(
+        loops, "model_type=zz quantization={\"group_size\":64,\"bits\":4,\"1.up\":{\"group_size\":32,\"bits\":8},"
                "\"2.up\":false}");
     assert_string_equal(text, "0.up.weight (64, 16) U32: 8192 of 0.up.weight\n"
                               "0.up.scales (64, 2): 0 of 0.up.weight\n"
@@ -80,10 +85,27 @@ static void modules_of_a_loop(void **state)
     free(text);
 }
 
+/* What a part makes of the module's name is made for each: of these two one may have a scale for the cache. */
+static void modules_by_name(void **state)
+{
+    (void)state;
+    char *text =
+        stored(projections, "model_type=zz quantization_config={\"quant_method\":\"modelopt\",\"quant_algo\":\"FP8\"}");
+    assert_string_equal(text, "q_proj.weight (64, 64) F8_E4M3: 4096 of q_proj.weight\n"
+                              "q_proj.weight_scale () F32: 0 of q_proj.weight\n"
+                              "q_proj.input_scale () F32: 0 of q_proj.weight\n"
+                              "k_proj.weight (64, 64) F8_E4M3: 4096 of k_proj.weight\n"
+                              "k_proj.weight_scale () F32: 0 of k_proj.weight\n"
+                              "k_proj.input_scale () F32: 0 of k_proj.weight\n"
+                              "k_proj.k_scale () F32 optional: 0 of k_proj.weight\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(modules_of_a_loop),
+        cmocka_unit_test(modules_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
