@@ -9,7 +9,7 @@
 
 #include "base/checked.h"
 
-enum { MAX_USE_DEPTH = 64, MAX_TIE_DEPTH = 16, MOST_EXPECTED = 1 << 18 };
+enum { MAX_USE_DEPTH = 64, MAX_TIE_DEPTH = 16 };
 
 static void expand_unit(struct sp_expander *x, const struct sp_frame *frame);
 
@@ -424,13 +424,6 @@ static void expand_some(struct sp_expander *x, const struct sp_env *env, size_t 
             return;
 }
 
-/* Room for as many more turns like the first one, within reason: what others of them make is not known. */
-static void expect_turns(struct sp_expander *x, size_t made, uint64_t turns)
-{
-    const size_t count = x->out->count;
-    if (made && turns < MOST_EXPECTED / made) sp_map_reserve(&x->out->names, count + made * (size_t)turns);
-}
-
 static void expand_range(struct sp_expander *x, const struct sp_env *env, size_t clause)
 {
     const struct sp_clause *loop = &env->section->clauses[clause];
@@ -442,9 +435,7 @@ static void expand_range(struct sp_expander *x, const struct sp_env *env, size_t
         expand_some(x, env, clause, first, last);
         return;
     }
-    const size_t before = x->out->count;
-    for (int64_t i = first; i <= last && expand_turn(x, env, clause, sp_value_int(i)) && i < INT64_MAX; i++)
-        if (i == first) expect_turns(x, x->out->count - before, (uint64_t)last - (uint64_t)first);
+    for (int64_t i = first; i <= last && expand_turn(x, env, clause, sp_value_int(i)) && i < INT64_MAX; i++) continue;
 }
 
 static void expand_each(struct sp_expander *x, const struct sp_env *env, size_t clause)
