@@ -148,6 +148,31 @@ static void shared_keys_and_values_stored(void **state)
     model_close(&model);
 }
 
+/* ---- indexers of some layers ---- */
+
+#define GLM(more)                                                                                                      \
+    "{\"model_type\": \"glm_moe_dsa\", \"architectures\": [\"GlmMoeDsaForCausalLM\"], \"num_hidden_layers\": 11, "     \
+    "\"n_routed_experts\": 4" more "}"
+
+/* GLM-5.2 has an indexer in each fourth layer behind the first three; its configuration says so or it does not. */
+static void indexers_of_some_layers(void **state)
+{
+    BEGIN(GLM(", \"index_topk_freq\": 4, \"index_skip_topk_offset\": 3"), 0);
+    struct model plain;
+    model_check(&model);
+    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+    model_open(&plain, GLM(""));
+    model_write(&model, "model.safetensors");
+    model_check_path(&plain, scratch_path(&model.scratch, "model.safetensors"));
+    assert_told(&plain,
+                "differs: 30 tensors are missing: model.layers.{3-5,7-9}.self_attn.indexer.{wq_b,wk,k_norm}.weight, "
+                "model.layers.{3-5,7-9}.self_attn.indexer.k_norm.bias, "
+                "model.layers.{3-5,7-9}.self_attn.indexer.weights_proj.weight",
+                "", 30);
+    model_close(&plain);
+    model_close(&model);
+}
+
 /* The configuration does not say that they share. */
 static void shared_keys_and_values_absent(void **state)
 {
@@ -231,6 +256,7 @@ int main(void)
         cmocka_unit_test(layers_called_mtp),
         cmocka_unit_test(shared_keys_and_values_stored),
         cmocka_unit_test(shared_keys_and_values_absent),
+        cmocka_unit_test(indexers_of_some_layers),
         cmocka_unit_test(fewer_layers),
         cmocka_unit_test(layers_missing_in_the_middle),
         cmocka_unit_test(half_of_the_experts),
