@@ -244,6 +244,21 @@ static void an_embedding_larger_than_the_head(void **state)
     model_close(&model);
 }
 
+/* Llama 3.2 Vision has eight rows more on purpose; without them the embedding is too small. */
+static void eight_rows_for_images(void **state)
+{
+    BEGIN("{\"model_type\": \"mllama\", \"text_config\": {\"num_hidden_layers\": 4}}", 0);
+    model_check(&model);
+    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+    model_resize(&model, "language_model.model.embed_tokens.weight", 128264, 128256);
+    model_check(&model);
+    assert_told(&model,
+                "differs: language_model.model.embed_tokens.weight (128256, 4096), expected (128264, 4096): "
+                "text_config.vocab_size + 8",
+                "", 1);
+    model_close(&model);
+}
+
 static void a_padded_bias_alone(void **state)
 {
     BEGIN(bert, 0);
@@ -299,6 +314,7 @@ int main(void)
         cmocka_unit_test(one_part_of_the_rows),
         cmocka_unit_test(one_part_of_the_padded_rows),
         cmocka_unit_test(an_embedding_larger_than_the_head),
+        cmocka_unit_test(eight_rows_for_images),
         cmocka_unit_test(a_padded_bias_alone),
         cmocka_unit_test(a_tied_head_of_another_size),
         cmocka_unit_test(a_narrow_embedding),

@@ -180,6 +180,21 @@ static void test_more_extras(void **state)
     sp_prediction_free(prediction);
 }
 
+/* The part that only thinks has the same names without a prefix; one that does not speak has no other part. */
+static void test_omni_parts(void **state)
+{
+    (void)state;
+    const uint64_t thinker = totals("qwen2_5_omni_thinker", SETTINGS("text_config.vocab_size=152064")).tensors;
+    const struct sp_predicted_totals silent = totals("qwen2_5_omni", SETTINGS("enable_audio_output=false"));
+    assert_int_equal(silent.tensors, thinker);
+    struct sp_prediction *prediction = predict("qwen2_5_omni", SETTINGS("talker_config.hidden_size=896"));
+    assert_true(sp_prediction_totals(prediction).tensors > thinker);
+    assert_int_equal(tensor(prediction, "thinker.model.embed_tokens.weight")->shape[0], 152064);
+    assert_int_equal(tensor(prediction, "talker.thinker_to_talker_proj.weight")->shape[0], 896);
+    assert_int_equal(tensor(prediction, "talker.model.embed_tokens.weight")->shape[1], 3584);
+    sp_prediction_free(prediction);
+}
+
 /* Eight rows more than there are tokens; a tied head has them, too. */
 static void test_mllama_rows(void **state)
 {
@@ -232,6 +247,8 @@ static void test_unknown_classes(void **state)
     refuses("efficientnet", "EfficientNetBackbone");
     refuses("grounding_dino", "GroundingDinoForSegmentation");
     refuses("seamless_m4t_v2", "SeamlessM4Tv2CodeHifiGan");
+    refuses("glm_moe_dsa", "GlmMoeDsaForSequenceClassification");
+    refuses("qwen2_5_omni", "Qwen2_5OmniTalkerForConditionalGeneration");
 }
 
 /* ---- the Transformer of zh-jp 2024 ---- */
@@ -283,6 +300,22 @@ static void test_deepseek_v3(void **state)
     sp_prediction_free(prediction);
 }
 
+/* GLM-5 is published as 744B; each of its layers has an indexer, of GLM-5.2 each fourth behind the first three. */
+static void test_glm_indexers(void **state)
+{
+    (void)state;
+    struct sp_prediction *prediction = predict("glm_moe_dsa", SETTINGS("num_nextn_predict_layers=1"));
+    assert_int_equal(sp_prediction_totals(prediction).unique_parameters, 743911218432);
+    assert_int_equal(tensor(prediction, "model.layers.3.self_attn.indexer.wq_b.weight")->shape[0], 4096);
+    assert_true(tensor(prediction, "model.layers.78.self_attn.indexer.wk.weight")->optional);
+    sp_prediction_free(prediction);
+    prediction = predict("glm_moe_dsa", SETTINGS("index_topk_freq=4", "index_skip_topk_offset=3"));
+    tensor(prediction, "model.layers.2.self_attn.indexer.wq_b.weight");
+    assert_int_equal(sp_prediction_find(prediction, "model.layers.3.self_attn.indexer.wq_b.weight"), SP_NONE);
+    tensor(prediction, "model.layers.6.self_attn.indexer.wq_b.weight");
+    sp_prediction_free(prediction);
+}
+
 /* A rank of null is no rank; an absent one is 1536. */
 static void test_deepseek_query_rank(void **state)
 {
@@ -325,11 +358,13 @@ int main(void)
         cmocka_unit_test_teardown(test_published_sizes, free_config),
         cmocka_unit_test_teardown(test_more_extras, free_config),
         cmocka_unit_test_teardown(test_mllama_rows, free_config),
+        cmocka_unit_test_teardown(test_omni_parts, free_config),
         cmocka_unit_test_teardown(test_unknown_classes, free_config),
         cmocka_unit_test_teardown(test_pytorch_transformer, free_config),
         cmocka_unit_test_teardown(test_bert_extras, free_config),
         cmocka_unit_test_teardown(test_deepseek_v3, free_config),
         cmocka_unit_test_teardown(test_deepseek_query_rank, free_config),
+        cmocka_unit_test_teardown(test_glm_indexers, free_config),
         cmocka_unit_test_teardown(test_llava_language_models, free_config),
     };
     return cmocka_run_group_tests(tests, make_tables, free_tables);
