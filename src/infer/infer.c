@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TABLES = 40, MAX_ATTEMPTS = 12, MAX_EFFORT = 150000 };
+enum { MAX_TABLES = 40, MAX_ATTEMPTS = 16, MAX_EFFORT = 150000 };
 
 /* Among which tables. */
 struct search {
