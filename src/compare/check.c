@@ -32,8 +32,8 @@ static void (*const explainers[])(struct sp_check *) = {
     sp_explain_hyperparameters, /* one hyper-parameter set otherwise */
     sp_explain_vocabulary,      /* embeddings and heads that disagree */
     sp_explain_tokenizer,       /* tokens without a row */
-    sp_explain_embeddings,      /* the embedding twice */
     sp_explain_renamed,         /* missing under one name, there under another */
+    sp_explain_embeddings,      /* the embedding twice */
     sp_explain_unrelated,       /* a file of something else */
     sp_explain_layers,          /* whole layers missing */
     sp_explain_biases,          /* biases too many or too few */

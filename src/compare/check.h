@@ -81,6 +81,8 @@ const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct s
 struct sp_sides;
 /* explain_renamed.c: pairs what is missing with what is unexpected; both are to be freed. */
 void sp_find_renamed(struct sp_check *check, struct sp_sides *missing, struct sp_sides *strangers);
+/* The same told of each finding: whether it is one of a pair. To be freed. */
+bool *sp_note_renamed(struct sp_check *check);
 /* explain_layers.c: for each finding the number of the layer that is missing as a whole and that it belongs to, or
  * SP_NONE. Returns how many numbers there are. */
 size_t sp_find_gone_layers(struct sp_check *check, size_t *layer_of_finding);

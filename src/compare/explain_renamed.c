@@ -121,6 +121,22 @@ void sp_find_renamed(struct sp_check *check, struct sp_sides *missing, struct sp
     sp_sides_pair(&check->patterns, missing, strangers);
 }
 
+bool *sp_note_renamed(struct sp_check *check)
+{
+    struct sp_sides missing = {0}, strangers = {0};
+    bool *renamed = sp_realloc(NULL, check->finding_count, sizeof *renamed);
+    if (check->finding_count) memset(renamed, 0, check->finding_count * sizeof *renamed);
+    sp_find_renamed(check, &missing, &strangers);
+    for (size_t i = 0; i < missing.count; i++) {
+        const struct sp_side *side = &missing.items[i];
+        for (size_t k = 0; side->other && k < side->count; k++)
+            renamed[side->members[k].item] = renamed[side->other->members[k].item] = true;
+    }
+    sp_sides_free(&missing);
+    sp_sides_free(&strangers);
+    return renamed;
+}
+
 void sp_explain_renamed(struct sp_check *check)
 {
     struct sp_sides missing = {0}, strangers = {0};

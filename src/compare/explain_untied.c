@@ -12,7 +12,7 @@
 struct list {
     struct sp_tie_pair *items; /* that a hyper-parameter would tie if it were true */
     size_t count, capacity;
-    size_t *missing; /* for each predicted tensor its open finding of that kind, or SP_NONE */
+    size_t *missing; /* for each predicted tensor that is under no name there its open finding, or SP_NONE */
 };
 
 /* ---- the pairs ---- */
@@ -78,14 +78,17 @@ static void collect(struct sp_check *check, struct list *list)
     }
 }
 
-static void note_missing(const struct sp_check *check, struct list *list)
+/* What is there under another name is not tied, and not lost. */
+static void note_missing(struct sp_check *check, struct list *list)
 {
     const size_t total = sp_prediction_count(check->prediction);
+    bool *renamed = sp_note_renamed(check);
     list->missing = sp_realloc(NULL, total, sizeof *list->missing);
     for (size_t i = 0; i < total; i++) list->missing[i] = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open(&check->findings[i]) && strcmp(check->findings[i].id, "missing") == 0)
+        if (!renamed[i] && sp_finding_is_open(&check->findings[i]) && strcmp(check->findings[i].id, "missing") == 0)
             list->missing[check->findings[i].predicted] = i;
+    free(renamed);
 }
 
 static bool is_stored(const struct sp_check *check, size_t predicted)

@@ -111,6 +111,26 @@ static void head_and_norm_absent(void **state)
     model_close(&model);
 }
 
+/* What is there under another name is not tied, and not a copy. */
+static void head_renamed(void **state)
+{
+    BEGIN(llama_3b_untied, 0);
+    model_rename(&model, "lm_head.weight", "lm_head", "head");
+    EXPECT("differs: renamed: lm_head.weight is called head.weight in the file", "renamed");
+    model_close(&model);
+}
+
+static void embedding_renamed(void **state)
+{
+    BEGIN(llama_3b_untied, 0);
+    model_rename(&model, "model.embed_tokens.weight", "embed_tokens", "embed_words");
+    EXPECT("differs: renamed: model.embed_tokens.weight is called model.embed_words.weight in the file", "renamed");
+    model_rename(&model, "model.*", "model", "decoder");
+    model_rename(&model, "*.embed_words.*", "embed_words", "embed_tokens");
+    EXPECT("differs: renamed: 'model' is called 'decoder' (254 tensors) in the file", "renamed");
+    model_close(&model);
+}
+
 /* ---- two names, one flag, two values ---- */
 
 /* The loader overwrites the trained head with the embedding. */
@@ -459,6 +479,8 @@ int main(void)
         cmocka_unit_test(head_absent_and_tied),
         cmocka_unit_test(head_absent_and_not_tied),
         cmocka_unit_test(head_and_norm_absent),
+        cmocka_unit_test(head_renamed),
+        cmocka_unit_test(embedding_renamed),
         cmocka_unit_test(both_stored_and_different),
         cmocka_unit_test(both_stored_and_meant_to_differ),
         cmocka_unit_test(nested_flag),
