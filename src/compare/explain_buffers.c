@@ -6,6 +6,7 @@
 
 #include "base/chars.h"
 #include "compare/check.h"
+#include "compare/homes.h"
 
 /* ---- buffers that a table predicts ---- */
 
@@ -135,12 +136,13 @@ static bool is_absent(const struct sp_check *check, const struct sp_finding *fin
     return tensor->buffer && is_known(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
 }
 
-static void excuse(struct sp_check *check, const char *id, const char *says,
-                   bool (*wanted)(const struct sp_check *, const struct sp_finding *))
+typedef bool (*buffer_kind)(const struct sp_check *, const struct sp_finding *);
+
+static void excuse(struct sp_check *check, const char *id, const char *says, buffer_kind is_kind, const bool *excused)
 {
     size_t cause = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++) {
-        if (!sp_finding_is_open(&check->findings[i]) || !wanted(check, &check->findings[i])) continue;
+        if (!excused[i] || !is_kind(check, &check->findings[i])) continue;
         if (cause == SP_NONE)
             cause = sp_check_add_cause(check, (struct sp_cause){.id = id, .severity = SP_SEVERITY_NOTE});
         sp_check_explain(check, i, cause);
@@ -152,8 +154,33 @@ static void excuse(struct sp_check *check, const char *id, const char *says,
                         sp_count_of(&check->arena, count, "tensor"));
 }
 
+/* Of a module that is not there at all, or that nobody expects, the buffers are no matter of their own; nor is one that
+ * is there under another name. */
+static void find_excused(struct sp_check *check, bool *excused)
+{
+    struct sp_homes homes = {0};
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (excused[i]) sp_homes_add(&homes, check->findings[i].name);
+    sp_homes_read(&homes, &check->match);
+    bool *renamed = sp_note_renamed(check);
+    for (size_t i = 0; i < check->finding_count; i++)
+        excused[i] = excused[i] && !renamed[i] && sp_homes_there(&homes, check->findings[i].name);
+    free(renamed);
+    sp_homes_free(&homes);
+}
+
 void sp_explain_computed(struct sp_check *check)
 {
-    excuse(check, "stray-buffers", "the file also has buffers that loaders compute anew", is_stray);
-    excuse(check, "absent-buffers", "the file lacks buffers that loaders compute anew", is_absent);
+    bool *excused = sp_realloc(NULL, check->finding_count, sizeof *excused), any = false;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        excused[i] = sp_finding_is_open(finding) && (is_stray(check, finding) || is_absent(check, finding));
+        any = any || excused[i];
+    }
+    if (any) {
+        find_excused(check, excused);
+        excuse(check, "stray-buffers", "the file also has buffers that loaders compute anew", is_stray, excused);
+        excuse(check, "absent-buffers", "the file lacks buffers that loaders compute anew", is_absent, excused);
+    }
+    free(excused);
 }

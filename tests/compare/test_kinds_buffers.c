@@ -174,6 +174,48 @@ static void fairseq_positions(void **state)
     END;
 }
 
+/* ---- modules that have such buffers ---- */
+
+/* Of a layer that is missing as a whole the counters are no matter of their own. */
+static void a_layer_with_counters_absent(void **state)
+{
+    BEGIN(resnet);
+    model_drop(&model, "resnet.encoder.stages.1.layers.2.*");
+    SAYS("differs: resnet.encoder.stages.1.layers.2 is missing altogether (18 tensors)", "layers-missing buffers", 0);
+    END;
+}
+
+/* Nor are those of a layer that nobody expects. */
+static void a_stage_with_counters_too_many(void **state)
+{
+    BEGIN(resnet);
+    model_copy(&model, "resnet.encoder.stages.3.layers.0.shortcut.*", "stages.3", "stages.4");
+    model_retype(&model, "*num_batches_tracked", SP_DTYPE_I64);
+    SAYS("differs: 6 tensors are unexpected: resnet.encoder.stages.4.layers.0.shortcut.{convolution,normalization}."
+         "weight, resnet.encoder.stages.4.layers.0.shortcut.normalization.{bias,running_mean,running_var,"
+         "num_batches_tracked}",
+         "buffers", 6);
+    END;
+}
+
+static void counters_of_renamed_modules(void **state)
+{
+    BEGIN(resnet);
+    model_rename(&model, "*", ".normalization.", ".norm.");
+    SAYS("differs: renamed: 'normalization' is called 'norm' (265 tensors) in the file", "renamed", 0);
+    END;
+}
+
+static void one_counter_renamed(void **state)
+{
+    BEGIN(resnet);
+    model_rename(&model, "resnet.embedder.*num_batches_tracked", "tracked", "seen");
+    SAYS("differs: renamed: resnet.embedder.embedder.normalization.num_batches_tracked is called "
+         "resnet.embedder.embedder.normalization.num_batches_seen in the file",
+         "renamed buffers", 0);
+    END;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +231,10 @@ int main(void)
         cmocka_unit_test(counters_absent),
         cmocka_unit_test(statistics_absent),
         cmocka_unit_test(fairseq_positions),
+        cmocka_unit_test(a_layer_with_counters_absent),
+        cmocka_unit_test(a_stage_with_counters_too_many),
+        cmocka_unit_test(counters_of_renamed_modules),
+        cmocka_unit_test(one_counter_renamed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
