@@ -348,13 +348,40 @@ static bool contradicts(const struct sp_match *before, const struct sp_match *af
     return false;
 }
 
-/* What is newly missing. */
+/* Whether the tensor is one of a whole that may be absent, such as a layer for multi-token prediction. */
+static bool is_spare_part(const struct sp_predicted *tensor)
+{
+    return tensor->optional && !tensor->buffer && !tensor->stands_for;
+}
+
+/* The groups with a spare part that the file has, and that was none before. */
+static bool *find_new_wholes(const struct sp_match *before, const struct sp_match *after)
+{
+    const size_t groups = sp_prediction_group_count(after->prediction);
+    bool *new = sp_realloc(NULL, groups, sizeof *new);
+    memset(new, 0, groups * sizeof *new);
+    for (size_t i = 0; i < sp_prediction_count(after->prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(after->prediction, i);
+        if (sp_match_predicted(after, i) != SP_OPTIONAL || !is_spare_part(tensor)) continue;
+        const size_t known = sp_prediction_find(before->prediction, tensor->name);
+        if (known == SP_NONE || sp_match_predicted(before, known) != SP_OPTIONAL) new[tensor->group] = true;
+    }
+    return new;
+}
+
+/* What is newly missing, and what is newly left out of a whole of which the file has other parts. */
 static size_t count_brought(const struct sp_match *before, const struct sp_match *after)
 {
+    bool *new = find_new_wholes(before, after);
     size_t brought = 0;
-    for (size_t i = 0; i < sp_prediction_count(after->prediction); i++)
-        brought += sp_match_predicted(after, i) == SP_MISSING &&
-                   sp_prediction_find(before->prediction, sp_prediction_tensor(after->prediction, i)->name) == SP_NONE;
+    for (size_t i = 0; i < sp_prediction_count(after->prediction); i++) {
+        const enum sp_difference difference = sp_match_predicted(after, i);
+        if (difference != SP_MISSING && difference != SP_LEFT_OUT) continue;
+        const struct sp_predicted *tensor = sp_prediction_tensor(after->prediction, i);
+        if (difference == SP_LEFT_OUT && !(is_spare_part(tensor) && new[tensor->group])) continue;
+        brought += sp_prediction_find(before->prediction, tensor->name) == SP_NONE;
+    }
+    free(new);
     return brought;
 }
 

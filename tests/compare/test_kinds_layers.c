@@ -102,6 +102,28 @@ static void promised_and_there_in_part(void **state)
     model_close(&model);
 }
 
+/* What the last layer lacks does not make it one for multi-token prediction, of which it would lack more. */
+static void the_last_layer_lacks_something(void **state)
+{
+    BEGIN(deepseek, 0);
+    model_drop(&model, "model.layers.60.mlp.experts.*.up_proj.weight");
+    model_check(&model);
+    assert_told(&model, "differs: 4 tensors are missing: model.layers.60.mlp.experts.{0-3}.up_proj.weight",
+                "multi-token", 4);
+    model_close(&model);
+}
+
+/* Nor is a further layer one without experts. */
+static void one_dense_layer_more(void **state)
+{
+    BEGIN(deepseek_plain, 0);
+    model_copy(&model, "model.layers.0.*", ".0.", ".61.");
+    model_check(&model);
+    assert_null(model_cause(&model, "hyperparameter"));
+    assert_int_equal(sp_check_open(model.check), 12);
+    model_close(&model);
+}
+
 /* A whole further layer of the usual kind is no layer for multi-token prediction. */
 static void one_ordinary_layer_more(void **state)
 {
@@ -252,6 +274,8 @@ int main(void)
         cmocka_unit_test(there_without_a_promise),
         cmocka_unit_test(promised_and_dropped),
         cmocka_unit_test(promised_and_there_in_part),
+        cmocka_unit_test(the_last_layer_lacks_something),
+        cmocka_unit_test(one_dense_layer_more),
         cmocka_unit_test(one_ordinary_layer_more),
         cmocka_unit_test(layers_called_mtp),
         cmocka_unit_test(shared_keys_and_values_stored),
