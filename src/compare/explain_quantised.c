@@ -103,6 +103,7 @@ static struct tally count_packed(const struct sp_check *check)
 static const char *how_many(struct sp_check *check)
 {
     const struct tally tally = count_packed(check);
+    if (!tally.weights) return "no weight is there under its name";
     return sp_arena_printf(&check->arena, "%s in %s", sp_count_of(&check->arena, tally.weights, "weight"),
                            sp_count_of(&check->arena, tally.tensors, "tensor"));
 }
@@ -296,12 +297,19 @@ static void say_none(struct sp_check *check, const struct sp_quantised *quantise
                   sp_arena_printf(&check->arena, "take %s out of the configuration", quantised->path));
 }
 
+/* Whether the file has a quantised weight, if only under a name that is not predicted. */
+static bool is_any_packed(const struct sp_check *check)
+{
+    const struct sp_quantisation *quantisation = &check->quantisation;
+    return quantisation->method && (count_packed(check).weights || quantisation->file->packed);
+}
+
 static void say_configured(struct sp_check *check, const struct sp_quantised *quantised)
 {
     const struct sp_quantisation *quantisation = &check->quantisation;
     const char *where = said_where(check, quantised);
     if (quantisation->recognised) say_other(check, quantised);
-    else if (!quantisation->method || !count_packed(check).weights) say_none(check, quantised, where);
+    else if (!is_any_packed(check)) say_none(check, quantised, where);
     else {
         add_cause(check, SP_SEVERITY_NOTE,
                   sp_arena_printf(&check->arena, "quantised: %s (%s): %s", manner(check), where, how_many(check)),

@@ -236,6 +236,23 @@ static void disputed(void **state)
     }
 }
 
+/* Weights under other names are quantised all the same. */
+static void all_renamed(void **state)
+{
+    (void)state;
+    struct model model;
+    model_open(&model, FP8("[128, 128]"));
+    model_predict(&model, AS_STORED);
+    model_rename(&model, "model.layers.*", "layers", "blocks");
+    model_check(&model);
+    assert_told(&model, "differs: renamed: 'layers' is called 'blocks' (512 tensors) in the file", "renamed quantised",
+                0);
+    assert_string_equal(sp_check_cause(model.check, 1)->message,
+                        "quantised: fp8, blocks of 128 x 128 (quantization_config in config.json): no weight is there "
+                        "under its name");
+    model_close(&model);
+}
+
 /* The cause says what would repair it. */
 static void hints(void **state)
 {
@@ -559,6 +576,7 @@ int main(void)
         cmocka_unit_test(method_is_recognised),
         cmocka_unit_test(optional_members),
         cmocka_unit_test(disputed),
+        cmocka_unit_test(all_renamed),
         cmocka_unit_test(hints),
         cmocka_unit_test(members_are_checked),
         cmocka_unit_test(published_models),
