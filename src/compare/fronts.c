@@ -57,12 +57,14 @@ static const char *name_of(const struct rest *rest, size_t place)
     return sp_finder_plain(rest->names, sp_inventory_tensor(rest->inventory, rest->tensors[place])->name, &renaming);
 }
 
-/* How many of a sample of the rest are explained by it; a single one must have the right shape. */
+/* How many of a sample of the rest are explained by it. Where nothing but a "weight" and a "bias" stands behind it,
+ * names tell little: then as many as have the right shape. */
 static size_t gain_of(const struct rest *rest, const struct sp_front *front)
 {
     const size_t from = strlen(front->from);
     struct sp_text wanted = {0};
     size_t gain = 0, fitting = 0;
+    bool telling = false;
     for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, SAMPLE)) {
         const char *name = name_of(rest, i);
         if (strncmp(name, front->from, from) != 0) continue;
@@ -72,11 +74,12 @@ static size_t gain_of(const struct rest *rest, const struct sp_front *front)
         const size_t place = sp_prediction_find(rest->prediction, wanted.data);
         if (place == SP_NONE || !is_needed(rest, place)) continue;
         gain++;
+        telling = telling || strchr(name + from, '.');
         fitting += sp_same_shape(sp_inventory_tensor(rest->inventory, rest->tensors[i]),
                                  sp_prediction_tensor(rest->prediction, place));
     }
     sp_text_free(&wanted);
-    return gain == 1 ? fitting : gain;
+    return gain > 1 && telling ? gain : fitting;
 }
 
 /* ---- what looks like a wrapper ---- */

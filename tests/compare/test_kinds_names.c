@@ -28,6 +28,12 @@ static const char mamba[] = "{\"model_type\": \"mamba\", \"architectures\": [\"M
 static const char bert[] = "{\"model_type\": \"bert\", \"architectures\": [\"BertModel\"], \"vocab_size\": 30522, "
                            "\"hidden_size\": 768, \"num_hidden_layers\": 12, \"intermediate_size\": 3072}";
 
+static const char clipseg[] =
+    "{\"model_type\": \"clipseg\", \"architectures\": [\"CLIPSegForImageSegmentation\"], \"projection_dim\": 24, "
+    "\"extract_layers\": [0, 1], \"text_config\": {\"hidden_size\": 48, \"num_hidden_layers\": 2, "
+    "\"intermediate_size\": 96, \"vocab_size\": 120}, \"vision_config\": {\"hidden_size\": 40, "
+    "\"num_hidden_layers\": 2, \"intermediate_size\": 80, \"image_size\": 32, \"patch_size\": 8}}";
+
 /* ---- in front of everything ---- */
 
 /* Data-parallel training, then compilation, or the other way round. */
@@ -160,6 +166,17 @@ static void a_component_otherwise_and_reshaped(void **state)
 }
 
 /* ---- bases ---- */
+
+/* A weight and a bias of other shapes are another layer, and not the first of three in a wrapper. */
+static void one_layer_for_three(void **state)
+{
+    BEGIN(clipseg);
+    model_set(&model, "use_complex_transposed_convolution=true");
+    SAYS("differs: use_complex_transposed_convolution is true on the command line, but the file has "
+         "decoder.transposed_convolution.{weight,bias} and lacks decoder.transposed_convolution.{0,2,4}.{weight,bias}",
+         "hyperparameter", 0);
+    END;
+}
 
 static void base_left_out(void **state)
 {
@@ -301,6 +318,7 @@ int main(void)
         cmocka_unit_test(a_component_otherwise_and_one_missing),
         cmocka_unit_test(another_component),
         cmocka_unit_test(a_component_otherwise_and_reshaped),
+        cmocka_unit_test(one_layer_for_three),
         cmocka_unit_test(base_left_out),
         cmocka_unit_test(base_left_out_beside_a_head),
         cmocka_unit_test(outer_model_dropped),
