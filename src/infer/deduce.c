@@ -18,10 +18,20 @@ static void pose(struct sp_deduction *deduction, struct sp_question question)
     deduction->open[deduction->open_count++] = question;
 }
 
+/* The table is used; a part is when any of its tensors is there. */
+static bool is_used(const struct sp_deduction *deduction, const struct sp_demand *demand)
+{
+    if (demand->env->frame == deduction->outline->frame) return true;
+    for (size_t i = demand->first; i < demand->end; i++)
+        if (deduction->sights.of[i].count) return true;
+    return false;
+}
+
 static void pose_required(struct sp_deduction *deduction)
 {
-    for (size_t i = 0; i < deduction->outline->table->requirement_count; i++)
-        pose(deduction, (struct sp_question){.kind = SP_ASK_REQUIRED, .place = i});
+    for (size_t i = 0; i < deduction->outline->demand_count; i++)
+        if (is_used(deduction, &deduction->outline->demands[i]))
+            pose(deduction, (struct sp_question){.kind = SP_ASK_REQUIRED, .place = i});
 }
 
 /* A number such as {L + 1}: told by a name that no other tensor of the pattern has. */

@@ -8,7 +8,7 @@
 /* One thing that the file says. */
 struct sp_question {
     enum {
-        SP_ASK_REQUIRED,  /* what the table requires is so */
+        SP_ASK_REQUIRED,  /* what the table, or a part that is used, requires is so */
         SP_ASK_DIMENSION, /* a dimension of a tensor is what it is */
         SP_ASK_PRESENT,   /* a tensor is there: what it depends on is so */
         SP_ASK_MISSING,   /* no tensor is there: something that it depends on is not so */
@@ -19,7 +19,7 @@ struct sp_question {
     } kind;
     size_t line; /* of the outline */
     size_t named;
-    size_t place;                     /* the dimension, or the number in the name; the requirement */
+    size_t place;                     /* the dimension, or the number in the name; the demand */
     const struct sp_proviso *proviso; /* of SP_ASK_PRESENT */
     struct sp_loop *loop;             /* of SP_ASK_FIRST and SP_ASK_LAST; of SP_ASK_MISSING, or NULL */
     int64_t turn;

@@ -43,6 +43,7 @@ bool sp_is_release(const char *text) { return strchr(text, '.') && text[strspn(t
 struct subject {
     struct sp_literals names;
     struct sp_literals *texts;
+    const struct sp_unit *unit;
 };
 
 static bool mentions(const struct sp_literals *names, const struct sp_expr *expr)
@@ -56,9 +57,28 @@ static bool mentions(const struct sp_literals *names, const struct sp_expr *expr
     return false;
 }
 
+static bool is_constant(const struct sp_expr *expr)
+{
+    bool constant = expr->kind == SP_EXPR_LITERAL || expr->kind == SP_EXPR_LIST;
+    for (size_t i = 0; i < expr->count; i++) constant = constant && is_constant(expr->args[i]);
+    return constant;
+}
+
+/* `kind in known` means the texts of `known`. */
+static void collect_named(const struct subject *subject, const struct sp_expr *expr)
+{
+    for (size_t i = 0; expr->kind == SP_EXPR_NAME && i < subject->unit->definition_count; i++)
+        if (strcmp(subject->unit->definitions[i].name, expr->name) == 0 &&
+            is_constant(subject->unit->definitions[i].expr))
+            collect_expr(subject->texts, subject->unit->definitions[i].expr);
+    for (size_t i = 0; i < expr->count; i++) collect_named(subject, expr->args[i]);
+}
+
 static void take(struct subject *subject, const struct sp_expr *expr)
 {
-    if (expr && mentions(&subject->names, expr)) collect_expr(subject->texts, expr);
+    if (!expr || !mentions(&subject->names, expr)) return;
+    collect_expr(subject->texts, expr);
+    collect_named(subject, expr);
 }
 
 static void take_unit(struct subject *subject, const struct sp_unit *unit, unsigned depth);
@@ -73,7 +93,9 @@ static void take_row(struct subject *subject, const struct sp_row *row, unsigned
 
 static void take_unit(struct subject *subject, const struct sp_unit *unit, unsigned depth)
 {
+    const struct sp_unit *outer = subject->unit;
     if (depth > MAX_DEPTH || subject->texts->count == MAX_LITERALS) return;
+    subject->unit = unit;
     for (size_t i = 0; i < unit->definition_count; i++)
         if (mentions(&subject->names, unit->definitions[i].expr)) add(&subject->names, unit->definitions[i].name);
     for (size_t i = 0; i < unit->definition_count; i++) take(subject, unit->definitions[i].expr);
@@ -83,6 +105,7 @@ static void take_unit(struct subject *subject, const struct sp_unit *unit, unsig
         for (size_t i = 0; i < section->clause_count; i++) take(subject, section->clauses[i].first);
         for (size_t i = 0; i < section->row_count; i++) take_row(subject, &section->rows[i], depth);
     }
+    subject->unit = outer;
 }
 
 void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table, const char *path)

@@ -383,8 +383,22 @@ static void walk_clauses(struct sp_outline *outline, const struct place *place, 
     }
 }
 
+/* The lines of the unit begin with that number. */
+static void add_demands(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place,
+                        size_t first)
+{
+    struct sp_env *env = sp_arena_alloc(&outline->arena, sizeof *env);
+    *env = (struct sp_env){.frame = frame};
+    for (size_t i = 0; i < frame->unit->requirement_count && outline->demand_count < MAX_LINES; i++) {
+        SP_GROW(outline->demands, outline->demand_count, outline->demand_capacity);
+        outline->demands[outline->demand_count++] =
+            (struct sp_demand){frame->unit->requirements[i].condition, env, place->proviso, first, outline->count};
+    }
+}
+
 static void walk_unit(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place)
 {
+    const size_t first = outline->count;
     for (size_t i = 0; i < frame->unit->section_count; i++) {
         struct sp_env *env = sp_arena_alloc(&outline->arena, sizeof *env);
         struct place inner = *place;
@@ -392,6 +406,7 @@ static void walk_unit(struct sp_outline *outline, const struct sp_frame *frame, 
         inner.env = env;
         walk_clauses(outline, &inner, 0);
     }
+    add_demands(outline, frame, place, first);
 }
 
 /* ---- the whole ---- */
@@ -430,6 +445,7 @@ void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, co
 void sp_outline_free(struct sp_outline *outline)
 {
     free(outline->lines);
+    free(outline->demands);
     free(outline->loops);
     free(outline->eval.readings);
     sp_map_free(&outline->eval.paths);

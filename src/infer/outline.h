@@ -39,6 +39,16 @@ struct sp_hole {
     const struct sp_env *env;
 };
 
+/* What a table or part requires where it is used. */
+struct sp_demand {
+    const struct sp_expr *expr;
+    const struct sp_env *env;
+    const struct sp_proviso *proviso; /* of the use */
+    size_t first, end;                /* the lines that the use makes */
+};
+
+enum { SP_MAX_ASSUMPTIONS = 4, SP_ALL_ALTERNATIVES = 1 << SP_MAX_ASSUMPTIONS };
+
 struct sp_line {
     const struct sp_row *row;
     const struct sp_env *env;
@@ -64,6 +74,8 @@ struct sp_outline {
     const struct sp_frame *frame; /* of the table itself */
     struct sp_line *lines;
     size_t count, capacity;
+    struct sp_demand *demands;
+    size_t demand_count, demand_capacity;
     struct sp_loop **loops;
     size_t loop_count, loop_capacity;
     size_t proviso_count;

@@ -150,10 +150,7 @@ static const struct sp_expr *expression_of(struct sp_deduction *deduction, const
                                            struct sp_env *env)
 {
     const struct sp_line *line = &deduction->outline->lines[question->line];
-    *env = (struct sp_env){.frame = deduction->outline->frame};
     switch (question->kind) {
-    case SP_ASK_REQUIRED:
-        return deduction->outline->table->requirements[question->place].condition;
     case SP_ASK_DIMENSION:
         *env = *line->env;
         return line->row->shape[question->place];
@@ -170,6 +167,7 @@ static const struct sp_expr *expression_of(struct sp_deduction *deduction, const
     case SP_ASK_LAST:
         *env = *question->loop->env;
         return question->kind == SP_ASK_FIRST ? question->loop->clause->first : question->loop->clause->last;
+    case SP_ASK_REQUIRED:
     case SP_ASK_MISSING:
         break;
     }
@@ -192,36 +190,79 @@ static void set_clue(struct sp_deduction *deduction, const struct sp_question *q
     deduction->outline->known.clue = clue;
 }
 
+/* What a part requires matters where it is used: SP_CONTRADICTS when it is not. `open`: what is not known of that. */
+static enum sp_answer is_demanded(struct sp_deduction *deduction, const struct sp_demand *demand, struct sp_value *open)
+{
+    enum sp_answer answer = SP_HOLDS;
+    for (const struct sp_proviso *proviso = demand->proviso; proviso; proviso = proviso->outer) {
+        const struct sp_value value = sp_outline_value(deduction->outline, proviso->env, proviso->expr);
+        if (is_false(value)) return SP_CONTRADICTS;
+        if (is_truth(value)) continue;
+        answer = SP_OPEN;
+        *open = value;
+    }
+    return answer;
+}
+
+static enum sp_answer ask_required(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    const struct sp_demand *demand = &deduction->outline->demands[question->place];
+    struct sp_value open;
+    switch (is_demanded(deduction, demand, &open)) {
+    case SP_HOLDS:
+        return sp_invert_bool(deduction->outline, demand->env, demand->expr, true);
+    case SP_CONTRADICTS:
+        return SP_HOLDS;
+    default:
+        return SP_OPEN;
+    }
+}
+
 enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *question)
 {
     struct sp_env env;
     set_clue(deduction, question);
     deduction->outline->known.touched = 0;
+    if (question->kind == SP_ASK_REQUIRED) return ask_required(deduction, question);
     if (question->kind == SP_ASK_MISSING) return ask_missing(deduction, question);
     const struct sp_want want = want_of(deduction, question);
-    const bool inside = question->kind != SP_ASK_REQUIRED;
     const struct sp_sighting *sighting = sighting_of(deduction, question);
-    if (inside) sp_sighting_enter(&deduction->sights, sighting, question->named);
+    sp_sighting_enter(&deduction->sights, sighting, question->named);
     const struct sp_expr *expr = expression_of(deduction, question, &env);
     const enum sp_answer answer = sp_invert(deduction->outline, &env, expr, &want);
-    if (inside) sp_loop_leave(sighting->line->loop);
+    sp_loop_leave(sighting->line->loop);
     return answer;
+}
+
+/* ---- what an open question lacks ---- */
+
+static const char *key_in(struct sp_value value) { return is_unknown(value) && *value.string ? value.string : NULL; }
+
+static const char *missing_lacks(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    const char *lacks = excuse_for(deduction, question).lacks;
+    if (question->loop) sp_loop_leave(question->loop);
+    return lacks;
+}
+
+static const char *required_lacks(struct sp_deduction *deduction, const struct sp_question *question)
+{
+    const struct sp_demand *demand = &deduction->outline->demands[question->place];
+    struct sp_value open = sp_value_absent("");
+    if (is_demanded(deduction, demand, &open) == SP_HOLDS)
+        open = sp_outline_value(deduction->outline, demand->env, demand->expr);
+    return key_in(open);
 }
 
 const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_question *question)
 {
     struct sp_env env;
-    const char *lacks = NULL;
-    if (question->kind == SP_ASK_MISSING) {
-        lacks = excuse_for(deduction, question).lacks;
-        if (question->loop) sp_loop_leave(question->loop);
-        return lacks;
-    }
-    const bool inside = question->kind != SP_ASK_REQUIRED;
+    if (question->kind == SP_ASK_MISSING) return missing_lacks(deduction, question);
+    if (question->kind == SP_ASK_REQUIRED) return required_lacks(deduction, question);
     const struct sp_sighting *sighting = sighting_of(deduction, question);
-    if (inside) sp_sighting_enter(&deduction->sights, sighting, question->named);
+    sp_sighting_enter(&deduction->sights, sighting, question->named);
     const struct sp_expr *expr = expression_of(deduction, question, &env);
     const struct sp_value value = sp_outline_value(deduction->outline, &env, expr);
-    if (inside) sp_loop_leave(sighting->line->loop);
-    return is_unknown(value) && *value.string ? value.string : NULL;
+    sp_loop_leave(sighting->line->loop);
+    return key_in(value);
 }
