@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "infer/alternatives.h"
 
+#include <stdlib.h>
+
 enum { MAX_DEPTH = 24 };
 
 struct search {
@@ -83,4 +85,43 @@ const struct sp_expr *sp_assumption_expr(struct sp_outline *outline, const struc
     *opposite = (struct sp_expr){
         .kind = SP_EXPR_UNARY, .op = SP_OP_NOT, .span = assumption->condition->span, .args = operand, .count = 1};
     return opposite;
+}
+
+/* ---- lines ---- */
+
+struct branch {
+    uint64_t origin;
+    size_t line;
+};
+
+static int compare_branches(const void *left, const void *right)
+{
+    const struct branch *a = left, *b = right;
+    if (a->origin != b->origin) return a->origin < b->origin ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static size_t collect_branches(const struct sp_outline *outline, struct branch *branches)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < outline->count; i++)
+        if (outline->lines[i].share < SP_ALL_ALTERNATIVES && outline->lines[i].old_of == SIZE_MAX)
+            branches[count++] = (struct branch){outline->lines[i].origin, i};
+    if (count) qsort(branches, count, sizeof *branches, compare_branches);
+    return count;
+}
+
+/* Lines of one origin exclude one another: their shares make a whole when there are no other alternatives. */
+void sp_alternatives_link(struct sp_outline *outline)
+{
+    struct branch *branches = sp_realloc(NULL, outline->count, sizeof *branches);
+    const size_t count = collect_branches(outline, branches);
+    for (size_t first = 0, end; first < count; first = end) {
+        unsigned shares = 0;
+        for (end = first; end < count && branches[end].origin == branches[first].origin; end++)
+            shares += outline->lines[branches[end].line].share;
+        for (size_t i = first; i < end && shares == SP_ALL_ALTERNATIVES; i++)
+            outline->lines[branches[i].line].alternative = branches[i + 1 < end ? i + 1 : first].line;
+    }
+    free(branches);
 }

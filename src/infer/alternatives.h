@@ -21,4 +21,7 @@ bool sp_assume_eval(struct sp_outline *outline, const struct sp_assumption *assu
 /* What must be true under the assumption: its condition, or the opposite. In the outline's arena. */
 const struct sp_expr *sp_assumption_expr(struct sp_outline *outline, const struct sp_assumption *assumption);
 
+/* Joins the lines of the outline that are alternatives of one another, where all that there can be are laid out. */
+void sp_alternatives_link(struct sp_outline *outline);
+
 #endif

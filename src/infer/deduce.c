@@ -219,6 +219,16 @@ static bool pose_missing_turns(struct sp_deduction *deduction, size_t line, stru
     return true;
 }
 
+/* Whether it is not a matter of the name: the tensor is not there under any. */
+static bool is_none_there(const struct sp_deduction *deduction, size_t line)
+{
+    const struct sp_line *lines = deduction->outline->lines;
+    if (lines[line].alternative == SIZE_MAX) return false;
+    for (size_t i = lines[line].alternative; i != line; i = lines[i].alternative)
+        if (is_there(deduction, i)) return false;
+    return true;
+}
+
 static void pose_missing(struct sp_deduction *deduction, size_t line)
 {
     const struct sp_sighting *sighting = &deduction->sights.of[line];
@@ -230,7 +240,9 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
     if (sighting->indexed && loop && !(sighting->count && sighting->is_rival) &&
         pose_missing_turns(deduction, line, loop))
         return;
-    if (!is_there(deduction, line)) pose(deduction, (struct sp_question){.kind = SP_ASK_MISSING, .line = line});
+    if (!is_there(deduction, line))
+        pose(deduction,
+             (struct sp_question){.kind = SP_ASK_MISSING, .line = line, .none = is_none_there(deduction, line)});
 }
 
 /* ---- the whole ---- */

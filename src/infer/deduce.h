@@ -23,6 +23,8 @@ struct sp_question {
     const struct sp_proviso *proviso; /* of SP_ASK_PRESENT */
     struct sp_loop *loop;             /* of SP_ASK_FIRST and SP_ASK_LAST; of SP_ASK_MISSING, or NULL */
     int64_t turn;
+    bool none;       /* of SP_ASK_MISSING: nor is any of the alternatives of its name */
+    bool open_ended; /* of SP_ASK_LAST: there may be turns without tensors behind it */
 };
 
 struct sp_deduction {

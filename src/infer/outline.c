@@ -8,7 +8,7 @@
 
 #include "infer/alternatives.h"
 
-enum { MAX_LINES = 20000, MAX_DEPTH = 64, MAX_ASSUMPTIONS = 4 };
+enum { MAX_LINES = 20000, MAX_DEPTH = 64 };
 
 /* Where the walk is. */
 struct place {
@@ -22,9 +22,17 @@ struct place {
     size_t hole_count;
     bool optional;
     unsigned depth;
+    uint64_t origin;
 };
 
 static void walk_unit(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place);
+
+/* Numbers that lead from one origin to two others lead to different ones, but for a chance of one in 2^64. */
+static uint64_t origin_within(uint64_t origin, uint64_t number)
+{
+    const uint64_t mixed = (origin ^ number) * UINT64_C(0x9E3779B97F4A7C15);
+    return mixed ^ (mixed >> 29);
+}
 
 /* ---- asking ---- */
 
@@ -186,7 +194,10 @@ static void add_line(struct sp_outline *outline, const struct place *place, cons
                                                             .hole_count = pattern.count,
                                                             .shown = shown_name(outline, &pattern),
                                                             .tie = tie_of(outline, place, row),
-                                                            .old_of = old_of};
+                                                            .old_of = old_of,
+                                                            .origin = place->origin,
+                                                            .share = SP_ALL_ALTERNATIVES >> place->assumptions,
+                                                            .alternative = SIZE_MAX};
     }
     sp_text_free(&pattern.text);
 }
@@ -243,7 +254,7 @@ static const struct sp_proviso *proviso(struct sp_outline *outline, const struct
 {
     struct sp_proviso *added = sp_arena_alloc(&outline->arena, sizeof *added);
     if (!condition) return place->proviso;
-    *added = (struct sp_proviso){condition, place->env, place->proviso, outline->proviso_count++};
+    *added = (struct sp_proviso){condition, place->env, place->proviso, outline->proviso_count++, false};
     return added;
 }
 
@@ -257,8 +268,8 @@ static struct place assuming(struct sp_outline *outline, const struct place *pla
     assumption.holds = holds;
     assumption.outer = place->assumed;
     *kept = assumption;
-    *proviso =
-        (struct sp_proviso){sp_assumption_expr(outline, kept), &kept->env, place->proviso, outline->proviso_count++};
+    *proviso = (struct sp_proviso){sp_assumption_expr(outline, kept), &kept->env, place->proviso,
+                                   outline->proviso_count++, true};
     inner.assumed = kept;
     inner.assumptions++;
     inner.proviso = proviso;
@@ -281,7 +292,7 @@ static void walk_row(struct sp_outline *outline, const struct place *place, cons
     find_lacking(outline, place, &row->name, &lacking);
     if (row->has_tie) find_lacking(outline, place, &row->tie, &lacking);
     for (size_t i = 0; i < row->old_count; i++) find_lacking(outline, place, &row->olds[i], &lacking);
-    if (lacking.condition && place->assumptions < MAX_ASSUMPTIONS) {
+    if (lacking.condition && place->assumptions < SP_MAX_ASSUMPTIONS) {
         const struct place yes = assuming(outline, place, lacking, true);
         const struct place no = assuming(outline, place, lacking, false);
         walk_row(outline, &yes, row);
@@ -300,6 +311,7 @@ static void walk_rows(struct sp_outline *outline, const struct place *place)
         if (row->condition && !sp_outline_eval(outline, place->env, row->condition, &wanted)) continue;
         if (wanted.type == SP_BOOL && !wanted.boolean) continue;
         own.proviso = proviso(outline, place, row->condition);
+        own.origin = origin_within(place->origin, i);
         walk_row(outline, &own, row);
     }
 }
@@ -342,7 +354,7 @@ static void walk_each(struct sp_outline *outline, const struct place *place, siz
     struct sp_assumption lacking = {.condition = NULL};
     struct sp_value list;
     if (!sp_assume_eval(outline, place->assumed, place->env, loop->first, &list, &lacking)) return;
-    if (list.type != SP_LIST && lacking.condition && place->assumptions < MAX_ASSUMPTIONS) {
+    if (list.type != SP_LIST && lacking.condition && place->assumptions < SP_MAX_ASSUMPTIONS) {
         const struct place yes = assuming(outline, place, lacking, true);
         const struct place no = assuming(outline, place, lacking, false);
         walk_each(outline, &yes, clause);
@@ -354,6 +366,7 @@ static void walk_each(struct sp_outline *outline, const struct place *place, siz
         struct place inner = *place;
         *binding = (struct sp_binding){loop->name, list.items[i], place->env->bindings};
         inner.env = env_with(outline, place->env, binding);
+        inner.origin = origin_within(place->origin, i);
         walk_clauses(outline, &inner, clause + 1);
     }
 }
@@ -404,6 +417,7 @@ static void walk_unit(struct sp_outline *outline, const struct sp_frame *frame, 
         struct place inner = *place;
         *env = (struct sp_env){.frame = frame, .section = &frame->unit->sections[i]};
         inner.env = env;
+        inner.origin = origin_within(place->origin, i);
         walk_clauses(outline, &inner, 0);
     }
     add_demands(outline, frame, place, first);
@@ -440,6 +454,7 @@ void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, co
 {
     sp_outline_begin(outline, table, class);
     walk_unit(outline, outline->frame, &(struct place){.prefix = ""});
+    sp_alternatives_link(outline);
 }
 
 void sp_outline_free(struct sp_outline *outline)

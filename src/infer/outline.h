@@ -28,6 +28,7 @@ struct sp_proviso {
     const struct sp_env *env;
     const struct sp_proviso *outer;
     size_t number; /* in the outline */
+    bool assumed;  /* for the sake of a name: the outline has lines for the opposite as well */
 };
 
 /* A number in a name: of the name itself, the index of a loop (times and plus something), or any other expression. */
@@ -58,9 +59,12 @@ struct sp_line {
     const char *name; /* with SP_NUMBER_MARK for each number */
     const struct sp_hole *holes;
     size_t hole_count;
-    const char *shown; /* the same for people: "layers.{}.weight" */
-    const char *tie;   /* the pattern of the tensor that it may be tied to, or NULL */
-    size_t old_of;     /* an older name of that line, or SIZE_MAX */
+    const char *shown;  /* the same for people: "layers.{}.weight" */
+    const char *tie;    /* the pattern of the tensor that it may be tied to, or NULL */
+    size_t old_of;      /* an older name of that line, or SIZE_MAX */
+    uint64_t origin;    /* the row, and how it is used; the alternatives of a name have it in common */
+    unsigned share;     /* of SP_ALL_ALTERNATIVES */
+    size_t alternative; /* the next one, in a ring; SIZE_MAX: there are no others, or not all of them are laid out */
 };
 
 struct sp_outline {

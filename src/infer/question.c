@@ -54,10 +54,12 @@ static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line 
     return false;
 }
 
-static void excuse_by_provisos(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
+/* `none`: whichever of its names is the right one, the tensor is not there. */
+static void excuse_by_provisos(struct sp_deduction *deduction, const struct sp_line *line, bool none,
+                               struct excuse *excuse)
 {
     for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
-        if (is_about_turns(deduction, line, proviso)) continue;
+        if ((none && proviso->assumed) || is_about_turns(deduction, line, proviso)) continue;
         const struct sp_value value = sp_outline_value(deduction->outline, proviso->env, proviso->expr);
         if (is_unknown(value)) may_be(excuse, proviso->env, proviso->expr, sp_value_bool(false), value);
         else if (is_false(value)) excuse->holds = true;
@@ -97,7 +99,7 @@ static struct excuse excuse_for(struct sp_deduction *deduction, const struct sp_
     const struct sp_line *line = sighting_of(deduction, question)->line;
     struct excuse excuse = {.holds = false};
     if (question->loop) sp_loop_enter(question->loop, question->turn);
-    excuse_by_provisos(deduction, line, &excuse);
+    excuse_by_provisos(deduction, line, question->none, &excuse);
     if (!excuse.unknown) excuse_by_loops(deduction, line, &excuse);
     if (!excuse.by_loop) excuse_by_tie(deduction, line, &excuse);
     return excuse;
