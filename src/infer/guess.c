@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_KEYS = 24, MAX_QUESTIONS = 400, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_ROUNDS = 4 };
+enum { MAX_KEYS = 24, MAX_QUESTIONS = 400, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_ROUNDS = 4, MAX_IDLE = 8 };
 
 /* A hyper-parameter, and what could be its value. */
 struct trial {
@@ -146,22 +146,29 @@ static size_t count_others(struct sp_deduction *deduction, const struct trial *t
     return equals;
 }
 
+/* A number that decides nothing: after some of them, larger ones will not either. */
+static bool is_idle(struct outcome outcome, struct sp_value value)
+{
+    return value.type == SP_INT && !outcome.answered && !outcome.contradictions;
+}
+
 /* The best value of the first kind that has one without contradictions. That the key is absent, which leaves everything
  * open, is only taken when no value answers anything. */
 static void choose(struct sp_deduction *deduction, const struct trial *trial, struct choice *best)
 {
     for (size_t kind = 0, i = 0; kind < trial->kinds; kind++) {
-        size_t equals = 0;
+        size_t equals = 0, idle = 0;
         bool found = false;
-        for (; i < trial->kind_end[kind]; i++) {
+        for (; i < trial->kind_end[kind] && idle < MAX_IDLE; i++) {
             const size_t limit = best->key ? best->outcome.contradictions : SIZE_MAX - 1;
             const struct outcome outcome = try_value(deduction, trial->key, trial->values[i], limit);
             equals += outcome.contradictions == 0;
+            idle = is_idle(outcome, trial->values[i]) ? idle + 1 : 0;
             if (best->key && !is_better(outcome, best->outcome)) continue;
-            if (found && best->outcome.contradictions == 0) continue; /* the first of equals is the most usual */
             *best = (struct choice){.key = trial->key, .value = trial->values[i], .outcome = outcome};
             found = true;
         }
+        i = trial->kind_end[kind];
         if (!found || best->outcome.contradictions) continue;
         const size_t others = kind ? equals - 1 : count_others(deduction, trial, 1);
         best->alone = !others;
