@@ -169,11 +169,11 @@ static bool is_indexed(struct sp_outline *outline, const struct sp_line *line)
 
 /* ---- all of them ---- */
 
-static bool ruled_out(struct sp_sightings *sights, const struct sp_line *line)
+bool sp_line_is_ruled_out(struct sp_outline *outline, const struct sp_line *line)
 {
     for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
         struct sp_value value;
-        if (!sp_outline_eval(sights->outline, proviso->env, proviso->expr, &value)) return true;
+        if (!sp_outline_eval(outline, proviso->env, proviso->expr, &value)) return true;
         if (value.type == SP_BOOL && !value.boolean) return true;
         if (value.type == SP_INT && !value.integer) return true;
     }
@@ -223,7 +223,7 @@ void sp_sightings_renew(struct sp_sightings *sights, enum sp_rivalry rivalry)
     for (size_t i = 0; i < sights->outline->count; i++) {
         struct sp_sighting *sighting = &sights->of[i];
         sighting->count = 0;
-        if (!ruled_out(sights, sighting->line)) collect(sights, sighting);
+        if (!sp_line_is_ruled_out(sights->outline, sighting->line)) collect(sights, sighting);
     }
     find_owners(sights, rivalry);
 }

@@ -49,6 +49,8 @@ bool sp_sighting_is_owner(const struct sp_sightings *sights, size_t line);
 const struct sp_tensor *sp_sighting_tensor(const struct sp_sightings *sights, size_t named);
 /* The outermost loop around the line, or NULL. */
 struct sp_loop *sp_line_outermost(const struct sp_line *line);
+/* Whether one of its provisos is known not to be met. */
+bool sp_line_is_ruled_out(struct sp_outline *outline, const struct sp_line *line);
 /* Whether the expression depends on the index of that loop, or, for NULL, of any. */
 bool sp_depends_on(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
                    const struct sp_loop *loop);
