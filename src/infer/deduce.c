@@ -97,6 +97,7 @@ struct span {
     int64_t outer[MAX_OUTER];
     int64_t first, last;
     size_t line, named;
+    bool open_ended;
 };
 
 struct spans {
@@ -112,27 +113,37 @@ static bool tells_of(struct sp_deduction *deduction, const struct sp_line *line,
     return true;
 }
 
+static void widen(struct span *span, const struct span *by)
+{
+    if (by->first < span->first) span->first = by->first;
+    if (by->last <= span->last) return;
+    span->last = by->last;
+    if (!by->open_ended) return;
+    span->line = by->line; /* it is the last one that tells */
+    span->named = by->named;
+}
+
 static void add_turn(struct spans *spans, struct span turn)
 {
     struct span *last = spans->count ? &spans->list[spans->count - 1] : NULL;
     if (last && last->loop == turn.loop && last->line == turn.line &&
         memcmp(last->outer, turn.outer, sizeof turn.outer) == 0) {
-        if (turn.first < last->first) last->first = turn.first;
-        if (turn.last > last->last) last->last = turn.last;
+        widen(last, &turn);
         return;
     }
     SP_GROW(spans->list, spans->count, spans->capacity);
     spans->list[spans->count++] = turn;
 }
 
-static void collect_spans(struct sp_deduction *deduction, struct spans *spans, size_t line, struct sp_loop *loop)
+static void collect_spans(struct sp_deduction *deduction, struct spans *spans, size_t line, struct sp_loop *loop,
+                          bool open_ended)
 {
     const struct sp_sightings *sights = &deduction->sights;
     const struct sp_sighting *sighting = &sights->of[line];
     for (size_t i = 0; i < sighting->count; i++) {
         const size_t named = sighting->named[i];
         const int64_t own = sp_sighting_turn(sights, sighting, loop, named);
-        struct span turn = {.loop = loop, .first = own, .last = own, .line = line, .named = named};
+        struct span turn = {loop, {0}, own, own, line, named, open_ended};
         size_t depth = 0;
         for (struct sp_loop *outer = loop->outer; outer && depth < MAX_OUTER; outer = outer->outer)
             turn.outer[depth++] = sp_sighting_turn(sights, sighting, outer, named);
@@ -160,31 +171,43 @@ static void pose_spans(struct sp_deduction *deduction, struct spans *spans)
     if (spans->count) qsort(spans->list, spans->count, sizeof *spans->list, compare_spans);
     for (size_t i = 0, next; i < spans->count; i = next) {
         struct span all = spans->list[i];
-        for (next = i + 1; next < spans->count && same_turns(&all, &spans->list[next]); next++) {
-            if (spans->list[next].first < all.first) all.first = spans->list[next].first;
-            if (spans->list[next].last > all.last) all.last = spans->list[next].last;
-        }
+        for (next = i + 1; next < spans->count && same_turns(&all, &spans->list[next]); next++)
+            widen(&all, &spans->list[next]);
         struct sp_question question = {.line = all.line, .named = all.named, .loop = all.loop};
         question.kind = SP_ASK_FIRST;
         question.turn = all.first;
-        pose(deduction, question);
+        if (!all.open_ended) pose(deduction, question);
         question.kind = SP_ASK_LAST;
         question.turn = all.last;
+        question.open_ended = all.open_ended;
         pose(deduction, question);
     }
 }
 
-static void pose_loops(struct sp_deduction *deduction)
+/* Of the lines that have a tensor in each turn of a loop; or of the others, for loops without such lines. */
+static void collect_loops(struct sp_deduction *deduction, struct spans *spans, bool *told, bool open_ended)
 {
-    struct spans spans = {0};
     for (size_t i = 0; i < deduction->outline->count; i++) {
         const struct sp_sighting *sighting = &deduction->sights.of[i];
         if (!sp_sighting_is_owner(&deduction->sights, i) || sighting->unknown != SIZE_MAX) continue;
-        for (struct sp_loop *loop = sighting->line->loop; loop && sighting->count; loop = loop->outer)
-            if (tells_of(deduction, sighting->line, loop)) collect_spans(deduction, &spans, i, loop);
+        for (struct sp_loop *loop = sighting->line->loop; loop; loop = loop->outer)
+            if (tells_of(deduction, sighting->line, loop) != open_ended && !(open_ended && told[loop->number]))
+                collect_spans(deduction, spans, i, loop, open_ended);
     }
+    for (size_t i = 0; i < spans->count; i++) told[spans->list[i].loop->number] = true;
+}
+
+/* At last a loop is taken to end where its last tensor is, although there may be turns without any. */
+static void pose_loops(struct sp_deduction *deduction)
+{
+    struct spans spans = {0};
+    bool *told = sp_realloc(NULL, deduction->outline->loop_count, sizeof *told);
+    for (size_t i = 0; i < deduction->outline->loop_count; i++) told[i] = false;
+    collect_loops(deduction, &spans, told, false);
+    if (deduction->sights.first_owns) collect_loops(deduction, &spans, told, true);
     pose_spans(deduction, &spans);
     free(spans.list);
+    free(told);
 }
 
 /* ---- what is missing ---- */

@@ -26,6 +26,8 @@ static const char *because(struct sp_arena *arena, const struct sp_clue *clue)
         return sp_arena_printf(arena, "%s, dimension %zu", name, clue->dimension);
     case SP_CLUE_INDICES:
         return sp_arena_printf(arena, "the numbers in names such as %s", name);
+    case SP_CLUE_LAST:
+        return sp_arena_printf(arena, "%s is the last one that is there", name);
     case SP_CLUE_PRESENT:
         return sp_arena_printf(arena, "%s is there", name);
     case SP_CLUE_MISSING:
@@ -201,6 +203,7 @@ static void judge(const struct doubt *doubt, struct sp_inferred *inferred)
                                          : "other values would do as well, this one is the default");
     else if (told && fact->guess)
         set(inferred, false, sp_arena_printf(arena, "%s, if %s is right", clue, known->guessed[fact->guess]));
+    else if (told && fact->clue.kind == SP_CLUE_LAST) set(inferred, false, clue);
     else if (told && is_counted(fact)) set(inferred, false, sp_arena_printf(arena, "%s, which only count them", clue));
     else if (told && *clue && !is_partial(fact)) set(inferred, true, clue);
     else if (is_indispensable(doubt, inferred->name, inferred->value))

@@ -198,6 +198,7 @@ static enum sp_answer tell_length(struct sp_known *known, const char *path, cons
     struct sp_fact *list = fact_of(known, path);
     if (want->value.type != SP_INT || want->value.integer < (int64_t)list->item_count) return SP_CONTRADICTS;
     list->length = (size_t)want->value.integer;
+    if (known->clue.kind == SP_CLUE_LAST) list->clue = known->clue; /* its items told nothing of their number */
     return learn(known, list);
 }
 

@@ -11,6 +11,7 @@ enum sp_clue_kind {
     SP_CLUE_NONE,
     SP_CLUE_DIMENSION, /* a dimension of a tensor */
     SP_CLUE_INDICES,   /* the indices in names such as the tensor's */
+    SP_CLUE_LAST,      /* the tensor has the last index, although there may be others without a tensor */
     SP_CLUE_PRESENT,   /* the tensor is there */
     SP_CLUE_MISSING,   /* no tensor of that name is there */
     SP_CLUE_TIE,       /* the tensor is the same as another one */

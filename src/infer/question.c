@@ -188,6 +188,7 @@ static void set_clue(struct sp_deduction *deduction, const struct sp_question *q
     if (question->kind == SP_ASK_MISSING) clue.name = deduction->outline->lines[question->line].shown;
     else if (question->kind != SP_ASK_REQUIRED)
         clue.name = sp_sighting_tensor(&deduction->sights, question->named)->name;
+    if (question->open_ended) clue.kind = SP_CLUE_LAST;
     if (question->kind == SP_ASK_TIED && !want_of(deduction, question).value.boolean) clue.kind = SP_CLUE_PRESENT;
     deduction->outline->known.clue = clue;
 }
