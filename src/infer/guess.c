@@ -4,8 +4,11 @@
  * expressions that cannot be computed. */
 #include "infer/guess.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lang/functions.h"
 
 enum { MAX_KEYS = 24, MAX_QUESTIONS = 400, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_ROUNDS = 4, MAX_IDLE = 8 };
 
@@ -81,13 +84,21 @@ static void add_head_counts(struct trial *trial, uint64_t dimension)
     }
 }
 
-/* The table says from which release on something is otherwise; this is one before them all. */
+/* The table says from which release on something is otherwise; this is one before them all, or NULL. */
 static const char *first_release(struct sp_arena *arena, const struct sp_literals *texts)
 {
-    for (size_t i = 0; i < texts->count; i++)
-        if (sp_is_release(texts->list[i]))
-            return sp_arena_printf(arena, "%.*s.0.0", (int)strcspn(texts->list[i], "."), texts->list[i]);
-    return NULL;
+    enum { MAJOR = 1000000 };
+    const struct sp_function *release = sp_function_find("release");
+    int64_t lowest = INT64_MAX;
+    for (size_t i = 0; i < texts->count; i++) {
+        const struct sp_value text = sp_value_string(texts->list[i]);
+        const char *problem;
+        struct sp_value number;
+        if (sp_is_release(text.string) && release->apply(&text, 1, &number, &problem) && number.integer < lowest)
+            lowest = number.integer;
+    }
+    if (lowest == INT64_MAX || lowest == 0) return NULL;
+    return sp_arena_printf(arena, "%" PRId64 ".0.0", (lowest - 1) / MAJOR);
 }
 
 static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
