@@ -426,6 +426,80 @@ static void one_table(void **state)
     model_close(&model);
 }
 
+/* A model of no tensors, and a table of one's own. */
+static void begin_with(struct model *model, const char *table)
+{
+    struct sp_error error = {0};
+    model_open(model, "{\"model_type\": \"gpt2\"}");
+    model_empty(model);
+    assert_int_equal(sp_tables_add_text(model->tables, "t.shapes", table, strlen(table), &error), SP_OK);
+}
+
+/* What a part requires counts where it is used. */
+static void what_parts_require(void **state)
+{
+    static const char text[] = "table tower\nmodel_type \"tower\"\n"
+                               "[foot]\nfoot.weight (width)\n"
+                               "[stones] for way in form == \"round\" ? [\"left\"] : [\"up\", \"down\"]\n"
+                               "{way}.* stone(form, width)\n"
+                               "part stone(form, w)\n"
+                               "forms = [\"round\", \"square\", \"flat\"]\n"
+                               "require form in forms, \"no such form\"\n"
+                               "[stone]\nweight (form == \"square\" ? 4*w : 3*w, w)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "foot.weight", SHAPE(16));
+    model_add_shape(&model, "up.weight", SHAPE(48, 16));
+    model_add_shape(&model, "down.weight", SHAPE(48, 16));
+    FIND();
+    FOUND("tower");
+    TOLD("width", "16");
+    TOLD("form", "\"flat\"");
+    BECAUSE("form", "no other value agrees with the file");
+    END();
+}
+
+/* Whatever the release: the head has no name of its own. */
+static void missing_under_every_name(void **state)
+{
+    static const char text[] = "table choir\nmodel_type \"choir\"\n"
+                               "head = release(version default \"3.0\") < release(\"2.0\") ? \"old_\" : \"new_\"\n"
+                               "bound = tied default false ? kind default \"soft\" : \"none\"\n"
+                               "[body]\nbody.weight (tokens, width)\n"
+                               "{head}scale (width)\n"
+                               "{head}head.weight (tokens, width) if bound != \"soft\"\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "body.weight", SHAPE(50, 16));
+    model_add_shape(&model, "old_scale", SHAPE(16));
+    FIND();
+    FOUND("choir");
+    TOLD("tied", "true");
+    END();
+}
+
+/* Each may have no tensor, the last one as well: that there are three is likely, not certain. */
+static void a_list_of_which_some_show(void **state)
+{
+    static const char text[] = "table mosaic\nmodel_type \"mosaic\"\n"
+                               "[ground]\nground.weight (width)\n"
+                               "[tiles] for k in 0..len(tiles)-1 if not (tiles[k].bare default false)\n"
+                               "tile{k}.weight (tiles[k].width, width)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "ground.weight", SHAPE(16));
+    model_add_shape(&model, "tile0.weight", SHAPE(4, 16));
+    model_add_shape(&model, "tile2.weight", SHAPE(6, 16));
+    FIND();
+    FOUND("mosaic");
+    GUESSED("tiles", "[{\"width\": 4, \"bare\": false}, {\"bare\": true}, {\"width\": 6, \"bare\": false}]");
+    BECAUSE("tiles", "tile2.weight is the last one that is there");
+    END();
+}
+
 static void own_table(void **state)
 {
     static const char text[] = "table pyramid\nmodel_type \"pyramid\"\n"
@@ -438,10 +512,9 @@ static void own_table(void **state)
                                "gold.weight (top) if kind == \"tall\"\n"
                                "silver.weight (top) if kind != \"tall\"\n"
                                "kind = kind default \"flat\"\n";
-    struct sp_error error = {0};
-    BEGIN("{\"model_type\": \"gpt2\"}");
-    assert_int_equal(sp_tables_add_text(model.tables, "t.shapes", text, strlen(text), &error), SP_OK);
-    model_empty(&model);
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
     model_add_shape(&model, "step1.stone.weight", SHAPE(64, 192));
     model_add_shape(&model, "step2.stone.weight", SHAPE(32, 192));
     model_add_shape(&model, "step3.stone.weight", SHAPE(16, 192));
@@ -484,6 +557,9 @@ int main(void)
         cmocka_unit_test(deterministic),
         cmocka_unit_test(one_table),
         cmocka_unit_test(own_table),
+        cmocka_unit_test(what_parts_require),
+        cmocka_unit_test(missing_under_every_name),
+        cmocka_unit_test(a_list_of_which_some_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
