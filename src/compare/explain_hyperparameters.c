@@ -369,17 +369,16 @@ static bool *find_new_wholes(const struct sp_match *before, const struct sp_matc
     return new;
 }
 
-/* What is newly missing, and what is newly left out of a whole of which the file has other parts. */
+/* What is newly missing, and what is left out of a whole of which the file, newly, has other parts. */
 static size_t count_brought(const struct sp_match *before, const struct sp_match *after)
 {
     bool *new = find_new_wholes(before, after);
     size_t brought = 0;
     for (size_t i = 0; i < sp_prediction_count(after->prediction); i++) {
         const enum sp_difference difference = sp_match_predicted(after, i);
-        if (difference != SP_MISSING && difference != SP_LEFT_OUT) continue;
         const struct sp_predicted *tensor = sp_prediction_tensor(after->prediction, i);
-        if (difference == SP_LEFT_OUT && !(is_spare_part(tensor) && new[tensor->group])) continue;
-        brought += sp_prediction_find(before->prediction, tensor->name) == SP_NONE;
+        if (difference == SP_LEFT_OUT) brought += is_spare_part(tensor) && new[tensor->group];
+        if (difference == SP_MISSING) brought += sp_prediction_find(before->prediction, tensor->name) == SP_NONE;
     }
     free(new);
     return brought;

@@ -110,6 +110,10 @@ static void the_last_layer_lacks_something(void **state)
     model_check(&model);
     assert_told(&model, "differs: 4 tensors are missing: model.layers.60.mlp.experts.{0-3}.up_proj.weight",
                 "multi-token", 4);
+    model_drop(&model, "model.layers.60.mlp.*_proj.weight");
+    model_drop(&model, "model.layers.60.self_attn.*");
+    model_check(&model);
+    assert_null(model_cause(&model, "hyperparameter"));
     model_close(&model);
 }
 
