@@ -324,6 +324,7 @@ struct trial {
     size_t candidate;
     struct sp_variant variant;
     bool *vanishes;                         /* which findings do */
+    size_t errors;                          /* that it leaves, with what is lacking of optional wholes */
     size_t vanished, brought;               /* findings that it takes away, and missing tensors that it brings */
     size_t rivals[MAX_RIVALS], rival_count; /* other candidates that explain the same */
 };
@@ -369,19 +370,27 @@ static bool *find_new_wholes(const struct sp_match *before, const struct sp_matc
     return new;
 }
 
-/* What is newly missing, and what is left out of a whole of which the file, newly, has other parts. */
+/* What is newly missing. */
 static size_t count_brought(const struct sp_match *before, const struct sp_match *after)
 {
-    bool *new = find_new_wholes(before, after);
     size_t brought = 0;
+    for (size_t i = 0; i < sp_prediction_count(after->prediction); i++)
+        brought += sp_match_predicted(after, i) == SP_MISSING &&
+                   sp_prediction_find(before->prediction, sp_prediction_tensor(after->prediction, i)->name) == SP_NONE;
+    return brought;
+}
+
+/* What is left out of a whole of which the file, newly, has other parts. */
+static size_t count_lacking(const struct sp_match *before, const struct sp_match *after)
+{
+    bool *new = find_new_wholes(before, after);
+    size_t lacking = 0;
     for (size_t i = 0; i < sp_prediction_count(after->prediction); i++) {
-        const enum sp_difference difference = sp_match_predicted(after, i);
         const struct sp_predicted *tensor = sp_prediction_tensor(after->prediction, i);
-        if (difference == SP_LEFT_OUT) brought += is_spare_part(tensor) && new[tensor->group];
-        if (difference == SP_MISSING) brought += sp_prediction_find(before->prediction, tensor->name) == SP_NONE;
+        lacking += new[tensor->group] && is_spare_part(tensor) && sp_match_predicted(after, i) == SP_LEFT_OUT;
     }
     free(new);
-    return brought;
+    return lacking;
 }
 
 static void find_vanishing(const struct search *search, struct trial *trial)
@@ -392,7 +401,6 @@ static void find_vanishing(const struct search *search, struct trial *trial)
         const struct sp_finding *finding = &check->findings[i];
         trial->vanishes[i] = sp_finding_is_open(finding) && !sp_variant_has(check, &trial->variant, finding);
     }
-    trial->brought = count_brought(match_so_far(search), &trial->variant.match);
     trial->vanished = sp_bundles_hold(&search->bundles, check, trial->vanishes);
 }
 
@@ -405,8 +413,12 @@ static bool try(const struct search *search, const struct sp_config *base, size_
 {
     *trial = (struct trial){.candidate = candidate};
     if (!sp_variant_try(search->check, base, &search->candidates[candidate], &trial->variant)) return false;
-    if (trial->variant.errors < errors && !contradicts(match_so_far(search), &trial->variant.match)) {
+    const struct sp_match *before = match_so_far(search), *after = &trial->variant.match;
+    const size_t lacking = trial->variant.errors < errors ? count_lacking(before, after) : 0;
+    trial->errors = trial->variant.errors + lacking;
+    if (trial->errors < errors && !contradicts(before, after)) {
         find_vanishing(search, trial);
+        trial->brought = count_brought(before, after) + lacking;
         if (is_worth_it(trial)) return true;
     }
     free_trial(trial);
@@ -417,8 +429,7 @@ static bool try(const struct search *search, const struct sp_config *base, size_
 static bool are_rivals(const struct search *search, const struct trial *a, const struct trial *b)
 {
     const struct sp_check *check = search->check;
-    if (a->variant.errors != b->variant.errors || memcmp(a->vanishes, b->vanishes, check->finding_count) != 0)
-        return false;
+    if (a->errors != b->errors || memcmp(a->vanishes, b->vanishes, check->finding_count) != 0) return false;
     for (size_t i = 0; i < check->finding_count; i++)
         if (a->vanishes[i] && strcmp(check->findings[i].id, "shape") != 0) return false;
     return strcmp(search->candidates[a->candidate].key, search->candidates[b->candidate].key) != 0;
@@ -427,7 +438,7 @@ static bool are_rivals(const struct search *search, const struct trial *a, const
 /* Keeps the better one; of two that do the same the first, which remembers the other. */
 static void compete(const struct search *search, struct trial *best, struct trial *trial)
 {
-    if (!best->vanishes || trial->variant.errors < best->variant.errors) {
+    if (!best->vanishes || trial->errors < best->errors) {
         free_trial(best);
         *best = *trial;
         return;

@@ -117,6 +117,20 @@ static void the_last_layer_lacks_something(void **state)
     model_close(&model);
 }
 
+/* Nor is a further layer one that is like the others, which lack the same. */
+static void one_layer_more_and_all_lack_something(void **state)
+{
+    BEGIN(deepseek_plain, 0);
+    model_copy(&model, "model.layers.60.*", ".60.", ".61.");
+    model_drop(&model, "model.layers.*.self_attn.o_proj.weight");
+    model_check(&model);
+    assert_string_equal(sp_check_cause(model.check, 0)->hyperparameter, "num_hidden_layers");
+    assert_string_equal(sp_check_cause(model.check, 0)->found, "62");
+    assert_int_equal(sp_check_cause_count(model.check), 1);
+    assert_int_equal(sp_check_open(model.check), 61);
+    model_close(&model);
+}
+
 /* Nor is a further layer one without experts. */
 static void one_dense_layer_more(void **state)
 {
@@ -279,6 +293,7 @@ int main(void)
         cmocka_unit_test(promised_and_dropped),
         cmocka_unit_test(promised_and_there_in_part),
         cmocka_unit_test(the_last_layer_lacks_something),
+        cmocka_unit_test(one_layer_more_and_all_lack_something),
         cmocka_unit_test(one_dense_layer_more),
         cmocka_unit_test(one_ordinary_layer_more),
         cmocka_unit_test(layers_called_mtp),
