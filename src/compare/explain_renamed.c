@@ -23,16 +23,7 @@ static const char *pattern_of(const struct sp_check *check, const struct sp_side
     return sp_pattern_text(&check->patterns, side->members->pattern);
 }
 
-/* ---- saying it ---- */
-
-/* "'layers' is called 'blocks'", when the names differ in that alone; otherwise NULL. */
-static const char *one_component(struct sp_check *check, const char *a, const char *b)
-{
-    struct sp_component differs;
-    if (!sp_one_component(a, b, &differs)) return NULL;
-    return sp_arena_printf(&check->arena, "'%.*s' is called '%.*s'", (int)differs.a_length, differs.a,
-                           (int)differs.b_length, differs.b);
-}
+/* ---- in which words ---- */
 
 static const char *whole_names(struct sp_check *check, const struct sp_side *side)
 {
@@ -44,53 +35,194 @@ static const char *whole_names(struct sp_check *check, const struct sp_side *sid
                            sp_pattern_shown(&check->arena, pattern_of(check, other)));
 }
 
-/* Pairs that are said in the same words. */
+/* Pairs that are said in the same words: "'layers' is called 'blocks'", when the names differ in that alone. */
 struct phrase {
     const char *says;
     const struct sp_side *first;
+    struct sp_component component; /* `a` is NULL when it is about whole names */
     size_t pairs, tensors;
+    bool taken;    /* besides those of pairs */
+    size_t likely; /* patterns that would be a pair if there were not more of the one than of the other */
 };
 
-static size_t make_phrases(struct sp_check *check, const struct sp_sides *missing, struct phrase *phrases)
+struct phrases {
+    struct phrase *items;
+    size_t count, capacity;
+    struct sp_map known;
+};
+
+static bool of_component(struct sp_check *check, struct phrase *phrase, const char *a, const char *b)
 {
-    struct sp_map known = {0};
-    size_t count = 0;
-    for (size_t i = 0; i < missing->count; i++) {
-        const struct sp_side *side = &missing->items[i];
-        if (!side->other) continue;
-        const char *says = one_component(check, pattern_of(check, side), pattern_of(check, side->other));
-        if (!says) says = whole_names(check, side);
-        size_t place = sp_map_get(&known, says);
-        if (place == SIZE_MAX) {
-            place = count++;
-            phrases[place] = (struct phrase){.says = says, .first = side};
-            sp_map_add(&known, says, place);
-        }
-        phrases[place].pairs++;
-        phrases[place].tensors += side->count;
-    }
-    sp_map_free(&known);
-    return count;
+    if (!sp_one_component(a, b, &phrase->component)) return false;
+    phrase->says = sp_arena_printf(&check->arena, "'%.*s' is called '%.*s'", (int)phrase->component.a_length,
+                                   phrase->component.a, (int)phrase->component.b_length, phrase->component.b);
+    return true;
 }
 
-static const char *describe(struct sp_check *check, const struct sp_sides *missing)
+/* The phrase in those words, a known one or a new one. */
+static struct phrase *known_phrase(struct phrases *phrases, struct phrase phrase)
+{
+    const size_t place = sp_map_get(&phrases->known, phrase.says);
+    if (place != SIZE_MAX) return &phrases->items[place];
+    SP_GROW(phrases->items, phrases->count, phrases->capacity);
+    phrases->items[phrases->count] = phrase;
+    sp_map_add(&phrases->known, phrase.says, phrases->count);
+    return &phrases->items[phrases->count++];
+}
+
+static void make_phrases(struct sp_check *check, const struct sp_sides *missing, struct phrases *phrases)
+{
+    for (size_t i = 0; i < missing->count; i++) {
+        const struct sp_side *side = &missing->items[i];
+        struct phrase phrase = {.first = side};
+        if (!side->other) continue;
+        if (!of_component(check, &phrase, pattern_of(check, side), pattern_of(check, side->other)))
+            phrase.says = whole_names(check, side);
+        struct phrase *known = known_phrase(phrases, phrase);
+        known->pairs++;
+        known->tensors += side->count;
+    }
+}
+
+/* Names that differ in one component and make no pair. */
+static void add_likely(struct sp_check *check, const struct sp_sides *missing, const struct sp_sides *strangers,
+                       struct phrases *phrases)
+{
+    enum { MOST = 100 }; /* patterns on either side */
+    if (missing->count > MOST || strangers->count > MOST) return;
+    for (size_t i = 0; i < missing->count; i++)
+        for (size_t k = 0; k < strangers->count; k++) {
+            const struct sp_side *a = &missing->items[i], *b = &strangers->items[k];
+            struct phrase phrase = {.first = a};
+            if (a->other || b->other || !sp_similarity(pattern_of(check, a), pattern_of(check, b))) continue;
+            if (of_component(check, &phrase, pattern_of(check, a), pattern_of(check, b)))
+                known_phrase(phrases, phrase)->likely++;
+        }
+}
+
+static bool is_component(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    return a_length == b_length && memcmp(a, b, a_length) == 0;
+}
+
+/* A pair says it, or several patterns do; and no other phrase has as much to say of either component. */
+static bool is_clear(const struct phrases *phrases, const struct phrase *phrase)
+{
+    const struct sp_component *one = &phrase->component;
+    if (!one->a || (!phrase->pairs && phrase->likely < 2)) return false;
+    for (size_t i = 0; i < phrases->count && !phrase->pairs; i++) {
+        const struct sp_component *other = &phrases->items[i].component;
+        if (&phrases->items[i] == phrase || !other->a || phrases->items[i].likely < 2) continue;
+        if (is_component(one->a, one->a_length, other->a, other->a_length) ||
+            is_component(one->b, one->b_length, other->b, other->b_length))
+            return false;
+    }
+    return true;
+}
+
+/* ---- what a component takes along ---- */
+
+/* Puts the name with the component called as predicted into `text`; false when the name does not have it. */
+static bool call_as_predicted(struct sp_text *text, const char *name, const struct sp_component *component)
+{
+    for (const char *place = name; *place; place += *place == '.') {
+        const size_t length = strcspn(place, ".");
+        if (length == component->b_length && memcmp(place, component->b, length) == 0) {
+            text->length = 0;
+            sp_text_append(text, name, (size_t)(place - name));
+            sp_text_append(text, component->a, component->a_length);
+            sp_text_puts(text, place + length);
+            return true;
+        }
+        place += length;
+    }
+    return false;
+}
+
+/* What a stranger is when the component is called as predicted: something that is not there, of its shape; or SP_NONE.
+ */
+static size_t stands_for(const struct sp_check *check, const struct sp_finding *stranger, struct sp_text *text,
+                         const struct sp_component *component)
+{
+    if (!call_as_predicted(text, stranger->name, component)) return SP_NONE;
+    const size_t predicted = sp_prediction_find(check->prediction, text->data);
+    if (predicted == SP_NONE || check->match.tensor_of[predicted] != SP_NONE) return SP_NONE;
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, stranger->tensor);
+    return sp_same_shape(tensor, sp_prediction_tensor(check->prediction, predicted)) ? predicted : SP_NONE;
+}
+
+/* Of each predicted tensor the open finding that it is missing, or SP_NONE. To be freed. */
+static size_t *missing_findings(const struct sp_check *check)
+{
+    const size_t total = sp_prediction_count(check->prediction);
+    size_t *missing = sp_realloc(NULL, total, sizeof *missing);
+    for (size_t i = 0; i < total; i++) missing[i] = SP_NONE;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (sp_finding_is_open(&check->findings[i]) && strcmp(check->findings[i].id, "missing") == 0)
+            missing[check->findings[i].predicted] = i;
+    return missing;
+}
+
+/* What has the component in its name but makes no pair, for there are more of its kind on one side: a layer too many,
+ * or one that is tied and need not be there. */
+static void take_along(struct sp_check *check, struct phrase *phrase, const size_t *missing, size_t cause)
+{
+    struct sp_text text = {0};
+    size_t taken = 0;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (!sp_finding_is_open(finding) || strcmp(finding->id, "unexpected") != 0) continue;
+        const size_t predicted = stands_for(check, finding, &text, &phrase->component);
+        if (predicted == SP_NONE) continue;
+        const size_t other = missing[predicted];
+        sp_check_explain(check, i, cause);
+        if (other != SP_NONE && sp_finding_is_open(&check->findings[other])) sp_check_explain(check, other, cause);
+        taken++;
+    }
+    phrase->tensors += taken;
+    phrase->taken = taken > 0;
+    sp_text_free(&text);
+}
+
+static void take_all_along(struct sp_check *check, struct phrases *phrases, size_t cause)
+{
+    enum { MOST = 4 };
+    size_t *missing = sp_check_open(check) ? missing_findings(check) : NULL;
+    for (size_t i = 0, tried = 0; missing && i < phrases->count && tried < MOST; i++)
+        if (is_clear(phrases, &phrases->items[i])) {
+            take_along(check, &phrases->items[i], missing, cause);
+            tried++;
+        }
+    free(missing);
+}
+
+/* ---- saying it ---- */
+
+static const char *words_of(struct sp_check *check, const struct phrase *phrase)
+{
+    return phrase->pairs == 1 && !phrase->taken ? whole_names(check, phrase->first) : phrase->says;
+}
+
+static const char *describe(struct sp_check *check, const struct phrases *phrases)
 {
     enum { SHOWN = 3 };
-    struct phrase *phrases = sp_realloc(NULL, missing->count, sizeof *phrases);
     struct sp_text text = {0};
-    const size_t count = make_phrases(check, missing, phrases);
+    size_t shown = 0, more = 0;
     sp_text_puts(&text, "renamed: ");
-    for (size_t i = 0; i < count && i < SHOWN; i++) {
-        const struct phrase *phrase = &phrases[i];
-        if (i) sp_text_puts(&text, ", ");
-        sp_text_puts(&text, phrase->pairs > 1 ? phrase->says : whole_names(check, phrase->first));
+    for (size_t i = 0; i < phrases->count; i++) {
+        const struct phrase *phrase = &phrases->items[i];
+        if (!phrase->tensors) continue;
+        if (shown == SHOWN) {
+            more++;
+            continue;
+        }
+        sp_text_printf(&text, "%s%s", shown++ ? ", " : "", words_of(check, phrase));
         if (phrase->tensors > 1) sp_text_printf(&text, " (%zu tensors)", phrase->tensors);
     }
-    if (count > SHOWN) sp_text_printf(&text, " and %zu more", count - SHOWN);
+    if (more) sp_text_printf(&text, " and %zu more", more);
     sp_text_puts(&text, " in the file");
     const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
     sp_text_free(&text);
-    free(phrases);
     return kept;
 }
 
@@ -99,18 +231,31 @@ static void explain_side(struct sp_check *check, const struct sp_side *side, siz
     for (size_t i = 0; i < side->count; i++) sp_check_explain(check, side->members[i].item, cause);
 }
 
-static void explain_pairs(struct sp_check *check, const struct sp_sides *missing)
+static void explain_pairs(struct sp_check *check, const struct sp_sides *missing, size_t cause)
 {
-    size_t cause = SP_NONE;
     for (size_t i = 0; i < missing->count; i++) {
-        const struct sp_side *side = &missing->items[i];
-        if (!side->other) continue;
-        if (cause == SP_NONE)
-            cause = sp_check_add_cause(check, (struct sp_cause){.id = "renamed", .severity = SP_SEVERITY_ERROR});
-        explain_side(check, side, cause);
-        explain_side(check, side->other, cause);
+        if (!missing->items[i].other) continue;
+        explain_side(check, &missing->items[i], cause);
+        explain_side(check, missing->items[i].other, cause);
     }
-    if (cause != SP_NONE) check->causes[cause].message = describe(check, missing);
+}
+
+static bool any_clear(const struct phrases *phrases)
+{
+    for (size_t i = 0; i < phrases->count; i++)
+        if (phrases->items[i].pairs || is_clear(phrases, &phrases->items[i])) return true;
+    return false;
+}
+
+/* Everything that the phrases say, as one cause, if any tensor bears it out. */
+static void explain_phrases(struct sp_check *check, const struct sp_sides *missing, struct phrases *phrases)
+{
+    if (!any_clear(phrases)) return;
+    const size_t cause = sp_check_add_cause(check, (struct sp_cause){.id = "renamed", .severity = SP_SEVERITY_ERROR});
+    explain_pairs(check, missing, cause);
+    take_all_along(check, phrases, cause);
+    if (check->causes[cause].explains) check->causes[cause].message = describe(check, phrases);
+    else check->cause_count--;
 }
 
 void sp_find_renamed(struct sp_check *check, struct sp_sides *missing, struct sp_sides *strangers)
@@ -140,8 +285,13 @@ bool *sp_note_renamed(struct sp_check *check)
 void sp_explain_renamed(struct sp_check *check)
 {
     struct sp_sides missing = {0}, strangers = {0};
+    struct phrases phrases = {0};
     sp_find_renamed(check, &missing, &strangers);
-    explain_pairs(check, &missing);
+    make_phrases(check, &missing, &phrases);
+    add_likely(check, &missing, &strangers, &phrases);
+    explain_phrases(check, &missing, &phrases);
+    sp_map_free(&phrases.known);
+    free(phrases.items);
     sp_sides_free(&missing);
     sp_sides_free(&strangers);
 }

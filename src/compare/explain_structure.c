@@ -38,11 +38,24 @@ static bool is_any(const struct sp_check *check, const struct sp_finding *findin
     return true;
 }
 
+/* Whether a tensor that is missing was found all the same, under another name or in another layout. */
+static bool is_any_found(const struct sp_check *check)
+{
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (strcmp(finding->id, "missing") == 0 && finding->cause != SP_NONE &&
+            check->causes[finding->cause].severity != SP_SEVERITY_NOTE)
+            return true;
+    }
+    return false;
+}
+
 /* Not one predicted tensor is there. */
 void sp_explain_unrelated(struct sp_check *check)
 {
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
         if (check->match.predicted_of[i] != SP_NONE) return;
+    if (is_any_found(check)) return;
     const size_t cause = gather(check, "unrelated", is_any, 1, "");
     if (cause == SP_NONE) return;
     check->causes[cause].message =

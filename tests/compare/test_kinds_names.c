@@ -178,6 +178,39 @@ static void one_layer_for_three(void **state)
     END;
 }
 
+/* ---- a component under another name, and something else ---- */
+
+static void renamed_and_one_layer_more(void **state)
+{
+    BEGIN(llama);
+    model_copy(&model, "model.layers.31.*", ".31.", ".32.");
+    model_rename(&model, "model.layers.*", "layers", "blocks");
+    SAYS("differs: renamed: 'layers' is called 'blocks' (288 tensors) in the file; 9 findings without a known cause",
+         "renamed", 9);
+    END;
+}
+
+/* What is tied need not be there, but it is. */
+static void renamed_and_tied(void **state)
+{
+    BEGIN(llama);
+    model_rename(&model, "model.*", "model", "decoder");
+    model_set(&model, "tie_word_embeddings=true");
+    SAYS("differs: renamed: 'model' is called 'decoder' (290 tensors) in the file", "renamed", 0);
+    END;
+}
+
+/* A file of which every tensor is renamed is no file of something else. */
+static void renamed_and_one_missing(void **state)
+{
+    BEGIN(llama);
+    model_drop(&model, "model.layers.7.mlp.up_proj.weight");
+    model_rename(&model, "*", "weight", "kernel");
+    SAYS("differs: renamed: 'weight' is called 'kernel' (290 tensors) in the file; 1 finding without a known cause",
+         "renamed", 1);
+    END;
+}
+
 static void base_left_out(void **state)
 {
     BEGIN(gpt2);
@@ -319,6 +352,9 @@ int main(void)
         cmocka_unit_test(another_component),
         cmocka_unit_test(a_component_otherwise_and_reshaped),
         cmocka_unit_test(one_layer_for_three),
+        cmocka_unit_test(renamed_and_one_layer_more),
+        cmocka_unit_test(renamed_and_tied),
+        cmocka_unit_test(renamed_and_one_missing),
         cmocka_unit_test(base_left_out),
         cmocka_unit_test(base_left_out_beside_a_head),
         cmocka_unit_test(outer_model_dropped),
