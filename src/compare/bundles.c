@@ -4,19 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/sides.h"
-
 static void bundle_renamed(struct sp_bundles *bundles, struct sp_check *check)
 {
-    struct sp_sides missing = {0}, strangers = {0};
-    sp_find_renamed(check, &missing, &strangers);
-    for (size_t i = 0; i < missing.count; i++) {
-        const struct sp_side *side = &missing.items[i];
-        for (size_t k = 0; side->other && k < side->count; k++)
-            bundles->of[side->members[k].item] = bundles->of[side->other->members[k].item] = bundles->count++;
-    }
-    sp_sides_free(&missing);
-    sp_sides_free(&strangers);
+    size_t *other = sp_pair_renamed(check);
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (other[i] != SP_NONE && bundles->of[i] == SP_NONE) bundles->of[i] = bundles->of[other[i]] = bundles->count++;
+    free(other);
 }
 
 static void bundle_layers(struct sp_bundles *bundles, struct sp_check *check)

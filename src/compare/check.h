@@ -78,11 +78,9 @@ const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct s
 
 /* ---- what explainers tell one another ---- */
 
-struct sp_sides;
-/* explain_renamed.c: pairs what is missing with what is unexpected; both are to be freed. */
-void sp_find_renamed(struct sp_check *check, struct sp_sides *missing, struct sp_sides *strangers);
-/* The same told of each finding: whether it is one of a pair. To be freed. */
-bool *sp_note_renamed(struct sp_check *check);
+/* explain_renamed.c: for each finding of what is missing under one name and there under another the finding about that
+ * other name; itself when the prediction need not have it; SP_NONE for all others. To be freed. */
+size_t *sp_pair_renamed(struct sp_check *check);
 /* explain_layers.c: for each finding the number of the layer that is missing as a whole and that it belongs to, or
  * SP_NONE. Returns how many numbers there are. */
 size_t sp_find_gone_layers(struct sp_check *check, size_t *layer_of_finding);

@@ -162,9 +162,9 @@ static void find_excused(struct sp_check *check, bool *excused)
     for (size_t i = 0; i < check->finding_count; i++)
         if (excused[i]) sp_homes_add(&homes, check->findings[i].name);
     sp_homes_read(&homes, &check->match);
-    bool *renamed = sp_note_renamed(check);
+    size_t *renamed = sp_pair_renamed(check);
     for (size_t i = 0; i < check->finding_count; i++)
-        excused[i] = excused[i] && !renamed[i] && sp_homes_there(&homes, check->findings[i].name);
+        excused[i] = excused[i] && renamed[i] == SP_NONE && sp_homes_there(&homes, check->findings[i].name);
     free(renamed);
     sp_homes_free(&homes);
 }

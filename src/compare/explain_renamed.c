@@ -41,7 +41,7 @@ struct phrase {
     const struct sp_side *first;
     struct sp_component component; /* `a` is NULL when it is about whole names */
     size_t pairs, tensors;
-    bool taken;    /* besides those of pairs */
+    size_t taken;  /* tensors besides those of pairs */
     size_t likely; /* patterns that would be a pair if there were not more of the one than of the other */
 };
 
@@ -84,6 +84,20 @@ static void make_phrases(struct sp_check *check, const struct sp_sides *missing,
     }
 }
 
+/* Whether at least half of the smaller side is in the other one: the same indices with the same content. */
+static bool overlap(const struct sp_side *a, const struct sp_side *b)
+{
+    const size_t smaller = a->count < b->count ? a->count : b->count;
+    size_t common = 0;
+    for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
+        const int order = sp_compare_indices(&a->members[i].indices, &b->members[k].indices);
+        common += order == 0 && strcmp(a->members[i].content, b->members[k].content) == 0;
+        i += order <= 0;
+        k += order >= 0;
+    }
+    return common && common * 2 >= smaller;
+}
+
 /* Names that differ in one component and make no pair. */
 static void add_likely(struct sp_check *check, const struct sp_sides *missing, const struct sp_sides *strangers,
                        struct phrases *phrases)
@@ -95,7 +109,7 @@ static void add_likely(struct sp_check *check, const struct sp_sides *missing, c
             const struct sp_side *a = &missing->items[i], *b = &strangers->items[k];
             struct phrase phrase = {.first = a};
             if (a->other || b->other || !sp_similarity(pattern_of(check, a), pattern_of(check, b))) continue;
-            if (of_component(check, &phrase, pattern_of(check, a), pattern_of(check, b)))
+            if (of_component(check, &phrase, pattern_of(check, a), pattern_of(check, b)) && overlap(a, b))
                 known_phrase(phrases, phrase)->likely++;
         }
 }
@@ -165,35 +179,84 @@ static size_t *missing_findings(const struct sp_check *check)
 
 /* What has the component in its name but makes no pair, for there are more of its kind on one side: a layer too many,
  * or one that is tied and need not be there. */
-static void take_along(struct sp_check *check, struct phrase *phrase, const size_t *missing, size_t cause)
+static void take_along(const struct sp_check *check, struct phrase *phrase, const size_t *missing, size_t *other)
 {
     struct sp_text text = {0};
-    size_t taken = 0;
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open(finding) || strcmp(finding->id, "unexpected") != 0) continue;
+        if (other[i] != SP_NONE || !sp_finding_is_open(finding) || strcmp(finding->id, "unexpected") != 0) continue;
         const size_t predicted = stands_for(check, finding, &text, &phrase->component);
         if (predicted == SP_NONE) continue;
-        const size_t other = missing[predicted];
-        sp_check_explain(check, i, cause);
-        if (other != SP_NONE && sp_finding_is_open(&check->findings[other])) sp_check_explain(check, other, cause);
-        taken++;
+        const size_t lost = missing[predicted];
+        if (lost != SP_NONE && other[lost] != SP_NONE) continue;
+        other[i] = lost != SP_NONE ? lost : i;
+        if (lost != SP_NONE) other[lost] = i;
+        phrase->taken++;
     }
-    phrase->tensors += taken;
-    phrase->taken = taken > 0;
     sp_text_free(&text);
 }
 
-static void take_all_along(struct sp_check *check, struct phrases *phrases, size_t cause)
+static void take_all_along(const struct sp_check *check, struct phrases *phrases, size_t *other)
 {
     enum { MOST = 4 };
-    size_t *missing = sp_check_open(check) ? missing_findings(check) : NULL;
-    for (size_t i = 0, tried = 0; missing && i < phrases->count && tried < MOST; i++)
+    size_t *missing = missing_findings(check);
+    for (size_t i = 0, tried = 0; i < phrases->count && tried < MOST; i++)
         if (is_clear(phrases, &phrases->items[i])) {
-            take_along(check, &phrases->items[i], missing, cause);
+            take_along(check, &phrases->items[i], missing, other);
             tried++;
         }
     free(missing);
+}
+
+/* ---- all that is renamed ---- */
+
+struct renaming {
+    struct sp_sides missing, strangers;
+    struct phrases phrases;
+    size_t *other; /* for each finding */
+};
+
+static void note_pairs(struct renaming *renaming)
+{
+    for (size_t i = 0; i < renaming->missing.count; i++) {
+        const struct sp_side *side = &renaming->missing.items[i];
+        for (size_t k = 0; side->other && k < side->count; k++) {
+            const size_t lost = side->members[k].item, found = side->other->members[k].item;
+            renaming->other[lost] = found;
+            renaming->other[found] = lost;
+        }
+    }
+}
+
+static void find(struct sp_check *check, struct renaming *renaming)
+{
+    *renaming = (struct renaming){.other = sp_realloc(NULL, check->finding_count, sizeof *renaming->other)};
+    for (size_t i = 0; i < check->finding_count; i++) renaming->other[i] = SP_NONE;
+    if (!sp_check_open_both(check)) return;
+    collect(check, "missing", &renaming->missing);
+    collect(check, "unexpected", &renaming->strangers);
+    sp_sides_pair(&check->patterns, &renaming->missing, &renaming->strangers);
+    note_pairs(renaming);
+    make_phrases(check, &renaming->missing, &renaming->phrases);
+    add_likely(check, &renaming->missing, &renaming->strangers, &renaming->phrases);
+    take_all_along(check, &renaming->phrases, renaming->other);
+}
+
+/* But for `other`. */
+static void free_renaming(struct renaming *renaming)
+{
+    sp_sides_free(&renaming->missing);
+    sp_sides_free(&renaming->strangers);
+    sp_map_free(&renaming->phrases.known);
+    free(renaming->phrases.items);
+}
+
+size_t *sp_pair_renamed(struct sp_check *check)
+{
+    struct renaming renaming;
+    find(check, &renaming);
+    free_renaming(&renaming);
+    return renaming.other;
 }
 
 /* ---- saying it ---- */
@@ -211,13 +274,14 @@ static const char *describe(struct sp_check *check, const struct phrases *phrase
     sp_text_puts(&text, "renamed: ");
     for (size_t i = 0; i < phrases->count; i++) {
         const struct phrase *phrase = &phrases->items[i];
-        if (!phrase->tensors) continue;
+        const size_t tensors = phrase->tensors + phrase->taken;
+        if (!tensors) continue;
         if (shown == SHOWN) {
             more++;
             continue;
         }
         sp_text_printf(&text, "%s%s", shown++ ? ", " : "", words_of(check, phrase));
-        if (phrase->tensors > 1) sp_text_printf(&text, " (%zu tensors)", phrase->tensors);
+        if (tensors > 1) sp_text_printf(&text, " (%zu tensors)", tensors);
     }
     if (more) sp_text_printf(&text, " and %zu more", more);
     sp_text_puts(&text, " in the file");
@@ -226,72 +290,18 @@ static const char *describe(struct sp_check *check, const struct phrases *phrase
     return kept;
 }
 
-static void explain_side(struct sp_check *check, const struct sp_side *side, size_t cause)
-{
-    for (size_t i = 0; i < side->count; i++) sp_check_explain(check, side->members[i].item, cause);
-}
-
-static void explain_pairs(struct sp_check *check, const struct sp_sides *missing, size_t cause)
-{
-    for (size_t i = 0; i < missing->count; i++) {
-        if (!missing->items[i].other) continue;
-        explain_side(check, &missing->items[i], cause);
-        explain_side(check, missing->items[i].other, cause);
-    }
-}
-
-static bool any_clear(const struct phrases *phrases)
-{
-    for (size_t i = 0; i < phrases->count; i++)
-        if (phrases->items[i].pairs || is_clear(phrases, &phrases->items[i])) return true;
-    return false;
-}
-
-/* Everything that the phrases say, as one cause, if any tensor bears it out. */
-static void explain_phrases(struct sp_check *check, const struct sp_sides *missing, struct phrases *phrases)
-{
-    if (!any_clear(phrases)) return;
-    const size_t cause = sp_check_add_cause(check, (struct sp_cause){.id = "renamed", .severity = SP_SEVERITY_ERROR});
-    explain_pairs(check, missing, cause);
-    take_all_along(check, phrases, cause);
-    if (check->causes[cause].explains) check->causes[cause].message = describe(check, phrases);
-    else check->cause_count--;
-}
-
-void sp_find_renamed(struct sp_check *check, struct sp_sides *missing, struct sp_sides *strangers)
-{
-    if (!sp_check_open_both(check)) return;
-    collect(check, "missing", missing);
-    collect(check, "unexpected", strangers);
-    sp_sides_pair(&check->patterns, missing, strangers);
-}
-
-bool *sp_note_renamed(struct sp_check *check)
-{
-    struct sp_sides missing = {0}, strangers = {0};
-    bool *renamed = sp_realloc(NULL, check->finding_count, sizeof *renamed);
-    if (check->finding_count) memset(renamed, 0, check->finding_count * sizeof *renamed);
-    sp_find_renamed(check, &missing, &strangers);
-    for (size_t i = 0; i < missing.count; i++) {
-        const struct sp_side *side = &missing.items[i];
-        for (size_t k = 0; side->other && k < side->count; k++)
-            renamed[side->members[k].item] = renamed[side->other->members[k].item] = true;
-    }
-    sp_sides_free(&missing);
-    sp_sides_free(&strangers);
-    return renamed;
-}
-
 void sp_explain_renamed(struct sp_check *check)
 {
-    struct sp_sides missing = {0}, strangers = {0};
-    struct phrases phrases = {0};
-    sp_find_renamed(check, &missing, &strangers);
-    make_phrases(check, &missing, &phrases);
-    add_likely(check, &missing, &strangers, &phrases);
-    explain_phrases(check, &missing, &phrases);
-    sp_map_free(&phrases.known);
-    free(phrases.items);
-    sp_sides_free(&missing);
-    sp_sides_free(&strangers);
+    struct renaming renaming;
+    size_t cause = SP_NONE;
+    find(check, &renaming);
+    for (size_t i = 0; i < check->finding_count; i++) {
+        if (renaming.other[i] == SP_NONE) continue;
+        if (cause == SP_NONE)
+            cause = sp_check_add_cause(check, (struct sp_cause){.id = "renamed", .severity = SP_SEVERITY_ERROR});
+        sp_check_explain(check, i, cause);
+    }
+    if (cause != SP_NONE) check->causes[cause].message = describe(check, &renaming.phrases);
+    free_renaming(&renaming);
+    free(renaming.other);
 }

@@ -82,11 +82,12 @@ static void collect(struct sp_check *check, struct list *list)
 static void note_missing(struct sp_check *check, struct list *list)
 {
     const size_t total = sp_prediction_count(check->prediction);
-    bool *renamed = sp_note_renamed(check);
+    size_t *renamed = sp_pair_renamed(check);
     list->missing = sp_realloc(NULL, total, sizeof *list->missing);
     for (size_t i = 0; i < total; i++) list->missing[i] = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++)
-        if (!renamed[i] && sp_finding_is_open(&check->findings[i]) && strcmp(check->findings[i].id, "missing") == 0)
+        if (renamed[i] == SP_NONE && sp_finding_is_open(&check->findings[i]) &&
+            strcmp(check->findings[i].id, "missing") == 0)
             list->missing[check->findings[i].predicted] = i;
     free(renamed);
 }

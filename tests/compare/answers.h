@@ -188,15 +188,24 @@ static inline bool names_key(const struct trial *trial, const char *message)
     return *trial->key && strstr(message, trial->key);
 }
 
+static inline bool is_among(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *place = words; (place = strstr(place, word)) != NULL; place += length)
+        if ((place == words || place[-1] == ' ') && (!place[length] || place[length] == ' ')) return true;
+    return false;
+}
+
 static inline bool is_about(const struct asked *asked, size_t number, const struct sp_finding *finding)
 {
     const struct trial *trial = &asked->trials[number];
     if (names_key(trial, finding->message) || sp_map_get(&trial->changed, finding->name) != SIZE_MAX) return true;
-    if (trial->changed.count) return sp_map_get(&asked->newly[number], finding->name) != SIZE_MAX;
-    return finding->cause == SP_NONE && finding->severity == SP_SEVERITY_ERROR;
+    if (sp_map_get(&asked->newly[number], finding->name) == SIZE_MAX) return false;
+    if (trial->changed.count || finding->cause == SP_NONE) return true;
+    return is_among(asked->kinds[number]->answers, sp_check_cause(asked->model->check, finding->cause)->id);
 }
 
-/* Whether a finding or a cause names what was changed; of a number, what it decides may be left without a cause. */
+/* Whether a finding or a cause names what was changed; or, of a number, what it decides, with a cause that may be. */
 static inline bool is_named(const struct asked *asked, size_t number)
 {
     const struct sp_check *check = asked->model->check;
@@ -230,14 +239,6 @@ static inline bool is_usual(const struct asked *asked, const struct sp_cause *ca
 {
     char kind[128];
     return sp_map_get(asked->usual, kind_of(cause, kind, sizeof kind)) != SIZE_MAX;
-}
-
-static inline bool is_among(const char *words, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *place = words; (place = strstr(place, word)) != NULL; place += length)
-        if ((place == words || place[-1] == ' ') && (!place[length] || place[length] == ' ')) return true;
-    return false;
 }
 
 static inline bool is_answer(const struct asked *asked, const struct sp_cause *cause)

@@ -12,8 +12,10 @@ struct trial {
     uint64_t state;                    /* of the random numbers */
     struct sp_map changed;             /* names of the tensors that were changed */
     struct sp_arena arena;
-    char key[256], value[64]; /* of the hyper-parameter that was changed, and what it was */
-    const char *retyped;      /* the tensor whose dtype alone was changed */
+    char key[256], value[64];    /* of the hyper-parameter that was changed, and what it was */
+    const struct sp_map *before; /* names of what an earlier change touched, or NULL */
+    bool again;                  /* one of them was changed */
+    const char *retyped;         /* the tensor whose dtype alone was changed */
 };
 
 /* What a check may answer besides leaving what was changed without a cause: the ids of causes, each of them true. */
@@ -50,6 +52,7 @@ static struct part *any_such(struct trial *trial, bool (*wanted)(const struct pa
 
 static void note(struct trial *trial, const char *name)
 {
+    if (trial->before && sp_map_get(trial->before, name) != SIZE_MAX) trial->again = true;
     sp_map_add(&trial->changed, sp_arena_string(&trial->arena, name), 0);
 }
 

@@ -190,6 +190,20 @@ static void renamed_and_one_layer_more(void **state)
     END;
 }
 
+/* Of the layer that is missing, no weight is called as the biases of the others are. */
+static void renamed_and_one_layer_less(void **state)
+{
+    BEGIN(bert);
+    model_drop(&model, "encoder.layer.3.*");
+    model_rename(&model, "*.bias", "bias", "offset");
+    model_check(&model);
+    assert_string_equal(sp_check_cause(model.check, 0)->id, "renamed");
+    assert_string_equal(sp_check_cause(model.check, 1)->message, "encoder.layer.3 is missing altogether (16 tensors)");
+    assert_int_equal(sp_check_cause_count(model.check), 2);
+    assert_int_equal(sp_check_open(model.check), 0);
+    END;
+}
+
 /* What is tied need not be there, but it is. */
 static void renamed_and_tied(void **state)
 {
@@ -353,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_component_otherwise_and_reshaped),
         cmocka_unit_test(one_layer_for_three),
         cmocka_unit_test(renamed_and_one_layer_more),
+        cmocka_unit_test(renamed_and_one_layer_less),
         cmocka_unit_test(renamed_and_tied),
         cmocka_unit_test(renamed_and_one_missing),
         cmocka_unit_test(base_left_out),

@@ -118,7 +118,7 @@ static uint64_t seed_of(const char *name, size_t number)
 static bool change(struct asked *asked, size_t kind, uint64_t seed)
 {
     struct trial *trial = &asked->trials[asked->count];
-    *trial = (struct trial){.model = asked->model, .truth = asked->truth, .state = seed};
+    *trial = (struct trial){.model = asked->model, .truth = asked->truth, .state = seed, .before = &asked->touched};
     asked->kinds[asked->count++] = &mutations[kind];
     for (int i = 0; i < 8; i++) below(trial, 2); /* seeds that are alike go apart */
     return mutations[kind].alter(trial);
@@ -151,27 +151,23 @@ static void try_mutation(struct subject *subject, size_t kind, struct tally *tal
 
 /* ---- two at once ---- */
 
-static bool is_touched(const struct asked *asked, const char *name)
+/* Whether the two predictions differ in what was touched before. */
+static bool is_same_place(const struct asked *asked, const struct sp_prediction *one, const struct sp_prediction *other)
 {
-    return sp_map_get(&asked->touched, name) != SIZE_MAX;
-}
-
-/* Whether the last change, of the file or of the prediction, concerns what was touched before. */
-static bool is_same_place(const struct asked *asked, const struct sp_prediction *before,
-                          const struct sp_prediction *after)
-{
-    const struct sp_map *changed = &asked->trials[asked->count - 1].changed;
     bool same = false;
-    for (size_t i = 0; i < sp_prediction_count(before) && !same; i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(before, i);
-        const bool now = has_changed(tensor, after) || sp_map_get(changed, tensor->name) != SIZE_MAX;
-        same = now && is_touched(asked, tensor->name);
-    }
-    for (size_t i = 0; i < sp_prediction_count(after) && !same; i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(after, i);
-        same = has_changed(tensor, before) && is_touched(asked, tensor->name);
+    for (size_t i = 0; i < sp_prediction_count(one) && !same; i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(one, i);
+        same = has_changed(tensor, other) && sp_map_get(&asked->touched, tensor->name) != SIZE_MAX;
     }
     return same;
+}
+
+/* A buffer, or what stands for a quantised weight: its dtype may be anything. */
+static bool is_no_weight(const struct sp_prediction *prediction, const char *name)
+{
+    const size_t place = sp_prediction_find(prediction, name);
+    const struct sp_predicted *tensor = place == SP_NONE ? NULL : sp_prediction_tensor(prediction, place);
+    return tensor && (tensor->buffer || tensor->stands_for);
 }
 
 /* Whether it leaves a trace, and none where there is one. */
@@ -179,8 +175,8 @@ static bool is_elsewhere(struct asked *asked, const struct sp_prediction *before
 {
     const struct trial *last = &asked->trials[asked->count - 1];
     const size_t touched = asked->touched.count;
-    if (last->retyped && may_have_any_dtype(before, last->retyped)) return false;
-    if (is_same_place(asked, before, after)) return false;
+    if (last->retyped && is_no_weight(before, last->retyped)) return false;
+    if (last->again || is_same_place(asked, before, after) || is_same_place(asked, after, before)) return false;
     touch_all(asked, after);
     return asked->touched.count > touched;
 }
