@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Candidates come in kinds: not set, a text of the table, true or false, a dimension divided by a usual width, a small
- * number. The first kind with a value that contradicts nothing is the right one, since values of another kind make
+ * Candidates come in kinds: not set, a text of the table, another text, true or false, a dimension divided by a usual
+ * width, a small number. The first kind with a value that contradicts nothing is the right one, since values of another kind make
  * expressions that cannot be computed. */
 #include "infer/guess.h"
 
@@ -109,6 +109,8 @@ static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
     for (size_t i = 0; i < texts.count; i++) add_value(trial, sp_value_string(texts.list[i]));
     if (first) add_value(trial, sp_value_string(first));
     end_kind(trial);
+    if (texts.count && !first) add_value(trial, sp_value_string(""));
+    end_kind(trial);
     sp_literals_free(&texts);
 }
 
@@ -163,6 +165,9 @@ static bool is_idle(struct outcome outcome, struct sp_value value)
     return value.type == SP_INT && !outcome.answered && !outcome.contradictions;
 }
 
+/* The empty text: one that the table does not name. */
+static bool stands_for_others(struct sp_value value) { return value.type == SP_STRING && !*value.string; }
+
 /* The best value of the first kind that has one without contradictions. That the key is absent, which leaves everything
  * open, is only taken when no value answers anything. */
 static void choose(struct sp_deduction *deduction, const struct trial *trial, struct choice *best)
@@ -184,7 +189,8 @@ static void choose(struct sp_deduction *deduction, const struct trial *trial, st
         const size_t others = kind ? equals - 1 : count_others(deduction, trial, 1);
         best->alone = !others;
         if (!best->outcome.answered && others) continue;
-        best->only = best->outcome.answered && (kind ? !others : others <= 1); /* the default is one of the others */
+        best->only = best->outcome.answered && (kind ? !others : others <= 1) && /* the default is one of the others */
+                     !stands_for_others(best->value);
         return;
     }
 }
