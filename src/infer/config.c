@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "infer/infer.h"
+#include "infer/members.h"
 #include "lang/functions.h"
 
 static bool is_item(const char *path) { return strchr(path, '[') != NULL; }
@@ -92,7 +93,7 @@ struct sp_config *sp_known_config(struct sp_outline *outline)
     struct sp_config *config = sp_config_new();
     const struct sp_unit *table = outline->table;
     sp_known_close_lists(&outline->known);
-    sp_known_close_members(&outline->known);
+    sp_members_close(outline);
     if (table->model_type_count)
         sp_config_set_value(config, "model_type", sp_value_string(table->model_types[0]), "inferred");
     else sp_config_set_value(config, "shapeproof_table", sp_value_string(table->name), "inferred");

@@ -131,12 +131,14 @@ static size_t other_classes(const struct doubt *doubt, struct sp_value *others)
 
 static bool is_class(const char *key) { return strcmp(key, "architectures") == 0; }
 
-static bool is_indispensable(const struct doubt *doubt, const char *key, const char *json)
+/* `partial`: of a text not all is told, and so it may be empty. */
+static bool is_indispensable(const struct doubt *doubt, const char *key, const char *json, bool partial)
 {
     struct sp_value others[MAX_OTHERS], value;
     struct sp_error error = {0};
     if (!sp_value_parse_json(&doubt->inference->arena, json, strlen(json), &value, &error)) return false;
-    const size_t count = is_class(key) ? other_classes(doubt, others) : other_values(doubt, key, value, others);
+    size_t count = is_class(key) ? other_classes(doubt, others) : other_values(doubt, key, value, others);
+    if (partial && value.type == SP_STRING && *value.string) add(others, &count, sp_value_string(""));
     bool differs = count > 0 || is_class(key);
     for (size_t i = 1; is_class(key) && i < doubt->inference->candidate_count; i++)
         if (doubt->inference->candidates[i].same) return false; /* of another table */
@@ -169,8 +171,17 @@ static void choose_indices(struct doubt *doubt)
 /* Of a list that was only counted the items are not told. */
 static bool is_counted(const struct sp_fact *fact) { return !fact->item_count && fact->length != SIZE_MAX; }
 
-/* Nor, of one of which some members were told, that there are no others. */
-static bool is_partial(const struct sp_fact *fact) { return fact->members != NULL; }
+/* Nor, of one of which some members were told, that there are no others; or of one of its items. */
+static bool is_partial(const struct doubt *doubt, const struct sp_fact *fact)
+{
+    bool partial = fact->members != NULL;
+    for (size_t i = 0; i < fact->item_count && !partial; i++) {
+        const char *path = sp_arena_printf(&doubt->inference->arena, "%s[%zu]", fact->path, i);
+        const struct sp_fact *item = sp_known_fact(&doubt->inference->best->outline.known, path);
+        partial = item && item->members;
+    }
+    return partial;
+}
 
 /* Tables tell apart what is before a release from what is not: other releases are as good. */
 static bool is_range(const char *json)
@@ -195,6 +206,7 @@ static void judge(const struct doubt *doubt, struct sp_inferred *inferred)
     const struct sp_known *known = &doubt->inference->best->outline.known;
     const struct sp_fact *fact = sp_known_fact(known, inferred->name);
     const bool told = fact && fact->clue.kind != SP_CLUE_NONE, guessed = told && fact->clue.kind == SP_CLUE_GUESS;
+    const bool partial = told && is_partial(doubt, fact);
     const char *clue = told ? because(arena, &fact->clue) : "";
     if (is_range(inferred->value)) set(inferred, false, "other releases would do as well");
     else if (guessed && fact->guess)
@@ -205,10 +217,11 @@ static void judge(const struct doubt *doubt, struct sp_inferred *inferred)
         set(inferred, false, sp_arena_printf(arena, "%s, if %s is right", clue, known->guessed[fact->guess]));
     else if (told && fact->clue.kind == SP_CLUE_LAST) set(inferred, false, clue);
     else if (told && is_counted(fact)) set(inferred, false, sp_arena_printf(arena, "%s, which only count them", clue));
-    else if (told && *clue && !is_partial(fact)) set(inferred, true, clue);
-    else if (is_indispensable(doubt, inferred->name, inferred->value))
+    else if (told && *clue && !partial) set(inferred, true, clue);
+    else if (is_indispensable(doubt, inferred->name, inferred->value, partial))
         set(inferred, true, *clue ? clue : "any other value would predict other tensors");
     else if (is_class(inferred->name)) set(inferred, false, "other classes have the same tensors");
+    else if (partial && *clue) set(inferred, false, sp_arena_printf(arena, "%s, which tells a part of it", clue));
     else set(inferred, false, "no tensor of the file depends on it");
 }
 

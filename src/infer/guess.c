@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Candidates come in kinds: not set, a text of the table, another text, true or false, a dimension divided by a usual
- * width, a small number. The first kind with a value that contradicts nothing is the right one, since values of another kind make
- * expressions that cannot be computed. */
+ * width, a small number. The first kind with a value that contradicts nothing is the right one, since values of another
+ * kind make expressions that cannot be computed. */
 #include "infer/guess.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/members.h"
 #include "lang/functions.h"
 
 enum { MAX_KEYS = 24, MAX_QUESTIONS = 400, MAX_VALUES = 320, MAX_NUMBER = 128, MAX_ROUNDS = 4, MAX_IDLE = 8 };
@@ -303,11 +304,11 @@ static struct choice choose_key(struct sp_deduction *deduction, const struct lac
 bool sp_guess(struct sp_deduction *deduction)
 {
     if (sp_known_close_lists(&deduction->outline->known)) return true;
-    if (!*deduction->effort) return sp_known_close_members(&deduction->outline->known);
+    if (!*deduction->effort) return sp_members_close(deduction->outline);
     const struct lacking lacking = find_lacking(deduction);
     const struct choice best = choose_key(deduction, &lacking);
     if (!best.key || best.outcome.contradictions) {
-        if (sp_known_close_members(&deduction->outline->known)) return true;
+        if (sp_members_close(deduction->outline)) return true;
         if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
     }
     accept(deduction, &best);

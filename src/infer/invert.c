@@ -330,10 +330,15 @@ static enum sp_answer solve_item(struct solver *solver, const struct sp_env *env
                                  const struct sp_want *want, bool scalar)
 {
     const struct sp_value index = value_of(solver, env, expr->args[1]);
-    if (want->kind != SP_WANT_VALUE || is_unknown(index)) return SP_OPEN;
+    const bool is_member = want->kind == SP_WANT_MEMBER;
+    if ((want->kind != SP_WANT_VALUE && !is_member) || is_unknown(index)) return SP_OPEN;
     if (index.type != SP_INT || index.integer < 0) return SP_CONTRADICTS;
-    const struct sp_want item = {
-        .kind = SP_WANT_ITEM, .value = want->value, .index = (size_t)index.integer, .scalar = scalar};
+    const struct sp_want item = {.kind = SP_WANT_ITEM,
+                                 .value = want->value,
+                                 .index = (size_t)index.integer,
+                                 .scalar = scalar,
+                                 .is_member = is_member,
+                                 .lacks = want->lacks};
     return solve(solver, env, expr->args[0], &item);
 }
 
@@ -343,6 +348,7 @@ static enum sp_answer solve_list(struct solver *solver, const struct sp_env *env
     if (want->kind == SP_WANT_LENGTH) return want->value.integer == (int64_t)expr->count ? SP_HOLDS : SP_CONTRADICTS;
     if (want->kind != SP_WANT_ITEM) return SP_OPEN;
     if (want->index >= expr->count) return SP_CONTRADICTS;
+    if (want->is_member) return SP_OPEN;
     return solve_value(solver, env, expr->args[want->index], want->value);
 }
 

@@ -22,20 +22,24 @@ static bool equal(struct sp_value have, struct sp_value want)
     return have.type == SP_ABSENT ? want.type == SP_ABSENT : sp_values_equal(have, want);
 }
 
-static enum sp_answer meets_item(struct sp_value have, const struct sp_want *want)
-{
-    if (have.type != SP_LIST && want->scalar) return answer(equal(have, want->value));
-    if (have.type != SP_LIST || want->index >= have.count) return SP_CONTRADICTS;
-    const struct sp_value item = have.items[want->index];
-    return item.type == SP_UNKNOWN ? SP_OPEN : answer(equal(item, want->value));
-}
-
+/* As `in` does: an item of a list, or a part of a text. */
 static enum sp_answer meets_member(struct sp_value have, const struct sp_want *want)
 {
     bool found = false;
+    if (have.type == SP_STRING && want->value.type == SP_STRING)
+        return answer((strstr(have.string, want->value.string) != NULL) != want->lacks);
     if (have.type != SP_LIST) return SP_CONTRADICTS;
     for (size_t i = 0; i < have.count; i++) found = found || sp_values_equal(have.items[i], want->value);
     return answer(found != want->lacks);
+}
+
+static enum sp_answer meets_item(struct sp_value have, const struct sp_want *want)
+{
+    const bool is_all = have.type != SP_LIST && want->scalar;
+    if (!is_all && (have.type != SP_LIST || want->index >= have.count)) return SP_CONTRADICTS;
+    const struct sp_value item = is_all ? have : have.items[want->index];
+    if (item.type == SP_UNKNOWN) return SP_OPEN;
+    return want->is_member ? meets_member(item, want) : answer(equal(item, want->value));
 }
 
 static enum sp_answer meets_length(struct sp_value have, const struct sp_want *want)
@@ -185,12 +189,13 @@ static enum sp_answer tell_item(struct sp_known *known, const char *path, const 
     struct sp_fact *list = fact_of(known, path);
     if (want->index >= (list->length == SIZE_MAX ? MAX_ITEMS : list->length)) return SP_CONTRADICTS;
     const char *item = item_path(known, path, want->index);
-    const struct sp_want value = sp_want_value(want->value);
+    const struct sp_want inner = {
+        .kind = want->is_member ? SP_WANT_MEMBER : SP_WANT_VALUE, .value = want->value, .lacks = want->lacks};
     if (want->index >= list->item_count) list->item_count = want->index + 1;
     list->scalar = list->scalar || want->scalar;
     if (list->clue.kind == SP_CLUE_NONE) learn(known, list);
     if (list->guess < known->touched) list->guess = known->touched;
-    return sp_known_tell(known, item, &value);
+    return sp_known_tell(known, item, &inner);
 }
 
 static enum sp_answer tell_length(struct sp_known *known, const char *path, const struct sp_want *want)
@@ -233,29 +238,6 @@ enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const str
 
 /* ---- ending lists ---- */
 
-static bool comes_before(struct sp_value a, struct sp_value b)
-{
-    if (a.type == SP_STRING && b.type == SP_STRING) return strcmp(a.string, b.string) < 0;
-    return sp_value_is_number(a) && sp_value_is_number(b) && sp_values_order(a, b) < 0;
-}
-
-/* A list of which only members were told, in the order of their values. */
-static struct sp_value member_list(struct sp_known *known, const struct sp_fact *fact)
-{
-    size_t count = 0;
-    for (const struct sp_told_member *member = fact->members; member; member = member->next) count += !member->lacks;
-    struct sp_value *items = sp_arena_array(known->arena, count, sizeof *items);
-    size_t kept = 0;
-    for (const struct sp_told_member *member = fact->members; member; member = member->next) {
-        size_t place = kept;
-        if (member->lacks) continue;
-        for (; place && comes_before(member->item, items[place - 1]); place--) items[place] = items[place - 1];
-        items[place] = member->item;
-        kept++;
-    }
-    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
-}
-
 static size_t prefix_length(const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -284,18 +266,6 @@ bool sp_known_close_lists(struct sp_known *known)
         if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX) continue;
         if (!fact->item_count) continue;
         fact->length = fact->scalar ? fact->item_count : length_beside(known, fact);
-        known->changes++;
-    }
-    return known->changes != before;
-}
-
-bool sp_known_close_members(struct sp_known *known)
-{
-    const size_t before = known->changes;
-    for (size_t i = 0; i < known->count; i++) {
-        struct sp_fact *fact = &known->facts[i];
-        if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX || !fact->members) continue;
-        fact->value = member_list(known, fact);
         known->changes++;
     }
     return known->changes != before;

@@ -32,8 +32,9 @@ struct sp_want {
     struct sp_value
         value; /* that value; or the list's item at `index`; or its length; or an item that it has or lacks */
     size_t index;
-    bool scalar; /* of an item: what is no list stands for every item */
-    bool lacks;  /* of a member */
+    bool scalar;    /* of an item: what is no list stands for every item */
+    bool is_member; /* of an item: not its value, but what is in it */
+    bool lacks;     /* of a member */
 };
 
 enum sp_answer {
@@ -94,9 +95,8 @@ struct sp_value sp_known_value(struct sp_known *known, const char *path);
 /* NULL when nothing was ever told of it. */
 const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *path);
 enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want);
-/* Lists whose items are told are taken to end with the last one; those of which members are told to have no others. */
+/* Lists whose items are told are taken to end with the last one. */
 bool sp_known_close_lists(struct sp_known *known);
-bool sp_known_close_members(struct sp_known *known);
 /* Trying something out: what is known is kept on the heap, and later put back. */
 struct sp_kept sp_known_keep(const struct sp_known *known);
 void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and frees it */

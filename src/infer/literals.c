@@ -74,9 +74,23 @@ static void collect_named(const struct subject *subject, const struct sp_expr *e
     for (size_t i = 0; i < expr->count; i++) collect_named(subject, expr->args[i]);
 }
 
+/* The text behind `key default ...`, or NULL. */
+static const char *fallback_in(const struct sp_literals *names, const struct sp_expr *expr)
+{
+    const char *found = NULL;
+    if (expr->kind == SP_EXPR_DEFAULT && mentions(names, expr->args[0])) {
+        const struct sp_expr *last = expr->args[1];
+        while (last->kind == SP_EXPR_DEFAULT) last = last->args[1];
+        if (last->kind == SP_EXPR_LITERAL && last->value.type == SP_STRING) return last->value.string;
+    }
+    for (size_t i = 0; i < expr->count && !found; i++) found = fallback_in(names, expr->args[i]);
+    return found;
+}
+
 static void take(struct subject *subject, const struct sp_expr *expr)
 {
     if (!expr || !mentions(&subject->names, expr)) return;
+    if (!subject->texts->fallback) subject->texts->fallback = fallback_in(&subject->names, expr);
     collect_expr(subject->texts, expr);
     collect_named(subject, expr);
 }

@@ -8,6 +8,7 @@
 struct sp_literals {
     const char **list;
     size_t count, capacity;
+    const char *fallback; /* of sp_literals_about: what stands for the key where it is not set, or NULL */
 };
 
 /* The texts that have to do with a key, in the table and in the tables and parts that it uses: those in expressions

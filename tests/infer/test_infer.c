@@ -500,6 +500,28 @@ static void a_list_of_which_some_show(void **state)
     END();
 }
 
+/* A text of each layer tells by its letters what is done there; others may be in it. */
+static void letters_of_texts(void **state)
+{
+    static const char text[] =
+        "table press\nmodel_type \"press\"\n"
+        "[first]\nfirst.weight (width)\nfirst.norm (width) if \"n\" in (at(steps, 0) default \"dn\")\n"
+        "[then]\nthen.weight (width)\nthen.norm (width) if \"n\" in (at(steps, 1) default \"dn\")\n"
+        "[last] if \"r\" in (rest default \"d\")\nlast.weight (width)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "first.weight", SHAPE(16));
+    model_add_shape(&model, "first.norm", SHAPE(16));
+    model_add_shape(&model, "then.weight", SHAPE(16));
+    FIND();
+    FOUND("press");
+    TOLD("steps", "[\"dn\", \"\"]");
+    GUESSED("rest", "\"d\"");
+    BECAUSE("rest", "last.weight is not there, which tells a part of it");
+    END();
+}
+
 static void own_table(void **state)
 {
     static const char text[] = "table pyramid\nmodel_type \"pyramid\"\n"
@@ -557,6 +579,7 @@ int main(void)
         cmocka_unit_test(deterministic),
         cmocka_unit_test(one_table),
         cmocka_unit_test(own_table),
+        cmocka_unit_test(letters_of_texts),
         cmocka_unit_test(what_parts_require),
         cmocka_unit_test(missing_under_every_name),
         cmocka_unit_test(a_list_of_which_some_show),

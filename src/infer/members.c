@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * `"n" in key` may be about a list or about a text. It is a text where a text stands for it by default. */
+#include "infer/members.h"
+
+#include <string.h>
+
+#include "infer/literals.h"
+#include "lang/functions.h"
+
+/* ---- texts ---- */
+
+static bool agrees(const struct sp_fact *fact, const char *text)
+{
+    const struct sp_value value = sp_value_string(text);
+    for (const struct sp_told_member *member = fact->members; member; member = member->next) {
+        const struct sp_want want = {.kind = SP_WANT_MEMBER, .value = member->item, .lacks = member->lacks};
+        if (sp_meets(value, &want) != SP_HOLDS) return false;
+    }
+    return true;
+}
+
+/* What was told to be in it, one after the other. */
+static const char *joined(struct sp_arena *arena, const struct sp_fact *fact)
+{
+    const char *text = "";
+    for (const struct sp_told_member *member = fact->members; member; member = member->next)
+        if (!member->lacks && member->item.type == SP_STRING)
+            text = sp_arena_printf(arena, "%s%s", text, member->item.string);
+    return text;
+}
+
+/* The default, another text of the table, or one made up; NULL when it is no text. */
+static const char *text_with(struct sp_outline *outline, const struct sp_fact *fact)
+{
+    struct sp_literals texts = {0};
+    const char *found = NULL;
+    sp_literals_about(&texts, outline->table, fact->path);
+    if (texts.fallback && agrees(fact, texts.fallback)) found = texts.fallback;
+    for (size_t i = 0; i < texts.count && texts.fallback && !found; i++)
+        if (agrees(fact, texts.list[i])) found = texts.list[i];
+    const char *made_up = texts.fallback && !found ? joined(&outline->arena, fact) : NULL;
+    if (made_up && agrees(fact, made_up)) found = made_up;
+    sp_literals_free(&texts);
+    return found;
+}
+
+/* ---- lists ---- */
+
+static bool comes_before(struct sp_value a, struct sp_value b)
+{
+    if (a.type == SP_STRING && b.type == SP_STRING) return strcmp(a.string, b.string) < 0;
+    return sp_value_is_number(a) && sp_value_is_number(b) && sp_values_order(a, b) < 0;
+}
+
+/* A list of which only members were told, in the order of their values. */
+static struct sp_value member_list(struct sp_arena *arena, const struct sp_fact *fact)
+{
+    size_t count = 0;
+    for (const struct sp_told_member *member = fact->members; member; member = member->next) count += !member->lacks;
+    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
+    size_t kept = 0;
+    for (const struct sp_told_member *member = fact->members; member; member = member->next) {
+        size_t place = kept;
+        if (member->lacks) continue;
+        for (; place && comes_before(member->item, items[place - 1]); place--) items[place] = items[place - 1];
+        items[place] = member->item;
+        kept++;
+    }
+    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+}
+
+/* ---- both ---- */
+
+bool sp_members_close(struct sp_outline *outline)
+{
+    struct sp_known *known = &outline->known;
+    const size_t before = known->changes;
+    for (size_t i = 0; i < known->count; i++) {
+        struct sp_fact *fact = &known->facts[i];
+        if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX || !fact->members) continue;
+        const char *text = text_with(outline, fact);
+        fact->value = text ? sp_value_string(text) : member_list(&outline->arena, fact);
+        known->changes++;
+    }
+    return known->changes != before;
+}
