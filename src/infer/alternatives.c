@@ -101,21 +101,24 @@ static int compare_branches(const void *left, const void *right)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-static size_t collect_branches(const struct sp_outline *outline, struct branch *branches)
+/* On the heap. */
+static size_t collect_branches(const struct sp_outline *outline, struct branch **branches)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < outline->count; i++)
-        if (outline->lines[i].share < SP_ALL_ALTERNATIVES && outline->lines[i].old_of == SIZE_MAX)
-            branches[count++] = (struct branch){outline->lines[i].origin, i};
-    if (count) qsort(branches, count, sizeof *branches, compare_branches);
+    size_t count = 0, capacity = 0;
+    for (size_t i = 0; i < outline->count; i++) {
+        if (outline->lines[i].share == SP_ALL_ALTERNATIVES || outline->lines[i].old_of != SIZE_MAX) continue;
+        SP_GROW(*branches, count, capacity);
+        (*branches)[count++] = (struct branch){outline->lines[i].origin, i};
+    }
+    if (count) qsort(*branches, count, sizeof **branches, compare_branches);
     return count;
 }
 
 /* Lines of one origin exclude one another: their shares make a whole when there are no other alternatives. */
 void sp_alternatives_link(struct sp_outline *outline)
 {
-    struct branch *branches = sp_realloc(NULL, outline->count, sizeof *branches);
-    const size_t count = collect_branches(outline, branches);
+    struct branch *branches = NULL;
+    const size_t count = collect_branches(outline, &branches);
     for (size_t first = 0, end; first < count; first = end) {
         unsigned shares = 0;
         for (end = first; end < count && branches[end].origin == branches[first].origin; end++)

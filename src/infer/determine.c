@@ -18,8 +18,10 @@ struct doubt {
 
 /* ---- what told it ---- */
 
-static const char *because(struct sp_arena *arena, const struct sp_clue *clue)
+static const char *because(const struct doubt *doubt, const struct sp_clue *clue)
 {
+    struct sp_arena *arena = &doubt->inference->arena;
+    struct sp_outline *outline = &doubt->inference->best->outline;
     const char *name = clue->name;
     switch (clue->kind) {
     case SP_CLUE_DIMENSION:
@@ -31,7 +33,7 @@ static const char *because(struct sp_arena *arena, const struct sp_clue *clue)
     case SP_CLUE_PRESENT:
         return sp_arena_printf(arena, "%s is there", name);
     case SP_CLUE_MISSING:
-        return sp_arena_printf(arena, "%s is not there", name);
+        return sp_arena_printf(arena, "%s is not there", sp_line_shown(outline, &outline->lines[clue->line]));
     case SP_CLUE_TIE:
         return sp_arena_printf(arena, "%s shares its storage with another tensor", name);
     case SP_CLUE_REQUIRED:
@@ -207,7 +209,7 @@ static void judge(const struct doubt *doubt, struct sp_inferred *inferred)
     const struct sp_fact *fact = sp_known_fact(known, inferred->name);
     const bool told = fact && fact->clue.kind != SP_CLUE_NONE, guessed = told && fact->clue.kind == SP_CLUE_GUESS;
     const bool partial = told && is_partial(doubt, fact);
-    const char *clue = told ? because(arena, &fact->clue) : "";
+    const char *clue = told ? because(doubt, &fact->clue) : "";
     if (is_range(inferred->value)) set(inferred, false, "other releases would do as well");
     else if (guessed && fact->guess)
         set(inferred, false,

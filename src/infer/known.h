@@ -24,6 +24,7 @@ struct sp_clue {
     enum sp_clue_kind kind;
     const char *name; /* of the tensor */
     size_t dimension;
+    size_t line; /* of SP_CLUE_MISSING, in place of a name: the line of the outline */
 };
 
 /* What an expression shall be. */

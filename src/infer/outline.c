@@ -152,13 +152,13 @@ static const struct sp_hole *kept_holes(struct sp_outline *outline, const struct
 
 /* ---- rows ---- */
 
-static const char *shown_name(struct sp_outline *outline, const struct pattern *pattern)
+const char *sp_line_shown(struct sp_outline *outline, const struct sp_line *line)
 {
     struct sp_text text = {0};
     size_t next = 0;
     sp_text_puts(&text, "");
-    for (const char *p = pattern->text.data; *p; p++) {
-        const struct sp_hole *hole = *p == SP_NUMBER_MARK && next < pattern->count ? &pattern->holes[next++] : NULL;
+    for (const char *p = line->name; *p; p++) {
+        const struct sp_hole *hole = *p == SP_NUMBER_MARK && next < line->hole_count ? &line->holes[next++] : NULL;
         if (!hole) sp_text_append(&text, p, 1);
         else if (hole->loop || hole->expr) sp_text_puts(&text, "{}");
         else sp_text_number(&text, hole->constant);
@@ -192,7 +192,6 @@ static void add_line(struct sp_outline *outline, const struct place *place, cons
                                                             .name = kept_text(outline, &pattern),
                                                             .holes = kept_holes(outline, &pattern),
                                                             .hole_count = pattern.count,
-                                                            .shown = shown_name(outline, &pattern),
                                                             .tie = tie_of(outline, place, row),
                                                             .old_of = old_of,
                                                             .origin = place->origin,
@@ -400,6 +399,7 @@ static void walk_clauses(struct sp_outline *outline, const struct place *place, 
 static void add_demands(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place,
                         size_t first)
 {
+    if (!frame->unit->requirement_count) return;
     struct sp_env *env = sp_arena_alloc(&outline->arena, sizeof *env);
     *env = (struct sp_env){.frame = frame};
     for (size_t i = 0; i < frame->unit->requirement_count && outline->demand_count < MAX_LINES; i++) {

@@ -59,7 +59,6 @@ struct sp_line {
     const char *name; /* with SP_NUMBER_MARK for each number */
     const struct sp_hole *holes;
     size_t hole_count;
-    const char *shown;  /* the same for people: "layers.{}.weight" */
     const char *tie;    /* the pattern of the tensor that it may be tied to, or NULL */
     size_t old_of;      /* an older name of that line, or SIZE_MAX */
     uint64_t origin;    /* the row, and how it is used; the alternatives of a name have it in common */
@@ -90,6 +89,8 @@ void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, co
 /* Without the lines: enough to ask what the table's definitions are. */
 void sp_outline_begin(struct sp_outline *outline, const struct sp_unit *table, const char *class);
 void sp_outline_free(struct sp_outline *outline);
+/* The name of a line for people: "layers.{}.weight". In the arena. */
+const char *sp_line_shown(struct sp_outline *outline, const struct sp_line *line);
 /* The value under what is known; SP_UNKNOWN, with the key that it lacks. False when there can be none. */
 bool sp_outline_eval(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
                      struct sp_value *value);

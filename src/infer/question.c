@@ -184,9 +184,9 @@ static void set_clue(struct sp_deduction *deduction, const struct sp_question *q
         [SP_ASK_TIED] = SP_CLUE_TIE,          [SP_ASK_NUMBER] = SP_CLUE_INDICES,
         [SP_ASK_FIRST] = SP_CLUE_INDICES,     [SP_ASK_LAST] = SP_CLUE_INDICES,
     };
-    struct sp_clue clue = {.kind = kinds[question->kind], .name = "", .dimension = question->place};
-    if (question->kind == SP_ASK_MISSING) clue.name = deduction->outline->lines[question->line].shown;
-    else if (question->kind != SP_ASK_REQUIRED)
+    struct sp_clue clue = {
+        .kind = kinds[question->kind], .name = "", .dimension = question->place, .line = question->line};
+    if (question->kind != SP_ASK_MISSING && question->kind != SP_ASK_REQUIRED)
         clue.name = sp_sighting_tensor(&deduction->sights, question->named)->name;
     if (question->open_ended) clue.kind = SP_CLUE_LAST;
     if (question->kind == SP_ASK_TIED && !want_of(deduction, question).value.boolean) clue.kind = SP_CLUE_PRESENT;
