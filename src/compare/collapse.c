@@ -10,8 +10,8 @@
 #include "compare/patterns.h"
 
 struct entry {
-    size_t pattern, input, key;
-    struct sp_indices indices;
+    size_t input, key;
+    struct sp_place place;
 };
 
 /* A product of index sets: one text "{0-4,7}" or "3" for each position, joined by blanks. */
@@ -29,15 +29,16 @@ static int compare_entries(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
     if (a->key != b->key) return a->key < b->key ? -1 : 1;
-    if (a->pattern != b->pattern) return a->pattern < b->pattern ? -1 : 1;
-    for (size_t i = 0; i < a->indices.count; i++)
-        if (a->indices.value[i] != b->indices.value[i]) return a->indices.value[i] < b->indices.value[i] ? -1 : 1;
+    if (a->place.pattern != b->place.pattern) return a->place.pattern < b->place.pattern ? -1 : 1;
+    for (size_t i = 0; i < a->place.indices.count; i++)
+        if (a->place.indices.value[i] != b->place.indices.value[i])
+            return a->place.indices.value[i] < b->place.indices.value[i] ? -1 : 1;
     return a->input < b->input ? -1 : a->input > b->input;
 }
 
 static bool same_pattern(const struct entry *a, const struct entry *b)
 {
-    return a->key == b->key && a->pattern == b->pattern;
+    return a->key == b->key && a->place.pattern == b->place.pattern;
 }
 
 static int compare_groups(const void *left, const void *right)
@@ -138,11 +139,11 @@ static void free_family(struct family *family)
 /* At the last position all values have the same behind them: nothing. */
 static void cover_last(struct sp_arena *scratch, const struct entry *entries, size_t count, struct covers *out)
 {
-    const size_t depth = entries->indices.count - 1;
+    const size_t depth = entries->place.indices.count - 1;
     struct family family = {0};
     size_t first = entries->input;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t value = entries[i].indices.value[depth];
+        const uint64_t value = entries[i].place.indices.value[depth];
         if (entries[i].input < first) first = entries[i].input;
         if (family.count && family.values[family.count - 1] == value) continue;
         SP_GROW(family.values, family.count, family.capacity);
@@ -157,18 +158,18 @@ static void cover_last(struct sp_arena *scratch, const struct entry *entries, si
 static void cover(struct sp_arena *scratch, const struct entry *entries, size_t count, size_t depth, struct covers *out)
 {
     struct families families = {0};
-    if (!entries->indices.count) {
+    if (!entries->place.indices.count) {
         add_cover(out, (struct cover){"", 1, entries->input});
         return;
     }
-    if (depth + 1 == entries->indices.count) {
+    if (depth + 1 == entries->place.indices.count) {
         cover_last(scratch, entries, count, out);
         return;
     }
     for (size_t from = 0, to; from < count; from = to) {
-        const uint64_t value = entries[from].indices.value[depth];
+        const uint64_t value = entries[from].place.indices.value[depth];
         struct covers rest = {0};
-        for (to = from; to < count && entries[to].indices.value[depth] == value;) to++;
+        for (to = from; to < count && entries[to].place.indices.value[depth] == value;) to++;
         cover(scratch, entries + from, to - from, depth + 1, &rest);
         add_value(scratch, &families, value, rest);
     }
@@ -224,16 +225,25 @@ static void collapse_pattern(struct sp_arena *arena, const struct entry *entries
     sp_arena_free(&scratch);
 }
 
-size_t sp_collapse(struct sp_arena *arena, const struct sp_collapse_input *input, size_t count,
-                   struct sp_collapsed **out)
+static struct entry *make_entries(const struct sp_collapse_input *input, size_t count, struct sp_patterns *patterns)
 {
     struct entry *entries = sp_realloc(NULL, count, sizeof *entries);
-    struct sp_patterns patterns = {0};
-    struct groups groups = {0};
     for (size_t i = 0; i < count; i++) {
-        entries[i] = (struct entry){.input = i, .key = input[i].key};
-        entries[i].pattern = sp_pattern_of(&patterns, input[i].name, &entries[i].indices);
+        entries[i].input = i;
+        entries[i].key = input[i].key;
+        if (input[i].place) entries[i].place = *input[i].place;
+        else entries[i].place.pattern = sp_pattern_of(patterns, input[i].name, &entries[i].place.indices);
     }
+    return entries;
+}
+
+size_t sp_collapse(struct sp_arena *arena, const struct sp_patterns *known, const struct sp_collapse_input *input,
+                   size_t count, struct sp_collapsed **out)
+{
+    struct sp_patterns own = {0};
+    struct groups groups = {0};
+    struct entry *entries = make_entries(input, count, &own);
+    const struct sp_patterns *patterns = known ? known : &own;
     qsort(entries, count, sizeof *entries, compare_entries);
     for (size_t from = 0, to; from < count; from = to) {
         const char *name = input[entries[from].input].name;
@@ -242,7 +252,7 @@ size_t sp_collapse(struct sp_arena *arena, const struct sp_collapse_input *input
             add_group(&groups,
                       (struct sp_collapsed){sp_arena_string(arena, name), 1, entries[from].input, entries[from].key});
         else
-            collapse_pattern(arena, entries + from, to - from, sp_pattern_text(&patterns, entries[from].pattern),
+            collapse_pattern(arena, entries + from, to - from, sp_pattern_text(patterns, entries[from].place.pattern),
                              &groups);
     }
     if (groups.count) qsort(groups.items, groups.count, sizeof *groups.items, compare_groups);
@@ -250,7 +260,7 @@ size_t sp_collapse(struct sp_arena *arena, const struct sp_collapse_input *input
     if (groups.count) memcpy(*out, groups.items, groups.count * sizeof *groups.items);
     free(groups.items);
     free(entries);
-    sp_patterns_free(&patterns);
+    sp_patterns_free(&own);
     return groups.count;
 }
 

@@ -9,10 +9,12 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "compare/patterns.h"
 
 struct sp_collapse_input {
     const char *name;
-    size_t key; /* names with different keys are never merged */
+    size_t key;                   /* names with different keys are never merged */
+    const struct sp_place *place; /* in known patterns; else NULL */
 };
 
 struct sp_collapsed {
@@ -22,9 +24,10 @@ struct sp_collapsed {
     size_t key;
 };
 
-/* Returns the number of groups, in the order in which each first stands in the input; *out is in the arena. */
-size_t sp_collapse(struct sp_arena *arena, const struct sp_collapse_input *input, size_t count,
-                   struct sp_collapsed **out);
+/* Returns the number of groups, in the order in which each first stands in the input; *out is in the arena. `known` are
+ * the patterns that the places of the input are in; when it is NULL the names are taken apart here. */
+size_t sp_collapse(struct sp_arena *arena, const struct sp_patterns *known, const struct sp_collapse_input *input,
+                   size_t count, struct sp_collapsed **out);
 
 /* Keys for texts: equal texts get the same. Zero-initialise. */
 struct sp_kinds {

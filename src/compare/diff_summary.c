@@ -21,7 +21,7 @@ static struct sp_collapse_input *collapse_input(const struct sp_diff *diff)
         kind.length = 0;
         sp_text_printf(&kind, "%d %s %s\n%s", (int)finding->severity, finding->id,
                        finding->reason ? finding->reason : "", finding->message);
-        input[i] = (struct sp_collapse_input){finding->name, sp_kind_of(&kinds, &kind)};
+        input[i] = (struct sp_collapse_input){.name = finding->name, .key = sp_kind_of(&kinds, &kind)};
     }
     sp_text_free(&kind);
     sp_kinds_free(&kinds);
@@ -32,7 +32,7 @@ static void form_groups(struct sp_diff *diff)
 {
     struct sp_collapse_input *input = collapse_input(diff);
     struct sp_collapsed *collapsed;
-    const size_t count = sp_collapse(&diff->arena, input, diff->finding_count, &collapsed);
+    const size_t count = sp_collapse(&diff->arena, NULL, input, diff->finding_count, &collapsed);
     diff->groups = sp_arena_array(&diff->arena, count, sizeof *diff->groups);
     diff->group_count = 0;
     for (int errors = 1; errors >= 0; errors--)

@@ -184,6 +184,7 @@ static void warn_of_prefixes(struct sp_check *check, bool said, size_t stripped,
 void sp_explain_naming(struct sp_check *check)
 {
     const struct sp_naming *naming = &check->naming;
+    if (!check->match.renamed) return;
     const size_t stripped = count_renamed(check, SP_STRIPPED), added = count_renamed(check, SP_ADDED);
     if (naming->spelt) { /* whatever else was done to them besides */
         warn_of_names(check, SP_RESPELT, "of TensorFlow", NULL);

@@ -189,8 +189,8 @@ void sp_group_findings(struct sp_check *check)
     size_t *keys = merge_keys(check);
     struct sp_collapsed *collapsed;
     for (size_t i = 0; i < check->finding_count; i++)
-        input[i] = (struct sp_collapse_input){check->findings[i].name, keys[i]};
-    const size_t count = sp_collapse(&check->arena, input, check->finding_count, &collapsed);
+        input[i] = (struct sp_collapse_input){check->findings[i].name, keys[i], &check->places[i]};
+    const size_t count = sp_collapse(&check->arena, &check->patterns, input, check->finding_count, &collapsed);
     check->groups = sp_arena_array(&check->arena, count, sizeof *check->groups);
     check->group_count = 0;
     for (int section = OPEN; section < SECTIONS; section++)

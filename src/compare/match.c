@@ -26,6 +26,7 @@ static void pair(struct sp_match *match, size_t tensor, size_t predicted, unsign
     match->predicted_of[tensor] = predicted;
     match->tensor_of[predicted] = tensor;
     match->renaming[tensor] = (unsigned char)renaming;
+    match->renamed += renaming != 0;
 }
 
 static void pair_by_name(struct sp_match *match, const struct sp_naming *naming)

@@ -11,6 +11,7 @@ struct sp_match {
     const struct sp_prediction *prediction;
     size_t *predicted_of;    /* for each tensor of the file, or SP_NONE */
     unsigned char *renaming; /* for each tensor of the file: enum sp_renaming */
+    size_t renamed;          /* how many have any */
     size_t *tensor_of;       /* for each predicted tensor, or SP_NONE */
     unsigned char *differs;  /* for each predicted tensor: enum sp_difference */
     /* For each predicted tensor that others are tied to: the first of them all, itself included, that is in the file

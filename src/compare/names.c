@@ -71,13 +71,12 @@ static size_t fold_names(const struct sp_collapsed *groups, size_t count, struct
     return used;
 }
 
-const char *sp_some_names(struct sp_arena *arena, const char *const *names, size_t count)
+static const char *some_names(struct sp_arena *arena, const struct sp_patterns *known,
+                              const struct sp_collapse_input *input, size_t count)
 {
-    struct sp_collapse_input *input = sp_realloc(NULL, count, sizeof *input);
     struct sp_collapsed *groups;
     struct sp_text text = {0};
-    for (size_t i = 0; i < count; i++) input[i] = (struct sp_collapse_input){names[i], 0};
-    const size_t found = sp_collapse(arena, input, count, &groups);
+    const size_t found = sp_collapse(arena, known, input, count, &groups);
     struct fold *folds = sp_realloc(NULL, found, sizeof *folds);
     const size_t used = fold_names(groups, found, folds);
     sp_text_puts(&text, "");
@@ -90,18 +89,27 @@ const char *sp_some_names(struct sp_arena *arena, const char *const *names, size
     for (size_t i = 0; i < used; i++) sp_text_free(&folds[i].components);
     sp_text_free(&text);
     free(folds);
-    free(input);
     return kept;
+}
+
+const char *sp_some_names(struct sp_arena *arena, const char *const *names, size_t count)
+{
+    struct sp_collapse_input *input = sp_realloc(NULL, count, sizeof *input);
+    for (size_t i = 0; i < count; i++) input[i] = (struct sp_collapse_input){.name = names[i]};
+    const char *list = some_names(arena, NULL, input, count);
+    free(input);
+    return list;
 }
 
 const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),
                            const void *context)
 {
-    const char **names = sp_realloc(NULL, check->finding_count, sizeof *names);
+    struct sp_collapse_input *input = sp_realloc(NULL, check->finding_count, sizeof *input);
     size_t count = 0;
     for (size_t i = 0; i < check->finding_count; i++)
-        if (wanted(&check->findings[i], context)) names[count++] = check->findings[i].name;
-    const char *list = sp_some_names(&check->arena, names, count);
-    free(names);
+        if (wanted(&check->findings[i], context))
+            input[count++] = (struct sp_collapse_input){.name = check->findings[i].name, .place = &check->places[i]};
+    const char *list = some_names(&check->arena, &check->patterns, input, count);
+    free(input);
     return list;
 }

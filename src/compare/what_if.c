@@ -116,13 +116,6 @@ static void choose_indices(struct sp_sample *sample, const struct sp_check *chec
 
 /* ---- the tensors of the file by the names that the prediction uses ---- */
 
-static bool is_renamed(const struct sp_check *check)
-{
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        if (check->match.renaming[i]) return true;
-    return false;
-}
-
 static void name_tensors(struct sp_sample *sample)
 {
     const struct sp_check *check = sample->check;
@@ -201,7 +194,7 @@ void sp_sample_rebase(struct sp_sample *sample, const struct sp_config *base)
 
 void sp_sample_init(struct sp_sample *sample, const struct sp_check *check)
 {
-    *sample = (struct sp_sample){.check = check, .renamed = is_renamed(check)};
+    *sample = (struct sp_sample){.check = check, .renamed = check->match.renamed};
     choose_indices(sample, check);
     if (sample->renamed) name_tensors(sample);
     sp_sample_rebase(sample, check->config);

@@ -172,7 +172,7 @@ struct remarks {
 
 static void remark(struct remarks *remarks, const char *name, struct sp_text *text)
 {
-    remarks->names[remarks->count] = (struct sp_collapse_input){name, sp_kind_of(&remarks->kinds, text)};
+    remarks->names[remarks->count] = (struct sp_collapse_input){.name = name, .key = sp_kind_of(&remarks->kinds, text)};
     remarks->remarks[remarks->count++] = sp_arena_copy(&remarks->arena, text->data, text->length);
     text->length = 0;
 }
@@ -192,7 +192,7 @@ static void put_remarks(struct remarks *remarks, struct sp_text *text, const str
     struct sp_collapsed *groups;
     if (!remarks->count) return;
     sp_put_heading(text, &options->report, heading);
-    const size_t count = options->all ? 0 : sp_collapse(&remarks->arena, remarks->names, remarks->count, &groups);
+    const size_t count = options->all ? 0 : sp_collapse(&remarks->arena, NULL, remarks->names, remarks->count, &groups);
     for (size_t i = 0; i < count; i++)
         put_line(text, groups[i].name, remarks->remarks[groups[i].first], groups[i].count);
     for (size_t i = 0; i < remarks->count && options->all; i++)

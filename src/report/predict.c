@@ -205,9 +205,11 @@ static void put_group_lines(const struct sp_prediction *prediction, struct sp_ta
     for (size_t i = 0; i < count; i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(prediction, members[i]);
         if (all) put_line(prediction, table, tensor->name, 1, tensor);
-        else input[i] = (struct sp_collapse_input){tensor->name, merge_key(&arena, &known, prediction, tensor, i)};
+        else
+            input[i] = (struct sp_collapse_input){.name = tensor->name,
+                                                  .key = merge_key(&arena, &known, prediction, tensor, i)};
     }
-    const size_t line_count = all ? 0 : sp_collapse(&arena, input, count, &lines);
+    const size_t line_count = all ? 0 : sp_collapse(&arena, NULL, input, count, &lines);
     for (size_t i = 0; i < line_count; i++)
         put_line(prediction, table, lines[i].name, lines[i].count,
                  sp_prediction_tensor(prediction, members[lines[i].first]));

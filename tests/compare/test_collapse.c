@@ -28,7 +28,8 @@ static void add(struct names *names, size_t key, const char *format, ...)
     va_list args;
     va_start(args, format);
     assert_true(names->count < MOST);
-    names->input[names->count++] = (struct sp_collapse_input){sp_arena_vprintf(&names->arena, format, args), key};
+    names->input[names->count++] =
+        (struct sp_collapse_input){.name = sp_arena_vprintf(&names->arena, format, args), .key = key};
     va_end(args);
 }
 
@@ -37,7 +38,7 @@ static void assert_collapses(struct names *names, const char *expected)
 {
     struct sp_collapsed *groups;
     struct sp_text text = {0};
-    const size_t count = sp_collapse(&names->arena, names->input, names->count, &groups);
+    const size_t count = sp_collapse(&names->arena, NULL, names->input, names->count, &groups);
     sp_text_puts(&text, "");
     for (size_t i = 0; i < count; i++)
         sp_text_printf(&text, "%s%s x%zu", i ? " " : "", groups[i].name, groups[i].count);
@@ -148,7 +149,7 @@ static void order_of_groups(void **state)
     add(&names, 0, "a.1");
     add(&names, 0, "z.1");
     add(&names, 0, "a.0");
-    assert_int_equal(sp_collapse(&names.arena, names.input, names.count, &groups), 3);
+    assert_int_equal(sp_collapse(&names.arena, NULL, names.input, names.count, &groups), 3);
     assert_int_equal(groups[0].first, 0);
     assert_int_equal(groups[2].first, 3);
     assert_collapses(&names, "z.{0-2} x3 b x1 a.{0,1} x2");
@@ -193,7 +194,7 @@ static void unfolding_gives_the_names_back(void **state)
         const int rows = 1 + rand() % 12, columns = 1 + rand() % 12, odds = 1 + rand() % 100;
         for (int i = 0; i < rows * columns; i++)
             if (rand() % 100 < odds) add(&names, 0, "a.%d.b.%d", i / columns, i % columns);
-        const size_t count = sp_collapse(&names.arena, names.input, names.count, &groups);
+        const size_t count = sp_collapse(&names.arena, NULL, names.input, names.count, &groups);
         size_t total = 0, unfolded = 0;
         sp_text_puts(&text, "");
         for (size_t i = 0; i < count; i++) {
