@@ -258,6 +258,13 @@ static size_t matched_tensors(const struct sp_check *check)
     return matched;
 }
 
+static bool is_anything_unexpected(const struct sp_check *check)
+{
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (strcmp(check->findings[i].id, "unexpected") == 0) return true;
+    return false;
+}
+
 void sp_explain_adapter(struct sp_check *check)
 {
     static const char *const ids[FITS_COUNT] = {[FITS] = "adapter",
@@ -266,6 +273,7 @@ void sp_explain_adapter(struct sp_check *check)
                                                 [LONELY] = "adapter-pair",
                                                 [OTHER_RANK] = "adapter-rank"};
     struct judged judged = {.check = check};
+    if (!is_anything_unexpected(check)) return;
     if (!sp_adapter_read(&judged.adapter, &check->arena, check->inventory)) {
         sp_adapter_free(&judged.adapter);
         return;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compare/check.h"
+#include "model/inventory.h"
 
 /* How many tensors have which dtype. */
 struct tally {
@@ -77,6 +78,15 @@ static void judge_declared(struct sp_check *check)
         if (declared != SP_DTYPE_UNKNOWN && tensor != SP_NONE && dtype_of(check, tensor) != declared)
             dtype_finding(check, tensor, declared, "the table has");
     }
+}
+
+/* Of a file of one dtype, as nearly all are, one tensor tells as much as all of them. */
+static void tally_whole(const struct sp_check *check, struct tally *whole)
+{
+    const uint64_t dtypes = check->inventory->dtypes;
+    const bool uniform = !(dtypes & (dtypes - 1));
+    for (size_t i = 0; i < sp_inventory_count(check->inventory) && !(uniform && whole->total); i++)
+        if (counts(check, i) && !is_scale(check, i)) add(whole, dtype_of(check, i));
 }
 
 static void tally_kinds(const struct sp_check *check, struct dtypes *dtypes)
@@ -222,8 +232,7 @@ void sp_explain_dtypes(struct sp_check *check)
     struct dtypes dtypes = {0};
     const size_t count = sp_inventory_count(check->inventory);
     judge_declared(check);
-    for (size_t i = 0; i < count; i++)
-        if (counts(check, i) && !is_scale(check, i)) add(&dtypes.whole, dtype_of(check, i));
+    tally_whole(check, &dtypes.whole);
     const bool any_integers = find_integers(check, &dtypes.whole);
     note_configured(check, &dtypes.whole);
     if (dtypes.whole.by_dtype[most_common(&dtypes.whole)] == dtypes.whole.total) return; /* as nearly all files are */

@@ -22,9 +22,31 @@ static size_t layer_of(const struct gone *gone, const struct sp_finding *finding
     return is_missing(finding) ? gone->layers->of[finding->predicted] : SP_NONE;
 }
 
+/* Whether the tensor of that place in the prediction shows that a layer is not gone: it is in it, and there. */
+static bool shows(const struct sp_check *check, size_t predicted, const char *name, size_t length)
+{
+    if (predicted >= sp_prediction_count(check->prediction) || check->match.tensor_of[predicted] == SP_NONE)
+        return false;
+    const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, predicted);
+    return !tensor->optional && sp_is_in_layer(tensor->name, name, length);
+}
+
+/* A glance at what stands beside each missing tensor tells mostly that no layer is gone. */
+static bool could_be_gone(const struct sp_check *check, int level)
+{
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        const size_t place = finding->predicted, length = is_missing(finding) ? sp_layer_end(finding->name, level) : 0;
+        if (length && !shows(check, place + 1, finding->name, length) &&
+            !(place && shows(check, place - 1, finding->name, length)))
+            return true;
+    }
+    return false;
+}
+
 static struct gone count_missing(struct sp_check *check, int level)
 {
-    if (!check->levels.at[level].of) sp_levels_read(&check->levels, check->prediction);
+    if (!check->levels.at[level].of) sp_levels_read(&check->levels, check->prediction, level);
     struct gone gone = {.layers = &check->levels.at[level]};
     gone.missing = sp_realloc(NULL, gone.layers->count, sizeof *gone.missing);
     if (gone.layers->count) memset(gone.missing, 0, gone.layers->count * sizeof *gone.missing);
@@ -44,6 +66,8 @@ static bool is_gone(const struct gone *gone, size_t layer)
 
 size_t sp_find_gone_layers(struct sp_check *check, size_t *layer_of_finding)
 {
+    for (size_t i = 0; i < check->finding_count; i++) layer_of_finding[i] = SP_NONE;
+    if (!could_be_gone(check, SP_LAYERS)) return 0;
     const struct gone gone = count_missing(check, SP_LAYERS);
     for (size_t i = 0; i < check->finding_count; i++) {
         const size_t layer = layer_of(&gone, &check->findings[i]);
@@ -74,6 +98,7 @@ static bool are_experts(const struct gone *gone)
 
 static void explain_level(struct sp_check *check, int level)
 {
+    if (!could_be_gone(check, level)) return;
     const struct gone gone = count_missing(check, level);
     size_t cause = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++) {

@@ -3,6 +3,7 @@
 
 #include "compare/quantised.h"
 #include "lang/ast.h"
+#include "model/inventory.h"
 
 enum { MAX_MEMBERS = 32 };
 
@@ -63,11 +64,23 @@ static void note(struct sp_file_storage *storage, const struct sp_text *module, 
     sp_map_set(&storage->modules, sp_arena_copy(&storage->arena, module->data, module->length), stored);
 }
 
-bool sp_looks_packed(const struct sp_tensor *tensor)
+static bool can_pack(enum sp_dtype dtype)
 {
-    if (!tensor->rank || tensor->dtype == SP_DTYPE_UNKNOWN) return false;
-    if (tensor->dtype == SP_DTYPE_I64 || tensor->dtype == SP_DTYPE_BOOL) return false; /* positions, masks */
-    return !sp_dtype_is_float(tensor->dtype) || sp_dtype_bits(tensor->dtype) <= 8;
+    if (dtype == SP_DTYPE_UNKNOWN || dtype == SP_DTYPE_I64 || dtype == SP_DTYPE_BOOL)
+        return false; /* positions, masks */
+    return !sp_dtype_is_float(dtype) || sp_dtype_bits(dtype) <= 8;
+}
+
+bool sp_looks_packed(const struct sp_tensor *tensor) { return tensor->rank && can_pack(tensor->dtype); }
+
+bool sp_any_looks_packed(const struct sp_inventory *inventory)
+{
+    bool can = false;
+    for (int dtype = 0; dtype < SP_DTYPE_COUNT; dtype++)
+        can = can || (inventory->dtypes >> dtype & 1 && can_pack((enum sp_dtype)dtype));
+    for (size_t i = 0; can && i < sp_inventory_count(inventory); i++)
+        if (sp_looks_packed(sp_inventory_tensor(inventory, i))) return true;
+    return false;
 }
 
 static void note_text(struct sp_file_storage *storage, const struct sp_tensor *tensor, const char *name)

@@ -19,7 +19,7 @@ static size_t next_layer(const char *name, size_t from)
 }
 
 /* The layer that is name[0..length), a known one or a new one. */
-static size_t layer_of(struct sp_levels *levels, struct sp_layers *layers, const char *name, size_t length)
+static size_t layer_named(struct sp_levels *levels, struct sp_layers *layers, const char *name, size_t length)
 {
     const char *own = sp_arena_copy(&levels->arena, name, length);
     if (!sp_map_add(&layers->map, own, layers->count)) return sp_map_get(&layers->map, own);
@@ -28,41 +28,39 @@ static size_t layer_of(struct sp_levels *levels, struct sp_layers *layers, const
     return layers->count++;
 }
 
-static bool is_under(const char *name, const struct sp_layer *layer)
+size_t sp_layer_end(const char *name, int level)
 {
-    return strncmp(name, layer->name, layer->length) == 0 && name[layer->length] == '.';
+    size_t length = next_layer(name, 0);
+    for (; length && level; level--) length = next_layer(name, length);
+    return length;
+}
+
+bool sp_is_in_layer(const char *tensor, const char *name, size_t length)
+{
+    return strncmp(tensor, name, length) == 0 && tensor[length] == '.';
 }
 
 /* Mostly a name is in the layer of the one before it, `last`. */
-static void read_name(struct sp_levels *levels, const char *name, size_t predicted, size_t *last)
+static size_t layer_of(struct sp_levels *levels, int level, const char *name, size_t last)
 {
-    size_t length = 0;
-    for (int level = 0; level < SP_LAYER_LEVELS; level++) {
-        struct sp_layers *layers = &levels->at[level];
-        if (last[level] == SP_NONE || !is_under(name, &layers->items[last[level]])) {
-            length = next_layer(name, length);
-            if (!length) break;
-            last[level] = layer_of(levels, layers, name, length);
-        }
-        struct sp_layer *layer = &layers->items[last[level]];
-        length = layer->length;
-        layers->of[predicted] = last[level];
-        layer->predicted++;
-    }
+    struct sp_layers *layers = &levels->at[level];
+    if (last != SP_NONE && sp_is_in_layer(name, layers->items[last].name, layers->items[last].length)) return last;
+    const size_t length = sp_layer_end(name, level);
+    return length ? layer_named(levels, layers, name, length) : SP_NONE;
 }
 
-void sp_levels_read(struct sp_levels *levels, const struct sp_prediction *prediction)
+void sp_levels_read(struct sp_levels *levels, const struct sp_prediction *prediction, int level)
 {
     const size_t count = sp_prediction_count(prediction);
-    size_t last[SP_LAYER_LEVELS];
-    for (int level = 0; level < SP_LAYER_LEVELS; level++) {
-        last[level] = SP_NONE;
-        levels->at[level].of = sp_realloc(NULL, count, sizeof *levels->at[level].of);
-        for (size_t i = 0; i < count; i++) levels->at[level].of[i] = SP_NONE;
-    }
+    struct sp_layers *layers = &levels->at[level];
+    size_t last = SP_NONE;
+    layers->of = sp_realloc(NULL, count, sizeof *layers->of);
     for (size_t i = 0; i < count; i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
-        if (!tensor->optional) read_name(levels, tensor->name, i, last);
+        layers->of[i] = tensor->optional ? SP_NONE : layer_of(levels, level, tensor->name, last);
+        if (layers->of[i] == SP_NONE) continue;
+        last = layers->of[i];
+        layers->items[last].predicted++;
     }
 }
 

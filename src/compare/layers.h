@@ -4,6 +4,7 @@
 #ifndef SP_COMPARE_LAYERS_H
 #define SP_COMPARE_LAYERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -31,7 +32,11 @@ struct sp_levels {
     struct sp_arena arena; /* of the names */
 };
 
-void sp_levels_read(struct sp_levels *levels, const struct sp_prediction *prediction);
+/* The length of a layer's name in the name of a tensor; 0 when that is in none of the level. */
+size_t sp_layer_end(const char *name, int level);
+/* Whether the tensor is under name[0..length), which is a layer's name. */
+bool sp_is_in_layer(const char *tensor, const char *name, size_t length);
+void sp_levels_read(struct sp_levels *levels, const struct sp_prediction *prediction, int level);
 void sp_levels_free(struct sp_levels *levels);
 
 #endif

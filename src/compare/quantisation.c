@@ -147,20 +147,13 @@ static bool is_mostly_right(const struct sp_check *check)
     return packed && right * 10 > packed * 9;
 }
 
-static bool shows_any(const struct sp_inventory *inventory)
-{
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        if (sp_looks_packed(sp_inventory_tensor(inventory, i))) return true;
-    return false;
-}
-
 /* What the tensors say, where the configuration leaves most of them unexplained. */
 static void adopt_recognised(struct sp_check *check)
 {
     struct sp_quantisation *quantisation = &check->quantisation;
     const struct sp_unit *part;
     const char *method;
-    if (!shows_any(check->inventory) || is_mostly_right(check)) return;
+    if (!sp_any_looks_packed(check->inventory) || is_mostly_right(check)) return;
     const size_t errors = sp_stored_errors(check, check->prediction);
     size_t left = errors;
     const struct sp_value form = errors ? sp_recognise_quantisation(check, &left) : sp_value_absent("");

@@ -39,6 +39,7 @@ bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails);
 
 /* A tensor that cannot be a plain weight: of integers, or of bytes. */
 bool sp_looks_packed(const struct sp_tensor *tensor);
+bool sp_any_looks_packed(const struct sp_inventory *inventory);
 
 struct sp_check;
 

@@ -171,6 +171,7 @@ static bool sum_totals(struct sp_inventory *inventory, struct sp_error *error)
     for (size_t i = 0; i < inventory->count; i++) {
         const struct sp_tensor *tensor = &inventory->tensors[i];
         const bool first = tensor->same_as == SP_NONE;
+        inventory->dtypes |= UINT64_C(1) << tensor->dtype;
         if (!sp_add_u64(totals->parameters, tensor->parameters, &totals->parameters) ||
             !sp_add_u64(totals->unique_parameters, first ? tensor->parameters : 0, &totals->unique_parameters) ||
             !sp_add_u64(totals->bytes, first ? tensor->bytes : 0, &totals->bytes))

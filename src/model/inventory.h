@@ -35,6 +35,7 @@ struct sp_inventory {
     const char *stray;   /* a file beside the shards that could be taken for the checkpoint, or NULL */
     struct sp_map names; /* built by sp_inventory_finish */
     struct sp_totals totals;
+    uint64_t dtypes; /* bit n: a tensor has the dtype n */
 };
 
 /* Limits that hold for every format: docs/formats.md lists them. */
