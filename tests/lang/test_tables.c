@@ -170,9 +170,13 @@ static void test_published_sizes(void **state)
 static void test_more_extras(void **state)
 {
     (void)state;
-    struct sp_prediction *prediction = predict("apertus", SETTINGS("num_hidden_layers=1"));
+    struct sp_prediction *prediction = predict("apertus", SETTINGS("num_hidden_layers=1", "hidden_act=xielu"));
     assert_false(tensor(prediction, "model.layers.0.mlp.act_fn.alpha_p")->buffer);
+    assert_false(tensor(prediction, "model.layers.0.mlp.act_fn.alpha_p")->optional);
     assert_true(tensor(prediction, "model.layers.0.mlp.act_fn.beta")->buffer);
+    sp_prediction_free(prediction);
+    prediction = predict("apertus", SETTINGS("num_hidden_layers=1"));
+    assert_true(tensor(prediction, "model.layers.0.mlp.act_fn.alpha_p")->optional);
     sp_prediction_free(prediction);
     prediction = predict("dpr", SETTINGS("architectures=[\"DPRReader\"]", "projection_dim=24"));
     assert_true(tensor(prediction, "span_predictor.encoder.bert_model.pooler.dense.weight")->optional);
