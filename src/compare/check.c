@@ -73,16 +73,26 @@ size_t sp_check_open(const struct sp_check *check)
     return open;
 }
 
-static bool is_open_of(const struct sp_check *check, const char *id)
+size_t *sp_check_missing(const struct sp_check *check)
+{
+    const size_t total = sp_prediction_count(check->prediction);
+    size_t *missing = sp_realloc(NULL, total, sizeof *missing);
+    for (size_t i = 0; i < total; i++) missing[i] = SP_NONE;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (sp_finding_is_open_as(&check->findings[i], "missing")) missing[check->findings[i].predicted] = i;
+    return missing;
+}
+
+static bool any_is_open_as(const struct sp_check *check, const char *id)
 {
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open(&check->findings[i]) && strcmp(check->findings[i].id, id) == 0) return true;
+        if (sp_finding_is_open_as(&check->findings[i], id)) return true;
     return false;
 }
 
 bool sp_check_open_both(const struct sp_check *check)
 {
-    return is_open_of(check, "missing") && is_open_of(check, "unexpected");
+    return any_is_open_as(check, "missing") && any_is_open_as(check, "unexpected");
 }
 
 const char *sp_count_of(struct sp_arena *arena, size_t count, const char *noun)

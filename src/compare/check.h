@@ -4,6 +4,8 @@
 #ifndef SP_COMPARE_CHECK_H
 #define SP_COMPARE_CHECK_H
 
+#include <string.h>
+
 #include "base/text.h"
 #include "compare/layers.h"
 #include "compare/match.h"
@@ -54,7 +56,14 @@ static inline bool sp_finding_is_open(const struct sp_finding *finding)
 {
     return finding->cause == SP_NONE && finding->severity == SP_SEVERITY_ERROR;
 }
+/* One of that id, "missing". */
+static inline bool sp_finding_is_open_as(const struct sp_finding *finding, const char *id)
+{
+    return sp_finding_is_open(finding) && strcmp(finding->id, id) == 0;
+}
 size_t sp_check_open(const struct sp_check *check);
+/* Of each predicted tensor the open finding that it is missing, or SP_NONE. To be freed. */
+size_t *sp_check_missing(const struct sp_check *check);
 /* Whether there are both, missing and unexpected: only then can one be the other under another name or in another
  * layout. */
 bool sp_check_open_both(const struct sp_check *check);

@@ -91,8 +91,7 @@ static void judge(struct judged *judged, struct sp_check *check)
     judged->bases = sp_realloc(NULL, pairs, sizeof *judged->bases);
     for (size_t i = 0; i < tensors; i++) judged->finding_of[i] = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open(&check->findings[i]) && strcmp(check->findings[i].id, "unexpected") == 0)
-            judged->finding_of[check->findings[i].tensor] = i;
+        if (sp_finding_is_open_as(&check->findings[i], "unexpected")) judged->finding_of[check->findings[i].tensor] = i;
     for (size_t i = 0; i < pairs; i++) {
         judged->fits[i] = judge_pair(judged, i);
         judged->counts[judged->fits[i]]++;
@@ -211,7 +210,7 @@ static void explain_absent_base(struct sp_check *check, size_t cause)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open(finding) || strcmp(finding->id, "missing") != 0) continue;
+        if (!sp_finding_is_open_as(finding, "missing")) continue;
         sp_check_explain(check, i, cause);
         take_note(finding, "is not stored: the base has it");
     }

@@ -29,7 +29,7 @@ static void explain_missing(struct sp_check *check)
     size_t cause = SP_NONE, first = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open(finding) || strcmp(finding->id, "missing") != 0) continue;
+        if (!sp_finding_is_open_as(finding, "missing")) continue;
         const size_t alias = sp_tie_alias(check, finding->predicted);
         if (alias == SP_NONE) continue;
         if (!sp_same_shape(sp_inventory_tensor(check->inventory, alias),

@@ -237,7 +237,7 @@ void sp_explain_added_biases(struct sp_check *check)
     map_packed(check, &packed);
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open(finding) || strcmp(finding->id, "unexpected") != 0) continue;
+        if (!sp_finding_is_open_as(finding, "unexpected")) continue;
         const size_t weight = weight_of_stray(check, &packed, finding->name);
         if (weight == SP_NONE || !sp_prediction_tensor(check->prediction, weight)->stands_for) continue;
         if (cause == SP_NONE)

@@ -6,10 +6,7 @@
 #include "base/map.h"
 #include "compare/vocabulary.h"
 
-static bool is_stranger(const struct sp_finding *finding)
-{
-    return sp_finding_is_open(finding) && strcmp(finding->id, "unexpected") == 0;
-}
+static bool is_stranger(const struct sp_finding *finding) { return sp_finding_is_open_as(finding, "unexpected"); }
 
 /* Gathers the findings under a new cause, a warning; the caller words it. */
 static size_t add_cause(struct sp_check *check, const char *id, const size_t *findings, size_t count)

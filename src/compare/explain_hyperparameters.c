@@ -168,7 +168,7 @@ static void dimensions(struct search *search)
     struct sp_map asked = {0};
     for (size_t i = 0; i < check->finding_count && search->count < MAX_CANDIDATES; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (sp_finding_is_open(finding) && strcmp(finding->id, "shape") == 0 && sp_map_add(&asked, finding->message, i))
+        if (sp_finding_is_open_as(finding, "shape") && sp_map_add(&asked, finding->message, i))
             solve_shape(search, finding);
     }
     sp_map_free(&asked);

@@ -6,11 +6,6 @@
 
 #include "compare/check.h"
 
-static bool is_missing(const struct sp_finding *finding)
-{
-    return sp_finding_is_open(finding) && strcmp(finding->id, "missing") == 0;
-}
-
 /* The layers of one level, and what is missing of each now. */
 struct gone {
     const struct sp_layers *layers;
@@ -19,7 +14,7 @@ struct gone {
 
 static size_t layer_of(const struct gone *gone, const struct sp_finding *finding)
 {
-    return is_missing(finding) ? gone->layers->of[finding->predicted] : SP_NONE;
+    return sp_finding_is_open_as(finding, "missing") ? gone->layers->of[finding->predicted] : SP_NONE;
 }
 
 /* Whether the tensor of that place in the prediction shows that a layer is not gone: it is in it, and there. */
@@ -36,7 +31,8 @@ static bool could_be_gone(const struct sp_check *check, int level)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        const size_t place = finding->predicted, length = is_missing(finding) ? sp_layer_end(finding->name, level) : 0;
+        const size_t place = finding->predicted,
+                     length = sp_finding_is_open_as(finding, "missing") ? sp_layer_end(finding->name, level) : 0;
         if (length && !shows(check, place + 1, finding->name, length) &&
             !(place && shows(check, place - 1, finding->name, length)))
             return true;

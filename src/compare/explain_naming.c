@@ -200,7 +200,7 @@ void sp_explain_naming(struct sp_check *check)
 
 static bool is_kernel(const struct sp_check *check, const struct sp_finding *finding)
 {
-    if (!sp_finding_is_open(finding) || strcmp(finding->id, "shape") != 0) return false;
+    if (!sp_finding_is_open_as(finding, "shape")) return false;
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
     const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
     return (check->match.renaming[finding->tensor] & SP_RESPELT) && strstr(tensor->name, "/kernel") &&

@@ -10,10 +10,7 @@
 #include "base/map.h"
 #include "compare/check.h"
 
-static bool is_open_shape(const struct sp_finding *finding)
-{
-    return sp_finding_is_open(finding) && strcmp(finding->id, "shape") == 0;
-}
+static bool is_open_shape(const struct sp_finding *finding) { return sp_finding_is_open_as(finding, "shape"); }
 
 /* ---- placeholders ---- */
 

@@ -11,7 +11,7 @@ static void collect(struct sp_check *check, const char *id, struct sp_sides *sid
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (sp_finding_is_open(finding) && strcmp(finding->id, id) == 0)
+        if (sp_finding_is_open_as(finding, id))
             sp_sides_add(sides, &check->patterns, finding->name, finding->expected ? finding->expected : finding->found,
                          i);
     }
@@ -165,18 +165,6 @@ static size_t stands_for(const struct sp_check *check, const struct sp_finding *
     return sp_same_shape(tensor, sp_prediction_tensor(check->prediction, predicted)) ? predicted : SP_NONE;
 }
 
-/* Of each predicted tensor the open finding that it is missing, or SP_NONE. To be freed. */
-static size_t *missing_findings(const struct sp_check *check)
-{
-    const size_t total = sp_prediction_count(check->prediction);
-    size_t *missing = sp_realloc(NULL, total, sizeof *missing);
-    for (size_t i = 0; i < total; i++) missing[i] = SP_NONE;
-    for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open(&check->findings[i]) && strcmp(check->findings[i].id, "missing") == 0)
-            missing[check->findings[i].predicted] = i;
-    return missing;
-}
-
 /* What has the component in its name but makes no pair, for there are more of its kind on one side: a layer too many,
  * or one that is tied and need not be there. */
 static void take_along(const struct sp_check *check, struct phrase *phrase, const size_t *missing, size_t *other)
@@ -184,7 +172,7 @@ static void take_along(const struct sp_check *check, struct phrase *phrase, cons
     struct sp_text text = {0};
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (other[i] != SP_NONE || !sp_finding_is_open(finding) || strcmp(finding->id, "unexpected") != 0) continue;
+        if (other[i] != SP_NONE || !sp_finding_is_open_as(finding, "unexpected")) continue;
         const size_t predicted = stands_for(check, finding, &text, &phrase->component);
         if (predicted == SP_NONE) continue;
         const size_t lost = missing[predicted];
@@ -199,7 +187,7 @@ static void take_along(const struct sp_check *check, struct phrase *phrase, cons
 static void take_all_along(const struct sp_check *check, struct phrases *phrases, size_t *other)
 {
     enum { MOST = 4 };
-    size_t *missing = missing_findings(check);
+    size_t *missing = sp_check_missing(check);
     for (size_t i = 0, tried = 0; i < phrases->count && tried < MOST; i++)
         if (is_clear(phrases, &phrases->items[i])) {
             take_along(check, &phrases->items[i], missing, other);

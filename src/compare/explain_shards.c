@@ -19,16 +19,11 @@ static size_t find_predicted(const void *prediction, const char *name) { return 
 
 static void open_promises(struct promises *promises, struct sp_check *check)
 {
-    const size_t total = sp_prediction_count(check->prediction);
     *promises = (struct promises){
         .check = check,
-        .finding_of = sp_realloc(NULL, total, sizeof *promises->finding_of),
+        .finding_of = sp_check_missing(check),
         .finder = {.naming = &check->naming, .find = find_predicted, .context = check->prediction},
     };
-    for (size_t i = 0; i < total; i++) promises->finding_of[i] = SP_NONE;
-    for (size_t i = 0; i < check->finding_count; i++)
-        if (strcmp(check->findings[i].id, "missing") == 0 && sp_finding_is_open(&check->findings[i]))
-            promises->finding_of[check->findings[i].predicted] = i;
 }
 
 static void close_promises(struct promises *promises)
@@ -150,7 +145,7 @@ static void explain_absent(struct sp_check *check, const char *shards)
     size_t cause = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open(finding) || strcmp(finding->id, "missing") != 0) continue;
+        if (!sp_finding_is_open_as(finding, "missing")) continue;
         if (cause == SP_NONE)
             cause = sp_check_add_cause(check, (struct sp_cause){.id = "shard-missing", .severity = SP_SEVERITY_ERROR});
         sp_check_explain(check, i, cause);

@@ -81,14 +81,12 @@ static void collect(struct sp_check *check, struct list *list)
 /* What is there under another name is not tied, and not lost. */
 static void note_missing(struct sp_check *check, struct list *list)
 {
-    const size_t total = sp_prediction_count(check->prediction);
     size_t *renamed = sp_pair_renamed(check);
-    list->missing = sp_realloc(NULL, total, sizeof *list->missing);
-    for (size_t i = 0; i < total; i++) list->missing[i] = SP_NONE;
-    for (size_t i = 0; i < check->finding_count; i++)
-        if (renamed[i] == SP_NONE && sp_finding_is_open(&check->findings[i]) &&
-            strcmp(check->findings[i].id, "missing") == 0)
-            list->missing[check->findings[i].predicted] = i;
+    list->missing = sp_check_missing(check);
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const size_t predicted = check->findings[i].predicted;
+        if (renamed[i] != SP_NONE && predicted != SP_NONE) list->missing[predicted] = SP_NONE;
+    }
     free(renamed);
 }
 

@@ -44,7 +44,7 @@ struct kind {
 
 static bool open_of_kind(const struct sp_finding *finding, const void *id)
 {
-    return sp_finding_is_open(finding) && strcmp(finding->id, id) == 0;
+    return sp_finding_is_open_as(finding, id);
 }
 
 static int by_count(const void *left, const void *right)
