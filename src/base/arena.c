@@ -99,6 +99,11 @@ char *sp_arena_printf(struct sp_arena *arena, const char *format, ...)
     return text;
 }
 
+const char *sp_count_of(struct sp_arena *arena, size_t count, const char *noun)
+{
+    return sp_arena_printf(arena, "%zu %s%s", count, noun, count == 1 ? "" : "s");
+}
+
 void sp_arena_free(struct sp_arena *arena)
 {
     struct sp_arena_block *block = arena->blocks;

@@ -22,6 +22,8 @@ char *sp_arena_copy(struct sp_arena *arena, const char *text, size_t length);
 char *sp_arena_string(struct sp_arena *arena, const char *text);
 char *sp_arena_printf(struct sp_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *sp_arena_vprintf(struct sp_arena *arena, const char *format, va_list args);
+/* "3 tensors" / "1 tensor". */
+const char *sp_count_of(struct sp_arena *arena, size_t count, const char *noun);
 void sp_arena_free(struct sp_arena *arena);
 
 /* Heap memory with the same promise (never NULL), for growing arrays; free() it. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/chars.h"
-#include "config/module_pattern.h"
+#include "names/module_pattern.h"
 #include "lang/eval.h"
 #include "lang/tables.h"
 

@@ -2,7 +2,7 @@
  * Whether a file is evidence enough for a table; and what is said when it is for none. */
 #include <stdlib.h>
 
-#include "compare/patterns.h"
+#include "names/patterns.h"
 #include "infer/infer.h"
 
 /* ---- enough? ---- */

@@ -2,7 +2,7 @@
 #ifndef SP_INFER_INFER_H
 #define SP_INFER_INFER_H
 
-#include "compare/match.h"
+#include "match/match.h"
 #include "config/config.h"
 #include "infer/deduce.h"
 #include "infer/fit.h"

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/text.h"
-#include "compare/naming.h"
+#include "match/naming.h"
 #include "shapeproof/inventory.h"
 
 /* Stands for a number in a name. No name has this byte: it is not UTF-8. */

@@ -2,7 +2,7 @@
  * The result of a check: the verdict in the first line, what was compared, the causes, the findings. */
 #include <string.h>
 
-#include "compare/check.h"
+#include "check/check.h"
 #include "report/findings.h"
 #include "report/json.h"
 #include "report/prediction.h"

@@ -3,7 +3,7 @@
 #ifndef SP_REPORT_DIFF_H
 #define SP_REPORT_DIFF_H
 
-#include "compare/diff.h"
+#include "diff/diff.h"
 
 static inline const char *sp_diff_verdict(const struct sp_diff *diff) { return diff->same ? "same" : "differs"; }
 void sp_diff_put_json(const struct sp_diff *diff, struct sp_text *text);

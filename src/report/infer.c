@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/collapse.h"
+#include "names/collapse.h"
 #include "report/findings.h"
 #include "report/json.h"
 #include "report/table.h"

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "compare/collapse.h"
+#include "names/collapse.h"
 #include "report/common.h"
 #include "report/json.h"
 #include "report/prediction.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Inferring what a model of tests/compare/model.h was made with. */
+ * Inferring what a model of tests/check/model.h was made with. */
 #ifndef TESTS_INFER_FINDING_H
 #define TESTS_INFER_FINDING_H
 
-#include "compare/model.h"
+#include "check/model.h"
 #include "shapeproof/infer.h"
 
 struct finding {

@@ -23,11 +23,16 @@ src/read/hdf5/          read/hdf5    read model base
 src/read/hdf5/keras_zip read/hdf5    read/zip read model base
 src/lang/               lang         math base
 src/tables/             lang         -
-src/config/             config       lang base
-src/compare/            compare      config lang model base
-src/infer/              infer        compare config lang model base
+src/config/             config       names lang base
+src/names/              names        base
+src/match/              match        names config lang model base
+src/expect/             expect       names lang base
+src/check/              check        match expect names config lang model base
+src/explain/            explain      check match names config lang model base
+src/diff/               diff         expect names model base
+src/infer/              infer        match names config lang model base
 src/prove/              prove        config lang math base
-src/report/             report       prove infer compare config lang model base
+src/report/             report       prove infer diff explain check names config lang model base
 src/cli/                cli          -
 '
 # Foreign libraries stay behind the one room that wraps them.

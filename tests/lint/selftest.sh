@@ -11,7 +11,7 @@ passed=0 failed=0
 # A tree that is clean under both scripts.
 plant_clean() {
     rm -rf "${tree:?}"/*
-    mkdir -p "$tree/src/base" "$tree/src/model" "$tree/src/read/zip" "$tree/src/lang" "$tree/src/compare" \
+    mkdir -p "$tree/src/base" "$tree/src/model" "$tree/src/read/zip" "$tree/src/lang" "$tree/src/check" \
         "$tree/src/cli" "$tree/include/shapeproof"
     put include/shapeproof/a.h '#include <stdint.h>'
     put src/base/b.c '#include "base/b.h"' '#include "shapeproof/a.h"' '/* printf( and' ' * exit( here */ int x;' \
@@ -19,7 +19,7 @@ plant_clean() {
     put src/base/b.h 'void f(void) __attribute__((format(printf, 1, 2)));'
     put src/model/m.c '#include "base/b.h"'
     put src/read/zip/reader.c '#include <zip.h>' '#include "read/torch/torch.h"' '#include "base/b.h"'
-    put src/compare/c.c '#include "model/m.h"'
+    put src/check/c.c '#include "model/m.h"'
     put src/cli/main.c '#include "cli/options.h"' '#include "shapeproof/a.h"' 'int main(void) { return puts("x"); }'
 }
 
@@ -55,7 +55,7 @@ expect 0 source.sh 'a clean tree'
 
 fault layers.sh src/base/b.c '#include "model/m.h"'
 fault layers.sh src/base/b.c '  # include "lang/parse.h"'
-fault layers.sh src/compare/c.c '#include "read/reader.h"'
+fault layers.sh src/check/c.c '#include "read/reader.h"'
 fault layers.sh src/lang/l.c '#include "model/m.h"'
 fault layers.sh src/read/zip/archive.c '#include "read/torch/torch.h"'
 fault layers.sh src/read/r.c '#include <zip.h>'

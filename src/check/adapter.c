@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ * The names of adapters: PEFT saves q_proj.lora_A.weight, and q_proj.lora_A.default.weight in a state dict as a whole;
+ * torchtune q_proj.lora_a.weight; MLX q_proj.lora_a, with the dimensions the other way round. */
+#include "check/adapter.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/names.h"
+#include "config/config.h"
+#include "shapeproof/check.h"
+
+/* ---- names ---- */
+
+static const struct kind {
+    const char *a, *b;
+} kinds[] = {{"lora_A", "lora_B"}, {"lora_a", "lora_b"}, {"lora_embedding_A", "lora_embedding_B"}};
+
+struct place {
+    size_t module; /* its length in the name */
+    const struct kind *kind;
+    bool is_b;
+    const char *label;
+};
+
+static bool is_component(const char *p, size_t length, const char *word)
+{
+    return strlen(word) == length && memcmp(p, word, length) == 0;
+}
+
+/* What follows the component: nothing, "weight", "default", "default.weight". */
+static bool read_label(struct sp_arena *arena, const char *rest, struct place *place)
+{
+    const size_t length = strlen(rest), tail = strlen(".weight");
+    place->label = "";
+    if (!length || strcmp(rest, ".weight") == 0) return true;
+    const bool weight = length > tail && strcmp(rest + length - tail, ".weight") == 0;
+    const size_t label = length - 1 - (weight ? tail : 0);
+    if (memchr(rest + 1, '.', label)) return false;
+    place->label = sp_arena_copy(arena, rest + 1, label);
+    return true;
+}
+
+static bool find_place(struct sp_arena *arena, const char *name, struct place *place)
+{
+    size_t length;
+    for (const char *p = name; *p; p += length + (p[length] == '.')) {
+        length = strcspn(p, ".");
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds && p > name; k++) {
+            const bool is_a = is_component(p, length, kinds[k].a);
+            place->is_b = is_component(p, length, kinds[k].b);
+            if (!is_a && !place->is_b) continue;
+            place->kind = &kinds[k];
+            place->module = (size_t)(p - 1 - name);
+            return read_label(arena, p + length, place);
+        }
+    }
+    return false;
+}
+
+/* ---- pairs ---- */
+
+/* The pair of that module, kind and label: a known one, or a new one. */
+static struct sp_pair *pair_of(struct sp_adapter *adapter, const char *name, const struct place *place)
+{
+    const char *module = sp_arena_copy(adapter->arena, name, place->module);
+    const char *key = sp_arena_printf(adapter->arena, "%s %s %s", module, place->kind->a, place->label);
+    size_t known = sp_map_get(&adapter->modules, key);
+    if (known == SIZE_MAX) {
+        known = adapter->count;
+        SP_GROW(adapter->pairs, adapter->count, adapter->capacity);
+        adapter->pairs[adapter->count++] = (struct sp_pair){module, place->kind->a, place->label, SP_NONE, SP_NONE};
+        sp_map_add(&adapter->modules, key, known);
+    }
+    return &adapter->pairs[known];
+}
+
+/* "FOLDER/adapter_config.json" of what was opened. */
+static const char *config_path(struct sp_arena *arena, const char *path)
+{
+    struct stat info;
+    const char *slash = strrchr(path, '/');
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return sp_arena_printf(arena, "%s/adapter_config.json", path);
+    return sp_arena_printf(arena, "%.*sadapter_config.json", slash ? (int)(slash + 1 - path) : 0, path);
+}
+
+/* One that cannot be read says nothing. */
+static void read_config(struct sp_adapter *adapter)
+{
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_new();
+    const char *path = config_path(adapter->arena, sp_inventory_path(adapter->inventory));
+    adapter->config = sp_value_absent("adapter_config.json");
+    if (sp_config_load(config, path, &error) == SP_OK) {
+        struct sp_text text = {0};
+        sp_value_json(&text, sp_config_hyper(config)->root);
+        sp_value_parse_json(adapter->arena, text.data, text.length, &adapter->config, &error);
+        sp_text_free(&text);
+    }
+    sp_config_free(config);
+}
+
+bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const struct sp_inventory *inventory)
+{
+    *adapter = (struct sp_adapter){.inventory = inventory, .arena = arena};
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+        const char *name = sp_inventory_tensor(inventory, i)->name;
+        struct place place;
+        if (!strstr(name, "lora_") || !find_place(arena, name, &place)) continue;
+        struct sp_pair *pair = pair_of(adapter, name, &place);
+        *(place.is_b ? &pair->b : &pair->a) = i;
+    }
+    if (adapter->count) read_config(adapter);
+    return adapter->count > 0;
+}
+
+void sp_adapter_free(struct sp_adapter *adapter)
+{
+    free(adapter->pairs);
+    sp_map_free(&adapter->modules);
+}
+
+/* A rank beyond both dimensions is none: that is the wrong reading. */
+static bool is_low(struct sp_product product) { return product.rank <= product.out || product.rank <= product.in; }
+
+bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pair, struct sp_product *product)
+{
+    if (pair->a == SP_NONE || pair->b == SP_NONE) return false;
+    const struct sp_tensor *a = sp_inventory_tensor(adapter->inventory, pair->a);
+    const struct sp_tensor *b = sp_inventory_tensor(adapter->inventory, pair->b);
+    if (a->rank != 2 || b->rank != 2) return false;
+    const struct sp_product usual = {b->shape[0], a->shape[1], a->shape[0]};
+    const struct sp_product turned = {b->shape[1], a->shape[0], a->shape[1]};
+    const bool is_usual = a->shape[0] == b->shape[1] && is_low(usual);
+    const bool is_turned = a->shape[1] == b->shape[0] && is_low(turned);
+    *product = is_usual && !(is_turned && turned.rank < usual.rank) ? usual : turned;
+    return is_usual || is_turned;
+}
+
+/* ---- without a base ---- */
+
+/* The first pair that is not one, in words; NULL when all are. */
+static char *first_fault(const struct sp_adapter *adapter)
+{
+    for (size_t i = 0; i < adapter->count; i++) {
+        const struct sp_pair *pair = &adapter->pairs[i];
+        struct sp_product product;
+        struct sp_text text = {0};
+        if (sp_pair_product(adapter, pair, &product)) continue;
+        if (pair->a == SP_NONE || pair->b == SP_NONE)
+            sp_text_printf(
+                &text, "the adapter has %s and not its counterpart",
+                sp_quote(sp_inventory_tensor(adapter->inventory, pair->a == SP_NONE ? pair->b : pair->a)->name).text);
+        else sp_text_printf(&text, "A and B of the adapter for %s do not fit each other", sp_quote(pair->module).text);
+        return text.data;
+    }
+    return NULL;
+}
+
+char *sp_adapter_describe(const struct sp_inventory *inventory, bool *consistent)
+{
+    struct sp_arena arena = {0};
+    struct sp_adapter adapter;
+    struct sp_product product = {0};
+    char *fault = NULL;
+    *consistent = true;
+    const bool is_adapter = sp_adapter_read(&adapter, &arena, inventory);
+    struct sp_text text = {0};
+    if (is_adapter && (fault = first_fault(&adapter)) != NULL) *consistent = false;
+    else if (is_adapter) {
+        const struct sp_value base = sp_value_member(adapter.config, "base_model_name_or_path");
+        sp_pair_product(&adapter, &adapter.pairs[0], &product);
+        sp_text_printf(&text, "this is a LoRA adapter of rank %" PRIu64 " for %zu module%s", product.rank,
+                       adapter.count, adapter.count == 1 ? "" : "s");
+        if (base.type == SP_STRING) sp_text_printf(&text, " of %s", sp_quote(base.string).text);
+    }
+    sp_adapter_free(&adapter);
+    sp_arena_free(&arena);
+    return fault ? fault : text.data;
+}

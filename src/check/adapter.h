@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ * Low-rank adapters (LoRA): for a matrix W two small ones, A and B, whose product is added to it. */
+#ifndef SP_CHECK_ADAPTER_H
+#define SP_CHECK_ADAPTER_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/value.h"
+#include "shapeproof/inventory.h"
+
+/* The two of one module. Their dimensions are read as (rank, in) and (out, rank), or as (in, rank) and (rank, out). */
+struct sp_pair {
+    const char *module; /* "base_model.model.model.layers.0.self_attn.q_proj" */
+    const char *kind;   /* "lora_A", "lora_a", "lora_embedding_A" */
+    const char *label;  /* the adapter's name between that and "weight": "default", or "" */
+    size_t a, b;        /* tensors; one of them may be SP_NONE */
+};
+
+struct sp_adapter {
+    const struct sp_inventory *inventory;
+    struct sp_arena *arena;
+    struct sp_pair *pairs; /* heap */
+    size_t count, capacity;
+    struct sp_map modules;
+    struct sp_value config; /* adapter_config.json beside the file; absent without one */
+};
+
+/* Whether the file has any pair. Free in either case with sp_adapter_free. Strings are in the arena. */
+bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const struct sp_inventory *inventory);
+void sp_adapter_free(struct sp_adapter *adapter);
+
+/* What the pair multiplies to: `out` x `in` of that rank; false when A and B do not fit each other. Where both readings
+ * are possible it is the one of the lower rank. */
+struct sp_product {
+    uint64_t out, in, rank;
+};
+bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pair, struct sp_product *product);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ * The findings and causes of a check, and what the public header promises of them. */
+#include "check/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what explainers use ---- */
+
+void sp_check_add_finding(struct sp_check *check, struct sp_finding finding)
+{
+    finding.cause = SP_NONE;
+    SP_GROW(check->findings, check->finding_count, check->finding_capacity);
+    SP_GROW(check->places, check->finding_count, check->place_capacity);
+    struct sp_place *place = &check->places[check->finding_count];
+    place->pattern = sp_pattern_of(&check->patterns, finding.name, &place->indices);
+    check->findings[check->finding_count++] = finding;
+}
+
+size_t sp_check_add_cause(struct sp_check *check, struct sp_cause cause)
+{
+    SP_GROW(check->causes, check->cause_count, check->cause_capacity);
+    check->causes[check->cause_count] = cause;
+    return check->cause_count++;
+}
+
+void sp_check_explain(struct sp_check *check, size_t finding, size_t cause)
+{
+    check->findings[finding].cause = cause;
+    check->causes[cause].explains++;
+}
+
+size_t sp_check_open(const struct sp_check *check)
+{
+    size_t open = 0;
+    for (size_t i = 0; i < check->finding_count; i++) open += sp_finding_is_open(&check->findings[i]);
+    return open;
+}
+
+size_t *sp_check_missing(const struct sp_check *check)
+{
+    const size_t total = sp_prediction_count(check->prediction);
+    size_t *missing = sp_realloc(NULL, total, sizeof *missing);
+    for (size_t i = 0; i < total; i++) missing[i] = SP_NONE;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (sp_finding_is_open_as(&check->findings[i], "missing")) missing[check->findings[i].predicted] = i;
+    return missing;
+}
+
+static bool any_is_open_as(const struct sp_check *check, const char *id)
+{
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (sp_finding_is_open_as(&check->findings[i], id)) return true;
+    return false;
+}
+
+bool sp_check_open_both(const struct sp_check *check)
+{
+    return any_is_open_as(check, "missing") && any_is_open_as(check, "unexpected");
+}
+
+const char *sp_what_vanishes(struct sp_arena *arena, const struct sp_cause *cause)
+{
+    if (cause->explains == 1) return "this finding vanishes";
+    return sp_arena_printf(arena, "these %zu findings vanish", cause->explains);
+}
+
+bool sp_explained_by(const struct sp_finding *finding, const void *cause_index)
+{
+    return finding->cause == *(const size_t *)cause_index;
+}
+
+size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char *name)
+{
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++)
+        if (strcmp(sp_prediction_hyperparameter(prediction, i).name, name) == 0) return i;
+    return SP_NONE;
+}
+
+const char *sp_said_where(struct sp_check *check, const char *from)
+{
+    if (strncmp(from, "default", 7) == 0) return "by default";
+    if (strcmp(from, "command line") == 0) return "on the command line";
+    return sp_arena_printf(&check->arena, "in %s", from);
+}
+
+/* ---- what the public header promises ---- */
+
+void sp_check_free(struct sp_check *check)
+{
+    if (!check) return;
+    sp_match_free(&check->match);
+    sp_prediction_free(check->prediction);
+    sp_quantisation_free(&check->quantisation);
+    sp_patterns_free(&check->patterns);
+    sp_levels_free(&check->levels);
+    free(check->findings);
+    free(check->places);
+    free(check->causes);
+    free(check->declared);
+    sp_arena_free(&check->arena);
+    free(check);
+}
+
+enum sp_verdict sp_check_verdict(const struct sp_check *check) { return check->verdict; }
+
+const char *sp_verdict_name(enum sp_verdict verdict)
+{
+    static const char *const names[] = {"match", "explained", "differs"};
+    return names[verdict];
+}
+
+const char *sp_severity_name(enum sp_severity severity)
+{
+    static const char *const names[] = {"note", "warning", "error"};
+    return names[severity];
+}
+
+const char *sp_check_summary(const struct sp_check *check) { return check->summary; }
+const struct sp_prediction *sp_check_prediction(const struct sp_check *check) { return check->prediction; }
+struct sp_counts sp_check_counts(const struct sp_check *check) { return check->counts; }
+size_t sp_check_declared_count(const struct sp_check *check) { return check->declared_count; }
+const struct sp_declared *sp_check_declared(const struct sp_check *check, size_t index)
+{
+    return &check->declared[index];
+}
+size_t sp_check_cause_count(const struct sp_check *check) { return check->cause_count; }
+const struct sp_cause *sp_check_cause(const struct sp_check *check, size_t index) { return &check->causes[index]; }
+size_t sp_check_finding_count(const struct sp_check *check) { return check->finding_count; }
+const struct sp_finding *sp_check_finding(const struct sp_check *check, size_t index)
+{
+    return &check->findings[index];
+}
+size_t sp_check_group_count(const struct sp_check *check) { return check->group_count; }
+struct sp_finding_group sp_check_group(const struct sp_check *check, size_t index) { return check->groups[index]; }

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * Expected findings of a check: they are notes, and so are the causes that explain nothing else. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "expect/expect.h"
+
+/* As the table calls it, when that is another name. */
+static const char *other_name(const struct sp_check *check, const struct sp_finding *finding)
+{
+    if (finding->predicted == SP_NONE) return NULL;
+    const char *name = sp_prediction_tensor(check->prediction, finding->predicted)->name;
+    return strcmp(name, finding->name) != 0 ? name : NULL;
+}
+
+static void expect_findings(struct sp_check *check, struct sp_expecting *expecting)
+{
+    for (size_t i = 0; i < check->finding_count; i++) {
+        struct sp_finding *finding = &check->findings[i];
+        const char *cause = finding->cause == SP_NONE ? NULL : check->causes[finding->cause].id;
+        finding->reason = sp_expected(expecting, finding->id, cause, finding->name, other_name(check, finding));
+        if (finding->reason) finding->severity = SP_SEVERITY_NOTE;
+    }
+}
+
+/* A cause that has no findings, such as a prefix, is expected by its id and "*". */
+static void expect_cause(struct sp_check *check, struct sp_expecting *expecting, struct sp_cause *cause)
+{
+    const char *reason = sp_expected(expecting, cause->id, NULL, "", NULL);
+    if (!reason) return;
+    cause->severity = SP_SEVERITY_NOTE;
+    cause->hint = NULL;
+    cause->message = sp_arena_printf(&check->arena, "%s (expected: %s)", cause->message, reason);
+}
+
+/* A cause whose findings are expected, all of them, is no fault. */
+static void excuse_causes(struct sp_check *check, struct sp_expecting *expecting)
+{
+    size_t *expected = sp_realloc(NULL, check->cause_count, sizeof *expected);
+    size_t *others = sp_realloc(NULL, check->cause_count, sizeof *others);
+    for (size_t i = 0; i < check->cause_count; i++) expected[i] = others[i] = 0;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (check->findings[i].cause != SP_NONE)
+            (check->findings[i].reason ? expected : others)[check->findings[i].cause]++;
+    for (size_t i = 0; i < check->cause_count; i++) {
+        if (!expected[i] && !others[i]) expect_cause(check, expecting, &check->causes[i]);
+        if (!expected[i] || others[i]) continue;
+        check->causes[i].severity = SP_SEVERITY_NOTE;
+        check->causes[i].hint = NULL;
+    }
+    free(expected);
+    free(others);
+}
+
+static void add_left_over(void *check, struct sp_left_over left)
+{
+    sp_check_add_finding(check, (struct sp_finding){.id = left.id,
+                                                    .severity = SP_SEVERITY_ERROR,
+                                                    .name = left.name,
+                                                    .message = left.message,
+                                                    .tensor = SP_NONE,
+                                                    .predicted = SP_NONE});
+}
+
+void sp_check_expect(struct sp_check *check, const struct sp_expectations *expectations)
+{
+    struct sp_expecting expecting = {.expectations = expectations};
+    expect_findings(check, &expecting);
+    excuse_causes(check, &expecting);
+    sp_expecting_end(&expecting, &check->arena, add_left_over, check);
+    sp_decide(check);
+    sp_group_findings(check);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ * Findings, one for each tensor and kind, read off the match; and their groups, which is what people see. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "check/ties.h"
+#include "names/collapse.h"
+
+/* ---- one finding ---- */
+
+/* The dimensions that differ, in terms of hyper-parameters: ": vocab_size"; "" when the ranks differ. */
+static const char *differing_dimensions(struct sp_check *check, const struct sp_tensor *tensor, size_t predicted)
+{
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, predicted);
+    struct sp_text text = {0};
+    char *last = NULL; /* a square matrix has one dimension twice */
+    sp_text_puts(&text, "");
+    for (uint32_t i = 0; i < expected->rank && tensor->rank == expected->rank; i++) {
+        if (tensor->shape[i] == expected->shape[i]) continue;
+        char *name = sp_prediction_dimension(check->prediction, predicted, i);
+        if (!last || strcmp(last, name) != 0) sp_text_printf(&text, "%s%s", last ? ", " : ": ", name);
+        free(last);
+        last = name;
+    }
+    free(last);
+    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
+}
+
+static void shape_finding(struct sp_check *check, struct sp_finding *finding)
+{
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    finding->id = "shape";
+    finding->severity = SP_SEVERITY_ERROR;
+    finding->found = sp_found_shape(&check->arena, tensor);
+    finding->message = sp_arena_printf(&check->arena, "%s, expected %s%s", finding->found, finding->expected,
+                                       differing_dimensions(check, tensor, finding->predicted));
+}
+
+/* How a tied tensor stands to its partner in the file. */
+static const char *tie_words(const struct sp_check *check, size_t predicted, size_t partner, bool present)
+{
+    if (!present) return "is not stored: it is";
+    return sp_match_shares(&check->match, predicted, partner) ? "is" : "is stored although it is";
+}
+
+static void tie_finding(struct sp_check *check, struct sp_finding *finding, bool present)
+{
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    const size_t partner = sp_match_partner(&check->match, finding->predicted);
+    /* Without a partner in the file the first tensor of the tie is missing, which is a finding of its own. */
+    const char *name = partner == SP_NONE
+                           ? sp_prediction_tensor(check->prediction, expected->same_as)->name
+                           : sp_inventory_tensor(check->inventory, check->match.tensor_of[partner])->name;
+    finding->id = present ? "tied-present" : "tied-absent";
+    finding->message =
+        sp_arena_printf(&check->arena, "%s the same as %s%s%s", tie_words(check, finding->predicted, partner, present),
+                        expected->rows_only ? "the first rows of " : "", name,
+                        present ? "" : sp_tie_rule(check, sp_tie_condition_between(check, finding->predicted), NULL));
+}
+
+static void predicted_finding(struct sp_check *check, size_t index)
+{
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, index);
+    const size_t found = check->match.tensor_of[index];
+    const enum sp_difference difference = sp_match_predicted(&check->match, index);
+    struct sp_finding finding = {.severity = SP_SEVERITY_NOTE, .tensor = found, .predicted = index};
+    finding.name = found == SP_NONE ? expected->name : sp_inventory_tensor(check->inventory, found)->name;
+    if (difference == SP_SAME || difference == SP_LEFT_OUT) return;
+    if (sp_is_error(difference)) finding.expected = sp_shape_text(&check->arena, expected->shape, expected->rank);
+    switch (difference) {
+    case SP_MISSING:
+        finding.id = "missing";
+        finding.severity = SP_SEVERITY_ERROR;
+        finding.message = "is missing";
+        break;
+    case SP_SHAPE:
+        shape_finding(check, &finding);
+        break;
+    case SP_OPTIONAL:
+        finding.id = "optional";
+        finding.message = expected->buffer ? "is an optional buffer" : "is optional";
+        break;
+    default:
+        tie_finding(check, &finding, difference == SP_TIED_PRESENT);
+    }
+    sp_check_add_finding(check, finding);
+}
+
+static void tensor_finding(struct sp_check *check, size_t index)
+{
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, index);
+    const bool state = sp_match_tensor(&check->match, index) == SP_STATE;
+    sp_check_add_finding(check,
+                         (struct sp_finding){.id = state ? "state" : "unexpected",
+                                             .severity = state ? SP_SEVERITY_NOTE : SP_SEVERITY_ERROR,
+                                             .message = state ? "is optimizer or trainer state" : "is unexpected",
+                                             .tensor = index,
+                                             .predicted = SP_NONE,
+                                             .name = tensor->name,
+                                             .found = sp_found_shape(&check->arena, tensor)});
+}
+
+void sp_find_differences(struct sp_check *check)
+{
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) predicted_finding(check, i);
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        if (check->match.predicted_of[i] == SP_NONE) tensor_finding(check, i);
+}
+
+/* ---- groups ---- */
+
+/* All of a finding but its name. */
+static void put_kind(struct sp_text *text, const struct sp_finding *finding)
+{
+    const char *const words[] = {finding->id, finding->expected, finding->found, finding->message, finding->reason};
+    text->length = 0;
+    sp_text_number(text, finding->severity);
+    sp_text_puts(text, " ");
+    sp_text_number(text, finding->cause);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        sp_text_puts(text, "|");
+        sp_text_puts(text, words[i] ? words[i] : "");
+    }
+}
+
+static bool is_same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+static bool is_same_kind(const struct sp_finding *a, const struct sp_finding *b)
+{
+    return a->severity == b->severity && a->cause == b->cause && is_same_text(a->id, b->id) &&
+           is_same_text(a->expected, b->expected) && is_same_text(a->found, b->found) &&
+           is_same_text(a->message, b->message) && is_same_text(a->reason, b->reason);
+}
+
+/* Findings that may be merged agree in all but their names, as neighbours mostly do; each such kind gets a number. */
+static size_t *merge_keys(struct sp_check *check)
+{
+    size_t *keys = sp_realloc(NULL, check->finding_count, sizeof *keys);
+    struct sp_kinds kinds = {0};
+    struct sp_text kind = {0};
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (i && is_same_kind(finding, finding - 1)) {
+            keys[i] = keys[i - 1];
+            continue;
+        }
+        put_kind(&kind, finding);
+        keys[i] = sp_kind_of(&kinds, &kind);
+    }
+    sp_text_free(&kind);
+    sp_kinds_free(&kinds);
+    return keys;
+}
+
+enum { OPEN, EXPLAINED, NOTE, SECTIONS };
+
+static int section_of(const struct sp_finding *finding)
+{
+    if (finding->severity == SP_SEVERITY_NOTE) return NOTE;
+    return finding->cause == SP_NONE ? OPEN : EXPLAINED;
+}
+
+void sp_group_findings(struct sp_check *check)
+{
+    struct sp_collapse_input *input = sp_realloc(NULL, check->finding_count, sizeof *input);
+    size_t *keys = merge_keys(check);
+    struct sp_collapsed *collapsed;
+    for (size_t i = 0; i < check->finding_count; i++)
+        input[i] = (struct sp_collapse_input){check->findings[i].name, keys[i], &check->places[i]};
+    const size_t count = sp_collapse(&check->arena, &check->patterns, input, check->finding_count, &collapsed);
+    check->groups = sp_arena_array(&check->arena, count, sizeof *check->groups);
+    check->group_count = 0;
+    for (int section = OPEN; section < SECTIONS; section++)
+        for (size_t i = 0; i < count; i++) {
+            const struct sp_finding *first = &check->findings[collapsed[i].first];
+            if (section_of(first) == section)
+                check->groups[check->group_count++] =
+                    (struct sp_finding_group){collapsed[i].name, collapsed[i].count, first};
+        }
+    free(keys);
+    free(input);
+}
+
+/* ---- their names ---- */
+
+const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),
+                           const void *context)
+{
+    struct sp_collapse_input *input = sp_realloc(NULL, check->finding_count, sizeof *input);
+    size_t count = 0;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (wanted(&check->findings[i], context))
+            input[count++] = (struct sp_collapse_input){.name = check->findings[i].name, .place = &check->places[i]};
+    const char *list = sp_some_inputs(&check->arena, &check->patterns, input, count);
+    free(input);
+    return list;
+}

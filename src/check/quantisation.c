@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ * How a file is quantised: by what its configuration says, or, where that says nothing or something else, by its
+ * tensors. From here on predictions list what is stored. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+
+/* The method that a configuration names, and its part; false when it quantises nothing. */
+static bool method_of(struct sp_check *check, const struct sp_config *config, const char **method,
+                      const struct sp_unit **part)
+{
+    struct sp_quantised quantised;
+    const bool found = sp_quantised_open(&quantised, check->tables, sp_config_hyper(config), NULL);
+    *method = found ? sp_arena_string(&check->arena, quantised.method) : NULL;
+    *part = found ? quantised.part : NULL;
+    sp_quantised_close(&quantised);
+    return found;
+}
+
+/* One tensor that is stored in place of a weight; `next` is behind the last of them. */
+static size_t weight_errors(const struct sp_match *match, size_t first, size_t *next)
+{
+    const char *weight = sp_prediction_tensor(match->prediction, first)->stands_for;
+    size_t missing = 0, other = 0, there = 0, i = first;
+    for (; i < sp_prediction_count(match->prediction); i++) {
+        const struct sp_predicted *predicted = sp_prediction_tensor(match->prediction, i);
+        const size_t found = match->tensor_of[i];
+        if (predicted->stands_for != weight) break;
+        there += found != SP_NONE;
+        missing += sp_match_predicted(match, i) == SP_MISSING;
+        if (found == SP_NONE) continue;
+        const struct sp_tensor *tensor = sp_inventory_tensor(match->inventory, found);
+        other += !sp_same_shape(tensor, predicted) ||
+                 (predicted->dtype != SP_DTYPE_UNKNOWN && predicted->dtype != tensor->dtype);
+    }
+    *next = i;
+    return there ? missing + other : 0;
+}
+
+size_t sp_stored_errors(const struct sp_check *check, const struct sp_prediction *prediction)
+{
+    struct sp_match match;
+    size_t errors = 0;
+    sp_match_init(&match, check->inventory, prediction, &check->naming);
+    for (size_t i = 0, next; i < sp_prediction_count(prediction); i = next) {
+        next = i + 1;
+        if (sp_prediction_tensor(prediction, i)->stands_for) errors += weight_errors(&match, i, &next);
+        else errors += sp_match_predicted(&match, i) == SP_SHAPE;
+    }
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        errors += match.predicted_of[i] == SP_NONE && sp_match_tensor(&match, i) == SP_UNEXPECTED;
+    sp_match_free(&match);
+    return errors;
+}
+
+/* The first line of a mistake in a table, without its place. */
+static const char *what_failed(struct sp_check *check, const char *message)
+{
+    const char *place = strstr(message, ": ");
+    const char *text = place ? place + 2 : message;
+    return sp_arena_copy(&check->arena, text, strcspn(text, "\n"));
+}
+
+/* Takes a configuration, and with it the prediction of what is stored; false when there is none. */
+static bool adopt(struct sp_check *check, struct sp_config *config, const char *method, const struct sp_unit *part)
+{
+    struct sp_quantisation *quantisation = &check->quantisation;
+    struct sp_error error = {0};
+    struct sp_file_storage *storage = sp_realloc(NULL, 1, sizeof *storage);
+    sp_file_storage_read(storage, part, check->inventory, &check->naming);
+    sp_config_store(config, &storage->storage);
+    struct sp_prediction *prediction = sp_predict(check->tables, check->table_name, config, &error);
+    if (!prediction) {
+        quantisation->failure = what_failed(check, error.message);
+        sp_file_storage_free(storage);
+        free(storage);
+        sp_config_free(config);
+        return false;
+    }
+    sp_quantisation_free(quantisation);
+    quantisation->method = method;
+    quantisation->file = storage;
+    quantisation->config = config;
+    sp_prediction_free(check->prediction);
+    check->prediction = prediction;
+    sp_match_free(&check->match);
+    sp_match_begin(&check->match, check->inventory, prediction);
+    check->config = config;
+    return true;
+}
+
+static void adopt_configured(struct sp_check *check)
+{
+    const struct sp_unit *part;
+    const char *method;
+    if (!method_of(check, check->config, &method, &part)) return;
+    check->quantisation.configured = method;
+    if (part) adopt(check, sp_config_variant(check->config), method, part);
+}
+
+/* Whether an object has what the form has, but for numbers. */
+static bool has_kind_of(struct sp_value object, struct sp_value form)
+{
+    if (form.type == SP_INT) return object.type == SP_INT || object.type == SP_ABSENT;
+    if (form.type != object.type) return false;
+    if (form.type == SP_STRING) return strcmp(object.string, form.string) == 0;
+    if (form.type == SP_BOOL) return object.boolean == form.boolean;
+    for (size_t i = 0; form.type == SP_OBJECT && i < form.count; i++)
+        if (strcmp(form.members[i].key, "quant_method") != 0 &&
+            !has_kind_of(sp_value_member(object, form.members[i].key), form.members[i].value))
+            return false;
+    return true;
+}
+
+static bool differs_in_kind(const struct sp_check *check, struct sp_value form)
+{
+    struct sp_quantised quantised;
+    sp_quantised_open(&quantised, check->tables, sp_config_hyper(check->quantisation.base), NULL);
+    const bool same = has_kind_of(quantised.object, form);
+    sp_quantised_close(&quantised);
+    return !same;
+}
+
+/* The same method with other numbers is a matter of hyper-parameters; and what a configuration says is not given up for
+ * a few tensors. */
+static bool is_better(const struct sp_check *check, const char *method, struct sp_value form, size_t errors,
+                      size_t left)
+{
+    const bool same = strcmp(method, check->quantisation.configured) == 0;
+    return left <= errors / 2 && !(same && !differs_in_kind(check, form));
+}
+
+/* Whether nearly all of what is predicted in place of quantised weights is in the file as predicted. */
+static bool is_mostly_right(const struct sp_check *check)
+{
+    size_t packed = 0, right = 0;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, i);
+        if (!expected->stands_for || expected->optional) continue;
+        const size_t found = sp_inventory_find(check->inventory, expected->name);
+        const struct sp_tensor *tensor = found == SP_NONE ? NULL : sp_inventory_tensor(check->inventory, found);
+        packed++;
+        right += tensor && sp_same_shape(tensor, expected) &&
+                 (expected->dtype == SP_DTYPE_UNKNOWN || expected->dtype == tensor->dtype);
+    }
+    return packed && right * 10 > packed * 9;
+}
+
+/* What the tensors say, where the configuration leaves most of them unexplained. */
+static void adopt_recognised(struct sp_check *check)
+{
+    struct sp_quantisation *quantisation = &check->quantisation;
+    const struct sp_unit *part;
+    const char *method;
+    if (!sp_any_looks_packed(check->inventory) || is_mostly_right(check)) return;
+    const size_t errors = sp_stored_errors(check, check->prediction);
+    size_t left = errors;
+    const struct sp_value form = errors ? sp_recognise_quantisation(check, &left) : sp_value_absent("");
+    if (!sp_value_is_set(form)) return;
+    struct sp_config *config = sp_config_variant(quantisation->base);
+    sp_config_set_value(config, "quantization", (struct sp_value){.type = SP_NULL}, "the file");
+    sp_config_set_value(config, "quantization_config", form, "the file");
+    method_of(check, config, &method, &part);
+    if (quantisation->configured && !is_better(check, method, form, errors, left)) {
+        sp_config_free(config);
+    } else if (adopt(check, config, method, part)) {
+        quantisation->recognised = true;
+        quantisation->vanished = errors - left;
+    }
+}
+
+void sp_check_quantisation(struct sp_check *check)
+{
+    check->quantisation.base = check->config;
+    adopt_configured(check);
+    adopt_recognised(check);
+}
+
+void sp_quantisation_free(struct sp_quantisation *quantisation)
+{
+    if (quantisation->file) sp_file_storage_free(quantisation->file);
+    free(quantisation->file);
+    sp_config_free(quantisation->config);
+    quantisation->file = NULL;
+    quantisation->config = NULL;
+}

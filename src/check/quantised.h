@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * What the file says of quantised modules: which there are, and, without a configuration that says so, how. */
+#ifndef SP_CHECK_QUANTISED_H
+#define SP_CHECK_QUANTISED_H
+
+#include "base/map.h"
+#include "config/quantised.h"
+#include "match/naming.h"
+
+/* How the modules of a file are stored, by the names of the tensors: "lm_head.qweight" says that lm_head is packed. */
+struct sp_file_storage {
+    struct sp_storage storage; /* comes first: it is handed out in place of the whole */
+    struct sp_arena arena;
+    struct sp_map modules;    /* -> enum sp_stored */
+    struct sp_map text_bytes; /* -> length of the text beside the weight of a module */
+    size_t packed;            /* modules */
+};
+
+/* As the part has them; the names are looked at under the naming. */
+void sp_file_storage_read(struct sp_file_storage *storage, const struct sp_unit *part,
+                          const struct sp_inventory *inventory, const struct sp_naming *naming);
+void sp_file_storage_free(struct sp_file_storage *storage);
+
+/* How a check treats quantised weights. */
+struct sp_quantisation {
+    const char *method;           /* NULL: nothing is quantised, or nobody can tell how */
+    const char *configured;       /* the method that the configuration names, or NULL */
+    const char *failure;          /* why nothing can be predicted from what it says, or NULL */
+    const struct sp_config *base; /* the configuration as it was given */
+    struct sp_config *config;     /* of the predictions, when there is a method */
+    struct sp_file_storage *file; /* its storage */
+    bool recognised;              /* by the tensors, and not as configured: */
+    size_t vanished;              /* how many findings are gone with that */
+};
+
+/* Whether the file has any of the names that such a quantised weight has. `tails` are the last components of its names.
+ */
+bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails);
+
+/* A tensor that cannot be a plain weight: of integers, or of bytes. */
+bool sp_looks_packed(const struct sp_tensor *tensor);
+bool sp_any_looks_packed(const struct sp_inventory *inventory);
+
+struct sp_check;
+
+/* What a prediction of quantised weights gets wrong of the tensors that the file has: a weight of which it has nothing
+ * is no evidence. */
+size_t sp_stored_errors(const struct sp_check *check, const struct sp_prediction *prediction);
+
+/* Decides how the file is quantised, and predicts that instead of the weights. Needs the naming; the match is begun
+ * anew then, and to be completed. */
+void sp_check_quantisation(struct sp_check *check);
+void sp_quantisation_free(struct sp_quantisation *quantisation);
+/* The quantisation that explains the most of the file, as quantization_config would have it, and the errors that it
+ * leaves of those there are; absent when none leaves fewer. In the arena of the check. The file must have a tensor that
+ * looks packed. */
+struct sp_value sp_recognise_quantisation(struct sp_check *check, size_t *errors);
+
+#endif

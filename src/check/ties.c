@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/ties.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lang/prediction.h"
+#include "model/bytes.h"
+#include "model/inventory.h"
+
+/* ---- rules ---- */
+
+/* The next word of an expression that is a hyper-parameter, and not the class; `*at` is moved behind it. SP_NONE: no
+ * more. */
+static size_t next_hyperparameter(struct sp_check *check, const char **at)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    while (*(*at += strcspn(*at, letters))) {
+        const size_t length = strspn(*at, letters);
+        const char *word = sp_arena_copy(&check->arena, *at, length);
+        *at += length;
+        const size_t key = sp_find_hyperparameter(check->prediction, word);
+        if (key != SP_NONE && strcmp(word, "architectures") != 0) return key;
+    }
+    return SP_NONE;
+}
+
+const char *sp_tie_condition(struct sp_check *check, size_t predicted)
+{
+    const struct sp_origin *origin = &check->prediction->origins[predicted];
+    const struct sp_packed *packed = origin->frame->packed; /* then the weight is tied, in whose place it is stored */
+    const struct sp_row *row = packed ? packed->row : origin->row;
+    const struct sp_env env = {.frame = packed ? origin->frame->caller : origin->frame,
+                               .section = packed ? origin->frame->caller_section : origin->section};
+    struct sp_text text = {0};
+    if (!row->tie_condition) return NULL;
+    sp_describe(&text, &env, row->tie_condition);
+    const char *kept = sp_arena_copy(&check->arena, text.data, text.length), *at = kept;
+    sp_text_free(&text);
+    return next_hyperparameter(check, &at) != SP_NONE ? kept : NULL;
+}
+
+const char *sp_tie_condition_between(struct sp_check *check, size_t predicted)
+{
+    const char *condition = sp_tie_condition(check, predicted);
+    const size_t partner = sp_match_partner(&check->match, predicted);
+    return condition || partner == SP_NONE ? condition : sp_tie_condition(check, partner);
+}
+
+static const char *said_of(struct sp_check *check, struct sp_hyperparameter hyper)
+{
+    return sp_arena_printf(&check->arena, "%s is %s %s", hyper.name, hyper.value, sp_said_where(check, hyper.from));
+}
+
+const char *sp_tie_said(struct sp_check *check, const char *condition, struct sp_cause *cause)
+{
+    const char *said = NULL, *at = condition;
+    for (size_t key; (key = next_hyperparameter(check, &at)) != SP_NONE;) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
+        const char *one = said_of(check, hyper);
+        if (said && strstr(said, one)) continue;
+        said = said ? sp_arena_printf(&check->arena, "%s, %s", said, one) : one;
+        if (!cause || strcmp(hyper.name, condition) != 0) continue;
+        cause->hyperparameter = hyper.name;
+        cause->configured = hyper.value;
+    }
+    return said ? said : condition;
+}
+
+const char *sp_tie_rule(struct sp_check *check, const char *condition, struct sp_cause *cause)
+{
+    if (!condition) return " (always tied)";
+    return sp_arena_printf(&check->arena, " (%s)", sp_tie_said(check, condition, cause));
+}
+
+size_t sp_tie_switch(struct sp_check *check, const char *condition)
+{
+    size_t only = SP_NONE;
+    for (size_t key; condition && (key = next_hyperparameter(check, &condition)) != SP_NONE;) {
+        if (strcmp(sp_prediction_hyperparameter(check->prediction, key).value, "true") != 0 || key == only) continue;
+        if (only != SP_NONE) return SP_NONE;
+        only = key;
+    }
+    return only;
+}
+
+bool sp_same_condition(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+/* The part of the configuration that a key is in, with its dot, when it is the whole or the text part; or NULL. */
+static const char *part_of(const char *key)
+{
+    static const char *const parts[] = {"text_config.", "llm_config.", "language_config."};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strncmp(key, parts[i], strlen(parts[i])) == 0) return parts[i];
+    return strchr(key, '.') ? NULL : "";
+}
+
+static bool says(const struct sp_check *check, const char *part, const char *leaf, bool value)
+{
+    struct sp_value object = sp_config_hyper(check->config)->root;
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(part, "."), part);
+    if (*part) object = sp_value_member(object, name);
+    const struct sp_value found = object.type == SP_OBJECT ? sp_value_member(object, leaf) : sp_value_absent(leaf);
+    return found.type == SP_BOOL && found.boolean == value;
+}
+
+const char *sp_tie_contradiction(struct sp_check *check, const char *key, bool tied)
+{
+    static const char *const parts[] = {"", "text_config.", "llm_config.", "language_config."};
+    const char *own = part_of(key), *leaf = own ? key + strlen(own) : key;
+    for (size_t i = 0; own && i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(own, parts[i]) != 0 && says(check, parts[i], leaf, !tied))
+            return sp_arena_printf(&check->arena, "%s%s", parts[i], leaf);
+    return NULL;
+}
+
+/* ---- data ---- */
+
+/* The first elements in the file are the first rows, that is. */
+static bool begins_alike(const struct sp_tensor *tensor, const struct sp_tensor *whole)
+{
+    if (sp_tensor_same_shape(tensor, whole)) return sp_tensor_same_order(tensor, whole);
+    return sp_is_row_major(tensor) && sp_is_row_major(whole);
+}
+
+/* Why it cannot be compared, or NULL. */
+static const char *obstacle(struct sp_check *check, size_t tensor, size_t whole)
+{
+    const struct sp_tensor *a = sp_inventory_tensor(check->inventory, tensor);
+    const struct sp_tensor *b = sp_inventory_tensor(check->inventory, whole);
+    if (a->dtype != b->dtype)
+        return sp_arena_printf(&check->arena, "one is %s, the other %s", a->dtype_name, b->dtype_name);
+    if (!check->data) return NULL;
+    const char *why = sp_data_obstacle(check->data, tensor);
+    if (!why) why = sp_data_obstacle(check->data, whole);
+    if (why) return why;
+    if ((a->flags ^ b->flags) & SP_TENSOR_BIG_ENDIAN) return "the bytes have another order";
+    return begins_alike(a, b) ? NULL : "the elements have another order";
+}
+
+struct sp_likeness sp_tie_likeness(struct sp_check *check, size_t tensor, size_t whole)
+{
+    const struct sp_tensor *part = sp_inventory_tensor(check->inventory, tensor);
+    const char *why = obstacle(check, tensor, whole);
+    const bool failed = check->data && check->data_error->status != SP_OK;
+    uint64_t at;
+    if (why) return (struct sp_likeness){.equality = SP_DATA_INCOMPARABLE, .why = why};
+    if (!check->data || failed) return (struct sp_likeness){.equality = SP_DATA_UNREAD};
+    if (!sp_bytes_compare((struct sp_bytes_of){check->data, tensor}, (struct sp_bytes_of){check->data, whole},
+                          part->bytes, &at, check->data_error))
+        return (struct sp_likeness){.equality = SP_DATA_UNREAD};
+    if (at == part->bytes) return (struct sp_likeness){.equality = SP_DATA_EQUAL};
+    return (struct sp_likeness){.equality = SP_DATA_UNEQUAL, .element = at * 8 / sp_dtype_bits(part->dtype)};
+}
+
+/* ---- metadata ---- */
+
+static const char *metadata_of(const struct sp_inventory *inventory, const char *key)
+{
+    const size_t found = sp_map_get(&inventory->metadata_keys, key);
+    return found == SP_NONE ? NULL : inventory->metadata[found].value;
+}
+
+/* The name as the file would have it. */
+static const char *name_in_file(const struct sp_check *check, const char *predicted, struct sp_text *text)
+{
+    const size_t left_out = strlen(check->naming.add);
+    if (left_out && strncmp(predicted, check->naming.add, left_out) == 0) predicted += left_out;
+    sp_text_puts(text, check->naming.strip);
+    sp_text_puts(text, predicted);
+    return text->data;
+}
+
+size_t sp_tie_alias(const struct sp_check *check, size_t predicted)
+{
+    struct sp_text text = {0};
+    const char *name = sp_prediction_tensor(check->prediction, predicted)->name;
+    const char *kept = metadata_of(check->inventory, name);
+    if (!kept) kept = metadata_of(check->inventory, name_in_file(check, name, &text));
+    sp_text_free(&text);
+    return kept ? sp_inventory_find(check->inventory, kept) : SP_NONE;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ * What the explainers of ties share: which rule ties a tensor, whether two tensors hold the same, what the file's
+ * metadata says of a tensor that it lacks. */
+#ifndef SP_CHECK_TIES_H
+#define SP_CHECK_TIES_H
+
+#include "check/check.h"
+
+/* The hyper-parameter, or expression of some, that decides whether the predicted tensor is tied; NULL when none does:
+ * its table ties it always, for this class, or never. In the arena. */
+const char *sp_tie_condition(struct sp_check *check, size_t predicted);
+/* The same of what ties it to its partner, the tensor that is stored: which may be the one that is tied to it. */
+const char *sp_tie_condition_between(struct sp_check *check, size_t predicted);
+/* "tie_word_embeddings is true by default", all hyper-parameters of the condition; the cause (or NULL) gets the
+ * hyper-parameter when it is one alone. */
+const char *sp_tie_said(struct sp_check *check, const char *condition, struct sp_cause *cause);
+/* The same in brackets behind a blank; " (always tied)" for a NULL condition. */
+const char *sp_tie_rule(struct sp_check *check, const char *condition, struct sp_cause *cause);
+/* The only hyper-parameter of a condition that is true, or SP_NONE: false, it might untie them. */
+size_t sp_tie_switch(struct sp_check *check, const char *condition);
+/* Whether tensors tied by `a` are tied by `b`: conditions in the same words, or both NULL. */
+bool sp_same_condition(const char *a, const char *b);
+
+/* A tensor, and the one that it is the same as, or would be. */
+struct sp_tie_pair {
+    size_t member, target; /* predicted */
+    const char *condition; /* a hyper-parameter */
+};
+
+/* The same key in another part of the configuration, the whole or its text part, which says the opposite of `tied`; or
+ * NULL. Parts that are models of their own do not count. */
+const char *sp_tie_contradiction(struct sp_check *check, const char *key, bool tied);
+/* explain/flags.c: what comes of such a contradiction. */
+void sp_explain_flag(struct sp_check *check, const struct sp_tie_pair *pair, bool tied);
+
+enum sp_equality { SP_DATA_UNREAD, SP_DATA_EQUAL, SP_DATA_UNEQUAL, SP_DATA_INCOMPARABLE };
+
+struct sp_likeness {
+    enum sp_equality equality;
+    uint64_t element; /* the first that differs */
+    const char *why;  /* they cannot be compared */
+};
+
+/* Whether a tensor holds the same as another, or as its first rows: bytes, so that a NaN equals itself. */
+struct sp_likeness sp_tie_likeness(struct sp_check *check, size_t tensor, size_t whole);
+
+/* The tensor of the file that its metadata names in place of the predicted one, or SP_NONE. Writers of safetensors keep
+ * one of several names of a storage, and in the metadata each of the others with the name that was kept. */
+size_t sp_tie_alias(const struct sp_check *check, size_t predicted);
+
+#endif

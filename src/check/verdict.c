@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ * The verdict, and its reason in one line. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+
+/* ---- what agrees ---- */
+
+static const char *matching_summary(struct sp_check *check)
+{
+    uint64_t tensors = 0, elements = 0;
+    size_t expected = 0;
+    struct sp_text text = {0};
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
+        if (check->match.predicted_of[i] == SP_NONE) continue;
+        tensors++;
+        if (tensor->same_as == SP_NONE) elements += tensor->parameters; /* at most the inventory's total */
+    }
+    for (size_t i = 0; i < check->finding_count; i++) expected += check->findings[i].reason != NULL;
+    sp_text_printf(&text, "all %" PRIu64 " tensors, ", tensors);
+    sp_text_grouped(&text, elements);
+    sp_text_puts(&text, " elements");
+    if (check->quantisation.method) {
+        sp_text_puts(&text, " for ");
+        sp_text_grouped(&text, check->counts.logical);
+        sp_text_puts(&text, " parameters");
+    }
+    if (expected) sp_text_printf(&text, "; %s", sp_count_of(&check->arena, expected, "expected difference"));
+    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
+}
+
+/* ---- findings without a cause ---- */
+
+struct kind {
+    const char *id, *says, *plural;
+    size_t count, place;
+    const struct sp_finding *first;
+};
+
+static bool open_of_kind(const struct sp_finding *finding, const void *id)
+{
+    return sp_finding_is_open_as(finding, id);
+}
+
+static int by_count(const void *left, const void *right)
+{
+    const struct kind *a = left, *b = right;
+    if (a->count != b->count) return a->count > b->count ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* "3 tensors are missing: a.{0-2}.b"; a single one is said in its own words. */
+static void put_kind(struct sp_check *check, struct sp_text *text, const struct kind *kind)
+{
+    if (kind->count == 1) sp_text_printf(text, "%s %s", kind->first->name, kind->first->message);
+    else
+        sp_text_printf(text, "%zu tensors %s: %s", kind->count, kind->plural,
+                       sp_check_names(check, open_of_kind, kind->id));
+}
+
+/* The most frequent kind with its names; of the others the numbers. */
+static const char *open_summary(struct sp_check *check)
+{
+    struct kind kinds[] = {{.id = "missing", .says = "is missing", .plural = "are missing"},
+                           {.id = "unexpected", .says = "is unexpected", .plural = "are unexpected", .place = 1},
+                           {.id = "shape", .says = "has another shape", .plural = "have another shape", .place = 2},
+                           {.id = "dtype", .says = "has another dtype", .plural = "have another dtype", .place = 3},
+                           {.id = "unused",
+                            .says = "is expected and was not found",
+                            .plural = "are expected and were not found",
+                            .place = 4},
+                           {.id = "expired",
+                            .says = "was expected until a day that is past",
+                            .plural = "were expected until a day that is past",
+                            .place = 5}};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    struct sp_text text = {0};
+    for (size_t i = 0; i < check->finding_count; i++)
+        for (size_t k = 0; k < KINDS; k++)
+            if (open_of_kind(&check->findings[i], kinds[k].id) && !kinds[k].count++)
+                kinds[k].first = &check->findings[i];
+    qsort(kinds, KINDS, sizeof *kinds, by_count);
+    put_kind(check, &text, &kinds[0]);
+    for (size_t k = 1; k < KINDS && kinds[k].count; k++) {
+        if (kinds[k].count == 1 && kinds[0].count == 1)
+            sp_text_printf(&text, "; %s %s", kinds[k].first->name, kinds[k].first->message);
+        else sp_text_printf(&text, "; %zu %s", kinds[k].count, kinds[k].count == 1 ? kinds[k].says : kinds[k].plural);
+    }
+    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
+}
+
+/* ---- causes ---- */
+
+struct ranked {
+    struct sp_cause cause;
+    size_t place; /* before sorting */
+};
+
+static int by_weight(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    if (a->cause.severity != b->cause.severity) return a->cause.severity > b->cause.severity ? -1 : 1;
+    if (a->cause.explains != b->cause.explains) return a->cause.explains > b->cause.explains ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* The worst first, and of those that are as bad the one that explains the most. */
+static void sort_causes(struct sp_check *check)
+{
+    const size_t count = check->cause_count;
+    struct ranked *ranked = sp_realloc(NULL, count, sizeof *ranked);
+    size_t *place = sp_realloc(NULL, count, sizeof *place);
+    for (size_t i = 0; i < count; i++) ranked[i] = (struct ranked){check->causes[i], i};
+    if (count) qsort(ranked, count, sizeof *ranked, by_weight);
+    for (size_t i = 0; i < count; i++) {
+        check->causes[i] = ranked[i].cause;
+        place[ranked[i].place] = i;
+    }
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (check->findings[i].cause != SP_NONE) check->findings[i].cause = place[check->findings[i].cause];
+    free(place);
+    free(ranked);
+}
+
+/* Whether the file would match without it: it is more than a note, or explains what would be an error. */
+static bool decides(const struct sp_check *check, size_t cause)
+{
+    if (check->causes[cause].severity != SP_SEVERITY_NOTE) return true;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (check->findings[i].cause == cause && check->findings[i].severity == SP_SEVERITY_ERROR) return true;
+    return false;
+}
+
+/* The worst cause in its words, others that are as bad, and the number of findings that none explains. */
+static const char *cause_summary(struct sp_check *check, size_t worst, size_t open)
+{
+    size_t others = 0, other = worst;
+    const char *more = "", *rest = "";
+    for (size_t i = worst + 1; i < check->cause_count; i++) {
+        if (check->causes[i].severity != check->causes[worst].severity || !decides(check, i)) continue;
+        if (!others++) other = i;
+    }
+    if (others == 1) more = sp_arena_printf(&check->arena, "; %s", check->causes[other].message);
+    else if (others)
+        more = sp_arena_printf(&check->arena, "; and %s", sp_count_of(&check->arena, others, "other cause"));
+    if (open)
+        rest =
+            sp_arena_printf(&check->arena, "; %s without a known cause", sp_count_of(&check->arena, open, "finding"));
+    else if (check->verdict == SP_VERDICT_EXPLAINED && !others) rest = "; nothing else differs";
+    return sp_arena_printf(&check->arena, "%s%s%s", check->causes[worst].message, more, rest);
+}
+
+void sp_decide(struct sp_check *check)
+{
+    const size_t open = sp_check_open(check);
+    size_t worst = 0;
+    sort_causes(check);
+    while (worst < check->cause_count && !decides(check, worst)) worst++;
+    const bool any = worst < check->cause_count;
+    const bool wrong = any && check->causes[worst].severity == SP_SEVERITY_ERROR;
+    check->verdict = open || wrong ? SP_VERDICT_DIFFERS : any ? SP_VERDICT_EXPLAINED : SP_VERDICT_MATCH;
+    if (check->verdict == SP_VERDICT_MATCH) check->summary = matching_summary(check);
+    else if (wrong || !open) check->summary = cause_summary(check, worst, open);
+    else check->summary = open_summary(check);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ * The layers of two Keras files that are the same in all but their names: by the counters in them (counters.h), or by
+ * their order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff/pairing.h"
+#include "names/counters.h"
+
+/* ---- counters ---- */
+
+static bool is_keras(const struct sp_inventory *inventory)
+{
+    return strncmp(sp_inventory_format(inventory), "keras", 5) == 0;
+}
+
+/* The tensors of the model, on the heap. */
+static struct sp_variable *list_variables(const struct sp_inventory *inventory, size_t *count)
+{
+    struct sp_variable *variables = sp_realloc(NULL, sp_inventory_count(inventory), sizeof *variables);
+    *count = 0;
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+        if (tensor->flags & (SP_TENSOR_STATE | SP_TENSOR_NO_SHAPE)) continue;
+        variables[(*count)++] = (struct sp_variable){tensor->name, tensor->shape, tensor->rank, i};
+    }
+    return variables;
+}
+
+static void pair_shift(struct sp_diff *diff, const struct sp_counted *counted, const struct sp_shift *shift)
+{
+    SP_GROW(diff->translations, diff->translation_count, diff->translation_capacity);
+    diff->translations[diff->translation_count] = (struct sp_translation){
+        sp_arena_printf(&diff->arena, "%s/*", shift->from), sp_arena_printf(&diff->arena, "%s/*", shift->to)};
+    for (size_t i = shift->first; i < shift->first + shift->count; i++)
+        sp_diff_pair_tensors(diff, counted->pairs[i].a, counted->pairs[i].b, diff->translation_count);
+    diff->translation_count++;
+}
+
+void sp_diff_pair_counters(struct sp_diff *diff)
+{
+    struct sp_counted counted = {.arena = &diff->arena};
+    size_t in_a, in_b;
+    if (!is_keras(diff->a) || !is_keras(diff->b)) return;
+    struct sp_variable *a = list_variables(diff->a, &in_a), *b = list_variables(diff->b, &in_b);
+    sp_count_layers(&counted, a, in_a, b, in_b);
+    for (size_t i = 0; i < counted.shift_count; i++) pair_shift(diff, &counted, &counted.shifts[i]);
+    sp_counted_free(&counted);
+    free(a);
+    free(b);
+}
+
+/* ---- in order ---- */
+
+enum { LEAST_LAYERS = 3 };
+
+static bool same_layer(const char *a, const char *b)
+{
+    const size_t length = sp_layer_length(a);
+    return length && length == sp_layer_length(b) && memcmp(a, b, length) == 0;
+}
+
+/* The tensors of the model in the order of the file, and whether none of them has a counterpart. */
+static bool list_model(const struct sp_inventory *inventory, const size_t *counterparts, size_t *tensors, size_t *count)
+{
+    *count = 0;
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+        if (sp_inventory_tensor(inventory, i)->flags & SP_TENSOR_STATE) continue;
+        if (counterparts[i] != SP_NONE) return false;
+        tensors[(*count)++] = i;
+    }
+    return true;
+}
+
+/* Whether layer for layer the shapes are the same, of several layers. */
+static bool same_sequence(const struct sp_diff *diff, const size_t *a, const size_t *b, size_t count)
+{
+    size_t layers = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_tensor *in_a = sp_diff_a(diff, a[i]), *in_b = sp_diff_b(diff, b[i]);
+        const bool goes_on = i && same_layer(sp_diff_a(diff, a[i - 1])->name, in_a->name);
+        if (!sp_tensor_same_shape(in_a, in_b) || !sp_layer_length(in_a->name) || !sp_layer_length(in_b->name))
+            return false;
+        if (i && goes_on != same_layer(sp_diff_b(diff, b[i - 1])->name, in_b->name)) return false;
+        layers += !goes_on;
+    }
+    return layers >= LEAST_LAYERS;
+}
+
+static void pair_sequence(struct sp_diff *diff, const size_t *a, const size_t *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *in_a = sp_diff_a(diff, a[i])->name, *in_b = sp_diff_b(diff, b[i])->name;
+        if (!i || !same_layer(sp_diff_a(diff, a[i - 1])->name, in_a)) {
+            SP_GROW(diff->translations, diff->translation_count, diff->translation_capacity);
+            diff->translations[diff->translation_count++] =
+                (struct sp_translation){sp_arena_printf(&diff->arena, "%.*s/*", (int)sp_layer_length(in_a), in_a),
+                                        sp_arena_printf(&diff->arena, "%.*s/*", (int)sp_layer_length(in_b), in_b)};
+        }
+        sp_diff_pair_tensors(diff, a[i], b[i], diff->translation_count - 1);
+    }
+}
+
+/* A Keras 2 file keeps the order of the layers, by which it is loaded unless it is by name. Where no name is the same
+ * and the shapes agree from the first layer to the last, the order tells what is what. */
+void sp_diff_pair_order(struct sp_diff *diff)
+{
+    const size_t in_a = sp_inventory_count(diff->a), in_b = sp_inventory_count(diff->b);
+    const char *format = "keras-hdf5";
+    if (strcmp(sp_inventory_format(diff->a), format) != 0 || strcmp(sp_inventory_format(diff->b), format) != 0) return;
+    size_t *a = sp_realloc(NULL, in_a, sizeof *a), *b = sp_realloc(NULL, in_b, sizeof *b), a_count, b_count;
+    if (list_model(diff->a, diff->b_of, a, &a_count) && list_model(diff->b, diff->a_of, b, &b_count) &&
+        a_count == b_count && same_sequence(diff, a, b, a_count))
+        pair_sequence(diff, a, b, a_count);
+    free(a);
+    free(b);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * The flow of a comparison of two checkpoints, and what the public header promises. */
+#include "diff/diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "expect/expect.h"
+#include "model/layouts.h"
+
+void sp_diff_add(struct sp_diff *diff, struct sp_diff_finding finding)
+{
+    SP_GROW(diff->findings, diff->finding_count, diff->finding_capacity);
+    diff->findings[diff->finding_count++] = finding;
+}
+
+static bool is_kernel(const char *leaf) { return strcmp(leaf, "kernel") == 0 || strcmp(leaf, "vars/0") == 0; }
+
+bool sp_diff_is_converted(const struct sp_diff *diff, size_t a)
+{
+    const size_t b = diff->b_of[a];
+    if (b == SP_NONE || !diff->spelling_a[a].text || !diff->spelling_b[b].text) return false;
+    return is_kernel(diff->spelling_a[a].leaf) != is_kernel(diff->spelling_b[b].leaf) &&
+           sp_tensor_is_transposed(sp_diff_a(diff, a), sp_diff_b(diff, b));
+}
+
+static size_t *nothing_of(struct sp_diff *diff, size_t count)
+{
+    size_t *indices = sp_arena_array(&diff->arena, count, sizeof *indices);
+    for (size_t i = 0; i < count; i++) indices[i] = SP_NONE;
+    return indices;
+}
+
+static struct sp_diff *new_diff(const struct sp_inventory *a, const struct sp_inventory *b)
+{
+    const size_t in_a = sp_inventory_count(a), in_b = sp_inventory_count(b);
+    struct sp_diff *diff = sp_realloc(NULL, 1, sizeof *diff);
+    *diff = (struct sp_diff){.a = a, .b = b};
+    diff->b_of = nothing_of(diff, in_a);
+    diff->a_of = nothing_of(diff, in_b);
+    diff->translation_of = nothing_of(diff, in_a);
+    diff->spelling_a = sp_arena_array(&diff->arena, in_a, sizeof *diff->spelling_a);
+    diff->spelling_b = sp_arena_array(&diff->arena, in_b, sizeof *diff->spelling_b);
+    diff->once_a = sp_arena_array(&diff->arena, in_a, sizeof *diff->once_a);
+    diff->once_b = sp_arena_array(&diff->arena, in_b, sizeof *diff->once_b);
+    diff->joined_a = sp_arena_array(&diff->arena, in_a, sizeof *diff->joined_a);
+    diff->joined_b = sp_arena_array(&diff->arena, in_b, sizeof *diff->joined_b);
+    return diff;
+}
+
+struct sp_diff *sp_diff_new(const struct sp_inventory *a, const struct sp_inventory *b,
+                            const struct sp_diff_options *options, struct sp_error *error)
+{
+    struct sp_diff *diff = new_diff(a, b);
+    *error = (struct sp_error){0};
+    sp_diff_pair(diff);
+    sp_diff_map(diff);
+    sp_diff_ties(diff);
+    sp_diff_join(diff);
+    sp_diff_find(diff);
+    diff->read_data = options && options->data;
+    if (diff->read_data && !sp_diff_data(diff, error)) {
+        sp_diff_free(diff);
+        return NULL;
+    }
+    sp_diff_conclude(diff);
+    return diff;
+}
+
+void sp_diff_free(struct sp_diff *diff)
+{
+    if (!diff) return;
+    free(diff->translations);
+    free(diff->mappings);
+    free(diff->findings);
+    sp_arena_free(&diff->arena);
+    free(diff);
+}
+
+/* ---- expectations ---- */
+
+static void expect_each(struct sp_diff *diff, struct sp_expecting *expecting)
+{
+    for (size_t i = 0; i < diff->finding_count; i++) {
+        struct sp_diff_finding *finding = &diff->findings[i];
+        const char *reason = sp_expected(expecting, finding->id, NULL, finding->name, finding->other);
+        if (!reason) continue;
+        finding->reason = reason;
+        finding->severity = SP_SEVERITY_NOTE;
+    }
+}
+
+static void add_left_over(void *diff, struct sp_left_over left)
+{
+    sp_diff_add(diff, (struct sp_diff_finding){.id = left.id,
+                                               .severity = SP_SEVERITY_ERROR,
+                                               .name = left.name,
+                                               .message = left.message,
+                                               .a = SP_NONE,
+                                               .b = SP_NONE});
+}
+
+void sp_diff_expect(struct sp_diff *diff, const struct sp_expectations *expectations)
+{
+    struct sp_expecting expecting = {.expectations = expectations};
+    expect_each(diff, &expecting);
+    sp_expecting_end(&expecting, &diff->arena, add_left_over, diff);
+    sp_diff_conclude(diff);
+}
+
+/* ---- results ---- */
+
+bool sp_diff_is_same(const struct sp_diff *diff) { return diff->same; }
+const char *sp_diff_summary(const struct sp_diff *diff) { return diff->summary; }
+struct sp_diff_totals sp_diff_totals(const struct sp_diff *diff) { return diff->totals; }
+size_t sp_diff_counterpart(const struct sp_diff *diff, size_t tensor) { return diff->b_of[tensor]; }
+size_t sp_diff_mapping_count(const struct sp_diff *diff) { return diff->mapping_count; }
+struct sp_diff_mapping sp_diff_mapping(const struct sp_diff *diff, size_t index) { return diff->mappings[index]; }
+size_t sp_diff_finding_count(const struct sp_diff *diff) { return diff->finding_count; }
+
+const struct sp_diff_finding *sp_diff_finding(const struct sp_diff *diff, size_t index)
+{
+    return &diff->findings[index];
+}
+
+size_t sp_diff_group_count(const struct sp_diff *diff) { return diff->group_count; }
+struct sp_diff_group sp_diff_group(const struct sp_diff *diff, size_t index) { return diff->groups[index]; }

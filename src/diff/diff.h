@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * A comparison of two checkpoints under way: pair the tensors, say how names were translated, read off the findings. */
+#ifndef SP_DIFF_DIFF_H
+#define SP_DIFF_DIFF_H
+
+#include "base/text.h"
+#include "model/layouts.h"
+#include "names/spelling.h"
+#include "shapeproof/diff.h"
+
+/* Something that is done to many names of A to make them those of B. */
+struct sp_translation {
+    const char *from, *to; /* as struct sp_diff_mapping shows them */
+};
+
+struct sp_diff {
+    struct sp_arena arena;
+    const struct sp_inventory *a, *b;
+    size_t *b_of, *a_of;                         /* for each tensor of one its counterpart in the other, or SP_NONE */
+    struct sp_spelling *spelling_a, *spelling_b; /* of tensors without one of the same name; of others zero */
+    struct sp_translation *translations;
+    size_t translation_count, translation_capacity;
+    size_t *translation_of;    /* for each tensor of A, or SP_NONE */
+    bool *once_a, *once_b;     /* tied to another that the other side has, and therefore not there */
+    bool *joined_a, *joined_b; /* one of several on one side that are one on the other, or that one */
+    struct sp_diff_mapping *mappings;
+    size_t mapping_count, mapping_capacity;
+    struct sp_diff_finding *findings;
+    size_t finding_count, finding_capacity;
+    struct sp_diff_group *groups;
+    size_t group_count;
+    struct sp_diff_totals totals;
+    bool same, read_data;
+    const char *summary;
+};
+
+static inline const struct sp_tensor *sp_diff_a(const struct sp_diff *diff, size_t tensor)
+{
+    return sp_inventory_tensor(diff->a, tensor);
+}
+
+static inline const struct sp_tensor *sp_diff_b(const struct sp_diff *diff, size_t tensor)
+{
+    return sp_inventory_tensor(diff->b, tensor);
+}
+
+/* Called otherwise in B, that is. */
+static inline bool sp_diff_is_renamed(const struct sp_diff *diff, size_t a)
+{
+    return diff->b_of[a] != SP_NONE && diff->spelling_a[a].text;
+}
+
+/* A kernel on one side and a weight on the other: then that is the reason, and a square matrix is transposed too. */
+bool sp_diff_is_converted(const struct sp_diff *diff, size_t a);
+
+/* The first of the tensors that are the same. */
+static inline size_t sp_tie_group(const struct sp_inventory *inventory, size_t tensor)
+{
+    const size_t first = sp_inventory_tensor(inventory, tensor)->same_as;
+    return first == SP_NONE ? tensor : first;
+}
+
+/* Whether the tensor is in A, or in B, alone: "once" is not. */
+static inline bool sp_diff_is_alone(const struct sp_diff *diff, size_t tensor, bool in_a)
+{
+    const size_t other = in_a ? diff->b_of[tensor] : diff->a_of[tensor];
+    return other == SP_NONE && !(in_a ? diff->once_a : diff->once_b)[tensor];
+}
+
+/* ---- the steps ---- */
+
+/* Two tensors are the same, after a translation or SP_NONE. */
+void sp_diff_pair_tensors(struct sp_diff *diff, size_t a, size_t b, size_t translation);
+void sp_diff_pair_counters(struct sp_diff *diff); /* counters.c: before all others */
+void sp_diff_pair_order(struct sp_diff *diff);    /* likewise: after all others */
+void sp_diff_pair(struct sp_diff *diff);          /* pair.c */
+void sp_diff_map(struct sp_diff *diff);           /* map.c */
+void sp_diff_find(struct sp_diff *diff);          /* findings.c */
+void sp_diff_join(struct sp_diff *diff);          /* joints.c: between the ties and the findings */
+void sp_diff_ties(struct sp_diff *diff); /* ties.c: before the others, so that they know what is only stored once */
+bool sp_diff_data(struct sp_diff *diff, struct sp_error *error); /* data.c */
+void sp_diff_conclude(struct sp_diff *diff);                     /* summary.c: groups and summary */
+
+void sp_diff_add(struct sp_diff *diff, struct sp_diff_finding finding); /* strings in the arena or the inventories */
+
+#endif

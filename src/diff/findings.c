@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ * Findings, one for each tensor and kind, read off the pairs. */
+#include <string.h>
+
+#include "diff/diff.h"
+#include "model/layouts.h"
+
+/* "F32 (64, 16)" */
+static const char *described(struct sp_diff *diff, const struct sp_tensor *tensor)
+{
+    return sp_arena_printf(&diff->arena, "%s %s", tensor->dtype_name, sp_found_shape(&diff->arena, tensor));
+}
+
+/* ---- in one alone ---- */
+
+static void alone(struct sp_diff *diff, const struct sp_tensor *tensor, size_t a, size_t b)
+{
+    const char *where = a != SP_NONE ? "A" : "B";
+    struct sp_diff_finding finding = {.name = tensor->name, .a = a, .b = b};
+    if (tensor->flags & SP_TENSOR_STATE) {
+        finding.id = "state";
+        finding.severity = SP_SEVERITY_NOTE;
+        finding.message = sp_arena_printf(&diff->arena, "is optimizer or trainer state, in %s alone", where);
+    } else {
+        finding.id = a != SP_NONE ? "removed" : "added";
+        finding.severity = SP_SEVERITY_ERROR;
+        finding.message = sp_arena_printf(&diff->arena, "is in %s alone: %s", where, described(diff, tensor));
+    }
+    sp_diff_add(diff, finding);
+}
+
+/* ---- in both ---- */
+
+static void pair_finding(struct sp_diff *diff, size_t a, const char *id, const char *message)
+{
+    const size_t b = diff->b_of[a];
+    sp_diff_add(diff, (struct sp_diff_finding){.id = id,
+                                               .severity = SP_SEVERITY_ERROR,
+                                               .name = sp_diff_a(diff, a)->name,
+                                               .other = sp_diff_is_renamed(diff, a) ? sp_diff_b(diff, b)->name : NULL,
+                                               .message = message,
+                                               .a = a,
+                                               .b = b});
+}
+
+static void compare_shapes(struct sp_diff *diff, size_t tensor)
+{
+    const struct sp_tensor *a = sp_diff_a(diff, tensor), *b = sp_diff_b(diff, diff->b_of[tensor]);
+    if (sp_tensor_same_shape(a, b) || sp_diff_is_converted(diff, tensor)) return;
+    const bool transposed = sp_tensor_is_transposed(a, b);
+    pair_finding(diff, tensor, transposed ? "transposed" : "shape",
+                 sp_arena_printf(&diff->arena, "%s in A, %s%s in B", sp_found_shape(&diff->arena, a),
+                                 transposed ? "transposed " : "", sp_found_shape(&diff->arena, b)));
+}
+
+static void compare_dtypes(struct sp_diff *diff, size_t tensor)
+{
+    const struct sp_tensor *a = sp_diff_a(diff, tensor), *b = sp_diff_b(diff, diff->b_of[tensor]);
+    if (a->dtype == b->dtype && strcmp(a->dtype_name, b->dtype_name) == 0) return;
+    pair_finding(diff, tensor, "dtype",
+                 sp_arena_printf(&diff->arena, "%s in A, %s in B", a->dtype_name, b->dtype_name));
+}
+
+void sp_diff_find(struct sp_diff *diff)
+{
+    for (size_t i = 0; i < sp_inventory_count(diff->a); i++) {
+        if (diff->b_of[i] == SP_NONE) {
+            if (sp_diff_is_alone(diff, i, true) && !diff->joined_a[i]) alone(diff, sp_diff_a(diff, i), i, SP_NONE);
+            continue;
+        }
+        if (sp_diff_is_renamed(diff, i)) pair_finding(diff, i, "renamed", "is called otherwise in B");
+        compare_shapes(diff, i);
+        compare_dtypes(diff, i);
+    }
+    for (size_t i = 0; i < sp_inventory_count(diff->b); i++)
+        if (sp_diff_is_alone(diff, i, false) && !diff->joined_b[i]) alone(diff, sp_diff_b(diff, i), SP_NONE, i);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * The mapping between the names, said in as few lines as it takes: each change with the number of tensors that it was
+ * made to, however many changes one name saw. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff/diff.h"
+#include "names/collapse.h"
+
+/* What the spelling of one side has and that of the other has not. */
+static const struct {
+    enum sp_spelt spelt;
+    const char *with, *without;
+} habits[] = {
+    {SP_SPELT_SLASHES, "*/*", "*.*"},
+    {SP_SPELT_TWICE, "x/x/*", "x/*"},
+    {SP_SPELT_COLON, "*:0", "*"},
+    {SP_SPELT_WRAPPER, "_orig_mod.*", "*"},
+};
+
+struct mapper {
+    struct sp_diff *diff;
+    struct sp_kinds kinds; /* mappings are numbered by them */
+    struct sp_text key;
+};
+
+static void note(struct mapper *mapper, const char *from, const char *to, bool transposed)
+{
+    struct sp_diff *diff = mapper->diff;
+    mapper->key.length = 0;
+    sp_text_printf(&mapper->key, "%s\n%s\n%d", from, to, transposed);
+    const size_t kind = sp_kind_of(&mapper->kinds, &mapper->key);
+    if (kind == diff->mapping_count) {
+        SP_GROW(diff->mappings, diff->mapping_count, diff->mapping_capacity);
+        diff->mappings[diff->mapping_count++] = (struct sp_diff_mapping){
+            sp_arena_string(&diff->arena, from), sp_arena_string(&diff->arena, to), transposed, 0};
+    }
+    diff->mappings[kind].tensors++;
+}
+
+static void note_leaf(struct mapper *mapper, size_t tensor)
+{
+    struct sp_diff *diff = mapper->diff;
+    const char *from = diff->spelling_a[tensor].leaf, *to = diff->spelling_b[diff->b_of[tensor]].leaf;
+    struct sp_arena scratch = {0};
+    if (strcmp(from, to) != 0)
+        note(mapper, sp_arena_printf(&scratch, "*%s", from), sp_arena_printf(&scratch, "*%s", to),
+             sp_diff_is_converted(diff, tensor));
+    sp_arena_free(&scratch);
+}
+
+static void note_tensor(struct mapper *mapper, size_t tensor)
+{
+    struct sp_diff *diff = mapper->diff;
+    const size_t translation = diff->translation_of[tensor];
+    const unsigned in_a = diff->spelling_a[tensor].spelt, in_b = diff->spelling_b[diff->b_of[tensor]].spelt;
+    if (translation != SP_NONE)
+        note(mapper, diff->translations[translation].from, diff->translations[translation].to, false);
+    for (size_t i = 0; i < sizeof habits / sizeof *habits; i++) {
+        if (!((in_a ^ in_b) & habits[i].spelt)) continue;
+        const bool with = in_a & habits[i].spelt;
+        note(mapper, with ? habits[i].with : habits[i].without, with ? habits[i].without : habits[i].with, false);
+    }
+    note_leaf(mapper, tensor);
+}
+
+void sp_diff_map(struct sp_diff *diff)
+{
+    struct mapper mapper = {.diff = diff};
+    for (size_t i = 0; i < sp_inventory_count(diff->a); i++)
+        if (sp_diff_is_renamed(diff, i)) note_tensor(&mapper, i);
+    sp_kinds_free(&mapper.kinds);
+    sp_text_free(&mapper.key);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT
+ * Which tensor of A is which of B. Each step takes what the ones before it have left, and is linear in the names:
+ *
+ *   0. of Keras, layers of a class with other numbers (counters.c);
+ *   1. the same name;
+ *   2. the same name in its common spelling: "dense/dense/kernel:0" and "dense.weight";
+ *   3. another beginning, for many patterns alike (fronts.c);
+ *   4. a pattern under another name that is like it, with the same indices and shapes (sides.h);
+ *   5. of Keras, when nothing is called the same, the order of the layers (counters.c).
+ *
+ * Patterns are names without their indices. What two tensors could be renamed to is not claimed for either. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff/pairing.h"
+#include "model/layouts.h"
+
+bool sp_pairing_fits(const struct sp_pairing *p, size_t a, size_t b)
+{
+    const struct sp_tensor *in_a = sp_diff_a(p->diff, a), *in_b = sp_diff_b(p->diff, b);
+    return sp_tensor_same_shape(in_a, in_b) || sp_tensor_is_transposed(in_a, in_b);
+}
+
+/* ---- 1: the same name ---- */
+
+void sp_diff_pair_tensors(struct sp_diff *diff, size_t a, size_t b, size_t translation)
+{
+    diff->b_of[a] = b;
+    diff->a_of[b] = a;
+    diff->translation_of[a] = translation;
+    diff->totals.both++;
+}
+
+static void pair_equal_names(struct sp_diff *diff)
+{
+    for (size_t i = 0; i < sp_inventory_count(diff->a); i++) {
+        const size_t b = diff->b_of[i] == SP_NONE ? sp_inventory_find(diff->b, sp_diff_a(diff, i)->name) : SP_NONE;
+        if (b != SP_NONE && diff->a_of[b] == SP_NONE) sp_diff_pair_tensors(diff, i, b, SP_NONE);
+    }
+}
+
+/* ---- joining two sides ---- */
+
+static size_t run_of(const struct sp_side *side, size_t from)
+{
+    size_t to = from + 1;
+    while (to < side->count && sp_compare_indices(&side->members[to].indices, &side->members[from].indices) == 0) to++;
+    return to - from;
+}
+
+void sp_pairing_join(struct sp_pairing *p, const struct sp_side *a, const struct sp_side *b, size_t translation,
+                     bool reshaped)
+{
+    struct sp_diff *diff = p->diff;
+    for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
+        const size_t i_run = run_of(a, i), k_run = run_of(b, k);
+        const size_t x = a->members[i].item, y = b->members[k].item;
+        const int order = sp_compare_indices(&a->members[i].indices, &b->members[k].indices);
+        if (order <= 0) i += i_run;
+        if (order >= 0) k += k_run;
+        if (order != 0 || i_run > 1 || k_run > 1 || diff->b_of[x] != SP_NONE || diff->a_of[y] != SP_NONE) continue;
+        const bool same_leaf = strcmp(diff->spelling_a[x].leaf, diff->spelling_b[y].leaf) == 0;
+        if (!sp_pairing_fits(p, x, y) && !(reshaped && same_leaf)) continue;
+        sp_diff_pair_tensors(diff, x, y, translation);
+    }
+}
+
+/* ---- 2: the same spelling ---- */
+
+static const char *content_of(struct sp_pairing *p, const struct sp_tensor *tensor)
+{
+    return sp_found_shape(&p->arena, tensor);
+}
+
+/* What has no counterpart, under its common spelling. */
+static void collect(struct sp_pairing *p)
+{
+    struct sp_diff *diff = p->diff;
+    sp_sides_free(&p->a);
+    sp_sides_free(&p->b);
+    for (size_t i = 0; i < sp_inventory_count(diff->a); i++)
+        if (diff->b_of[i] == SP_NONE)
+            sp_sides_add(&p->a, &p->patterns, diff->spelling_a[i].text, content_of(p, sp_diff_a(diff, i)), i);
+    for (size_t i = 0; i < sp_inventory_count(diff->b); i++)
+        if (diff->a_of[i] == SP_NONE)
+            sp_sides_add(&p->b, &p->patterns, diff->spelling_b[i].text, content_of(p, sp_diff_b(diff, i)), i);
+    sp_sides_form(&p->a);
+    sp_sides_form(&p->b);
+}
+
+/* Of what is called the same nothing need be known. */
+static bool is_spelt(const struct sp_diff *diff, size_t a)
+{
+    return a == SP_NONE || diff->translation_of[a] != SP_NONE;
+}
+
+static void spell(struct sp_diff *diff)
+{
+    for (size_t i = 0; i < sp_inventory_count(diff->a); i++)
+        if (is_spelt(diff, diff->b_of[i] == SP_NONE ? SP_NONE : i))
+            diff->spelling_a[i] = sp_spell(&diff->arena, sp_diff_a(diff, i)->name);
+    for (size_t i = 0; i < sp_inventory_count(diff->b); i++)
+        if (is_spelt(diff, diff->a_of[i])) diff->spelling_b[i] = sp_spell(&diff->arena, sp_diff_b(diff, i)->name);
+}
+
+static int compare_side(const void *key, const void *item)
+{
+    const size_t pattern = *(const size_t *)key, other = ((const struct sp_side *)item)->members->pattern;
+    return pattern < other ? -1 : pattern > other;
+}
+
+const struct sp_side *sp_pairing_side(const struct sp_sides *sides, size_t pattern)
+{
+    return sides->count ? bsearch(&pattern, sides->items, sides->count, sizeof *sides->items, compare_side) : NULL;
+}
+
+static void pair_spellings(struct sp_pairing *p)
+{
+    for (size_t i = 0; i < p->a.count; i++) {
+        const struct sp_side *b = sp_pairing_side(&p->b, p->a.items[i].members->pattern);
+        if (b) sp_pairing_join(p, &p->a.items[i], b, SP_NONE, true);
+    }
+}
+
+/* ---- what the later steps use ---- */
+
+const char *sp_pairing_text(const struct sp_pairing *p, const struct sp_side *side)
+{
+    return sp_pattern_text(&p->patterns, side->members->pattern);
+}
+
+size_t sp_pairing_translation(struct sp_pairing *p, const char *a, const char *b, const char *rest)
+{
+    struct sp_diff *diff = p->diff;
+    struct sp_component differs;
+    struct sp_arena scratch = {0};
+    const char *from = sp_pattern_shown(&scratch, a), *to = sp_pattern_shown(&scratch, b), *before = "";
+    if (sp_one_component(a, b, &differs)) {
+        if (differs.a > a) before = "*.";
+        if (differs.a[differs.a_length]) rest = ".*";
+        from = sp_arena_copy(&scratch, differs.a, differs.a_length);
+        to = sp_arena_copy(&scratch, differs.b, differs.b_length);
+    }
+    SP_GROW(diff->translations, diff->translation_count, diff->translation_capacity);
+    diff->translations[diff->translation_count] =
+        (struct sp_translation){sp_arena_printf(&diff->arena, "%s%s%s", before, from, rest),
+                                sp_arena_printf(&diff->arena, "%s%s%s", before, to, rest)};
+    sp_arena_free(&scratch);
+    return diff->translation_count++;
+}
+
+/* ---- 4: a name that is like it ---- */
+
+static void pair_alike(struct sp_pairing *p)
+{
+    sp_sides_pair(&p->patterns, &p->a, &p->b);
+    for (size_t i = 0; i < p->a.count; i++) {
+        const struct sp_side *a = &p->a.items[i];
+        if (a->other)
+            sp_pairing_join(p, a, a->other,
+                            sp_pairing_translation(p, sp_pairing_text(p, a), sp_pairing_text(p, a->other), ""), false);
+    }
+}
+
+/* Steps 3 and 4; first with indices that are whole components, so that "ln_1" can become "norm1", then with others, so
+ * that "layer_1" can become "layers.1". */
+static void pair_renamed(struct sp_pairing *p, bool whole_components)
+{
+    sp_sides_free(&p->a);
+    sp_sides_free(&p->b);
+    sp_patterns_free(&p->patterns);
+    p->patterns.whole_components = whole_components;
+    collect(p);
+    sp_pairing_fronts(p);
+    collect(p);
+    pair_alike(p);
+}
+
+void sp_diff_pair(struct sp_diff *diff)
+{
+    struct sp_pairing p = {.diff = diff};
+    sp_diff_pair_counters(diff);
+    pair_equal_names(diff);
+    spell(diff);
+    collect(&p);
+    pair_spellings(&p);
+    pair_renamed(&p, true);
+    pair_renamed(&p, false);
+    sp_diff_pair_order(diff);
+    sp_sides_free(&p.a);
+    sp_sides_free(&p.b);
+    sp_patterns_free(&p.patterns);
+    sp_arena_free(&p.arena);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * Pairing the tensors of two checkpoints: what the steps share. */
+#ifndef SP_DIFF_PAIRING_H
+#define SP_DIFF_PAIRING_H
+
+#include "diff/diff.h"
+#include "names/sides.h"
+
+struct sp_pairing {
+    struct sp_diff *diff;
+    struct sp_arena arena;
+    struct sp_patterns patterns; /* of common spellings, in both */
+    struct sp_sides a, b;        /* what has no counterpart yet, in the order of its patterns */
+};
+
+/* Whether one could be the other: the same shape, or that of the other framework. */
+bool sp_pairing_fits(const struct sp_pairing *pairing, size_t a, size_t b);
+/* Pairs the members of two sides that have the same indices; where `reshaped`, with other shapes too, as long as the
+ * last component is the same. */
+void sp_pairing_join(struct sp_pairing *pairing, const struct sp_side *a, const struct sp_side *b, size_t translation,
+                     bool reshaped);
+const char *sp_pairing_text(const struct sp_pairing *pairing, const struct sp_side *side);
+/* The side of that pattern, or NULL. */
+const struct sp_side *sp_pairing_side(const struct sp_sides *sides, size_t pattern);
+/* Keeps how a pattern, or its beginning, of A becomes one of B: in short when one component differs, "*.h.*", else
+ * whole, with `rest` behind it. Returns its number. */
+size_t sp_pairing_translation(struct sp_pairing *pairing, const char *a, const char *b, const char *rest);
+
+/* fronts.c */
+void sp_pairing_fronts(struct sp_pairing *pairing);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ * What a comparison comes to: the groups that people see, and one line. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff/diff.h"
+#include "names/collapse.h"
+#include "names/some.h"
+
+static bool is_error(const struct sp_diff_finding *finding) { return finding->severity == SP_SEVERITY_ERROR; }
+
+/* ---- groups ---- */
+
+static struct sp_collapse_input *collapse_input(const struct sp_diff *diff)
+{
+    struct sp_collapse_input *input = sp_realloc(NULL, diff->finding_count, sizeof *input);
+    struct sp_kinds kinds = {0};
+    struct sp_text kind = {0};
+    for (size_t i = 0; i < diff->finding_count; i++) {
+        const struct sp_diff_finding *finding = &diff->findings[i];
+        kind.length = 0;
+        sp_text_printf(&kind, "%d %s %s\n%s", (int)finding->severity, finding->id,
+                       finding->reason ? finding->reason : "", finding->message);
+        input[i] = (struct sp_collapse_input){.name = finding->name, .key = sp_kind_of(&kinds, &kind)};
+    }
+    sp_text_free(&kind);
+    sp_kinds_free(&kinds);
+    return input;
+}
+
+static void form_groups(struct sp_diff *diff)
+{
+    struct sp_collapse_input *input = collapse_input(diff);
+    struct sp_collapsed *collapsed;
+    const size_t count = sp_collapse(&diff->arena, NULL, input, diff->finding_count, &collapsed);
+    diff->groups = sp_arena_array(&diff->arena, count, sizeof *diff->groups);
+    diff->group_count = 0;
+    for (int errors = 1; errors >= 0; errors--)
+        for (size_t i = 0; i < count; i++) {
+            const struct sp_diff_finding *first = &diff->findings[collapsed[i].first];
+            if (is_error(first) == errors)
+                diff->groups[diff->group_count++] =
+                    (struct sp_diff_group){collapsed[i].name, collapsed[i].count, first};
+        }
+    free(input);
+}
+
+/* ---- what differs ---- */
+
+/* Errors of one id. */
+static const struct {
+    const char *id, *noun, *says; /* "2 tensors removed" */
+    bool by_message;              /* the message says more than the names, when it is the same for all */
+} kinds[] = {
+    {"removed", "tensor", "removed", false},
+    {"added", "tensor", "added", false},
+    {"joined", "tensor", "in parts in one of them", false},
+    {"shape", "tensor", "of another shape", true},
+    {"transposed", "tensor", "transposed", true},
+    {"dtype", "tensor", "of another dtype", true},
+    {"tied", "tensor", "tied otherwise", false},
+    {"data", "tensor", "with other data", false},
+    {"not-compared", "tensor", "not compared", false},
+    {"renamed", "tensor", "renamed", false},
+    {"unused", "expectation", "unused", false},
+    {"expired", "expectation", "expired", false},
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+struct tally {
+    size_t count;
+    const struct sp_diff_finding *first;
+    bool one_message;
+};
+
+static void count_errors(const struct sp_diff *diff, struct tally *tallies)
+{
+    for (size_t i = 0; i < diff->finding_count; i++) {
+        const struct sp_diff_finding *finding = &diff->findings[i];
+        for (size_t k = 0; k < KINDS && is_error(finding); k++) {
+            if (strcmp(finding->id, kinds[k].id) != 0) continue;
+            if (!tallies[k].count++) tallies[k] = (struct tally){1, finding, true};
+            if (strcmp(finding->message, tallies[k].first->message) != 0) tallies[k].one_message = false;
+        }
+    }
+}
+
+static const char *names_of(struct sp_diff *diff, const char *id)
+{
+    const char **names = sp_realloc(NULL, diff->finding_count, sizeof *names);
+    size_t count = 0;
+    for (size_t i = 0; i < diff->finding_count; i++)
+        if (is_error(&diff->findings[i]) && strcmp(diff->findings[i].id, id) == 0)
+            names[count++] = diff->findings[i].name;
+    const char *list = sp_some_names(&diff->arena, names, count);
+    free(names);
+    return list;
+}
+
+/* "in names alone: 28 tensors renamed, module.* -> *" */
+static void put_renamed(struct sp_diff *diff, struct sp_text *text, size_t count)
+{
+    const struct sp_diff_mapping *mapping = &diff->mappings[0];
+    sp_text_printf(text, "in names alone: %s renamed", sp_count_of(&diff->arena, count, "tensor"));
+    if (diff->mapping_count == 1)
+        sp_text_printf(text, ", %s -> %s%s", mapping->from, mapping->to, mapping->transposed ? ", transposed" : "");
+}
+
+/* All errors are of this kind. */
+static void put_only_kind(struct sp_diff *diff, struct sp_text *text, size_t kind, const struct tally *tally)
+{
+    const char *names = names_of(diff, kinds[kind].id);
+    if (strcmp(kinds[kind].id, "renamed") == 0) put_renamed(diff, text, tally->count);
+    else if (tally->count == 1) sp_text_printf(text, "%s %s", tally->first->name, tally->first->message);
+    else
+        sp_text_printf(text, "%s %s: %s", sp_count_of(&diff->arena, tally->count, kinds[kind].noun), kinds[kind].says,
+                       kinds[kind].by_message && tally->one_message ? tally->first->message : names);
+}
+
+/* "2 tensors removed, 1 added" */
+static void put_kinds(struct sp_diff *diff, struct sp_text *text, const struct tally *tallies)
+{
+    const char *noun = "";
+    for (size_t k = 0; k < KINDS; k++) {
+        if (!tallies[k].count) continue;
+        if (*noun) sp_text_puts(text, ", ");
+        if (strcmp(noun, kinds[k].noun) == 0) sp_text_printf(text, "%zu %s", tallies[k].count, kinds[k].says);
+        else sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, tallies[k].count, kinds[k].noun), kinds[k].says);
+        noun = kinds[k].noun;
+    }
+}
+
+/* ---- what is the same ---- */
+
+static uint64_t elements_in_both(const struct sp_diff *diff)
+{
+    uint64_t elements = 0; /* at most the inventory's total */
+    for (size_t i = 0; i < sp_inventory_count(diff->a); i++)
+        if (diff->b_of[i] != SP_NONE && sp_diff_a(diff, i)->same_as == SP_NONE)
+            elements += sp_diff_a(diff, i)->parameters;
+    return elements;
+}
+
+static void put_notes(struct sp_diff *diff, struct sp_text *text)
+{
+    size_t once = 0, state = 0, expected = 0;
+    const struct sp_diff_finding *first = NULL;
+    for (size_t i = 0; i < diff->finding_count; i++) {
+        const struct sp_diff_finding *finding = &diff->findings[i];
+        if (finding->reason) expected++;
+        else if (strcmp(finding->id, "state") == 0) state++;
+        else if (!once++) first = finding;
+    }
+    if (once == 1) sp_text_printf(text, "; %s %s", first->name, first->message);
+    else if (once) sp_text_printf(text, "; %zu tied ones stored once in the other", once);
+    if (state)
+        sp_text_printf(text, "; %s of optimizer or trainer state in one alone",
+                       sp_count_of(&diff->arena, state, "tensor"));
+    if (expected) sp_text_printf(text, "; %s", sp_count_of(&diff->arena, expected, "expected difference"));
+}
+
+static void put_same(struct sp_diff *diff, struct sp_text *text)
+{
+    sp_text_printf(text, "all %s, ", sp_count_of(&diff->arena, diff->totals.both, "tensor"));
+    sp_text_grouped(text, elements_in_both(diff));
+    sp_text_puts(text, " elements");
+    if (diff->totals.data_compared && !diff->totals.data_different && !diff->totals.data_unread)
+        sp_text_puts(text, ", byte for byte");
+    put_notes(diff, text);
+}
+
+void sp_diff_conclude(struct sp_diff *diff)
+{
+    struct tally tallies[KINDS] = {{0}};
+    struct sp_text text = {0};
+    size_t used = 0, only = 0;
+    form_groups(diff);
+    count_errors(diff, tallies);
+    for (size_t k = 0; k < KINDS; k++)
+        if (tallies[k].count) used++, only = k;
+    diff->same = !used;
+    if (!used) put_same(diff, &text);
+    else if (used == 1) put_only_kind(diff, &text, only, &tallies[only]);
+    else put_kinds(diff, &text, tallies);
+    diff->summary = sp_arena_copy(&diff->arena, text.data, text.length);
+    sp_text_free(&text);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* AT_FDCWD */
+#include "expect/expect.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "lang/source.h"
+
+enum { MAX_FILE = 256 * 1024 };
+
+/* ---- the file ---- */
+
+static char *read_file(const char *path, size_t *length, struct sp_error *error)
+{
+    struct sp_file file;
+    const bool ok = sp_file_open(&file, AT_FDCWD, path, error);
+    char *text = ok ? sp_file_slurp(&file, MAX_FILE, error) : NULL;
+    *length = ok ? (size_t)file.size : 0;
+    sp_file_close(&file);
+    if (text) return text;
+    sp_error_prefix(error, path);
+    error->status = SP_ERR_TABLE;
+    return NULL;
+}
+
+struct sp_expectations *sp_expectations_load(const char *path, const char *today, struct sp_error *error)
+{
+    struct sp_text messages = {0};
+    size_t length;
+    *error = (struct sp_error){0};
+    char *text = read_file(path, &length, error);
+    if (!text) return NULL;
+    struct sp_expectations *expectations = sp_realloc(NULL, 1, sizeof *expectations);
+    *expectations = (struct sp_expectations){0};
+    expectations->path = sp_arena_string(&expectations->arena, path);
+    if (!sp_expectations_parse(expectations, text, length, today, &messages)) {
+        sp_diagnoses_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, messages.data);
+        sp_expectations_free(expectations);
+        expectations = NULL;
+    }
+    sp_text_free(&messages);
+    free(text);
+    return expectations;
+}
+
+void sp_expectations_free(struct sp_expectations *expectations)
+{
+    if (!expectations) return;
+    free(expectations->items);
+    sp_arena_free(&expectations->arena);
+    free(expectations);
+}
+
+/* ---- using them ---- */
+
+static bool is_about(const struct sp_expectation *expectation, const char *id, const char *cause)
+{
+    return strcmp(expectation->id, "*") == 0 || strcmp(expectation->id, id) == 0 ||
+           (cause && strcmp(expectation->id, cause) == 0);
+}
+
+static bool covers(const struct sp_expectation *expectation, const char *id, const char *cause, const char *name,
+                   const char *other)
+{
+    return is_about(expectation, id, cause) && (sp_name_pattern_matches(&expectation->pattern, name) ||
+                                                (other && sp_name_pattern_matches(&expectation->pattern, other)));
+}
+
+/* All that cover it are fulfilled by it; the first that is not expired gives the reason. */
+const char *sp_expected(struct sp_expecting *expecting, const char *id, const char *cause, const char *name,
+                        const char *other)
+{
+    const struct sp_expectations *all = expecting->expectations;
+    const char *reason = NULL;
+    if (!expecting->fulfilled) {
+        expecting->fulfilled = sp_realloc(NULL, all->count, sizeof *expecting->fulfilled);
+        memset(expecting->fulfilled, 0, all->count * sizeof *expecting->fulfilled);
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        if (!covers(&all->items[i], id, cause, name, other)) continue;
+        expecting->fulfilled[i] = true;
+        if (!reason && !all->items[i].expired) reason = all->items[i].reason;
+    }
+    return reason;
+}
+
+void sp_expecting_end(struct sp_expecting *expecting, struct sp_arena *arena,
+                      void (*add)(void *context, struct sp_left_over left), void *context)
+{
+    const struct sp_expectations *all = expecting->expectations;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct sp_expectation *item = &all->items[i];
+        const bool unused = !expecting->fulfilled || !expecting->fulfilled[i];
+        struct sp_left_over left = {.id = item->expired ? "expired" : "unused"};
+        if (!item->expired && !unused) continue;
+        left.name = sp_arena_printf(arena, "%s %s", item->id, item->name);
+        if (item->expired)
+            left.message = sp_arena_printf(arena, "was expected until %s (%s:%zu: %s)", item->until, all->path,
+                                           item->line, item->reason);
+        else
+            left.message = sp_arena_printf(arena, "is expected and was not found (%s:%zu: %s)", all->path, item->line,
+                                           item->reason);
+        add(context, left);
+    }
+    free(expecting->fulfilled);
+    expecting->fulfilled = NULL;
+}

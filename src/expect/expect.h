@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * Expected differences: which findings a file of them names. */
+#ifndef SP_EXPECT_EXPECT_H
+#define SP_EXPECT_EXPECT_H
+
+#include "base/text.h"
+#include "names/name_pattern.h"
+#include "shapeproof/expect.h"
+
+struct sp_expectation {
+    const char *id;   /* of a finding, or of the cause that explains it; "*" for any */
+    const char *name; /* the pattern as it was written */
+    struct sp_name_pattern pattern;
+    const char *reason;
+    const char *until; /* "YYYY-MM-DD", the last day; or NULL */
+    bool expired;
+    size_t line;
+};
+
+struct sp_expectations {
+    struct sp_arena arena;
+    const char *path;
+    struct sp_expectation *items; /* heap */
+    size_t count, capacity;
+};
+
+/* Reads the lines; false when there were mistakes, which are appended to `messages`. */
+bool sp_expectations_parse(struct sp_expectations *expectations, const char *text, size_t length, const char *today,
+                           struct sp_text *messages);
+
+/* One use of the expectations. Begin with `expectations` set and the rest zero; end with sp_expecting_end. */
+struct sp_expecting {
+    const struct sp_expectations *expectations;
+    bool *fulfilled; /* heap */
+};
+
+/* The reason for which such a finding is expected, or NULL. `cause` and `other`, a second name, may be NULL. */
+const char *sp_expected(struct sp_expecting *expecting, const char *id, const char *cause, const char *name,
+                        const char *other);
+
+/* An expectation that no finding fulfils, or that is past its day: a finding of its own, called "missing lm_head.*". */
+struct sp_left_over {
+    const char *id, *name, *message; /* static, or in the arena */
+};
+
+/* Calls `add` for each of these, in the order of the file. */
+void sp_expecting_end(struct sp_expecting *expecting, struct sp_arena *arena,
+                      void (*add)(void *context, struct sp_left_over left), void *context);
+
+#endif

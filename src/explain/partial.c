@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ * Files that hold a part of each tensor: what one rank of several has in memory.
+ *
+ * ZeRO stage 3 flattens and divides each parameter; saved without gathering, its place is taken by an empty tensor, or
+ * by one of a single element. Tensor parallelism cuts matrices along one dimension into equal slices. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "check/check.h"
+
+static bool is_open_shape(const struct sp_finding *finding) { return sp_finding_is_open_as(finding, "shape"); }
+
+/* ---- placeholders ---- */
+
+/* 0 or 1: the only element count of a flat tensor where more is expected; -1 for any other finding. */
+static int placeholder(const struct sp_check *check, const struct sp_finding *finding)
+{
+    if (!is_open_shape(finding)) return -1;
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    const uint64_t expected = sp_prediction_tensor(check->prediction, finding->predicted)->parameters;
+    if (tensor->rank != 1 || tensor->shape[0] > 1 || expected <= 1) return -1;
+    return (int)tensor->shape[0];
+}
+
+static void describe_placeholders(struct sp_check *check, size_t cause, int elements)
+{
+    const bool one = check->causes[cause].explains == 1;
+    check->causes[cause].message = sp_arena_printf(
+        &check->arena, "%s %s (%d)%s, as in a file that one rank of ZeRO stage 3 saved: %s",
+        sp_count_of(&check->arena, check->causes[cause].explains, "tensor"), one ? "has shape" : "have shape", elements,
+        elements ? "" : " and no data", sp_check_names(check, sp_explained_by, &cause));
+    check->causes[cause].hint = "gather the parameters before saving (stage3_gather_16bit_weights_on_model_save), or "
+                                "convert the checkpoint with zero_to_fp32.py";
+}
+
+/* An empty tensor is one whatever else there is. Those with one element are when no matrix has more. */
+static void explain_placeholders(struct sp_check *check, int elements)
+{
+    size_t count = 0, cause;
+    for (size_t i = 0; i < check->finding_count; i++) count += placeholder(check, &check->findings[i]) == elements;
+    for (size_t i = 0; elements && i < sp_inventory_count(check->inventory); i++)
+        if (sp_inventory_tensor(check->inventory, i)->rank > 1) return;
+    if (!count || (elements && count < 2)) return;
+    cause = sp_check_add_cause(check, (struct sp_cause){.id = "zero-partition", .severity = SP_SEVERITY_ERROR});
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (placeholder(check, &check->findings[i]) == elements) sp_check_explain(check, i, cause);
+    describe_placeholders(check, cause, elements);
+}
+
+void sp_explain_placeholders(struct sp_check *check)
+{
+    explain_placeholders(check, 0);
+    explain_placeholders(check, 1);
+}
+
+/* ---- slices ---- */
+
+enum { MAX_RANKS = 1024, PADDING = 128 };
+
+struct slice {
+    uint32_t dimension;
+    uint64_t ranks;
+};
+
+/* Vocabularies are padded before they are cut. */
+static bool is_padded(const struct sp_check *check, const struct sp_finding *finding, struct slice slice,
+                      uint64_t whole)
+{
+    const uint64_t expected = sp_prediction_tensor(check->prediction, finding->predicted)->shape[slice.dimension];
+    if (whole < expected || whole - expected >= PADDING * slice.ranks || whole - expected > expected / 32) return false;
+    char *words = sp_prediction_dimension(check->prediction, finding->predicted, slice.dimension);
+    const bool padded = strstr(words, "vocab") != NULL;
+    free(words);
+    return padded;
+}
+
+/* Where and into how many equal parts the tensor would have been cut; false when it differs in more than that. */
+static bool slice_of(const struct sp_check *check, const struct sp_finding *finding, struct slice *slice)
+{
+    if (!is_open_shape(finding)) return false;
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    uint32_t differing = 0;
+    for (uint32_t d = 0; d < expected->rank && tensor->rank == expected->rank; d++)
+        if (tensor->shape[d] != expected->shape[d] && ++differing) slice->dimension = d;
+    if (differing != 1 || !tensor->shape[slice->dimension]) return false;
+    const uint64_t part = tensor->shape[slice->dimension], whole = expected->shape[slice->dimension];
+    slice->ranks = whole / part + (whole % part != 0);
+    if (slice->ranks < 2 || slice->ranks > MAX_RANKS) return false;
+    return part * slice->ranks == whole || is_padded(check, finding, *slice, part * slice->ranks);
+}
+
+static uint64_t most_common_ranks(const struct sp_check *check)
+{
+    size_t counts[MAX_RANKS + 1] = {0};
+    uint64_t best = 0;
+    struct slice slice;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (slice_of(check, &check->findings[i], &slice) && ++counts[slice.ranks] > counts[best]) best = slice.ranks;
+    return best;
+}
+
+static bool has_word(const char *text, const char *word, size_t length)
+{
+    static const char within[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    while (*text) {
+        const size_t here = strspn(text, within);
+        if (here == length && strncmp(text, word, length) == 0) return true;
+        text += here ? here : 1;
+    }
+    return false;
+}
+
+/* Whether a word of `first`, a hyper-parameter, is in all the descriptions. */
+static bool have_common_word(char *const *descriptions, size_t count)
+{
+    const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    for (const char *word = descriptions[0]; *(word += strcspn(word, letters));) {
+        const size_t length = strcspn(word, " */+-(),?:");
+        size_t with = 0;
+        while (with < count && has_word(descriptions[with], word, length)) with++;
+        if (with == count) return true;
+        word += length ? length : 1;
+    }
+    return false;
+}
+
+enum { MAX_DESCRIPTIONS = 32 };
+
+/* One hyper-parameter that is a factor of all that is cut would explain it as well, and more simply. */
+static bool has_one_factor(const struct sp_check *check, uint64_t ranks)
+{
+    char *descriptions[MAX_DESCRIPTIONS] = {0};
+    size_t count = 0;
+    struct sp_map asked = {0};
+    struct slice slice;
+    for (size_t i = 0; i < check->finding_count && count < MAX_DESCRIPTIONS; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (slice_of(check, finding, &slice) && slice.ranks == ranks && sp_map_add(&asked, finding->message, i))
+            descriptions[count++] = sp_prediction_dimension(check->prediction, finding->predicted, slice.dimension);
+    }
+    const bool one = !count || have_common_word(descriptions, count);
+    for (size_t i = 0; i < count; i++) free(descriptions[i]);
+    sp_map_free(&asked);
+    return one;
+}
+
+static void describe_slices(struct sp_check *check, size_t cause, uint64_t ranks)
+{
+    check->causes[cause].message = sp_arena_printf(
+        &check->arena, "this is one of %" PRIu64 " tensor-parallel ranks: it holds 1/%" PRIu64 " of %s (%s)", ranks,
+        ranks, sp_check_names(check, sp_explained_by, &cause),
+        sp_count_of(&check->arena, check->causes[cause].explains, "tensor"));
+    check->causes[cause].hint =
+        sp_arena_printf(&check->arena, "merge the %" PRIu64 " ranks into one checkpoint before loading it", ranks);
+}
+
+/* Nearly all that differs is cut into the same number of parts, and more than one hyper-parameter would have to be
+ * divided by it. */
+void sp_explain_slices(struct sp_check *check)
+{
+    const uint64_t ranks = most_common_ranks(check);
+    size_t shapes = 0, cut = 0;
+    struct slice slice;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        shapes += is_open_shape(&check->findings[i]);
+        cut += slice_of(check, &check->findings[i], &slice) && slice.ranks == ranks;
+    }
+    if (!cut || cut < shapes - shapes / 8 || has_one_factor(check, ranks)) return;
+    const size_t cause =
+        sp_check_add_cause(check, (struct sp_cause){.id = "tensor-parallel", .severity = SP_SEVERITY_ERROR});
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (slice_of(check, &check->findings[i], &slice) && slice.ranks == ranks) sp_check_explain(check, i, cause);
+    describe_slices(check, cause, ranks);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "explain/what_if.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the whole model ---- */
+
+static struct sp_config *changed(const struct sp_config *base, const struct sp_change *change,
+                                 const struct sp_scope *scope)
+{
+    struct sp_config *config = sp_config_variant(base);
+    sp_config_set_value(config, change->key, change->value, "what if");
+    sp_config_limit(config, scope);
+    return config;
+}
+
+bool sp_variant_try(const struct sp_check *check, const struct sp_config *base, const struct sp_change *change,
+                    struct sp_variant *variant)
+{
+    struct sp_error error = {0};
+    /* What predicts far more tensors than there are cannot explain anything, whatever value a hostile file suggests. */
+    const struct sp_scope scope = {
+        .most = 2 * (sp_inventory_count(check->inventory) + sp_prediction_count(check->prediction)) + 1000};
+    *variant = (struct sp_variant){.config = changed(base, change, &scope)};
+    variant->prediction = sp_predict(check->tables, check->table_name, variant->config, &error);
+    sp_config_limit(variant->config, NULL);
+    if (!variant->prediction) {
+        sp_variant_free(variant);
+        return false;
+    }
+    sp_match_init(&variant->match, check->inventory, variant->prediction, &check->naming);
+    variant->errors = sp_match_errors(&variant->match);
+    return true;
+}
+
+void sp_variant_free(struct sp_variant *variant)
+{
+    if (variant->prediction) sp_match_free(&variant->match);
+    sp_prediction_free(variant->prediction);
+    sp_config_free(variant->config);
+    *variant = (struct sp_variant){0};
+}
+
+bool sp_variant_has(const struct sp_check *check, const struct sp_variant *variant, const struct sp_finding *finding)
+{
+    if (finding->tensor != SP_NONE) return sp_is_error(sp_match_tensor(&variant->match, finding->tensor));
+    const char *name = sp_prediction_tensor(check->prediction, finding->predicted)->name;
+    const size_t predicted = sp_prediction_find(variant->prediction, name);
+    if (predicted == SP_NONE) return false;
+    const enum sp_difference difference = sp_match_predicted(&variant->match, predicted);
+    /* That it would be tied is no excuse when all of the tie is absent. */
+    return difference == SP_MISSING ||
+           (difference == SP_TIED_ABSENT && sp_match_partner(&variant->match, predicted) == SP_NONE);
+}
+
+/* ---- which indices the sample visits ---- */
+
+enum { FIRST_INDICES = 3, EXTREMES = 6, MAX_VISITED = FIRST_INDICES + 2 * EXTREMES * SP_MAX_INDICES, MOST = 20000 };
+
+/* The smallest few of a set of values; `sign` -1 makes it the largest few. Ascending by sign x value. */
+struct extremes {
+    int64_t value[EXTREMES];
+    size_t count;
+    int sign;
+};
+
+static void note(struct extremes *extremes, int64_t value)
+{
+    size_t place = 0;
+    while (place < extremes->count && extremes->sign * extremes->value[place] < extremes->sign * value) place++;
+    if (place == EXTREMES || (place < extremes->count && extremes->value[place] == value)) return;
+    if (extremes->count < EXTREMES) extremes->count++;
+    memmove(&extremes->value[place + 1], &extremes->value[place],
+            (extremes->count - place - 1) * sizeof *extremes->value);
+    extremes->value[place] = value;
+}
+
+static int compare_integers(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+static size_t unique(int64_t *values, size_t count)
+{
+    size_t kept = 0;
+    qsort(values, count, sizeof *values, compare_integers);
+    for (size_t i = 0; i < count; i++)
+        if (!kept || values[kept - 1] != values[i]) values[kept++] = values[i];
+    return kept;
+}
+
+/* The first few, and of each position in the names of open findings the smallest and largest few. */
+static void choose_indices(struct sp_sample *sample, const struct sp_check *check)
+{
+    struct extremes low[SP_MAX_INDICES] = {{.count = 0}}, high[SP_MAX_INDICES] = {{.count = 0}};
+    size_t count = 0;
+    for (size_t p = 0; p < SP_MAX_INDICES; p++) low[p].sign = 1, high[p].sign = -1;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_indices *indices = &check->places[i].indices;
+        if (!sp_finding_is_open(&check->findings[i])) continue;
+        for (size_t p = 0; p < indices->count; p++) {
+            note(&low[p], (int64_t)indices->value[p]);
+            note(&high[p], (int64_t)indices->value[p]);
+        }
+    }
+    sample->indices = sp_realloc(NULL, MAX_VISITED, sizeof *sample->indices);
+    for (int64_t i = 0; i < FIRST_INDICES; i++) sample->indices[count++] = i;
+    for (size_t p = 0; p < SP_MAX_INDICES; p++) {
+        for (size_t i = 0; i < low[p].count; i++) sample->indices[count++] = low[p].value[i];
+        for (size_t i = 0; i < high[p].count; i++) sample->indices[count++] = high[p].value[i];
+    }
+    sample->scope = (struct sp_scope){sample->indices, unique(sample->indices, count), MOST};
+}
+
+/* ---- the tensors of the file by the names that the prediction uses ---- */
+
+static void name_tensors(struct sp_sample *sample)
+{
+    const struct sp_check *check = sample->check;
+    struct sp_name_keeper keeper = {.arena = &sample->arena, .names = &sample->tensors};
+    struct sp_finder finder = {.naming = &check->naming, .find = sp_keep_name, .context = &keeper};
+    unsigned renaming;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        const size_t predicted = check->match.predicted_of[i];
+        keeper.tensor = i;
+        if (predicted != SP_NONE)
+            sp_map_add(&sample->tensors, sp_prediction_tensor(check->prediction, predicted)->name, i);
+        else sp_finder_find(&finder, sp_inventory_tensor(check->inventory, i)->name, &renaming);
+    }
+    sp_finder_free(&finder);
+}
+
+static const struct sp_tensor *tensor_named(const struct sp_sample *sample, const char *name)
+{
+    const struct sp_inventory *inventory = sample->check->inventory;
+    const size_t tensor = sample->renamed ? sp_map_get(&sample->tensors, name) : sp_inventory_find(inventory, name);
+    return tensor == SP_NONE ? NULL : sp_inventory_tensor(inventory, tensor);
+}
+
+/* ---- gains ---- */
+
+static struct sp_prediction *predict(const struct sp_sample *sample, struct sp_config *config)
+{
+    struct sp_error error = {0};
+    sp_config_limit(config, &sample->scope);
+    return sp_predict(sample->check->tables, sample->check->table_name, config, &error);
+}
+
+/* What is tied need not be there, unless all of the tie is absent. */
+static bool is_excused(const struct sp_sample *sample, const struct sp_prediction *prediction,
+                       const struct sp_predicted *expected)
+{
+    return expected->same_as != SP_NONE &&
+           tensor_named(sample, sp_prediction_tensor(prediction, expected->same_as)->name) != NULL;
+}
+
+/* Missing, or of another shape; `tensor` is the one of that name, or NULL. */
+static bool is_wrong(const struct sp_sample *sample, const struct sp_prediction *prediction,
+                     const struct sp_predicted *expected, const struct sp_tensor *tensor)
+{
+    if (!tensor) return !expected->optional && !is_excused(sample, prediction, expected);
+    return !sp_same_shape(tensor, expected);
+}
+
+/* What a tensor is under a prediction that does not have its name. */
+static bool is_unexpected(const struct sp_tensor *tensor) { return tensor && !(tensor->flags & SP_TENSOR_STATE); }
+
+static void forget_base(struct sp_sample *sample)
+{
+    sp_prediction_free(sample->base);
+    free(sample->found);
+    free(sample->wrong);
+    sample->found = NULL;
+    sample->wrong = NULL;
+}
+
+void sp_sample_rebase(struct sp_sample *sample, const struct sp_config *base)
+{
+    struct sp_config *config = sp_config_variant(base);
+    forget_base(sample);
+    sample->base = predict(sample, config);
+    sp_config_free(config);
+    const size_t count = sample->base ? sp_prediction_count(sample->base) : 0;
+    sample->found = sp_realloc(NULL, count, sizeof *sample->found);
+    sample->wrong = sp_realloc(NULL, count, sizeof *sample->wrong);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_predicted *expected = sp_prediction_tensor(sample->base, i);
+        sample->found[i] = tensor_named(sample, expected->name);
+        sample->wrong[i] = is_wrong(sample, sample->base, expected, sample->found[i]);
+    }
+}
+
+void sp_sample_init(struct sp_sample *sample, const struct sp_check *check)
+{
+    *sample = (struct sp_sample){.check = check, .renamed = check->match.renamed};
+    choose_indices(sample, check);
+    if (sample->renamed) name_tensors(sample);
+    sp_sample_rebase(sample, check->config);
+}
+
+/* Both predictions list tensors, and what only one of them lists is unexpected under the other, if it is there. */
+static int64_t gain_of(const struct sp_sample *sample, const struct sp_prediction *variant)
+{
+    const size_t count = sp_prediction_count(sample->base);
+    bool *listed = sp_realloc(NULL, count, sizeof *listed);
+    int64_t gain = 0;
+    if (count) memset(listed, 0, count * sizeof *listed);
+    for (size_t i = 0; i < sp_prediction_count(variant); i++) {
+        const struct sp_predicted *expected = sp_prediction_tensor(variant, i);
+        const size_t place = sp_prediction_find(sample->base, expected->name);
+        const bool known = place != SP_NONE;
+        const struct sp_tensor *tensor = known ? sample->found[place] : tensor_named(sample, expected->name);
+        gain += known ? sample->wrong[place] : is_unexpected(tensor);
+        gain -= is_wrong(sample, variant, expected, tensor);
+        if (known) listed[place] = true;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!listed[i]) gain += sample->wrong[i] - is_unexpected(sample->found[i]);
+    free(listed);
+    return gain;
+}
+
+int64_t sp_sample_gain(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change)
+{
+    struct sp_config *config = changed(base, change, &sample->scope);
+    struct sp_prediction *variant = sample->base ? predict(sample, config) : NULL;
+    const int64_t gain = variant ? gain_of(sample, variant) : 0;
+    sp_prediction_free(variant);
+    sp_config_free(config);
+    return gain;
+}
+
+bool sp_sample_dimension(const struct sp_sample *sample, const struct sp_change *change, const char *name,
+                         uint32_t dimension, uint64_t *size)
+{
+    struct sp_config *config = changed(sample->check->config, change, &sample->scope);
+    struct sp_prediction *variant = predict(sample, config);
+    const size_t place = variant ? sp_prediction_find(variant, name) : SP_NONE;
+    const struct sp_predicted *tensor = place == SP_NONE ? NULL : sp_prediction_tensor(variant, place);
+    const bool there = tensor && dimension < tensor->rank;
+    if (there) *size = tensor->shape[dimension];
+    sp_prediction_free(variant);
+    sp_config_free(config);
+    return there;
+}
+
+void sp_sample_free(struct sp_sample *sample)
+{
+    forget_base(sample);
+    sp_map_free(&sample->tensors);
+    sp_arena_free(&sample->arena);
+    free(sample->indices);
+}

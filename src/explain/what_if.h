@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * What if a hyper-parameter had another value: predict again with that one change, and compare again. */
+#ifndef SP_EXPLAIN_WHAT_IF_H
+#define SP_EXPLAIN_WHAT_IF_H
+
+#include "check/check.h"
+
+/* One change of a hyper-parameter. */
+struct sp_change {
+    const char *key;
+    struct sp_value value;
+    const char *configured; /* as JSON */
+    const char *from;
+};
+
+/* The prediction under changed hyper-parameters, matched with the same file. Zero-initialise. */
+struct sp_variant {
+    struct sp_config *config;
+    struct sp_prediction *prediction;
+    struct sp_match match;
+    size_t errors;
+};
+
+/* The prediction from `base` with that change; false when there is none. */
+bool sp_variant_try(const struct sp_check *check, const struct sp_config *base, const struct sp_change *change,
+                    struct sp_variant *variant);
+void sp_variant_free(struct sp_variant *variant);
+/* Whether the finding would be one under the variant as well. */
+bool sp_variant_has(const struct sp_check *check, const struct sp_variant *variant, const struct sp_finding *finding);
+
+/* A small part of the model, chosen so that it shows the open findings: it tells cheaply which changes are worth a
+ * whole prediction. */
+struct sp_sample {
+    const struct sp_check *check;
+    int64_t *indices; /* that its loops visit */
+    struct sp_scope scope;
+    struct sp_prediction *base;     /* under the changes accepted so far */
+    const struct sp_tensor **found; /* for each tensor of it the one of the file, or NULL */
+    bool *wrong;                    /* for each tensor of it: missing, or of another shape */
+    bool renamed;                   /* names of the file are not those of the prediction: */
+    struct sp_map tensors;          /* what they stand for -> tensor */
+    struct sp_arena arena;
+};
+
+void sp_sample_init(struct sp_sample *sample, const struct sp_check *check);
+/* From now on gains are measured against the prediction from `base`. */
+void sp_sample_rebase(struct sp_sample *sample, const struct sp_config *base);
+/* How many errors of the sample vanish under the change, less those that it brings; 0 without a prediction. */
+int64_t sp_sample_gain(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change);
+/* The size of a dimension under a change of the check's configuration; false when the sample does not have it. */
+bool sp_sample_dimension(const struct sp_sample *sample, const struct sp_change *change, const char *name,
+                         uint32_t dimension, uint64_t *size);
+void sp_sample_free(struct sp_sample *sample);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ * Components of a model whose names begin otherwise than the rest: "model.vision_tower." for "vision_tower.",
+ * "model.language_model." for "language_model.model.". Each is found among the names that nothing else explains: a
+ * beginning that makes the most of them names that are predicted, missing, and of the same shape. Only what looks like
+ * a wrapper counts: components that are put in, left out or moved. Another name for a component is a renaming. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/match.h"
+#include "names/prefixes.h"
+#include "names/wrappers.h"
+
+enum { SAMPLE = 64 };
+
+struct rest {
+    const struct sp_match *same;
+    const struct sp_inventory *inventory;
+    const struct sp_prediction *prediction;
+    struct sp_naming *naming;
+    struct sp_finder *names; /* for its scratch */
+    size_t *tensors;         /* of the file, that are nothing predicted */
+    size_t count;
+    bool *found; /* for each predicted tensor */
+    size_t missing;
+};
+
+static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
+
+static bool is_needed(const struct rest *rest, size_t predicted)
+{
+    const struct sp_predicted *tensor = sp_prediction_tensor(rest->prediction, predicted);
+    return !rest->found[predicted] && !tensor->optional;
+}
+
+/* What the naming so far does not explain. */
+static void find_rest(struct rest *rest)
+{
+    struct sp_finder finder = {.naming = rest->naming, .find = find_predicted, .context = rest->prediction};
+    const size_t predicted = sp_prediction_count(rest->prediction);
+    unsigned renaming;
+    rest->count = rest->missing = 0;
+    if (predicted) memset(rest->found, 0, predicted * sizeof *rest->found);
+    for (size_t i = 0; i < sp_inventory_count(rest->inventory); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(rest->inventory, i);
+        size_t place = rest->same->predicted_of[i];
+        if (place == SP_NONE) place = sp_finder_find(&finder, tensor->name, &renaming);
+        if (place != SP_NONE) rest->found[place] = true;
+        else if (!(tensor->flags & SP_TENSOR_STATE)) rest->tensors[rest->count++] = i;
+    }
+    for (size_t i = 0; i < predicted; i++) rest->missing += is_needed(rest, i);
+    sp_finder_free(&finder);
+}
+
+/* The name as a front sees it; until the next one is asked for. */
+static const char *name_of(const struct rest *rest, size_t place)
+{
+    unsigned renaming = 0;
+    return sp_finder_plain(rest->names, sp_inventory_tensor(rest->inventory, rest->tensors[place])->name, &renaming);
+}
+
+/* How many of a sample of the rest are explained by it. Where nothing but a "weight" and a "bias" stands behind it,
+ * names tell little: then as many as have the right shape. */
+static size_t gain_of(const struct rest *rest, const struct sp_front *front)
+{
+    const size_t from = strlen(front->from);
+    struct sp_text wanted = {0};
+    size_t gain = 0, fitting = 0;
+    bool telling = false;
+    for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, SAMPLE)) {
+        const char *name = name_of(rest, i);
+        if (strncmp(name, front->from, from) != 0) continue;
+        wanted.length = 0;
+        sp_text_puts(&wanted, front->to);
+        sp_text_puts(&wanted, name + from);
+        const size_t place = sp_prediction_find(rest->prediction, wanted.data);
+        if (place == SP_NONE || !is_needed(rest, place)) continue;
+        gain++;
+        telling = telling || strchr(name + from, '.');
+        fitting += sp_same_shape(sp_inventory_tensor(rest->inventory, rest->tensors[i]),
+                                 sp_prediction_tensor(rest->prediction, place));
+    }
+    sp_text_free(&wanted);
+    return gain > 1 && telling ? gain : fitting;
+}
+
+/* ---- what looks like a wrapper ---- */
+
+static size_t times_in(const char *prefix, const char *component, size_t length)
+{
+    size_t times = 0;
+    for (size_t size; *prefix; prefix += size + 1) {
+        size = strcspn(prefix, ".:");
+        times += size == length && memcmp(prefix, component, size) == 0;
+    }
+    return times;
+}
+
+/* Every component of the one is in the other, as often; but for holders, when these do not count. */
+static bool is_within(const char *one, const char *other, bool holders_count)
+{
+    for (const char *component = one; *component;) {
+        const size_t length = strcspn(component, ".:");
+        const bool counts = holders_count || !sp_is_holder(component, length);
+        if (counts && times_in(one, component, length) > times_in(other, component, length)) return false;
+        component += length + 1;
+    }
+    return true;
+}
+
+static bool looks_like_a_wrapper(const struct sp_front *front)
+{
+    return is_within(front->from, front->to, false) || is_within(front->to, front->from, true);
+}
+
+/* ---- the search ---- */
+
+static void offer(const struct rest *rest, struct sp_prefixes *froms, struct sp_prefixes *tos)
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, SP_PREFIX_NAMES))
+        sp_prefixes_offer(froms, name_of(rest, i));
+    for (size_t i = 0; i < sp_prediction_count(rest->prediction); i++)
+        if (is_needed(rest, i) && seen++ % sp_stride_for(rest->missing, SP_PREFIX_NAMES) == 0)
+            sp_prefixes_offer(tos, sp_prediction_tensor(rest->prediction, i)->name);
+    sp_prefixes_keep_common(froms);
+    sp_prefixes_keep_common(tos);
+}
+
+/* One name is enough where others were found to begin otherwise, and this one only lacks something or has too much. */
+static size_t least_gain(const struct rest *rest, const struct sp_front *front)
+{
+    const bool others = rest->naming->front_count || *rest->naming->strip || *rest->naming->add;
+    return others && (is_within(front->from, "", false) || !*front->to) ? 1 : 2;
+}
+
+/* The best front for the rest, with its strings in the arena; false when there is none. */
+static bool find_front(const struct rest *rest, struct sp_arena *arena, struct sp_front *best)
+{
+    struct sp_prefixes froms = {.arena = arena}, tos = {.arena = arena};
+    size_t most = 0;
+    offer(rest, &froms, &tos);
+    for (size_t i = 0; i <= froms.count; i++)
+        for (size_t k = 0; k <= tos.count; k++) {
+            const struct sp_front front = {i ? froms.list[i - 1] : "", k ? tos.list[k - 1] : ""};
+            if (strcmp(front.from, front.to) == 0 || !looks_like_a_wrapper(&front)) continue;
+            const size_t gain = gain_of(rest, &front);
+            if (gain <= most || gain < least_gain(rest, &front)) continue;
+            most = gain;
+            *best = front;
+        }
+    return most;
+}
+
+/* Wrappers around a few components alone. */
+static void try_unwrapping(struct rest *rest)
+{
+    bool any = false;
+    for (size_t i = 0; i < rest->count && !any && !rest->naming->drop_wrappers; i++)
+        any = sp_wrapper_in(sp_inventory_tensor(rest->inventory, rest->tensors[i])->name);
+    if (!any) return;
+    const size_t before = rest->missing;
+    rest->naming->drop_wrappers = true;
+    find_rest(rest);
+    if (rest->missing < before) return;
+    rest->naming->drop_wrappers = false;
+    find_rest(rest);
+}
+
+void sp_fronts_infer(struct sp_arena *arena, const struct sp_match *same, struct sp_naming *naming)
+{
+    struct sp_finder names = {.naming = naming};
+    struct rest rest = {
+        .same = same, .inventory = same->inventory, .prediction = same->prediction, .naming = naming, .names = &names};
+    rest.tensors = sp_realloc(NULL, sp_inventory_count(rest.inventory), sizeof *rest.tensors);
+    rest.found = sp_realloc(NULL, sp_prediction_count(rest.prediction), sizeof *rest.found);
+    find_rest(&rest);
+    try_unwrapping(&rest);
+    while (naming->front_count < SP_MAX_FRONTS && rest.count && rest.missing) {
+        if (!find_front(&rest, arena, &naming->fronts[naming->front_count])) break;
+        naming->front_count++;
+        find_rest(&rest);
+    }
+    sp_finder_free(&names);
+    free(rest.tensors);
+    free(rest.found);
+}

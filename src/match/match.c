@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "match/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+
+static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
+static size_t find_old(const void *old_names, const char *name) { return sp_map_get(old_names, name); }
+
+/* The first tensor of the chain of ties that this one belongs to. */
+static size_t tie_root(const struct sp_prediction *prediction, size_t predicted)
+{
+    for (size_t steps = 0; steps < 64; steps++) {
+        const size_t next = sp_prediction_tensor(prediction, predicted)->same_as;
+        if (next == SP_NONE) break;
+        predicted = next;
+    }
+    return predicted;
+}
+
+static void pair(struct sp_match *match, size_t tensor, size_t predicted, unsigned renaming)
+{
+    if (predicted == SP_NONE || match->tensor_of[predicted] != SP_NONE) return;
+    match->predicted_of[tensor] = predicted;
+    match->tensor_of[predicted] = tensor;
+    match->renaming[tensor] = (unsigned char)renaming;
+    match->renamed += renaming != 0;
+}
+
+static void pair_by_name(struct sp_match *match, const struct sp_naming *naming)
+{
+    struct sp_finder finder = {.naming = naming, .find = find_predicted, .context = match->prediction};
+    for (size_t i = 0; i < sp_inventory_count(match->inventory); i++) {
+        unsigned renaming;
+        if (match->predicted_of[i] != SP_NONE) continue;
+        const size_t found = sp_finder_find(&finder, sp_inventory_tensor(match->inventory, i)->name, &renaming);
+        pair(match, i, found, renaming);
+    }
+    sp_finder_free(&finder);
+}
+
+static void pair_by_old_name(struct sp_match *match, const struct sp_naming *naming)
+{
+    struct sp_map olds = {0};
+    struct sp_finder finder = {.naming = naming, .find = find_old, .context = &olds};
+    for (size_t i = 0; i < sp_prediction_count(match->prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(match->prediction, i);
+        for (size_t k = 0; k < tensor->old_name_count; k++) sp_map_add(&olds, tensor->old_names[k], i);
+    }
+    for (size_t i = 0; olds.count && i < sp_inventory_count(match->inventory); i++) {
+        unsigned renaming;
+        if (match->predicted_of[i] != SP_NONE) continue;
+        const size_t found = sp_finder_find(&finder, sp_inventory_tensor(match->inventory, i)->name, &renaming);
+        pair(match, i, found, renaming | SP_OLD_NAME);
+    }
+    sp_finder_free(&finder);
+    sp_map_free(&olds);
+}
+
+/* Of each tie the first tensor that can stand for the others. Some rows of a tensor cannot stand for all of it. */
+static void find_kept(struct sp_match *match)
+{
+    for (size_t i = 0; i < sp_prediction_count(match->prediction); i++) {
+        const size_t root = tie_root(match->prediction, i);
+        const bool rows = sp_prediction_tensor(match->prediction, i)->rows_only;
+        if (match->tensor_of[i] == SP_NONE) continue;
+        if (i == root || (match->tie_kept[root] == SP_NONE && !rows)) match->tie_kept[root] = i;
+    }
+}
+
+size_t sp_match_partner(const struct sp_match *match, size_t predicted)
+{
+    const size_t kept = match->tie_kept[tie_root(match->prediction, predicted)];
+    return kept == predicted ? SP_NONE : kept;
+}
+
+bool sp_same_shape(const struct sp_tensor *tensor, const struct sp_predicted *predicted)
+{
+    if (tensor->flags & SP_TENSOR_NO_SHAPE) return false;
+    /* Quantisers write a scale of the whole matrix as () and as (1). */
+    if (predicted->stands_for && predicted->parameters == 1 && tensor->parameters == 1) return true;
+    if (tensor->rank != predicted->rank) return false;
+    return !tensor->rank || memcmp(tensor->shape, predicted->shape, tensor->rank * sizeof *tensor->shape) == 0;
+}
+
+static enum sp_difference difference_of(const struct sp_match *match, size_t predicted)
+{
+    const struct sp_predicted *tensor = sp_prediction_tensor(match->prediction, predicted);
+    const size_t found = match->tensor_of[predicted];
+    if (found == SP_NONE) {
+        if (tensor->optional) return SP_LEFT_OUT;
+        if (sp_match_partner(match, predicted) != SP_NONE) return SP_TIED_ABSENT;
+        /* Of a tie that is absent as a whole, its first tensor alone is missing. */
+        return tensor->same_as == SP_NONE ? SP_MISSING : SP_TIED_ABSENT;
+    }
+    if (!sp_same_shape(sp_inventory_tensor(match->inventory, found), tensor)) return SP_SHAPE;
+    if (sp_match_partner(match, predicted) != SP_NONE) return SP_TIED_PRESENT;
+    return tensor->optional ? SP_OPTIONAL : SP_SAME;
+}
+
+static size_t *none_array(size_t count)
+{
+    size_t *array = sp_realloc(NULL, count, sizeof *array);
+    for (size_t i = 0; i < count; i++) array[i] = SP_NONE;
+    return array;
+}
+
+void sp_match_begin(struct sp_match *match, const struct sp_inventory *inventory,
+                    const struct sp_prediction *prediction)
+{
+    const size_t tensors = sp_inventory_count(inventory), predicted = sp_prediction_count(prediction);
+    *match = (struct sp_match){.inventory = inventory, .prediction = prediction};
+    match->predicted_of = none_array(tensors);
+    match->renaming = sp_realloc(NULL, tensors, sizeof *match->renaming);
+    memset(match->renaming, 0, tensors);
+    match->tensor_of = none_array(predicted);
+    match->tie_kept = none_array(predicted);
+    match->differs = sp_realloc(NULL, predicted, sizeof *match->differs);
+    for (size_t i = 0; i < tensors; i++)
+        pair(match, i, sp_prediction_find(prediction, sp_inventory_tensor(inventory, i)->name), 0);
+}
+
+void sp_match_rest(struct sp_match *match, const struct sp_naming *naming)
+{
+    pair_by_name(match, naming);
+    pair_by_old_name(match, naming);
+    find_kept(match);
+    for (size_t i = 0; i < sp_prediction_count(match->prediction); i++)
+        match->differs[i] = (unsigned char)difference_of(match, i);
+}
+
+void sp_match_init(struct sp_match *match, const struct sp_inventory *inventory, const struct sp_prediction *prediction,
+                   const struct sp_naming *naming)
+{
+    sp_match_begin(match, inventory, prediction);
+    sp_match_rest(match, naming);
+}
+
+void sp_match_free(struct sp_match *match)
+{
+    free(match->predicted_of);
+    free(match->renaming);
+    free(match->tensor_of);
+    free(match->tie_kept);
+    free(match->differs);
+    *match = (struct sp_match){0};
+}
+
+/* The first tensor of the file that has the same storage, offset and shape. */
+static size_t first_alike(const struct sp_match *match, size_t predicted)
+{
+    const size_t tensor = match->tensor_of[predicted];
+    const size_t first = sp_inventory_tensor(match->inventory, tensor)->same_as;
+    return first == SP_NONE ? tensor : first;
+}
+
+/* Whether one is a view of the first rows of the other. */
+static bool is_first_rows(const struct sp_tensor *rows, const struct sp_tensor *whole)
+{
+    if (!rows->storage || !whole->storage || rows->file != whole->file || strcmp(rows->storage, whole->storage) != 0)
+        return false;
+    if (rows->offset != whole->offset || rows->rank != whole->rank || !rows->rank) return false;
+    for (uint32_t i = 0; i < rows->rank; i++) {
+        if (i ? rows->shape[i] != whole->shape[i] : rows->shape[i] > whole->shape[i]) return false;
+        if (!rows->stride != !whole->stride || (rows->stride && rows->stride[i] != whole->stride[i])) return false;
+    }
+    return true;
+}
+
+bool sp_match_shares(const struct sp_match *match, size_t predicted, size_t partner)
+{
+    if (first_alike(match, predicted) == first_alike(match, partner)) return true;
+    return is_first_rows(sp_inventory_tensor(match->inventory, match->tensor_of[predicted]),
+                         sp_inventory_tensor(match->inventory, match->tensor_of[partner]));
+}
+
+enum sp_difference sp_match_tensor(const struct sp_match *match, size_t tensor)
+{
+    if (match->predicted_of[tensor] != SP_NONE) return sp_match_predicted(match, match->predicted_of[tensor]);
+    return sp_inventory_tensor(match->inventory, tensor)->flags & SP_TENSOR_STATE ? SP_STATE : SP_UNEXPECTED;
+}
+
+size_t sp_match_errors(const struct sp_match *match)
+{
+    size_t errors = 0;
+    for (size_t i = 0; i < sp_prediction_count(match->prediction); i++)
+        errors += sp_is_error(sp_match_predicted(match, i));
+    for (size_t i = 0; i < sp_inventory_count(match->inventory); i++)
+        errors += match->predicted_of[i] == SP_NONE && sp_match_tensor(match, i) == SP_UNEXPECTED;
+    return errors;
+}

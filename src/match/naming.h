@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ * How the names of a whole file differ from the predicted ones: "module." in front, "transformer." left out. */
+#ifndef SP_MATCH_NAMING_H
+#define SP_MATCH_NAMING_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "names/eras.h"
+#include "shapeproof/inventory.h"
+#include "shapeproof/prediction.h"
+
+enum { SP_MAX_FRONTS = 8 };
+
+/* What the names of a component of the model begin with in the file, and in the prediction. */
+struct sp_front {
+    const char *from, *to;
+};
+
+struct sp_naming {
+    const char *strip;                     /* in front of the file's names; "" for nothing */
+    const char *add;                       /* what the file left out in front; "" for nothing */
+    bool drop_wrappers;                    /* components such as _orig_mod, anywhere in the name */
+    bool spelt;                            /* as TensorFlow does: slashes, "kernel", ":0" (spelling.h) */
+    const struct sp_era *era;              /* whose names they are, or NULL */
+    struct sp_front fronts[SP_MAX_FRONTS]; /* of components that begin otherwise than the rest */
+    size_t front_count;
+};
+
+/* What had to be done to the name of a tensor of the file to make it the predicted one. */
+enum sp_renaming {
+    SP_STRIPPED = 1 << 0,   /* naming.strip was taken away */
+    SP_ADDED = 1 << 1,      /* naming.add was put in front */
+    SP_UNWRAPPED = 1 << 2,  /* wrapper components were left out */
+    SP_OLD_NAME = 1 << 3,   /* older files use this name */
+    SP_TRANSLATED = 1 << 4, /* naming.era has another name for it */
+    SP_FRONTED = 1 << 5,    /* one of naming.fronts was replaced */
+    SP_RESPELT = 1 << 6     /* brought into the common spelling */
+};
+
+struct sp_match;
+/* The naming that makes the most names of the file agree with the prediction, of which those that are the same in both
+ * are matched. Strings are in the arena. */
+struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_match *same);
+
+/* Appends what a name of the file is under a naming. */
+void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp_text *text);
+
+/* Looks names up under a naming, first as they are. Keeps its scratch between calls. */
+struct sp_finder {
+    const struct sp_naming *naming;
+    size_t (*find)(const void *context, const char *name); /* an index, or SP_NONE */
+    const void *context;
+    struct sp_text bare, whole, translated;
+    struct sp_arena spellings;
+    size_t front; /* which one was replaced last */
+};
+
+/* The index, or SP_NONE; `renaming` says what was done to the name (enum sp_renaming). */
+size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *renaming);
+/* The name in the common spelling and without wrappers, if the naming says so: it itself, or in the finder's scratch.
+ * Adds to `renaming`. */
+const char *sp_finder_plain(struct sp_finder *finder, const char *name, unsigned *renaming);
+/* The same without the prefix. */
+const char *sp_finder_bare(struct sp_finder *finder, const char *name, unsigned *renaming);
+void sp_finder_free(struct sp_finder *finder);
+
+/* A `find` that finds nothing, but keeps every name that `tensor` could stand for. The context is a keeper. */
+struct sp_name_keeper {
+    struct sp_arena *arena; /* of the names */
+    struct sp_map *names;
+    size_t tensor;
+};
+size_t sp_keep_name(const void *keeper, const char *name);
+/* fronts.c: adds the fronts of components. */
+void sp_fronts_infer(struct sp_arena *arena, const struct sp_match *same, struct sp_naming *naming);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ * Names of one pattern are tuples of indices. A set of tuples is covered by products of ranges: values of the first
+ * index whose remaining tuples are covered alike are joined, and so on inwards. */
+#include "names/collapse.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names/patterns.h"
+
+struct entry {
+    size_t input, key;
+    struct sp_place place;
+};
+
+/* A product of index sets: one text "{0-4,7}" or "3" for each position, joined by blanks. */
+struct cover {
+    const char *text;
+    size_t count, first; /* how many names, and the first of them in the input */
+};
+
+struct covers {
+    struct cover *items;
+    size_t count, capacity;
+};
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    if (a->place.pattern != b->place.pattern) return a->place.pattern < b->place.pattern ? -1 : 1;
+    for (size_t i = 0; i < a->place.indices.count; i++)
+        if (a->place.indices.value[i] != b->place.indices.value[i])
+            return a->place.indices.value[i] < b->place.indices.value[i] ? -1 : 1;
+    return a->input < b->input ? -1 : a->input > b->input;
+}
+
+static bool same_pattern(const struct entry *a, const struct entry *b)
+{
+    return a->key == b->key && a->place.pattern == b->place.pattern;
+}
+
+static int compare_groups(const void *left, const void *right)
+{
+    const struct sp_collapsed *a = left, *b = right;
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* "{0-4,20-31}", or "7" for a single value. */
+static void ranges(struct sp_text *text, const uint64_t *values, size_t count)
+{
+    if (count > 1) sp_text_puts(text, "{");
+    for (size_t i = 0; i < count;) {
+        size_t last = i;
+        while (last + 1 < count && values[last + 1] == values[last] + 1) last++;
+        if (i) sp_text_puts(text, ",");
+        sp_text_number(text, values[i]);
+        if (last > i) {
+            sp_text_puts(text, last == i + 1 ? "," : "-");
+            sp_text_number(text, values[last]);
+        }
+        i = last + 1;
+    }
+    if (count > 1) sp_text_puts(text, "}");
+}
+
+static void add_cover(struct covers *covers, struct cover cover)
+{
+    SP_GROW(covers->items, covers->count, covers->capacity);
+    covers->items[covers->count++] = cover;
+}
+
+/* Values of one position that share what follows. */
+struct family {
+    struct covers covers;
+    uint64_t *values;
+    size_t count, capacity;
+};
+
+struct families {
+    struct family *items;
+    size_t count, capacity;
+    struct sp_map by_cover;
+};
+
+static const char *signature(struct sp_arena *scratch, const struct covers *covers)
+{
+    struct sp_text text = {0};
+    sp_text_puts(&text, "");
+    for (size_t i = 0; i < covers->count; i++) {
+        sp_text_puts(&text, covers->items[i].text);
+        sp_text_puts(&text, ";");
+    }
+    const char *kept = sp_arena_copy(scratch, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
+}
+
+/* Takes over `rest`, what follows `value`. */
+static void add_value(struct sp_arena *scratch, struct families *families, uint64_t value, struct covers rest)
+{
+    const char *text = signature(scratch, &rest);
+    size_t place = sp_map_get(&families->by_cover, text);
+    if (place == SIZE_MAX) {
+        place = families->count;
+        SP_GROW(families->items, families->count, families->capacity);
+        families->items[families->count++] = (struct family){.covers = rest};
+        sp_map_add(&families->by_cover, text, place);
+    } else {
+        const struct covers *known = &families->items[place].covers;
+        for (size_t i = 0; i < rest.count; i++)
+            if (rest.items[i].first < known->items[i].first) known->items[i].first = rest.items[i].first;
+        free(rest.items);
+    }
+    struct family *family = &families->items[place];
+    SP_GROW(family->values, family->count, family->capacity);
+    family->values[family->count++] = value;
+}
+
+static void emit_family(struct sp_arena *scratch, const struct family *family, struct covers *out)
+{
+    struct sp_text text = {0};
+    ranges(&text, family->values, family->count);
+    for (size_t i = 0; i < family->covers.count; i++) {
+        const struct cover *rest = &family->covers.items[i];
+        add_cover(out, (struct cover){sp_arena_printf(scratch, "%s %s", text.data, rest->text),
+                                      rest->count * family->count, rest->first});
+    }
+    sp_text_free(&text);
+}
+
+static void free_family(struct family *family)
+{
+    free(family->covers.items);
+    free(family->values);
+}
+
+/* At the last position all values have the same behind them: nothing. */
+static void cover_last(struct sp_arena *scratch, const struct entry *entries, size_t count, struct covers *out)
+{
+    const size_t depth = entries->place.indices.count - 1;
+    struct family family = {0};
+    size_t first = entries->input;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t value = entries[i].place.indices.value[depth];
+        if (entries[i].input < first) first = entries[i].input;
+        if (family.count && family.values[family.count - 1] == value) continue;
+        SP_GROW(family.values, family.count, family.capacity);
+        family.values[family.count++] = value;
+    }
+    add_cover(&family.covers, (struct cover){"", 1, first});
+    emit_family(scratch, &family, out);
+    free_family(&family);
+}
+
+/* Covers entries[0..count), sorted, from index position `depth` on. The depth is bounded by SP_MAX_INDICES. */
+static void cover(struct sp_arena *scratch, const struct entry *entries, size_t count, size_t depth, struct covers *out)
+{
+    struct families families = {0};
+    if (!entries->place.indices.count) {
+        add_cover(out, (struct cover){"", 1, entries->input});
+        return;
+    }
+    if (depth + 1 == entries->place.indices.count) {
+        cover_last(scratch, entries, count, out);
+        return;
+    }
+    for (size_t from = 0, to; from < count; from = to) {
+        const uint64_t value = entries[from].place.indices.value[depth];
+        struct covers rest = {0};
+        for (to = from; to < count && entries[to].place.indices.value[depth] == value;) to++;
+        cover(scratch, entries + from, to - from, depth + 1, &rest);
+        add_value(scratch, &families, value, rest);
+    }
+    for (size_t i = 0; i < families.count; i++) {
+        emit_family(scratch, &families.items[i], out);
+        free_family(&families.items[i]);
+    }
+    free(families.items);
+    sp_map_free(&families.by_cover);
+}
+
+/* Puts the texts of a cover into the holes of the pattern. */
+static const char *fill(struct sp_arena *arena, const char *pattern, const char *parts)
+{
+    struct sp_text text = {0};
+    sp_text_puts(&text, "");
+    for (; *pattern; pattern++) {
+        if (*pattern != SP_INDEX_MARK) {
+            sp_text_append(&text, pattern, 1);
+            continue;
+        }
+        const size_t length = strcspn(parts, " ");
+        sp_text_append(&text, parts, length);
+        parts += length + (parts[length] == ' ');
+    }
+    const char *kept = sp_arena_copy(arena, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
+}
+
+struct groups {
+    struct sp_collapsed *items;
+    size_t count, capacity;
+};
+
+static void add_group(struct groups *groups, struct sp_collapsed group)
+{
+    SP_GROW(groups->items, groups->count, groups->capacity);
+    groups->items[groups->count++] = group;
+}
+
+/* The groups of entries[0..count), which have one pattern and one key. */
+static void collapse_pattern(struct sp_arena *arena, const struct entry *entries, size_t count, const char *pattern,
+                             struct groups *out)
+{
+    struct sp_arena scratch = {0};
+    struct covers covers = {0};
+    cover(&scratch, entries, count, 0, &covers);
+    for (size_t i = 0; i < covers.count; i++)
+        add_group(out, (struct sp_collapsed){fill(arena, pattern, covers.items[i].text), covers.items[i].count,
+                                             covers.items[i].first, entries->key});
+    free(covers.items);
+    sp_arena_free(&scratch);
+}
+
+static struct entry *make_entries(const struct sp_collapse_input *input, size_t count, struct sp_patterns *patterns)
+{
+    struct entry *entries = sp_realloc(NULL, count, sizeof *entries);
+    for (size_t i = 0; i < count; i++) {
+        entries[i].input = i;
+        entries[i].key = input[i].key;
+        if (input[i].place) entries[i].place = *input[i].place;
+        else entries[i].place.pattern = sp_pattern_of(patterns, input[i].name, &entries[i].place.indices);
+    }
+    return entries;
+}
+
+size_t sp_collapse(struct sp_arena *arena, const struct sp_patterns *known, const struct sp_collapse_input *input,
+                   size_t count, struct sp_collapsed **out)
+{
+    struct sp_patterns own = {0};
+    struct groups groups = {0};
+    struct entry *entries = make_entries(input, count, &own);
+    const struct sp_patterns *patterns = known ? known : &own;
+    qsort(entries, count, sizeof *entries, compare_entries);
+    for (size_t from = 0, to; from < count; from = to) {
+        const char *name = input[entries[from].input].name;
+        for (to = from; to < count && same_pattern(&entries[from], &entries[to]);) to++;
+        if (to - from == 1)
+            add_group(&groups,
+                      (struct sp_collapsed){sp_arena_string(arena, name), 1, entries[from].input, entries[from].key});
+        else
+            collapse_pattern(arena, entries + from, to - from, sp_pattern_text(patterns, entries[from].place.pattern),
+                             &groups);
+    }
+    if (groups.count) qsort(groups.items, groups.count, sizeof *groups.items, compare_groups);
+    *out = sp_arena_array(arena, groups.count, sizeof **out);
+    if (groups.count) memcpy(*out, groups.items, groups.count * sizeof *groups.items);
+    free(groups.items);
+    free(entries);
+    sp_patterns_free(&own);
+    return groups.count;
+}
+
+/* ---- keys ---- */
+
+size_t sp_kind_of(struct sp_kinds *kinds, const struct sp_text *text)
+{
+    size_t kind = sp_map_get(&kinds->known, text->data);
+    if (kind != SIZE_MAX) return kind;
+    kind = kinds->known.count;
+    sp_map_add(&kinds->known, sp_arena_copy(&kinds->arena, text->data, text->length), kind);
+    return kind;
+}
+
+void sp_kinds_free(struct sp_kinds *kinds)
+{
+    sp_map_free(&kinds->known);
+    sp_arena_free(&kinds->arena);
+    *kinds = (struct sp_kinds){0};
+}

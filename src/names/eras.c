@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "names/eras.h"
+
+#include <string.h>
+
+#include "names/patterns.h"
+
+#define ERA(name, says, hint, ...) static const struct sp_era_row name##_rows[] = {__VA_ARGS__};
+#include "names/eras.def"
+#undef ERA
+
+static const struct sp_era eras[] = {
+#define ERA(name, says, hint, ...) {says, hint, name##_rows, sizeof name##_rows / sizeof *name##_rows},
+#include "names/eras.def"
+#undef ERA
+};
+
+size_t sp_era_count(void) { return sizeof eras / sizeof *eras; }
+const struct sp_era *sp_era(size_t index) { return &eras[index]; }
+
+/* What of the name is left behind the pattern's last sign; NULL when it is no such name. */
+static const char *match_row(const char *pattern, const char *name, struct sp_indices *indices)
+{
+    const char *const begin = name;
+    indices->count = 0;
+    while (*pattern) {
+        if (*pattern == '*' && !pattern[1]) return name;
+        if (strncmp(pattern, "{}", 2) == 0 && indices->count < SP_MAX_INDICES) {
+            const size_t digits = sp_index_at(begin, (size_t)(name - begin), &indices->value[indices->count]);
+            if (!digits) return NULL;
+            indices->count++;
+            name += digits;
+            pattern += 2;
+        } else if (*pattern++ != *name++) return NULL;
+    }
+    return *name ? NULL : name;
+}
+
+static void fill_row(struct sp_text *text, const char *pattern, const struct sp_indices *indices, const char *rest)
+{
+    size_t next = 0;
+    text->length = 0;
+    sp_text_puts(text, "");
+    while (*pattern) {
+        if (strncmp(pattern, "{}", 2) == 0 && next < indices->count) {
+            sp_text_number(text, indices->value[next++]);
+            pattern += 2;
+        } else if (*pattern == '*' && !pattern[1]) {
+            sp_text_puts(text, rest);
+            pattern++;
+        } else sp_text_append(text, pattern++, 1);
+    }
+}
+
+bool sp_era_translate(const struct sp_era *era, const char *name, struct sp_text *text)
+{
+    struct sp_indices indices;
+    for (size_t i = 0; i < era->count; i++) {
+        const char *rest = match_row(era->rows[i].from, name, &indices);
+        if (!rest) continue;
+        fill_row(text, era->rows[i].to, &indices, rest);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * The names that other programs, or other years, give to the same tensors: Meta's own Llama, timm, Whisper as
+ * OpenAI wrote it. A list of patterns for each; eras.def holds them. */
+#ifndef SP_NAMES_ERAS_H
+#define SP_NAMES_ERAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+
+/* `from` in the file is `to` in the prediction, but for a base in front of it: "{}" is an index, the same in both; a
+ * "*" at the end is the rest of the name. */
+struct sp_era_row {
+    const char *from, *to;
+};
+
+struct sp_era {
+    const char *says; /* "of Meta's own Llama" */
+    const char *hint; /* what to do, when names are not all; or NULL */
+    const struct sp_era_row *rows;
+    size_t count;
+};
+
+size_t sp_era_count(void);
+const struct sp_era *sp_era(size_t index);
+/* Puts the name of the prediction into `text`; false when the era has no name like this one. */
+bool sp_era_translate(const struct sp_era *era, const char *name, struct sp_text *text);
+
+#endif

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: MIT
+ * A nest is where the parts of one whole would be: the names' components above the one that differs, and what is behind
+ * it, "layers.0.self_attn" and "weight". Of each nest the parts form columns, one for each component, "q_proj"; a
+ * column has one tensor, or one for each value of the index that was left out. */
+#include "names/joints.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "names/patterns.h"
+
+enum { MAX_COLUMNS = 8, MAX_RANK = 8, MAX_TRIES = 200000 };
+
+struct sp_joint_part {
+    size_t nest, component, order;
+    enum sp_joining joining;
+    uint64_t index; /* the one that was left out of its name */
+    struct sp_piece piece;
+};
+
+struct sp_joint_whole {
+    size_t nest, component;
+    const char *container; /* the last component above, "self_attn" */
+    struct sp_piece piece;
+};
+
+/* ---- names ---- */
+
+/* What a name says: container, component and leaf; "in_proj_weight" is the component "in_proj" and the leaf "weight".
+ */
+struct place {
+    const char *container, *component, *leaf;
+    size_t container_length, component_length;
+};
+
+static bool ends_with(const char *text, size_t length, const char *tail)
+{
+    const size_t tail_length = strlen(tail);
+    return length > tail_length && memcmp(text + length - tail_length, tail, tail_length) == 0;
+}
+
+/* Where the last component of name[0..length) begins. */
+static size_t last_component(const char *name, size_t length)
+{
+    while (length && name[length - 1] != '.') length--;
+    return length;
+}
+
+static struct place place_of(const char *name)
+{
+    size_t length = strlen(name), begin = last_component(name, length);
+    struct place place = {.container = name, .leaf = "weight"};
+    if (strcmp(name + begin, "weight") == 0 || strcmp(name + begin, "bias") == 0) {
+        place.leaf = name + begin;
+        length = begin ? begin - 1 : 0;
+        begin = last_component(name, length);
+    } else if (ends_with(name + begin, length - begin, "_weight")) length -= strlen("_weight");
+    else if (ends_with(name + begin, length - begin, "_bias")) {
+        place.leaf = "bias";
+        length -= strlen("_bias");
+    }
+    place.component = name + begin;
+    place.component_length = length - begin;
+    place.container_length = begin ? begin - 1 : 0;
+    return place;
+}
+
+/* The number of the nest of that place, or SIZE_MAX when it is new and shall not be opened. */
+static size_t nest_of(struct sp_joints *joints, const struct place *place, bool opens)
+{
+    struct sp_text *key = &joints->key;
+    key->length = 0;
+    sp_text_append(key, place->container, place->container_length);
+    sp_text_printf(key, "\n%s", place->leaf);
+    size_t nest = sp_map_get(&joints->nests, key->data);
+    if (nest != SIZE_MAX || !opens) return nest;
+    nest = joints->nests.count;
+    sp_map_add(&joints->nests, sp_arena_copy(&joints->arena, key->data, key->length), nest);
+    return nest;
+}
+
+static size_t component_of(struct sp_joints *joints, const struct place *place)
+{
+    struct sp_text *key = &joints->key;
+    key->length = 0;
+    sp_text_append(key, place->component, place->component_length);
+    size_t component = sp_map_get(&joints->components, key->data);
+    if (component != SIZE_MAX) return component;
+    component = joints->component_count;
+    SP_GROW(joints->component_names, joints->component_count, joints->component_capacity);
+    joints->component_names[joints->component_count++] = sp_arena_copy(&joints->arena, key->data, key->length);
+    sp_map_add(&joints->components, joints->component_names[component], component);
+    return component;
+}
+
+void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens)
+{
+    const struct place place = place_of(name);
+    const size_t nest = nest_of(joints, &place, opens), above = last_component(name, place.container_length);
+    if (nest == SIZE_MAX || piece.rank > MAX_RANK) return;
+    SP_GROW(joints->wholes, joints->whole_count, joints->whole_capacity);
+    joints->wholes[joints->whole_count++] = (struct sp_joint_whole){
+        .nest = nest,
+        .component = component_of(joints, &place),
+        .container = sp_arena_copy(&joints->arena, name + above, place.container_length - above),
+        .piece = piece};
+}
+
+static void add_part(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens,
+                     enum sp_joining joining, uint64_t index)
+{
+    const struct place place = place_of(name);
+    const size_t nest = nest_of(joints, &place, opens);
+    if (nest == SIZE_MAX || piece.rank >= MAX_RANK) return;
+    SP_GROW(joints->parts, joints->part_count, joints->part_capacity);
+    joints->parts[joints->part_count] = (struct sp_joint_part){.nest = nest,
+                                                               .component = component_of(joints, &place),
+                                                               .order = joints->part_count,
+                                                               .joining = joining,
+                                                               .index = index,
+                                                               .piece = piece};
+    joints->part_count++;
+}
+
+/* Adds it without the index of `digits` digits at `place`, which has a component behind it. */
+static void add_without(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens,
+                        enum sp_joining joining, size_t place)
+{
+    uint64_t index;
+    const size_t digits = sp_index_at(name, place, &index);
+    joints->scratch.length = 0;
+    sp_text_append(&joints->scratch, name, place);
+    sp_text_puts(&joints->scratch, name + place + digits + 1);
+    add_part(joints, joints->scratch.data, piece, opens, joining, index);
+}
+
+void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens)
+{
+    size_t first = SIZE_MAX, last = SIZE_MAX;
+    for (size_t i = 0, length; name[i]; i += length + (name[i + length] == '.')) {
+        uint64_t index;
+        length = strcspn(name + i, ".");
+        if (!length || sp_index_at(name, i, &index) != length || name[i + length] != '.') continue;
+        if (first == SIZE_MAX) first = i;
+        last = i;
+    }
+    add_part(joints, name, piece, opens, SP_SIDE_BY_SIDE, 0);
+    if (last != SIZE_MAX) add_without(joints, name, piece, opens, SP_OVER_LAST, last);
+    if (first != last) add_without(joints, name, piece, opens, SP_OVER_FIRST, first);
+}
+
+/* ---- columns ---- */
+
+struct column {
+    struct sp_joint_part *parts;
+    size_t count;
+    bool taken;
+};
+
+/* The columns of one nest and one way to join, and what is looked for in them. */
+struct table {
+    struct sp_joints *joints;
+    enum sp_joining joining;
+    struct column columns[MAX_COLUMNS];
+    size_t count;
+};
+
+static int compare_sizes(size_t a, size_t b) { return a < b ? -1 : a > b; }
+
+static int compare_parts(const void *left, const void *right)
+{
+    const struct sp_joint_part *a = left, *b = right;
+    if (a->nest != b->nest) return compare_sizes(a->nest, b->nest);
+    if (a->joining != b->joining) return a->joining < b->joining ? -1 : 1;
+    if (a->component != b->component) return compare_sizes(a->component, b->component);
+    if (a->index != b->index) return a->index < b->index ? -1 : 1;
+    return compare_sizes(a->order, b->order);
+}
+
+static int compare_wholes(const void *left, const void *right)
+{
+    const struct sp_joint_whole *a = left, *b = right;
+    if (a->nest != b->nest) return compare_sizes(a->nest, b->nest);
+    return compare_sizes(a->piece.item, b->piece.item);
+}
+
+static int compare_columns(const void *left, const void *right)
+{
+    const struct column *a = left, *b = right;
+    return compare_sizes(a->parts->order, b->parts->order);
+}
+
+static bool same_shape(const struct sp_piece *a, const struct sp_piece *b)
+{
+    return a->rank == b->rank && (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+}
+
+/* One tensor for each index from 0 up, all of one shape, none of them in use. */
+static bool is_regular(const struct table *table, const struct column *column)
+{
+    for (size_t i = 0; i < column->count; i++) {
+        const struct sp_joint_part *part = &column->parts[i];
+        if (table->joints->taken[part->piece.item] || !same_shape(&part->piece, &column->parts->piece)) return false;
+        if (part->index != (table->joining == SP_SIDE_BY_SIDE ? 0 : i)) return false;
+    }
+    return table->joining != SP_SIDE_BY_SIDE || column->count == 1;
+}
+
+/* The regular columns of sorted parts [from, to); too many of them are none. */
+static void make_table(struct table *table, size_t from, size_t to)
+{
+    struct sp_joint_part *parts = table->joints->parts;
+    table->count = 0;
+    table->joining = parts[from].joining;
+    for (size_t end; from < to; from = end) {
+        for (end = from; end < to && parts[end].component == parts[from].component;) end++;
+        const struct column column = {.parts = parts + from, .count = end - from};
+        if (!is_regular(table, &column)) continue;
+        if (table->count == MAX_COLUMNS) {
+            table->count = 0;
+            return;
+        }
+        table->columns[table->count++] = column;
+    }
+    if (table->count) qsort(table->columns, table->count, sizeof *table->columns, compare_columns);
+}
+
+/* ---- shapes ---- */
+
+/* The shape of columns put together along one dimension; false when they do not fit. */
+static bool put_together(const struct table *table, unsigned chosen, uint32_t axis, uint64_t *shape)
+{
+    const struct sp_piece *first = NULL;
+    for (size_t i = 0; i < table->count; i++) {
+        if (!(chosen >> i & 1)) continue;
+        const struct column *column = &table->columns[i];
+        const struct sp_piece *piece = &column->parts->piece;
+        if (!first) {
+            first = piece;
+            for (uint32_t d = 0; d < piece->rank; d++) shape[d] = piece->shape[d];
+            continue;
+        }
+        if (piece->rank != first->rank) return false;
+        for (uint32_t d = 0; d < piece->rank; d++)
+            if (d != axis && piece->shape[d] != shape[d]) return false;
+        if (piece->shape[axis] > UINT64_MAX - shape[axis]) return false;
+        shape[axis] += piece->shape[axis];
+    }
+    return true;
+}
+
+static bool is_shape(const uint64_t *shape, const uint64_t *of, uint32_t rank, bool transposed)
+{
+    if (transposed) return rank == 2 && shape[0] == of[1] && shape[1] == of[0];
+    return !rank || memcmp(shape, of, rank * sizeof *shape) == 0;
+}
+
+/* Whether the whole has that shape, with the stacked dimension of `depth` in front of it or multiplied into it. */
+static bool is_whole(const struct sp_piece *whole, const struct table *table, uint64_t depth, const uint64_t *shape,
+                     uint32_t rank, bool transposed)
+{
+    if (table->joining == SP_SIDE_BY_SIDE)
+        return whole->rank == rank && is_shape(whole->shape, shape, rank, transposed);
+    if (whole->rank == rank + 1) return whole->shape[0] == depth && is_shape(whole->shape + 1, shape, rank, transposed);
+    if (whole->rank != rank || rank < 2 || transposed || depth < 2 || shape[0] > UINT64_MAX / depth) return false;
+    return whole->shape[0] == shape[0] * depth && is_shape(whole->shape + 1, shape + 1, rank - 1, false);
+}
+
+static size_t bits(unsigned chosen)
+{
+    size_t count = 0;
+    for (; chosen; chosen &= chosen - 1) count++;
+    return count;
+}
+
+/* All columns chosen are free, as long as one another, and more than one tensor in all. */
+static bool may_be_chosen(const struct table *table, unsigned chosen, size_t *depth)
+{
+    *depth = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct column *column = &table->columns[i];
+        if (!(chosen >> i & 1)) continue;
+        if (column->taken || (*depth && column->count != *depth)) return false;
+        *depth = column->count;
+    }
+    return bits(chosen) > 1 || (table->joining != SP_SIDE_BY_SIDE && *depth);
+}
+
+static bool fits(const struct table *table, unsigned chosen, const struct sp_piece *whole, bool *transposed)
+{
+    uint64_t shape[MAX_RANK];
+    size_t depth, lowest = 0;
+    if (!may_be_chosen(table, chosen, &depth)) return false;
+    while (!(chosen >> lowest & 1)) lowest++;
+    const uint32_t rank = table->columns[lowest].parts->piece.rank, axes = bits(chosen) > 1 ? rank : 1;
+    for (int turned = 0; turned < 2; turned++)
+        for (uint32_t axis = 0; axis < axes; axis++)
+            if (put_together(table, chosen, axis, shape) && is_whole(whole, table, depth, shape, rank, turned)) {
+                *transposed = turned;
+                return true;
+            }
+    return false;
+}
+
+/* ---- which columns ---- */
+
+/* What is common to the names of many projections. */
+static const char *const affixes[] = {"_projection", "_proj", "_linear", "_layer", "_lin", "proj_", "linear_",
+                                      "lin_",        "to_",   "ff_",     "fc_",    "w_",   "W",     "w"};
+
+/* Names that do not spell their parts. */
+static const struct {
+    const char *name, *parts;
+} spelt_otherwise[] = {{"c_attn", "qkv"},          {"in_proj", "qkv"},        {"attn", "qkv"},
+                       {"query_key_value", "qkv"}, {"W_pack", "qkv"},         {"key_value", "kv"},
+                       {"fc1", "gate_up"},         {"linear_fc1", "gate_up"}, {"gate_and_up", "gate_up"}};
+
+/* "q" of "q_proj", "query" of "query_proj". */
+static void core_of(struct sp_text *core, const char *component)
+{
+    const size_t length = strlen(component);
+    core->length = 0;
+    sp_text_puts(core, "");
+    for (size_t i = 0; i < sizeof spelt_otherwise / sizeof *spelt_otherwise; i++)
+        if (strcmp(component, spelt_otherwise[i].name) == 0) {
+            sp_text_puts(core, spelt_otherwise[i].parts);
+            return;
+        }
+    for (size_t i = 0; i < sizeof affixes / sizeof *affixes; i++) {
+        const size_t size = strlen(affixes[i]);
+        if (size >= length) continue;
+        if (affixes[i][0] == '_' && strcmp(component + length - size, affixes[i]) == 0) {
+            sp_text_append(core, component, length - size);
+            return;
+        }
+        if (affixes[i][0] != '_' && strncmp(component, affixes[i], size) == 0) {
+            sp_text_puts(core, component + size);
+            return;
+        }
+    }
+    sp_text_puts(core, component);
+}
+
+/* Where the whole's name speaks of the part: "q" and "query" in "qkv", "gate" in "gate_up", "1" in "13"; or SIZE_MAX.
+ */
+static size_t place_in(const char *part, const char *whole)
+{
+    const char *place = *part ? strstr(whole, part) : NULL;
+    if (!place && *part && strlen(whole) <= 3 && strchr("qkv", part[0])) place = strchr(whole, part[0]);
+    return place ? (size_t)(place - whole) : SIZE_MAX;
+}
+
+/* For each column its place in the whole's name; those that have one. */
+static unsigned find_places(const struct table *table, const struct sp_joint_whole *whole, size_t *places)
+{
+    struct sp_text in = {0}, part = {0};
+    unsigned named = 0;
+    core_of(&in, table->joints->component_names[whole->component]);
+    for (size_t i = 0; i < table->count; i++) {
+        core_of(&part, table->joints->component_names[table->columns[i].parts->component]);
+        places[i] = place_in(part.data, in.data);
+        if (places[i] != SIZE_MAX) named |= 1u << i;
+    }
+    sp_text_free(&in);
+    sp_text_free(&part);
+    return named;
+}
+
+/* "q_proj + k_proj + v_proj", in the order in which the whole's name has them. */
+static void put_columns(struct sp_text *text, const struct table *table, const size_t *places, unsigned chosen)
+{
+    while (chosen) {
+        size_t next = 0;
+        while (!(chosen >> next & 1)) next++;
+        for (size_t i = next + 1; i < table->count; i++)
+            if ((chosen >> i & 1) && places[i] < places[next]) next = i;
+        chosen &= ~(1u << next);
+        sp_text_puts(text, table->joints->component_names[table->columns[next].parts->component]);
+        if (chosen) sp_text_puts(text, " + ");
+    }
+}
+
+static const char *say(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen, size_t depth)
+{
+    struct sp_joints *joints = table->joints;
+    size_t places[MAX_COLUMNS];
+    struct sp_text text = {0};
+    const bool stacked = table->joining != SP_SIDE_BY_SIDE, several = stacked && bits(chosen) > 1;
+    find_places(table, whole, places);
+    if (*whole->container) sp_text_printf(&text, "%s.", whole->container);
+    sp_text_printf(&text, "%s = ", joints->component_names[whole->component]);
+    if (stacked) sp_text_printf(&text, several ? "%zu x (" : "%zu x ", depth);
+    put_columns(&text, table, places, chosen);
+    if (several) sp_text_puts(&text, ")");
+    const char *says = sp_arena_copy(&joints->arena, text.data, text.length);
+    sp_text_free(&text);
+    return says;
+}
+
+/* The only columns that fit; 0 when that is not clear. */
+static unsigned only_fitting(const struct table *table, const struct sp_joint_whole *whole, bool *transposed)
+{
+    unsigned found = 0;
+    for (unsigned chosen = 1; chosen < 1u << table->count; chosen++) {
+        if (table->joints->tries == MAX_TRIES) return 0;
+        table->joints->tries++;
+        if (!fits(table, chosen, &whole->piece, transposed)) continue;
+        if (found) return 0;
+        found = chosen;
+    }
+    return found && fits(table, found, &whole->piece, transposed) ? found : 0;
+}
+
+/* Vectors add up by chance: they follow matrices that were joined alike, unless the name says it. */
+static bool follows(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen)
+{
+    size_t depth;
+    if (!chosen) return false;
+    if (whole->piece.rank > 1) return true;
+    may_be_chosen(table, chosen, &depth);
+    return sp_map_get(&table->joints->said, say(table, whole, chosen, depth)) != SIZE_MAX;
+}
+
+/* The columns that the name says, or the only ones that fit below the same component; 0 when that is not clear. */
+static unsigned choose(const struct table *table, const struct sp_joint_whole *whole, bool *transposed)
+{
+    size_t places[MAX_COLUMNS];
+    const unsigned named = find_places(table, whole, places);
+    const bool within = *whole->container;
+    if (named && fits(table, named, &whole->piece, transposed))
+        return within || follows(table, whole, named) ? named : 0;
+    if (bits(named) > 1 || !within) return 0;
+    const unsigned found = only_fitting(table, whole, transposed);
+    return follows(table, whole, found) ? found : 0;
+}
+
+/* ---- joints ---- */
+
+static void take(struct table *table, const struct sp_joint_whole *whole, unsigned chosen, bool transposed)
+{
+    struct sp_joints *joints = table->joints;
+    struct sp_joint joint = {.whole = whole->piece, .joining = table->joining, .transposed = transposed};
+    size_t depth = 0, *parts;
+    may_be_chosen(table, chosen, &depth);
+    joint.mixed = bits(chosen) > 1;
+    joint.says = say(table, whole, chosen, depth);
+    if (whole->piece.rank > 1) sp_map_add(&joints->said, joint.says, 0);
+    joint.parts = parts = sp_arena_array(&joints->arena, bits(chosen) * depth, sizeof *parts);
+    for (size_t i = 0; i < table->count; i++) {
+        struct column *column = &table->columns[i];
+        if (!(chosen >> i & 1)) continue;
+        column->taken = true;
+        for (size_t k = 0; k < depth; k++) {
+            parts[joint.part_count++] = column->parts[k].piece.item;
+            joints->taken[column->parts[k].piece.item] = true;
+        }
+    }
+    joints->taken[whole->piece.item] = true;
+    SP_GROW(joints->items, joints->count, joints->capacity);
+    joints->items[joints->count++] = joint;
+}
+
+/* What one whole takes may make clear what another one does. */
+static void join(struct table *table, const struct sp_joint_whole *wholes, size_t count)
+{
+    if (count > MAX_COLUMNS) return;
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < count; i++) {
+            bool transposed;
+            const bool taken = table->joints->taken[wholes[i].piece.item];
+            const unsigned chosen = taken ? 0 : choose(table, &wholes[i], &transposed);
+            if (!chosen) continue;
+            take(table, &wholes[i], chosen, transposed);
+            again = true;
+        }
+    }
+}
+
+static void mark_none_taken(struct sp_joints *joints)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < joints->part_count; i++)
+        if (joints->parts[i].piece.item > most) most = joints->parts[i].piece.item;
+    for (size_t i = 0; i < joints->whole_count; i++)
+        if (joints->wholes[i].piece.item > most) most = joints->wholes[i].piece.item;
+    joints->taken = sp_arena_array(&joints->arena, most + 1, sizeof *joints->taken);
+}
+
+static void join_nests(struct sp_joints *joints)
+{
+    struct table table = {.joints = joints};
+    size_t whole = 0, whole_end = 0;
+    for (size_t from = 0, to; from < joints->part_count; from = to) {
+        const struct sp_joint_part *part = &joints->parts[from];
+        for (to = from; to < joints->part_count && joints->parts[to].nest == part->nest &&
+                        joints->parts[to].joining == part->joining;)
+            to++;
+        while (whole < joints->whole_count && joints->wholes[whole].nest < part->nest) whole++;
+        for (whole_end = whole; whole_end < joints->whole_count && joints->wholes[whole_end].nest == part->nest;)
+            whole_end++;
+        if (whole == whole_end) continue;
+        make_table(&table, from, to);
+        join(&table, joints->wholes + whole, whole_end - whole);
+    }
+}
+
+void sp_joints_find(struct sp_joints *joints)
+{
+    if (!joints->part_count || !joints->whole_count) return;
+    mark_none_taken(joints);
+    qsort(joints->parts, joints->part_count, sizeof *joints->parts, compare_parts);
+    qsort(joints->wholes, joints->whole_count, sizeof *joints->wholes, compare_wholes);
+    join_nests(joints);
+    join_nests(joints); /* what follows what was joined */
+}
+
+void sp_joints_free(struct sp_joints *joints)
+{
+    sp_map_free(&joints->nests);
+    sp_map_free(&joints->components);
+    sp_map_free(&joints->said);
+    sp_text_free(&joints->scratch);
+    sp_text_free(&joints->key);
+    sp_arena_free(&joints->arena);
+    free(joints->component_names);
+    free(joints->parts);
+    free(joints->wholes);
+    free(joints->items);
+    *joints = (struct sp_joints){0};
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ * Several tensors on one side that are one on the other: q, k and v in one projection, the experts of a layer in one
+ * tensor, the layers of a model in one. Read off names and shapes: the parts are called alike but for one component,
+ * and put together they have exactly the shape of the whole. Where several choices of parts would do, and the whole's
+ * name does not say which, nothing is claimed. */
+#ifndef SP_NAMES_JOINTS_H
+#define SP_NAMES_JOINTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/text.h"
+
+/* A tensor that may be a whole, or a part of one. */
+struct sp_piece {
+    size_t item; /* the caller's number for it, of both sides together */
+    const uint64_t *shape;
+    uint32_t rank;
+};
+
+enum sp_joining {
+    SP_SIDE_BY_SIDE, /* q, k, v */
+    SP_OVER_LAST,    /* over the last index of the names: experts */
+    SP_OVER_FIRST    /* over the first one: layers */
+};
+
+struct sp_joint {
+    struct sp_piece whole;
+    enum sp_joining joining;
+    bool transposed, mixed; /* mixed: of several components, whose order no shape tells */
+    const char *says;       /* "self_attn.qkv_proj = q_proj + k_proj + v_proj"; in the arena */
+    const size_t *parts;    /* items, in the order in which they were added; in the arena */
+    size_t part_count;
+};
+
+/* Zero-initialise. */
+struct sp_joints {
+    struct sp_arena arena;
+    struct sp_map nests, components;
+    struct sp_map said; /* how matrices were joined */
+    const char **component_names;
+    size_t component_count, component_capacity;
+    struct sp_joint_part *parts;
+    size_t part_count, part_capacity;
+    struct sp_joint_whole *wholes;
+    size_t whole_count, whole_capacity;
+    bool *taken; /* for each item */
+    size_t tries;
+    struct sp_text scratch, key;
+    struct sp_joint *items;
+    size_t count, capacity;
+};
+
+/* One side is added first, with `opens`; of the other side only that matters which stands beside it. A name may be
+ * added under several spellings. */
+void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens);
+void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens);
+/* Once all are added: fills `items`. No piece is in two of them. */
+void sp_joints_find(struct sp_joints *joints);
+void sp_joints_free(struct sp_joints *joints);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * Names without their indices: "layers.3.mlp.up_proj.weight" is the pattern "layers.{}.mlp.up_proj.weight" and the
+ * index 3. An index is a plain decimal number between dots, slashes, underscores or the ends of the name. */
+#ifndef SP_NAMES_PATTERNS_H
+#define SP_NAMES_PATTERNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/text.h"
+
+enum { SP_MAX_INDICES = 6 }; /* further ones stay part of the pattern */
+
+/* Stands for an index in the text of a pattern. No name has this byte: it is not UTF-8. */
+#define SP_INDEX_MARK '\xff'
+
+struct sp_indices {
+    uint64_t value[SP_MAX_INDICES];
+    size_t count;
+};
+
+/* A name taken apart. */
+struct sp_place {
+    size_t pattern;
+    struct sp_indices indices;
+};
+
+/* Patterns are numbered: two names have the same pattern when theirs has the same number. Zero-initialise. */
+struct sp_patterns {
+    bool whole_components; /* "ln_1" has no index then: underscores do not set one apart */
+    struct sp_arena arena;
+    struct sp_map map;
+    const char **texts;
+    size_t count, capacity;
+    struct sp_text scratch;
+};
+
+/* The digits of an index that begins at `place` in the name, and its value; 0 when none begins there. */
+size_t sp_index_at(const char *name, size_t place, uint64_t *value);
+/* The number of the name's pattern, and its indices (which may be NULL). */
+size_t sp_pattern_of(struct sp_patterns *patterns, const char *name, struct sp_indices *indices);
+/* With SP_INDEX_MARK for each index. Borrowed until sp_patterns_free. */
+const char *sp_pattern_text(const struct sp_patterns *patterns, size_t pattern);
+/* The same for people: "layers.{}.weight". In the arena. */
+const char *sp_pattern_shown(struct sp_arena *arena, const char *pattern);
+/* Appends the name that a pattern and indices make. */
+void sp_pattern_fill(struct sp_text *text, const char *pattern, const struct sp_indices *indices);
+void sp_patterns_free(struct sp_patterns *patterns);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "names/prefixes.h"
+
+#include <string.h>
+
+static void note(struct sp_prefixes *prefixes, const char *name, size_t length)
+{
+    for (size_t i = 0; i < prefixes->count; i++)
+        if (strlen(prefixes->list[i]) == length && memcmp(prefixes->list[i], name, length) == 0) {
+            prefixes->seen[i]++;
+            return;
+        }
+    prefixes->seen[prefixes->count] = 1;
+    prefixes->list[prefixes->count++] = sp_arena_copy(prefixes->arena, name, length);
+}
+
+void sp_prefixes_offer(struct sp_prefixes *prefixes, const char *name)
+{
+    size_t components = 0;
+    if (prefixes->names == SP_PREFIX_NAMES) return;
+    prefixes->names++;
+    for (size_t i = 0; name[i] && components < SP_PREFIX_COMPONENTS; i++)
+        if (name[i] == '.' || name[i] == ':') { /* MXNet writes "arg:" in front */
+            note(prefixes, name, i + 1);
+            components++;
+        }
+}
+
+void sp_prefixes_keep_common(struct sp_prefixes *prefixes)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < prefixes->count; i++)
+        if (prefixes->seen[i] * 8 >= prefixes->names) prefixes->list[kept++] = prefixes->list[i];
+    prefixes->count = kept;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * The beginnings that many names have in common: "module.", "module.layers.". */
+#ifndef SP_NAMES_PREFIXES_H
+#define SP_NAMES_PREFIXES_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+
+enum { SP_PREFIX_NAMES = 32, SP_PREFIX_COMPONENTS = 4, SP_MAX_PREFIXES = SP_PREFIX_NAMES * SP_PREFIX_COMPONENTS };
+
+struct sp_prefixes {
+    struct sp_arena *arena;
+    const char *list[SP_MAX_PREFIXES];
+    size_t seen[SP_MAX_PREFIXES]; /* how many of the names begin with it */
+    size_t count, names;
+};
+
+/* "a.b.c.weight" offers "a.", "a.b." and "a.b.c.", at most four of them. After 32 names no more are looked at. */
+void sp_prefixes_offer(struct sp_prefixes *prefixes, const char *name);
+/* A prefix of few names is none of the whole: "layers.17." goes, "module.layers." stays. */
+void sp_prefixes_keep_common(struct sp_prefixes *prefixes);
+/* So that every stride-th of `count` makes at most `sample`. */
+static inline size_t sp_stride_for(size_t count, size_t sample) { return (count + sample - 1) / sample; }
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * Many names in one line: collapsed over their indices, then over one component in which they differ,
+ * "layers.{0-31}.self_attn.{q_proj,k_proj}.bias", and of that the first few. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "names/some.h"
+
+enum { SHOWN = 3, LONGEST = 160 };
+
+/* Names that are `head`, one of several components, `tail`. */
+struct fold {
+    const char *name; /* the first; its component begins at `head` and is `length` long once there are several */
+    size_t head, length, count;
+    struct sp_text components; /* "q_proj,k_proj" */
+};
+
+/* Where the only component begins in which the names differ; false when they differ in more, or in an index, or have
+ * nothing else. */
+static bool one_difference(const char *a, const char *b, size_t *head, size_t *a_length, size_t *b_length)
+{
+    size_t start = 0;
+    for (size_t i = 0; a[i] == b[i]; i++) {
+        if (!a[i]) return false;
+        if (a[i] == '.') start = i + 1;
+    }
+    *head = start;
+    *a_length = strcspn(a + start, ".");
+    *b_length = strcspn(b + start, ".");
+    if (!start && !a[*a_length]) return false;
+    if (memchr(a + start, '{', *a_length) || memchr(b + start, '{', *b_length)) return false;
+    return strcmp(a + start + *a_length, b + start + *b_length) == 0;
+}
+
+static bool join(struct fold *fold, const char *name)
+{
+    size_t head, length, other;
+    if (!one_difference(fold->name, name, &head, &length, &other)) return false;
+    if (fold->count > 1 && head != fold->head) return false;
+    if (fold->count == 1) sp_text_append(&fold->components, fold->name + head, length);
+    sp_text_puts(&fold->components, ",");
+    sp_text_append(&fold->components, name + head, other);
+    fold->head = head;
+    fold->length = length;
+    fold->count++;
+    return true;
+}
+
+static void put_fold(struct sp_text *text, const struct fold *fold)
+{
+    struct sp_text whole = {0};
+    size_t cut = LONGEST;
+    if (fold->count == 1) sp_text_puts(&whole, fold->name);
+    else
+        sp_text_printf(&whole, "%.*s{%s}%s", (int)fold->head, fold->name, fold->components.data,
+                       fold->name + fold->head + fold->length);
+    while (cut < whole.length && cut && ((unsigned char)whole.data[cut] & 0xc0) == 0x80) cut--; /* within a character */
+    sp_text_append(text, whole.data, whole.length < cut ? whole.length : cut);
+    if (whole.length > cut) sp_text_puts(text, "...");
+    sp_text_free(&whole);
+}
+
+/* Neighbours that differ in one component are folded into one. */
+static size_t fold_names(const struct sp_collapsed *groups, size_t count, struct fold *folds)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!used || !join(&folds[used - 1], groups[i].name))
+            folds[used++] = (struct fold){.name = groups[i].name, .count = 1};
+    return used;
+}
+
+const char *sp_some_inputs(struct sp_arena *arena, const struct sp_patterns *known,
+                           const struct sp_collapse_input *input, size_t count)
+{
+    struct sp_collapsed *groups;
+    struct sp_text text = {0};
+    const size_t found = sp_collapse(arena, known, input, count, &groups);
+    struct fold *folds = sp_realloc(NULL, found, sizeof *folds);
+    const size_t used = fold_names(groups, found, folds);
+    sp_text_puts(&text, "");
+    for (size_t i = 0; i < used && i < SHOWN; i++) {
+        if (i) sp_text_puts(&text, ", ");
+        put_fold(&text, &folds[i]);
+    }
+    if (used > SHOWN) sp_text_printf(&text, " and %zu more", used - SHOWN);
+    const char *kept = sp_arena_copy(arena, text.data, text.length);
+    for (size_t i = 0; i < used; i++) sp_text_free(&folds[i].components);
+    sp_text_free(&text);
+    free(folds);
+    return kept;
+}
+
+const char *sp_some_names(struct sp_arena *arena, const char *const *names, size_t count)
+{
+    struct sp_collapse_input *input = sp_realloc(NULL, count, sizeof *input);
+    for (size_t i = 0; i < count; i++) input[i] = (struct sp_collapse_input){.name = names[i]};
+    const char *list = sp_some_inputs(arena, NULL, input, count);
+    free(input);
+    return list;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "names/spelling.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "names/wrappers.h"
+
+/* The last component: what frameworks call the same thing, and what PyTorch calls it. Keras 3 numbers the variables of
+ * a layer; these are the numbers in most layers, and shapes tell the others. */
+static const struct {
+    const char *leaf, *common;
+} leaves[] = {
+    {"kernel", "weight"},
+    {"gamma", "weight"},
+    {"scale", "weight"},
+    {"embeddings", "weight"},
+    {"embedding", "weight"},
+    {"W", "weight"},
+    {"beta", "bias"},
+    {"b", "bias"},
+    {"moving_mean", "running_mean"},
+    {"moving_variance", "running_var"},
+    {"vars/0", "weight"},
+    {"vars/1", "bias"},
+    {"vars/2", "running_mean"},
+    {"vars/3", "running_var"},
+};
+
+static const char *common_leaf(const char *leaf)
+{
+    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++)
+        if (strcmp(leaves[i].leaf, leaf) == 0) return leaves[i].common;
+    return leaf;
+}
+
+/* Where the last component begins; "vars/0" counts as one. */
+static size_t leaf_at(const char *name, size_t length)
+{
+    size_t at = length;
+    while (at && name[at - 1] != '/' && name[at - 1] != '.') at--;
+    const bool is_number = length - at == 1 && name[at] >= '0' && name[at] <= '9';
+    const bool below_vars = at >= 5 && strncmp(name + at - 5, "vars/", 5) == 0;
+    return is_number && below_vars && (at == 5 || name[at - 6] == '/') ? at - 5 : at;
+}
+
+/* Appends the components of name[0..length), each with a '.' behind it. */
+static unsigned put_components(struct sp_text *text, const char *name, size_t length, bool slashes)
+{
+    const char *before = NULL;
+    size_t before_length = 0;
+    unsigned spelt = 0;
+    for (size_t at = 0, size; at < length; at += size + 1) {
+        const char *component = name + at;
+        size = strcspn(component, slashes ? "./" : ".");
+        const bool again = before && size == before_length && memcmp(component, before, size) == 0;
+        if (sp_is_wrapper(component, size)) {
+            spelt |= SP_SPELT_WRAPPER;
+            continue;
+        }
+        before = component;
+        before_length = size;
+        if (again && slashes) {
+            spelt |= SP_SPELT_TWICE;
+            continue;
+        }
+        sp_text_append(text, component, size);
+        sp_text_puts(text, ".");
+    }
+    return spelt;
+}
+
+/* "layer_._0" for "layer.0", as transformers wrote it in TensorFlow. */
+static const char *without_marks(struct sp_arena *arena, const char *name)
+{
+    const char *mark = strstr(name, "_._");
+    if (!mark) return name;
+    char *plain = sp_arena_string(arena, name), *to = plain + (mark - name);
+    for (const char *from = mark; *from;) {
+        const bool is_mark = strncmp(from, "_._", 3) == 0;
+        *to++ = is_mark ? '.' : *from;
+        from += is_mark ? 3 : 1;
+    }
+    *to = '\0';
+    return plain;
+}
+
+struct sp_spelling sp_spell(struct sp_arena *arena, const char *name)
+{
+    name = without_marks(arena, name);
+    const bool slashes = strchr(name, '/') != NULL;
+    struct sp_spelling spelling = {.spelt = slashes ? SP_SPELT_SLASHES : 0};
+    struct sp_text text = {0};
+    size_t length = strlen(name);
+    if (length > 2 && strcmp(name + length - 2, ":0") == 0) {
+        spelling.spelt |= SP_SPELT_COLON;
+        length -= 2;
+    }
+    const size_t leaf = leaf_at(name, length);
+    spelling.spelt |= put_components(&text, name, leaf, slashes);
+    spelling.leaf = sp_arena_copy(arena, name + leaf, length - leaf);
+    sp_text_puts(&text, common_leaf(spelling.leaf));
+    spelling.text = sp_arena_copy(arena, text.data, text.length);
+    sp_text_free(&text);
+    return spelling;
+}

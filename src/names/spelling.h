@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * One spelling for names that mean the same: "model_weights/dense/dense/kernel:0" is "model_weights.dense.weight". */
+#ifndef SP_NAMES_SPELLING_H
+#define SP_NAMES_SPELLING_H
+
+#include "base/arena.h"
+
+/* What a name has that its common spelling has not. */
+enum sp_spelt {
+    SP_SPELT_SLASHES = 1 << 0, /* between components */
+    SP_SPELT_COLON = 1 << 1,   /* ":0" at the end, as TensorFlow has it */
+    SP_SPELT_TWICE = 1 << 2,   /* a component twice in succession, as the layers of a Keras 2 file */
+    SP_SPELT_WRAPPER = 1 << 3  /* a component that is a framework's wrapper */
+};
+
+struct sp_spelling {
+    const char *text; /* in the arena */
+    const char *leaf; /* the last component as it was: "kernel", "vars/0"; in the arena or static */
+    unsigned spelt;   /* enum sp_spelt */
+};
+
+struct sp_spelling sp_spell(struct sp_arena *arena, const char *name);
+
+#endif

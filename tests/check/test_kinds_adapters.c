@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT
+ * Files that hold a low-rank adapter alone, checked against the base that it is for. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "check/told.h"
+
+/* meta-llama/Llama-3.2-1B: keys and values are narrower than queries. */
+static const char llama[] =
+    "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"vocab_size\": 128256, \"hidden_size\": "
+    "2048, \"num_hidden_layers\": 16, \"num_attention_heads\": 32, \"num_key_value_heads\": 8, \"intermediate_size\": "
+    "8192, \"head_dim\": 64, \"tie_word_embeddings\": true}";
+
+static const char gpt2[] = "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"vocab_size\": "
+                           "50257, \"n_embd\": 768, \"n_layer\": 12, \"n_head\": 12, \"n_positions\": 1024}";
+
+enum { AS_PEFT, AS_MLX };
+
+static void add_matrix(struct model *model, const char *prefix, const char *module, const char *tail, uint64_t rows,
+                       uint64_t columns, int layout)
+{
+    char name[512];
+    snprintf(name, sizeof name, "%s%s.%s", prefix, module, tail);
+    model_add_shape(model, name, 2, layout == AS_MLX ? (uint64_t[]){columns, rows} : (uint64_t[]){rows, columns});
+}
+
+/* In place of the model an adapter for those of its weights; `a` and `b` end the names. */
+static void adapt(struct model *model, const char *weights, const char *prefix, const char *a, const char *b,
+                  uint64_t rank, int layout)
+{
+    struct model adapter = {.count = 0};
+    for (size_t i = 0; i < model->count; i++) {
+        const struct part *part = &model->parts[i];
+        char module[256];
+        if (!fits(part, weights)) continue;
+        snprintf(module, sizeof module, "%.*s", (int)(strlen(part->name) - strlen(".weight")), part->name);
+        const bool turned = strstr(part->name, ".c_") != NULL; /* Conv1D keeps (in, out) */
+        add_matrix(&adapter, prefix, module, a, rank, part->shape[!turned], layout);
+        add_matrix(&adapter, prefix, module, b, part->shape[turned], rank, layout);
+    }
+    model_empty(model);
+    free(model->parts);
+    model->parts = adapter.parts;
+    model->count = adapter.count;
+    model->capacity = adapter.capacity;
+}
+
+#define BEGIN(config)                                                                                                  \
+    struct model model;                                                                                                \
+    (void)state;                                                                                                       \
+    model_open(&model, config);                                                                                        \
+    model_predict(&model, 0)
+
+#define PEFT "base_model.model."
+#define QUERIES_AND_VALUES "*.[qv]_proj.weight"
+
+static const char fitting[] = "explained: a LoRA adapter of rank 8 that fits 32 matrices of the model: "
+                              "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight; nothing else differs";
+
+static void put_config(struct model *model, const char *text)
+{
+    scratch_write(&model->scratch, "adapter_config.json", text, strlen(text));
+}
+
+/* As PEFT saves it. */
+static void names_as_saved(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    put_config(&model, "{\"peft_type\": \"LORA\", \"base_model_name_or_path\": \"meta-llama/Llama-3.2-1B\", \"r\": 8, "
+                       "\"target_modules\": [\"v_proj\", \"q_proj\"], \"rank_pattern\": {}}");
+    model_check(&model);
+    assert_told(&model, fitting, "adapter", 0);
+    assert_int_equal(sp_check_cause(model.check, 0)->explains, 64 + 146);
+    assert_null(sp_check_cause(model.check, 0)->hint);
+    model_close(&model);
+}
+
+/* The name of the adapter is still in the names: default, or default_0. */
+static void names_with_the_adapters_own(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.default.weight", "lora_B.default.weight", 8, AS_PEFT);
+    model_check(&model);
+    assert_told(&model, fitting, "adapter", 0);
+    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+                        "its names carry the adapter's own, 'default', which PEFT leaves out when it saves");
+    model_rename(&model, "*", ".default.", ".default_0.");
+    model_check(&model);
+    assert_told(&model, fitting, "adapter", 0);
+    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+                        "its names carry the adapter's own, 'default_0', which PEFT leaves out when it saves");
+    model_close(&model);
+}
+
+static void names_of_other_programs(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, "", "lora_a.weight", "lora_b.weight", 8, AS_PEFT);
+    model_check(&model);
+    assert_told(&model, fitting, "adapter", 0);
+    model_close(&model);
+    model_open(&model, llama);
+    model_predict(&model, 0);
+    adapt(&model, QUERIES_AND_VALUES, "", "lora_a", "lora_b", 8, AS_MLX);
+    model_check(&model);
+    assert_told(&model, fitting, "adapter", 0);
+    model_close(&model);
+}
+
+/* Conv1D, whose weight is the other way round. */
+static void weights_the_other_way_round(void **state)
+{
+    BEGIN(gpt2);
+    adapt(&model, "*.c_attn.weight", PEFT, "lora_A.weight", "lora_B.weight", 16, AS_PEFT);
+    model_check(&model);
+    assert_told(&model,
+                "explained: a LoRA adapter of rank 16 that fits 12 matrices of the model: "
+                "transformer.h.{0-11}.attn.c_attn.weight; nothing else differs",
+                "adapter", 0);
+    model_close(&model);
+}
+
+/* Made for a base of the same names and another width. */
+static void for_another_base(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    model_resize(&model, "*.v_proj.lora_B.weight", 512, 1024);
+    model_check(&model);
+    assert_told(&model,
+                "differs: 16 pairs of the adapter do not fit the model: model.layers.{0-15}.self_attn.v_proj.weight, "
+                "such as A (8, 2048) and B (1024, 8) for (512, 2048)",
+                "adapter-shape adapter", 0);
+    model_close(&model);
+}
+
+static void for_another_architecture(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    model_rename(&model, "*", "self_attn", "attention");
+    model_check(&model);
+    assert_told(&model,
+                "differs: the adapter is for what the model does not have: "
+                "base_model.model.model.layers.{0-15}.attention.{q_proj,v_proj} (32 pairs)",
+                "adapter-module", 0);
+    model_close(&model);
+}
+
+static void one_of_two(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    model_drop(&model, "*.layers.3.*.q_proj.lora_B.weight");
+    model_check(&model);
+    assert_told(&model,
+                "differs: the adapter has one matrix of two for model.layers.3.self_attn.q_proj.weight (1 pair)",
+                "adapter-pair adapter", 0);
+    model_close(&model);
+}
+
+static void ranks_that_differ(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    model_resize(&model, "*.layers.3.*.q_proj.lora_?.weight", 8, 4);
+    put_config(&model, "{\"r\": 8, \"rank_pattern\": {}}");
+    model_check(&model);
+    assert_told(&model,
+                "differs: adapter_config.json says r = 8, 1 pair of the adapter has another rank: "
+                "model.layers.3.self_attn.q_proj.weight",
+                "adapter-rank adapter", 0);
+    put_config(&model, "{\"r\": 8, \"rank_pattern\": {\"q_proj\": 4}}");
+    model_check(&model);
+    assert_told(&model,
+                "explained: a LoRA adapter of ranks 4 to 8 that fits 32 matrices of the model: "
+                "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight; nothing else differs",
+                "adapter", 0);
+    model_close(&model);
+}
+
+static void a_target_without_a_pair(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    put_config(&model, "{\"r\": 8, \"target_modules\": [\"q_proj\", \"proj\", \"self_attn.v_proj\"]}");
+    model_check(&model);
+    assert_string_equal(model_cause(&model, "adapter-target")->message,
+                        "adapter_config.json has 'proj' among its target_modules, the adapter nothing for it");
+    put_config(&model, "{\"r\": 8, \"target_modules\": \".*proj\"}");
+    model_check(&model);
+    assert_told(&model, fitting, "adapter", 0);
+    model_close(&model);
+}
+
+/* An embedding that was trained as a whole stands beside the pairs; what fits nothing remains. */
+static void what_was_trained_as_a_whole(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    model_add_shape(&model, PEFT "model.embed_tokens.weight", SHAPE(128256, 2048));
+    model_check(&model);
+    assert_string_equal(sp_check_cause(model.check, 0)->id, "adapter");
+    assert_int_equal(sp_check_open(model.check), 0);
+    model_add_shape(&model, PEFT "model.layers.0.stranger", SHAPE(3));
+    model_check(&model);
+    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_DIFFERS);
+    assert_int_equal(sp_check_open(model.check), 1);
+    model_close(&model);
+}
+
+/* Names that are alike and no pairs: nothing is claimed. */
+static void no_adapter(void **state)
+{
+    BEGIN(llama);
+    model_add_shape(&model, "lora_A.weight", SHAPE(8, 8));
+    model_add_shape(&model, "model.lora_Ax.weight", SHAPE(8, 8));
+    model_add_shape(&model, "model.lora_A.a.b.weight", SHAPE(8, 8));
+    model_check(&model);
+    assert_told(&model,
+                "differs: 3 tensors are unexpected: lora_A.weight, model.lora_Ax.weight, model.lora_A.a.b.weight", "",
+                3);
+    model_close(&model);
+}
+
+/* ---- without a base ---- */
+
+static void assert_described(struct model *model, bool consistent, const char *text)
+{
+    bool is;
+    model_check(model);
+    char *described = sp_adapter_describe(model->inventory, &is);
+    if (text) assert_string_equal(described, text);
+    else assert_null(described);
+    assert_int_equal(is, consistent);
+    sp_free(described);
+}
+
+static void without_a_base(void **state)
+{
+    BEGIN(llama);
+    assert_described(&model, true, NULL);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    assert_described(&model, true, "this is a LoRA adapter of rank 8 for 32 modules");
+    put_config(&model, "{\"base_model_name_or_path\": \"meta-llama/Llama-3.2-1B\"}");
+    assert_described(&model, true, "this is a LoRA adapter of rank 8 for 32 modules of 'meta-llama/Llama-3.2-1B'");
+    model_resize(&model, "*.layers.3.*.q_proj.lora_B.weight", 8, 4);
+    assert_described(&model, false,
+                     "A and B of the adapter for 'base_model.model.model.layers.3.self_attn.q_proj' do not fit each "
+                     "other");
+    model_drop(&model, "*.layers.3.*.q_proj.lora_B.weight");
+    assert_described(&model, false,
+                     "the adapter has 'base_model.model.model.layers.3.self_attn.q_proj.lora_A.weight' and not its "
+                     "counterpart");
+    model_close(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_as_saved),
+        cmocka_unit_test(names_with_the_adapters_own),
+        cmocka_unit_test(names_of_other_programs),
+        cmocka_unit_test(weights_the_other_way_round),
+        cmocka_unit_test(for_another_base),
+        cmocka_unit_test(for_another_architecture),
+        cmocka_unit_test(one_of_two),
+        cmocka_unit_test(ranks_that_differ),
+        cmocka_unit_test(a_target_without_a_pair),
+        cmocka_unit_test(what_was_trained_as_a_whole),
+        cmocka_unit_test(no_adapter),
+        cmocka_unit_test(without_a_base),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

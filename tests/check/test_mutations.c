@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT
+ * One thing is changed in a checkpoint, or in its configuration: a check must never say that they match, what it says
+ * must name the tensor or the hyper-parameter that was changed, and must blame nothing else. The changes, each at a
+ * random place:
+ *
+ *    1  one tensor is dropped              8  the vocabulary is resized, in the whole file
+ *    2  one layer is dropped               9  one number is changed in the configuration
+ *    3  one kind is dropped in all layers 10  one truth value is flipped in the configuration
+ *    4  one tensor is renamed             11  a stranger is added
+ *    5  a component is renamed everywhere 12  the last layer is there twice
+ *    6  one matrix is transposed          13  one dtype is changed
+ *    7  one dimension of one tensor is resized
+ *
+ * and two of different kinds at once, at different places, over the configurations of the fixtures and, where it
+ * exists, of a corpus. Some changes leave no trace (a square
+ * matrix that is transposed, a number that no shape depends on): the prediction itself says so, and then nothing
+ * may be wrong. SHAPEPROOF_SEED=N chooses other places, SHAPEPROOF_MUTATIONS=all makes every change in huge models,
+ * too, SHAPEPROOF_MUTATIONS=list prints what was said. */
+#define _DEFAULT_SOURCE /* GLOB_BRACE */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <glob.h>
+
+#include "check/answers.h"
+
+#define CORPUS "../shared/data/architectures"
+enum { HUGE = 5000, DEFAULT_SEED = 20 };
+#ifdef __SANITIZE_ADDRESS__
+enum { STEP = 16 }; /* a sample of the configurations: it is slow there */
+#else
+enum { STEP = 1 };
+#endif
+
+struct tally {
+    size_t made, traceless, refused, restored, wrong;
+};
+
+static const char *environment(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value ? value : "";
+}
+
+static bool listing(void) { return strcmp(environment("SHAPEPROOF_MUTATIONS"), "list") == 0; }
+
+/* An unchanged model. */
+struct subject {
+    struct model model;
+    const char *path; /* of its configuration */
+    struct sp_prediction *truth;
+    struct sp_map usual; /* causes that are given all the same, such as notes on buffers */
+    struct sp_arena arena;
+};
+
+/* ---- what is said of a change ---- */
+
+static bool any_restored(const struct asked *asked)
+{
+    const struct sp_check *check = asked->model->check;
+    for (size_t i = 0; i < sp_check_cause_count(check); i++)
+        if (is_restored(&asked->trials[0], sp_check_cause(check, i))) return true;
+    return false;
+}
+
+/* "one tensor dropped, one truth value flipped (use_bias)". */
+static const char *describe(struct asked *asked)
+{
+    const char *text = "";
+    for (size_t i = 0; i < asked->count; i++)
+        text = sp_arena_printf(&asked->arena, "%s%s%s (%s)", text, i ? ", " : "", asked->kinds[i]->name,
+                               asked->trials[i].key);
+    return text;
+}
+
+static void judge(struct asked *asked, const char *path, struct tally *tally)
+{
+    struct model *model = asked->model;
+    struct sp_prediction *prediction = predict_changed(model, model->config);
+    const char *what = describe(asked);
+    tally->made++;
+    if (!prediction) {
+        tally->refused++;
+        if (listing()) print_message("    %s: refused\n", what);
+        return;
+    }
+    model_check_memory(model);
+    touch_all(asked, prediction);
+    const bool traceless = is_traceless(asked, prediction);
+    const enum sp_verdict verdict = sp_check_verdict(model->check);
+    const char *wrong = traceless                     ? verdict == SP_VERDICT_DIFFERS ? "is no match" : NULL
+                        : verdict == SP_VERDICT_MATCH ? "is a match"
+                                                      : objection(asked);
+    sp_prediction_free(prediction);
+    if (listing()) print_message("    %s%s: %s\n", what, traceless ? " without trace" : "", model->first_line);
+    tally->traceless += traceless;
+    tally->wrong += wrong != NULL;
+    if (wrong) print_error("%s: %s: %s\n    %s\n", path, what, wrong, model->first_line);
+    tally->restored += !traceless && *asked->trials[0].key && any_restored(asked);
+}
+
+/* ---- one change ---- */
+
+static uint64_t seed_of(const char *name, size_t number)
+{
+    const char *chosen = environment("SHAPEPROOF_SEED");
+    uint64_t seed = *chosen ? strtoull(chosen, NULL, 10) : DEFAULT_SEED;
+    seed = seed * 31 + number;
+    for (; *name; name++) seed = (seed ^ (unsigned char)*name) * 0x100000001b3u;
+    return seed | 1;
+}
+
+/* Makes one more change; false where there is nothing of the kind. */
+static bool change(struct asked *asked, size_t kind, uint64_t seed)
+{
+    struct trial *trial = &asked->trials[asked->count];
+    *trial = (struct trial){.model = asked->model, .truth = asked->truth, .state = seed, .before = &asked->touched};
+    asked->kinds[asked->count++] = &mutations[kind];
+    for (int i = 0; i < 8; i++) below(trial, 2); /* seeds that are alike go apart */
+    return mutations[kind].alter(trial);
+}
+
+/* The file as it should be, and a configuration to change. */
+static struct asked begin(struct subject *subject)
+{
+    struct model *model = &subject->model;
+    model_predict(model, AS_STORED);
+    model->config = sp_config_variant(model->config);
+    return (struct asked){.model = model, .truth = subject->truth, .usual = &subject->usual};
+}
+
+static void end(struct subject *subject, struct sp_config *unchanged, struct asked *asked)
+{
+    model_close_check(&subject->model);
+    sp_config_free(subject->model.config);
+    subject->model.config = unchanged;
+    asked_free(asked);
+}
+
+static void try_mutation(struct subject *subject, size_t kind, struct tally *tally)
+{
+    struct sp_config *config = subject->model.config;
+    struct asked asked = begin(subject);
+    if (change(&asked, kind, seed_of(subject->path, kind))) judge(&asked, subject->path, &tally[kind]);
+    end(subject, config, &asked);
+}
+
+/* ---- two at once ---- */
+
+/* Whether the two predictions differ in what was touched before. */
+static bool is_same_place(const struct asked *asked, const struct sp_prediction *one, const struct sp_prediction *other)
+{
+    bool same = false;
+    for (size_t i = 0; i < sp_prediction_count(one) && !same; i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(one, i);
+        same = has_changed(tensor, other) && sp_map_get(&asked->touched, tensor->name) != SIZE_MAX;
+    }
+    return same;
+}
+
+/* A buffer, or what stands for a quantised weight: its dtype may be anything. */
+static bool is_no_weight(const struct sp_prediction *prediction, const char *name)
+{
+    const size_t place = sp_prediction_find(prediction, name);
+    const struct sp_predicted *tensor = place == SP_NONE ? NULL : sp_prediction_tensor(prediction, place);
+    return tensor && (tensor->buffer || tensor->stands_for);
+}
+
+/* Whether it leaves a trace, and none where there is one. */
+static bool is_elsewhere(struct asked *asked, const struct sp_prediction *before, const struct sp_prediction *after)
+{
+    const struct trial *last = &asked->trials[asked->count - 1];
+    const size_t touched = asked->touched.count;
+    if (last->retyped && is_no_weight(before, last->retyped)) return false;
+    if (last->again || is_same_place(asked, before, after) || is_same_place(asked, after, before)) return false;
+    touch_all(asked, after);
+    return asked->touched.count > touched;
+}
+
+static bool change_elsewhere(struct asked *asked, size_t kind, uint64_t seed)
+{
+    struct sp_prediction *before = predict_changed(asked->model, asked->model->config), *after = NULL;
+    bool elsewhere = change(asked, kind, seed);
+    if (elsewhere) after = predict_changed(asked->model, asked->model->config);
+    elsewhere = after && is_elsewhere(asked, before, after);
+    sp_prediction_free(after);
+    sp_prediction_free(before);
+    return elsewhere;
+}
+
+/* Two changes of different kinds at different places. What makes the file anew comes first, then what changes the names
+ * of all. */
+static bool change_twice(struct asked *asked, const char *path)
+{
+    enum { KINDS = MUTATIONS, FIRST, SECOND };
+    size_t first = (size_t)(seed_of(path, KINDS) >> 8) % MUTATIONS;
+    size_t second = (first + 1 + (size_t)(seed_of(path, KINDS) >> 32) % (MUTATIONS - 1)) % MUTATIONS;
+    if (mutations[second].alter == resize_vocabulary ||
+        (mutations[second].alter == rename_component && mutations[first].alter != resize_vocabulary)) {
+        const size_t other = first;
+        first = second;
+        second = other;
+    }
+    return change_elsewhere(asked, first, seed_of(path, FIRST)) &&
+           change_elsewhere(asked, second, seed_of(path, SECOND));
+}
+
+static void try_pair(struct subject *subject, struct tally *tally)
+{
+    struct sp_config *config = subject->model.config;
+    struct asked asked = begin(subject);
+    if (change_twice(&asked, subject->path)) judge(&asked, subject->path, tally);
+    end(subject, config, &asked);
+}
+
+/* ---- all of them ---- */
+
+/* In huge models two changes, which others than in the next one. */
+static bool is_wanted(const struct subject *subject, size_t kind)
+{
+    if (sp_prediction_count(subject->truth) < HUGE || strcmp(environment("SHAPEPROOF_MUTATIONS"), "all") == 0)
+        return true;
+    return (seed_of(subject->path, 0) / 2 + kind) % MUTATIONS < 2;
+}
+
+/* Whether it matches; all that may be said is that a name promises another size. */
+static bool is_flawless(const struct sp_check *check)
+{
+    for (size_t i = 0; i < sp_check_finding_count(check); i++)
+        if (sp_check_finding(check, i)->severity != SP_SEVERITY_NOTE) return false;
+    for (size_t i = 0; i < sp_check_cause_count(check); i++)
+        if (sp_check_cause(check, i)->severity != SP_SEVERITY_NOTE && sp_check_cause(check, i)->explains) return false;
+    return true;
+}
+
+static void check_unchanged(struct subject *subject)
+{
+    struct model *model = &subject->model;
+    char kind[128];
+    model_predict(model, AS_STORED);
+    const char *line = model_check(model);
+    if (listing()) print_message("%s\n    %s\n", subject->path, line);
+    if (!is_flawless(model->check)) print_error("%s: %s\n", subject->path, line);
+    assert_true(is_flawless(model->check));
+    for (size_t i = 0; i < sp_check_cause_count(model->check); i++)
+        sp_map_add(&subject->usual,
+                   sp_arena_string(&subject->arena, kind_of(sp_check_cause(model->check, i), kind, sizeof kind)), 0);
+}
+
+static void try_config(struct sp_tables *tables, const char *path, struct tally *tally)
+{
+    struct sp_error error = {0};
+    struct subject subject = {.model = {.tables = tables, .config = sp_config_new()}, .path = path};
+    scratch_make(&subject.model.scratch);
+    if (!sp_config_load(subject.model.config, path, &error))
+        subject.truth = predict_changed(&subject.model, subject.model.config);
+    if (subject.truth) {
+        check_unchanged(&subject);
+        for (size_t i = 0; i < MUTATIONS; i++)
+            if (is_wanted(&subject, i)) try_mutation(&subject, i, tally);
+        if (sp_prediction_count(subject.truth) < HUGE) try_pair(&subject, &tally[MUTATIONS]);
+    }
+    sp_prediction_free(subject.truth);
+    sp_map_free(&subject.usual);
+    sp_arena_free(&subject.arena);
+    subject.model.tables = NULL; /* for the next one */
+    model_close(&subject.model);
+}
+
+static bool try_all(const char *pattern, size_t step, struct tally *tally)
+{
+    struct sp_error error = {0};
+    glob_t paths;
+    if (glob(pattern, GLOB_BRACE, NULL, &paths) != 0) return false;
+    struct sp_tables *tables = sp_tables_new(&error);
+    for (size_t i = 0; i < paths.gl_pathc; i += step) try_config(tables, paths.gl_pathv[i], tally);
+    sp_tables_free(tables);
+    globfree(&paths);
+    return true;
+}
+
+static void assert_all(const char *pattern, size_t step)
+{
+    struct tally tally[MUTATIONS + 1] = {{0}}; /* the last one: of pairs */
+    size_t wrong = 0;
+    if (!try_all(pattern, step, tally)) skip();
+    for (size_t i = 0; i <= MUTATIONS; i++) {
+        print_message("%-40s %4zu made, %4zu without trace, %4zu refused, %4zu undone by a cause, %zu wrong\n",
+                      i < MUTATIONS ? mutations[i].name : "two at once", tally[i].made, tally[i].traceless,
+                      tally[i].refused, tally[i].restored, tally[i].wrong);
+        assert_true(tally[i].made > tally[i].traceless + tally[i].refused);
+        wrong += tally[i].wrong;
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void fixtures(void **state)
+{
+    (void)state;
+    assert_all("fixtures/{models/*/config,config/*}.json", 1);
+}
+
+static void corpus(void **state)
+{
+    (void)state;
+    assert_all(CORPUS "/{real,synthetic}/*.json", STEP);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fixtures), cmocka_unit_test(corpus)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

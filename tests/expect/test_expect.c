@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT
+ * Expected differences: patterns of names, the file, and what expectations do to a verdict. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+#include <time.h>
+
+#include "check/model.h"
+#include "names/name_pattern.h"
+
+/* ---- patterns ---- */
+
+static bool matches(const char *pattern, const char *name)
+{
+    struct sp_arena arena = {0};
+    struct sp_name_pattern parsed;
+    struct sp_pattern_mistake mistake;
+    if (!sp_name_pattern_parse(&parsed, &arena, pattern, strlen(pattern), &mistake))
+        fail_msg("%s: %s", pattern, mistake.message);
+    const bool result = sp_name_pattern_matches(&parsed, name);
+    sp_arena_free(&arena);
+    return result;
+}
+
+static void patterns(void **state)
+{
+    static const struct {
+        const char *pattern, *name;
+        bool matches;
+    } cases[] = {
+        {"a.b", "a.b", true},
+        {"a.b", "a.bc", false},
+        {"a.b", "a.", false},
+        {"a.b", "axb", false},
+        {"*", "", true},
+        {"*", "a.b.c", true},
+        {"*.weight", "h.0.weight", true},
+        {"*.weight", "h.0.weights", false},
+        {"h.*.weight", "h.0.attn.weight", true},
+        {"a*b*c", "abbc", true},
+        {"a*b*c", "acb", false},
+        {"a?c", "abc", true},
+        {"a?c", "ac", false},
+        {"[ab]x", "bx", true},
+        {"[!ab]x", "bx", false},
+        {"[^ab]x", "cx", true},
+        {"h.[0-4].w", "h.3.w", true},
+        {"h.[0-4].w", "h.5.w", false},
+        {"[]x]", "]", true},
+        {"[a-]", "-", true},
+        {"[\\]]", "]", true},
+        {"h.{0-4,20-31}.w", "h.4.w", true},
+        {"h.{0-4,20-31}.w", "h.25.w", true},
+        {"h.{0-4,20-31}.w", "h.5.w", false},
+        {"h.{0-4,20-31}.w", "h.04.w", false},
+        {"h.{0-4,20-31}.w", "h.2.5.w", false},
+        {"h.{0,1}.w", "h.1.w", true},
+        {"h.{}.w", "h.12345.w", true},
+        {"h.{}.w", "h.x.w", false},
+        {"h.{}.w", "h..w", false},
+        {"h{0-99}1", "h121", true}, /* 12 and 1 */
+        {"{q,k,v}_proj", "k_proj", true},
+        {"{q,k,v}_proj", "o_proj", false},
+        {"{a,ab}c", "abc", true},
+        {"x{,y}", "x", true},
+        {"{a-b}", "a-b", true},
+        {"a\\*", "a*", true},
+        {"a\\*", "ab", false},
+        {"\\{0\\}", "{0}", true},
+        {"a\\ b", "a b", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (matches(cases[i].pattern, cases[i].name) != cases[i].matches)
+            fail_msg("'%s' and '%s'", cases[i].pattern, cases[i].name);
+}
+
+/* What a collapsed line of a report stands for is what it matches as a pattern. */
+static void as_reports_print_them(void **state)
+{
+    (void)state;
+    for (unsigned layer = 0; layer < 40; layer++) {
+        char name[64];
+        snprintf(name, sizeof name, "model.layers.%u.self_attn.k_proj.bias", layer);
+        assert_int_equal(matches("model.layers.{0-4,7,20-31}.self_attn.{q_proj,k_proj}.bias", name),
+                         layer <= 4 || layer == 7 || (layer >= 20 && layer <= 31));
+    }
+}
+
+/* Stars do not multiply. */
+static void many_stars(void **state)
+{
+    char pattern[201] = "", name[2001] = "";
+    (void)state;
+    for (size_t i = 0; i < 100; i++) strcat(pattern, "*a");
+    memset(name, 'a', 1999);
+    name[1999] = 'b';
+    const clock_t before = clock();
+    assert_false(matches(pattern, name));
+    assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 5);
+}
+
+static void wrong_patterns(void **state)
+{
+    static const struct {
+        const char *pattern;
+        size_t offset;
+        const char *message;
+    } cases[] = {
+        {"a.{0-4", 2, "this '{' is not closed"},  {"a.[0-4", 2, "this '[' is not closed"},
+        {"a[]", 1, "this '[' is not closed"},     {"a.{0,5-2}", 5, "the range ends before it begins"},
+        {"ab\\", 2, "nothing follows this '\\'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_arena arena = {0};
+        struct sp_name_pattern parsed;
+        struct sp_pattern_mistake mistake = {0};
+        assert_false(sp_name_pattern_parse(&parsed, &arena, cases[i].pattern, strlen(cases[i].pattern), &mistake));
+        assert_string_equal(mistake.message, cases[i].message);
+        assert_int_equal(mistake.offset, cases[i].offset);
+        sp_arena_free(&arena);
+    }
+}
+
+/* ---- the file ---- */
+
+static struct sp_expectations *load(struct scratch *scratch, const char *text, const char *today,
+                                    struct sp_error *error)
+{
+    return sp_expectations_load(scratch_write(scratch, "expect", text, strlen(text)), today, error);
+}
+
+/* The first line of the message behind the path. */
+static void expect_mistake(const char *text, const char *expected)
+{
+    struct scratch scratch;
+    struct sp_error error;
+    scratch_make(&scratch);
+    struct sp_expectations *expectations = load(&scratch, text, "2026-06-30", &error);
+    if (expectations) fail_msg("accepted: %s", text);
+    assert_int_equal(error.status, SP_ERR_TABLE);
+    const char *place = strstr(error.message, "/expect");
+    char *end = strchr(error.message, '\n');
+    assert_non_null(place);
+    if (end) *end = '\0';
+    assert_string_equal(place + strlen("/expect"), expected);
+    scratch_remove(&scratch);
+}
+
+static void mistakes(void **state)
+{
+    (void)state;
+    expect_mistake("removed", ":1:8: expected a pattern of names, or '*'");
+    expect_mistake("removed  # why", ":1:10: expected a pattern of names, or '*'");
+    expect_mistake("# remark\n\nremoved x", ":3:10: expected '#' and the reason for which this is expected");
+    expect_mistake("removed x #  \n", ":1:14: expected '#' and the reason for which this is expected");
+    expect_mistake("Removed x # y", ":1:1: expected the id of a finding or cause, such as 'missing', or '*'");
+    expect_mistake("removed x y # z", ":1:11: expected 'until YYYY-MM-DD', or '#' and the reason");
+    expect_mistake("removed x until # z", ":1:17: expected a day of the calendar, as YYYY-MM-DD");
+    expect_mistake("removed x until 2026-02-29 # z", ":1:17: expected a day of the calendar, as YYYY-MM-DD");
+    expect_mistake("removed x until 2026-13-01 # z", ":1:17: expected a day of the calendar, as YYYY-MM-DD");
+    expect_mistake("removed x until 2026-1-01 # z", ":1:17: expected a day of the calendar, as YYYY-MM-DD");
+    expect_mistake("removed x until 2028-02-29 y # z", ":1:28: expected '#' and the reason");
+    expect_mistake("removed {x # z", ":1:9: this '{' is not closed");
+    expect_mistake("removed \xff # z", ":1:9: this is no UTF-8 text");
+}
+
+static void not_a_file(void **state)
+{
+    struct sp_error error;
+    (void)state;
+    assert_null(sp_expectations_load("/nonexistent", "2026-06-30", &error));
+    assert_int_equal(error.status, SP_ERR_TABLE);
+    assert_string_equal(error.message, "/nonexistent: No such file or directory");
+}
+
+/* ---- what they do to a check ---- */
+
+#define GPT2 "{\"model_type\": \"gpt2\", \"n_layer\": 3, \"n_embd\": 8, \"vocab_size\": 32, \"n_positions\": 16}"
+
+/* The verdict and its reason, of a file without its last layer under these expectations. */
+static void expect_verdict(const char *lines, const char *today, const char *expected)
+{
+    struct model model;
+    struct sp_error error;
+    char found[512];
+    model_open(&model, GPT2);
+    model_predict(&model, 0);
+    model_drop(&model, "*.h.2.*");
+    model_check(&model);
+    struct sp_expectations *expectations = load(&model.scratch, lines, today, &error);
+    if (!expectations) fail_msg("%s", error.message);
+    sp_check_expect(model.check, expectations);
+    snprintf(found, sizeof found, "%s: %s", sp_verdict_name(sp_check_verdict(model.check)),
+             sp_check_summary(model.check));
+    const char *path = strstr(found, "(/"), *behind = path ? strstr(path, "expect:") : NULL;
+    if (behind) memmove(found + (path + 1 - found), behind, strlen(behind) + 1);
+    assert_string_equal(found, expected);
+    sp_expectations_free(expectations);
+    model_close(&model);
+}
+
+static void verdicts(void **state)
+{
+    static const char all[] = "match: all 28 tensors, 2,144 elements; 12 expected differences";
+    (void)state;
+    expect_verdict("missing transformer.h.2.* # cut off", "2026-06-30", all);
+    expect_verdict("* *.h.{2}.* # cut off\n", "2026-06-30", all);
+    expect_verdict("hyperparameter * # cut off", "2026-06-30", all); /* by the cause that explains them */
+    expect_verdict("missing *.ln_* # one\nmissing *.attn.* # two\nmissing *.mlp.* # three", "2026-06-30", all);
+    expect_verdict("missing *.h.2.* # cut off\nmissing *.h.2.attn.* # fulfilled as well", "2026-06-30", all);
+}
+
+static void some_are_left(void **state)
+{
+    (void)state;
+    expect_verdict("missing *.ln_* # one", "2026-06-30",
+                   "differs: n_layer is 3 in config.json, the file has 2 (12 tensors)");
+}
+
+static void unused_and_expired(void **state)
+{
+    (void)state;
+    expect_verdict("missing *.h.2.* # cut off\nunexpected x.* # gone", "2026-06-30",
+                   "differs: unexpected x.* is expected and was not found (expect:2: gone)");
+    expect_verdict("missing *.h.2.* until 2026-06-30 # cut off", "2026-06-30",
+                   "match: all 28 tensors, 2,144 elements; 12 expected differences");
+    expect_verdict(
+        "missing *.h.2.* until 2026-06-29 # cut off", "2026-06-30",
+        "differs: n_layer is 3 in config.json, the file has 2 (12 tensors); 1 finding without a known cause");
+    expect_verdict("missing *.h.2.* until 2020-01-01 # before\nmissing *.h.2.* # still", "2026-06-30",
+                   "differs: missing *.h.2.* was expected until 2020-01-01 (expect:1: before)");
+}
+
+/* A cause that has no findings is expected by its id alone. */
+static void a_prefix(void **state)
+{
+    struct model model;
+    struct sp_error error;
+    (void)state;
+    model_open(&model, GPT2);
+    model_predict(&model, 0);
+    model_prefix(&model, "module.");
+    model_check(&model);
+    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_EXPLAINED);
+    struct sp_expectations *expectations = load(&model.scratch, "prefix * # trained in parallel", "2026-06-30", &error);
+    sp_check_expect(model.check, expectations);
+    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
+    assert_string_equal(sp_check_cause(model.check, 0)->message,
+                        "every name in the file begins with 'module.' (expected: trained in parallel)");
+    sp_expectations_free(expectations);
+    model_close(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patterns),           cmocka_unit_test(as_reports_print_them),
+        cmocka_unit_test(many_stars),         cmocka_unit_test(wrong_patterns),
+        cmocka_unit_test(mistakes),           cmocka_unit_test(not_a_file),
+        cmocka_unit_test(verdicts),           cmocka_unit_test(some_are_left),
+        cmocka_unit_test(unused_and_expired), cmocka_unit_test(a_prefix),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
