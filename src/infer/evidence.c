@@ -2,8 +2,8 @@
  * Whether a file is evidence enough for a table; and what is said when it is for none. */
 #include <stdlib.h>
 
-#include "names/patterns.h"
 #include "infer/infer.h"
+#include "names/patterns.h"
 
 /* ---- enough? ---- */
 

@@ -2,11 +2,11 @@
 #ifndef SP_INFER_INFER_H
 #define SP_INFER_INFER_H
 
-#include "match/match.h"
 #include "config/config.h"
 #include "infer/deduce.h"
 #include "infer/fit.h"
 #include "infer/literals.h"
+#include "match/match.h"
 #include "shapeproof/infer.h"
 
 /* ---- rank.c: which tables are worth a closer look ---- */
