@@ -46,7 +46,7 @@ static struct sp_arena_block *larger_block(struct sp_arena *arena, size_t size)
 }
 
 /* What is used counts whole units, so that a limit does not depend on how closely strings are packed. */
-static void *take(struct sp_arena *arena, size_t size, size_t alignment)
+static void *take_bytes(struct sp_arena *arena, size_t size, size_t alignment)
 {
     struct sp_arena_block *block = arena->blocks;
     size_t start = block ? round_up(block->used, alignment) : 0;
@@ -60,7 +60,10 @@ static void *take(struct sp_arena *arena, size_t size, size_t alignment)
 }
 #endif
 
-void *sp_arena_alloc(struct sp_arena *arena, size_t size) { return take(arena, size ? size : 1, sizeof(max_align_t)); }
+void *sp_arena_alloc(struct sp_arena *arena, size_t size)
+{
+    return take_bytes(arena, size ? size : 1, sizeof(max_align_t));
+}
 
 void *sp_arena_array(struct sp_arena *arena, size_t count, size_t size)
 {
@@ -71,7 +74,7 @@ void *sp_arena_array(struct sp_arena *arena, size_t count, size_t size)
 
 char *sp_arena_copy(struct sp_arena *arena, const char *text, size_t length)
 {
-    char *copy = take(arena, length + 1, 1);
+    char *copy = take_bytes(arena, length + 1, 1);
     if (length) memcpy(copy, text, length);
     return copy; /* the NUL is there already */
 }
@@ -84,7 +87,7 @@ char *sp_arena_vprintf(struct sp_arena *arena, const char *format, va_list args)
     va_copy(again, args);
     const int length = vsnprintf(NULL, 0, format, args);
     if (length < 0) abort();
-    char *text = take(arena, (size_t)length + 1, 1);
+    char *text = take_bytes(arena, (size_t)length + 1, 1);
     vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
     return text;

@@ -14,18 +14,18 @@ bool sp_json_ok(const struct sp_json *json) { return json->error->status == SP_O
 
 /* ---- bytes and messages ---- */
 
-static uint64_t place(const struct sp_json *json) { return json->origin + json->offset; }
+static uint64_t json_place(const struct sp_json *json) { return json->origin + json->offset; }
 
-static bool at_end(const struct sp_json *json) { return json->offset >= json->length; }
+static bool at_json_end(const struct sp_json *json) { return json->offset >= json->length; }
 
 static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 /* The byte at the cursor, '\0' at the end. */
-static char look(const struct sp_json *json) { return at_end(json) ? '\0' : json->text[json->offset]; }
+static char look(const struct sp_json *json) { return at_json_end(json) ? '\0' : json->text[json->offset]; }
 
-static bool take(struct sp_json *json, char c)
+static bool take_char(struct sp_json *json, char c)
 {
-    if (at_end(json) || json->text[json->offset] != c) return false;
+    if (at_json_end(json) || json->text[json->offset] != c) return false;
     json->offset++;
     return true;
 }
@@ -34,11 +34,11 @@ static bool expected(struct sp_json *json, const char *expectation)
 {
     char found[16];
     const unsigned char byte = (unsigned char)look(json);
-    if (at_end(json)) snprintf(found, sizeof found, "the end");
+    if (at_json_end(json)) snprintf(found, sizeof found, "the end");
     else if (byte > 0x20 && byte < 0x7f) snprintf(found, sizeof found, "'%c'", (char)byte);
     else snprintf(found, sizeof found, "byte 0x%02x", byte);
     return sp_malformed(json->error, "%s: expected %s at byte %" PRIu64 ", found %s", json->what, expectation,
-                        place(json), found);
+                        json_place(json), found);
 }
 
 /* Moves past whitespace, and returns the byte there, '\0' at the end. */
@@ -111,8 +111,8 @@ static bool pass_escape(struct sp_json *json)
 {
     uint32_t code;
     const size_t step = read_escape(json->text + json->offset, json->length - json->offset, &code);
-    if (!step) return sp_malformed(json->error, "%s: invalid escape at byte %" PRIu64, json->what, place(json));
-    if (!code) return sp_malformed(json->error, "%s: NUL in a string at byte %" PRIu64, json->what, place(json));
+    if (!step) return sp_malformed(json->error, "%s: invalid escape at byte %" PRIu64, json->what, json_place(json));
+    if (!code) return sp_malformed(json->error, "%s: NUL in a string at byte %" PRIu64, json->what, json_place(json));
     json->offset += step;
     return true;
 }
@@ -143,11 +143,11 @@ static inline void pass_plain(struct sp_json *json)
 
 static bool refuse_string(struct sp_json *json, size_t start)
 {
-    if (at_end(json))
+    if (at_json_end(json))
         return sp_malformed(json->error, "%s: the string at byte %" PRIu64 " is not closed", json->what,
                             json->origin + start);
     return sp_malformed(json->error, "%s: control byte 0x%02x in a string at byte %" PRIu64, json->what,
-                        (unsigned char)look(json), place(json));
+                        (unsigned char)look(json), json_place(json));
 }
 
 /* The rest of a string from its first escape on, if it has one. */
@@ -157,7 +157,7 @@ static bool pass_escaped(struct sp_json *json, size_t start, bool *escaped)
         *escaped = true;
         if (!pass_escape(json)) return false;
     }
-    return take(json, '"') || refuse_string(json, start);
+    return take_char(json, '"') || refuse_string(json, start);
 }
 
 /* Moves past a string and checks it; `escaped` tells whether it must be decoded. */
@@ -165,9 +165,9 @@ static inline bool pass_string(struct sp_json *json, bool *escaped)
 {
     const size_t start = json->offset;
     *escaped = false;
-    if (!take(json, '"')) return expected(json, "a string");
+    if (!take_char(json, '"')) return expected(json, "a string");
     pass_plain(json);
-    return take(json, '"') || pass_escaped(json, start, escaped);
+    return take_char(json, '"') || pass_escaped(json, start, escaped);
 }
 
 static size_t write_utf8(char *to, uint32_t code)
@@ -180,7 +180,7 @@ static size_t write_utf8(char *to, uint32_t code)
 }
 
 /* In place: an escape is never shorter than what it stands for. */
-static size_t decode(char *text, size_t length)
+static size_t decode_escapes(char *text, size_t length)
 {
     size_t to = 0;
     for (size_t from = 0; from < length;) {
@@ -203,7 +203,7 @@ static char *take_string(struct sp_json *json)
     if (!pass_string(json, &escaped)) return NULL;
     char *text = json->text + start;
     json->string_length = json->offset - 1 - start;
-    if (escaped) json->string_length = decode(text, json->string_length);
+    if (escaped) json->string_length = decode_escapes(text, json->string_length);
     text[json->string_length] = '\0'; /* at the closing quote, or before it */
     return text;
 }
@@ -215,7 +215,7 @@ char *sp_json_string(struct sp_json *json) { return advance(json) ? take_string(
 bool sp_json_open(struct sp_json *json, char bracket)
 {
     if (!advance(json)) return false;
-    return take(json, bracket) || expected(json, bracket == '{' ? "an object" : "an array");
+    return take_char(json, bracket) || expected(json, bracket == '{' ? "an object" : "an array");
 }
 
 /* True when a further element follows; false once `closer` is taken, or with an error. */
@@ -328,11 +328,11 @@ static bool pass_digits(struct sp_json *json)
 
 static bool pass_number(struct sp_json *json)
 {
-    take(json, '-');
-    if (!take(json, '0') && !pass_digits(json)) return false;
-    if (take(json, '.') && !pass_digits(json)) return false;
-    if (!take(json, 'e') && !take(json, 'E')) return true;
-    if (!take(json, '+')) take(json, '-');
+    take_char(json, '-');
+    if (!take_char(json, '0') && !pass_digits(json)) return false;
+    if (take_char(json, '.') && !pass_digits(json)) return false;
+    if (!take_char(json, 'e') && !take_char(json, 'E')) return true;
+    if (!take_char(json, '+')) take_char(json, '-');
     return pass_digits(json);
 }
 
@@ -351,7 +351,7 @@ struct level {
     bool object, first;
 };
 
-static bool next_value(struct sp_json *json, struct level *level)
+static bool next_json_value(struct sp_json *json, struct level *level)
 {
     bool escaped;
     if (!level->object) return next_element(json, ']', &level->first);
@@ -367,11 +367,11 @@ static bool pass_value(struct sp_json *json)
         if (c == '{' || c == '[') {
             if (depth == SP_JSON_DEPTH)
                 return sp_malformed(json->error, "%s: nested deeper than %d levels at byte %" PRIu64, json->what,
-                                    SP_JSON_DEPTH, place(json));
+                                    SP_JSON_DEPTH, json_place(json));
             levels[depth++] = (struct level){c == '{', true};
             json->offset++;
         } else if (!pass_scalar(json)) return false;
-        while (depth && !next_value(json, &levels[depth - 1])) depth--;
+        while (depth && !next_json_value(json, &levels[depth - 1])) depth--;
     } while (depth);
     return sp_json_ok(json);
 }
@@ -388,5 +388,5 @@ const char *sp_json_skip(struct sp_json *json, size_t *length)
 bool sp_json_end(struct sp_json *json)
 {
     if (!advance(json)) return false;
-    return at_end(json) || expected(json, "nothing more");
+    return at_json_end(json) || expected(json, "nothing more");
 }

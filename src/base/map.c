@@ -54,7 +54,7 @@ static uint32_t hash_of(uint64_t seed, const char *key)
 }
 
 /* The slot of the key, or the free one where it would be. */
-static struct sp_map_slot *find(const struct sp_map *map, const char *key, uint32_t hash)
+static struct sp_map_slot *find_slot(const struct sp_map *map, const char *key, uint32_t hash)
 {
     const size_t mask = map->slot_count - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -98,11 +98,11 @@ void sp_map_reserve(struct sp_map *map, size_t count)
 }
 
 /* The value of the key, which is new with `value` when `added` comes back true. */
-static size_t *enter(struct sp_map *map, const char *key, size_t value, bool *added)
+static size_t *enter_key(struct sp_map *map, const char *key, size_t value, bool *added)
 {
     if (map->count == room_of(map->slot_count)) sp_map_reserve(map, map->count + 1);
     const uint32_t hash = hash_of(map->seed, key);
-    struct sp_map_slot *slot = find(map, key, hash);
+    struct sp_map_slot *slot = find_slot(map, key, hash);
     *added = !slot->entry;
     if (*added) {
         map->entries[map->count++] = (struct sp_map_entry){key, value};
@@ -114,20 +114,20 @@ static size_t *enter(struct sp_map *map, const char *key, size_t value, bool *ad
 bool sp_map_add(struct sp_map *map, const char *key, size_t value)
 {
     bool added;
-    enter(map, key, value, &added);
+    enter_key(map, key, value, &added);
     return added;
 }
 
 void sp_map_set(struct sp_map *map, const char *key, size_t value)
 {
     bool added;
-    *enter(map, key, value, &added) = value;
+    *enter_key(map, key, value, &added) = value;
 }
 
 size_t sp_map_get(const struct sp_map *map, const char *key)
 {
     if (!map->count) return SIZE_MAX;
-    const struct sp_map_slot *slot = find(map, key, hash_of(map->seed, key));
+    const struct sp_map_slot *slot = find_slot(map, key, hash_of(map->seed, key));
     return slot->entry ? map->entries[slot->entry - 1].value : SIZE_MAX;
 }
 

@@ -70,7 +70,7 @@ void sp_text_number(struct sp_text *text, uint64_t number) { append_number(text,
 void sp_text_grouped(struct sp_text *text, uint64_t number) { append_number(text, number, true); }
 
 /* How many bytes from the start are printable ASCII that no output escapes: nearly all of every name. */
-static size_t plain_run(const char *bytes, size_t length)
+static size_t printable_run(const char *bytes, size_t length)
 {
     size_t i = 0;
     while (i < length && bytes[i] >= 0x20 && bytes[i] < 0x7f && bytes[i] != '"' && bytes[i] != '\\') i++;
@@ -101,7 +101,7 @@ void sp_text_json(struct sp_text *text, const char *string)
     sp_text_puts(text, "\"");
     for (size_t i = 0; i < length;) {
         uint32_t code;
-        const size_t plain = plain_run(string + i, length - i);
+        const size_t plain = printable_run(string + i, length - i);
         sp_text_append(text, string + i, plain);
         if ((i += plain) == length) break;
         const size_t step = sp_utf8_decode(string + i, length - i, &code);
@@ -116,7 +116,7 @@ void sp_text_visible(struct sp_text *text, const char *string, size_t length)
 {
     for (size_t i = 0; i < length;) {
         uint32_t code;
-        const size_t plain = plain_run(string + i, length - i);
+        const size_t plain = printable_run(string + i, length - i);
         sp_text_append(text, string + i, plain);
         if ((i += plain) == length) break;
         const size_t step = sp_utf8_decode(string + i, length - i, &code);
@@ -130,7 +130,7 @@ void sp_text_visible(struct sp_text *text, const char *string, size_t length)
 size_t sp_visible_width(const char *string)
 {
     const size_t length = strlen(string);
-    if (plain_run(string, length) == length) return length;
+    if (printable_run(string, length) == length) return length;
     struct sp_text text = {0};
     size_t width = 0;
     sp_text_visible(&text, string, length);

@@ -16,8 +16,8 @@ static size_t first_difference(const unsigned char *a, const unsigned char *b, s
     return i;
 }
 
-static bool compare(struct sp_bytes_of a, struct sp_bytes_of b, uint64_t length, uint64_t *at, unsigned char *buffers,
-                    struct sp_error *error)
+static bool compare_bytes(struct sp_bytes_of a, struct sp_bytes_of b, uint64_t length, uint64_t *at,
+                          unsigned char *buffers, struct sp_error *error)
 {
     for (*at = 0; *at < length;) {
         const size_t part = length - *at < BUFFER ? (size_t)(length - *at) : BUFFER;
@@ -34,7 +34,7 @@ static bool compare(struct sp_bytes_of a, struct sp_bytes_of b, uint64_t length,
 bool sp_bytes_compare(struct sp_bytes_of a, struct sp_bytes_of b, uint64_t length, uint64_t *at, struct sp_error *error)
 {
     unsigned char *buffers = sp_realloc(NULL, BUFFER, 2);
-    const bool ok = compare(a, b, length, at, buffers, error);
+    const bool ok = compare_bytes(a, b, length, at, buffers, error);
     free(buffers);
     return ok;
 }

@@ -104,7 +104,7 @@ bool sp_tensor_measure(struct sp_tensor *tensor)
 
 /* ---- ties: tensors sorted by storage and place in it, then one sweep ---- */
 
-static int compare_shapes(const struct sp_tensor *a, const struct sp_tensor *b)
+static int compare_dimensions(const struct sp_tensor *a, const struct sp_tensor *b)
 {
     if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
     for (uint32_t i = 0; i < a->rank; i++)
@@ -112,7 +112,7 @@ static int compare_shapes(const struct sp_tensor *a, const struct sp_tensor *b)
     return 0;
 }
 
-static int compare_places(const void *left, const void *right)
+static int compare_storage_places(const void *left, const void *right)
 {
     const struct sp_tensor *a = *(const struct sp_tensor *const *)left;
     const struct sp_tensor *b = *(const struct sp_tensor *const *)right;
@@ -121,7 +121,7 @@ static int compare_places(const void *left, const void *right)
     if (storage) return storage;
     if (a->offset != b->offset) return a->offset < b->offset ? -1 : 1;
     if (a->parameters != b->parameters) return a->parameters > b->parameters ? -1 : 1; /* the whole before its part */
-    const int shape = compare_shapes(a, b);
+    const int shape = compare_dimensions(a, b);
     if (shape) return shape;
     return a < b ? -1 : a > b; /* the first in file order comes first */
 }
@@ -145,7 +145,7 @@ static void mark_ties(struct sp_tensor **shared, size_t count, const struct sp_t
         const bool same_storage =
             before && before->file == tensor->file && strcmp(before->storage, tensor->storage) == 0;
         if (!same_storage) end = 0;
-        if (same_storage && before->offset == tensor->offset && compare_shapes(before, tensor) == 0)
+        if (same_storage && before->offset == tensor->offset && compare_dimensions(before, tensor) == 0)
             tensor->same_as = before->same_as != SP_NONE ? before->same_as : (size_t)(before - first);
         else if (same_storage && tensor->parameters && tensor->offset < end) tensor->flags |= SP_TENSOR_VIEW;
         const uint64_t now = sp_tensor_reach(tensor);
@@ -159,7 +159,7 @@ static void find_ties(struct sp_inventory *inventory)
     size_t count = 0;
     for (size_t i = 0; i < inventory->count; i++)
         if (inventory->tensors[i].storage && inventory->tensors[i].parameters) shared[count++] = &inventory->tensors[i];
-    qsort(shared, count, sizeof *shared, compare_places);
+    qsort(shared, count, sizeof *shared, compare_storage_places);
     mark_ties(shared, count, inventory->tensors);
     free(shared);
 }

@@ -57,12 +57,12 @@ struct listing {
     size_t count, capacity;
 };
 
-static int compare_names(const void *left, const void *right)
+static int compare_shard_names(const void *left, const void *right)
 {
     return strverscmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-static bool list(const struct sp_folder *folder, struct listing *listing, struct sp_error *error)
+static bool list_folder(const struct sp_folder *folder, struct listing *listing, struct sp_error *error)
 {
     const int fd = dup(folder->fd);
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
@@ -76,7 +76,7 @@ static bool list(const struct sp_folder *folder, struct listing *listing, struct
         listing->names[listing->count++] = sp_arena_string(&listing->arena, entry->d_name);
     }
     closedir(stream);
-    if (listing->count) qsort(listing->names, listing->count, sizeof *listing->names, compare_names);
+    if (listing->count) qsort(listing->names, listing->count, sizeof *listing->names, compare_shard_names);
     return true;
 }
 
@@ -102,7 +102,7 @@ struct shard_name {
 };
 
 /* One to nine digits; NULL when there are none, or more. */
-static const char *read_number(const char *p, uint32_t *number)
+static const char *read_shard_number(const char *p, uint32_t *number)
 {
     const size_t digits = strspn(p, "0123456789");
     if (digits < 1 || digits > 9) return NULL;
@@ -115,11 +115,11 @@ static bool parse_shard(const char *name, struct shard_name *shard)
     uint32_t number;
     const char *of = NULL;
     for (const char *p = name; (p = strstr(p, "-of-")); p++) of = p;
-    if (!of || !(shard->suffix = read_number(of + 4, &shard->of)) || *shard->suffix != '.') return false;
+    if (!of || !(shard->suffix = read_shard_number(of + 4, &shard->of)) || *shard->suffix != '.') return false;
     if (sp_is_index_name(name)) return false;
     const char *digits = of;
     while (digits > name && strchr("0123456789", digits[-1])) digits--;
-    if (digits == name || !strchr("-_", digits[-1]) || read_number(digits, &number) != of) return false;
+    if (digits == name || !strchr("-_", digits[-1]) || read_shard_number(digits, &number) != of) return false;
     shard->stem = (size_t)(digits - name);
     shard->digits = (size_t)(of - digits);
     shard->number = number;
@@ -161,7 +161,7 @@ static void add_absent(struct sp_names *absent, const char *name, const struct s
 }
 
 /* The shards are sorted, so that one sweep finds the numbers that are not there. */
-static void warn_absent(const struct sp_shard *shards, size_t count, struct sp_inventory *inventory)
+static void warn_absent_shards(const struct sp_shard *shards, size_t count, struct sp_inventory *inventory)
 {
     struct sp_names absent = {0};
     struct shard_name first, shard;
@@ -222,8 +222,8 @@ static bool refuse_choice(const struct sp_folder *folder, const struct listing *
     return false;
 }
 
-static bool choose(const struct sp_folder *folder, const struct listing *listing, struct sp_shard *shards,
-                   struct sp_inventory *inventory, struct sp_error *error)
+static bool choose_checkpoint(const struct sp_folder *folder, const struct listing *listing, struct sp_shard *shards,
+                              struct sp_inventory *inventory, struct sp_error *error)
 {
     for (size_t i = 0; i < COUNT(candidates); i++) {
         const char *name = match(listing, candidates[i]);
@@ -231,7 +231,7 @@ static bool choose(const struct sp_folder *folder, const struct listing *listing
     }
     const size_t count = find_shards(listing, shards);
     if (count) {
-        warn_absent(shards, count, inventory);
+        warn_absent_shards(shards, count, inventory);
         return sp_folder_read_shards(folder, NULL, shards, count, inventory, error);
     }
     if (listing->count != 1) return refuse_choice(folder, listing, error);
@@ -241,12 +241,12 @@ static bool choose(const struct sp_folder *folder, const struct listing *listing
 bool sp_directory_read(const struct sp_folder *folder, struct sp_inventory *inventory, struct sp_error *error)
 {
     struct listing listing = {0};
-    if (!list(folder, &listing, error)) {
+    if (!list_folder(folder, &listing, error)) {
         sp_error_prefix(error, folder->path);
         return false;
     }
     struct sp_shard *shards = sp_realloc(NULL, listing.count, sizeof *shards);
-    const bool ok = choose(folder, &listing, shards, inventory, error);
+    const bool ok = choose_checkpoint(folder, &listing, shards, inventory, error);
     free(shards);
     free(listing.names);
     sp_arena_free(&listing.arena);

@@ -56,7 +56,7 @@ bool sp_folder_read(const struct sp_folder *folder, const char *name, struct sp_
     return ok || sp_folder_blame(folder, name, error);
 }
 
-static void warn_absent(const struct sp_shard *shard, const char *reason, struct sp_inventory *inventory)
+static void warn_absent_shard(const struct sp_shard *shard, const char *reason, struct sp_inventory *inventory)
 {
     if (shard->indexed)
         sp_inventory_warn(inventory, "shard %s cannot be read (%s): the index places %zu tensors in it",
@@ -72,7 +72,7 @@ static bool read_shard(const struct sp_folder *folder, struct sp_shard *shard, s
     struct sp_file file;
     shard->file = SP_NO_FILE;
     if (!sp_file_open(&file, folder->fd, shard->name, &absent)) {
-        warn_absent(shard, absent.message, inventory);
+        warn_absent_shard(shard, absent.message, inventory);
         return true;
     }
     shard->file = (uint32_t)inventory->file_count;

@@ -75,7 +75,7 @@ static const char *metadata_value(struct index *index)
     return raw ? sp_arena_copy(&index->inventory->arena, raw, length) : NULL;
 }
 
-static bool scan_metadata(struct index *index)
+static bool scan_index_metadata(struct index *index)
 {
     const char *key, *value;
     size_t ignored;
@@ -98,7 +98,7 @@ static bool scan_index(struct index *index)
         bool ok;
         if (sp_json_peek(&index->json) == '"') ok = add_placement(index, &index->bare, key);
         else if (strcmp(key, "weight_map") == 0) ok = scan_weight_map(index);
-        else if (strcmp(key, "metadata") == 0) ok = scan_metadata(index);
+        else if (strcmp(key, "metadata") == 0) ok = scan_index_metadata(index);
         else ok = sp_json_skip(&index->json, &ignored) != NULL;
         if (!ok) return false;
     }
@@ -193,7 +193,7 @@ static void compare_placements(const struct index *index)
 }
 
 /* "1234", or "1234.0" as some writers have it. */
-static bool is_number(const char *text, uint64_t number)
+static bool is_json_number(const char *text, uint64_t number)
 {
     uint64_t value = 0;
     const char *p = text;
@@ -209,14 +209,14 @@ static void compare_total_size(const struct index *index)
     const uint64_t bytes = index->inventory->totals.bytes;
     for (size_t i = 0; i < index->shard_count; i++)
         if (index->shards[i].file == SP_NO_FILE) return; /* it cannot be equal, and why is said already */
-    if (index->total_size && !is_number(index->total_size, bytes))
+    if (index->total_size && !is_json_number(index->total_size, bytes))
         sp_inventory_warn(index->inventory, "the index says total_size %.80s, the tensors take %" PRIu64 " bytes",
                           index->total_size, bytes);
 }
 
 /* ---- all together ---- */
 
-static bool load(struct index *index, const struct sp_folder *folder, const char *name)
+static bool load_index(struct index *index, const struct sp_folder *folder, const char *name)
 {
     struct sp_file file;
     bool ok = sp_file_open(&file, folder->fd, name, index->error);
@@ -227,7 +227,7 @@ static bool load(struct index *index, const struct sp_folder *folder, const char
     return ok || sp_folder_blame(folder, name, index->error);
 }
 
-static void release(struct index *index)
+static void release_index(struct index *index)
 {
     struct weight_map *maps[] = {&index->map, &index->bare};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
@@ -243,12 +243,12 @@ bool sp_index_read(const struct sp_folder *folder, const char *name, struct sp_i
                    struct sp_error *error)
 {
     struct index index = {.json = {.what = "index", .error = error}, .error = error, .inventory = inventory};
-    const bool ok = load(&index, folder, name) &&
+    const bool ok = load_index(&index, folder, name) &&
                     sp_folder_read_shards(folder, name, index.shards, index.shard_count, inventory, error);
     if (ok) {
         compare_placements(&index);
         compare_total_size(&index);
     }
-    release(&index);
+    release_index(&index);
     return ok;
 }

@@ -46,7 +46,7 @@ static const char *lookalike(const struct sp_probe *probe)
     return NULL;
 }
 
-static bool unrecognised(const struct sp_probe *probe, struct sp_error *error)
+static bool unrecognised_file(const struct sp_probe *probe, struct sp_error *error)
 {
     const char *what = lookalike(probe);
     if (!probe->file->size) return sp_malformed(error, "empty file");
@@ -80,6 +80,6 @@ const struct sp_reader *sp_reader_for(const struct sp_file *file, struct sp_erro
         best = surest(&probe, &bits);
     }
     if (bits == 1 && lookalike(&probe)) best = NULL; /* a name is no proof: git-lfs pointers keep it */
-    if (!best) unrecognised(&probe, error);
+    if (!best) unrecognised_file(&probe, error);
     return best;
 }

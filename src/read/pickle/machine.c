@@ -69,7 +69,7 @@ static bool fail_as(struct machine *m, enum sp_kind kind, const char *format, va
     return sp_fail(m->error, SP_ERR_FILE, kind, "%s: %s: %s", m->name, where, what);
 }
 
-__attribute__((format(printf, 2, 3))) static bool bad(struct machine *m, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool bad_pickle(struct machine *m, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -90,7 +90,7 @@ __attribute__((format(printf, 2, 3))) static bool over_limit(struct machine *m, 
 static bool ends_early(struct machine *m, uint64_t wanted)
 {
     m->pickle->truncated = true;
-    return bad(m, "the pickle ends early: %" PRIu64 " bytes wanted, %zu left", wanted, sp_cursor_left(&m->in));
+    return bad_pickle(m, "the pickle ends early: %" PRIu64 " bytes wanted, %zu left", wanted, sp_cursor_left(&m->in));
 }
 
 /* ---- operands ---- */
@@ -102,7 +102,7 @@ static bool take_line(struct machine *m, const char **text, size_t *length)
     const char *end = left ? memchr(start, '\n', left) : NULL;
     if (!end) {
         m->pickle->truncated = true;
-        return bad(m, "the pickle ends early: no end of line");
+        return bad_pickle(m, "the pickle ends early: no end of line");
     }
     *text = start;
     *length = (size_t)(end - start);
@@ -121,7 +121,7 @@ static bool take_bytes(struct machine *m, unsigned prefix, bool is_signed, struc
 {
     uint64_t length;
     if (!take_number(m, prefix, &length)) return false;
-    if (is_signed && length > INT32_MAX) return bad(m, "negative length");
+    if (is_signed && length > INT32_MAX) return bad_pickle(m, "negative length");
     if (length > sp_cursor_left(&m->in)) return ends_early(m, length);
     operand->text = (const char *)sp_cursor_take(&m->in, length);
     operand->length = (size_t)length;
@@ -132,7 +132,7 @@ static bool take_operand(struct machine *m, enum form form, struct operand *oper
 {
     switch (form) {
     case FORM_UNKNOWN:
-        return bad(m, "no opcode 0x%02x", m->code);
+        return bad_pickle(m, "no opcode 0x%02x", m->code);
     case NONE:
         return true;
     case U1:
@@ -166,7 +166,7 @@ static bool take_operand(struct machine *m, enum form form, struct operand *oper
 
 static size_t fence(const struct machine *m) { return m->mark_count ? m->marks[m->mark_count - 1] : 0; }
 
-static bool push(struct machine *m, value *item)
+static bool push_value(struct machine *m, value *item)
 {
     if (!item) return false; /* its maker has said why */
     if (m->count >= SP_PICKLE_MAX_STACK) return over_limit(m, "more than %d values on the stack", SP_PICKLE_MAX_STACK);
@@ -178,14 +178,14 @@ static bool push(struct machine *m, value *item)
 static value *pop(struct machine *m)
 {
     if (m->count > fence(m)) return m->stack[--m->count];
-    bad(m, "the stack is empty");
+    bad_pickle(m, "the stack is empty");
     return NULL;
 }
 
 static value *top(struct machine *m)
 {
     if (m->count > fence(m)) return m->stack[m->count - 1];
-    bad(m, "the stack is empty");
+    bad_pickle(m, "the stack is empty");
     return NULL;
 }
 
@@ -201,7 +201,7 @@ static bool push_mark(struct machine *m)
 /* Takes the values above the last mark off the stack; they stay readable until the next push. */
 static bool pop_mark(struct machine *m, value ***items, size_t *count)
 {
-    if (!m->mark_count) return bad(m, "no mark on the stack");
+    if (!m->mark_count) return bad_pickle(m, "no mark on the stack");
     const size_t base = m->marks[--m->mark_count];
     *items = m->stack ? m->stack + base : NULL;
     *count = m->count - base;
@@ -276,7 +276,7 @@ static value *make_decimal(struct machine *m, const char *text, size_t length)
 {
     int64_t number;
     if (!is_decimal(text, length)) {
-        bad(m, "not a decimal integer");
+        bad_pickle(m, "not a decimal integer");
         return NULL;
     }
     return parse_decimal(text, length, &number) ? make_integer(m, number) : make_text(m, SP_PICKLE_BIG, text, length);
@@ -295,7 +295,7 @@ static value *make_real_text(struct machine *m, const struct operand *operand)
     if (operand->length <= MAX_TEXT_NUMBER) memcpy(text, operand->text, operand->length);
     const double real = strtod(text, &end);
     if (end != text && !*end) return make_real(m, real);
-    bad(m, "not a number");
+    bad_pickle(m, "not a number");
     return NULL;
 }
 
@@ -329,7 +329,7 @@ static value *make_persid(struct machine *m, value *id)
 static value *make_global(struct machine *m, const char *module, size_t module_length, const char *name, size_t length)
 {
     if (module_length + length > MAX_GLOBAL || memchr(module, 0, module_length) || memchr(name, 0, length)) {
-        bad(m, "a global of %zu bytes, or with NUL in its name", module_length + length);
+        bad_pickle(m, "a global of %zu bytes, or with NUL in its name", module_length + length);
         return NULL;
     }
     char *full = sp_arena_alloc(m->arena, module_length + length + 2);
@@ -352,7 +352,7 @@ static value *make_stack_global(struct machine *m)
     if (!module) return NULL;
     if (name->type == SP_PICKLE_STR && module->type == SP_PICKLE_STR)
         return make_global(m, module->as.text, module->length, name->as.text, name->length);
-    bad(m, "module and name are not both strings");
+    bad_pickle(m, "module and name are not both strings");
     return NULL;
 }
 
@@ -360,7 +360,7 @@ static value *make_object(struct machine *m, value *callable, value *args, value
 {
     if (!callable || !args) return NULL;
     if (args->type != SP_PICKLE_TUPLE) {
-        bad(m, "the arguments are not a tuple");
+        bad_pickle(m, "the arguments are not a tuple");
         return NULL;
     }
     value *made = make(m, SP_PICKLE_OBJECT);
@@ -394,7 +394,7 @@ static value *make_instance(struct machine *m, const struct operand *operand)
     else if (count) {
         callable = *items++;
         count--;
-    } else bad(m, "no class after the mark");
+    } else bad_pickle(m, "no class after the mark");
     return callable ? make_object(m, callable, make_sequence(m, SP_PICKLE_TUPLE, items, count), NULL) : NULL;
 }
 
@@ -426,7 +426,10 @@ static value *receiver(struct machine *m, value *to, enum sp_pickle_type type)
         if (!to->as.object->items) to->as.object->items = make(m, SP_PICKLE_LIST);
         return to->as.object->items;
     }
-    bad(m, "what is below is not a %s", type == SP_PICKLE_DICT ? "dict" : type == SP_PICKLE_SET ? "set" : "list");
+    bad_pickle(m, "what is below is not a %s",
+               type == SP_PICKLE_DICT  ? "dict"
+               : type == SP_PICKLE_SET ? "set"
+                                       : "list");
     return NULL;
 }
 
@@ -434,7 +437,7 @@ static bool append_all(struct machine *m, value **items, size_t count, enum sp_p
 {
     value *below = top(m), *to = below ? receiver(m, below, type) : NULL;
     if (!to) return false;
-    if (type == SP_PICKLE_DICT && count % 2) return bad(m, "a key without a value");
+    if (type == SP_PICKLE_DICT && count % 2) return bad_pickle(m, "a key without a value");
     for (size_t i = 0; i < count; i++)
         if (!append(m, to, items[i])) return false;
     return true;
@@ -449,7 +452,7 @@ static bool append_marked(struct machine *m, enum sp_pickle_type type)
 
 static bool append_top(struct machine *m, size_t count, enum sp_pickle_type type)
 {
-    if (m->count - fence(m) < count) return bad(m, "the stack is empty");
+    if (m->count - fence(m) < count) return bad_pickle(m, "the stack is empty");
     m->count -= count;
     return append_all(m, m->stack + m->count, count, type);
 }
@@ -459,22 +462,22 @@ static bool push_marked(struct machine *m, enum sp_pickle_type type)
     value **items = NULL;
     size_t count = 0;
     if (!pop_mark(m, &items, &count)) return false;
-    if (type == SP_PICKLE_DICT && count % 2) return bad(m, "a key without a value");
-    return push(m, make_sequence(m, type, items, count));
+    if (type == SP_PICKLE_DICT && count % 2) return bad_pickle(m, "a key without a value");
+    return push_value(m, make_sequence(m, type, items, count));
 }
 
 static bool push_tuple(struct machine *m, size_t count)
 {
-    if (m->count - fence(m) < count) return bad(m, "the stack is empty");
+    if (m->count - fence(m) < count) return bad_pickle(m, "the stack is empty");
     m->count -= count;
-    return push(m, make_sequence(m, SP_PICKLE_TUPLE, m->stack + m->count, count));
+    return push_value(m, make_sequence(m, SP_PICKLE_TUPLE, m->stack + m->count, count));
 }
 
-static bool build(struct machine *m)
+static bool build_object(struct machine *m)
 {
     value *state = pop(m), *target = state ? top(m) : NULL;
     if (!target) return false;
-    if (target->type != SP_PICKLE_OBJECT) return bad(m, "what is below is not an object");
+    if (target->type != SP_PICKLE_OBJECT) return bad_pickle(m, "what is below is not an object");
     struct sp_pickle_object *object = target->as.object;
     value *both[] = {object->state, state};
     object->state = object->state ? make_sequence(m, SP_PICKLE_TUPLE, both, 2) : state;
@@ -488,7 +491,8 @@ static bool memo_put(struct machine *m, uint64_t index)
 {
     value *item = top(m);
     if (!item) return false;
-    if (index > m->in.length) return bad(m, "memo entry %" PRIu64 " in a pickle of %zu bytes", index, m->in.length);
+    if (index > m->in.length)
+        return bad_pickle(m, "memo entry %" PRIu64 " in a pickle of %zu bytes", index, m->in.length);
     if (index >= SP_PICKLE_MAX_MEMO)
         return over_limit(m, "memo entry %" PRIu64 ", at most %d", index, SP_PICKLE_MAX_MEMO);
     if (index >= m->memo_capacity) {
@@ -504,8 +508,8 @@ static bool memo_put(struct machine *m, uint64_t index)
 
 static bool memo_get(struct machine *m, uint64_t index)
 {
-    if (index >= m->memo_capacity || !m->memo[index]) return bad(m, "no memo entry %" PRIu64, index);
-    return push(m, m->memo[index]);
+    if (index >= m->memo_capacity || !m->memo[index]) return bad_pickle(m, "no memo entry %" PRIu64, index);
+    return push_value(m, m->memo[index]);
 }
 
 static bool memo_index(struct machine *m, const struct operand *operand, uint64_t *index)
@@ -513,7 +517,7 @@ static bool memo_index(struct machine *m, const struct operand *operand, uint64_
     int64_t number;
     if (!is_decimal(operand->text, operand->length) || !parse_decimal(operand->text, operand->length, &number) ||
         number < 0)
-        return bad(m, "not an index of the memo");
+        return bad_pickle(m, "not an index of the memo");
     *index = (uint64_t)number;
     return true;
 }
@@ -523,36 +527,37 @@ static bool memo_index(struct machine *m, const struct operand *operand, uint64_
 static bool push_int_line(struct machine *m, const struct operand *operand)
 {
     const bool flag = operand->length == 2 && operand->text[0] == '0';
-    if (m->code == OP_INT && flag && operand->text[1] == '1') return push(m, m->truth);
-    if (m->code == OP_INT && flag && operand->text[1] == '0') return push(m, m->falsehood);
+    if (m->code == OP_INT && flag && operand->text[1] == '1') return push_value(m, m->truth);
+    if (m->code == OP_INT && flag && operand->text[1] == '0') return push_value(m, m->falsehood);
     const bool suffix = m->code == OP_LONG && operand->length && operand->text[operand->length - 1] == 'L';
-    return push(m, make_decimal(m, operand->text, operand->length - suffix));
+    return push_value(m, make_decimal(m, operand->text, operand->length - suffix));
 }
 
 static bool push_quoted(struct machine *m, const struct operand *operand)
 {
     const char *text = operand->text;
     const size_t length = operand->length;
-    if (length < 2 || (*text != '\'' && *text != '"') || text[length - 1] != *text) return bad(m, "no quoted string");
-    return push(m, make_text(m, SP_PICKLE_STR, text + 1, length - 2));
+    if (length < 2 || (*text != '\'' && *text != '"') || text[length - 1] != *text)
+        return bad_pickle(m, "no quoted string");
+    return push_value(m, make_text(m, SP_PICKLE_STR, text + 1, length - 2));
 }
 
 static bool pop_value_or_mark(struct machine *m)
 {
     if (m->count > fence(m)) m->count--;
     else if (m->mark_count) m->mark_count--;
-    else return bad(m, "the stack is empty");
+    else return bad_pickle(m, "the stack is empty");
     return true;
 }
 
-static bool stop(struct machine *m)
+static bool stop_machine(struct machine *m)
 {
     m->pickle->root = pop(m);
     m->pickle->end = m->in.offset;
     return m->pickle->root != NULL;
 }
 
-static bool refuse(struct machine *m)
+static bool refuse_opcode(struct machine *m)
 {
     return sp_fail(m->error, SP_ERR_FILE, SP_KIND_REFUSED, "%s: %s at byte %zu: unsupported opcode", m->name,
                    opcodes[m->code].name, m->at);
@@ -567,39 +572,39 @@ static bool execute(struct machine *m, const struct operand *arg)
     uint64_t number = 0;
     switch (m->code) {
     case OP_MARK: return push_mark(m);
-    case OP_STOP: return stop(m);
+    case OP_STOP: return stop_machine(m);
     case OP_POP: return pop_value_or_mark(m);
     case OP_POP_MARK: return pop_mark(m, &items, &count);
-    case OP_DUP: return push(m, top(m));
-    case OP_PROTO: return arg->number <= HIGHEST_PROTOCOL || bad(m, "protocol %" PRIu64, arg->number);
+    case OP_DUP: return push_value(m, top(m));
+    case OP_PROTO: return arg->number <= HIGHEST_PROTOCOL || bad_pickle(m, "protocol %" PRIu64, arg->number);
     case OP_FRAME: return arg->number <= sp_cursor_left(&m->in) || ends_early(m, arg->number);
-    case OP_NONE: return push(m, m->none);
-    case OP_NEWTRUE: return push(m, m->truth);
-    case OP_NEWFALSE: return push(m, m->falsehood);
+    case OP_NONE: return push_value(m, m->none);
+    case OP_NEWTRUE: return push_value(m, m->truth);
+    case OP_NEWFALSE: return push_value(m, m->falsehood);
     case OP_INT:
     case OP_LONG: return push_int_line(m, arg);
-    case OP_BININT: return push(m, make_integer(m, (int32_t)(uint32_t)arg->number));
+    case OP_BININT: return push_value(m, make_integer(m, (int32_t)(uint32_t)arg->number));
     case OP_BININT1:
-    case OP_BININT2: return push(m, make_integer(m, (int64_t)arg->number));
+    case OP_BININT2: return push_value(m, make_integer(m, (int64_t)arg->number));
     case OP_LONG1:
-    case OP_LONG4: return push(m, make_long(m, arg));
-    case OP_FLOAT: return push(m, make_real_text(m, arg));
-    case OP_BINFLOAT: return push(m, make_real_bits(m, arg->number));
+    case OP_LONG4: return push_value(m, make_long(m, arg));
+    case OP_FLOAT: return push_value(m, make_real_text(m, arg));
+    case OP_BINFLOAT: return push_value(m, make_real_bits(m, arg->number));
     case OP_STRING: return push_quoted(m, arg);
     case OP_BINSTRING:
     case OP_SHORT_BINSTRING:
     case OP_UNICODE:
     case OP_BINUNICODE:
     case OP_SHORT_BINUNICODE:
-    case OP_BINUNICODE8: return push(m, make_text(m, SP_PICKLE_STR, arg->text, arg->length));
+    case OP_BINUNICODE8: return push_value(m, make_text(m, SP_PICKLE_STR, arg->text, arg->length));
     case OP_BINBYTES:
     case OP_SHORT_BINBYTES:
     case OP_BINBYTES8:
-    case OP_BYTEARRAY8: return push(m, make_text(m, SP_PICKLE_BYTES, arg->text, arg->length));
-    case OP_EMPTY_TUPLE: return push(m, m->empty);
-    case OP_EMPTY_LIST: return push(m, make(m, SP_PICKLE_LIST));
-    case OP_EMPTY_DICT: return push(m, make(m, SP_PICKLE_DICT));
-    case OP_EMPTY_SET: return push(m, make(m, SP_PICKLE_SET));
+    case OP_BYTEARRAY8: return push_value(m, make_text(m, SP_PICKLE_BYTES, arg->text, arg->length));
+    case OP_EMPTY_TUPLE: return push_value(m, m->empty);
+    case OP_EMPTY_LIST: return push_value(m, make(m, SP_PICKLE_LIST));
+    case OP_EMPTY_DICT: return push_value(m, make(m, SP_PICKLE_DICT));
+    case OP_EMPTY_SET: return push_value(m, make(m, SP_PICKLE_SET));
     case OP_TUPLE: return push_marked(m, SP_PICKLE_TUPLE);
     case OP_LIST: return push_marked(m, SP_PICKLE_LIST);
     case OP_DICT: return push_marked(m, SP_PICKLE_DICT);
@@ -619,22 +624,22 @@ static bool execute(struct machine *m, const struct operand *arg)
     case OP_GET: return memo_index(m, arg, &number) && memo_get(m, number);
     case OP_BINGET:
     case OP_LONG_BINGET: return memo_get(m, arg->number);
-    case OP_GLOBAL: return push(m, make_global(m, arg->text, arg->length, arg->second, arg->second_length));
-    case OP_STACK_GLOBAL: return push(m, make_stack_global(m));
+    case OP_GLOBAL: return push_value(m, make_global(m, arg->text, arg->length, arg->second, arg->second_length));
+    case OP_STACK_GLOBAL: return push_value(m, make_stack_global(m));
     case OP_REDUCE:
-    case OP_NEWOBJ: return push(m, make_call(m));
-    case OP_NEWOBJ_EX: return push(m, make_call_with_keywords(m));
+    case OP_NEWOBJ: return push_value(m, make_call(m));
+    case OP_NEWOBJ_EX: return push_value(m, make_call_with_keywords(m));
     case OP_INST:
-    case OP_OBJ: return push(m, make_instance(m, arg));
-    case OP_BUILD: return build(m);
-    case OP_PERSID: return push(m, make_persid(m, make_text(m, SP_PICKLE_STR, arg->text, arg->length)));
-    case OP_BINPERSID: return push(m, make_persid(m, pop(m)));
-    default: return refuse(m); /* EXT*, NEXT_BUFFER, READONLY_BUFFER */
+    case OP_OBJ: return push_value(m, make_instance(m, arg));
+    case OP_BUILD: return build_object(m);
+    case OP_PERSID: return push_value(m, make_persid(m, make_text(m, SP_PICKLE_STR, arg->text, arg->length)));
+    case OP_BINPERSID: return push_value(m, make_persid(m, pop(m)));
+    default: return refuse_opcode(m); /* EXT*, NEXT_BUFFER, READONLY_BUFFER */
     }
 }
 /* clang-format on */
 
-static bool run(struct machine *m)
+static bool run_opcodes(struct machine *m)
 {
     do {
         struct operand operand = {0};
@@ -671,7 +676,7 @@ bool sp_pickle_read(struct sp_pickle *pickle, struct sp_arena *arena, const char
     m.truth = make(&m, SP_PICKLE_BOOL);
     m.truth->as.integer = 1;
     m.empty = make(&m, SP_PICKLE_TUPLE);
-    const bool ok = run(&m);
+    const bool ok = run_opcodes(&m);
     pickle->globals = settle(&m, pickle->globals, pickle->global_count);
     pickle->persids = settle(&m, pickle->persids, pickle->persid_count);
     sp_map_free(&m.global_names);

@@ -196,7 +196,7 @@ static bool scan_metadata(struct scan *scan)
     return sp_json_ok(&scan->json);
 }
 
-static bool scan_members(struct scan *scan)
+static bool scan_tensor_members(struct scan *scan)
 {
     const char *key;
     if (!sp_json_check(&scan->json) || !sp_json_open(&scan->json, '{')) return false;
@@ -220,7 +220,7 @@ bool sp_safetensors_scan_header(char *text, size_t length, uint32_t file_index, 
         .error = error,
         .file = file_index,
     };
-    const bool ok = scan_members(&scan);
+    const bool ok = scan_tensor_members(&scan);
     if (scan.unknown_fields)
         sp_inventory_warn(inventory, "unknown field %s in tensor %s ignored (%" PRIu64 " such fields)",
                           scan.first_unknown.text, scan.first_unknown_tensor.text, scan.unknown_fields);

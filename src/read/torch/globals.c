@@ -186,14 +186,14 @@ static const struct {
     {"quint2x4", SP_DTYPE_QU2X4},
 };
 
-static bool starts_with(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
+static bool begins_with(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
 
 /* "torch.cuda.FloatStorage" with the suffix "Storage" -> its row. */
 static const struct storage_row *storage_row(const char *name, const char *suffix)
 {
     const char *dot = strrchr(name, '.');
     const size_t length = strlen(dot + 1), tail = strlen(suffix);
-    if (!starts_with(name, "torch.") || length < tail || strcmp(dot + 1 + length - tail, suffix)) return NULL;
+    if (!begins_with(name, "torch.") || length < tail || strcmp(dot + 1 + length - tail, suffix)) return NULL;
     for (size_t i = 0; i < sizeof storage_classes / sizeof *storage_classes; i++)
         if (strlen(storage_classes[i].name) == length - tail &&
             !memcmp(storage_classes[i].name, dot + 1, length - tail))
@@ -209,7 +209,7 @@ static enum sp_torch_role find_role(const char *name)
         if (!strcmp(name, roles[i].name)) return roles[i].role;
     if (storage_row(name, "Tensor")) return SP_TORCH_OLD_TENSOR;
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
-        if (starts_with(name, packages[i].name)) return packages[i].role;
+        if (begins_with(name, packages[i].name)) return packages[i].role;
     return SP_TORCH_UNKNOWN;
 }
 
@@ -225,7 +225,7 @@ enum sp_torch_role sp_torch_role(const struct sp_pickle_value *value)
 bool sp_torch_dtype(const struct sp_pickle_value *value, enum sp_dtype *dtype, const char **name)
 {
     const char *full = sp_pickle_is(value, SP_PICKLE_GLOBAL) ? sp_pickle_name(value) : NULL;
-    if (!full || !starts_with(full, "torch.") || strchr(full + 6, '.')) return false;
+    if (!full || !begins_with(full, "torch.") || strchr(full + 6, '.')) return false;
     *dtype = SP_DTYPE_UNKNOWN;
     *name = full + 6;
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)

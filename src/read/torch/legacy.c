@@ -183,7 +183,8 @@ static bool decode_latin1(struct sp_torch *torch, const struct sp_pickle_value *
     return true;
 }
 
-static bool bytes_of(struct sp_torch *torch, const struct sp_pickle_value *value, const char **bytes, size_t *length)
+static bool bytes_of_value(struct sp_torch *torch, const struct sp_pickle_value *value, const char **bytes,
+                           size_t *length)
 {
     if (!sp_pickle_is(value, SP_PICKLE_BYTES) && !sp_pickle_is(value, SP_PICKLE_STR))
         return decode_latin1(torch, value, bytes, length);
@@ -212,7 +213,7 @@ struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct 
         sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "streams nested deeper than %d, or too many of them", MAX_NESTING);
         return NULL;
     }
-    if (!bytes_of(torch, sp_pickle_arg(call, 0), &stream.bytes, &stream.length)) return NULL;
+    if (!bytes_of_value(torch, sp_pickle_arg(call, 0), &stream.bytes, &stream.length)) return NULL;
     if (stream.length < sizeof MAGIC || memcmp(stream.bytes, MAGIC, sizeof MAGIC)) return NULL;
     stream.size = stream.length;
     struct sp_pickle_value *root = read_nested(torch, &stream, error);
@@ -225,13 +226,13 @@ struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct 
 
 /* ---- the reader ---- */
 
-static unsigned probe(const struct sp_probe *probe)
+static unsigned probe_legacy(const struct sp_probe *probe)
 {
     return probe->head_length >= sizeof MAGIC && !memcmp(probe->head, MAGIC, sizeof MAGIC) ? 8 * sizeof MAGIC : 0;
 }
 
-static bool index_file(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                       struct sp_error *error)
+static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                         struct sp_error *error)
 {
     struct sp_torch torch = {.inventory = inventory, .file = file_index, .key_prefix = ""};
     struct stream stream = {.file = file, .size = file->size};
@@ -245,4 +246,4 @@ static bool index_file(const struct sp_file *file, uint32_t file_index, struct s
     return ok;
 }
 
-const struct sp_reader sp_reader_torch_legacy = {.name = "torch-legacy", .probe = probe, .index = index_file};
+const struct sp_reader sp_reader_torch_legacy = {.name = "torch-legacy", .probe = probe_legacy, .index = index_legacy};

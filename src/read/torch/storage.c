@@ -18,7 +18,7 @@ bool sp_torch_is_storage(const struct sp_pickle_value *value)
     return sp_pickle_is(value, SP_PICKLE_PERSID) && sp_pickle_is_text(sp_pickle_item(value->as.id, 0), "storage");
 }
 
-static bool is_count(const struct sp_pickle_value *value)
+static bool is_element_count(const struct sp_pickle_value *value)
 {
     return sp_pickle_is(value, SP_PICKLE_INT) && value->as.integer >= 0;
 }
@@ -32,7 +32,7 @@ static bool check_id(const struct sp_pickle_value *id, struct sp_error *error)
         return sp_malformed(error, "a storage id of %u items, expected 5 or 6", id->length);
     if (!sp_pickle_is(key, SP_PICKLE_STR) || key->length > SP_TORCH_MAX_KEY || memchr(key->as.text, 0, key->length))
         return sp_malformed(error, "a storage whose key is not a short string");
-    if (!is_count(count))
+    if (!is_element_count(count))
         return sp_malformed(error, "storage '%.*s': its count is not a non-negative integer", (int)key->length,
                             key->as.text);
     return true;
@@ -48,7 +48,7 @@ static struct sp_torch_storage *add_storage(struct sp_torch *torch, const struct
 }
 
 /* Class, count and bytes from an id that check_id has passed. */
-static bool describe(const struct sp_pickle_value *id, struct sp_torch_storage *storage, struct sp_error *error)
+static bool describe_storage(const struct sp_pickle_value *id, struct sp_torch_storage *storage, struct sp_error *error)
 {
     const struct sp_pickle_value *class = sp_pickle_item(id, 1);
     if (!sp_torch_storage_class(class, &storage->dtype, &storage->element_size, &storage->untyped))
@@ -83,7 +83,7 @@ static struct sp_torch_storage *find_root(struct sp_torch *torch, const struct s
     struct sp_torch_storage described = {.key = text};
     snprintf(text, sizeof text, "%s%.*s", torch->key_prefix, (int)key->length, key->as.text);
     const size_t known = sp_map_get(&torch->storage_keys, text);
-    if (!describe(id, &described, error)) return NULL;
+    if (!describe_storage(id, &described, error)) return NULL;
     if (known == SIZE_MAX) return new_root(torch, &described, error);
     struct sp_torch_storage *root = torch->storages[known];
     if ((root->count != described.count || root->dtype != described.dtype) && !torch->contradicted) {
@@ -102,7 +102,7 @@ static struct sp_torch_storage *find_view(struct sp_torch *torch, struct sp_torc
     struct sp_torch_storage storage = *root;
     uint64_t end = 0;
     if (sp_pickle_is(view, SP_PICKLE_NONE)) return root;
-    if (!is_count(first) || !is_count(size)) {
+    if (!is_element_count(first) || !is_element_count(size)) {
         sp_malformed(error, "storage '%s': its view is not (key, offset, size)", root->key);
         return NULL;
     }

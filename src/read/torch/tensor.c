@@ -89,7 +89,7 @@ static bool read_shape(const struct sp_pickle_value *size, const struct sp_pickl
 
 /* ---- sizes ---- */
 
-static uint64_t bytes_of(uint64_t elements, unsigned bits, bool *ok)
+static uint64_t bytes_of_elements(uint64_t elements, unsigned bits, bool *ok)
 {
     uint64_t total = 0;
     if (!sp_mul_u64(elements, bits, &total) || !sp_add_u64(total, 7, &total)) *ok = false;
@@ -97,7 +97,7 @@ static uint64_t bytes_of(uint64_t elements, unsigned bits, bool *ok)
 }
 
 /* Elements in all; elements that differ (an expanded dimension has stride 0); elements from the first to the last. */
-static bool measure(struct sp_torch_tensor *tensor, struct sp_error *error)
+static bool measure_torch_tensor(struct sp_torch_tensor *tensor, struct sp_error *error)
 {
     uint64_t elements = 1, distinct = 1, reach = 1, step;
     bool ok = true, empty = false;
@@ -112,7 +112,7 @@ static bool measure(struct sp_torch_tensor *tensor, struct sp_error *error)
     }
     tensor->parameters = elements;
     tensor->extent = empty ? 0 : tensor->strided ? reach : elements;
-    tensor->bytes = bytes_of(empty ? 0 : distinct, sp_dtype_bits(tensor->dtype), &ok);
+    tensor->bytes = bytes_of_elements(empty ? 0 : distinct, sp_dtype_bits(tensor->dtype), &ok);
     return ok || sp_malformed(error, "its size overflows 64 bits");
 }
 
@@ -123,7 +123,7 @@ static bool check_extent(const struct sp_torch_tensor *tensor, struct sp_error *
     uint64_t end = 0;
     bool ok = sp_add_u64(tensor->offset, tensor->extent, &end);
     if (!tensor->extent || !bits || !storage->element_size) return true;
-    if (ok && bytes_of(end, bits, &ok) <= storage->bytes && ok) return true;
+    if (ok && bytes_of_elements(end, bits, &ok) <= storage->bytes && ok) return true;
     return sp_malformed(error, "it reaches element %" PRIu64 " of storage '%s', which has %" PRIu64 " bytes", end,
                         storage->key, storage->bytes);
 }
@@ -163,7 +163,7 @@ static bool read_dense(struct sp_torch *torch, const struct call *call, struct s
     tensor->dtype_name = tensor->storage->dtype_name;
     if (call->role == SP_TORCH_TENSOR_V3 && !read_dtype(call, 6, tensor, error)) return false;
     if (tensor->storage->meta) tensor->flags |= SP_TENSOR_NO_DATA;
-    return read_shape(arg(call, 2), arg(call, 3), tensor, error) && measure(tensor, error) &&
+    return read_shape(arg(call, 2), arg(call, 3), tensor, error) && measure_torch_tensor(tensor, error) &&
            check_extent(tensor, error);
 }
 
@@ -179,7 +179,7 @@ static bool read_without_bytes(const struct call *call, size_t first, struct sp_
 {
     tensor->flags |= SP_TENSOR_NO_DATA;
     return read_dtype(call, first, tensor, error) &&
-           read_shape(arg(call, first + 1), arg(call, first + 2), tensor, error) && measure(tensor, error);
+           read_shape(arg(call, first + 1), arg(call, first + 2), tensor, error) && measure_torch_tensor(tensor, error);
 }
 
 /* (ndarray, dtype, ...): the state of the array is (version, shape, dtype, fortran order, bytes). */
@@ -188,12 +188,12 @@ static bool read_from_numpy(const struct call *call, struct sp_torch_tensor *ten
     const struct sp_pickle_value *array = arg(call, 0);
     const struct sp_pickle_value *state = sp_pickle_is(array, SP_PICKLE_OBJECT) ? array->as.object->state : NULL;
     return read_dtype(call, 1, tensor, error) && read_shape(sp_pickle_item(state, 1), NULL, tensor, error) &&
-           measure(tensor, error);
+           measure_torch_tensor(tensor, error);
 }
 
 /* One of the dense tensors that a sparse one consists of. */
-static bool read_part(struct sp_torch *torch, struct sp_pickle_value *node, struct sp_torch_tensor *part,
-                      struct sp_error *error)
+static bool read_tensor_part(struct sp_torch *torch, struct sp_pickle_value *node, struct sp_torch_tensor *part,
+                             struct sp_error *error)
 {
     struct call call;
     if (!unwrap(node, &call) || (call.role != SP_TORCH_TENSOR && call.role != SP_TORCH_TENSOR_V3))
@@ -215,12 +215,13 @@ static bool read_sparse(struct sp_torch *torch, const struct call *call, struct 
     while (count < 3 && unwrap(sp_pickle_item(parts, count), &ignored)) count++;
     if (count < 2) return sp_malformed(error, "%s without indices and values", call->name);
     for (size_t i = 0; i < count; i++) { /* the values come last */
-        if (!read_part(torch, sp_pickle_item(parts, i), &part, error)) return false;
+        if (!read_tensor_part(torch, sp_pickle_item(parts, i), &part, error)) return false;
         if (!sp_add_u64(bytes, part.bytes, &bytes)) return sp_malformed(error, "its size overflows 64 bits");
     }
     tensor->dtype = part.dtype;
     tensor->dtype_name = part.dtype_name;
-    if (!read_shape(sp_pickle_item(parts, count), NULL, tensor, error) || !measure(tensor, error)) return false;
+    if (!read_shape(sp_pickle_item(parts, count), NULL, tensor, error) || !measure_torch_tensor(tensor, error))
+        return false;
     tensor->bytes = bytes;
     return true;
 }

@@ -79,7 +79,7 @@ static void append_latin1(struct sp_text *name, const char *text, size_t length)
     }
 }
 
-static bool append_text(struct walk *w, const struct sp_pickle_value *key)
+static bool append_key_text(struct walk *w, const struct sp_pickle_value *key)
 {
     if (memchr(key->as.text, 0, key->length)) return sp_malformed(w->error, "below '%s': NUL in a key", w->name.data);
     if (key->length > SP_MAX_NAME)
@@ -95,7 +95,7 @@ static bool append_key(struct walk *w, const struct sp_pickle_value *key, size_t
     switch (key->type) {
     case SP_PICKLE_STR:
     case SP_PICKLE_BYTES:
-        return append_text(w, key);
+        return append_key_text(w, key);
     case SP_PICKLE_INT:
         sp_text_printf(&w->name, "%" PRId64, key->as.integer);
         return true;
@@ -157,7 +157,7 @@ static bool is_state_key(const struct sp_pickle_value *key)
 
 /* ---- what a container consists of ---- */
 
-static void add_part(struct frame *frame, enum part_kind kind, struct sp_pickle_value *value)
+static void add_node_part(struct frame *frame, enum part_kind kind, struct sp_pickle_value *value)
 {
     if (value && frame->part_count < MAX_PARTS) frame->parts[frame->part_count++] = (struct part){kind, value, NULL};
 }
@@ -165,12 +165,12 @@ static void add_part(struct frame *frame, enum part_kind kind, struct sp_pickle_
 /* A dict, or an object that behaves as one. */
 static void add_mapping(struct frame *frame, struct sp_pickle_value *value)
 {
-    if (sp_pickle_is(value, SP_PICKLE_DICT)) add_part(frame, KEYED, value);
+    if (sp_pickle_is(value, SP_PICKLE_DICT)) add_node_part(frame, KEYED, value);
     if (!sp_pickle_is(value, SP_PICKLE_OBJECT)) return;
     struct sp_pickle_value *initial = sp_pickle_arg(value, 0);
-    if (sp_pickle_is(initial, SP_PICKLE_DICT)) add_part(frame, KEYED, initial);
-    else if (sp_pickle_is(initial, SP_PICKLE_LIST)) add_part(frame, PAIRED, initial);
-    add_part(frame, KEYED, value->as.object->pairs);
+    if (sp_pickle_is(initial, SP_PICKLE_DICT)) add_node_part(frame, KEYED, initial);
+    else if (sp_pickle_is(initial, SP_PICKLE_LIST)) add_node_part(frame, PAIRED, initial);
+    add_node_part(frame, KEYED, value->as.object->pairs);
 }
 
 /* The attributes of an object: its state, or the first half of a state (attributes, slots). */
@@ -197,7 +197,7 @@ static void expand_module(struct frame *frame, const struct sp_pickle_value *obj
     if (sp_pickle_is(skip, SP_PICKLE_OBJECT)) skip = sp_pickle_arg(skip, 0); /* set([...]) */
     for (size_t i = buffers; i < frame->part_count; i++) frame->parts[i].skip = skip;
     add_mapping(frame, sp_pickle_get(state, "_modules"));
-    add_part(frame, ATTRIBUTES, attributes(object));
+    add_node_part(frame, ATTRIBUTES, attributes(object));
 }
 
 static bool is_attributes(const struct sp_pickle_value *value)
@@ -213,9 +213,9 @@ static void expand_state(struct frame *frame, struct sp_pickle_value *state)
     if (slots) {
         add_mapping(frame, sp_pickle_item(state, 0));
         add_mapping(frame, sp_pickle_item(state, 1));
-    } else if (state->type == SP_PICKLE_DICT) add_part(frame, KEYED, state);
-    else if (state->type == SP_PICKLE_TUPLE || state->type == SP_PICKLE_LIST) add_part(frame, INDEXED, state);
-    else add_part(frame, ALONE, state);
+    } else if (state->type == SP_PICKLE_DICT) add_node_part(frame, KEYED, state);
+    else if (state->type == SP_PICKLE_TUPLE || state->type == SP_PICKLE_LIST) add_node_part(frame, INDEXED, state);
+    else add_node_part(frame, ALONE, state);
 }
 
 static void expand_object(struct frame *frame, struct sp_pickle_value *node)
@@ -227,24 +227,24 @@ static void expand_object(struct frame *frame, struct sp_pickle_value *node)
         frame->is_module = true;
         expand_module(frame, node);
     } else {
-        add_part(frame, KEYED, object->pairs);
-        add_part(frame, INDEXED, object->items);
-        add_part(frame, INDEXED, object->args);
-        if (sp_pickle_is(object->kwargs, SP_PICKLE_DICT)) add_part(frame, KEYED, object->kwargs);
+        add_node_part(frame, KEYED, object->pairs);
+        add_node_part(frame, INDEXED, object->items);
+        add_node_part(frame, INDEXED, object->args);
+        if (sp_pickle_is(object->kwargs, SP_PICKLE_DICT)) add_node_part(frame, KEYED, object->kwargs);
         expand_state(frame, object->state);
     }
 }
 
-static void expand(struct frame *frame, struct sp_pickle_value *node)
+static void expand_node(struct frame *frame, struct sp_pickle_value *node)
 {
     switch (node->type) {
     case SP_PICKLE_DICT:
-        add_part(frame, KEYED, node);
+        add_node_part(frame, KEYED, node);
         break;
     case SP_PICKLE_TUPLE:
     case SP_PICKLE_LIST:
     case SP_PICKLE_SET:
-        add_part(frame, INDEXED, node);
+        add_node_part(frame, INDEXED, node);
         break;
     default:
         expand_object(frame, node);
@@ -275,7 +275,7 @@ static const uint64_t *keep(struct sp_arena *arena, const uint64_t *values, uint
     return kept;
 }
 
-static void place(const struct sp_torch_tensor *found, struct sp_tensor *tensor)
+static void place_tensor(const struct sp_torch_tensor *found, struct sp_tensor *tensor)
 {
     const struct sp_torch_storage *storage = found->storage;
     if (!storage) return;
@@ -289,7 +289,7 @@ static void place(const struct sp_torch_tensor *found, struct sp_tensor *tensor)
 
 /* What a state dict would not have. A flat one may well have a key "amp.weight": only containers at the root are told
  * by their keys. */
-static bool is_state(const struct walk *w)
+static bool is_optimizer_state(const struct walk *w)
 {
     const struct frame *top = w->depth ? &w->stack[w->depth - 1] : NULL;
     if (top && top->parts[top->part].kind == ATTRIBUTES) return true;
@@ -316,11 +316,11 @@ static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found)
     tensor->rank = found->rank;
     tensor->shape = keep(&inventory->arena, found->shape, found->rank);
     tensor->stride = found->strided ? keep(&inventory->arena, found->stride, found->rank) : NULL;
-    tensor->flags = found->flags | (is_state(w) ? SP_TENSOR_STATE : 0);
+    tensor->flags = found->flags | (is_optimizer_state(w) ? SP_TENSOR_STATE : 0);
     tensor->file = w->torch->file;
     tensor->parameters = found->parameters;
     tensor->bytes = found->bytes;
-    place(found, tensor);
+    place_tensor(found, tensor);
     return true;
 }
 
@@ -331,7 +331,7 @@ static bool is_container(const struct sp_pickle_value *node)
     return node->type == SP_PICKLE_OBJECT || (node->type >= SP_PICKLE_TUPLE && node->type <= SP_PICKLE_DICT);
 }
 
-static bool enter(struct walk *w, struct sp_pickle_value *node)
+static bool enter_node(struct walk *w, struct sp_pickle_value *node)
 {
     const bool first = !(node->tag & VISITS);
     if (node->tag & (ON_PATH | BARREN)) return true;
@@ -344,7 +344,7 @@ static bool enter(struct walk *w, struct sp_pickle_value *node)
     node->tag = (node->tag + 1) | ON_PATH;
     struct frame *frame = &w->stack[w->depth++];
     *frame = (struct frame){.node = node, .listed_before = w->listed, .nesting = w->torch->nesting};
-    expand(frame, node);
+    expand_node(frame, node);
     if (node->type == SP_PICKLE_OBJECT && attributes(node))
         w->steps += LOOKUPS * (uint64_t)attributes(node)->length; /* many objects may share one state */
     return true;
@@ -358,7 +358,7 @@ static void leave(struct walk *w)
 }
 
 /* Looks at one value, whose name is the path. */
-static bool visit(struct walk *w, struct sp_pickle_value *node)
+static bool visit_node(struct walk *w, struct sp_pickle_value *node)
 {
     struct sp_torch_tensor tensor;
     bool is_tensor = false;
@@ -380,7 +380,7 @@ static bool visit(struct walk *w, struct sp_pickle_value *node)
         sp_error_prefix(w->error, where);
         return false;
     }
-    return is_tensor ? list_tensor(w, &tensor) : enter(w, node);
+    return is_tensor ? list_tensor(w, &tensor) : enter_node(w, node);
 }
 
 static bool is_skipped(const struct sp_pickle_value *skip, const struct sp_pickle_value *key)
@@ -418,7 +418,7 @@ static bool next_child(struct frame *frame, struct sp_pickle_value **child)
     return false;
 }
 
-static bool step(struct walk *w, struct sp_pickle_value *child)
+static bool step_into(struct walk *w, struct sp_pickle_value *child)
 {
     const struct frame *frame = &w->stack[w->depth - 1];
     const struct sp_pickle_value *skip = frame->parts[frame->part].skip;
@@ -427,7 +427,7 @@ static bool step(struct walk *w, struct sp_pickle_value *child)
         return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d ways through the objects", MAX_STEPS);
     if (!child || !is_container(child) || (frame->key && is_skipped(skip, frame->key))) return true;
     w->torch->nesting = frame->nesting;
-    return visit(w, child);
+    return visit_node(w, child);
 }
 
 bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct sp_error *error)
@@ -436,10 +436,10 @@ bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct 
     struct sp_pickle_value *child;
     w.stack = sp_realloc(NULL, MAX_DEPTH, sizeof *w.stack);
     sp_text_puts(&w.name, "");
-    bool ok = visit(&w, root);
+    bool ok = visit_node(&w, root);
     while (ok && w.depth) {
         struct frame *frame = &w.stack[w.depth - 1];
-        if (next_child(frame, &child)) ok = step(&w, child);
+        if (next_child(frame, &child)) ok = step_into(&w, child);
         else leave(&w);
     }
     if (ok && w.pruned)

@@ -17,7 +17,7 @@ enum { HIGHEST_VERSION = 10, MAX_VERSION_TEXT = 32, MAX_BYTEORDER_TEXT = 32 };
 static const uint64_t MAX_STORED = (uint64_t)512 << 20, MAX_INFLATED = (uint64_t)256 << 20;
 
 /* The record of a storage must hold as many bytes as its id declares; more do no harm. */
-static bool locate(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error)
+static bool locate_storage(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error)
 {
     char *name = sp_arena_printf(&torch->arena, "%s%s", torch->folder, storage->key);
     const size_t index = sp_zip_find(torch->zip, name);
@@ -59,7 +59,8 @@ static bool index_pickle(struct sp_torch *torch, size_t record, const char *name
 static bool count_constants(struct sp_zip *zip, const char *prefix, size_t record, uint32_t file,
                             struct sp_inventory *inventory, struct sp_error *error)
 {
-    struct sp_torch torch = {.inventory = inventory, .file = file, .key_prefix = "", .locate = locate, .zip = zip};
+    struct sp_torch torch = {
+        .inventory = inventory, .file = file, .key_prefix = "", .locate = locate_storage, .zip = zip};
     torch.folder = sp_arena_printf(&torch.arena, "%sconstants/", prefix);
     torch.count_only = true;
     const bool ok = index_pickle(&torch, record, "constants.pkl", error);
@@ -102,7 +103,7 @@ bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, 
                         struct sp_error *error)
 {
     struct sp_torch torch = {
-        .inventory = inventory, .file = file_index, .key_prefix = "", .locate = locate, .zip = zip};
+        .inventory = inventory, .file = file_index, .key_prefix = "", .locate = locate_storage, .zip = zip};
     const char *prefix = folder_of(&torch.arena, zip, pickle);
     const size_t constants = sp_zip_find(zip, sp_arena_printf(&torch.arena, "%sconstants.pkl", prefix));
     torch.folder = sp_arena_printf(&torch.arena, "%sdata/", prefix);

@@ -32,7 +32,7 @@ struct end {
     uint64_t entries, size, offset, limit;
 };
 
-static bool starts_with(const unsigned char *bytes, const char *magic) { return !memcmp(bytes, magic, 4); }
+static bool starts_with_signature(const unsigned char *bytes, const char *magic) { return !memcmp(bytes, magic, 4); }
 
 /* ---- the end records ---- */
 
@@ -59,7 +59,7 @@ static bool find_end(const struct sp_zip *zip, struct end *end, struct sp_error 
     bool ok = sp_file_read(zip->file, size - length, window, length, error);
     size_t found = SIZE_MAX, records = 0;
     for (size_t i = 0; ok && i + SP_ZIP_END_SIZE <= length; i++)
-        if (starts_with(window + i, END_MAGIC)) {
+        if (starts_with_signature(window + i, END_MAGIC)) {
             found = i;
             records++;
         }
@@ -80,7 +80,10 @@ static bool find_end(const struct sp_zip *zip, struct end *end, struct sp_error 
 }
 
 /* A field of the old record must be the value of the zip64 record, or all ones. */
-static bool agrees(uint64_t narrow, uint64_t wide, uint64_t ones) { return narrow == ones || narrow == wide; }
+static bool agrees_with_zip64(uint64_t narrow, uint64_t wide, uint64_t ones)
+{
+    return narrow == ones || narrow == wide;
+}
 
 static bool read_end64(const struct sp_zip *zip, uint64_t at, struct end *end, struct sp_error *error)
 {
@@ -88,7 +91,8 @@ static bool read_end64(const struct sp_zip *zip, uint64_t at, struct end *end, s
     if (at > end->limit || end->limit - at < END64_SIZE + LOCATOR_SIZE)
         return sp_malformed(error, "zip64 locator points to byte %" PRIu64 ", past the end records", at);
     if (!sp_file_read(zip->file, at, record, sizeof record, error)) return false;
-    if (!starts_with(record, END64_MAGIC)) return sp_malformed(error, "no zip64 end record at byte %" PRIu64, at);
+    if (!starts_with_signature(record, END64_MAGIC))
+        return sp_malformed(error, "no zip64 end record at byte %" PRIu64, at);
     struct sp_cursor cursor = sp_cursor_of(record, sizeof record);
     sp_cursor_take(&cursor, 16);
     const uint64_t disks = sp_cursor_le(&cursor, 8), here = sp_cursor_le(&cursor, 8);
@@ -97,8 +101,9 @@ static bool read_end64(const struct sp_zip *zip, uint64_t at, struct end *end, s
                              .offset = sp_cursor_le(&cursor, 8),
                              .limit = at};
     if (disks || here != wide.entries) return sp_malformed(error, "zip archive in several volumes");
-    if (!agrees(end->entries, wide.entries, 0xffff) || !agrees(end->size, wide.size, 0xffffffff) ||
-        !agrees(end->offset, wide.offset, 0xffffffff))
+    if (!agrees_with_zip64(end->entries, wide.entries, 0xffff) ||
+        !agrees_with_zip64(end->size, wide.size, 0xffffffff) ||
+        !agrees_with_zip64(end->offset, wide.offset, 0xffffffff))
         return sp_malformed(error, "ambiguous archive: the zip and zip64 end records disagree");
     *end = wide;
     return true;
@@ -109,7 +114,7 @@ static bool follow_locator(const struct sp_zip *zip, struct end *end, struct sp_
     unsigned char locator[LOCATOR_SIZE];
     if (end->limit < LOCATOR_SIZE) return true;
     if (!sp_file_read(zip->file, end->limit - LOCATOR_SIZE, locator, sizeof locator, error)) return false;
-    if (!starts_with(locator, LOCATOR_MAGIC)) return true;
+    if (!starts_with_signature(locator, LOCATOR_MAGIC)) return true;
     struct sp_cursor cursor = sp_cursor_of(locator, sizeof locator);
     sp_cursor_take(&cursor, 8);
     return read_end64(zip, sp_cursor_le(&cursor, 8), end, error);
@@ -165,7 +170,7 @@ static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t ind
 {
     struct sp_zip_entry *entry = &zip->entries[index];
     const unsigned char *magic = sp_cursor_take(cursor, 4);
-    if (!magic || !starts_with(magic, CENTRAL_MAGIC))
+    if (!magic || !starts_with_signature(magic, CENTRAL_MAGIC))
         return sp_malformed(error, "zip directory: no entry %zu at byte %" PRIu64, index,
                             zip->directory_offset + cursor->offset - (magic ? 4 : 0));
     sp_cursor_take(cursor, 4);

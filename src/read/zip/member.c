@@ -24,7 +24,7 @@ struct view {
     zip_error_t error;
 };
 
-static void put(unsigned char *bytes, uint64_t value, unsigned size)
+static void put_little_endian(unsigned char *bytes, uint64_t value, unsigned size)
 {
     for (unsigned i = 0; i < size; i++) bytes[i] = (unsigned char)(value >> 8 * i);
 }
@@ -34,19 +34,19 @@ static void write_tail(struct view *view, const struct sp_zip_entry *entry)
 {
     unsigned char *central = view->tail, *end = central + SP_ZIP_CENTRAL_SIZE + 1;
     memcpy(central, "PK\1\2", 4);
-    put(central + 10, entry->method, 2);
-    put(central + 14, 0x21, 2); /* 1 January 1980 */
-    put(central + 16, entry->crc, 4);
-    put(central + 20, entry->compressed_size, 4);
-    put(central + 24, entry->size, 4);
-    put(central + 28, 1, 2);
+    put_little_endian(central + 10, entry->method, 2);
+    put_little_endian(central + 14, 0x21, 2); /* 1 January 1980 */
+    put_little_endian(central + 16, entry->crc, 4);
+    put_little_endian(central + 20, entry->compressed_size, 4);
+    put_little_endian(central + 24, entry->size, 4);
+    put_little_endian(central + 28, 1, 2);
     central[SP_ZIP_CENTRAL_SIZE] = 'm';
     memcpy(end, "PK\5\6", 4);
-    put(end + 8, 1, 2);
-    put(end + 10, 1, 2);
-    put(end + 12, SP_ZIP_CENTRAL_SIZE + 1, 4);
-    put(end + 16, view->span, 4);
-    put(end + 20, SP_ZIP_MAX_COMMENT, 2);
+    put_little_endian(end + 8, 1, 2);
+    put_little_endian(end + 10, 1, 2);
+    put_little_endian(end + 12, SP_ZIP_CENTRAL_SIZE + 1, 4);
+    put_little_endian(end + 16, view->span, 4);
+    put_little_endian(end + 20, SP_ZIP_MAX_COMMENT, 2);
 }
 
 static zip_int64_t view_read(struct view *view, void *into, uint64_t length)
