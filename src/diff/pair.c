@@ -164,12 +164,12 @@ static void pair_alike(struct sp_pairing *p)
 
 /* Steps 3 and 4; first with indices that are whole components, so that "ln_1" can become "norm1", then with others, so
  * that "layer_1" can become "layers.1". */
-static void pair_renamed(struct sp_pairing *p, bool whole_components)
+static void pair_renamed(struct sp_pairing *p, enum sp_index_rule rule)
 {
     sp_sides_free(&p->a);
     sp_sides_free(&p->b);
     sp_patterns_free(&p->patterns);
-    p->patterns.whole_components = whole_components;
+    p->patterns.rule = rule;
     collect(p);
     sp_pairing_fronts(p);
     collect(p);
@@ -184,8 +184,8 @@ void sp_diff_pair(struct sp_diff *diff)
     spell(diff);
     collect(&p);
     pair_spellings(&p);
-    pair_renamed(&p, true);
-    pair_renamed(&p, false);
+    pair_renamed(&p, SP_INDEX_COMPONENT);
+    pair_renamed(&p, SP_INDEX_APART);
     sp_diff_pair_order(diff);
     sp_sides_free(&p.a);
     sp_sides_free(&p.b);

@@ -74,7 +74,7 @@ struct prefixes {
 static void add_prefixes(struct prefixes *prefixes, const char *name)
 {
     size_t components = 0;
-    for (size_t i = 0; name[i] && components < MAX_COMPONENTS && name[i] != SP_NUMBER_MARK; i++) {
+    for (size_t i = 0; name[i] && components < MAX_COMPONENTS && name[i] != SP_INDEX_MARK; i++) {
         if (name[i] != '.' && name[i] != ':') continue;
         const char *prefix = sp_arena_copy(prefixes->arena, name, i + 1);
         bool known = false;

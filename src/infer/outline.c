@@ -94,30 +94,29 @@ static struct sp_hole hole_of(struct sp_outline *outline, const struct place *pl
 /* A name under construction. */
 struct pattern {
     struct sp_text text;
-    struct sp_hole holes[SP_MAX_NUMBERS];
+    struct sp_hole holes[SP_MAX_INDICES];
     size_t count;
 };
 
 static void append_text(struct pattern *pattern, const char *text)
 {
-    uint64_t numbers[SP_MAX_NUMBERS];
-    size_t count = pattern->count;
-    sp_names_split(&pattern->text, text, numbers, &count);
-    for (; pattern->count < count; pattern->count++)
-        pattern->holes[pattern->count] = (struct sp_hole){.constant = numbers[pattern->count]};
+    struct sp_indices indices = {.count = pattern->count};
+    sp_name_split(&pattern->text, text, SP_INDEX_ANYWHERE, &indices);
+    for (; pattern->count < indices.count; pattern->count++)
+        pattern->holes[pattern->count] = (struct sp_hole){.constant = indices.value[pattern->count]};
 }
 
 static bool append_hole(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr,
                         struct pattern *pattern)
 {
-    const char mark = SP_NUMBER_MARK, text = SP_TEXT_MARK;
+    const char mark = SP_INDEX_MARK, text = SP_TEXT_MARK;
     struct sp_value value;
     if (!value_under(outline, place, expr, &value)) return false;
     if (value.type == SP_STRING) {
         append_text(pattern, value.string);
     } else if (value.type == SP_UNKNOWN && strcmp(value.string, "architectures") == 0) {
         sp_text_append(&pattern->text, &text, 1);
-    } else if ((value.type == SP_INT || value.type == SP_UNKNOWN) && pattern->count < SP_MAX_NUMBERS) {
+    } else if ((value.type == SP_INT || value.type == SP_UNKNOWN) && pattern->count < SP_MAX_INDICES) {
         const struct sp_hole number = {.constant = (uint64_t)value.integer};
         pattern->holes[pattern->count++] = value.type == SP_INT ? number : hole_of(outline, place, expr);
         sp_text_append(&pattern->text, &mark, 1);
@@ -158,7 +157,7 @@ const char *sp_line_shown(struct sp_outline *outline, const struct sp_line *line
     size_t next = 0;
     sp_text_puts(&text, "");
     for (const char *p = line->name; *p; p++) {
-        const struct sp_hole *hole = *p == SP_NUMBER_MARK && next < line->hole_count ? &line->holes[next++] : NULL;
+        const struct sp_hole *hole = *p == SP_INDEX_MARK && next < line->hole_count ? &line->holes[next++] : NULL;
         if (!hole) sp_text_append(&text, p, 1);
         else if (hole->loop || hole->expr) sp_text_puts(&text, "{}");
         else sp_text_number(&text, hole->constant);

@@ -56,7 +56,7 @@ struct sp_line {
     struct sp_loop *loop; /* the innermost, or NULL */
     const struct sp_proviso *proviso;
     bool optional;
-    const char *name; /* with SP_NUMBER_MARK for each number */
+    const char *name; /* with SP_INDEX_MARK for each number */
     const struct sp_hole *holes;
     size_t hole_count;
     const char *tie;    /* the pattern of the tensor that it may be tied to, or NULL */

@@ -137,7 +137,7 @@ static struct sp_want want_of(struct sp_deduction *deduction, const struct sp_qu
         return sp_want_value(
             sp_value_int((int64_t)sp_inventory_tensor(shapes->inventory, named->tensor)->shape[question->place]));
     case SP_ASK_NUMBER:
-        return sp_want_value(sp_value_int((int64_t)named->numbers[question->place]));
+        return sp_want_value(sp_value_int((int64_t)named->place.indices.value[question->place]));
     case SP_ASK_TIED:
         return sp_want_value(sp_value_bool(is_shared(shapes->inventory, named->tensor)));
     case SP_ASK_FIRST:

@@ -73,7 +73,7 @@ int64_t sp_sighting_turn(const struct sp_sightings *sights, const struct sp_sigh
     for (size_t i = 0; i < sighting->line->hole_count; i++) {
         const struct sp_hole *hole = &sighting->line->holes[i];
         if (hole->loop != loop) continue;
-        const uint64_t number = named_at(sights, named)->numbers[i];
+        const uint64_t number = named_at(sights, named)->place.indices.value[i];
         if (number < hole->constant || (number - hole->constant) % hole->factor) return -1;
         return (int64_t)((number - hole->constant) / hole->factor);
     }
@@ -90,8 +90,8 @@ void sp_sighting_enter(const struct sp_sightings *sights, const struct sp_sighti
 
 /* Numbers that the line's name must have: those of the name itself, and expressions that are known by now. */
 struct numbers {
-    uint64_t value[SP_MAX_NUMBERS];
-    bool fixed[SP_MAX_NUMBERS];
+    uint64_t value[SP_MAX_INDICES];
+    bool fixed[SP_MAX_INDICES];
 };
 
 static void fix_numbers(struct sp_sightings *sights, struct sp_sighting *sighting, struct numbers *numbers)
@@ -115,7 +115,7 @@ static bool fits(const struct sp_sightings *sights, const struct sp_sighting *si
 {
     const struct sp_line *line = sighting->line;
     for (size_t i = 0; i < line->hole_count; i++) {
-        const uint64_t number = named_at(sights, named)->numbers[i];
+        const uint64_t number = named_at(sights, named)->place.indices.value[i];
         if (numbers->fixed[i] && number != numbers->value[i]) return false;
         if (!line->holes[i].loop) continue;
         const int64_t turn = sp_sighting_turn(sights, sighting, line->holes[i].loop, named);

@@ -29,11 +29,8 @@ static int compare_entries(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
     if (a->key != b->key) return a->key < b->key ? -1 : 1;
-    if (a->place.pattern != b->place.pattern) return a->place.pattern < b->place.pattern ? -1 : 1;
-    for (size_t i = 0; i < a->place.indices.count; i++)
-        if (a->place.indices.value[i] != b->place.indices.value[i])
-            return a->place.indices.value[i] < b->place.indices.value[i] ? -1 : 1;
-    return a->input < b->input ? -1 : a->input > b->input;
+    const int order = sp_compare_places(&a->place, &b->place);
+    return order ? order : a->input < b->input ? -1 : a->input > b->input;
 }
 
 static bool same_pattern(const struct entry *a, const struct entry *b)

@@ -9,60 +9,58 @@
 
 enum { MAX_DIGITS = 18 }; /* what surely fits in 64 bits */
 
-static bool is_separator(char c) { return c == '.' || c == '/' || c == '_' || !c; }
+/* Whether an index may begin or end beside that character. */
+static bool is_edge(char c, enum sp_index_rule rule)
+{
+    if (rule == SP_INDEX_ANYWHERE) return !sp_is_digit(c);
+    return c == '.' || c == '/' || !c || (c == '_' && rule == SP_INDEX_APART);
+}
 
-/* No sign, no leading zero: what is left out can be put back. */
-size_t sp_index_at(const char *name, size_t place, uint64_t *value)
+static size_t index_digits(const char *name, size_t place, enum sp_index_rule rule, uint64_t *value)
 {
     const char *digits = name + place;
     size_t length = 0;
     *value = 0;
-    if (place && !is_separator(digits[-1])) return 0;
-    for (; digits[length] >= '0' && digits[length] <= '9'; length++) {
+    if (place && !is_edge(digits[-1], rule)) return 0;
+    for (; sp_is_digit(digits[length]); length++) {
         if (length == MAX_DIGITS) return 0;
-        *value = *value * 10 + (uint64_t)(digits[length] - '0');
+        *value = *value * 10 + sp_digit(digits[length]);
     }
     if (length > 1 && digits[0] == '0') return 0;
-    return is_separator(digits[length]) ? length : 0;
+    return is_edge(digits[length], rule) ? length : 0;
 }
 
-/* The index at `place` is beside an underscore. */
-static bool is_part(const char *name, size_t place, size_t length)
+size_t sp_index_at(const char *name, size_t place, uint64_t *value)
 {
-    return (place && name[place - 1] == '_') || name[place + length] == '_';
+    return index_digits(name, place, SP_INDEX_APART, value);
 }
 
-/* The digits at `place` that are an index to be left out; 0 when there are none. */
-static size_t take_index(const struct sp_patterns *patterns, const char *name, size_t place, struct sp_indices *indices)
+void sp_name_split(struct sp_text *pattern, const char *name, enum sp_index_rule rule, struct sp_indices *indices)
 {
-    uint64_t value;
-    if (indices->count == SP_MAX_INDICES) return 0;
-    const size_t length = sp_index_at(name, place, &value);
-    if (!length || (patterns->whole_components && is_part(name, place, length))) return 0;
-    indices->value[indices->count++] = value;
-    return length;
-}
-
-/* Leaves the pattern, which is no longer than the name, in the scratch. */
-static void split(struct sp_patterns *patterns, const char *name, struct sp_indices *indices)
-{
-    struct sp_text *text = &patterns->scratch;
-    text->length = indices->count = 0;
-    sp_text_reserve(text, strlen(name));
-    char *end = text->data;
+    sp_text_reserve(pattern, strlen(name)); /* which a pattern is no longer than */
+    char *end = pattern->data + pattern->length;
     for (size_t i = 0, digits; name[i]; i += digits ? digits : 1) {
-        digits = sp_is_digit(name[i]) ? take_index(patterns, name, i, indices) : 0;
+        const bool may_be = sp_is_digit(name[i]) && indices->count < SP_MAX_INDICES;
+        digits = may_be ? index_digits(name, i, rule, &indices->value[indices->count]) : 0;
         *end++ = digits ? SP_INDEX_MARK : name[i];
+        indices->count += digits > 0;
     }
     *end = '\0';
-    text->length = (size_t)(end - text->data);
+    pattern->length = (size_t)(end - pattern->data);
+}
+
+size_t sp_pattern_find(const struct sp_patterns *patterns, const char *text)
+{
+    return sp_map_get(&patterns->map, text);
 }
 
 size_t sp_pattern_of(struct sp_patterns *patterns, const char *name, struct sp_indices *indices)
 {
     struct sp_indices unwanted;
-    split(patterns, name, indices ? indices : &unwanted);
-    size_t pattern = sp_map_get(&patterns->map, patterns->scratch.data);
+    if (!indices) indices = &unwanted;
+    patterns->scratch.length = indices->count = 0;
+    sp_name_split(&patterns->scratch, name, patterns->rule, indices);
+    size_t pattern = sp_pattern_find(patterns, patterns->scratch.data);
     if (pattern != SIZE_MAX) return pattern;
     pattern = patterns->count;
     SP_GROW(patterns->texts, patterns->count, patterns->capacity);
@@ -94,6 +92,19 @@ void sp_pattern_fill(struct sp_text *text, const char *pattern, const struct sp_
         if (*pattern == SP_INDEX_MARK && next < indices->count) sp_text_number(text, indices->value[next++]);
         else sp_text_append(text, pattern, 1);
     }
+}
+
+int sp_compare_indices(const struct sp_indices *a, const struct sp_indices *b)
+{
+    for (size_t i = 0; i < a->count && i < b->count; i++)
+        if (a->value[i] != b->value[i]) return a->value[i] < b->value[i] ? -1 : 1;
+    return a->count < b->count ? -1 : a->count > b->count;
+}
+
+int sp_compare_places(const struct sp_place *a, const struct sp_place *b)
+{
+    if (a->pattern != b->pattern) return a->pattern < b->pattern ? -1 : 1;
+    return sp_compare_indices(&a->indices, &b->indices);
 }
 
 void sp_patterns_free(struct sp_patterns *patterns)

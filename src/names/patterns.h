@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Names without their indices: "layers.3.mlp.up_proj.weight" is the pattern "layers.{}.mlp.up_proj.weight" and the
- * index 3. An index is a plain decimal number between dots, slashes, underscores or the ends of the name. */
+ * index 3. An index is a plain decimal number: no sign, no leading zero, so that what was left out can be put back. */
 #ifndef SP_NAMES_PATTERNS_H
 #define SP_NAMES_PATTERNS_H
 
@@ -12,10 +12,17 @@
 #include "base/map.h"
 #include "base/text.h"
 
-enum { SP_MAX_INDICES = 6 }; /* further ones stay part of the pattern */
+enum { SP_MAX_INDICES = 8 }; /* further ones stay part of the pattern */
 
 /* Stands for an index in the text of a pattern. No name has this byte: it is not UTF-8. */
 #define SP_INDEX_MARK '\xff'
+
+/* Where in a name a number is an index. */
+enum sp_index_rule {
+    SP_INDEX_APART,     /* between dots, slashes, underscores or the ends: of "h.0.ln_1.fc2" 0 and 1 */
+    SP_INDEX_COMPONENT, /* between dots, slashes or the ends: 0 alone */
+    SP_INDEX_ANYWHERE   /* between what is no digit: 0, 1 and 2. Tables may count anywhere in a name */
+};
 
 struct sp_indices {
     uint64_t value[SP_MAX_INDICES];
@@ -30,7 +37,7 @@ struct sp_place {
 
 /* Patterns are numbered: two names have the same pattern when theirs has the same number. Zero-initialise. */
 struct sp_patterns {
-    bool whole_components; /* "ln_1" has no index then: underscores do not set one apart */
+    enum sp_index_rule rule;
     struct sp_arena arena;
     struct sp_map map;
     const char **texts;
@@ -38,16 +45,24 @@ struct sp_patterns {
     struct sp_text scratch;
 };
 
-/* The digits of an index that begins at `place` in the name, and its value; 0 when none begins there. */
+/* The digits of an index (SP_INDEX_APART) that begins at `place` in the name, and its value; 0 when none begins there.
+ */
 size_t sp_index_at(const char *name, size_t place, uint64_t *value);
+/* Appends the pattern of a name, or of a piece of one, and adds its indices to those that are there. */
+void sp_name_split(struct sp_text *pattern, const char *name, enum sp_index_rule rule, struct sp_indices *indices);
 /* The number of the name's pattern, and its indices (which may be NULL). */
 size_t sp_pattern_of(struct sp_patterns *patterns, const char *name, struct sp_indices *indices);
+/* The number of the pattern with that text, or SIZE_MAX. */
+size_t sp_pattern_find(const struct sp_patterns *patterns, const char *text);
 /* With SP_INDEX_MARK for each index. Borrowed until sp_patterns_free. */
 const char *sp_pattern_text(const struct sp_patterns *patterns, size_t pattern);
 /* The same for people: "layers.{}.weight". In the arena. */
 const char *sp_pattern_shown(struct sp_arena *arena, const char *pattern);
 /* Appends the name that a pattern and indices make. */
 void sp_pattern_fill(struct sp_text *text, const char *pattern, const struct sp_indices *indices);
+/* By pattern, then by indices. */
+int sp_compare_places(const struct sp_place *a, const struct sp_place *b);
+int sp_compare_indices(const struct sp_indices *a, const struct sp_indices *b);
 void sp_patterns_free(struct sp_patterns *patterns);
 
 #endif

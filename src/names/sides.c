@@ -20,13 +20,6 @@ void sp_sides_add(struct sp_sides *sides, struct sp_patterns *patterns, const ch
     stray->pattern = sp_pattern_of(patterns, name, &stray->indices);
 }
 
-int sp_compare_indices(const struct sp_indices *a, const struct sp_indices *b)
-{
-    for (size_t i = 0; i < a->count && i < b->count; i++)
-        if (a->value[i] != b->value[i]) return a->value[i] < b->value[i] ? -1 : 1;
-    return a->count < b->count ? -1 : a->count > b->count;
-}
-
 static int compare_strays(const void *left, const void *right)
 {
     const struct sp_stray *a = left, *b = right;

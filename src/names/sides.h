@@ -46,6 +46,5 @@ struct sp_component {
     size_t a_length, b_length;
 };
 bool sp_one_component(const char *a, const char *b, struct sp_component *component);
-int sp_compare_indices(const struct sp_indices *a, const struct sp_indices *b);
 
 #endif

@@ -115,7 +115,10 @@ static void what_is_an_index(void **state)
     assert_collapses(&names, "encoder_transformer_{0,1}_ff_weight x2 dense/dense_{1,2}/kernel x2 h.0_a x1 h.0a x1");
     add(&names, 0, "1.2.3.4.5.6.7.8");
     add(&names, 0, "1.2.3.4.5.6.7.9");
-    assert_collapses(&names, "1.2.3.4.5.6.7.8 x1 1.2.3.4.5.6.7.9 x1"); /* six indices, no more */
+    assert_collapses(&names, "1.2.3.4.5.6.7.{8,9} x2");
+    add(&names, 0, "1.2.3.4.5.6.7.8.9.10");
+    add(&names, 0, "1.2.3.4.5.6.7.8.9.11");
+    assert_collapses(&names, "1.2.3.4.5.6.7.8.9.10 x1 1.2.3.4.5.6.7.8.9.11 x1"); /* eight indices, no more */
 }
 
 /* Braces of the names themselves are taken for nothing else. */
