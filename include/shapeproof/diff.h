@@ -17,6 +17,9 @@ struct sp_diff_options {
     bool data; /* compare the bytes too, of tensors with the same dtype, shape and order of elements */
 };
 
+/* One of the two checkpoints. */
+enum sp_diff_side { SP_DIFF_A, SP_DIFF_B };
+
 struct sp_diff_finding {
     /* Errors: "removed", "added", "joined", "shape", "transposed", "dtype", "tied", "data", "not-compared", "renamed";
      * notes: "stored-once", "state"; of expectations: "unused", "expired". */
@@ -45,6 +48,7 @@ struct sp_diff_mapping {
 };
 
 struct sp_diff_totals {
+    bool data;                                         /* whether bytes were asked for */
     size_t both;                                       /* tensors of A that have a counterpart in B */
     size_t data_compared, data_different, data_unread; /* of these; all 0 unless data were asked for */
     uint64_t data_bytes;                               /* compared, of A alone */
@@ -67,8 +71,15 @@ SP_API bool sp_diff_is_same(const struct sp_diff *diff);
 /* The reason in one line: "all 28 tensors, 7,872 elements", "2 tensors removed, 1 of another shape". */
 SP_API const char *sp_diff_summary(const struct sp_diff *diff);
 SP_API struct sp_diff_totals sp_diff_totals(const struct sp_diff *diff);
-/* The tensor of B that this tensor of A is, or SP_NONE. */
-SP_API size_t sp_diff_counterpart(const struct sp_diff *diff, size_t tensor);
+SP_API const struct sp_inventory *sp_diff_inventory(const struct sp_diff *diff, enum sp_diff_side side);
+/* The tensor of the other checkpoint that this tensor of `side` is, under whatever name, or SP_NONE. */
+SP_API size_t sp_diff_counterpart(const struct sp_diff *diff, enum sp_diff_side side, size_t tensor);
+/* Whether the other checkpoint has nothing of a tensor of `side`: no counterpart, nor one of a tensor that is the same.
+ * What is whole in one and in parts in the other is alone in both. */
+SP_API bool sp_diff_is_alone(const struct sp_diff *diff, enum sp_diff_side side, size_t tensor);
+/* Whether this tensor of A has a counterpart with the dimensions in the order of the other framework, as its name tells
+ * ("kernel", "weight"): no difference, but the bytes are in another order. */
+SP_API bool sp_diff_is_converted(const struct sp_diff *diff, size_t tensor);
 SP_API size_t sp_diff_mapping_count(const struct sp_diff *diff);
 SP_API struct sp_diff_mapping sp_diff_mapping(const struct sp_diff *diff, size_t index);
 SP_API size_t sp_diff_finding_count(const struct sp_diff *diff);

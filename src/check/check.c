@@ -117,6 +117,8 @@ const char *sp_severity_name(enum sp_severity severity)
 }
 
 const char *sp_check_summary(const struct sp_check *check) { return check->summary; }
+const struct sp_inventory *sp_check_inventory(const struct sp_check *check) { return check->inventory; }
+const struct sp_config *sp_check_config(const struct sp_check *check) { return check->config; }
 const struct sp_prediction *sp_check_prediction(const struct sp_check *check) { return check->prediction; }
 struct sp_counts sp_check_counts(const struct sp_check *check) { return check->counts; }
 size_t sp_check_declared_count(const struct sp_check *check) { return check->declared_count; }

@@ -16,6 +16,7 @@ void sp_diff_add(struct sp_diff *diff, struct sp_diff_finding finding)
 
 static bool is_kernel(const char *leaf) { return strcmp(leaf, "kernel") == 0 || strcmp(leaf, "vars/0") == 0; }
 
+/* A kernel on one side and a weight on the other: then that is the reason, and a square matrix is transposed too. */
 bool sp_diff_is_converted(const struct sp_diff *diff, size_t a)
 {
     const size_t b = diff->b_of[a];
@@ -58,8 +59,8 @@ struct sp_diff *sp_diff_new(const struct sp_inventory *a, const struct sp_invent
     sp_diff_ties(diff);
     sp_diff_join(diff);
     sp_diff_find(diff);
-    diff->read_data = options && options->data;
-    if (diff->read_data && !sp_diff_data(diff, error)) {
+    diff->totals.data = options && options->data;
+    if (diff->totals.data && !sp_diff_data(diff, error)) {
         sp_diff_free(diff);
         return NULL;
     }
@@ -113,7 +114,23 @@ void sp_diff_expect(struct sp_diff *diff, const struct sp_expectations *expectat
 bool sp_diff_is_same(const struct sp_diff *diff) { return diff->same; }
 const char *sp_diff_summary(const struct sp_diff *diff) { return diff->summary; }
 struct sp_diff_totals sp_diff_totals(const struct sp_diff *diff) { return diff->totals; }
-size_t sp_diff_counterpart(const struct sp_diff *diff, size_t tensor) { return diff->b_of[tensor]; }
+
+const struct sp_inventory *sp_diff_inventory(const struct sp_diff *diff, enum sp_diff_side side)
+{
+    return side == SP_DIFF_A ? diff->a : diff->b;
+}
+
+size_t sp_diff_counterpart(const struct sp_diff *diff, enum sp_diff_side side, size_t tensor)
+{
+    return (side == SP_DIFF_A ? diff->b_of : diff->a_of)[tensor];
+}
+
+bool sp_diff_is_alone(const struct sp_diff *diff, enum sp_diff_side side, size_t tensor)
+{
+    const bool once = (side == SP_DIFF_A ? diff->once_a : diff->once_b)[tensor];
+    return !once && sp_diff_counterpart(diff, side, tensor) == SP_NONE;
+}
+
 size_t sp_diff_mapping_count(const struct sp_diff *diff) { return diff->mapping_count; }
 struct sp_diff_mapping sp_diff_mapping(const struct sp_diff *diff, size_t index) { return diff->mappings[index]; }
 size_t sp_diff_finding_count(const struct sp_diff *diff) { return diff->finding_count; }

@@ -30,7 +30,7 @@ struct sp_diff {
     struct sp_diff_group *groups;
     size_t group_count;
     struct sp_diff_totals totals;
-    bool same, read_data;
+    bool same;
     const char *summary;
 };
 
@@ -50,21 +50,11 @@ static inline bool sp_diff_is_renamed(const struct sp_diff *diff, size_t a)
     return diff->b_of[a] != SP_NONE && diff->spelling_a[a].text;
 }
 
-/* A kernel on one side and a weight on the other: then that is the reason, and a square matrix is transposed too. */
-bool sp_diff_is_converted(const struct sp_diff *diff, size_t a);
-
 /* The first of the tensors that are the same. */
 static inline size_t sp_tie_group(const struct sp_inventory *inventory, size_t tensor)
 {
     const size_t first = sp_inventory_tensor(inventory, tensor)->same_as;
     return first == SP_NONE ? tensor : first;
-}
-
-/* Whether the tensor is in A, or in B, alone: "once" is not. */
-static inline bool sp_diff_is_alone(const struct sp_diff *diff, size_t tensor, bool in_a)
-{
-    const size_t other = in_a ? diff->b_of[tensor] : diff->a_of[tensor];
-    return other == SP_NONE && !(in_a ? diff->once_a : diff->once_b)[tensor];
 }
 
 /* ---- the steps ---- */

@@ -65,7 +65,7 @@ void sp_diff_find(struct sp_diff *diff)
 {
     for (size_t i = 0; i < sp_inventory_count(diff->a); i++) {
         if (diff->b_of[i] == SP_NONE) {
-            if (sp_diff_is_alone(diff, i, true) && !diff->joined_a[i]) alone(diff, sp_diff_a(diff, i), i, SP_NONE);
+            if (sp_diff_is_alone(diff, SP_DIFF_A, i) && !diff->joined_a[i]) alone(diff, sp_diff_a(diff, i), i, SP_NONE);
             continue;
         }
         if (sp_diff_is_renamed(diff, i)) pair_finding(diff, i, "renamed", "is called otherwise in B");
@@ -73,5 +73,5 @@ void sp_diff_find(struct sp_diff *diff)
         compare_dtypes(diff, i);
     }
     for (size_t i = 0; i < sp_inventory_count(diff->b); i++)
-        if (sp_diff_is_alone(diff, i, false) && !diff->joined_b[i]) alone(diff, sp_diff_b(diff, i), SP_NONE, i);
+        if (sp_diff_is_alone(diff, SP_DIFF_B, i) && !diff->joined_b[i]) alone(diff, sp_diff_b(diff, i), SP_NONE, i);
 }

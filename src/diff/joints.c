@@ -4,9 +4,9 @@
 #include "names/joints.h"
 #include "diff/diff.h"
 
-static bool is_left(const struct sp_diff *diff, const struct sp_tensor *tensor, size_t index, bool in_a)
+static bool is_left(const struct sp_diff *diff, const struct sp_tensor *tensor, size_t index, enum sp_diff_side side)
 {
-    return sp_diff_is_alone(diff, index, in_a) && !(tensor->flags & (SP_TENSOR_STATE | SP_TENSOR_NO_SHAPE));
+    return sp_diff_is_alone(diff, side, index) && !(tensor->flags & (SP_TENSOR_STATE | SP_TENSOR_NO_SHAPE));
 }
 
 /* Items are the tensors of A, and behind them those of B. */
@@ -15,7 +15,7 @@ static void add_a(const struct sp_diff *diff, struct sp_joints *joints, bool who
     for (size_t i = 0; i < sp_inventory_count(diff->a); i++) {
         const struct sp_tensor *tensor = sp_diff_a(diff, i);
         const struct sp_piece piece = {i, tensor->shape, tensor->rank};
-        if (!is_left(diff, tensor, i, true) || diff->joined_a[i]) continue;
+        if (!is_left(diff, tensor, i, SP_DIFF_A) || diff->joined_a[i]) continue;
         if (whole) sp_joints_add_whole(joints, diff->spelling_a[i].text, piece, true);
         else sp_joints_add_part(joints, diff->spelling_a[i].text, piece, true);
     }
@@ -26,7 +26,7 @@ static void add_b(const struct sp_diff *diff, struct sp_joints *joints, bool who
     for (size_t i = 0; i < sp_inventory_count(diff->b); i++) {
         const struct sp_tensor *tensor = sp_diff_b(diff, i);
         const struct sp_piece piece = {sp_inventory_count(diff->a) + i, tensor->shape, tensor->rank};
-        if (!is_left(diff, tensor, i, false) || diff->joined_b[i]) continue;
+        if (!is_left(diff, tensor, i, SP_DIFF_B) || diff->joined_b[i]) continue;
         if (whole) sp_joints_add_whole(joints, diff->spelling_b[i].text, piece, false);
         else sp_joints_add_part(joints, diff->spelling_b[i].text, piece, false);
     }

@@ -2,8 +2,8 @@
  * The result of a check: the verdict in the first line, what was compared, the causes, the findings. */
 #include <string.h>
 
-#include "check/check.h"
 #include "report/findings.h"
+#include "report/inventory.h"
 #include "report/json.h"
 #include "report/prediction.h"
 #include "report/table.h"
@@ -13,13 +13,9 @@
 
 static void json_found(struct sp_writer *json, const struct sp_check *check)
 {
-    const struct sp_totals totals = sp_inventory_totals(check->inventory);
-    sp_write_key(json, "found");
-    sp_write_open_line(json, '{');
-    sp_write_key_number(json, "tensors", totals.tensors);
-    sp_write_key_number(json, "parameters", totals.parameters);
-    sp_write_key_number(json, "unique_parameters", totals.unique_parameters);
-    sp_write_key_number(json, "bytes", totals.bytes);
+    const struct sp_totals totals = sp_inventory_totals(sp_check_inventory(check));
+    sp_write_key_open_line(json, "found", '{');
+    sp_json_totals(json, &totals);
     sp_write_close(json);
 }
 
@@ -36,21 +32,18 @@ static void json_declared(struct sp_writer *json, const struct sp_declared *decl
 
 static void json_counts(struct sp_writer *json, const struct sp_check *check)
 {
-    const struct sp_counts *counts = &check->counts;
+    const struct sp_counts counts = sp_check_counts(check);
     const struct {
         const char *key;
         uint64_t value;
-    } numbers[] = {{"predicted", counts->predicted}, {"stored", counts->stored}, {"unique", counts->unique},
-                   {"logical", counts->logical},     {"copies", counts->copies}, {"buffers", counts->buffers},
-                   {"state", counts->state}};
-    sp_write_key(json, "counts");
-    sp_write_open_line(json, '{');
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    } numbers[] = {{"predicted", counts.predicted}, {"stored", counts.stored}, {"unique", counts.unique},
+                   {"logical", counts.logical},     {"copies", counts.copies}, {"buffers", counts.buffers},
+                   {"state", counts.state}};
+    sp_write_key_open_line(json, "counts", '{');
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         sp_write_key_number(json, numbers[i].key, numbers[i].value);
-    }
-    sp_write_key(json, "declared");
-    sp_write_open_line(json, '[');
-    for (size_t i = 0; i < check->declared_count; i++) json_declared(json, &check->declared[i]);
+    sp_write_key_open_line(json, "declared", '[');
+    for (size_t i = 0; i < sp_check_declared_count(check); i++) json_declared(json, sp_check_declared(check, i));
     sp_write_close(json);
     sp_write_close(json);
 }
@@ -61,14 +54,8 @@ static void json_cause(struct sp_writer *json, const struct sp_cause *cause)
     sp_write_key_string(json, "id", cause->id);
     sp_write_key_string(json, "message", cause->message);
     sp_write_key_optional(json, "hyperparameter", cause->hyperparameter);
-    if (cause->configured) {
-        sp_write_key(json, "configured");
-        sp_write_raw(json, cause->configured);
-    }
-    if (cause->found) {
-        sp_write_key(json, "found");
-        sp_write_raw(json, cause->found);
-    }
+    if (cause->configured) sp_write_key_raw(json, "configured", cause->configured);
+    if (cause->found) sp_write_key_raw(json, "found", cause->found);
     sp_write_key_number(json, "explains", cause->explains);
     sp_write_key_string(json, "severity", sp_severity_name(cause->severity));
     sp_write_key_optional(json, "hint", cause->hint);
@@ -85,36 +72,28 @@ static void json_finding(struct sp_writer *json, const struct sp_check *check, c
     sp_write_key_optional(json, "found", finding->found);
     sp_write_key_string(json, "message", finding->message);
     sp_write_key_optional(json, "reason", finding->reason);
-    if (finding->cause != SP_NONE) sp_write_key_string(json, "cause", check->causes[finding->cause].id);
+    if (finding->cause != SP_NONE) sp_write_key_string(json, "cause", sp_check_cause(check, finding->cause)->id);
     sp_write_close(json);
 }
 
 static void put_json(const struct sp_check *check, struct sp_text *text)
 {
-    struct sp_writer json = {.text = text};
-    sp_write_open(&json, '{');
-    sp_write_key_string(&json, "schema", "shapeproof.check/1");
-    sp_write_key_string(&json, "verdict", sp_verdict_name(check->verdict));
-    sp_write_key_string(&json, "table", sp_prediction_table(check->prediction));
-    sp_json_hyperparameters(&json, check->prediction, NULL);
-    sp_json_predicted_totals(&json, "predicted", check->prediction, NULL);
+    struct sp_writer json = sp_write_document(text, "shapeproof.check/1");
+    sp_write_key_string(&json, "verdict", sp_verdict_name(sp_check_verdict(check)));
+    sp_write_key_string(&json, "table", sp_prediction_table(sp_check_prediction(check)));
+    sp_json_hyperparameters(&json, sp_check_prediction(check), NULL);
+    sp_json_predicted_totals(&json, "predicted", sp_check_prediction(check), NULL);
     json_found(&json, check);
     json_counts(&json, check);
-    sp_write_key(&json, "causes");
-    sp_write_open(&json, '[');
-    for (size_t i = 0; i < check->cause_count; i++) json_cause(&json, &check->causes[i]);
+    sp_write_key_open(&json, "causes", '[');
+    for (size_t i = 0; i < sp_check_cause_count(check); i++) json_cause(&json, sp_check_cause(check, i));
     sp_write_close(&json);
-    sp_write_key(&json, "findings");
-    sp_write_open(&json, '[');
-    for (size_t i = 0; i < check->finding_count; i++) json_finding(&json, check, &check->findings[i]);
+    sp_write_key_open(&json, "findings", '[');
+    for (size_t i = 0; i < sp_check_finding_count(check); i++) json_finding(&json, check, sp_check_finding(check, i));
     sp_write_close(&json);
-    sp_write_key(&json, "warnings");
-    sp_write_open(&json, '[');
-    for (size_t i = 0; i < sp_inventory_warning_count(check->inventory); i++)
-        sp_write_string(&json, sp_inventory_warning(check->inventory, i));
-    sp_write_close(&json);
-    sp_write_key_string(&json, "summary", check->summary);
-    sp_write_key_string(&json, "file", sp_inventory_path(check->inventory));
+    sp_json_warnings(&json, sp_check_inventory(check));
+    sp_write_key_string(&json, "summary", sp_check_summary(check));
+    sp_write_key_string(&json, "file", sp_inventory_path(sp_check_inventory(check)));
     sp_write_close(&json);
 }
 
@@ -129,8 +108,8 @@ static enum sp_color verdict_color(enum sp_verdict verdict)
 
 static void put_table_line(const struct sp_check *check, struct sp_text *cell)
 {
-    const char *config = sp_config_path(check->config);
-    sp_put_visible(cell, sp_prediction_table(check->prediction));
+    const char *config = sp_config_path(sp_check_config(check));
+    sp_put_visible(cell, sp_prediction_table(sp_check_prediction(check)));
     if (!*config) return;
     sp_text_puts(cell, ", from ");
     sp_put_visible(cell, config);
@@ -177,27 +156,26 @@ static void put_declared(struct sp_table *table, const struct sp_declared *decla
 static void put_counts(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
 {
     static const struct sp_column columns[] = {{"counts", false}, {"tensors", true}, {"parameters", true}, {"", false}};
-    const struct sp_predicted_totals predicted = sp_prediction_totals(check->prediction);
-    const struct sp_counts *counts = &check->counts;
+    const struct sp_predicted_totals predicted = sp_prediction_totals(sp_check_prediction(check));
+    const struct sp_counts counts = sp_check_counts(check);
     struct sp_table table = {.columns = columns, .column_count = 4};
     struct sp_text note = {0};
-    if (predicted.parameters != counts->predicted) put_part(&note, predicted.parameters, "with ties twice");
+    if (predicted.parameters != counts.predicted) put_part(&note, predicted.parameters, "with ties twice");
     put_part(&note, predicted.buffers, "more in buffers");
-    put_count(&table, "predicted", counts->predicted_tensors, counts->predicted, &note);
-    put_count(&table, "stored", counts->stored_tensors, counts->stored, &note);
-    if (counts->unique != counts->stored) {
+    put_count(&table, "predicted", counts.predicted_tensors, counts.predicted, &note);
+    put_count(&table, "stored", counts.stored_tensors, counts.stored, &note);
+    if (counts.unique != counts.stored) {
         sp_text_puts(&note, "each storage once");
-        put_count(&table, "unique", counts->unique_tensors, counts->unique, &note);
+        put_count(&table, "unique", counts.unique_tensors, counts.unique, &note);
     }
-    if (counts->copies || counts->buffers || counts->state) sp_text_puts(&note, "without ");
-    put_part(&note, counts->copies, "in copies of tied tensors");
-    put_part(&note, counts->buffers, "in buffers");
-    put_part(&note, counts->state, "in the state of a trainer");
-    if (counts->logical != counts->unique - counts->copies - counts->buffers - counts->state)
+    if (counts.copies || counts.buffers || counts.state) sp_text_puts(&note, "without ");
+    put_part(&note, counts.copies, "in copies of tied tensors");
+    put_part(&note, counts.buffers, "in buffers");
+    put_part(&note, counts.state, "in the state of a trainer");
+    if (counts.logical != counts.unique - counts.copies - counts.buffers - counts.state)
         sp_text_puts(&note, note.length ? ", unpacked" : "unpacked");
-    if (counts->logical != counts->unique)
-        put_count(&table, "logical", counts->logical_tensors, counts->logical, &note);
-    for (size_t i = 0; i < check->declared_count; i++) put_declared(&table, &check->declared[i]);
+    if (counts.logical != counts.unique) put_count(&table, "logical", counts.logical_tensors, counts.logical, &note);
+    for (size_t i = 0; i < sp_check_declared_count(check); i++) put_declared(&table, sp_check_declared(check, i));
     sp_text_puts(text, "\n");
     sp_table_render(&table, text, options);
     sp_table_free(&table);
@@ -209,8 +187,8 @@ static void put_subject(const struct sp_check *check, struct sp_text *text, cons
     static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
     struct sp_table table = {.columns = columns, .column_count = 2};
     struct sp_text *cell = sp_labelled(&table, "checkpoint");
-    sp_put_visible(cell, sp_inventory_path(check->inventory));
-    sp_text_printf(cell, " (%s)", sp_inventory_format(check->inventory));
+    sp_put_visible(cell, sp_inventory_path(sp_check_inventory(check)));
+    sp_text_printf(cell, " (%s)", sp_inventory_format(sp_check_inventory(check)));
     put_table_line(check, sp_labelled(&table, "table"));
     sp_table_render(&table, text, options);
     sp_table_free(&table);
@@ -218,9 +196,9 @@ static void put_subject(const struct sp_check *check, struct sp_text *text, cons
 
 static void put_causes(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
 {
-    if (check->cause_count) sp_put_heading(text, options, "causes");
-    for (size_t i = 0; i < check->cause_count; i++) {
-        const struct sp_cause *cause = &check->causes[i];
+    if (sp_check_cause_count(check)) sp_put_heading(text, options, "causes");
+    for (size_t i = 0; i < sp_check_cause_count(check); i++) {
+        const struct sp_cause *cause = sp_check_cause(check, i);
         sp_put_severity(text, options, cause->severity);
         sp_put_visible(text, cause->message);
         sp_text_puts(text, "\n");
@@ -257,24 +235,27 @@ static const char *heading_of(const struct sp_finding *finding)
 static void put_groups(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
                        const char *heading)
 {
-    for (size_t i = 0; i < check->group_count; i++)
-        if (heading_of(check->groups[i].first) == heading)
-            put_finding(text, options, check->groups[i].name, check->groups[i].count, check->groups[i].first);
+    for (size_t i = 0; i < sp_check_group_count(check); i++) {
+        const struct sp_finding_group group = sp_check_group(check, i);
+        if (heading_of(group.first) == heading) put_finding(text, options, group.name, group.count, group.first);
+    }
 }
 
 static void put_each(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
                      const char *heading)
 {
-    for (size_t i = 0; i < check->finding_count; i++)
-        if (heading_of(&check->findings[i]) == heading)
-            put_finding(text, options, check->findings[i].name, 1, &check->findings[i]);
+    for (size_t i = 0; i < sp_check_finding_count(check); i++) {
+        const struct sp_finding *finding = sp_check_finding(check, i);
+        if (heading_of(finding) == heading) put_finding(text, options, finding->name, 1, finding);
+    }
 }
 
 static void put_findings(const struct sp_check *check, struct sp_text *text, const struct sp_check_options *options,
                          const char *heading)
 {
     size_t count = 0;
-    for (size_t i = 0; i < check->finding_count; i++) count += heading_of(&check->findings[i]) == heading;
+    for (size_t i = 0; i < sp_check_finding_count(check); i++)
+        count += heading_of(sp_check_finding(check, i)) == heading;
     if (!count) return;
     sp_put_heading(text, &options->report, heading);
     if (options->all) put_each(check, text, &options->report, heading);
@@ -290,9 +271,10 @@ char *sp_report_check(const struct sp_check *check, const struct sp_check_option
         put_json(check, &text);
         return sp_text_take(&text, length);
     }
-    sp_color_puts(&text, options->report.color, verdict_color(check->verdict), sp_verdict_name(check->verdict));
+    sp_color_puts(&text, options->report.color, verdict_color(sp_check_verdict(check)),
+                  sp_verdict_name(sp_check_verdict(check)));
     sp_text_puts(&text, ": ");
-    sp_put_visible(&text, check->summary);
+    sp_put_visible(&text, sp_check_summary(check));
     sp_text_puts(&text, "\n\n");
     put_subject(check, &text, &options->report);
     put_counts(check, &text, &options->report);

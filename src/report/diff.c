@@ -31,11 +31,12 @@ static void put_data(struct sp_table *table, const struct sp_diff_totals *totals
 static void put_subject(const struct sp_diff *diff, struct sp_text *text, const struct sp_report_options *options)
 {
     static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
+    const struct sp_diff_totals totals = sp_diff_totals(diff);
     struct sp_table table = {.columns = columns, .column_count = 2};
-    put_side(&table, "A", diff->a);
-    put_side(&table, "B", diff->b);
-    sp_put_count(sp_labelled(&table, "both"), diff->totals.both, "tensor", "tensors");
-    if (diff->read_data) put_data(&table, &diff->totals);
+    put_side(&table, "A", sp_diff_inventory(diff, SP_DIFF_A));
+    put_side(&table, "B", sp_diff_inventory(diff, SP_DIFF_B));
+    sp_put_count(sp_labelled(&table, "both"), totals.both, "tensor", "tensors");
+    if (totals.data) put_data(&table, &totals);
     sp_table_render(&table, text, options);
     sp_table_free(&table);
 }
@@ -46,33 +47,39 @@ static void put_mappings(const struct sp_diff *diff, struct sp_text *text, const
     static const struct sp_column columns[] = {
         {NULL, false}, {NULL, false}, {NULL, false}, {NULL, true}, {NULL, false}};
     struct sp_table table = {.columns = columns, .column_count = 5};
-    if (!diff->mapping_count) return;
+    if (!sp_diff_mapping_count(diff)) return;
     sp_put_heading(text, options, "renamed");
-    for (size_t i = 0; i < diff->mapping_count; i++) {
-        const struct sp_diff_mapping *mapping = &diff->mappings[i];
+    for (size_t i = 0; i < sp_diff_mapping_count(diff); i++) {
+        const struct sp_diff_mapping mapping = sp_diff_mapping(diff, i);
         struct sp_text *from = sp_table_cell(&table);
         sp_text_puts(from, "  ");
-        sp_put_visible(from, mapping->from);
+        sp_put_visible(from, mapping.from);
         sp_text_puts(sp_table_cell(&table), "->");
         struct sp_text *to = sp_table_cell(&table);
-        sp_put_visible(to, mapping->to);
-        if (mapping->transposed) sp_text_puts(to, ", transposed");
-        sp_text_grouped(sp_table_cell(&table), mapping->tensors);
-        sp_text_puts(sp_table_cell(&table), mapping->tensors == 1 ? "tensor" : "tensors");
+        sp_put_visible(to, mapping.to);
+        if (mapping.transposed) sp_text_puts(to, ", transposed");
+        sp_text_grouped(sp_table_cell(&table), mapping.tensors);
+        sp_text_puts(sp_table_cell(&table), mapping.tensors == 1 ? "tensor" : "tensors");
     }
     sp_table_render(&table, text, options);
     sp_table_free(&table);
 }
 
-static void put_finding(struct sp_text *text, const struct sp_report_options *options, const char *name, size_t count,
-                        const struct sp_diff_finding *finding)
+/* A finding that shares its line with no other. */
+static struct sp_diff_group alone(const struct sp_diff_finding *finding)
 {
+    return (struct sp_diff_group){finding->name, 1, finding};
+}
+
+static void put_group(struct sp_text *text, const struct sp_report_options *options, const struct sp_diff_group *group)
+{
+    const struct sp_diff_finding *finding = group->first;
     sp_put_severity(text, options, finding->severity);
-    sp_put_visible(text, name);
+    sp_put_visible(text, group->name);
     sp_text_puts(text, " ");
     sp_put_visible(text, finding->message);
-    if (count == 1 && finding->detail) sp_text_printf(text, ", %s", finding->detail);
-    if (count > 1) sp_text_printf(text, " (%zu tensors)", count);
+    if (group->count == 1 && finding->detail) sp_text_printf(text, ", %s", finding->detail);
+    if (group->count > 1) sp_text_printf(text, " (%zu tensors)", group->count);
     sp_put_reason(text, finding->reason);
     sp_text_puts(text, "\n");
 }
@@ -101,8 +108,8 @@ static void put_all_expected_names(const struct sp_diff *diff, struct sp_text *t
 {
     const char *reason = NULL;
     size_t count = 0;
-    for (size_t i = 0; i < diff->finding_count; i++) {
-        const struct sp_diff_finding *finding = &diff->findings[i];
+    for (size_t i = 0; i < sp_diff_finding_count(diff); i++) {
+        const struct sp_diff_finding *finding = sp_diff_finding(diff, i);
         if (strcmp(finding->id, "renamed") != 0 || !finding->reason) continue;
         if (finding->reason != reason) {
             put_expected_names(text, options, count, reason);
@@ -117,8 +124,8 @@ static void put_all_expected_names(const struct sp_diff *diff, struct sp_text *t
 static void put_state(const struct sp_diff *diff, struct sp_text *text, const struct sp_report_options *options)
 {
     size_t in_a = 0, in_b = 0;
-    for (size_t i = 0; i < diff->finding_count; i++) {
-        const struct sp_diff_finding *finding = &diff->findings[i];
+    for (size_t i = 0; i < sp_diff_finding_count(diff); i++) {
+        const struct sp_diff_finding *finding = sp_diff_finding(diff, i);
         if (strcmp(finding->id, "state") != 0) continue;
         in_a += finding->b == SP_NONE;
         in_b += finding->a == SP_NONE;
@@ -135,13 +142,11 @@ static void put_state(const struct sp_diff *diff, struct sp_text *text, const st
 static void put_findings(const struct sp_diff *diff, struct sp_text *text, const struct sp_diff_report_options *options,
                          bool notes)
 {
-    const size_t count = options->all ? diff->finding_count : diff->group_count;
+    const size_t count = options->all ? sp_diff_finding_count(diff) : sp_diff_group_count(diff);
     struct sp_text body = {0};
     for (size_t i = 0; i < count; i++) {
-        const struct sp_diff_finding *finding = options->all ? &diff->findings[i] : diff->groups[i].first;
-        if (!is_shown(finding, options->all, notes)) continue;
-        if (options->all) put_finding(&body, &options->report, finding->name, 1, finding);
-        else put_finding(&body, &options->report, diff->groups[i].name, diff->groups[i].count, finding);
+        const struct sp_diff_group shown = options->all ? alone(sp_diff_finding(diff, i)) : sp_diff_group(diff, i);
+        if (is_shown(shown.first, options->all, notes)) put_group(&body, &options->report, &shown);
     }
     if (notes && !options->all) {
         put_all_expected_names(diff, &body, &options->report);
@@ -163,9 +168,10 @@ char *sp_report_diff(const struct sp_diff *diff, const struct sp_diff_report_opt
         sp_diff_put_json(diff, &text);
         return sp_text_take(&text, length);
     }
-    sp_color_puts(&text, options->report.color, diff->same ? SP_COLOR_GREEN : SP_COLOR_RED, sp_diff_verdict(diff));
+    sp_color_puts(&text, options->report.color, sp_diff_is_same(diff) ? SP_COLOR_GREEN : SP_COLOR_RED,
+                  sp_diff_verdict(diff));
     sp_text_puts(&text, ": ");
-    sp_put_visible(&text, diff->summary);
+    sp_put_visible(&text, sp_diff_summary(diff));
     sp_text_puts(&text, "\n\n");
     put_subject(diff, &text, &options->report);
     put_mappings(diff, &text, &options->report);

@@ -26,14 +26,12 @@ static const struct sp_predicted *missing_tensor(const struct sp_inference *infe
 
 static void json_hyperparameters(struct sp_writer *json, const struct sp_inference *inference)
 {
-    sp_write_key(json, "hyperparameters");
-    sp_write_open(json, '[');
+    sp_write_key_open(json, "hyperparameters", '[');
     for (size_t i = 0; i < sp_inference_count(inference); i++) {
         const struct sp_inferred inferred = sp_inference_get(inference, i);
         sp_write_open_line(json, '{');
         sp_write_key_string(json, "name", inferred.name);
-        sp_write_key(json, "value");
-        sp_write_raw(json, inferred.value);
+        sp_write_key_raw(json, "value", inferred.value);
         sp_write_key_bool(json, "determined", inferred.determined);
         sp_write_key_string(json, "because", inferred.because);
         sp_write_close(json);
@@ -43,12 +41,10 @@ static void json_hyperparameters(struct sp_writer *json, const struct sp_inferen
 
 static void json_names(struct sp_writer *json, const struct sp_inference *inference)
 {
-    sp_write_key(json, "unexplained");
-    sp_write_open(json, '[');
+    sp_write_key_open(json, "unexplained", '[');
     for (size_t i = 0; i < unexplained(inference); i++) sp_write_string(json, unexplained_tensor(inference, i)->name);
     sp_write_close(json);
-    sp_write_key(json, "missing");
-    sp_write_open(json, '[');
+    sp_write_key_open(json, "missing", '[');
     for (size_t i = 0; i < sp_inference_missing_count(inference); i++)
         sp_write_string(json, missing_tensor(inference, i)->name);
     sp_write_close(json);
@@ -56,8 +52,7 @@ static void json_names(struct sp_writer *json, const struct sp_inference *infere
 
 static void json_candidates(struct sp_writer *json, const struct sp_inference *inference)
 {
-    sp_write_key(json, "candidates");
-    sp_write_open(json, '[');
+    sp_write_key_open(json, "candidates", '[');
     for (size_t i = 0; i < sp_inference_candidate_count(inference); i++) {
         const struct sp_inference_candidate candidate = sp_inference_candidate(inference, i);
         sp_write_open_line(json, '{');
@@ -72,9 +67,7 @@ static void json_candidates(struct sp_writer *json, const struct sp_inference *i
 
 static void put_json(const struct sp_inference *inference, struct sp_text *text)
 {
-    struct sp_writer json = {.text = text};
-    sp_write_open(&json, '{');
-    sp_write_key_string(&json, "schema", "shapeproof.infer/1");
+    struct sp_writer json = sp_write_document(text, "shapeproof.infer/1");
     sp_write_key_string(&json, "table", sp_inference_table(inference));
     json_hyperparameters(&json, inference);
     sp_write_key_number(&json, "explained", sp_inference_explained(inference));

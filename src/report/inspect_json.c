@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/inspect.h"
+#include "report/inventory.h"
 #include "report/json.h"
 
 static void put_flags(struct sp_writer *json, uint32_t flags)
@@ -18,8 +19,7 @@ static void put_flags(struct sp_writer *json, uint32_t flags)
                  {SP_TENSOR_STATE, "state"}};
     const uint32_t shown = SP_TENSOR_NO_DATA | SP_TENSOR_EXPANDED | SP_TENSOR_VIEW | SP_TENSOR_STATE;
     if (!(flags & shown)) return;
-    sp_write_key(json, "flags");
-    sp_write_open(json, '[');
+    sp_write_key_open(json, "flags", '[');
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (flags & names[i].flag) sp_write_string(json, names[i].name);
     sp_write_close(json);
@@ -37,11 +37,9 @@ static bool is_row_major(const struct sp_tensor *tensor)
 
 static void put_optional(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
 {
-    if (tensor->same_as != SP_NONE)
-        sp_write_key_string(json, "same_as", sp_inventory_tensor(inventory, tensor->same_as)->name);
+    sp_json_same_as(json, inventory, tensor);
     if (!is_row_major(tensor)) {
-        sp_write_key(json, "stride");
-        sp_write_numbers(json, tensor->stride, tensor->rank);
+        sp_write_key_numbers(json, "stride", tensor->stride, tensor->rank);
     }
     if (tensor->offset) sp_write_key_number(json, "offset", tensor->offset);
     if (sp_inventory_file_count(inventory) > 1)
@@ -54,9 +52,7 @@ static void put_tensor(struct sp_writer *json, const struct sp_inventory *invent
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "name", tensor->name);
     sp_write_key_string(json, "dtype", tensor->dtype_name);
-    sp_write_key(json, "shape");
-    if (tensor->flags & SP_TENSOR_NO_SHAPE) sp_write_null(json);
-    else sp_write_numbers(json, tensor->shape, tensor->rank);
+    sp_json_shape(json, tensor);
     sp_write_key_number(json, "parameters", tensor->parameters);
     sp_write_key(json, "bytes");
     if (sp_dtype_bits(tensor->dtype)) sp_write_number(json, tensor->bytes);
@@ -68,42 +64,30 @@ static void put_tensor(struct sp_writer *json, const struct sp_inventory *invent
 
 static void put_totals(struct sp_writer *json, const char *key, const struct sp_totals *totals)
 {
-    sp_write_key(json, key);
-    sp_write_open_line(json, '{');
-    sp_write_key_number(json, "tensors", totals->tensors);
-    sp_write_key_number(json, "parameters", totals->parameters);
-    sp_write_key_number(json, "unique_parameters", totals->unique_parameters);
-    sp_write_key_number(json, "bytes", totals->bytes);
+    sp_write_key_open_line(json, key, '{');
+    sp_json_totals(json, totals);
     sp_write_close(json);
 }
 
 static void put_metadata(struct sp_writer *json, const struct sp_inventory *inventory)
 {
-    sp_write_key(json, "metadata");
-    sp_write_open(json, '{');
+    sp_write_key_open(json, "metadata", '{');
     for (size_t i = 0; i < sp_inventory_metadata_count(inventory); i++) {
         const struct sp_metadata entry = sp_inventory_metadata(inventory, i);
         sp_write_key_string(json, entry.key, entry.value);
     }
     sp_write_close(json);
-    sp_write_key(json, "warnings");
-    sp_write_open(json, '[');
-    for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
-        sp_write_string(json, sp_inventory_warning(inventory, i));
-    sp_write_close(json);
+    sp_json_warnings(json, inventory);
 }
 
 void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text)
 {
     const struct sp_inventory *inventory = inspect->inventory;
     const struct sp_totals totals = sp_inventory_totals(inventory);
-    struct sp_writer json = {.text = text};
-    sp_write_open(&json, '{');
-    sp_write_key_string(&json, "schema", "shapeproof.inspect/1");
+    struct sp_writer json = sp_write_document(text, "shapeproof.inspect/1");
     sp_write_key_string(&json, "file", sp_inventory_path(inventory));
     sp_write_key_string(&json, "format", sp_inventory_format(inventory));
-    sp_write_key(&json, "tensors");
-    sp_write_open(&json, '[');
+    sp_write_key_open(&json, "tensors", '[');
     for (size_t i = 0; i < inspect->count; i++) put_tensor(&json, inventory, sp_inspect_tensor(inspect, i));
     sp_write_close(&json);
     put_totals(&json, "totals", &totals);

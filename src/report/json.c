@@ -23,6 +23,14 @@ static void before(struct sp_writer *json)
     json->filled = true;
 }
 
+struct sp_writer sp_write_document(struct sp_text *text, const char *schema)
+{
+    struct sp_writer json = {.text = text};
+    sp_write_open(&json, '{');
+    sp_write_key_string(&json, "schema", schema);
+    return json;
+}
+
 void sp_write_open(struct sp_writer *json, char bracket)
 {
     assert(json->depth < SP_WRITER_DEPTH && (bracket == '{' || bracket == '['));
@@ -80,11 +88,16 @@ void sp_write_number(struct sp_writer *json, uint64_t value)
 void sp_write_bool(struct sp_writer *json, bool value) { sp_write_raw(json, value ? "true" : "false"); }
 void sp_write_null(struct sp_writer *json) { sp_write_raw(json, "null"); }
 
-void sp_write_numbers(struct sp_writer *json, const uint64_t *values, size_t count)
+void sp_write_key_open(struct sp_writer *json, const char *key, char bracket)
 {
-    sp_write_open_line(json, '[');
-    for (size_t i = 0; i < count; i++) sp_write_number(json, values[i]);
-    sp_write_close(json);
+    sp_write_key(json, key);
+    sp_write_open(json, bracket);
+}
+
+void sp_write_key_open_line(struct sp_writer *json, const char *key, char bracket)
+{
+    sp_write_key(json, key);
+    sp_write_open_line(json, bracket);
 }
 
 void sp_write_key_string(struct sp_writer *json, const char *key, const char *value)
@@ -105,7 +118,25 @@ void sp_write_key_bool(struct sp_writer *json, const char *key, bool value)
     sp_write_bool(json, value);
 }
 
+void sp_write_key_raw(struct sp_writer *json, const char *key, const char *value)
+{
+    sp_write_key(json, key);
+    sp_write_raw(json, value);
+}
+
+void sp_write_key_numbers(struct sp_writer *json, const char *key, const uint64_t *values, size_t count)
+{
+    sp_write_key_open_line(json, key, '[');
+    for (size_t i = 0; i < count; i++) sp_write_number(json, values[i]);
+    sp_write_close(json);
+}
+
 void sp_write_key_optional(struct sp_writer *json, const char *key, const char *value)
 {
     if (value) sp_write_key_string(json, key, value);
+}
+
+void sp_write_key_filled(struct sp_writer *json, const char *key, const char *value)
+{
+    if (value && *value) sp_write_key_string(json, key, value);
 }

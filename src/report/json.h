@@ -3,11 +3,15 @@
  * element on its own line; inside one opened with sp_write_open_line everything stays on one line, so that a list of
  * records has one record per line and diffs of two reports are readable.
  *
- *     struct sp_writer json = {.text = &text};
- *     sp_write_open(&json, '{');
- *     sp_write_key(&json, "schema");
- *     sp_write_string(&json, "shapeproof.inspect/1");
- *     sp_write_close(&json);                            the last one ends the line
+ *     struct sp_writer json = sp_write_document(&text, "shapeproof.tables/1");
+ *     sp_write_key_open(&json, "tables", '[');
+ *     for (...) {
+ *         sp_write_open_line(&json, '{');
+ *         sp_write_key_string(&json, "name", name);
+ *         sp_write_close(&json);
+ *     }
+ *     sp_write_close(&json);
+ *     sp_write_close(&json);                            the last one ends the document
  */
 #ifndef SP_REPORT_JSON_H
 #define SP_REPORT_JSON_H
@@ -25,6 +29,8 @@ struct sp_writer {
     bool after_key;
 };
 
+/* Opens a document of ours, an object, and says in it which one it is. */
+struct sp_writer sp_write_document(struct sp_text *text, const char *schema);
 void sp_write_open(struct sp_writer *json, char bracket);      /* '{' or '[' */
 void sp_write_open_line(struct sp_writer *json, char bracket); /* the same, on one line */
 void sp_write_close(struct sp_writer *json);
@@ -35,13 +41,18 @@ void sp_write_bool(struct sp_writer *json, bool value);
 void sp_write_null(struct sp_writer *json);
 /* A value that is JSON text already: a negative number, a fraction, a list. */
 void sp_write_raw(struct sp_writer *json, const char *value);
-/* A key and its value. */
+/* A key and its value; of a container, its opening. */
+void sp_write_key_open(struct sp_writer *json, const char *key, char bracket);
+void sp_write_key_open_line(struct sp_writer *json, const char *key, char bracket);
 void sp_write_key_string(struct sp_writer *json, const char *key, const char *value);
 void sp_write_key_number(struct sp_writer *json, const char *key, uint64_t value);
 void sp_write_key_bool(struct sp_writer *json, const char *key, bool value);
+void sp_write_key_raw(struct sp_writer *json, const char *key, const char *value);
+/* [50257, 768] */
+void sp_write_key_numbers(struct sp_writer *json, const char *key, const uint64_t *values, size_t count);
 /* Neither of them when the value is NULL. */
 void sp_write_key_optional(struct sp_writer *json, const char *key, const char *value);
-/* [50257, 768] */
-void sp_write_numbers(struct sp_writer *json, const uint64_t *values, size_t count);
+/* Neither of them when the value is NULL or "". */
+void sp_write_key_filled(struct sp_writer *json, const char *key, const char *value);
 
 #endif

@@ -36,14 +36,12 @@ static const char *symbol_of(const struct sp_derivation *forms, const char *key)
 void sp_json_hyperparameters(struct sp_writer *json, const struct sp_prediction *prediction,
                              const struct sp_derivation *forms)
 {
-    sp_write_key(json, "hyperparameters");
-    sp_write_open(json, '[');
+    sp_write_key_open(json, "hyperparameters", '[');
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
         sp_write_open_line(json, '{');
         sp_write_key_string(json, "name", hyper.name);
-        sp_write_key(json, "value");
-        sp_write_raw(json, hyper.value);
+        sp_write_key_raw(json, "value", hyper.value);
         sp_write_key_string(json, "from", hyper.from);
         sp_write_key_optional(json, "symbol", symbol_of(forms, hyper.name));
         sp_write_close(json);
@@ -55,8 +53,7 @@ void sp_json_predicted_totals(struct sp_writer *json, const char *key, const str
                               const struct sp_derivation *forms)
 {
     const struct sp_predicted_totals totals = sp_prediction_totals(prediction);
-    sp_write_key(json, key);
-    sp_write_open_line(json, '{');
+    sp_write_key_open_line(json, key, '{');
     sp_write_key_number(json, "tensors", totals.tensors);
     sp_write_key_number(json, "parameters", totals.parameters);
     sp_write_key_number(json, "unique_parameters", totals.unique_parameters);
@@ -71,8 +68,7 @@ static void json_tensor(struct sp_writer *json, const struct sp_prediction *pred
 {
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "name", tensor->name);
-    sp_write_key(json, "shape");
-    sp_write_numbers(json, tensor->shape, tensor->rank);
+    sp_write_key_numbers(json, "shape", tensor->shape, tensor->rank);
     sp_write_key_number(json, "parameters", tensor->parameters);
     sp_write_key_string(json, "group", sp_prediction_group(prediction, tensor->group).name);
     sp_write_key_bool(json, "buffer", tensor->buffer);
@@ -86,18 +82,14 @@ static void json_tensor(struct sp_writer *json, const struct sp_prediction *pred
 
 static void put_json(const struct sp_prediction *prediction, const struct sp_derivation *forms, struct sp_text *text)
 {
-    struct sp_writer json = {.text = text};
-    sp_write_open(&json, '{');
-    sp_write_key_string(&json, "schema", "shapeproof.predict/1");
+    struct sp_writer json = sp_write_document(text, "shapeproof.predict/1");
     sp_write_key_string(&json, "table", sp_prediction_table(prediction));
     sp_json_hyperparameters(&json, prediction, forms);
-    sp_write_key(&json, "tensors");
-    sp_write_open(&json, '[');
+    sp_write_key_open(&json, "tensors", '[');
     for (size_t i = 0; i < sp_prediction_count(prediction); i++)
         json_tensor(&json, prediction, sp_prediction_tensor(prediction, i));
     sp_write_close(&json);
-    sp_write_key(&json, "groups");
-    sp_write_open(&json, '[');
+    sp_write_key_open(&json, "groups", '[');
     for (size_t i = 0; i < sp_prediction_group_count(prediction); i++) {
         const struct sp_group group = sp_prediction_group(prediction, i);
         sp_write_open_line(&json, '{');

@@ -7,11 +7,8 @@
 
 static void put_json(const struct sp_tables *tables, struct sp_text *text)
 {
-    struct sp_writer json = {.text = text};
-    sp_write_open(&json, '{');
-    sp_write_key_string(&json, "schema", "shapeproof.tables/1");
-    sp_write_key(&json, "tables");
-    sp_write_open(&json, '[');
+    struct sp_writer json = sp_write_document(text, "shapeproof.tables/1");
+    sp_write_key_open(&json, "tables", '[');
     for (size_t i = 0; i < sp_tables_count(tables); i++) {
         const struct sp_table_info info = sp_tables_info(tables, i);
         sp_write_open_line(&json, '{');
@@ -19,8 +16,7 @@ static void put_json(const struct sp_tables *tables, struct sp_text *text)
         sp_write_key_string(&json, "title", info.title);
         sp_write_key_string(&json, "file", info.file);
         sp_write_key_number(&json, "line", info.line);
-        sp_write_key(&json, "model_types");
-        sp_write_open(&json, '[');
+        sp_write_key_open(&json, "model_types", '[');
         for (size_t k = 0; k < info.model_type_count; k++) sp_write_string(&json, info.model_types[k]);
         sp_write_close(&json);
         sp_write_close(&json);

@@ -113,6 +113,8 @@ static void buffers_and_state(void **state)
     model_add_shape(&model, "optimizer.state.0.exp_avg", SHAPE(10));
     model_part(&model, "optimizer.*")->flags = SP_TENSOR_STATE;
     model_check_memory(&model);
+    assert_ptr_equal(sp_check_inventory(model.check), model.inventory);
+    assert_ptr_equal(sp_check_config(model.check), model.config);
     const struct sp_counts counts = sp_check_counts(model.check);
     assert_int_equal(counts.logical, 124439808);
     assert_int_equal(counts.state, 10);

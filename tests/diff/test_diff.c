@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "model/inventory.h"
 #include "shapeproof/shapeproof.h"
 
@@ -231,6 +232,64 @@ static void state_is_no_difference(void **state)
     expect("w F32 2\noptimizer.m F32 2", "w F32 2\noptimizer.m F32 3", "differs: optimizer.m (2) in A, (3) in B");
 }
 
+/* ---- tensor by tensor ---- */
+
+/* For each tensor of that side: "other" its counterpart, "alone", or "-" when the other side has it under another tie.
+ */
+static void assert_side(const struct both *both, enum sp_diff_side side, const char *expected)
+{
+    const struct sp_inventory *here = sp_diff_inventory(both->diff, side);
+    const struct sp_inventory *there = sp_diff_inventory(both->diff, side == SP_DIFF_A ? SP_DIFF_B : SP_DIFF_A);
+    struct sp_text text = {0};
+    for (size_t i = 0; i < sp_inventory_count(here); i++) {
+        const size_t other = sp_diff_counterpart(both->diff, side, i);
+        const bool alone = sp_diff_is_alone(both->diff, side, i);
+        assert_false(alone && other != SP_NONE);
+        sp_text_printf(&text, "%s%s=%s", i ? " " : "", sp_inventory_tensor(here, i)->name,
+                       other != SP_NONE ? sp_inventory_tensor(there, other)->name
+                       : alone          ? "alone"
+                                        : "-");
+    }
+    assert_string_equal(text.data, expected);
+    sp_text_free(&text);
+}
+
+static void counterparts(void **state)
+{
+    struct both both = compare("e F32 8x2 s\nhead F32 8x2 s\nd.kernel F32 4x3\nq.q.weight F32 4x4\ngone F32 5",
+                               "new F32 7x2\nd.weight F32 3x4\ne F32 8x2");
+    (void)state;
+    assert_ptr_equal(sp_diff_inventory(both.diff, SP_DIFF_A), both.a);
+    assert_ptr_equal(sp_diff_inventory(both.diff, SP_DIFF_B), both.b);
+    assert_side(&both, SP_DIFF_A, "e=e head=- d.kernel=d.weight q.q.weight=alone gone=alone");
+    assert_side(&both, SP_DIFF_B, "new=alone d.weight=d.kernel e=e");
+    assert_false(sp_diff_is_converted(both.diff, 0));
+    assert_true(sp_diff_is_converted(both.diff, 2));
+    assert_false(sp_diff_is_converted(both.diff, 4));
+    assert_false(sp_diff_totals(both.diff).data);
+    done(&both);
+    both =
+        compare("h.0.a.q.weight F32 4x4\nh.0.a.k.weight F32 2x4\nh.0.a.v.weight F32 2x4", "h.0.a.qkv.weight F32 8x4");
+    assert_side(&both, SP_DIFF_A, "h.0.a.q.weight=alone h.0.a.k.weight=alone h.0.a.v.weight=alone");
+    assert_side(&both, SP_DIFF_B, "h.0.a.qkv.weight=alone");
+    done(&both);
+}
+
+/* Groups stand for all findings, and each for as many as it says. */
+static void groups(void **state)
+{
+    struct both both = compare("h.0.w F32 2\nh.1.w F32 2\nh.2.w F32 3\nx F32 4", "x F32 5");
+    size_t sum = 0;
+    (void)state;
+    assert_int_equal(sp_diff_group_count(both.diff), 3);
+    for (size_t i = 0; i < sp_diff_group_count(both.diff); i++) sum += sp_diff_group(both.diff, i).count;
+    assert_int_equal(sum, sp_diff_finding_count(both.diff));
+    const struct sp_diff_group group = sp_diff_group(both.diff, 0);
+    assert_string_equal(group.name, "h.{0,1}.w");
+    assert_string_equal(group.first->message, "is in A alone: F32 (2)");
+    done(&both);
+}
+
 /* ---- data, on files ---- */
 
 static char *diff_files(const char *a, const char *b)
@@ -242,6 +301,7 @@ static char *diff_files(const char *a, const char *b)
     if (!diff) fail_msg("%s", error.message);
     char *summary = strdup(sp_diff_summary(diff));
     assert_int_equal(sp_diff_is_same(diff), strncmp(summary, "all ", 4) == 0);
+    assert_true(sp_diff_totals(diff).data);
     sp_diff_free(diff);
     sp_inventory_close(in_a);
     sp_inventory_close(in_b);
@@ -347,6 +407,8 @@ int main(void)
         cmocka_unit_test(not_claimed),
         cmocka_unit_test(ties),
         cmocka_unit_test(state_is_no_difference),
+        cmocka_unit_test(counterparts),
+        cmocka_unit_test(groups),
         cmocka_unit_test(data_across_formats),
         cmocka_unit_test(one_bit),
         cmocka_unit_test(many_tensors),

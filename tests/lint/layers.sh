@@ -32,7 +32,7 @@ src/explain/            explain      check match names config lang model base
 src/diff/               diff         expect names model base
 src/infer/              infer        match names config lang model base
 src/prove/              prove        config lang math base
-src/report/             report       prove infer diff explain check names config lang model base
+src/report/             report       names base
 src/cli/                cli          -
 '
 # Foreign libraries stay behind the one room that wraps them.

@@ -179,34 +179,31 @@ static void json_breaks_lines_by_itself(void **state)
 {
     const uint64_t numbers[] = {1, UINT64_MAX};
     struct sp_text text = {0};
-    struct sp_writer json = {.text = &text};
+    struct sp_writer json = sp_write_document(&text, "shapeproof.test/1");
     (void)state;
-    sp_write_open(&json, '{');
-    sp_write_key(&json, "empty");
-    sp_write_open(&json, '[');
+    sp_write_key_open(&json, "empty", '[');
     sp_write_close(&json);
-    sp_write_key(&json, "rows");
-    sp_write_open(&json, '[');
+    sp_write_key_optional(&json, "absent", NULL);
+    sp_write_key_filled(&json, "blank", "");
+    sp_write_key_open(&json, "rows", '[');
     for (int i = 0; i < 2; i++) {
         sp_write_open_line(&json, '{');
-        sp_write_key(&json, "shape");
-        sp_write_numbers(&json, numbers, 2);
-        sp_write_key(&json, "flags");
-        sp_write_open(&json, '[');
+        sp_write_key_numbers(&json, "shape", numbers, 2);
+        sp_write_key_open(&json, "flags", '[');
         sp_write_string(&json, "a\"b");
         sp_write_string(&json, NULL);
         sp_write_close(&json);
         sp_write_close(&json);
     }
     sp_write_close(&json);
-    sp_write_key(&json, "more");
-    sp_write_open(&json, '[');
+    sp_write_key_open(&json, "more", '[');
     sp_write_bool(&json, true);
     sp_write_raw(&json, "-1.5");
     sp_write_null(&json);
     sp_write_close(&json);
     sp_write_close(&json);
     assert_text(&text, "{\n"
+                       "  \"schema\": \"shapeproof.test/1\",\n"
                        "  \"empty\": [],\n"
                        "  \"rows\": [\n"
                        "    {\"shape\": [1, 18446744073709551615], \"flags\": [\"a\\\"b\", null]},\n"

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ * The closed forms of a table: the formulas of its groups and of the total, then what their symbols stand for. */
+#include <string.h>
+
+#include "report/common.h"
+#include "report/json.h"
+#include "report/table.h"
+#include "shapeproof/report.h"
+
+static void derive_json(const struct sp_derivation *derivation, struct sp_text *text)
+{
+    struct sp_writer json = sp_write_document(text, "shapeproof.derive/1");
+    sp_write_key_string(&json, "table", sp_derivation_table(derivation));
+    sp_write_key_open(&json, "formulas", '[');
+    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
+        const struct sp_formula formula = sp_derivation_formula(derivation, i);
+        sp_write_open_line(&json, '{');
+        sp_write_key_string(&json, "group", formula.group);
+        sp_write_key_filled(&json, "when", formula.when);
+        sp_write_key_string(&json, "formula", formula.text);
+        sp_write_key_string(&json, "expanded", formula.expanded);
+        sp_write_close(&json);
+    }
+    sp_write_close(&json);
+    sp_write_key_open(&json, "symbols", '[');
+    for (size_t i = 0; i < sp_derivation_symbol_count(derivation); i++) {
+        const struct sp_symbol symbol = sp_derivation_symbol(derivation, i);
+        sp_write_open_line(&json, '{');
+        sp_write_key_string(&json, "name", symbol.name);
+        sp_write_key_filled(&json, "key", symbol.key);
+        sp_write_key_filled(&json, "default", symbol.fallback);
+        sp_write_key_filled(&json, "formula", symbol.formula);
+        sp_write_close(&json);
+    }
+    sp_write_close(&json);
+    sp_write_key_open(&json, "assuming", '[');
+    for (size_t i = 0; i < sp_derivation_assumption_count(derivation); i++)
+        sp_write_string(&json, sp_derivation_assumption(derivation, i));
+    sp_write_close(&json);
+    sp_write_close(&json);
+}
+
+static void put_group(struct sp_text *text, const char *group)
+{
+    sp_text_puts(text, "[");
+    sp_put_visible(text, group);
+    sp_text_puts(text, "]");
+}
+
+static void put_formulas(const struct sp_derivation *derivation, struct sp_text *text,
+                         const struct sp_derive_options *options)
+{
+    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
+    struct sp_table table = {.columns = columns, .column_count = 2};
+    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
+        const struct sp_formula formula = sp_derivation_formula(derivation, i);
+        struct sp_text *cell = sp_table_cell(&table);
+        if (*formula.when) {
+            sp_text_puts(cell, "  if ");
+            sp_put_visible(cell, formula.when);
+        } else if (strcmp(formula.group, "total") == 0) sp_text_puts(cell, "total");
+        else put_group(cell, formula.group);
+        cell = sp_table_cell(&table);
+        const char *shown = options->expanded ? formula.expanded : formula.text;
+        if (*formula.when && *shown != '-') sp_text_puts(cell, "+ ");
+        sp_put_visible(cell, shown);
+    }
+    sp_table_render(&table, text, &options->report);
+    sp_table_free(&table);
+}
+
+static void put_symbols(const struct sp_derivation *derivation, struct sp_text *text,
+                        const struct sp_report_options *options)
+{
+    static const struct sp_column columns[] = {{"symbol", false}, {"hyper-parameter", false}, {"default", false}};
+    struct sp_table table = {.columns = columns, .column_count = 3};
+    for (size_t i = 0; i < sp_derivation_symbol_count(derivation); i++) {
+        const struct sp_symbol symbol = sp_derivation_symbol(derivation, i);
+        sp_put_visible(sp_table_cell(&table), symbol.name);
+        struct sp_text *cell = sp_table_cell(&table);
+        sp_text_puts(cell, *symbol.formula ? "= " : "");
+        sp_put_visible(cell, *symbol.formula ? symbol.formula : symbol.key);
+        sp_put_visible(sp_table_cell(&table), symbol.fallback);
+    }
+    sp_table_render(&table, text, options);
+    sp_table_free(&table);
+}
+
+static void put_assumptions(const struct sp_derivation *derivation, struct sp_text *text)
+{
+    for (size_t i = 0; i < sp_derivation_assumption_count(derivation); i++) {
+        sp_text_puts(text, i ? " and " : "given ");
+        sp_put_visible(text, sp_derivation_assumption(derivation, i));
+    }
+    if (sp_derivation_assumption_count(derivation)) sp_text_puts(text, "\n");
+}
+
+char *sp_report_derive(const struct sp_derivation *derivation, const struct sp_derive_options *options, size_t *length)
+{
+    static const struct sp_derive_options plain = {0};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->report.format == SP_REPORT_JSON) {
+        derive_json(derivation, &text);
+        return sp_text_take(&text, length);
+    }
+    put_formulas(derivation, &text, options);
+    put_assumptions(derivation, &text);
+    sp_text_puts(&text, "\n");
+    put_symbols(derivation, &text, &options->report);
+    return sp_text_take(&text, length);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/inventory.h"
+
+void sp_json_totals(struct sp_writer *json, const struct sp_totals *totals)
+{
+    sp_write_key_number(json, "tensors", totals->tensors);
+    sp_write_key_number(json, "parameters", totals->parameters);
+    sp_write_key_number(json, "unique_parameters", totals->unique_parameters);
+    sp_write_key_number(json, "bytes", totals->bytes);
+}
+
+void sp_json_shape(struct sp_writer *json, const struct sp_tensor *tensor)
+{
+    if (tensor->flags & SP_TENSOR_NO_SHAPE) {
+        sp_write_key(json, "shape");
+        sp_write_null(json);
+    } else {
+        sp_write_key_numbers(json, "shape", tensor->shape, tensor->rank);
+    }
+}
+
+void sp_json_same_as(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
+{
+    if (tensor->same_as == SP_NONE) return;
+    sp_write_key_string(json, "same_as", sp_inventory_tensor(inventory, tensor->same_as)->name);
+}
+
+void sp_json_warnings(struct sp_writer *json, const struct sp_inventory *inventory)
+{
+    sp_write_key_open(json, "warnings", '[');
+    for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
+        sp_write_string(json, sp_inventory_warning(inventory, i));
+    sp_write_close(json);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ * The parts of an inventory that several JSON documents hold. */
+#ifndef SP_REPORT_INVENTORY_H
+#define SP_REPORT_INVENTORY_H
+
+#include "report/json.h"
+#include "shapeproof/inventory.h"
+
+/* The fields of the totals, inside an open object. */
+void sp_json_totals(struct sp_writer *json, const struct sp_totals *totals);
+/* "shape" of a tensor; null when it has none. */
+void sp_json_shape(struct sp_writer *json, const struct sp_tensor *tensor);
+/* "same_as", the name of the tensor that it is the same as; nothing when there is none. */
+void sp_json_same_as(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor);
+/* "warnings" */
+void sp_json_warnings(struct sp_writer *json, const struct sp_inventory *inventory);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ * Which hyper-parameters give a total: each with the value, or the values, that it would need. */
+#include <inttypes.h>
+
+#include "report/common.h"
+#include "report/json.h"
+#include "report/table.h"
+#include "shapeproof/report.h"
+
+static void json_solution(struct sp_writer *json, const struct sp_solution *solution, bool rounded)
+{
+    sp_write_open_line(json, '{');
+    sp_write_key_string(json, "name", solution->name);
+    sp_write_key_string(json, "key", solution->key);
+    sp_write_key_number(json, rounded ? "first" : "value", (uint64_t)solution->value);
+    if ((rounded || solution->last != solution->value) && solution->last != INT64_MAX)
+        sp_write_key_number(json, "last", (uint64_t)solution->last);
+    sp_write_key_filled(json, "configured", solution->configured);
+    sp_write_close(json);
+}
+
+static void solve_json(const struct sp_solutions *solutions, struct sp_text *text)
+{
+    const bool rounded = sp_solutions_rounded(solutions);
+    struct sp_writer json = sp_write_document(text, "shapeproof.solve/1");
+    sp_write_key_string(&json, "table", sp_solutions_table(solutions));
+    sp_write_key(&json, rounded ? "rounds_to" : "total");
+    if (rounded) sp_write_string(&json, sp_solutions_asked(solutions));
+    else sp_write_raw(&json, sp_solutions_asked(solutions));
+    sp_write_key_bool(&json, "as_given", sp_solutions_as_given(solutions));
+    sp_write_key_open(&json, "solutions", '[');
+    for (size_t i = 0; i < sp_solutions_count(solutions); i++) {
+        const struct sp_solution solution = sp_solutions_get(solutions, i);
+        json_solution(&json, &solution, rounded);
+    }
+    sp_write_close(&json);
+    sp_write_key_open(&json, "skipped", '[');
+    for (size_t i = 0; i < sp_solutions_skipped_count(solutions); i++)
+        sp_write_string(&json, sp_solutions_skipped(solutions, i));
+    sp_write_close(&json);
+    sp_write_close(&json);
+}
+
+/* "1024", or "41004..41208" */
+static void put_values(struct sp_text *text, const struct sp_solution *solution)
+{
+    sp_text_printf(text, "%" PRId64, solution->value);
+    if (solution->last == INT64_MAX) sp_text_puts(text, "..");
+    else if (solution->last != solution->value) sp_text_printf(text, "..%" PRId64, solution->last);
+}
+
+static void put_solutions(const struct sp_solutions *solutions, struct sp_text *text,
+                          const struct sp_report_options *options)
+{
+    static const struct sp_column exact[] = {
+        {"symbol", false}, {"hyper-parameter", false}, {"value", true}, {"instead of", true}};
+    static const struct sp_column rounded[] = {
+        {"symbol", false}, {"hyper-parameter", false}, {"values", true}, {"now", true}};
+    struct sp_table table = {.columns = sp_solutions_rounded(solutions) ? rounded : exact, .column_count = 4};
+    for (size_t i = 0; i < sp_solutions_count(solutions); i++) {
+        const struct sp_solution solution = sp_solutions_get(solutions, i);
+        sp_put_visible(sp_table_cell(&table), solution.name);
+        sp_put_visible(sp_table_cell(&table), solution.key);
+        put_values(sp_table_cell(&table), &solution);
+        sp_put_visible(sp_table_cell(&table), solution.configured);
+    }
+    sp_table_render(&table, text, options);
+    sp_table_free(&table);
+}
+
+static void solve_text(const struct sp_solutions *solutions, struct sp_text *text,
+                       const struct sp_report_options *options)
+{
+    const bool as_given = sp_solutions_as_given(solutions), found = sp_solutions_count(solutions) > 0;
+    if (as_given || !found) {
+        sp_text_puts(text, as_given ? "the hyper-parameters give " : "no single hyper-parameter gives ");
+        sp_put_visible(text, sp_solutions_asked(solutions));
+        sp_text_puts(text, as_given ? " parameters as they are\n" : " parameters\n");
+    }
+    if (as_given && found) sp_text_puts(text, "\n");
+    if (found) put_solutions(solutions, text, options);
+    for (size_t i = 0; i < sp_solutions_skipped_count(solutions); i++)
+        sp_text_printf(text, "%s%s%s", i ? ", " : "not tried, since no exact answer can be computed: ",
+                       sp_solutions_skipped(solutions, i), i + 1 == sp_solutions_skipped_count(solutions) ? "\n" : "");
+}
+
+char *sp_report_solve(const struct sp_solutions *solutions, const struct sp_report_options *options, size_t *length)
+{
+    static const struct sp_report_options plain = {0};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->format == SP_REPORT_JSON) solve_json(solutions, &text);
+    else solve_text(solutions, &text, options);
+    return sp_text_take(&text, length);
+}
