@@ -31,7 +31,7 @@ static void verify(struct sp_attempt *attempt, const struct sp_inventory *invent
     sp_config_limit(attempt->config, NULL);
     if (!attempt->prediction) return;
     sp_match_begin(&attempt->match, inventory, attempt->prediction);
-    attempt->naming = sp_naming_infer(&attempt->outline.arena, &attempt->match);
+    attempt->naming = sp_naming_infer(&attempt->outline.solver.arena, &attempt->match);
     sp_match_rest(&attempt->match, &attempt->naming);
     count(attempt, inventory);
 }
@@ -117,7 +117,7 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct prem
     struct sp_deduction deduction;
     *attempt = (struct sp_attempt){.tables = trial->tables, .table = trial->table, .class = trial->class};
     sp_outline_init(&attempt->outline, trial->table, trial->class);
-    tell_premises(&attempt->outline.known, premises);
+    tell_premises(&attempt->outline.solver.known, premises);
     sp_deduction_init(&deduction, &attempt->outline, trial->shapes, trial->effort);
     sp_deduce(&deduction, SP_RIVALS_OPTIONAL);
     const char *key = count < MAX_PREMISES ? sp_rivals_lack(&deduction) : NULL;
@@ -174,7 +174,7 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
     if (a->missing != b->missing) return a->missing < b->missing;
     if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
     const size_t depth_a = extends_depth(a), depth_b = extends_depth(b);
-    return depth_a != depth_b ? depth_a < depth_b : a->outline.known.guesses < b->outline.known.guesses;
+    return depth_a != depth_b ? depth_a < depth_b : a->outline.solver.known.guesses < b->outline.solver.known.guesses;
 }
 
 /* Whether the file has the tensor, under whatever name. */

@@ -19,10 +19,10 @@ static bool all_equal(struct sp_value list)
 /* An item whose members were told: the object that they make. */
 static struct sp_value object_of(struct sp_outline *outline, const char *item)
 {
-    const struct sp_known *known = &outline->known;
+    const struct sp_known *known = &outline->solver.known;
     const size_t length = strlen(item);
     struct sp_value object = {.type = SP_OBJECT};
-    struct sp_member *members = sp_arena_array(&outline->arena, known->count, sizeof *members);
+    struct sp_member *members = sp_arena_array(&outline->solver.arena, known->count, sizeof *members);
     for (size_t i = 0; i < known->count; i++) {
         const struct sp_fact *fact = &known->facts[i];
         if (strncmp(fact->path, item, length) != 0 || fact->path[length] != '.' || !sp_value_is_set(fact->value))
@@ -37,7 +37,7 @@ static struct sp_value object_of(struct sp_outline *outline, const char *item)
  */
 static struct sp_value filled(struct sp_outline *outline, struct sp_value list, bool objects)
 {
-    struct sp_value *items = sp_arena_array(&outline->arena, list.count, sizeof *items);
+    struct sp_value *items = sp_arena_array(&outline->solver.arena, list.count, sizeof *items);
     for (size_t i = 0; i < list.count; i++) {
         items[i] = list.items[i];
         if (objects && items[i].type == SP_UNKNOWN) items[i] = object_of(outline, items[i].string);
@@ -49,7 +49,7 @@ static struct sp_value filled(struct sp_outline *outline, struct sp_value list, 
 
 static struct sp_value put_together(struct sp_outline *outline, const struct sp_fact *fact)
 {
-    const struct sp_value value = sp_known_value(&outline->known, fact->path);
+    const struct sp_value value = sp_known_value(&outline->solver.known, fact->path);
     if (value.type != SP_LIST) return value;
     if (fact->scalar && all_equal(value) && sp_value_is_set(value.items[0])) return value.items[0];
     return fact->item_count || fact->length != SIZE_MAX ? filled(outline, value, fact->objects) : value;
@@ -91,14 +91,14 @@ const char *sp_known_config_text(struct sp_arena *arena, const struct sp_config 
 struct sp_config *sp_known_config(struct sp_outline *outline)
 {
     struct sp_config *config = sp_config_new();
-    const struct sp_unit *table = outline->table;
-    sp_known_close_lists(&outline->known);
-    sp_members_close(outline);
+    const struct sp_unit *table = outline->solver.table;
+    sp_known_close_lists(&outline->solver.known);
+    sp_members_close(&outline->solver);
     if (table->model_type_count)
         sp_config_set_value(config, "model_type", sp_value_string(table->model_types[0]), "inferred");
     else sp_config_set_value(config, "shapeproof_table", sp_value_string(table->name), "inferred");
-    for (size_t i = 0; i < outline->known.count; i++) {
-        const struct sp_fact *fact = &outline->known.facts[i];
+    for (size_t i = 0; i < outline->solver.known.count; i++) {
+        const struct sp_fact *fact = &outline->solver.known.facts[i];
         if (is_item(fact->path)) continue;
         const struct sp_value value = put_together(outline, fact);
         if (sp_value_is_set(value) || value.type == SP_NULL) sp_config_set_value(config, fact->path, value, "inferred");

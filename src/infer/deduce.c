@@ -21,7 +21,7 @@ static void pose(struct sp_deduction *deduction, struct sp_question question)
 /* The table is used; a part is when any of its tensors is there. */
 static bool is_used(const struct sp_deduction *deduction, const struct sp_demand *demand)
 {
-    if (demand->env->frame == deduction->outline->frame) return true;
+    if (demand->env->frame == deduction->solver->frame) return true;
     for (size_t i = demand->first; i < demand->end; i++)
         if (deduction->sights.of[i].count) return true;
     return false;
@@ -225,8 +225,8 @@ static bool pose_missing_turns(struct sp_deduction *deduction, size_t line, stru
 {
     enum { MAX_TURNS = 10000 };
     const struct sp_sighting *sighting = &deduction->sights.of[line];
-    const struct sp_value first = sp_outline_value(deduction->outline, loop->env, loop->clause->first);
-    const struct sp_value last = sp_outline_value(deduction->outline, loop->env, loop->clause->last);
+    const struct sp_value first = sp_solver_value(deduction->solver, loop->env, loop->clause->first);
+    const struct sp_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
     size_t next = 0;
     if (first.type != SP_INT || last.type != SP_INT) return false;
     if (last.integer - first.integer > MAX_TURNS) return true;
@@ -290,10 +290,10 @@ void sp_deduce(struct sp_deduction *deduction, enum sp_rivalry most)
 {
     enum sp_rivalry rivalry = SP_RIVALS_ALL;
     for (int round = 0; round < MAX_ROUNDS; round++) {
-        const size_t before = deduction->outline->known.told;
+        const size_t before = deduction->solver->known.told;
         sp_sightings_renew(&deduction->sights, rivalry);
         pose_all(deduction);
-        if (deduction->outline->known.told != before) continue;
+        if (deduction->solver->known.told != before) continue;
         if (rivalry == most) break;
         rivalry++;
     }
@@ -305,7 +305,7 @@ const char *sp_rivals_lack(struct sp_deduction *deduction)
         const struct sp_sighting *sighting = &deduction->sights.of[i];
         if (!sighting->is_rival || !sighting->count) continue;
         for (const struct sp_proviso *proviso = sighting->line->proviso; proviso; proviso = proviso->outer) {
-            const struct sp_value value = sp_outline_value(deduction->outline, proviso->env, proviso->expr);
+            const struct sp_value value = sp_solver_value(deduction->solver, proviso->env, proviso->expr);
             if (value.type == SP_UNKNOWN && *value.string) return value.string;
         }
     }
@@ -316,7 +316,7 @@ void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outlin
                        size_t *effort)
 {
     const size_t provisos = outline->proviso_count;
-    *deduction = (struct sp_deduction){.outline = outline, .effort = effort};
+    *deduction = (struct sp_deduction){.outline = outline, .solver = &outline->solver, .effort = effort};
     deduction->present = sp_realloc(NULL, provisos, sizeof *deduction->present);
     deduction->missing = sp_realloc(NULL, provisos, sizeof *deduction->missing);
     sp_sightings_init(&deduction->sights, outline, shapes);

@@ -29,6 +29,7 @@ struct sp_question {
 
 struct sp_deduction {
     struct sp_outline *outline;
+    struct sp_solver *solver; /* that of the outline */
     struct sp_sightings sights;
     struct sp_question *open; /* what could not be answered */
     size_t open_count, open_capacity;

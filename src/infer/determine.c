@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/classes.h"
 #include "infer/infer.h"
 
 enum { MAX_OTHERS = 40, MAX_INDICES = 12 };
@@ -179,7 +180,7 @@ static bool is_partial(const struct doubt *doubt, const struct sp_fact *fact)
     bool partial = fact->members != NULL;
     for (size_t i = 0; i < fact->item_count && !partial; i++) {
         const char *path = sp_arena_printf(&doubt->inference->arena, "%s[%zu]", fact->path, i);
-        const struct sp_fact *item = sp_known_fact(&doubt->inference->best->outline.known, path);
+        const struct sp_fact *item = sp_known_fact(&doubt->inference->best->outline.solver.known, path);
         partial = item && item->members;
     }
     return partial;
@@ -205,7 +206,7 @@ static void set(struct sp_inferred *inferred, bool determined, const char *why)
 static void judge(const struct doubt *doubt, struct sp_inferred *inferred)
 {
     struct sp_arena *arena = &doubt->inference->arena;
-    const struct sp_known *known = &doubt->inference->best->outline.known;
+    const struct sp_known *known = &doubt->inference->best->outline.solver.known;
     const struct sp_fact *fact = sp_known_fact(known, inferred->name);
     const bool told = fact && fact->clue.kind != SP_CLUE_NONE, guessed = told && fact->clue.kind == SP_CLUE_GUESS;
     const bool partial = told && is_partial(doubt, fact);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/literals.h"
+#include "infer/classes.h"
 
 /* ---- one class ---- */
 
@@ -14,7 +14,8 @@ static bool is_expected(struct sp_outline *outline, const struct sp_line *line, 
     if (line->loop && !turns[line->loop->number]) return false;
     for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
         struct sp_value value;
-        if (!sp_outline_eval(outline, proviso->env, proviso->expr, &value) || value.type == SP_UNKNOWN) return false;
+        if (!sp_solver_eval(&outline->solver, proviso->env, proviso->expr, &value) || value.type == SP_UNKNOWN)
+            return false;
     }
     return true;
 }
@@ -26,7 +27,7 @@ static struct sp_fit fit_of(const struct sp_unit *table, const char *class, cons
     struct sp_sightings sights;
     sp_outline_init(&outline, table, class);
     sp_sightings_init(&sights, &outline, shapes);
-    bool *turns = sp_arena_array(&outline.arena, outline.loop_count, sizeof *turns);
+    bool *turns = sp_arena_array(&outline.solver.arena, outline.loop_count, sizeof *turns);
     for (size_t i = 0; i < outline.count; i++)
         if (sights.of[i].count && outline.lines[i].loop) turns[outline.lines[i].loop->number] = true;
     for (size_t i = 0; i < outline.count; i++) {

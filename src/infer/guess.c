@@ -32,7 +32,7 @@ struct outcome {
 /* How the open questions are answered if the key has the value. More contradictions than the limit are not counted. */
 static struct outcome try_value(struct sp_deduction *deduction, const char *key, struct sp_value value, size_t limit)
 {
-    struct sp_known *known = &deduction->outline->known;
+    struct sp_known *known = &deduction->solver->known;
     const struct sp_want want = sp_want_value(value);
     struct outcome outcome = {.contradictions = 0};
     struct sp_kept kept = sp_known_keep(known);
@@ -105,8 +105,8 @@ static const char *first_release(struct sp_arena *arena, const struct sp_literal
 static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
 {
     struct sp_literals texts = {0};
-    sp_literals_about(&texts, deduction->outline->table, trial->key);
-    const char *first = first_release(deduction->outline->known.arena, &texts);
+    sp_literals_about(&texts, deduction->solver->table, trial->key);
+    const char *first = first_release(deduction->solver->known.arena, &texts);
     for (size_t i = 0; i < texts.count; i++) add_value(trial, sp_value_string(texts.list[i]));
     if (first) add_value(trial, sp_value_string(first));
     end_kind(trial);
@@ -199,7 +199,7 @@ static void choose(struct sp_deduction *deduction, const struct trial *trial, st
 /* The last guess that the questions about a key depend on. */
 static size_t guess_behind(struct sp_deduction *deduction, const char *key)
 {
-    struct sp_known *known = &deduction->outline->known;
+    struct sp_known *known = &deduction->solver->known;
     size_t last = 0;
     for (size_t i = 0; i < deduction->open_count; i++) {
         known->touched = 0;
@@ -211,7 +211,7 @@ static size_t guess_behind(struct sp_deduction *deduction, const char *key)
 
 static void accept(struct sp_deduction *deduction, const struct choice *choice)
 {
-    struct sp_known *known = &deduction->outline->known;
+    struct sp_known *known = &deduction->solver->known;
     const struct sp_want want = sp_want_value(choice->value);
     const bool free = !choice->only && !choice->alone && known->guesses < SP_MAX_GUESSES;
     known->clue = (struct sp_clue){.kind = choice->only ? SP_CLUE_ONLY : SP_CLUE_GUESS, .name = ""};
@@ -274,7 +274,7 @@ static bool is_settled(const struct choice *choice)
 /* What the question lacks besides the key: of `width + more` the second. */
 static const char *second_key(struct sp_deduction *deduction, const char *key, const struct sp_question *question)
 {
-    struct sp_known *known = &deduction->outline->known;
+    struct sp_known *known = &deduction->solver->known;
     const struct sp_want one = sp_want_value(sp_value_int(1));
     struct sp_kept kept = sp_known_keep(known);
     const char *second = NULL;
@@ -303,12 +303,12 @@ static struct choice choose_key(struct sp_deduction *deduction, const struct lac
 
 bool sp_guess(struct sp_deduction *deduction)
 {
-    if (sp_known_close_lists(&deduction->outline->known)) return true;
-    if (!*deduction->effort) return sp_members_close(deduction->outline);
+    if (sp_known_close_lists(&deduction->solver->known)) return true;
+    if (!*deduction->effort) return sp_members_close(deduction->solver);
     const struct lacking lacking = find_lacking(deduction);
     const struct choice best = choose_key(deduction, &lacking);
     if (!best.key || best.outcome.contradictions) {
-        if (sp_members_close(deduction->outline)) return true;
+        if (sp_members_close(deduction->solver)) return true;
         if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
     }
     accept(deduction, &best);
@@ -339,15 +339,15 @@ static struct sp_value plausible(const struct sp_deduction *deduction)
 /* One key that the expression lacks: absent if there is a default. False when it lacks none. */
 static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, const struct sp_expr *expr)
 {
-    struct sp_known *known = &deduction->outline->known;
+    struct sp_known *known = &deduction->solver->known;
     struct sp_value value;
-    if (!sp_outline_eval(deduction->outline, env, expr, &value) || value.type != SP_UNKNOWN || !*value.string)
+    if (!sp_solver_eval(deduction->solver, env, expr, &value) || value.type != SP_UNKNOWN || !*value.string)
         return false;
     const char *key = value.string;
     struct sp_kept kept = sp_known_keep(known);
     assume(deduction, key, (struct sp_value){.type = SP_ABSENT, .string = key});
     const bool has_default =
-        sp_outline_eval(deduction->outline, env, expr, &value) && (sp_value_is_set(value) || value.type == SP_UNKNOWN);
+        sp_solver_eval(deduction->solver, env, expr, &value) && (sp_value_is_set(value) || value.type == SP_UNKNOWN);
     if (has_default) {
         free(kept.facts);
         return true;
@@ -361,8 +361,8 @@ static bool has_turns(struct sp_deduction *deduction, const struct sp_line *line
 {
     for (const struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
         struct sp_value first, last;
-        if (sp_outline_eval(deduction->outline, loop->env, loop->clause->first, &first) &&
-            sp_outline_eval(deduction->outline, loop->env, loop->clause->last, &last) && first.type == SP_INT &&
+        if (sp_solver_eval(deduction->solver, loop->env, loop->clause->first, &first) &&
+            sp_solver_eval(deduction->solver, loop->env, loop->clause->last, &last) && first.type == SP_INT &&
             last.type == SP_INT && last.integer < first.integer)
             return false;
     }

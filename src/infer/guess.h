@@ -4,7 +4,7 @@
 #define SP_INFER_GUESS_H
 
 #include "infer/deduce.h"
-#include "infer/literals.h"
+#include "solve/literals.h"
 
 /* Settles one hyper-parameter that an open question lacks. False when there is none. */
 bool sp_guess(struct sp_deduction *deduction);

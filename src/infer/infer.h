@@ -5,9 +5,9 @@
 #include "config/config.h"
 #include "infer/deduce.h"
 #include "infer/fit.h"
-#include "infer/literals.h"
 #include "match/match.h"
 #include "shapeproof/infer.h"
+#include "solve/literals.h"
 
 /* ---- rank.c: which tables are worth a closer look ---- */
 

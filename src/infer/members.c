@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "infer/literals.h"
 #include "lang/functions.h"
+#include "solve/literals.h"
 
 /* ---- texts ---- */
 
@@ -30,15 +30,15 @@ static const char *joined(struct sp_arena *arena, const struct sp_fact *fact)
 }
 
 /* The default, another text of the table, or one made up; NULL when it is no text. */
-static const char *text_with(struct sp_outline *outline, const struct sp_fact *fact)
+static const char *text_with(struct sp_solver *solver, const struct sp_fact *fact)
 {
     struct sp_literals texts = {0};
     const char *found = NULL;
-    sp_literals_about(&texts, outline->table, fact->path);
+    sp_literals_about(&texts, solver->table, fact->path);
     if (texts.fallback && agrees(fact, texts.fallback)) found = texts.fallback;
     for (size_t i = 0; i < texts.count && texts.fallback && !found; i++)
         if (agrees(fact, texts.list[i])) found = texts.list[i];
-    const char *made_up = texts.fallback && !found ? joined(&outline->arena, fact) : NULL;
+    const char *made_up = texts.fallback && !found ? joined(&solver->arena, fact) : NULL;
     if (made_up && agrees(fact, made_up)) found = made_up;
     sp_literals_free(&texts);
     return found;
@@ -71,15 +71,15 @@ static struct sp_value member_list(struct sp_arena *arena, const struct sp_fact 
 
 /* ---- both ---- */
 
-bool sp_members_close(struct sp_outline *outline)
+bool sp_members_close(struct sp_solver *solver)
 {
-    struct sp_known *known = &outline->known;
+    struct sp_known *known = &solver->known;
     const size_t before = known->changes;
     for (size_t i = 0; i < known->count; i++) {
         struct sp_fact *fact = &known->facts[i];
         if (fact->value.type != SP_UNKNOWN || fact->length != SIZE_MAX || !fact->members) continue;
-        const char *text = text_with(outline, fact);
-        fact->value = text ? sp_value_string(text) : member_list(&outline->arena, fact);
+        const char *text = text_with(solver, fact);
+        fact->value = text ? sp_value_string(text) : member_list(&solver->arena, fact);
         known->changes++;
     }
     return known->changes != before;

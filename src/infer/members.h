@@ -3,9 +3,9 @@
 #ifndef SP_INFER_MEMBERS_H
 #define SP_INFER_MEMBERS_H
 
-#include "infer/outline.h"
+#include "solve/solver.h"
 
 /* Takes them to have nothing else in them. False when there are none that are not closed yet. */
-bool sp_members_close(struct sp_outline *outline);
+bool sp_members_close(struct sp_solver *solver);
 
 #endif

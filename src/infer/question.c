@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "infer/deduce.h"
-#include "infer/invert.h"
+#include "solve/invert.h"
 
 static struct sp_sighting *sighting_of(struct sp_deduction *deduction, const struct sp_question *question)
 {
@@ -48,7 +48,7 @@ static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line 
 {
     for (struct sp_loop *loop = line->loop; loop; loop = loop->outer)
         if (is_unknown(loop->binding.value) &&
-            is_unknown(sp_outline_value(deduction->outline, loop->env, loop->clause->last)) &&
+            is_unknown(sp_solver_value(deduction->solver, loop->env, loop->clause->last)) &&
             sp_depends_on(deduction->outline, proviso->env, proviso->expr, loop))
             return true;
     return false;
@@ -60,7 +60,7 @@ static void excuse_by_provisos(struct sp_deduction *deduction, const struct sp_l
 {
     for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
         if ((none && proviso->assumed) || is_about_turns(deduction, line, proviso)) continue;
-        const struct sp_value value = sp_outline_value(deduction->outline, proviso->env, proviso->expr);
+        const struct sp_value value = sp_solver_value(deduction->solver, proviso->env, proviso->expr);
         if (is_unknown(value)) may_be(excuse, proviso->env, proviso->expr, sp_value_bool(false), value);
         else if (is_false(value)) excuse->holds = true;
         else if (!is_truth(value)) excuse->broken = true;
@@ -75,7 +75,7 @@ static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *
         excuse->holds = true;
         return;
     }
-    const struct sp_value value = sp_outline_value(deduction->outline, line->env, line->row->tie_condition);
+    const struct sp_value value = sp_solver_value(deduction->solver, line->env, line->row->tie_condition);
     if (is_unknown(value)) may_be(excuse, line->env, line->row->tie_condition, sp_value_bool(true), value);
     else if (!is_truth(value)) excuse->broken = true;
     else if (!is_false(value)) excuse->holds = true;
@@ -85,8 +85,8 @@ static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *
 static void excuse_by_loops(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
 {
     for (struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
-        const struct sp_value first = sp_outline_value(deduction->outline, loop->env, loop->clause->first);
-        const struct sp_value last = sp_outline_value(deduction->outline, loop->env, loop->clause->last);
+        const struct sp_value first = sp_solver_value(deduction->solver, loop->env, loop->clause->first);
+        const struct sp_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
         if (first.type == SP_INT && last.type == SP_INT && last.integer < first.integer) excuse->holds = true;
         if (first.type != SP_INT || !is_unknown(last)) continue;
         may_be(excuse, loop->env, loop->clause->last, sp_value_int(first.integer - 1), last);
@@ -112,7 +112,7 @@ static enum sp_answer ask_missing(struct sp_deduction *deduction, const struct s
     if (excuse.broken) answer = SP_CONTRADICTS;
     else if (excuse.holds) answer = SP_HOLDS;
     else if (!excuse.unknown) answer = SP_CONTRADICTS;
-    else if (excuse.unknown == 1) answer = sp_invert(deduction->outline, excuse.env, excuse.expr, &excuse.want);
+    else if (excuse.unknown == 1) answer = sp_invert(deduction->solver, excuse.env, excuse.expr, &excuse.want);
     if (question->loop) sp_loop_leave(question->loop);
     return answer;
 }
@@ -190,7 +190,7 @@ static void set_clue(struct sp_deduction *deduction, const struct sp_question *q
         clue.name = sp_sighting_tensor(&deduction->sights, question->named)->name;
     if (question->open_ended) clue.kind = SP_CLUE_LAST;
     if (question->kind == SP_ASK_TIED && !want_of(deduction, question).value.boolean) clue.kind = SP_CLUE_PRESENT;
-    deduction->outline->known.clue = clue;
+    deduction->solver->known.clue = clue;
 }
 
 /* What a part requires matters where it is used: SP_CONTRADICTS when it is not. `open`: what is not known of that. */
@@ -198,7 +198,7 @@ static enum sp_answer is_demanded(struct sp_deduction *deduction, const struct s
 {
     enum sp_answer answer = SP_HOLDS;
     for (const struct sp_proviso *proviso = demand->proviso; proviso; proviso = proviso->outer) {
-        const struct sp_value value = sp_outline_value(deduction->outline, proviso->env, proviso->expr);
+        const struct sp_value value = sp_solver_value(deduction->solver, proviso->env, proviso->expr);
         if (is_false(value)) return SP_CONTRADICTS;
         if (is_truth(value)) continue;
         answer = SP_OPEN;
@@ -213,7 +213,7 @@ static enum sp_answer ask_required(struct sp_deduction *deduction, const struct 
     struct sp_value open;
     switch (is_demanded(deduction, demand, &open)) {
     case SP_HOLDS:
-        return sp_invert_bool(deduction->outline, demand->env, demand->expr, true);
+        return sp_invert_bool(deduction->solver, demand->env, demand->expr, true);
     case SP_CONTRADICTS:
         return SP_HOLDS;
     default:
@@ -225,14 +225,14 @@ enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *
 {
     struct sp_env env;
     set_clue(deduction, question);
-    deduction->outline->known.touched = 0;
+    deduction->solver->known.touched = 0;
     if (question->kind == SP_ASK_REQUIRED) return ask_required(deduction, question);
     if (question->kind == SP_ASK_MISSING) return ask_missing(deduction, question);
     const struct sp_want want = want_of(deduction, question);
     const struct sp_sighting *sighting = sighting_of(deduction, question);
     sp_sighting_enter(&deduction->sights, sighting, question->named);
     const struct sp_expr *expr = expression_of(deduction, question, &env);
-    const enum sp_answer answer = sp_invert(deduction->outline, &env, expr, &want);
+    const enum sp_answer answer = sp_invert(deduction->solver, &env, expr, &want);
     sp_loop_leave(sighting->line->loop);
     return answer;
 }
@@ -253,7 +253,7 @@ static const char *required_lacks(struct sp_deduction *deduction, const struct s
     const struct sp_demand *demand = &deduction->outline->demands[question->place];
     struct sp_value open = sp_value_absent("");
     if (is_demanded(deduction, demand, &open) == SP_HOLDS)
-        open = sp_outline_value(deduction->outline, demand->env, demand->expr);
+        open = sp_solver_value(deduction->solver, demand->env, demand->expr);
     return key_in(open);
 }
 
@@ -265,7 +265,7 @@ const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_qu
     const struct sp_sighting *sighting = sighting_of(deduction, question);
     sp_sighting_enter(&deduction->sights, sighting, question->named);
     const struct sp_expr *expr = expression_of(deduction, question, &env);
-    const struct sp_value value = sp_outline_value(deduction->outline, &env, expr);
+    const struct sp_value value = sp_solver_value(deduction->solver, &env, expr);
     sp_loop_leave(sighting->line->loop);
     return key_in(value);
 }

@@ -56,7 +56,7 @@ static struct sp_ranked rank(const struct sp_unit *table, const struct ends *end
     struct sp_ranked ranked = {.table = table};
     struct sp_outline outline;
     sp_outline_init(&outline, table, "");
-    bool *covered = sp_arena_array(&outline.arena, patterns, sizeof *covered);
+    bool *covered = sp_arena_array(&outline.solver.arena, patterns, sizeof *covered);
     for (size_t i = 0; i < outline.count; i++)
         if (!cover_line(ends, &outline.lines[i], covered) && !outline.lines[i].optional) ranked.uncovered++;
     for (size_t i = 0; i < patterns; i++) ranked.covered += covered[i];

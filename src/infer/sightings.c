@@ -101,7 +101,8 @@ static void fix_numbers(struct sp_sightings *sights, struct sp_sighting *sightin
         const struct sp_hole *hole = &sighting->line->holes[i];
         struct sp_value value = sp_value_int((int64_t)hole->constant);
         numbers->fixed[i] = !hole->loop;
-        if (hole->expr && !sp_outline_eval(sights->outline, hole->env, hole->expr, &value)) value = sp_value_int(-1);
+        if (hole->expr && !sp_solver_eval(&sights->outline->solver, hole->env, hole->expr, &value))
+            value = sp_value_int(-1);
         if (hole->expr && value.type != SP_INT) {
             numbers->fixed[i] = false;
             sighting->unknown = i;
@@ -132,9 +133,9 @@ static void known_turns(struct sp_sightings *sights, const struct sp_loop *loop,
     *first = 0;
     *last = INT64_MAX;
     if (!loop) return;
-    if (sp_outline_eval(sights->outline, loop->env, loop->clause->first, &value) && value.type == SP_INT)
+    if (sp_solver_eval(&sights->outline->solver, loop->env, loop->clause->first, &value) && value.type == SP_INT)
         *first = value.integer;
-    if (sp_outline_eval(sights->outline, loop->env, loop->clause->last, &value) && value.type == SP_INT)
+    if (sp_solver_eval(&sights->outline->solver, loop->env, loop->clause->last, &value) && value.type == SP_INT)
         *last = value.integer;
 }
 
@@ -173,7 +174,7 @@ bool sp_line_is_ruled_out(struct sp_outline *outline, const struct sp_line *line
 {
     for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
         struct sp_value value;
-        if (!sp_outline_eval(outline, proviso->env, proviso->expr, &value)) return true;
+        if (!sp_solver_eval(&outline->solver, proviso->env, proviso->expr, &value)) return true;
         if (value.type == SP_BOOL && !value.boolean) return true;
         if (value.type == SP_INT && !value.integer) return true;
     }

@@ -3,7 +3,8 @@
 #ifndef SP_INFER_SIGHTINGS_H
 #define SP_INFER_SIGHTINGS_H
 
-#include "infer/outline.h"
+#include "infer/shapes.h"
+#include "solve/outline.h"
 
 struct sp_sighting {
     const struct sp_line *line;

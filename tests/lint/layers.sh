@@ -28,9 +28,10 @@ src/names/              names        base
 src/match/              match        names config lang model base
 src/expect/             expect       names lang base
 src/check/              check        match expect names config lang model base
-src/explain/            explain      check match names config lang model base
+src/explain/            explain      solve check match names config lang model base
 src/diff/               diff         expect names model base
-src/infer/              infer        match names config lang model base
+src/solve/              solve        names config lang base
+src/infer/              infer        solve match names config lang model base
 src/prove/              prove        config lang math base
 src/report/             report       names base
 src/cli/                cli          -

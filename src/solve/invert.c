@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: MIT
  * One function for each kind of expression. Each knows at most one operand that is unknown: it works out what that one
  * must be, and goes on there, until it comes to a key. */
-#include "infer/invert.h"
+#include "solve/invert.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "infer/literals.h"
 #include "lang/functions.h"
+#include "solve/literals.h"
 
 enum { MAX_DEPTH = 64 };
 
-struct solver {
-    struct sp_outline *outline;
-    unsigned depth;
-};
-
-static enum sp_answer solve(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                             const struct sp_want *want);
 
-static enum sp_answer solve_value(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_value(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                   struct sp_value value)
 {
     const struct sp_want want = sp_want_value(value);
@@ -32,9 +27,9 @@ static enum sp_answer both(enum sp_answer a, enum sp_answer b)
     return a == SP_HOLDS && b == SP_HOLDS ? SP_HOLDS : SP_OPEN;
 }
 
-static struct sp_value value_of(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr)
+static struct sp_value value_of(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
 {
-    return sp_outline_value(solver->outline, env, expr);
+    return sp_solver_value(solver, env, expr);
 }
 
 static bool is_unknown(struct sp_value value) { return value.type == SP_UNKNOWN; }
@@ -51,31 +46,7 @@ static const struct sp_definition *function_of(const struct sp_env *env, const s
     return meaning.definition;
 }
 
-static const char *path_of_key(struct sp_outline *outline, const struct sp_env *env, const char *key)
-{
-    return sp_arena_printf(&outline->arena, "%s%s", env->frame->view->prefix, key);
-}
-
-const char *sp_key_of(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr)
-{
-    struct sp_env own = *env;
-    for (unsigned depth = 0; depth < MAX_DEPTH && expr->kind == SP_EXPR_NAME; depth++) {
-        const struct sp_meaning meaning = sp_meaning_of(&own, expr->name);
-        if (meaning.kind != SP_MEANS_KEY) {
-            if (!sp_meaning_open(&own, &expr)) return NULL;
-            continue;
-        }
-        const struct sp_given *given = sp_view_given(own.frame->view, expr->name);
-        if (!given) return path_of_key(outline, &own, expr->name);
-        own = *given->env;
-        expr = given->expr;
-    }
-    if (expr->kind != SP_EXPR_MEMBER) return NULL;
-    const char *object = sp_key_of(outline, &own, expr->args[0]);
-    return object ? sp_arena_printf(&outline->arena, "%s.%s", object, expr->name) : NULL;
-}
-
-static enum sp_answer solve_name(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_name(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want)
 {
     struct sp_env own = *env;
@@ -85,18 +56,18 @@ static enum sp_answer solve_name(struct solver *solver, const struct sp_env *env
         return sp_meaning_open(&own, &expr) ? solve(solver, &own, expr, want) : SP_CONTRADICTS;
     const struct sp_given *given = sp_view_given(env->frame->view, expr->name);
     if (given) return solve(solver, given->env, given->expr, want);
-    return sp_known_tell(&solver->outline->known, path_of_key(solver->outline, env, expr->name), want);
+    return sp_known_tell(&solver->known, sp_solver_path(solver, env, expr->name), want);
 }
 
 /* ---- arithmetic ---- */
 
-static enum sp_answer solve_int(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_int(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                 bool possible, int64_t value)
 {
     return possible ? solve_value(solver, env, expr, sp_value_int(value)) : SP_CONTRADICTS;
 }
 
-static enum sp_answer solve_quotient(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_quotient(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                      struct sp_value product, struct sp_value factor)
 {
     const double by = sp_value_as_real(factor), quotient = sp_value_as_real(product) / by;
@@ -139,7 +110,7 @@ static bool invert_right(enum sp_op op, int64_t left, int64_t want, int64_t *rig
     return *right > 0 && left / *right == want;
 }
 
-static enum sp_answer solve_arithmetic(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                        const struct sp_want *want)
 {
     const struct sp_value left = value_of(solver, env, expr->args[0]), right = value_of(solver, env, expr->args[1]);
@@ -174,7 +145,7 @@ static bool is_about_one_list(const struct sp_expr *left, const struct sp_expr *
 
 /* `and` for want true, `or` for want false: both operands must be so. Otherwise one must, and it matters only when the
  * other is not; of two members of a list the first one is taken. */
-static enum sp_answer solve_logic(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_logic(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                   bool want)
 {
     const struct sp_value so = sp_value_bool(want);
@@ -187,13 +158,13 @@ static enum sp_answer solve_logic(struct solver *solver, const struct sp_env *en
 }
 
 /* The items of a list are one of two texts when the table names no third; NULL when it does, or it is no item. */
-static const char *only_other_text(struct solver *solver, const struct sp_env *env, const struct sp_expr *item,
+static const char *only_other_text(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *item,
                                    const char *text)
 {
-    const char *list = item->kind == SP_EXPR_INDEX ? sp_key_of(solver->outline, env, item->args[0]) : NULL;
+    const char *list = item->kind == SP_EXPR_INDEX ? sp_solver_key(solver, env, item->args[0]) : NULL;
     struct sp_literals texts = {0};
     const char *other = NULL;
-    if (list) sp_literals_about(&texts, solver->outline->table, list);
+    if (list) sp_literals_about(&texts, solver->table, list);
     for (size_t i = 0; i < texts.count; i++)
         if (strcmp(texts.list[i], text) != 0) other = texts.list[i];
     if (texts.count != 2) other = NULL;
@@ -201,7 +172,7 @@ static const char *only_other_text(struct solver *solver, const struct sp_env *e
     return other;
 }
 
-static enum sp_answer solve_equality(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_equality(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                      bool equal)
 {
     const struct sp_value left = value_of(solver, env, expr->args[0]), right = value_of(solver, env, expr->args[1]);
@@ -214,7 +185,7 @@ static enum sp_answer solve_equality(struct solver *solver, const struct sp_env 
     return other ? solve_value(solver, env, open, sp_value_string(other)) : SP_OPEN;
 }
 
-static enum sp_answer solve_membership(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_membership(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                        bool member)
 {
     const struct sp_value item = value_of(solver, env, expr->args[0]), list = value_of(solver, env, expr->args[1]);
@@ -225,7 +196,7 @@ static enum sp_answer solve_membership(struct solver *solver, const struct sp_en
     return solve(solver, env, expr->args[1], &want);
 }
 
-static enum sp_answer solve_operator(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_operator(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                      const struct sp_want *want)
 {
     if (expr->op <= SP_OP_POW) return solve_arithmetic(solver, env, expr, want);
@@ -246,7 +217,7 @@ static enum sp_answer solve_operator(struct solver *solver, const struct sp_env 
     }
 }
 
-static enum sp_answer solve_unary(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_unary(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                   const struct sp_want *want)
 {
     if (want->kind != SP_WANT_VALUE) return SP_CONTRADICTS;
@@ -260,7 +231,7 @@ static enum sp_answer solve_unary(struct solver *solver, const struct sp_env *en
 /* ---- alternatives ---- */
 
 /* An alternative that is what is wanted decides for itself; one that cannot be, for the other one. */
-static enum sp_answer solve_choice(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_choice(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                    const struct sp_want *want)
 {
     const struct sp_value condition = value_of(solver, env, expr->args[0]);
@@ -273,17 +244,17 @@ static enum sp_answer solve_choice(struct solver *solver, const struct sp_env *e
     return both(decided, solve(solver, env, expr->args[chosen ? 1 : 2], want));
 }
 
-static enum sp_answer tell_unset(struct solver *solver, const char *key, enum sp_value_type unset)
+static enum sp_answer tell_unset(struct sp_solver *solver, const char *key, enum sp_value_type unset)
 {
     const struct sp_want without = sp_want_value((struct sp_value){.type = unset, .string = key});
-    return sp_known_tell(&solver->outline->known, key, &without);
+    return sp_known_tell(&solver->known, key, &without);
 }
 
 /* Whether the expression is what is wanted if the key is absent, or null. */
-static bool holds_without(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static bool holds_without(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                           const struct sp_want *want, const char *key, enum sp_value_type unset)
 {
-    struct sp_known *known = &solver->outline->known;
+    struct sp_known *known = &solver->known;
     struct sp_kept before = sp_known_keep(known);
     const bool holds =
         tell_unset(solver, key, unset) == SP_HOLDS && sp_meets(value_of(solver, env, expr), want) == SP_HOLDS;
@@ -302,23 +273,23 @@ static bool contains_index(const struct sp_expr *expr)
 /* The first key is told. Exceptions are `key == "auto" default ...`, which leaves more than one value, and a key that
  * means something when it is null: these are told to be unset if that will do. `len(id2label) default num_labels` is
  * told by the number. */
-static enum sp_answer solve_default(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                     const struct sp_want *want)
 {
     const struct sp_expr *first = expr->args[0];
-    const char *key = sp_key_of(solver->outline, env, first);
+    const char *key = sp_solver_key(solver, env, first);
     const struct sp_value value = value_of(solver, env, first);
     if (!is_unknown(value)) return solve(solver, env, sp_value_is_set(value) ? first : expr->args[1], want);
     if (want->kind == SP_WANT_VALUE && key && holds_without(solver, env, expr, want, key, SP_NULL) &&
         !holds_without(solver, env, expr, want, key, SP_ABSENT))
         return tell_unset(solver, key, SP_NULL);
     if (want->kind == SP_WANT_VALUE && first->kind == SP_EXPR_BINARY) {
-        if (contains_index(first) && !solver->outline->known.tell_items) return SP_OPEN;
-        key = sp_key_of(solver->outline, env, first->args[0]);
+        if (contains_index(first) && !solver->known.tell_items) return SP_OPEN;
+        key = sp_solver_key(solver, env, first->args[0]);
         if (key && holds_without(solver, env, expr, want, key, SP_ABSENT)) return tell_unset(solver, key, SP_ABSENT);
     }
     if (first->kind == SP_EXPR_CALL && strcmp(first->name, "len") == 0 && expr->args[1]->kind == SP_EXPR_DEFAULT) {
-        key = sp_key_of(solver->outline, env, first->args[0]);
+        key = sp_solver_key(solver, env, first->args[0]);
         if (key && tell_unset(solver, key, SP_ABSENT) == SP_HOLDS) return solve(solver, env, expr->args[1], want);
     }
     return solve(solver, env, first, want);
@@ -326,7 +297,7 @@ static enum sp_answer solve_default(struct solver *solver, const struct sp_env *
 
 /* ---- lists and functions ---- */
 
-static enum sp_answer solve_item(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_item(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want, bool scalar)
 {
     const struct sp_value index = value_of(solver, env, expr->args[1]);
@@ -342,7 +313,7 @@ static enum sp_answer solve_item(struct solver *solver, const struct sp_env *env
     return solve(solver, env, expr->args[0], &item);
 }
 
-static enum sp_answer solve_list(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_list(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want)
 {
     if (want->kind == SP_WANT_LENGTH) return want->value.integer == (int64_t)expr->count ? SP_HOLDS : SP_CONTRADICTS;
@@ -352,15 +323,15 @@ static enum sp_answer solve_list(struct solver *solver, const struct sp_env *env
     return solve_value(solver, env, expr->args[want->index], want->value);
 }
 
-static enum sp_answer solve_member(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_member(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                    const struct sp_want *want)
 {
-    const char *key = sp_key_of(solver->outline, env, expr);
-    if (!key) key = sp_eval_item_path(&solver->outline->arena, value_of(solver, env, expr->args[0]), expr->name);
-    return key ? sp_known_tell(&solver->outline->known, key, want) : SP_OPEN;
+    const char *key = sp_solver_key(solver, env, expr);
+    if (!key) key = sp_eval_item_path(&solver->arena, value_of(solver, env, expr->args[0]), expr->name);
+    return key ? sp_known_tell(&solver->known, key, want) : SP_OPEN;
 }
 
-static enum sp_answer call_own(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer call_own(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                const struct sp_want *want)
 {
     struct sp_binding bound[SP_MAX_PARAMS];
@@ -374,7 +345,7 @@ static enum sp_answer call_own(struct solver *solver, const struct sp_env *env, 
     return solve(solver, &own, function->expr, want);
 }
 
-static enum sp_answer solve_call(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want)
 {
     struct sp_env own;
@@ -399,7 +370,7 @@ static enum sp_answer solve_call(struct solver *solver, const struct sp_env *env
 
 /* ---- all kinds ---- */
 
-static enum sp_answer dispatch(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer dispatch(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                const struct sp_want *want)
 {
     switch (expr->kind) {
@@ -428,12 +399,12 @@ static enum sp_answer dispatch(struct solver *solver, const struct sp_env *env, 
     return SP_CONTRADICTS;
 }
 
-static enum sp_answer solve(struct solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+static enum sp_answer solve(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                             const struct sp_want *want)
 {
     struct sp_value value;
     if (solver->depth >= MAX_DEPTH) return SP_OPEN;
-    if (!sp_outline_eval(solver->outline, env, expr, &value)) return SP_CONTRADICTS;
+    if (!sp_solver_eval(solver, env, expr, &value)) return SP_CONTRADICTS;
     const enum sp_answer known = sp_meets(value, want);
     if (known != SP_OPEN) return known;
     solver->depth++;
@@ -442,15 +413,15 @@ static enum sp_answer solve(struct solver *solver, const struct sp_env *env, con
     return answer;
 }
 
-enum sp_answer sp_invert(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
+enum sp_answer sp_invert(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                          const struct sp_want *want)
 {
-    return solve(&(struct solver){.outline = outline}, env, expr, want);
+    solver->depth = 0;
+    return solve(solver, env, expr, want);
 }
 
-enum sp_answer sp_invert_bool(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
-                              bool want)
+enum sp_answer sp_invert_bool(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr, bool want)
 {
     const struct sp_want value = sp_want_value(sp_value_bool(want));
-    return sp_invert(outline, env, expr, &value);
+    return sp_invert(solver, env, expr, &value);
 }

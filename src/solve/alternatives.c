@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "infer/alternatives.h"
+#include "solve/alternatives.h"
 
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ static bool choose(struct search *search, const struct sp_env *env, const struct
 {
     const struct sp_assumption needed = named_condition(env, expr->args[0]);
     struct sp_value condition;
-    if (!sp_outline_eval(search->outline, env, expr->args[0], &condition)) return false;
+    if (!sp_solver_eval(&search->outline->solver, env, expr->args[0], &condition)) return false;
     if (condition.type == SP_BOOL) return evaluate(search, env, expr->args[condition.boolean ? 1 : 2], value);
     for (const struct sp_assumption *one = search->assumed; one; one = one->outer)
         if (one->condition == needed.condition && one->env.frame == needed.env.frame)
@@ -45,7 +45,7 @@ static bool join(struct search *search, const struct sp_env *env, const struct s
     struct sp_value left, right;
     if (!evaluate(search, env, expr->args[0], &left) || !evaluate(search, env, expr->args[1], &right)) return false;
     if (left.type == SP_STRING && right.type == SP_STRING)
-        *value = sp_value_string(sp_arena_printf(&search->outline->arena, "%s%s", left.string, right.string));
+        *value = sp_value_string(sp_arena_printf(&search->outline->solver.arena, "%s%s", left.string, right.string));
     else if (left.type == SP_INT && right.type == SP_INT &&
              __builtin_add_overflow(left.integer, right.integer, &left.integer))
         return false;
@@ -58,7 +58,7 @@ static bool evaluate(struct search *search, const struct sp_env *env, const stru
                      struct sp_value *value)
 {
     struct sp_env own = *env;
-    if (!sp_outline_eval(search->outline, env, expr, value)) return false;
+    if (!sp_solver_eval(&search->outline->solver, env, expr, value)) return false;
     if (value->type != SP_UNKNOWN || search->depth == MAX_DEPTH) return true;
     bool good = true;
     search->depth++;
@@ -78,9 +78,9 @@ bool sp_assume_eval(struct sp_outline *outline, const struct sp_assumption *assu
 const struct sp_expr *sp_assumption_expr(struct sp_outline *outline, const struct sp_assumption *assumption)
 {
     if (assumption->holds) return assumption->condition;
-    struct sp_expr *opposite = sp_arena_alloc(&outline->arena, sizeof *opposite);
-    struct sp_expr **operand = sp_arena_alloc(&outline->arena, sizeof *operand);
-    *operand = sp_arena_alloc(&outline->arena, sizeof **operand);
+    struct sp_expr *opposite = sp_arena_alloc(&outline->solver.arena, sizeof *opposite);
+    struct sp_expr **operand = sp_arena_alloc(&outline->solver.arena, sizeof *operand);
+    *operand = sp_arena_alloc(&outline->solver.arena, sizeof **operand);
     **operand = *assumption->condition;
     *opposite = (struct sp_expr){
         .kind = SP_EXPR_UNARY, .op = SP_OP_NOT, .span = assumption->condition->span, .args = operand, .count = 1};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Walks a table as the expansion does, but each loop is walked once, with an index that is unknown, and each condition
  * is kept instead of decided. Frames and environments stay, so that expressions can be worked out later. */
-#include "infer/outline.h"
+#include "solve/outline.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/alternatives.h"
+#include "solve/alternatives.h"
 
 enum { MAX_LINES = 20000, MAX_DEPTH = 64 };
 
@@ -32,26 +32,6 @@ static uint64_t origin_within(uint64_t origin, uint64_t number)
 {
     const uint64_t mixed = (origin ^ number) * UINT64_C(0x9E3779B97F4A7C15);
     return mixed ^ (mixed >> 29);
-}
-
-/* ---- asking ---- */
-
-static struct sp_value ask(void *known, const char *path) { return sp_known_value(known, path); }
-
-bool sp_outline_eval(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
-                     struct sp_value *value)
-{
-    struct sp_eval *eval = &outline->eval;
-    eval->mistakes = eval->message_count = eval->steps = 0;
-    eval->stopped = false;
-    outline->messages.length = 0;
-    return sp_eval(eval, env, expr, value);
-}
-
-struct sp_value sp_outline_value(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr)
-{
-    struct sp_value value;
-    return sp_outline_eval(outline, env, expr, &value) ? value : sp_value_absent("");
 }
 
 /* ---- names ---- */
@@ -139,12 +119,12 @@ static bool append_template(struct sp_outline *outline, const struct place *plac
 
 static const char *kept_text(struct sp_outline *outline, const struct pattern *pattern)
 {
-    return sp_arena_copy(&outline->arena, pattern->text.data, pattern->text.length);
+    return sp_arena_copy(&outline->solver.arena, pattern->text.data, pattern->text.length);
 }
 
 static const struct sp_hole *kept_holes(struct sp_outline *outline, const struct pattern *pattern)
 {
-    struct sp_hole *holes = sp_arena_array(&outline->arena, pattern->count, sizeof *holes);
+    struct sp_hole *holes = sp_arena_array(&outline->solver.arena, pattern->count, sizeof *holes);
     if (pattern->count) memcpy(holes, pattern->holes, pattern->count * sizeof *holes);
     return holes;
 }
@@ -162,7 +142,7 @@ const char *sp_line_shown(struct sp_outline *outline, const struct sp_line *line
         else if (hole->loop || hole->expr) sp_text_puts(&text, "{}");
         else sp_text_number(&text, hole->constant);
     }
-    const char *kept = sp_arena_copy(&outline->arena, text.data, text.length);
+    const char *kept = sp_arena_copy(&outline->solver.arena, text.data, text.length);
     sp_text_free(&text);
     return kept;
 }
@@ -212,12 +192,12 @@ static void walk_tensor(struct sp_outline *outline, const struct place *place, c
 static const struct sp_view *view_of(struct sp_outline *outline, const struct sp_env *env, const struct sp_row *row)
 {
     const struct sp_view *outer = env->frame->view;
-    struct sp_view *view = sp_arena_alloc(&outline->arena, sizeof *view);
+    struct sp_view *view = sp_arena_alloc(&outline->solver.arena, sizeof *view);
     const size_t inherited = row->has_from ? 0 : outer->given_count;
-    struct sp_given *given = sp_arena_array(&outline->arena, row->with_count + inherited, sizeof *given);
-    const char *path = row->has_from ? sp_eval_path(&outline->eval, env, row->from) : NULL;
+    struct sp_given *given = sp_arena_array(&outline->solver.arena, row->with_count + inherited, sizeof *given);
+    const char *path = row->has_from ? sp_eval_path(&outline->solver.eval, env, row->from) : NULL;
     *view = (struct sp_view){.prefix = outer->prefix, .given = given, .given_count = row->with_count + inherited};
-    if (path) view->prefix = sp_arena_printf(&outline->arena, "%s.", path);
+    if (path) view->prefix = sp_arena_printf(&outline->solver.arena, "%s.", path);
     for (size_t i = 0; i < row->with_count; i++)
         given[i] = (struct sp_given){.key = row->with[i].name, .from = "", .expr = row->with[i].expr, .env = env};
     if (inherited) memcpy(given + row->with_count, outer->given, inherited * sizeof *given);
@@ -226,7 +206,7 @@ static const struct sp_view *view_of(struct sp_outline *outline, const struct sp
 
 static void walk_use(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
 {
-    struct sp_frame *frame = sp_arena_alloc(&outline->arena, sizeof *frame);
+    struct sp_frame *frame = sp_arena_alloc(&outline->solver.arena, sizeof *frame);
     struct pattern pattern;
     struct place inner = *place;
     if (place->depth >= MAX_DEPTH) return;
@@ -250,7 +230,7 @@ static void walk_use(struct sp_outline *outline, const struct place *place, cons
 static const struct sp_proviso *proviso(struct sp_outline *outline, const struct place *place,
                                         const struct sp_expr *condition)
 {
-    struct sp_proviso *added = sp_arena_alloc(&outline->arena, sizeof *added);
+    struct sp_proviso *added = sp_arena_alloc(&outline->solver.arena, sizeof *added);
     if (!condition) return place->proviso;
     *added = (struct sp_proviso){condition, place->env, place->proviso, outline->proviso_count++, false};
     return added;
@@ -260,8 +240,8 @@ static const struct sp_proviso *proviso(struct sp_outline *outline, const struct
 static struct place assuming(struct sp_outline *outline, const struct place *place, struct sp_assumption assumption,
                              bool holds)
 {
-    struct sp_assumption *kept = sp_arena_alloc(&outline->arena, sizeof *kept);
-    struct sp_proviso *proviso = sp_arena_alloc(&outline->arena, sizeof *proviso);
+    struct sp_assumption *kept = sp_arena_alloc(&outline->solver.arena, sizeof *kept);
+    struct sp_proviso *proviso = sp_arena_alloc(&outline->solver.arena, sizeof *proviso);
     struct place inner = *place;
     assumption.holds = holds;
     assumption.outer = place->assumed;
@@ -306,7 +286,7 @@ static void walk_rows(struct sp_outline *outline, const struct place *place)
         const struct sp_row *row = &section->rows[i];
         struct place own = *place;
         struct sp_value wanted = sp_value_bool(true);
-        if (row->condition && !sp_outline_eval(outline, place->env, row->condition, &wanted)) continue;
+        if (row->condition && !sp_solver_eval(&outline->solver, place->env, row->condition, &wanted)) continue;
         if (wanted.type == SP_BOOL && !wanted.boolean) continue;
         own.proviso = proviso(outline, place, row->condition);
         own.origin = origin_within(place->origin, i);
@@ -321,7 +301,7 @@ static void walk_clauses(struct sp_outline *outline, const struct place *place, 
 static const struct sp_env *env_with(struct sp_outline *outline, const struct sp_env *env,
                                      const struct sp_binding *binding)
 {
-    struct sp_env *own = sp_arena_alloc(&outline->arena, sizeof *own);
+    struct sp_env *own = sp_arena_alloc(&outline->solver.arena, sizeof *own);
     *own = *env;
     own->loops = own->bindings = binding;
     return own;
@@ -329,7 +309,7 @@ static const struct sp_env *env_with(struct sp_outline *outline, const struct sp
 
 static void walk_range(struct sp_outline *outline, const struct place *place, size_t clause)
 {
-    struct sp_loop *loop = sp_arena_alloc(&outline->arena, sizeof *loop);
+    struct sp_loop *loop = sp_arena_alloc(&outline->solver.arena, sizeof *loop);
     struct place inner = *place;
     *loop = (struct sp_loop){.clause = &place->env->section->clauses[clause],
                              .env = place->env,
@@ -360,7 +340,7 @@ static void walk_each(struct sp_outline *outline, const struct place *place, siz
     }
     if (list.type != SP_LIST) return;
     for (size_t i = 0; i < list.count && outline->count < MAX_LINES; i++) {
-        struct sp_binding *binding = sp_arena_alloc(&outline->arena, sizeof *binding);
+        struct sp_binding *binding = sp_arena_alloc(&outline->solver.arena, sizeof *binding);
         struct place inner = *place;
         *binding = (struct sp_binding){loop->name, list.items[i], place->env->bindings};
         inner.env = env_with(outline, place->env, binding);
@@ -386,7 +366,7 @@ static void walk_clauses(struct sp_outline *outline, const struct place *place, 
         walk_each(outline, place, clause);
         break;
     case SP_CLAUSE_IF:
-        if (!sp_outline_eval(outline, place->env, section->clauses[clause].first, &wanted)) break;
+        if (!sp_solver_eval(&outline->solver, place->env, section->clauses[clause].first, &wanted)) break;
         if (wanted.type == SP_BOOL && !wanted.boolean) break;
         inner.proviso = proviso(outline, place, section->clauses[clause].first);
         walk_clauses(outline, &inner, clause + 1);
@@ -399,7 +379,7 @@ static void add_demands(struct sp_outline *outline, const struct sp_frame *frame
                         size_t first)
 {
     if (!frame->unit->requirement_count) return;
-    struct sp_env *env = sp_arena_alloc(&outline->arena, sizeof *env);
+    struct sp_env *env = sp_arena_alloc(&outline->solver.arena, sizeof *env);
     *env = (struct sp_env){.frame = frame};
     for (size_t i = 0; i < frame->unit->requirement_count && outline->demand_count < MAX_LINES; i++) {
         SP_GROW(outline->demands, outline->demand_count, outline->demand_capacity);
@@ -412,7 +392,7 @@ static void walk_unit(struct sp_outline *outline, const struct sp_frame *frame, 
 {
     const size_t first = outline->count;
     for (size_t i = 0; i < frame->unit->section_count; i++) {
-        struct sp_env *env = sp_arena_alloc(&outline->arena, sizeof *env);
+        struct sp_env *env = sp_arena_alloc(&outline->solver.arena, sizeof *env);
         struct place inner = *place;
         *env = (struct sp_env){.frame = frame, .section = &frame->unit->sections[i]};
         inner.env = env;
@@ -424,35 +404,12 @@ static void walk_unit(struct sp_outline *outline, const struct sp_frame *frame, 
 
 /* ---- the whole ---- */
 
-static void tell_class(struct sp_outline *outline, const char *class)
-{
-    struct sp_value *item = sp_arena_alloc(&outline->arena, sizeof *item);
-    *item = sp_value_string(sp_arena_string(&outline->arena, class));
-    const struct sp_want want = sp_want_value((struct sp_value){.type = SP_LIST, .count = 1, .items = item});
-    sp_known_tell(&outline->known, "architectures", &want);
-}
-
-void sp_outline_begin(struct sp_outline *outline, const struct sp_unit *table, const char *class)
-{
-    *outline = (struct sp_outline){.table = table};
-    struct sp_view *view = sp_arena_alloc(&outline->arena, sizeof *view);
-    struct sp_frame *frame = sp_arena_alloc(&outline->arena, sizeof *frame);
-    *view = (struct sp_view){.object = {.type = SP_OBJECT}, .prefix = ""};
-    *frame = (struct sp_frame){.unit = table, .view = view};
-    frame->param_exprs = sp_arena_array(&outline->arena, table->param_count, sizeof(struct sp_expr *));
-    outline->frame = frame;
-    outline->known.arena = &outline->arena;
-    outline->knowledge = (struct sp_knowledge){ask, &outline->known};
-    outline->hyper = (struct sp_hyper){.root = {.type = SP_OBJECT}, .from = "", .knowledge = &outline->knowledge};
-    outline->eval =
-        (struct sp_eval){.arena = &outline->arena, .hyper = &outline->hyper, .messages = &outline->messages};
-    if (*class) tell_class(outline, class);
-}
-
 void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, const char *class)
 {
-    sp_outline_begin(outline, table, class);
-    walk_unit(outline, outline->frame, &(struct place){.prefix = ""});
+    *outline = (struct sp_outline){.lines = NULL};
+    sp_solver_init(&outline->solver, table);
+    if (*class) sp_solver_tell_class(&outline->solver, class);
+    walk_unit(outline, outline->solver.frame, &(struct place){.prefix = ""});
     sp_alternatives_link(outline);
 }
 
@@ -461,12 +418,6 @@ void sp_outline_free(struct sp_outline *outline)
     free(outline->lines);
     free(outline->demands);
     free(outline->loops);
-    free(outline->eval.readings);
-    sp_map_free(&outline->eval.paths);
-    sp_text_free(&outline->eval.path);
-    sp_text_free(&outline->eval.name);
-    sp_text_free(&outline->messages);
-    sp_known_free(&outline->known);
-    sp_arena_free(&outline->arena);
-    *outline = (struct sp_outline){0};
+    sp_solver_free(&outline->solver);
+    *outline = (struct sp_outline){.lines = NULL};
 }

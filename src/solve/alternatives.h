@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Names, and lists that loops go through, may depend on what is not known yet: `old ? "q2h" : "dense0"`. A table is
  * laid out once for each alternative, under the assumption that it is the right one. */
-#ifndef SP_INFER_ALTERNATIVES_H
-#define SP_INFER_ALTERNATIVES_H
+#ifndef SP_SOLVE_ALTERNATIVES_H
+#define SP_SOLVE_ALTERNATIVES_H
 
-#include "infer/outline.h"
+#include "solve/outline.h"
 
 /* A condition that is taken to hold, or not to. */
 struct sp_assumption {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "infer/literals.h"
+#include "solve/literals.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LITERALS = 200, MAX_DEPTH = 16, MAX_CLASSES = 32 };
+enum { MAX_LITERALS = 200, MAX_DEPTH = 16 };
 
 static void add(struct sp_literals *literals, const char *text)
 {
@@ -16,16 +15,16 @@ static void add(struct sp_literals *literals, const char *text)
     literals->list[literals->count++] = text;
 }
 
-static void add_value(struct sp_literals *literals, struct sp_value value)
+void sp_literals_add(struct sp_literals *literals, struct sp_value value)
 {
     if (value.type == SP_STRING) add(literals, value.string);
-    for (size_t i = 0; value.type == SP_LIST && i < value.count; i++) add_value(literals, value.items[i]);
+    for (size_t i = 0; value.type == SP_LIST && i < value.count; i++) sp_literals_add(literals, value.items[i]);
 }
 
 static void collect_expr(struct sp_literals *literals, const struct sp_expr *expr)
 {
     if (!expr) return;
-    if (expr->kind == SP_EXPR_LITERAL) add_value(literals, expr->value);
+    if (expr->kind == SP_EXPR_LITERAL) sp_literals_add(literals, expr->value);
     for (size_t i = 0; i < expr->count; i++) collect_expr(literals, expr->args[i]);
 }
 
@@ -138,104 +137,4 @@ void sp_literals_free(struct sp_literals *literals)
 {
     free(literals->list);
     *literals = (struct sp_literals){0};
-}
-
-/* ---- classes ---- */
-
-static bool mentions_class(const struct sp_expr *expr)
-{
-    if (!expr) return false;
-    if (expr->kind == SP_EXPR_NAME && strcmp(expr->name, "architectures") == 0) return true;
-    for (size_t i = 0; i < expr->count; i++)
-        if (mentions_class(expr->args[i])) return true;
-    return false;
-}
-
-static bool depends_on_class(const struct sp_unit *table)
-{
-    for (size_t i = 0; i < table->definition_count; i++)
-        if (mentions_class(table->definitions[i].expr)) return true;
-    return false;
-}
-
-/* "GPT2", "ForCausalLM": a class or a part of one. */
-static bool is_camel(const char *text)
-{
-    if (!isupper((unsigned char)*text)) return false;
-    for (; *text; text++)
-        if (!isalnum((unsigned char)*text) && *text != '_') return false;
-    return true;
-}
-
-struct classes {
-    struct sp_arena *arena;
-    const struct sp_unit *table;
-    const char **list;
-    size_t count;
-};
-
-static bool is_covered(const struct sp_unit *table, const char *class)
-{
-    struct sp_outline outline;
-    bool covered = table->requirement_count > 0;
-    sp_outline_begin(&outline, table, class);
-    const struct sp_env env = {.frame = outline.frame};
-    for (size_t i = 0; i < table->requirement_count && covered; i++) {
-        struct sp_value value;
-        covered = sp_outline_eval(&outline, &env, table->requirements[i].condition, &value) &&
-                  (value.type == SP_UNKNOWN || (value.type == SP_BOOL && value.boolean));
-    }
-    sp_outline_free(&outline);
-    return covered;
-}
-
-static void consider(struct classes *classes, const char *begin, const char *end)
-{
-    const char *class = sp_arena_printf(classes->arena, "%s%s", begin, end);
-    for (size_t i = 0; i < classes->count; i++)
-        if (strcmp(classes->list[i], class) == 0) return;
-    if (classes->count < MAX_CLASSES && is_covered(classes->table, class)) classes->list[classes->count++] = class;
-}
-
-/* What the definitions of the table are as texts: "BertFor" + "MaskedLM" among them. */
-static void collect_defined(struct sp_literals *literals, struct sp_outline *outline)
-{
-    const struct sp_unit *table = outline->table;
-    const struct sp_env env = {.frame = outline->frame};
-    for (size_t i = 0; i < table->definition_count; i++) {
-        struct sp_env own = env;
-        struct sp_value value;
-        own.defining = &table->definitions[i];
-        if (!table->definitions[i].is_function && sp_outline_eval(outline, &own, table->definitions[i].expr, &value))
-            add_value(literals, value);
-    }
-}
-
-/* A class is one text, or the family and what follows it. */
-static void find_classes(struct classes *classes)
-{
-    struct sp_literals texts = {0};
-    struct sp_outline outline;
-    sp_outline_begin(&outline, classes->table, "");
-    collect_defined(&texts, &outline);
-    sp_literals_define(&texts, classes->table);
-    for (size_t i = 0; i < texts.count; i++)
-        if (is_camel(texts.list[i])) consider(classes, texts.list[i], "");
-    for (size_t i = 0; i < texts.count; i++)
-        for (size_t k = 0; k < texts.count && is_camel(texts.list[i]); k++)
-            if (is_camel(texts.list[k]) && strncmp(texts.list[k], texts.list[i], strlen(texts.list[i])) != 0)
-                consider(classes, texts.list[i], texts.list[k]);
-    sp_outline_free(&outline);
-    sp_literals_free(&texts);
-}
-
-const char **sp_classes_of(struct sp_arena *arena, const struct sp_unit *table, size_t *count)
-{
-    struct classes classes = {arena, table, sp_arena_array(arena, MAX_CLASSES + 1, sizeof(char *)), 0};
-    if (table->architecture_count)
-        for (size_t i = 0; i < table->architecture_count; i++) consider(&classes, table->architectures[i], "");
-    else if (depends_on_class(table)) find_classes(&classes);
-    if (!classes.count) classes.list[classes.count++] = "";
-    *count = classes.count;
-    return classes.list;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * A table laid out before any hyper-parameter is known: every row at every place where it is used, with holes in its
  * name for indices, the loops around it, and the conditions that it depends on. */
-#ifndef SP_INFER_OUTLINE_H
-#define SP_INFER_OUTLINE_H
+#ifndef SP_SOLVE_OUTLINE_H
+#define SP_SOLVE_OUTLINE_H
 
-#include "infer/known.h"
-#include "infer/shapes.h"
-#include "lang/eval.h"
 #include "lang/tables.h"
+#include "names/patterns.h"
+#include "solve/solver.h"
 
 /* Stands for a text that depends on the class of the model, while that is unknown. */
 #define SP_TEXT_MARK '\xfe'
@@ -67,14 +66,7 @@ struct sp_line {
 };
 
 struct sp_outline {
-    struct sp_arena arena;
-    struct sp_eval eval;
-    struct sp_text messages; /* of the evaluator; nobody reads them */
-    struct sp_hyper hyper;
-    struct sp_knowledge knowledge;
-    struct sp_known known;
-    const struct sp_unit *table;
-    const struct sp_frame *frame; /* of the table itself */
+    struct sp_solver solver;
     struct sp_line *lines;
     size_t count, capacity;
     struct sp_demand *demands;
@@ -86,16 +78,8 @@ struct sp_outline {
 
 /* Begins with nothing known but the class of the model ("" for not even that), and lays out the table. */
 void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, const char *class);
-/* Without the lines: enough to ask what the table's definitions are. */
-void sp_outline_begin(struct sp_outline *outline, const struct sp_unit *table, const char *class);
 void sp_outline_free(struct sp_outline *outline);
 /* The name of a line for people: "layers.{}.weight". In the arena. */
 const char *sp_line_shown(struct sp_outline *outline, const struct sp_line *line);
-/* The value under what is known; SP_UNKNOWN, with the key that it lacks. False when there can be none. */
-bool sp_outline_eval(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
-                     struct sp_value *value);
-
-/* The same; one that cannot be computed contradicts everything, and is absent. */
-struct sp_value sp_outline_value(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The texts that a table mentions: what a hyper-parameter that is a text could be. */
-#ifndef SP_INFER_LITERALS_H
-#define SP_INFER_LITERALS_H
+#ifndef SP_SOLVE_LITERALS_H
+#define SP_SOLVE_LITERALS_H
 
-#include "infer/outline.h"
+#include "lang/ast.h"
 
 struct sp_literals {
     const char **list;
@@ -16,10 +16,9 @@ struct sp_literals {
 void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table, const char *path);
 /* The texts of the table's own definitions and requirements alone. */
 void sp_literals_define(struct sp_literals *literals, const struct sp_unit *table);
+/* The text, or the texts in the list. */
+void sp_literals_add(struct sp_literals *literals, struct sp_value value);
 void sp_literals_free(struct sp_literals *literals);
-
-/* The classes that the table covers, the plainest first; "" when it does not depend on the class. In the arena. */
-const char **sp_classes_of(struct sp_arena *arena, const struct sp_unit *table, size_t *count);
 
 /* "1.13.0" */
 bool sp_is_release(const char *text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What is known so far of the hyper-parameters of a file that came without any. */
-#ifndef SP_INFER_KNOWN_H
-#define SP_INFER_KNOWN_H
+#ifndef SP_SOLVE_KNOWN_H
+#define SP_SOLVE_KNOWN_H
 
 #include "base/map.h"
 #include "lang/hyper.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Facts are told in pieces: a value, an item of a list, how long the list is, what is in it. A fact that was told is
  * never changed, only contradicted. */
-#include "infer/known.h"
+#include "solve/known.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ * The classes of models that a table covers, as far as it names them. */
+#include "infer/classes.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "solve/literals.h"
+#include "solve/solver.h"
+
+enum { MAX_CLASSES = 32 };
+
+static bool mentions_class(const struct sp_expr *expr)
+{
+    if (!expr) return false;
+    if (expr->kind == SP_EXPR_NAME && strcmp(expr->name, "architectures") == 0) return true;
+    for (size_t i = 0; i < expr->count; i++)
+        if (mentions_class(expr->args[i])) return true;
+    return false;
+}
+
+static bool depends_on_class(const struct sp_unit *table)
+{
+    for (size_t i = 0; i < table->definition_count; i++)
+        if (mentions_class(table->definitions[i].expr)) return true;
+    return false;
+}
+
+/* "GPT2", "ForCausalLM": a class or a part of one. */
+static bool is_camel(const char *text)
+{
+    if (!isupper((unsigned char)*text)) return false;
+    for (; *text; text++)
+        if (!isalnum((unsigned char)*text) && *text != '_') return false;
+    return true;
+}
+
+struct classes {
+    struct sp_arena *arena;
+    const struct sp_unit *table;
+    const char **list;
+    size_t count;
+};
+
+static bool is_covered(const struct sp_unit *table, const char *class)
+{
+    struct sp_solver solver;
+    bool covered = table->requirement_count > 0;
+    sp_solver_init(&solver, table);
+    if (*class) sp_solver_tell_class(&solver, class);
+    const struct sp_env env = {.frame = solver.frame};
+    for (size_t i = 0; i < table->requirement_count && covered; i++) {
+        struct sp_value value;
+        covered = sp_solver_eval(&solver, &env, table->requirements[i].condition, &value) &&
+                  (value.type == SP_UNKNOWN || (value.type == SP_BOOL && value.boolean));
+    }
+    sp_solver_free(&solver);
+    return covered;
+}
+
+static void consider(struct classes *classes, const char *begin, const char *end)
+{
+    const char *class = sp_arena_printf(classes->arena, "%s%s", begin, end);
+    for (size_t i = 0; i < classes->count; i++)
+        if (strcmp(classes->list[i], class) == 0) return;
+    if (classes->count < MAX_CLASSES && is_covered(classes->table, class)) classes->list[classes->count++] = class;
+}
+
+/* What the definitions of the table are as texts: "BertFor" + "MaskedLM" among them. */
+static void collect_defined(struct sp_literals *literals, struct sp_solver *solver)
+{
+    const struct sp_unit *table = solver->table;
+    const struct sp_env env = {.frame = solver->frame};
+    for (size_t i = 0; i < table->definition_count; i++) {
+        struct sp_env own = env;
+        struct sp_value value;
+        own.defining = &table->definitions[i];
+        if (!table->definitions[i].is_function && sp_solver_eval(solver, &own, table->definitions[i].expr, &value))
+            sp_literals_add(literals, value);
+    }
+}
+
+/* A class is one text, or the family and what follows it. */
+static void find_classes(struct classes *classes)
+{
+    struct sp_literals texts = {0};
+    struct sp_solver solver;
+    sp_solver_init(&solver, classes->table);
+    collect_defined(&texts, &solver);
+    sp_literals_define(&texts, classes->table);
+    for (size_t i = 0; i < texts.count; i++)
+        if (is_camel(texts.list[i])) consider(classes, texts.list[i], "");
+    for (size_t i = 0; i < texts.count; i++)
+        for (size_t k = 0; k < texts.count && is_camel(texts.list[i]); k++)
+            if (is_camel(texts.list[k]) && strncmp(texts.list[k], texts.list[i], strlen(texts.list[i])) != 0)
+                consider(classes, texts.list[i], texts.list[k]);
+    sp_solver_free(&solver);
+    sp_literals_free(&texts);
+}
+
+const char **sp_classes_of(struct sp_arena *arena, const struct sp_unit *table, size_t *count)
+{
+    struct classes classes = {arena, table, sp_arena_array(arena, MAX_CLASSES + 1, sizeof(char *)), 0};
+    if (table->architecture_count)
+        for (size_t i = 0; i < table->architecture_count; i++) consider(&classes, table->architectures[i], "");
+    else if (depends_on_class(table)) find_classes(&classes);
+    if (!classes.count) classes.list[classes.count++] = "";
+    *count = classes.count;
+    return classes.list;
+}

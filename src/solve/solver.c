@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "solve/solver.h"
+
+#include <stdlib.h>
+
+static struct sp_value ask_known(void *known, const char *path) { return sp_known_value(known, path); }
+
+bool sp_solver_eval(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                    struct sp_value *value)
+{
+    struct sp_eval *eval = &solver->eval;
+    eval->mistakes = eval->message_count = eval->steps = 0;
+    eval->stopped = false;
+    solver->messages.length = 0;
+    return sp_eval(eval, env, expr, value);
+}
+
+struct sp_value sp_solver_value(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
+{
+    struct sp_value value;
+    return sp_solver_eval(solver, env, expr, &value) ? value : sp_value_absent("");
+}
+
+const char *sp_solver_path(struct sp_solver *solver, const struct sp_env *env, const char *key)
+{
+    return sp_arena_printf(&solver->arena, "%s%s", env->frame->view->prefix, key);
+}
+
+const char *sp_solver_key(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
+{
+    enum { MAX_NAMES = 64 };
+    struct sp_env own = *env;
+    for (unsigned depth = 0; depth < MAX_NAMES && expr->kind == SP_EXPR_NAME; depth++) {
+        const struct sp_meaning meaning = sp_meaning_of(&own, expr->name);
+        if (meaning.kind != SP_MEANS_KEY) {
+            if (!sp_meaning_open(&own, &expr)) return NULL;
+            continue;
+        }
+        const struct sp_given *given = sp_view_given(own.frame->view, expr->name);
+        if (!given) return sp_solver_path(solver, &own, expr->name);
+        own = *given->env;
+        expr = given->expr;
+    }
+    if (expr->kind != SP_EXPR_MEMBER) return NULL;
+    const char *object = sp_solver_key(solver, &own, expr->args[0]);
+    return object ? sp_arena_printf(&solver->arena, "%s.%s", object, expr->name) : NULL;
+}
+
+void sp_solver_tell_class(struct sp_solver *solver, const char *class)
+{
+    struct sp_value *item = sp_arena_alloc(&solver->arena, sizeof *item);
+    *item = sp_value_string(sp_arena_string(&solver->arena, class));
+    const struct sp_want want = sp_want_value((struct sp_value){.type = SP_LIST, .count = 1, .items = item});
+    sp_known_tell(&solver->known, "architectures", &want);
+}
+
+void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table)
+{
+    *solver = (struct sp_solver){.table = table};
+    struct sp_view *view = sp_arena_alloc(&solver->arena, sizeof *view);
+    struct sp_frame *frame = sp_arena_alloc(&solver->arena, sizeof *frame);
+    *view = (struct sp_view){.object = {.type = SP_OBJECT}, .prefix = ""};
+    *frame = (struct sp_frame){.unit = table, .view = view};
+    frame->param_exprs = sp_arena_array(&solver->arena, table->param_count, sizeof(struct sp_expr *));
+    solver->frame = frame;
+    solver->known.arena = &solver->arena;
+    solver->knowledge = (struct sp_knowledge){ask_known, &solver->known};
+    solver->hyper = (struct sp_hyper){.root = {.type = SP_OBJECT}, .from = "", .knowledge = &solver->knowledge};
+    solver->eval = (struct sp_eval){.arena = &solver->arena, .hyper = &solver->hyper, .messages = &solver->messages};
+}
+
+void sp_solver_free(struct sp_solver *solver)
+{
+    free(solver->eval.readings);
+    sp_map_free(&solver->eval.paths);
+    sp_text_free(&solver->eval.path);
+    sp_text_free(&solver->eval.name);
+    sp_text_free(&solver->messages);
+    sp_known_free(&solver->known);
+    sp_arena_free(&solver->arena);
+    *solver = (struct sp_solver){.table = NULL};
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ * One table, and what is known of its hyper-parameters: expressions of the table are evaluated under that, and turned
+ * round (invert.h), which makes more known.
+ *
+ *   known: n_head = 12          n_embd/n_head  is  unknown, for want of n_embd
+ *   tell:  n_embd/n_head = 64   ->  known: n_head = 12, n_embd = 768
+ */
+#ifndef SP_SOLVE_SOLVER_H
+#define SP_SOLVE_SOLVER_H
+
+#include "lang/eval.h"
+#include "solve/known.h"
+
+struct sp_solver {
+    struct sp_arena arena;
+    const struct sp_unit *table;
+    const struct sp_frame *frame; /* of the table itself, in which its definitions and requirements have their values */
+    struct sp_known known;
+    struct sp_eval eval;
+    struct sp_text messages; /* of the evaluator; nobody reads them */
+    struct sp_hyper hyper;
+    struct sp_knowledge knowledge;
+    unsigned depth; /* of the expressions that are being turned round */
+};
+
+/* Begins with nothing known. The solver must stay where it is. */
+void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table);
+/* Tells that `architectures` is that class alone. */
+void sp_solver_tell_class(struct sp_solver *solver, const char *class);
+void sp_solver_free(struct sp_solver *solver);
+/* The value under what is known; SP_UNKNOWN, with the key that it lacks. False when there can be none. */
+bool sp_solver_eval(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                    struct sp_value *value);
+/* The same; one that cannot be computed contradicts everything, and is absent. */
+struct sp_value sp_solver_value(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr);
+/* The path of a key of the configuration that the environment's table reads: "text_config.hidden_size". */
+const char *sp_solver_path(struct sp_solver *solver, const struct sp_env *env, const char *key);
+/* The path of the key that an expression is, through definitions and parameters; NULL when it is none. */
+const char *sp_solver_key(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr);
+
+#endif
