@@ -35,7 +35,7 @@ say = $(if $(V),,@echo '  $(1)'; )
 
 # ---- what is built: sources are found, never listed ---------------------------------------------------------------
 HEADERS := $(sort $(wildcard include/shapeproof/*.h))
-TABLES  := $(sort $(wildcard src/tables/*.shapes))
+TABLES  := $(shell find src/tables -name '*.shapes' | awk -F/ '{ print $$NF, $$0 }' | LC_ALL=C sort | cut -d' ' -f2)
 LIB_SRC := $(sort $(shell find src -name '*.c' ! -path 'src/cli/*'))
 CLI_SRC := $(sort $(shell find src/cli -name '*.c' 2>/dev/null))
 LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o

@@ -4,7 +4,7 @@
 #
 #   sh docs/make_errata.sh >docs/errata.md         (from the root; SHAPEPROOF is the command, build/shapeproof)
 #
-# A publication is a file src/tables/claims_*.shapes; the comment at its head is what it is called.
+# A publication is a file src/tables/papers/claims_*.shapes; the comment at its head is what it is called.
 set -eu
 command=${SHAPEPROOF:-build/shapeproof}
 
@@ -35,7 +35,7 @@ errata() {
 }
 
 # The comment at the head of a file, as one line.
-title() { awk '!/^#/ { exit } { sub(/^# */, ""); printf "%s%s", sep, $0; sep = " " }' "src/tables/$1"; }
+title() { awk '!/^#/ { exit } { sub(/^# */, ""); printf "%s%s", sep, $0; sep = " " }' "src/tables/papers/$1"; }
 
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
@@ -45,7 +45,7 @@ cat <<EOF
 # Errata
 
 What publications say of numbers of parameters, and what is wrong: $(wc -l <"$list" | tr -d ' ') statements. Each is
-a line of \`src/tables/claims_*.shapes\` that is marked \`erratum\` and that \`shapeproof prove\` refutes; what is
+a line of \`src/tables/papers/claims_*.shapes\` that is marked \`erratum\` and that \`shapeproof prove\` refutes; what is
 right stands in the line below, and is proved. This page is written by \`docs/make_errata.sh\` from what the command
 says, and the tests compare. \`shapeproof prove --all\` shows the statements that are right as well.
 EOF

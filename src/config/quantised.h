@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Which modules a configuration quantises, and how: quantization_config, in the dialects of the quantisers. The tensors
- * that take the place of a weight are a part of the table language, quantised_METHOD in src/tables/quantised.shapes. */
+ * that take the place of a weight are a part of the table language, quantised_METHOD in
+ * src/tables/layers/quantised.shapes. */
 #ifndef SP_CONFIG_QUANTISED_H
 #define SP_CONFIG_QUANTISED_H
 

@@ -9,7 +9,9 @@ FNR == 1 {
     if (files) print "    ;"
     files++
     name[files] = FILENAME
-    sub(/.*\//, "", name[files])
+    sub(/.*\//, "", name[files]) # messages name the file, not its folder
+    if (name[files] in seen) { print "#error two tables are called " name[files]; exit 1 }
+    seen[name[files]]
     print "static const char text_" files "[] ="
 }
 
