@@ -41,10 +41,10 @@ struct sp_cause {
     enum sp_severity severity;  /* an error makes the verdict "differs" */
     const char *message;        /* one line */
     const char *hint;           /* the next thing to do, or NULL */
-    const char *hyperparameter; /* the key that it is about, or NULL; then both values as JSON: */
-    const char *configured;
-    const char *found;
-    size_t explains; /* findings that vanish when it is taken into account */
+    const char *hyperparameter; /* the key that it is about, or NULL; then, if there are such: */
+    struct sp_value configured; /* the value that it has */
+    struct sp_value found;      /* the value that the file suggests */
+    size_t explains;            /* findings that vanish when it is taken into account */
 };
 
 /* Findings that differ in nothing but their indices: "model.layers.{0-4,20-31}.mlp.up_proj.weight". */

@@ -16,8 +16,8 @@ extern "C" {
 #endif
 
 struct sp_inferred {
-    const char *name;    /* "vocab_size", "text_config.hidden_size" */
-    const char *value;   /* as JSON */
+    const char *name; /* "vocab_size", "text_config.hidden_size" */
+    struct sp_value value;
     bool determined;     /* with any other value the table would not explain the file */
     const char *because; /* what told it, or why nothing could: "wte.weight, dimension 0" */
 };

@@ -12,6 +12,7 @@
 #include "shapeproof/dtype.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/table.h"
+#include "shapeproof/value.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,10 +40,29 @@ struct sp_group {
     uint64_t parameters; /* of the model, in tensors that are neither optional nor buffers nor tied to another */
 };
 
+/* Who says what value a hyper-parameter has. */
+enum sp_source {
+    SP_SOURCE_NONE,    /* nobody: it is not set */
+    SP_SOURCE_CONFIG,  /* the configuration: "config.json" */
+    SP_SOURCE_SETTING, /* sp_config_set: the command line */
+    SP_SOURCE_DEFAULT, /* the table, for want of a value: the name of its file, and the line */
+    SP_SOURCE_TABLE,   /* a table that uses this one (`with`): the table's name */
+    SP_SOURCE_OTHER    /* what belongs to the configuration or to the checkpoint: "hf_quant_config.json", "the file" */
+};
+
+struct sp_provenance {
+    enum sp_source source;
+    const char *name; /* of the file or table; NULL for SP_SOURCE_NONE and SP_SOURCE_SETTING */
+    size_t line;      /* of SP_SOURCE_DEFAULT */
+};
+
+/* "config.json", "command line", "default (gpt2.shapes:9)", "table llava". malloc'ed: free with sp_free. */
+SP_API char *sp_provenance_text(struct sp_provenance from);
+
 struct sp_hyperparameter {
-    const char *name;  /* as in the file: "vocab_size", "text_config.hidden_size" */
-    const char *value; /* as JSON */
-    const char *from;  /* "config.json", "command line", "default (gpt2.shapes:9)", "table llava" */
+    const char *name; /* as in the file: "vocab_size", "text_config.hidden_size" */
+    struct sp_value value;
+    struct sp_provenance from;
 };
 
 struct sp_predicted_totals {

@@ -97,12 +97,12 @@ SP_API size_t sp_derivation_symbol_count(const struct sp_derivation *derivation)
 SP_API struct sp_symbol sp_derivation_symbol(const struct sp_derivation *derivation, size_t index);
 
 struct sp_solution {
-    const char *name;       /* as in the formulas: "f" */
-    const char *key;        /* the hyper-parameter */
-    const char *configured; /* the value that it has, or "" when it has none */
-    int64_t value;          /* the one that gives the total */
-    int64_t last;           /* for a rounded total: all from `value` to this one do; INT64_MAX is without end */
-    int plausibility;       /* higher is more usual: powers of two and multiples of 64 first */
+    const char *name;           /* as in the formulas: "f" */
+    const char *key;            /* the hyper-parameter */
+    struct sp_value configured; /* the number that it is now, if it is one */
+    int64_t value;              /* the one that gives the total */
+    int64_t last;               /* for a rounded total: all from `value` to this one do; INT64_MAX is without end */
+    int plausibility;           /* higher is more usual: powers of two and multiples of 64 first */
 };
 
 struct sp_solutions; /* opaque */

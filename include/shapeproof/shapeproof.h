@@ -17,6 +17,7 @@
 #include "shapeproof/prove.h"
 #include "shapeproof/report.h"
 #include "shapeproof/table.h"
+#include "shapeproof/value.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -87,6 +87,22 @@ void sp_value_json(struct sp_text *text, struct sp_value value)
     }
 }
 
+char *sp_value_text(struct sp_value value)
+{
+    struct sp_text text = {0};
+    sp_value_json(&text, value);
+    return text.data;
+}
+
+const char *sp_value_words(struct sp_arena *arena, struct sp_value value)
+{
+    struct sp_text text = {0};
+    sp_value_json(&text, value);
+    const char *kept = sp_arena_copy(arena, text.data, text.length);
+    sp_text_free(&text);
+    return kept;
+}
+
 /* ---- from cJSON, whose own nesting limit (1000) bounds the recursion ---- */
 
 static struct sp_value from_number(const cJSON *node)

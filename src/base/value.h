@@ -1,46 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The values of hyper-parameters and of expressions: what JSON can hold, plus "absent", which is not null.
- * Immutable, passed by value; what they point to lives in an arena. */
+ * What is done with the values of hyper-parameters and of expressions: what JSON can hold, plus "absent", which is not
+ * null. What they point to lives in an arena. */
 #ifndef SP_BASE_VALUE_H
 #define SP_BASE_VALUE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
-
-enum sp_value_type {
-    SP_ABSENT,  /* the key is not there at all; `string` names it */
-    SP_NULL,    /* the key is there and null; `string` names it */
-    SP_UNKNOWN, /* to be found out; `string` names the key. Only while hyper-parameters are inferred */
-    SP_BOOL,
-    SP_INT,
-    SP_REAL,
-    SP_STRING,
-    SP_LIST,
-    SP_OBJECT
-};
-
-struct sp_value {
-    enum sp_value_type type;
-    size_t count; /* items of a list, members of an object */
-    union {
-        bool boolean;
-        int64_t integer;
-        double real;
-        const char *string;
-        const struct sp_value *items;
-        const struct sp_member *members;
-    };
-};
-
-struct sp_member {
-    const char *key;
-    struct sp_value value;
-};
+#include "shapeproof/value.h"
 
 static inline struct sp_value sp_value_int(int64_t integer)
 {
@@ -68,6 +35,12 @@ const char *sp_value_kind(enum sp_value_type type);
 struct sp_value sp_value_member(struct sp_value object, const char *key);
 /* Appends the value as JSON; absent as null. */
 void sp_value_json(struct sp_text *text, struct sp_value value);
+/* The same in the arena, for messages. */
+const char *sp_value_words(struct sp_arena *arena, struct sp_value value);
+static inline bool sp_value_is_bool(struct sp_value value, bool boolean)
+{
+    return value.type == SP_BOOL && value.boolean == boolean;
+}
 /* The values of a JSON text, copied into the arena. Whole numbers below 2^53 are integers, larger ones
  * real numbers, because they may have been rounded. Infinity and NaN, as Python writes them, are a real number and
  * null. Errors have status SP_ERR_TABLE and name line and column. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lang/prediction.h"
+
 /* ---- what explainers use ---- */
 
 void sp_check_add_finding(struct sp_check *check, struct sp_finding finding)
@@ -72,16 +74,20 @@ bool sp_explained_by(const struct sp_finding *finding, const void *cause_index)
 
 size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char *name)
 {
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++)
-        if (strcmp(sp_prediction_hyperparameter(prediction, i).name, name) == 0) return i;
-    return SP_NONE;
+    return sp_map_get(&prediction->hyper_names, name);
 }
 
-const char *sp_said_where(struct sp_check *check, const char *from)
+const char *sp_said_where(struct sp_check *check, struct sp_provenance from)
 {
-    if (strncmp(from, "default", 7) == 0) return "by default";
-    if (strcmp(from, "command line") == 0) return "on the command line";
-    return sp_arena_printf(&check->arena, "in %s", from);
+    if (from.source == SP_SOURCE_DEFAULT) return "by default";
+    if (from.source == SP_SOURCE_SETTING) return "on the command line";
+    return sp_arena_printf(&check->arena, "in %s%s", from.source == SP_SOURCE_TABLE ? "table " : "", from.name);
+}
+
+const char *sp_said(struct sp_check *check, struct sp_hyperparameter hyper)
+{
+    return sp_arena_printf(&check->arena, "%s is %s %s", hyper.name, sp_value_words(&check->arena, hyper.value),
+                           sp_said_where(check, hyper.from));
 }
 
 /* ---- what the public header promises ---- */

@@ -75,7 +75,9 @@ bool sp_explained_by(const struct sp_finding *finding, const void *cause_index);
 /* The hyper-parameter of that name in the prediction, or SP_NONE. */
 size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char *name);
 /* Where a hyper-parameter got its value: "in config.json", "by default", "on the command line". In the arena. */
-const char *sp_said_where(struct sp_check *check, const char *from);
+const char *sp_said_where(struct sp_check *check, struct sp_provenance from);
+/* "vocab_size is 50257 in config.json", in the arena. */
+const char *sp_said(struct sp_check *check, struct sp_hyperparameter hyper);
 
 /* ---- findings.c: lists of names in one line, in the arena (names/some.h) ---- */
 

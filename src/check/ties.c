@@ -10,81 +10,59 @@
 
 /* ---- rules ---- */
 
-/* The next word of an expression that is a hyper-parameter, and not the class; `*at` is moved behind it. SP_NONE: no
- * more. */
-static size_t next_hyperparameter(struct sp_check *check, const char **at)
+/* The class decides which rule there is, and is none. */
+static bool is_class(const struct sp_check *check, size_t key)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-    while (*(*at += strcspn(*at, letters))) {
-        const size_t length = strspn(*at, letters);
-        const char *word = sp_arena_copy(&check->arena, *at, length);
-        *at += length;
-        const size_t key = sp_find_hyperparameter(check->prediction, word);
-        if (key != SP_NONE && strcmp(word, "architectures") != 0) return key;
-    }
-    return SP_NONE;
+    return strcmp(sp_prediction_hyperparameter(check->prediction, key).name, "architectures") == 0;
 }
 
-const char *sp_tie_condition(struct sp_check *check, size_t predicted)
+const struct sp_condition *sp_tie_condition(struct sp_check *check, size_t predicted)
 {
-    const struct sp_origin *origin = &check->prediction->origins[predicted];
-    const struct sp_packed *packed = origin->frame->packed; /* then the weight is tied, in whose place it is stored */
-    const struct sp_row *row = packed ? packed->row : origin->row;
-    const struct sp_env env = {.frame = packed ? origin->frame->caller : origin->frame,
-                               .section = packed ? origin->frame->caller_section : origin->section};
-    struct sp_text text = {0};
-    if (!row->tie_condition) return NULL;
-    sp_describe(&text, &env, row->tie_condition);
-    const char *kept = sp_arena_copy(&check->arena, text.data, text.length), *at = kept;
-    sp_text_free(&text);
-    return next_hyperparameter(check, &at) != SP_NONE ? kept : NULL;
+    const struct sp_condition *condition = sp_prediction_tie_condition(check->prediction, predicted);
+    for (size_t i = 0; condition && i < condition->keys.count; i++)
+        if (!is_class(check, condition->keys.list[i])) return condition;
+    return NULL;
 }
 
-const char *sp_tie_condition_between(struct sp_check *check, size_t predicted)
+const struct sp_condition *sp_tie_condition_between(struct sp_check *check, size_t predicted)
 {
-    const char *condition = sp_tie_condition(check, predicted);
+    const struct sp_condition *condition = sp_tie_condition(check, predicted);
     const size_t partner = sp_match_partner(&check->match, predicted);
     return condition || partner == SP_NONE ? condition : sp_tie_condition(check, partner);
 }
 
-static const char *said_of(struct sp_check *check, struct sp_hyperparameter hyper)
+const char *sp_tie_said(struct sp_check *check, const struct sp_condition *condition, struct sp_cause *cause)
 {
-    return sp_arena_printf(&check->arena, "%s is %s %s", hyper.name, hyper.value, sp_said_where(check, hyper.from));
-}
-
-const char *sp_tie_said(struct sp_check *check, const char *condition, struct sp_cause *cause)
-{
-    const char *said = NULL, *at = condition;
-    for (size_t key; (key = next_hyperparameter(check, &at)) != SP_NONE;) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
-        const char *one = said_of(check, hyper);
-        if (said && strstr(said, one)) continue;
+    const char *said = NULL;
+    for (size_t i = 0; i < condition->keys.count; i++) {
+        if (is_class(check, condition->keys.list[i])) continue;
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, condition->keys.list[i]);
+        const char *one = sp_said(check, hyper);
         said = said ? sp_arena_printf(&check->arena, "%s, %s", said, one) : one;
-        if (!cause || strcmp(hyper.name, condition) != 0) continue;
+        if (!cause || condition->key == SP_NONE) continue;
         cause->hyperparameter = hyper.name;
         cause->configured = hyper.value;
     }
-    return said ? said : condition;
+    return said;
 }
 
-const char *sp_tie_rule(struct sp_check *check, const char *condition, struct sp_cause *cause)
+const char *sp_tie_rule(struct sp_check *check, const struct sp_condition *condition, struct sp_cause *cause)
 {
     if (!condition) return " (always tied)";
     return sp_arena_printf(&check->arena, " (%s)", sp_tie_said(check, condition, cause));
 }
 
-size_t sp_tie_switch(struct sp_check *check, const char *condition)
+size_t sp_tie_switch(struct sp_check *check, const struct sp_condition *condition)
 {
     size_t only = SP_NONE;
-    for (size_t key; condition && (key = next_hyperparameter(check, &condition)) != SP_NONE;) {
-        if (strcmp(sp_prediction_hyperparameter(check->prediction, key).value, "true") != 0 || key == only) continue;
+    for (size_t i = 0; condition && i < condition->keys.count; i++) {
+        const size_t key = condition->keys.list[i];
+        if (!sp_value_is_bool(sp_prediction_hyperparameter(check->prediction, key).value, true)) continue;
         if (only != SP_NONE) return SP_NONE;
         only = key;
     }
     return only;
 }
-
-bool sp_same_condition(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
 /* The part of the configuration that a key is in, with its dot, when it is the whole or the text part; or NULL. */
 static const char *part_of(const char *key)
@@ -105,9 +83,10 @@ static bool says(const struct sp_check *check, const char *part, const char *lea
     return found.type == SP_BOOL && found.boolean == value;
 }
 
-const char *sp_tie_contradiction(struct sp_check *check, const char *key, bool tied)
+const char *sp_tie_contradiction(struct sp_check *check, const struct sp_condition *condition, bool tied)
 {
     static const char *const parts[] = {"", "text_config.", "llm_config.", "language_config."};
+    const char *key = sp_prediction_hyperparameter(check->prediction, condition->key).name;
     const char *own = part_of(key), *leaf = own ? key + strlen(own) : key;
     for (size_t i = 0; own && i < sizeof parts / sizeof *parts; i++)
         if (strcmp(own, parts[i]) != 0 && says(check, parts[i], leaf, !tied))

@@ -5,31 +5,30 @@
 #define SP_CHECK_TIES_H
 
 #include "check/check.h"
+#include "lang/prediction.h"
 
-/* The hyper-parameter, or expression of some, that decides whether the predicted tensor is tied; NULL when none does:
- * its table ties it always, for this class, or never. In the arena. */
-const char *sp_tie_condition(struct sp_check *check, size_t predicted);
+/* What decides whether the predicted tensor is tied; NULL when no hyper-parameter does: its table ties it always, for
+ * this class, or never. */
+const struct sp_condition *sp_tie_condition(struct sp_check *check, size_t predicted);
 /* The same of what ties it to its partner, the tensor that is stored: which may be the one that is tied to it. */
-const char *sp_tie_condition_between(struct sp_check *check, size_t predicted);
+const struct sp_condition *sp_tie_condition_between(struct sp_check *check, size_t predicted);
 /* "tie_word_embeddings is true by default", all hyper-parameters of the condition; the cause (or NULL) gets the
  * hyper-parameter when it is one alone. */
-const char *sp_tie_said(struct sp_check *check, const char *condition, struct sp_cause *cause);
+const char *sp_tie_said(struct sp_check *check, const struct sp_condition *condition, struct sp_cause *cause);
 /* The same in brackets behind a blank; " (always tied)" for a NULL condition. */
-const char *sp_tie_rule(struct sp_check *check, const char *condition, struct sp_cause *cause);
+const char *sp_tie_rule(struct sp_check *check, const struct sp_condition *condition, struct sp_cause *cause);
 /* The only hyper-parameter of a condition that is true, or SP_NONE: false, it might untie them. */
-size_t sp_tie_switch(struct sp_check *check, const char *condition);
-/* Whether tensors tied by `a` are tied by `b`: conditions in the same words, or both NULL. */
-bool sp_same_condition(const char *a, const char *b);
+size_t sp_tie_switch(struct sp_check *check, const struct sp_condition *condition);
 
 /* A tensor, and the one that it is the same as, or would be. */
 struct sp_tie_pair {
-    size_t member, target; /* predicted */
-    const char *condition; /* a hyper-parameter */
+    size_t member, target;                /* predicted */
+    const struct sp_condition *condition; /* one hyper-parameter */
 };
 
-/* The same key in another part of the configuration, the whole or its text part, which says the opposite of `tied`; or
- * NULL. Parts that are models of their own do not count. */
-const char *sp_tie_contradiction(struct sp_check *check, const char *key, bool tied);
+/* The key of a condition that is nothing else, in another part of the configuration, the whole or its text part, which
+ * says the opposite of `tied`; or NULL. Parts that are models of their own do not count. */
+const char *sp_tie_contradiction(struct sp_check *check, const struct sp_condition *condition, bool tied);
 /* explain/flags.c: what comes of such a contradiction. */
 void sp_explain_flag(struct sp_check *check, const struct sp_tie_pair *pair, bool tied);
 

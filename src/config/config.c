@@ -78,13 +78,13 @@ static void rebuild(struct sp_config *config)
     for (size_t i = 0; i < config->setting_count; i++)
         root = with_path(&config->arena, root, config->settings[i].path, config->settings[i].value);
     config->hyper = (struct sp_hyper){.root = root,
-                                      .from = file_name(config->path),
+                                      .file = file_name(config->path),
                                       .overrides = config->overrides,
                                       .override_count = config->setting_count,
                                       .scope = config->scope};
 }
 
-static void add_setting(struct sp_config *config, struct sp_setting setting, const char *from)
+static void add_setting(struct sp_config *config, struct sp_setting setting, struct sp_provenance from)
 {
     SP_GROW(config->settings, config->setting_count, config->setting_capacity);
     if (config->override_capacity < config->setting_capacity) {
@@ -96,15 +96,20 @@ static void add_setting(struct sp_config *config, struct sp_setting setting, con
     rebuild(config);
 }
 
+static struct sp_provenance other(const char *name)
+{
+    return (struct sp_provenance){.source = SP_SOURCE_OTHER, .name = name};
+}
+
 void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from)
 {
-    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, false}, from);
+    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, false}, other(from));
 }
 
 void sp_config_derive(struct sp_config *config, const char *path, struct sp_value value, const char *from)
 {
     const char *kept = sp_arena_string(&config->arena, from);
-    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, true}, kept);
+    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, true}, other(kept));
 }
 
 /* What the files beside an earlier file said goes with it. */
@@ -135,7 +140,7 @@ enum sp_status sp_config_set(struct sp_config *config, const char *setting, stru
     }
     if (!sp_value_parse_json(&config->arena, equals + 1, strlen(equals + 1), &value, &not_json))
         value = sp_value_string(sp_arena_string(&config->arena, equals + 1));
-    sp_config_set_value(config, path, value, "command line");
+    add_setting(config, (struct sp_setting){path, value, false}, (struct sp_provenance){.source = SP_SOURCE_SETTING});
     return SP_OK;
 }
 

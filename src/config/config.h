@@ -30,7 +30,8 @@ const struct sp_hyper *sp_config_hyper(const struct sp_config *config);
 /* A copy to which one more setting can be made, for "what if" questions; the values are shared with `config`, which
  * must outlive it. Free with sp_config_free. */
 struct sp_config *sp_config_variant(const struct sp_config *config);
-/* Sets a value by its dotted path, as sp_config_set does. The value must outlive the config. */
+/* Sets a value by its dotted path, as sp_config_set does. The value and `from`, which says where it is from for
+ * SP_SOURCE_OTHER, must outlive the config. */
 void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from);
 /* Takes the values of `root`, an object that must outlive the config, in place of a file's. */
 void sp_config_set_root(struct sp_config *config, struct sp_value root);

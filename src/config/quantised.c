@@ -269,6 +269,11 @@ static void find_keys(const struct sp_quantised *quantised, struct sp_arena *are
     packing->path = sp_arena_printf(arena, "%s.config_groups.%s", quantised->path, member->key);
 }
 
+static struct sp_provenance other(const char *name)
+{
+    return (struct sp_provenance){.source = SP_SOURCE_OTHER, .name = name};
+}
+
 /* What a group of modules leaves to the whole, and what only the file can tell: nothing, most often. */
 static void find_given(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_packing *packing)
 {
@@ -279,12 +284,12 @@ static void find_given(const struct sp_quantised *quantised, struct sp_arena *ar
     for (size_t i = 0; packing->path != quantised->path && i < sizeof keys / sizeof *keys; i++) {
         const struct sp_value value = sp_value_member(quantised->object, keys[i]);
         if (has(packing->object, keys[i]) || !sp_value_is_set(value)) continue;
-        given[count++] = (struct sp_given){.key = keys[i], .value = value, .from = quantised->path};
+        given[count++] = (struct sp_given){.key = keys[i], .value = value, .from = other(quantised->path)};
     }
     const uint64_t bytes = storage->text_bytes ? storage->text_bytes(storage, packing->module) : 0;
     if (bytes && bytes <= INT64_MAX)
-        given[count++] =
-            (struct sp_given){.key = "quant_state_bytes", .value = sp_value_int((int64_t)bytes), .from = "the file"};
+        given[count++] = (struct sp_given){
+            .key = "quant_state_bytes", .value = sp_value_int((int64_t)bytes), .from = other("the file")};
     if (!count) return;
     packing->given = memcpy(sp_arena_array(arena, count, sizeof *given), given, count * sizeof *given);
     packing->given_count = count;

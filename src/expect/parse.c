@@ -17,7 +17,7 @@ enum { MAX_MISTAKES = 50 };
 
 struct parser {
     struct sp_expectations *expectations;
-    struct sp_source source;
+    struct sp_source_text source;
     const char *today;
     struct sp_text *messages;
     size_t at, end; /* what is left of the line */
@@ -147,7 +147,7 @@ bool sp_expectations_parse(struct sp_expectations *expectations, const char *tex
                            struct sp_text *messages)
 {
     struct parser p = {.expectations = expectations, .today = today, .messages = messages};
-    p.source = (struct sp_source){.name = expectations->path, .text = text, .length = length};
+    p.source = (struct sp_source_text){.name = expectations->path, .text = text, .length = length};
     const size_t good = sp_utf8_check(text, length), nul = strlen(text);
     if (!is_date(today)) return fail(&p, (struct word){0, 1}, "today is no day of the calendar, as YYYY-MM-DD");
     if (good < length || nul < length)

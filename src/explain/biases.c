@@ -54,19 +54,6 @@ static size_t weight_of_stray(struct sp_check *check, const struct sp_map *packe
 
 /* ---- the rule ---- */
 
-/* The key that a condition depends on, or SP_NONE: "attention_bias" of "attention_bias and not use_mup". */
-static size_t key_in(const struct sp_prediction *prediction, struct sp_arena *arena, const char *condition)
-{
-    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-    for (const char *c = condition; *c;) {
-        const size_t length = strspn(c, word);
-        const size_t key = length ? sp_find_hyperparameter(prediction, sp_arena_copy(arena, c, length)) : SP_NONE;
-        if (key != SP_NONE) return key;
-        c += length ? length : 1;
-    }
-    return SP_NONE;
-}
-
 /* The row `bias` of the part that makes the weight, where there is one. */
 static const struct sp_row *bias_row(const struct sp_unit *unit)
 {
@@ -87,12 +74,9 @@ static size_t rule_of(struct sp_check *check, size_t predicted, bool lost)
     const struct sp_frame *frame = origin->frame->packed ? origin->frame->caller : origin->frame;
     const struct sp_row *row = lost ? origin->row : bias_row(frame->unit);
     const struct sp_env env = {.frame = frame, .section = origin->frame->packed ? NULL : origin->section};
-    struct sp_text text = {0};
     if (!row || !row->condition) return SP_NONE;
-    sp_describe(&text, &env, row->condition);
-    const size_t key = text.data ? key_in(check->prediction, &check->arena, text.data) : SP_NONE;
-    sp_text_free(&text);
-    return key;
+    const struct sp_keys keys = sp_prediction_condition(check->prediction, &env, row->condition)->keys;
+    return keys.count ? keys.list[0] : SP_NONE;
 }
 
 /* ---- causes: one for each rule, and each way to break it ---- */
@@ -175,8 +159,8 @@ static void say(struct sp_check *check, const struct biases *biases, size_t rule
     const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, broken->key);
     cause->hyperparameter = hyper.name;
     cause->configured = hyper.value;
-    cause->message = sp_arena_printf(&check->arena, "%s is %s %s, yet the file %s biases of these: %s (%s)", hyper.name,
-                                     hyper.value, sp_said_where(check, hyper.from), does, names, count);
+    cause->message = sp_arena_printf(&check->arena, "%s, yet the file %s biases of these: %s (%s)",
+                                     sp_said(check, hyper), does, names, count);
 }
 
 void sp_explain_biases(struct sp_check *check)

@@ -147,11 +147,16 @@ static void note_precise(struct sp_check *check, const struct dtypes *dtypes)
 
 /* ---- integers ---- */
 
+static bool is_text(struct sp_value value, const char *text)
+{
+    return value.type == SP_STRING && strcmp(value.string, text) == 0;
+}
+
 /* Sockeye says of itself that its matrices are integers, and has a scale for each. */
 static bool may_be_integers(const struct sp_check *check)
 {
     const size_t key = sp_find_hyperparameter(check->prediction, "dtype");
-    return key != SP_NONE && strcmp(sp_prediction_hyperparameter(check->prediction, key).value, "\"int8\"") == 0;
+    return key != SP_NONE && is_text(sp_prediction_hyperparameter(check->prediction, key).value, "int8");
 }
 
 static const enum sp_dtype integers[] = {SP_DTYPE_I8,  SP_DTYPE_U8,  SP_DTYPE_I16,
@@ -221,8 +226,8 @@ static void note_configured(struct sp_check *check, const struct tally *whole)
                                                     &check->arena, "the configuration says %s %s, %s tensors are %s",
                                                     key, said, which, found),
                                                 .hyperparameter = key,
-                                                .configured = sp_arena_printf(&check->arena, "\"%s\"", said),
-                                                .found = sp_arena_printf(&check->arena, "\"%s\"", found)});
+                                                .configured = sp_value_string(said),
+                                                .found = sp_value_string(found)});
 }
 
 /* ---- the whole ---- */

@@ -65,7 +65,7 @@ static const char *how_many_configured(struct sp_check *check, struct sp_cause *
     const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
     cause->hyperparameter = hyper.name;
     cause->configured = hyper.value;
-    return sp_arena_printf(&check->arena, "%s is %s %s", hyper.name, hyper.value, sp_said_where(check, hyper.from));
+    return sp_said(check, hyper);
 }
 
 /* Those that the configuration promises and the file lacks, all or in part. */

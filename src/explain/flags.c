@@ -39,14 +39,13 @@ void sp_explain_flag(struct sp_check *check, const struct sp_tie_pair *pair, boo
 /* Of tied tensors the first that the hyper-parameter ties: the others are tied by the same words. */
 void sp_explain_flags(struct sp_check *check)
 {
-    const char *asked = "";
+    const struct sp_condition *asked = NULL;
     for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
         const size_t target = sp_prediction_tensor(check->prediction, i)->same_as;
-        const char *condition = target == SP_NONE ? NULL : sp_tie_condition(check, i);
-        const size_t key = condition ? sp_find_hyperparameter(check->prediction, condition) : SP_NONE;
-        if (key == SP_NONE || strcmp(condition, asked) == 0) continue;
+        const struct sp_condition *condition = target == SP_NONE ? NULL : sp_tie_condition(check, i);
+        if (!condition || condition->key == SP_NONE || condition == asked) continue;
         asked = condition;
-        if (strcmp(sp_prediction_hyperparameter(check->prediction, key).value, "true") == 0)
+        if (sp_value_is_bool(sp_prediction_hyperparameter(check->prediction, condition->key).value, true))
             sp_explain_flag(check, &(struct sp_tie_pair){i, target, condition}, true);
     }
 }

@@ -33,7 +33,7 @@ struct search {
 
 static void add_candidate(struct search *search, struct sp_hyperparameter hyper, struct sp_value value)
 {
-    if (strncmp(hyper.from, "table ", 6) == 0) return; /* the table says so itself */
+    if (hyper.from.source == SP_SOURCE_TABLE) return; /* the table says so itself */
     for (size_t i = 0; i < search->count; i++)
         if (strcmp(search->candidates[i].key, hyper.name) == 0 && search->candidates[i].value.type == value.type &&
             search->candidates[i].value.integer == value.integer)
@@ -45,9 +45,8 @@ static void add_candidate(struct search *search, struct sp_hyperparameter hyper,
 /* The value of an integer hyper-parameter; false for any other. */
 static bool integer_value(struct sp_hyperparameter hyper, int64_t *value)
 {
-    char *end;
-    *value = strtoll(hyper.value, &end, 10);
-    return end != hyper.value && !*end;
+    *value = hyper.value.integer;
+    return hyper.value.type == SP_INT;
 }
 
 /* Shapes of quantised weights do not grow with the numbers of the quantisation: the usual ones are tried. */
@@ -81,11 +80,6 @@ static void quantisation(struct search *search)
     }
 }
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-}
-
 /* A dimension of a tensor that has another size. */
 struct question {
     const char *name; /* of the tensor, as predicted */
@@ -102,7 +96,7 @@ static void propose(struct search *search, struct sp_hyperparameter hyper, doubl
  * a term of. Whatever is rounded away, the trial decides. */
 static void solve_for(struct search *search, struct sp_hyperparameter hyper, double found, double expected)
 {
-    const double value = (double)strtoll(hyper.value, NULL, 10);
+    const double value = (double)hyper.value.integer;
     if (expected > 0) propose(search, hyper, value * found / expected);
     propose(search, hyper, value + found - expected);
     if (found > 0) propose(search, hyper, value * expected / found);
@@ -131,33 +125,17 @@ static void solve(struct search *search, struct sp_hyperparameter hyper, struct 
     solve_by_slope(search, hyper, question);
 }
 
-/* Each hyper-parameter in the description of a dimension, "2*max_position - 1". */
-static void solve_dimension(struct search *search, const char *description, struct question question)
-{
-    const struct sp_prediction *prediction = search->check->prediction;
-    for (const char *word = description; *word;) {
-        size_t length = 0;
-        while (is_word(word[length])) length++;
-        if (length) {
-            const char *name = sp_arena_copy(&search->check->arena, word, length);
-            const size_t key = sp_find_hyperparameter(prediction, name);
-            if (key != SP_NONE) solve(search, sp_prediction_hyperparameter(prediction, key), question);
-        }
-        word += length ? length : 1;
-    }
-}
-
 static void solve_shape(struct search *search, const struct sp_finding *finding)
 {
-    const struct sp_prediction *prediction = search->check->prediction;
+    struct sp_prediction *prediction = search->check->prediction;
     const struct sp_tensor *tensor = sp_inventory_tensor(search->check->inventory, finding->tensor);
     const struct sp_predicted *expected = sp_prediction_tensor(prediction, finding->predicted);
     for (uint32_t d = 0; d < expected->rank && expected->rank == tensor->rank; d++) {
         if (tensor->shape[d] == expected->shape[d]) continue;
-        char *description = sp_prediction_depends_on(prediction, finding->predicted, d);
-        solve_dimension(search, description,
-                        (struct question){expected->name, d, tensor->shape[d], expected->shape[d]});
-        free(description);
+        const struct question question = {expected->name, d, tensor->shape[d], expected->shape[d]};
+        const struct sp_keys keys = sp_prediction_depends_on(prediction, finding->predicted, d);
+        for (size_t i = 0; i < keys.count; i++)
+            solve(search, sp_prediction_hyperparameter(prediction, keys.list[i]), question);
     }
 }
 
@@ -265,8 +243,7 @@ static void truth_values(struct search *search)
     const struct sp_prediction *prediction = search->check->prediction;
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        if (strcmp(hyper.value, "true") == 0) add_candidate(search, hyper, sp_value_bool(false));
-        if (strcmp(hyper.value, "false") == 0) add_candidate(search, hyper, sp_value_bool(true));
+        if (hyper.value.type == SP_BOOL) add_candidate(search, hyper, sp_value_bool(!hyper.value.boolean));
     }
 }
 
@@ -454,7 +431,7 @@ static size_t most_promising(const struct search *search, const int64_t *gains)
     size_t best = SP_NONE;
     int64_t most = 0;
     for (size_t i = 0; i < search->count; i++) {
-        const int64_t promise = 2 * gains[i] + (strncmp(search->candidates[i].from, "default", 7) != 0);
+        const int64_t promise = 2 * gains[i] + (search->candidates[i].from.source != SP_SOURCE_DEFAULT);
         if (gains[i] <= 0 || promise <= most) continue;
         most = promise;
         best = i;
@@ -513,8 +490,9 @@ static const char *what_file_does(struct sp_check *check, size_t cause)
 
 static const char *how_changed(struct sp_check *check, const struct sp_change *change)
 {
-    const int64_t from = strtoll(change->configured, NULL, 10), to = change->value.integer;
-    if (!sp_is_vocabulary(change->key) || from <= 0 || to <= 0) return "";
+    const bool integer = change->configured.type == SP_INT && change->value.type == SP_INT;
+    const int64_t from = change->configured.integer, to = change->value.integer;
+    if (!sp_is_vocabulary(change->key) || !integer || from <= 0 || to <= 0) return "";
     return sp_vocabulary_change(check, (uint64_t)from, (uint64_t)to);
 }
 
@@ -550,17 +528,19 @@ static bool holds_alone(const struct search *search, size_t cause, const struct 
     return holds;
 }
 
+static const char *words(const struct search *search, struct sp_value value)
+{
+    return sp_value_words(&search->check->arena, value);
+}
+
 /* "; or num_attention_heads is not 32 but 16", for changes that explain the same. */
 static const char *rivals(const struct search *search, const struct trial *trial)
 {
     const char *says = "";
     for (size_t i = 0; i < trial->rival_count; i++) {
         const struct sp_change *change = &search->candidates[trial->rivals[i]];
-        struct sp_text value = {0};
-        sp_value_json(&value, change->value);
         says = sp_arena_printf(&search->check->arena, "%s; or %s is not %s but %s", says, change->key,
-                               change->configured, value.data);
-        sp_text_free(&value);
+                               words(search, change->configured), words(search, change->value));
     }
     return says;
 }
@@ -588,7 +568,7 @@ static const char *other_spelling(struct sp_check *check, const struct sp_change
         if (member->value.type != SP_BOOL || member->value.boolean != change->value.boolean) continue;
         if (!has_word_bias(member->key) || sp_find_hyperparameter(check->prediction, member->key) != SP_NONE) continue;
         return sp_arena_printf(&check->arena, "; %s has %s=%s, which the table %s does not read",
-                               *hyper->from ? hyper->from : "the configuration", member->key,
+                               *hyper->file ? hyper->file : "the configuration", member->key,
                                member->value.boolean ? "true" : "false", sp_prediction_table(check->prediction));
     }
     return "";
@@ -599,19 +579,19 @@ static void describe(const struct search *search, size_t index, const struct sp_
 {
     struct sp_check *check = search->check;
     struct sp_cause *cause = &check->causes[index];
-    const char *says = sp_arena_printf(&check->arena, "%s is %s %s", change->key, change->configured,
-                                       sp_said_where(check, change->from));
+    const char *says = sp_said(check, (struct sp_hyperparameter){change->key, change->configured, change->from});
+    const char *found = words(search, change->value);
     const char *effect =
         sp_arena_printf(&check->arena, "%s%s", side_effect(check, &trial->variant), rivals(search, trial));
     if (change->value.type != SP_BOOL)
         cause->message =
-            sp_arena_printf(&check->arena, "%s, the file has %s%s (%s%s)%s", says, cause->found,
-                            how_changed(check, change), sp_count_of(&check->arena, cause->explains, "tensor"),
+            sp_arena_printf(&check->arena, "%s, the file has %s%s (%s%s)%s", says, found, how_changed(check, change),
+                            sp_count_of(&check->arena, cause->explains, "tensor"),
                             cause->severity == SP_SEVERITY_WARNING ? ", which loaders leave out" : "", effect);
     else
         cause->message = sp_arena_printf(&check->arena, "%s, but the file %s%s%s", says, what_file_does(check, index),
                                          effect, other_spelling(check, change));
-    cause->hint = sp_arena_printf(&check->arena, "with%s%s %s", setting(check, change->key, cause->found),
+    cause->hint = sp_arena_printf(&check->arena, "with%s%s %s", setting(check, change->key, found),
                                   holds_alone(search, index, change) ? "" : search->settings,
                                   sp_what_vanishes(&check->arena, cause));
 }
@@ -632,21 +612,17 @@ static void accept(struct search *search, const struct trial *trial)
 {
     struct sp_check *check = search->check;
     const struct sp_change *change = &search->candidates[trial->candidate];
-    struct sp_text value = {0};
-    sp_value_json(&value, change->value);
-    const size_t cause =
-        sp_check_add_cause(check, (struct sp_cause){.id = "hyperparameter",
-                                                    .severity = SP_SEVERITY_ERROR,
-                                                    .hyperparameter = change->key,
-                                                    .configured = change->configured,
-                                                    .found = sp_arena_copy(&check->arena, value.data, value.length)});
-    sp_text_free(&value);
+    const size_t cause = sp_check_add_cause(check, (struct sp_cause){.id = "hyperparameter",
+                                                                     .severity = SP_SEVERITY_ERROR,
+                                                                     .hyperparameter = change->key,
+                                                                     .configured = change->configured,
+                                                                     .found = change->value});
     for (size_t i = 0; i < check->finding_count; i++)
         if (trial->vanishes[i]) sp_check_explain(check, i, cause);
     if (is_spare(check, cause, &trial->variant)) check->causes[cause].severity = SP_SEVERITY_WARNING;
     describe(search, cause, change, trial);
     search->settings = sp_arena_printf(&check->arena, "%s%s", search->settings,
-                                       setting(check, change->key, check->causes[cause].found));
+                                       setting(check, change->key, words(search, change->value)));
 }
 
 /* Accepts the best candidate again and again, until none explains anything. */

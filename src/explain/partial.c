@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "check/check.h"
+#include "explain/vocabulary.h"
+#include "lang/prediction.h"
 
 static bool is_open_shape(const struct sp_finding *finding) { return sp_finding_is_open_as(finding, "shape"); }
 
@@ -70,10 +71,10 @@ static bool is_padded(const struct sp_check *check, const struct sp_finding *fin
 {
     const uint64_t expected = sp_prediction_tensor(check->prediction, finding->predicted)->shape[slice.dimension];
     if (whole < expected || whole - expected >= PADDING * slice.ranks || whole - expected > expected / 32) return false;
-    char *words = sp_prediction_dimension(check->prediction, finding->predicted, slice.dimension);
-    const bool padded = strstr(words, "vocab") != NULL;
-    free(words);
-    return padded;
+    const struct sp_keys keys = sp_prediction_dimension_keys(check->prediction, finding->predicted, slice.dimension);
+    for (size_t i = 0; i < keys.count; i++)
+        if (sp_is_vocabulary(sp_prediction_hyperparameter(check->prediction, keys.list[i]).name)) return true;
+    return false;
 }
 
 /* Where and into how many equal parts the tensor would have been cut; false when it differs in more than that. */
@@ -102,49 +103,33 @@ static uint64_t most_common_ranks(const struct sp_check *check)
     return best;
 }
 
-static bool has_word(const char *text, const char *word, size_t length)
+/* Whether one hyper-parameter is in all the dimensions. */
+static bool have_common_key(const struct sp_keys *dimensions, size_t count)
 {
-    static const char within[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-    while (*text) {
-        const size_t here = strspn(text, within);
-        if (here == length && strncmp(text, word, length) == 0) return true;
-        text += here ? here : 1;
-    }
-    return false;
-}
-
-/* Whether a word of `first`, a hyper-parameter, is in all the descriptions. */
-static bool have_common_word(char *const *descriptions, size_t count)
-{
-    const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    for (const char *word = descriptions[0]; *(word += strcspn(word, letters));) {
-        const size_t length = strcspn(word, " */+-(),?:");
+    for (size_t i = 0; i < dimensions[0].count; i++) {
         size_t with = 0;
-        while (with < count && has_word(descriptions[with], word, length)) with++;
+        while (with < count && sp_keys_contain(dimensions[with], dimensions[0].list[i])) with++;
         if (with == count) return true;
-        word += length ? length : 1;
     }
     return false;
 }
 
-enum { MAX_DESCRIPTIONS = 32 };
+enum { MAX_DIMENSIONS = 32 };
 
 /* One hyper-parameter that is a factor of all that is cut would explain it as well, and more simply. */
 static bool has_one_factor(const struct sp_check *check, uint64_t ranks)
 {
-    char *descriptions[MAX_DESCRIPTIONS] = {0};
+    struct sp_keys dimensions[MAX_DIMENSIONS];
     size_t count = 0;
     struct sp_map asked = {0};
     struct slice slice;
-    for (size_t i = 0; i < check->finding_count && count < MAX_DESCRIPTIONS; i++) {
+    for (size_t i = 0; i < check->finding_count && count < MAX_DIMENSIONS; i++) {
         const struct sp_finding *finding = &check->findings[i];
         if (slice_of(check, finding, &slice) && slice.ranks == ranks && sp_map_add(&asked, finding->message, i))
-            descriptions[count++] = sp_prediction_dimension(check->prediction, finding->predicted, slice.dimension);
+            dimensions[count++] = sp_prediction_dimension_keys(check->prediction, finding->predicted, slice.dimension);
     }
-    const bool one = !count || have_common_word(descriptions, count);
-    for (size_t i = 0; i < count; i++) free(descriptions[i]);
     sp_map_free(&asked);
-    return one;
+    return !count || have_common_key(dimensions, count);
 }
 
 static void describe_slices(struct sp_check *check, size_t cause, uint64_t ranks)

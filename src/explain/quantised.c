@@ -15,8 +15,8 @@ static bool has_tail(const char *name, const char *tail)
     return all > length && name[all - length - 1] == '.' && strcmp(name + all - length, tail) == 0;
 }
 
-/* The value of a key that the part looked at, as JSON; NULL when it did not. */
-static const char *value_of(const struct sp_check *check, const char *key)
+/* The value of a key that the part looked at; absent when it did not. */
+static struct sp_value value_of(const struct sp_check *check, const char *key)
 {
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(check->prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, i);
@@ -24,7 +24,7 @@ static const char *value_of(const struct sp_check *check, const char *key)
             strstr(hyper.name, ".quantization_config."))
             if (has_tail(hyper.name, key)) return hyper.value;
     }
-    return NULL;
+    return sp_value_absent(key);
 }
 
 /* A key whose value is said in words around it. */
@@ -32,25 +32,32 @@ struct phrase {
     const char *key, *before, *behind;
 };
 
-/* "[128, 128]" as "128 x 128". */
-static void put_sizes(struct sp_text *text, const char *json)
+/* [128, 128] as "128 x 128". */
+static void put_sizes(struct sp_text *text, struct sp_value list)
 {
-    for (const char *c = json; *c; c++) {
-        if (*c == ',') sp_text_puts(text, " x");
-        else if (*c != '[' && *c != ']') sp_text_append(text, c, 1);
+    for (size_t i = 0; i < list.count; i++) {
+        if (i) sp_text_puts(text, " x ");
+        sp_value_json(text, list.items[i]);
     }
+}
+
+static void put_cut(struct sp_text *text, struct sp_value value)
+{
+    struct sp_text json = {0};
+    sp_value_json(&json, value);
+    const size_t quote = value.type == SP_STRING, length = json.length - 2 * quote;
+    sp_text_append(text, json.data + quote, length < LONGEST ? length : LONGEST);
+    sp_text_free(&json);
 }
 
 static void put_phrase(struct sp_text *text, const struct sp_check *check, const struct phrase *phrase)
 {
-    const char *value = value_of(check, phrase->key);
-    const size_t quote = value && *value == '"';
-    const size_t length = value ? strlen(value) - 2 * quote : 0;
-    if (!value || strcmp(value, "null") == 0 || strcmp(value, "-1") == 0 || strcmp(value, "false") == 0) return;
+    const struct sp_value value = value_of(check, phrase->key);
+    const bool none = value.type == SP_INT && value.integer == -1;
+    if (!sp_value_is_set(value) || none || sp_value_is_bool(value, false)) return;
     sp_text_printf(text, ", %s", phrase->before);
-    if (*value == '[') put_sizes(text, value);
-    else if (strcmp(value, "true") != 0)
-        sp_text_printf(text, "%.*s", (int)(length < LONGEST ? length : LONGEST), value + quote);
+    if (value.type == SP_LIST) put_sizes(text, value);
+    else if (value.type != SP_BOOL) put_cut(text, value);
     sp_text_puts(text, phrase->behind);
 }
 
@@ -112,7 +119,7 @@ static const char *how_many(struct sp_check *check)
 static const char *said_where(struct sp_check *check, const struct sp_quantised *quantised)
 {
     const struct sp_hyper *hyper = sp_config_hyper(check->quantisation.base);
-    const char *from = hyper->from;
+    struct sp_provenance from = {.source = SP_SOURCE_CONFIG, .name = hyper->file};
     for (size_t i = 0; i < hyper->override_count; i++)
         if (strncmp(hyper->overrides[i].path, quantised->path, strlen(quantised->path)) == 0)
             from = hyper->overrides[i].from;
@@ -254,7 +261,7 @@ static const char *as_setting(struct sp_check *check)
 /* The configuration says nothing, and the tensors say it all. */
 static void say_recognised(struct sp_check *check)
 {
-    const char *config = sp_config_hyper(check->quantisation.base)->from;
+    const char *config = sp_config_hyper(check->quantisation.base)->file;
     add_cause(check, SP_SEVERITY_WARNING,
               sp_arena_printf(&check->arena, "quantised: %s, although %s has no quantization_config: %s", manner(check),
                               *config ? config : "the configuration", how_many(check)),

@@ -19,7 +19,7 @@ static bool is_tied(const struct sp_check *check, size_t tensor)
 /* "although tie_word_embeddings is false in config.json", when that would have tied one of the two. */
 static const char *why_not(struct sp_check *check, size_t tensor, size_t alike, struct sp_cause *cause)
 {
-    const char *condition = sp_tie_condition(check, check->match.predicted_of[tensor]);
+    const struct sp_condition *condition = sp_tie_condition(check, check->match.predicted_of[tensor]);
     if (!condition) condition = sp_tie_condition(check, check->match.predicted_of[alike]);
     if (!condition) return "nothing ties them";
     return sp_tie_said(check, condition, cause);

@@ -26,14 +26,13 @@ struct tie {
     size_t predicted, partner, cause; /* `predicted` is the first of them */
     enum manner manner;
     bool rows;
-    const char *condition;
+    const struct sp_condition *condition;
     struct sp_likeness likeness;
 };
 
 static bool same_tie(const struct tie *a, const struct tie *b)
 {
-    return a->partner == b->partner && a->manner == b->manner && a->rows == b->rows &&
-           sp_same_condition(a->condition, b->condition);
+    return a->partner == b->partner && a->manner == b->manner && a->rows == b->rows && a->condition == b->condition;
 }
 
 static enum manner manner_of(struct sp_check *check, size_t predicted, size_t partner, struct sp_likeness *likeness)
@@ -88,7 +87,7 @@ static void hint_apart(struct sp_check *check, const struct tie *tie, struct sp_
     if (!parts_them(check, tie, hyper)) return;
     cause->hyperparameter = hyper.name;
     cause->configured = hyper.value;
-    cause->found = "false";
+    cause->found = sp_value_bool(false);
     cause->hint = sp_arena_printf(&check->arena, "set %s to false to keep both", hyper.name);
 }
 

@@ -17,17 +17,16 @@ struct list {
 
 /* ---- the pairs ---- */
 
-/* The hyper-parameter that would tie the tensor, if there is one and it is false; or SP_NONE. */
-static size_t switch_of(struct sp_check *check, size_t predicted)
+/* The hyper-parameter that would tie the tensor, if there is one and it is false; or NULL. */
+static const struct sp_condition *switch_of(struct sp_check *check, size_t predicted)
 {
     const struct sp_row *row = check->prediction->origins[predicted].row;
-    if (!row->has_tie || !row->tie_condition) return SP_NONE;
-    if (sp_prediction_tensor(check->prediction, predicted)->same_as != SP_NONE) return SP_NONE;
-    const char *condition = sp_tie_condition(check, predicted);
-    const size_t key = condition ? sp_find_hyperparameter(check->prediction, condition) : SP_NONE;
-    if (key == SP_NONE || strcmp(sp_prediction_hyperparameter(check->prediction, key).value, "false") != 0)
-        return SP_NONE;
-    return key;
+    if (!row->has_tie || !row->tie_condition) return NULL;
+    if (sp_prediction_tensor(check->prediction, predicted)->same_as != SP_NONE) return NULL;
+    const struct sp_condition *condition = sp_tie_condition(check, predicted);
+    if (!condition || condition->key == SP_NONE) return NULL;
+    const struct sp_value value = sp_prediction_hyperparameter(check->prediction, condition->key).value;
+    return sp_value_is_bool(value, false) ? condition : NULL;
 }
 
 /* The first layers under the other value of the hyper-parameter: ties between layers all look alike. */
@@ -43,17 +42,22 @@ static struct sp_prediction *predict_tied(const struct sp_check *check, struct s
     return tied;
 }
 
+static const char *key_of(const struct sp_check *check, const struct sp_condition *condition)
+{
+    return sp_prediction_hyperparameter(check->prediction, condition->key).name;
+}
+
 /* All pairs that this hyper-parameter would tie. */
-static void add_pairs(struct sp_check *check, struct list *list, const char *key)
+static void add_pairs(struct sp_check *check, struct list *list, const struct sp_condition *condition)
 {
     struct sp_config *config = sp_config_variant(check->config);
-    struct sp_prediction *tied = predict_tied(check, config, key);
+    struct sp_prediction *tied = predict_tied(check, config, key_of(check, condition));
     for (size_t i = 0; tied && i < sp_prediction_count(tied); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(tied, i);
         if (tensor->same_as == SP_NONE) continue;
         const struct sp_tie_pair pair = {
             sp_prediction_find(check->prediction, tensor->name),
-            sp_prediction_find(check->prediction, sp_prediction_tensor(tied, tensor->same_as)->name), key};
+            sp_prediction_find(check->prediction, sp_prediction_tensor(tied, tensor->same_as)->name), condition};
         if (pair.member == SP_NONE || pair.target == SP_NONE) continue;
         if (sp_prediction_tensor(check->prediction, pair.member)->same_as != SP_NONE) continue;
         SP_GROW(list->items, list->count, list->capacity);
@@ -67,14 +71,15 @@ static void add_pairs(struct sp_check *check, struct list *list, const char *key
 static void collect(struct sp_check *check, struct list *list)
 {
     enum { MOST = 4 };
-    size_t keys[MOST], count = 0;
+    const struct sp_condition *switches[MOST];
+    size_t count = 0;
     for (size_t i = 0; i < sp_prediction_count(check->prediction) && count < MOST; i++) {
-        const size_t key = switch_of(check, i);
-        bool known = key == SP_NONE;
-        for (size_t k = 0; k < count; k++) known = known || keys[k] == key;
+        const struct sp_condition *condition = switch_of(check, i);
+        bool known = !condition;
+        for (size_t k = 0; k < count; k++) known = known || switches[k] == condition;
         if (known) continue;
-        keys[count++] = key;
-        add_pairs(check, list, sp_prediction_hyperparameter(check->prediction, key).name);
+        switches[count++] = condition;
+        add_pairs(check, list, condition);
     }
 }
 
@@ -129,9 +134,10 @@ static const char *evidence(struct sp_check *check, const struct sp_tie_pair *pa
 /* Explains what vanishes once the hyper-parameter of the pair is true; false when that makes nothing better. */
 static bool blame_switch(struct sp_check *check, const struct list *list, const struct sp_tie_pair *pair, size_t absent)
 {
-    const struct sp_change change = {pair->condition, sp_value_bool(true), "false", ""};
+    const char *key = key_of(check, pair->condition);
+    const struct sp_change change = {.key = key, .value = sp_value_bool(true), .configured = sp_value_bool(false)};
     struct sp_variant variant;
-    struct sp_cause cause = {.id = "hyperparameter", .severity = SP_SEVERITY_ERROR, .found = "true"};
+    struct sp_cause cause = {.id = "hyperparameter", .severity = SP_SEVERITY_ERROR, .found = sp_value_bool(true)};
     if (!sp_variant_try(check, check->config, &change, &variant)) return false;
     const bool better = variant.errors < sp_match_errors(&check->match) &&
                         !sp_variant_has(check, &variant, &check->findings[list->missing[absent]]);
@@ -140,7 +146,7 @@ static bool blame_switch(struct sp_check *check, const struct list *list, const 
         const size_t index = sp_check_add_cause(check, cause);
         for (size_t i = 0; i < list->count; i++) {
             const size_t other = absent_one(check, list, &list->items[i]);
-            if (other == SP_NONE || strcmp(list->items[i].condition, pair->condition) != 0) continue;
+            if (other == SP_NONE || list->items[i].condition != pair->condition) continue;
             if (sp_finding_is_open(&check->findings[list->missing[other]]))
                 sp_check_explain(check, list->missing[other], index);
         }
@@ -148,8 +154,8 @@ static bool blame_switch(struct sp_check *check, const struct list *list, const 
         added->message = sp_arena_printf(&check->arena, "%s, but the file lacks %s%s", rule,
                                          sp_check_names(check, sp_explained_by, &index),
                                          added->explains == 1 ? evidence(check, pair, absent) : "");
-        added->hint = sp_arena_printf(&check->arena, "with --set %s=true %s", pair->condition,
-                                      sp_what_vanishes(&check->arena, added));
+        added->hint =
+            sp_arena_printf(&check->arena, "with --set %s=true %s", key, sp_what_vanishes(&check->arena, added));
     }
     sp_variant_free(&variant);
     return better;
@@ -157,10 +163,10 @@ static bool blame_switch(struct sp_check *check, const struct list *list, const 
 
 static void explain_absent(struct sp_check *check, const struct list *list)
 {
-    const char *tried = "";
+    const struct sp_condition *tried = NULL;
     for (size_t i = 0; i < list->count; i++) {
         const size_t absent = absent_one(check, list, &list->items[i]);
-        if (absent == SP_NONE || strcmp(tried, list->items[i].condition) == 0) continue;
+        if (absent == SP_NONE || tried == list->items[i].condition) continue;
         if (!sp_finding_is_open(&check->findings[list->missing[absent]])) continue;
         tried = list->items[i].condition;
         blame_switch(check, list, &list->items[i], absent);

@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "config/tokenizer.h"
 #include "explain/vocabulary.h"
+#include "lang/prediction.h"
 
 bool sp_is_vocabulary(const char *words) { return strstr(words, "vocab") != NULL; }
 
@@ -91,24 +92,19 @@ static bool vocabulary_dimension(const struct sp_check *check, const struct sp_f
     for (uint32_t d = 0; d < expected->rank && tensor->rank == expected->rank; d++)
         if (tensor->shape[d] != expected->shape[d] && ++differing) *dimension = d;
     if (differing != 1) return false;
-    char *words = sp_prediction_dimension(check->prediction, finding->predicted, *dimension);
-    const bool is = sp_find_hyperparameter(check->prediction, words) != SP_NONE && sp_is_vocabulary(words);
-    free(words);
-    return is;
+    const size_t key = sp_prediction_dimension_key(check->prediction, finding->predicted, *dimension);
+    return key != SP_NONE && sp_is_vocabulary(sp_prediction_hyperparameter(check->prediction, key).name);
 }
 
 /* A matched tensor of that many rows of the same hyper-parameter, in its expected shape; SP_NONE without one. */
-static size_t counterpart(const struct sp_check *check, const char *key, uint64_t rows)
+static size_t counterpart(const struct sp_check *check, size_t key, uint64_t rows)
 {
     for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
         const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
         const size_t tensor = check->match.tensor_of[i];
         if (tensor == SP_NONE || !predicted->rank || predicted->shape[0] != rows) continue;
         if (!sp_same_shape(sp_inventory_tensor(check->inventory, tensor), predicted)) continue;
-        char *words = sp_prediction_dimension(check->prediction, i, 0);
-        const bool is = strcmp(words, key) == 0;
-        free(words);
-        if (is) return tensor;
+        if (sp_prediction_dimension_key(check->prediction, i, 0) == key) return tensor;
     }
     return SP_NONE;
 }
@@ -118,18 +114,17 @@ static void describe_disagreement(struct sp_check *check, size_t cause, const st
 {
     const uint64_t found = sp_inventory_tensor(check->inventory, finding->tensor)->shape[dimension];
     const uint64_t expected = sp_prediction_tensor(check->prediction, finding->predicted)->shape[dimension];
-    char *words = sp_prediction_dimension(check->prediction, finding->predicted, dimension);
-    const size_t key = sp_find_hyperparameter(check->prediction, words), other = counterpart(check, words, expected);
+    const size_t key = sp_prediction_dimension_key(check->prediction, finding->predicted, dimension);
+    const size_t other = counterpart(check, key, expected);
     const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
     const char *beside = "";
     if (other != SP_NONE)
         beside = sp_arena_printf(&check->arena, ", %s %" PRIu64, sp_inventory_tensor(check->inventory, other)->name,
                                  expected);
-    check->causes[cause].message = sp_arena_printf(&check->arena, "%s has %" PRIu64 " rows%s%s: %s is %s %s",
-                                                   finding->name, found, sp_vocabulary_change(check, expected, found),
-                                                   beside, hyper.name, hyper.value, sp_said_where(check, hyper.from));
+    check->causes[cause].message =
+        sp_arena_printf(&check->arena, "%s has %" PRIu64 " rows%s%s: %s", finding->name, found,
+                        sp_vocabulary_change(check, expected, found), beside, sp_said(check, hyper));
     check->causes[cause].hint = "no single vocabulary size fits both: resize one of them";
-    free(words);
 }
 
 /* What one size of the vocabulary cannot explain: sp_explain_hyperparameters has tried. */
@@ -150,12 +145,9 @@ void sp_explain_vocabulary(struct sp_check *check)
 
 /* ---- tokens without a row ---- */
 
-static bool set_rows(struct sp_hyperparameter hyper, const char *value, uint64_t *rows)
+static bool counts_tokens(struct sp_hyperparameter hyper)
 {
-    char *end;
-    if (strcmp(hyper.name, "vocab_size") != 0 && strcmp(hyper.name, "text_config.vocab_size") != 0) return false;
-    *rows = strtoull(value, &end, 10);
-    return end != value && !*end && *rows;
+    return strcmp(hyper.name, "vocab_size") == 0 || strcmp(hyper.name, "text_config.vocab_size") == 0;
 }
 
 /* How many rows the file has: the vocabulary size, as configured or as a cause has found it. */
@@ -163,12 +155,14 @@ static bool vocabulary_rows(const struct sp_check *check, uint64_t *rows)
 {
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(check->prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, i);
-        const char *value = hyper.value;
+        struct sp_value value = hyper.value;
         for (size_t c = 0; c < check->cause_count; c++)
             if (check->causes[c].hyperparameter && strcmp(check->causes[c].hyperparameter, hyper.name) == 0 &&
-                check->causes[c].found)
+                check->causes[c].found.type != SP_ABSENT)
                 value = check->causes[c].found;
-        if (set_rows(hyper, value, rows)) return true;
+        if (!counts_tokens(hyper) || value.type != SP_INT || value.integer <= 0) continue;
+        *rows = (uint64_t)value.integer;
+        return true;
     }
     return false;
 }

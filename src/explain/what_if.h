@@ -9,8 +9,8 @@
 struct sp_change {
     const char *key;
     struct sp_value value;
-    const char *configured; /* as JSON */
-    const char *from;
+    struct sp_value configured; /* what it is now, and who says so */
+    struct sp_provenance from;
 };
 
 /* The prediction under changed hyper-parameters, matched with the same file. Zero-initialise. */

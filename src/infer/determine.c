@@ -135,11 +135,9 @@ static size_t other_classes(const struct doubt *doubt, struct sp_value *others)
 static bool is_class(const char *key) { return strcmp(key, "architectures") == 0; }
 
 /* `partial`: of a text not all is told, and so it may be empty. */
-static bool is_indispensable(const struct doubt *doubt, const char *key, const char *json, bool partial)
+static bool is_indispensable(const struct doubt *doubt, const char *key, struct sp_value value, bool partial)
 {
-    struct sp_value others[MAX_OTHERS], value;
-    struct sp_error error = {0};
-    if (!sp_value_parse_json(&doubt->inference->arena, json, strlen(json), &value, &error)) return false;
+    struct sp_value others[MAX_OTHERS];
     size_t count = is_class(key) ? other_classes(doubt, others) : other_values(doubt, key, value, others);
     if (partial && value.type == SP_STRING && *value.string) add(others, &count, sp_value_string(""));
     bool differs = count > 0 || is_class(key);
@@ -157,7 +155,8 @@ static void choose_indices(struct doubt *doubt)
     size_t count = 0;
     for (int64_t i = 0; i < FIRST; i++) doubt->indices[count++] = i;
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
-        const int64_t value = strtoll(sp_prediction_hyperparameter(prediction, i).value, NULL, 10) - 1;
+        const struct sp_value number = sp_prediction_hyperparameter(prediction, i).value;
+        const int64_t value = number.type == SP_INT ? number.integer - 1 : -1;
         size_t place = count;
         if (value < FIRST || value > MOST || count == MAX_INDICES) continue;
         while (place && doubt->indices[place - 1] >= value) place--;
@@ -187,15 +186,7 @@ static bool is_partial(const struct doubt *doubt, const struct sp_fact *fact)
 }
 
 /* Tables tell apart what is before a release from what is not: other releases are as good. */
-static bool is_range(const char *json)
-{
-    const size_t length = strlen(json);
-    char text[32];
-    if (length < 3 || length >= sizeof text || *json != '"') return false;
-    memcpy(text, json + 1, length - 2);
-    text[length - 2] = '\0';
-    return sp_is_release(text);
-}
+static bool is_range(struct sp_value value) { return value.type == SP_STRING && sp_is_release(value.string); }
 
 static void set(struct sp_inferred *inferred, bool determined, const char *why)
 {
@@ -229,7 +220,7 @@ static void judge(const struct doubt *doubt, struct sp_inferred *inferred)
 }
 
 /* What the table itself gives to a table within it is no hyper-parameter of the file. */
-static bool is_given(struct sp_hyperparameter hyper) { return strncmp(hyper.from, "table ", 6) == 0; }
+static bool is_given(struct sp_hyperparameter hyper) { return hyper.from.source == SP_SOURCE_TABLE; }
 
 void sp_determine(struct sp_inference *inference)
 {

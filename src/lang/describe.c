@@ -20,12 +20,41 @@ struct given {
     const struct given *next;
 };
 
+/* Which of the words are keys: bytes from..to of the text. "3*rope.dim + n" has two, 2..10 and 13..14. */
+struct key_words {
+    struct {
+        size_t from, to;
+    } list[MAX_DESCRIPTION]; /* each is followed by something else */
+    size_t count;
+};
+
 /* Where words go, and what they may refer to. */
 struct scribe {
     struct sp_text *text;
     const struct given *given;
-    bool whole; /* every key that could have a say, not only the one to set */
+    struct key_words *keys; /* or NULL */
+    bool whole;             /* every key that could have a say, not only the one to set */
 };
+
+static void put_key(const struct scribe *scribe, const char *prefix, const char *key)
+{
+    const size_t from = scribe->text->length;
+    sp_text_printf(scribe->text, "%s%s", prefix, key);
+    if (scribe->keys && scribe->keys->count < MAX_DESCRIPTION) {
+        scribe->keys->list[scribe->keys->count].from = from;
+        scribe->keys->list[scribe->keys->count++].to = scribe->text->length;
+    }
+}
+
+/* A member of a key is a key. */
+static void put_member(const struct scribe *scribe, const char *member)
+{
+    struct key_words *keys = scribe->keys;
+    const size_t end = scribe->text->length;
+    sp_text_printf(scribe->text, ".%s", member);
+    if (keys && keys->count && keys->list[keys->count - 1].to == end)
+        keys->list[keys->count - 1].to = scribe->text->length;
+}
 
 static void describe(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
                      int depth);
@@ -92,10 +121,12 @@ static void name(const struct scribe *scribe, const struct sp_env *env, const st
     const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
     const struct sp_frame *frame = env->frame;
     struct sp_env inner = {.frame = frame};
-    const struct scribe plain = {.text = scribe->text, .whole = scribe->whole}; /* elsewhere nothing is given */
+    struct scribe plain = *scribe;
+    plain.given = NULL; /* elsewhere nothing is */
     const struct given *given = given_to(scribe, expr->name);
     if (given) {
-        const struct scribe outer = {scribe->text, given->given, scribe->whole};
+        struct scribe outer = *scribe;
+        outer.given = given->given;
         describe(&outer, given->env, given->expr, nested, depth);
     } else if (is_index(env->section, expr->name)) {
         sp_text_puts(scribe->text, expr->name);
@@ -107,8 +138,10 @@ static void name(const struct scribe *scribe, const struct sp_env *env, const st
         inner.section = meaning.local ? env->section : NULL;
         inner.defining = meaning.definition;
         describe(&plain, &inner, meaning.definition->expr, nested, depth);
+    } else if (meaning.kind == SP_MEANS_KEY) {
+        put_key(scribe, frame->view->prefix, expr->name);
     } else {
-        sp_text_printf(scribe->text, "%s%s", meaning.kind == SP_MEANS_KEY ? frame->view->prefix : "", expr->name);
+        sp_text_puts(scribe->text, expr->name);
     }
 }
 
@@ -151,7 +184,8 @@ static void own_function(const struct scribe *scribe, const struct sp_env *env, 
     const struct sp_env inner = {
         .frame = env->frame, .section = meaning.local ? env->section : NULL, .defining = definition};
     struct given given[SP_MAX_PARAMS] = {{0}};
-    struct scribe body = {.text = scribe->text, .whole = scribe->whole};
+    struct scribe body = *scribe;
+    body.given = NULL;
     for (size_t i = 0; i < definition->param_count; i++) {
         given[i] = (struct given){definition->params[i], expr->args[i], env, scribe->given, body.given};
         body.given = &given[i];
@@ -216,7 +250,7 @@ static void describe(const struct scribe *scribe, const struct sp_env *env, cons
         break;
     case SP_EXPR_MEMBER:
         describe(scribe, env, expr->args[0], true, depth);
-        sp_text_printf(scribe->text, ".%s", expr->name);
+        put_member(scribe, expr->name);
         break;
     case SP_EXPR_GROUP:
         sp_text_printf(scribe->text, "[%s]", expr->name);
@@ -230,26 +264,125 @@ void sp_describe(struct sp_text *text, const struct sp_env *env, const struct sp
     describe(&scribe, env, expr, false, 0);
 }
 
-static char *dimension_words(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension, bool whole)
+/* ---- dimensions and conditions of a prediction ---- */
+
+static void describe_dimension(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension,
+                               const struct scribe *scribe)
 {
     const struct sp_origin *origin = &prediction->origins[tensor];
     const struct sp_env env = {.frame = origin->frame, .section = origin->section};
     const uint32_t lead = env.frame->packed ? env.frame->packed->lead_rank : 0;
-    struct sp_text text = {0};
-    const struct scribe scribe = {.text = &text, .whole = whole};
-    sp_text_puts(&text, "");
-    if (dimension < lead) sp_text_number(&text, prediction->tensors[tensor].shape[dimension]);
+    sp_text_puts(scribe->text, "");
+    if (dimension < lead) sp_text_number(scribe->text, prediction->tensors[tensor].shape[dimension]);
     else if (dimension - lead < origin->row->rank)
-        describe(&scribe, &env, origin->row->shape[dimension - lead], false, 0);
-    return text.data;
+        describe(scribe, &env, origin->row->shape[dimension - lead], false, 0);
 }
 
 char *sp_prediction_dimension(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension)
 {
-    return dimension_words(prediction, tensor, dimension, false);
+    struct sp_text text = {0};
+    describe_dimension(prediction, tensor, dimension, &(struct scribe){.text = &text});
+    return text.data;
 }
 
-char *sp_prediction_depends_on(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension)
+bool sp_keys_contain(struct sp_keys keys, size_t key)
 {
-    return dimension_words(prediction, tensor, dimension, true);
+    for (size_t i = 0; i < keys.count; i++)
+        if (keys.list[i] == key) return true;
+    return false;
+}
+
+/* The hyper-parameter that a piece of the text names; SP_NONE when it is not set. */
+static size_t key_at(const struct sp_prediction *prediction, struct sp_text *text, size_t from, size_t to)
+{
+    const char behind = text->data[to];
+    text->data[to] = '\0';
+    const size_t key = sp_map_get(&prediction->hyper_names, text->data + from);
+    text->data[to] = behind;
+    return key;
+}
+
+static struct sp_keys keep_keys(struct sp_prediction *prediction, struct sp_text *text, const struct key_words *words)
+{
+    size_t *list = sp_arena_array(&prediction->arena, words->count, sizeof *list);
+    struct sp_keys keys = {.list = list};
+    for (size_t i = 0; i < words->count; i++) {
+        const size_t key = key_at(prediction, text, words->list[i].from, words->list[i].to);
+        if (key != SP_NONE && !sp_keys_contain(keys, key)) list[keys.count++] = key;
+    }
+    return keys;
+}
+
+/* The only one, if there is nothing around it. */
+static size_t key_alone(const struct sp_text *text, const struct key_words *words, struct sp_keys keys)
+{
+    const bool alone = words->count == 1 && keys.count && !words->list[0].from && words->list[0].to == text->length;
+    return alone ? keys.list[0] : SP_NONE;
+}
+
+static struct sp_keys dimension_keys(struct sp_prediction *prediction, size_t tensor, uint32_t dimension, bool whole,
+                                     size_t *alone)
+{
+    struct sp_text text = {0};
+    struct key_words words = {.count = 0};
+    describe_dimension(prediction, tensor, dimension, &(struct scribe){.text = &text, .keys = &words, .whole = whole});
+    const struct sp_keys keys = keep_keys(prediction, &text, &words);
+    *alone = key_alone(&text, &words, keys);
+    sp_text_free(&text);
+    return keys;
+}
+
+struct sp_keys sp_prediction_dimension_keys(struct sp_prediction *prediction, size_t tensor, uint32_t dimension)
+{
+    size_t alone;
+    return dimension_keys(prediction, tensor, dimension, false, &alone);
+}
+
+struct sp_keys sp_prediction_depends_on(struct sp_prediction *prediction, size_t tensor, uint32_t dimension)
+{
+    size_t alone;
+    return dimension_keys(prediction, tensor, dimension, true, &alone);
+}
+
+size_t sp_prediction_dimension_key(struct sp_prediction *prediction, size_t tensor, uint32_t dimension)
+{
+    size_t alone;
+    dimension_keys(prediction, tensor, dimension, false, &alone);
+    return alone;
+}
+
+static const struct sp_condition *add_condition(struct sp_prediction *prediction, struct sp_text *text,
+                                                const struct key_words *words)
+{
+    struct sp_condition *condition = sp_arena_alloc(&prediction->arena, sizeof *condition);
+    condition->words = sp_arena_copy(&prediction->arena, text->data, text->length);
+    condition->keys = keep_keys(prediction, text, words);
+    condition->key = key_alone(text, words, condition->keys);
+    SP_GROW(prediction->conditions, prediction->condition_count, prediction->condition_capacity);
+    sp_map_add(&prediction->condition_words, condition->words, prediction->condition_count);
+    return prediction->conditions[prediction->condition_count++] = condition;
+}
+
+const struct sp_condition *sp_prediction_condition(struct sp_prediction *prediction, const struct sp_env *env,
+                                                   const struct sp_expr *expr)
+{
+    struct sp_text text = {0};
+    struct key_words words = {.count = 0};
+    describe(&(struct scribe){.text = &text, .keys = &words}, env, expr, false, 0);
+    sp_text_puts(&text, "");
+    const size_t known = sp_map_get(&prediction->condition_words, text.data);
+    const struct sp_condition *condition =
+        known != SIZE_MAX ? prediction->conditions[known] : add_condition(prediction, &text, &words);
+    sp_text_free(&text);
+    return condition;
+}
+
+const struct sp_condition *sp_prediction_tie_condition(struct sp_prediction *prediction, size_t tensor)
+{
+    const struct sp_origin *origin = &prediction->origins[tensor];
+    const struct sp_packed *packed = origin->frame->packed; /* then the weight is tied, in whose place it is stored */
+    const struct sp_row *row = packed ? packed->row : origin->row;
+    const struct sp_env env = {.frame = packed ? origin->frame->caller : origin->frame,
+                               .section = packed ? origin->frame->caller_section : origin->section};
+    return row->tie_condition ? sp_prediction_condition(prediction, &env, row->tie_condition) : NULL;
 }

@@ -85,13 +85,14 @@ bool sp_path_within(const char *path, const char *setting)
     return strncmp(path, setting, length) == 0 && (path[length] == '\0' || path[length] == '.');
 }
 
-static const char *origin(const struct sp_eval *eval, const struct sp_view *view, const char *key, const char *path)
+static struct sp_provenance provenance(const struct sp_eval *eval, const struct sp_view *view, const char *key,
+                                       const char *path)
 {
     const struct sp_given *given = sp_view_given(view, key);
     if (given) return given->from;
     for (size_t i = eval->hyper->override_count; i-- > 0;)
         if (sp_path_within(path, eval->hyper->overrides[i].path)) return eval->hyper->overrides[i].from;
-    return eval->hyper->from;
+    return (struct sp_provenance){.source = SP_SOURCE_CONFIG, .name = eval->hyper->file};
 }
 
 /* The entry of prefix + dot + key, which is made when it is looked at for the first time. */
@@ -116,9 +117,9 @@ static struct sp_value look_at(struct sp_eval *eval, struct sp_reading *reading,
                                const struct sp_view *view, const char *key)
 {
     if (!sp_value_is_set(value)) value.string = reading->path;
-    else if (!reading->from && value.type != SP_OBJECT) {
+    else if (!reading->from.source && value.type != SP_OBJECT) {
         reading->value = value;
-        reading->from = origin(eval, view, key, reading->path);
+        reading->from = provenance(eval, view, key, reading->path);
     }
     return value;
 }
@@ -456,10 +457,10 @@ static void record_default(struct sp_eval *eval, const struct sp_env *env, const
     const char *path = from_key || key == expr ? NULL : sp_eval_path(eval, env, key);
     if (!path) return;
     struct sp_reading *reading = reading_of(eval, path, "", "");
-    if (reading->from) return;
+    if (reading->from.source) return;
     reading->value = value;
-    reading->from =
-        sp_arena_printf(eval->arena, "default (%s:%zu)", expr->span.source->name, sp_span_position(expr->span).line);
+    reading->from = (struct sp_provenance){
+        .source = SP_SOURCE_DEFAULT, .name = expr->span.source->name, .line = sp_span_position(expr->span).line};
 }
 
 /* a default b default 12: the first that is set. When none is there, the first is the one to ask for. */

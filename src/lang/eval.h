@@ -21,7 +21,7 @@ enum {
 struct sp_reading {
     const char *path; /* "text_config.vocab_size" */
     struct sp_value value;
-    const char *from; /* NULL: it was not set, or is an object whose members are read one by one */
+    struct sp_provenance from; /* nobody: it was not set, or is an object whose members are read one by one */
 };
 
 /* One prediction under way. */
@@ -45,7 +45,7 @@ struct sp_eval {
 struct sp_given {
     const char *key;
     struct sp_value value;
-    const char *from;
+    struct sp_provenance from;
     /* When its value was not known yet: where it comes from. */
     const struct sp_expr *expr;
     const struct sp_env *env;

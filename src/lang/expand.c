@@ -199,7 +199,7 @@ static struct sp_view *open_view(struct sp_expander *x, const struct sp_env *env
     if (row->has_from && !open_object(x, env, row->from, view)) return NULL;
     const size_t inherited = row->has_from ? 0 : outer->given_count;
     struct sp_given *given = sp_arena_array(x->eval.arena, row->with_count + inherited, sizeof *given);
-    const char *from = sp_arena_printf(x->eval.arena, "table %s", env->frame->unit->name);
+    const struct sp_provenance from = {.source = SP_SOURCE_TABLE, .name = env->frame->unit->name};
     for (size_t i = 0; i < row->with_count; i++) {
         given[i] = (struct sp_given){.key = row->with[i].name, .from = from};
         if (!sp_eval(&x->eval, env, row->with[i].expr, &given[i].value)) return NULL;
@@ -568,17 +568,15 @@ static bool sum_up(struct sp_prediction *out)
 static void keep_readings(struct sp_expander *x)
 {
     struct sp_prediction *out = x->out;
-    struct sp_text value = {0};
     out->hypers = sp_arena_array(&out->arena, x->eval.reading_count, sizeof *out->hypers);
     for (size_t i = 0; i < x->eval.reading_count; i++) {
         const struct sp_reading *reading = &x->eval.readings[i];
-        if (!reading->from) continue;
-        value.length = 0;
-        sp_value_json(&value, reading->value);
-        out->hypers[out->hyper_count++] = (struct sp_hyperparameter){
-            reading->path, sp_arena_copy(&out->arena, value.data, value.length), reading->from};
+        sp_map_set(&x->eval.paths, reading->path, reading->from.source ? out->hyper_count : SP_NONE);
+        if (!reading->from.source) continue;
+        out->hypers[out->hyper_count++] = (struct sp_hyperparameter){reading->path, reading->value, reading->from};
     }
-    sp_text_free(&value);
+    out->hyper_names = x->eval.paths;
+    x->eval.paths = (struct sp_map){0};
 }
 
 /* These are for the choice of the table, and for how its tensors are stored. */

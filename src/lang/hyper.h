@@ -4,6 +4,7 @@
 #define SP_LANG_HYPER_H
 
 #include "base/value.h"
+#include "shapeproof/prediction.h"
 
 struct sp_unit;
 struct sp_given;
@@ -11,7 +12,7 @@ struct sp_given;
 /* A value that was set from outside the file, by its dotted path: "text_config.vocab_size". */
 struct sp_override {
     const char *path;
-    const char *from; /* "command line" */
+    struct sp_provenance from;
 };
 
 /* How much of a table a "what if" question expands. A tie to a tensor that is not expanded is left out. */
@@ -47,7 +48,7 @@ struct sp_overlay {
 
 struct sp_hyper {
     struct sp_value root; /* an object */
-    const char *from;     /* "config.json": where all else comes from */
+    const char *file;     /* "config.json", where all else comes from; "" when there is none */
     const struct sp_override *overrides;
     size_t override_count;
     const struct sp_scope *scope;         /* NULL: the whole table */

@@ -27,7 +27,7 @@ struct sp_token {
 };
 
 struct sp_lexer {
-    const struct sp_source *source;
+    const struct sp_source_text *source;
     struct sp_arena *arena;
     size_t offset;    /* where the next token begins */
     unsigned nesting; /* open brackets */

@@ -643,7 +643,7 @@ static size_t finish_line(struct sp_parser *parser, size_t offset)
 }
 
 /* Offset of the first byte that a table file cannot hold, or its length. */
-static size_t first_bad_byte(const struct sp_source *source)
+static size_t first_bad_byte(const struct sp_source_text *source)
 {
     const size_t valid = sp_utf8_check(source->text, source->length);
     for (size_t i = 0; i < valid; i++) {
@@ -654,7 +654,7 @@ static size_t first_bad_byte(const struct sp_source *source)
     return valid;
 }
 
-bool sp_parse(const struct sp_source *source, struct sp_arena *arena, struct sp_symbols *symbols,
+bool sp_parse(const struct sp_source_text *source, struct sp_arena *arena, struct sp_symbols *symbols,
               struct sp_unit ***units, size_t *count, size_t *capacity, struct sp_text *messages)
 {
     struct sp_parser parser = {

@@ -27,7 +27,7 @@ struct sp_parser {
 
 /* Appends the units of `source` to *units (heap array; the units live in the arena). False when there were mistakes,
  * which are appended to `messages`. */
-bool sp_parse(const struct sp_source *source, struct sp_arena *arena, struct sp_symbols *symbols,
+bool sp_parse(const struct sp_source_text *source, struct sp_arena *arena, struct sp_symbols *symbols,
               struct sp_unit ***units, size_t *count, size_t *capacity, struct sp_text *messages);
 
 /* ---- shared by the parser's files ---- */

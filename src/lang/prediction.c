@@ -10,9 +10,36 @@ void sp_prediction_free(struct sp_prediction *prediction)
     free(prediction->tensors);
     free(prediction->origins);
     free(prediction->groups);
+    free(prediction->conditions);
     sp_map_free(&prediction->names);
+    sp_map_free(&prediction->hyper_names);
+    sp_map_free(&prediction->condition_words);
     sp_arena_free(&prediction->arena);
     free(prediction);
+}
+
+char *sp_provenance_text(struct sp_provenance from)
+{
+    struct sp_text text = {0};
+    switch (from.source) {
+    case SP_SOURCE_NONE:
+        sp_text_puts(&text, "nobody");
+        break;
+    case SP_SOURCE_SETTING:
+        sp_text_puts(&text, "command line");
+        break;
+    case SP_SOURCE_DEFAULT:
+        sp_text_printf(&text, "default (%s:%zu)", from.name, from.line);
+        break;
+    case SP_SOURCE_TABLE:
+        sp_text_printf(&text, "table %s", from.name);
+        break;
+    case SP_SOURCE_CONFIG:
+    case SP_SOURCE_OTHER:
+        sp_text_puts(&text, from.name);
+        break;
+    }
+    return text.data;
 }
 
 const char *sp_prediction_table(const struct sp_prediction *prediction) { return prediction->table->name; }

@@ -23,6 +23,10 @@ struct sp_prediction {
     size_t group_count, group_capacity;
     struct sp_hyperparameter *hypers;
     size_t hyper_count;
+    struct sp_map hyper_names;        /* -> index of the hyper-parameter; SP_NONE: it was looked at, and not set */
+    struct sp_condition **conditions; /* those that were asked for */
+    size_t condition_count, condition_capacity;
+    struct sp_map condition_words;
     const char **unused;
     size_t unused_count;
     struct sp_map names;
@@ -33,8 +37,34 @@ struct sp_prediction {
 struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyper *hyper, struct sp_error *error);
 /* Appends an expression of the frame in terms of hyper-parameters. */
 void sp_describe(struct sp_text *text, const struct sp_env *env, const struct sp_expr *expr);
-/* As sp_prediction_dimension, with every hyper-parameter that could have a say in it: those as well that are asked only
- * because another is not set. */
-char *sp_prediction_depends_on(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension);
+
+/* ---- what depends on which hyper-parameters; all in the arena of the prediction ---- */
+
+/* Hyper-parameters as indices, each once, in the order in which an expression has them. */
+struct sp_keys {
+    const size_t *list;
+    size_t count;
+};
+
+bool sp_keys_contain(struct sp_keys keys, size_t key);
+/* Those in a dimension: "vocab_size" in "vocab_size + 1". */
+struct sp_keys sp_prediction_dimension_keys(struct sp_prediction *prediction, size_t tensor, uint32_t dimension);
+/* Every one that could have a say in it: those as well that are asked only because another is not set. */
+struct sp_keys sp_prediction_depends_on(struct sp_prediction *prediction, size_t tensor, uint32_t dimension);
+/* The hyper-parameter that a dimension is, without anything around it; or SP_NONE. */
+size_t sp_prediction_dimension_key(struct sp_prediction *prediction, size_t tensor, uint32_t dimension);
+
+/* A condition in a table. Those that say the same in terms of hyper-parameters are one: compare them by address. */
+struct sp_condition {
+    const char *words; /* "attention_bias and not use_mup" */
+    struct sp_keys keys;
+    size_t key; /* the hyper-parameter that it is, without anything around it; or SP_NONE */
+};
+
+/* That of an expression in its environment. */
+const struct sp_condition *sp_prediction_condition(struct sp_prediction *prediction, const struct sp_env *env,
+                                                   const struct sp_expr *expr);
+/* Under which the tensor, or the weight in whose place it is stored, is tied; NULL when there is none. */
+const struct sp_condition *sp_prediction_tie_condition(struct sp_prediction *prediction, size_t tensor);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "shapeproof/error.h"
 
-struct sp_source {
+struct sp_source_text {
     const char *name; /* "gpt2.shapes", or the path of a user's file */
     const char *text; /* NUL-terminated */
     size_t length;
@@ -18,7 +18,7 @@ struct sp_source {
 
 /* A place in a source: `length` bytes at `offset`. */
 struct sp_span {
-    const struct sp_source *source;
+    const struct sp_source_text *source;
     uint32_t offset, length;
 };
 

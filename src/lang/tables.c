@@ -23,8 +23,8 @@ const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char 
 /* Parses without linking, so that files can name each other in any order. The name and the text are kept. */
 static bool parse(struct sp_tables *tables, const char *name, const char *text, size_t length)
 {
-    struct sp_source *source = sp_arena_alloc(&tables->arena, sizeof *source);
-    *source = (struct sp_source){name, text, length};
+    struct sp_source_text *source = sp_arena_alloc(&tables->arena, sizeof *source);
+    *source = (struct sp_source_text){name, text, length};
     return sp_parse(source, &tables->arena, &tables->symbols, &tables->units, &tables->count, &tables->capacity,
                     &tables->messages);
 }

@@ -40,7 +40,8 @@ static int plausibility(struct sp_range range)
 /* How far the value is from the configured one, as a factor of it. */
 static double distance(const struct sp_solution *solution)
 {
-    const double from = strtod(solution->configured, NULL), to = (double)solution->value;
+    const struct sp_value now = solution->configured;
+    const double from = now.type == SP_INT ? (double)now.integer : 0, to = (double)solution->value;
     if (from <= 0) return 1e9;
     return to > from ? to / from : from / to;
 }
@@ -93,7 +94,7 @@ static size_t find_values(struct sp_algebra *algebra, const struct sp_poly *poly
     return *complete ? intersect(ranges, count, others, other_count) : 0;
 }
 
-static void add_solution(struct sp_solutions *solutions, const struct sp_symbol_info *symbol, const char *now,
+static void add_solution(struct sp_solutions *solutions, const struct sp_symbol_info *symbol, struct sp_value now,
                          struct sp_range range)
 {
     SP_GROW(solutions->items, solutions->count, solutions->capacity);
@@ -120,8 +121,8 @@ struct question {
 struct unknown {
     struct sp_count *count;
     size_t atom;
-    const char *key; /* as it is called in the answer */
-    const char *now; /* its value in the configuration, or "" */
+    const char *key;     /* as it is called in the answer */
+    struct sp_value now; /* in the configuration, if it is a number there */
 };
 
 static bool is_wanted_number(const struct sp_poly *poly, struct sp_printed wanted)
@@ -169,7 +170,7 @@ static bool is_known(struct sp_solutions *solutions, const char *key, struct sp_
 
 static bool is_now(const struct unknown *unknown, struct sp_range range)
 {
-    return *unknown->now && range.first == range.last && strtoll(unknown->now, NULL, 10) == range.first;
+    return unknown->now.type == SP_INT && range.first == range.last && unknown->now.integer == range.first;
 }
 
 /* Adds a range, unless the unknown does not give the count there. False when a condition changes within it. */
@@ -286,7 +287,7 @@ static bool solve_sides(struct sp_solutions *solutions, struct sp_count *count, 
         sp_values_free(&values);
         if (atom == SIZE_MAX || !own) continue;
         const struct unknown unknown = {count, atom, sp_arena_printf(&solutions->arena, "%s[%zu]", key, side),
-                                        sp_arena_printf(&solutions->arena, "%" PRId64, pair.items[side].integer)};
+                                        pair.items[side]};
         good = solve_cases(solutions, &unknown, wanted, own, own, 0) && good;
     }
     return good;
@@ -311,8 +312,7 @@ static bool solve_for(struct sp_solutions *solutions, const struct question *que
     if (!poly) good = false;
     else if (is_pair(now)) good = solve_sides(solutions, &count, question->wanted, poly, key, now);
     else if (symbol) {
-        const char *text = now.type == SP_INT ? sp_arena_printf(&solutions->arena, "%" PRId64, now.integer) : "";
-        const struct unknown unknown = {&count, symbol->atom, key, text};
+        const struct unknown unknown = {&count, symbol->atom, key, now.type == SP_INT ? now : sp_value_absent("")};
         good = solve_cases(solutions, &unknown, question->wanted, poly, poly, 0);
     } /* else the count does not depend on it */
     good = good && !count.symbolic.algebra.failed;
@@ -332,10 +332,8 @@ static void solve_all(struct sp_solutions *solutions, const struct question *que
 {
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        struct sp_error error = {0};
-        struct sp_value now;
-        if (!sp_value_parse_json(&solutions->arena, hyper.value, strlen(hyper.value), &now, &error)) continue;
-        if (now.type == SP_INT || is_pair(now)) solve_or_skip(solutions, question, hyper.name, now);
+        if (hyper.value.type == SP_INT || is_pair(hyper.value))
+            solve_or_skip(solutions, question, hyper.name, hyper.value);
     }
     if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
 }

@@ -54,8 +54,8 @@ static void json_cause(struct sp_writer *json, const struct sp_cause *cause)
     sp_write_key_string(json, "id", cause->id);
     sp_write_key_string(json, "message", cause->message);
     sp_write_key_optional(json, "hyperparameter", cause->hyperparameter);
-    if (cause->configured) sp_write_key_raw(json, "configured", cause->configured);
-    if (cause->found) sp_write_key_raw(json, "found", cause->found);
+    if (cause->configured.type != SP_ABSENT) sp_write_key_value(json, "configured", cause->configured);
+    if (cause->found.type != SP_ABSENT) sp_write_key_value(json, "found", cause->found);
     sp_write_key_number(json, "explains", cause->explains);
     sp_write_key_string(json, "severity", sp_severity_name(cause->severity));
     sp_write_key_optional(json, "hint", cause->hint);

@@ -61,6 +61,20 @@ void sp_put_cut(struct sp_text *text, const char *string, size_t columns)
     sp_text_free(&whole);
 }
 
+void sp_put_value(struct sp_text *text, struct sp_value value, size_t columns)
+{
+    char *json = sp_value_text(value);
+    sp_put_cut(text, json, columns);
+    free(json);
+}
+
+void sp_put_provenance(struct sp_text *text, struct sp_provenance from)
+{
+    char *words = sp_provenance_text(from);
+    sp_put_visible(text, words);
+    free(words);
+}
+
 void sp_put_shape(struct sp_text *text, const uint64_t *shape, size_t rank)
 {
     sp_text_puts(text, "(");

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "shapeproof/prediction.h"
 
 enum sp_color { SP_COLOR_NONE = 0, SP_COLOR_BOLD, SP_COLOR_DIM, SP_COLOR_RED, SP_COLOR_GREEN, SP_COLOR_YELLOW };
 
@@ -21,6 +22,9 @@ void sp_color_puts(struct sp_text *text, bool on, enum sp_color color, const cha
 void sp_put_visible(struct sp_text *text, const char *string);
 /* The same, cut to `columns` columns with "..." and the length of the whole: `{"format": "p... (1,204 bytes)`. */
 void sp_put_cut(struct sp_text *text, const char *string, size_t columns);
+/* A hyper-parameter's value, and where it is from. */
+void sp_put_value(struct sp_text *text, struct sp_value value, size_t columns);
+void sp_put_provenance(struct sp_text *text, struct sp_provenance from);
 /* (50257, 768), (768), () for a scalar. */
 void sp_put_shape(struct sp_text *text, const uint64_t *shape, size_t rank);
 /* 147.2 MiB, 512 B. */

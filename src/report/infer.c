@@ -31,7 +31,7 @@ static void json_hyperparameters(struct sp_writer *json, const struct sp_inferen
         const struct sp_inferred inferred = sp_inference_get(inference, i);
         sp_write_open_line(json, '{');
         sp_write_key_string(json, "name", inferred.name);
-        sp_write_key_raw(json, "value", inferred.value);
+        sp_write_key_value(json, "value", inferred.value);
         sp_write_key_bool(json, "determined", inferred.determined);
         sp_write_key_string(json, "because", inferred.because);
         sp_write_close(json);
@@ -143,7 +143,7 @@ static void put_hyperparameters(const struct sp_inference *inference, struct sp_
         const struct sp_inferred inferred = sp_inference_get(inference, i);
         if (inferred.determined != determined || strcmp(inferred.name, "architectures") == 0) continue;
         sp_put_visible(sp_table_cell(&table), inferred.name);
-        sp_put_cut(sp_table_cell(&table), inferred.value, 40);
+        sp_put_value(sp_table_cell(&table), inferred.value, 40);
         sp_put_visible(sp_table_cell(&table), inferred.because);
         count++;
     }

@@ -2,6 +2,7 @@
 #include "report/json.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 static bool on_one_line(const struct sp_writer *json) { return json->line_depth && json->depth >= json->line_depth; }
 
@@ -85,6 +86,14 @@ void sp_write_number(struct sp_writer *json, uint64_t value)
     sp_text_number(json->text, value);
 }
 
+void sp_write_key_value(struct sp_writer *json, const char *key, struct sp_value value)
+{
+    char *text = sp_value_text(value);
+    sp_write_key(json, key);
+    sp_write_raw(json, text);
+    free(text);
+}
+
 void sp_write_bool(struct sp_writer *json, bool value) { sp_write_raw(json, value ? "true" : "false"); }
 void sp_write_null(struct sp_writer *json) { sp_write_raw(json, "null"); }
 
@@ -116,12 +125,6 @@ void sp_write_key_bool(struct sp_writer *json, const char *key, bool value)
 {
     sp_write_key(json, key);
     sp_write_bool(json, value);
-}
-
-void sp_write_key_raw(struct sp_writer *json, const char *key, const char *value)
-{
-    sp_write_key(json, key);
-    sp_write_raw(json, value);
 }
 
 void sp_write_key_numbers(struct sp_writer *json, const char *key, const uint64_t *values, size_t count)

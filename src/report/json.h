@@ -16,7 +16,7 @@
 #ifndef SP_REPORT_JSON_H
 #define SP_REPORT_JSON_H
 
-#include "base/text.h"
+#include "base/value.h"
 
 enum { SP_WRITER_DEPTH = 16 }; /* of our own documents; more is a programming error */
 
@@ -44,10 +44,10 @@ void sp_write_raw(struct sp_writer *json, const char *value);
 /* A key and its value; of a container, its opening. */
 void sp_write_key_open(struct sp_writer *json, const char *key, char bracket);
 void sp_write_key_open_line(struct sp_writer *json, const char *key, char bracket);
+void sp_write_key_value(struct sp_writer *json, const char *key, struct sp_value value);
 void sp_write_key_string(struct sp_writer *json, const char *key, const char *value);
 void sp_write_key_number(struct sp_writer *json, const char *key, uint64_t value);
 void sp_write_key_bool(struct sp_writer *json, const char *key, bool value);
-void sp_write_key_raw(struct sp_writer *json, const char *key, const char *value);
 /* [50257, 768] */
 void sp_write_key_numbers(struct sp_writer *json, const char *key, const uint64_t *values, size_t count);
 /* Neither of them when the value is NULL. */

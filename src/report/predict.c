@@ -41,8 +41,10 @@ void sp_json_hyperparameters(struct sp_writer *json, const struct sp_prediction 
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
         sp_write_open_line(json, '{');
         sp_write_key_string(json, "name", hyper.name);
-        sp_write_key_raw(json, "value", hyper.value);
-        sp_write_key_string(json, "from", hyper.from);
+        sp_write_key_value(json, "value", hyper.value);
+        char *from = sp_provenance_text(hyper.from);
+        sp_write_key_string(json, "from", from);
+        free(from);
         sp_write_key_optional(json, "symbol", symbol_of(forms, hyper.name));
         sp_write_close(json);
     }
@@ -116,8 +118,8 @@ static void put_hyperparameters(const struct sp_prediction *prediction, struct s
         const char *symbol = symbol_of(options->forms, hyper.name);
         sp_put_visible(sp_table_cell(&table), hyper.name);
         sp_put_visible(sp_table_cell(&table), symbol ? symbol : "");
-        sp_put_cut(sp_table_cell(&table), hyper.value, 48);
-        sp_put_visible(sp_table_cell(&table), hyper.from);
+        sp_put_value(sp_table_cell(&table), hyper.value, 48);
+        sp_put_provenance(sp_table_cell(&table), hyper.from);
     }
     sp_table_render(&table, text, &options->report);
     sp_table_free(&table);

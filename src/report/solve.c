@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Which hyper-parameters give a total: each with the value, or the values, that it would need. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "report/common.h"
 #include "report/json.h"
@@ -15,7 +16,9 @@ static void json_solution(struct sp_writer *json, const struct sp_solution *solu
     sp_write_key_number(json, rounded ? "first" : "value", (uint64_t)solution->value);
     if ((rounded || solution->last != solution->value) && solution->last != INT64_MAX)
         sp_write_key_number(json, "last", (uint64_t)solution->last);
-    sp_write_key_filled(json, "configured", solution->configured);
+    char *configured = sp_value_text(solution->configured);
+    if (solution->configured.type == SP_INT) sp_write_key_string(json, "configured", configured);
+    free(configured);
     sp_write_close(json);
 }
 
@@ -62,7 +65,8 @@ static void put_solutions(const struct sp_solutions *solutions, struct sp_text *
         sp_put_visible(sp_table_cell(&table), solution.name);
         sp_put_visible(sp_table_cell(&table), solution.key);
         put_values(sp_table_cell(&table), &solution);
-        sp_put_visible(sp_table_cell(&table), solution.configured);
+        struct sp_text *cell = sp_table_cell(&table);
+        if (solution.configured.type == SP_INT) sp_value_json(cell, solution.configured);
     }
     sp_table_render(&table, text, options);
     sp_table_free(&table);

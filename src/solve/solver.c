@@ -65,7 +65,7 @@ void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table)
     solver->frame = frame;
     solver->known.arena = &solver->arena;
     solver->knowledge = (struct sp_knowledge){ask_known, &solver->known};
-    solver->hyper = (struct sp_hyper){.root = {.type = SP_OBJECT}, .from = "", .knowledge = &solver->knowledge};
+    solver->hyper = (struct sp_hyper){.root = {.type = SP_OBJECT}, .file = "", .knowledge = &solver->knowledge};
     solver->eval = (struct sp_eval){.arena = &solver->arena, .hyper = &solver->hyper, .messages = &solver->messages};
 }
 

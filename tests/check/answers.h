@@ -179,8 +179,10 @@ static inline void touch_all(struct asked *asked, const struct sp_prediction *pr
 /* A hyper-parameter that was changed is said to have the value that it had. */
 static inline bool is_restored(const struct trial *trial, const struct sp_cause *cause)
 {
-    return cause->hyperparameter && strcmp(cause->hyperparameter, trial->key) == 0 && cause->found &&
-           strcmp(cause->found, trial->value) == 0;
+    return cause->hyperparameter && strcmp(cause->hyperparameter, trial->key) == 0 &&
+           cause->found.type == trial->value.type &&
+           (cause->found.type == SP_BOOL ? cause->found.boolean == trial->value.boolean
+                                         : cause->found.integer == trial->value.integer);
 }
 
 static inline bool names_key(const struct trial *trial, const char *message)
@@ -258,7 +260,9 @@ static inline struct sp_config *as_found(const struct asked *asked)
         const struct sp_cause *cause = sp_check_cause(check, i);
         char setting[512];
         if (strcmp(cause->id, "hyperparameter") != 0) continue;
-        snprintf(setting, sizeof setting, "%s=%s", cause->hyperparameter, cause->found);
+        char *found = sp_value_text(cause->found);
+        snprintf(setting, sizeof setting, "%s=%s", cause->hyperparameter, found);
+        free(found);
         if (sp_config_set(config, setting, &error)) die(setting, error.message);
     }
     return config;

@@ -12,7 +12,8 @@ struct trial {
     uint64_t state;                    /* of the random numbers */
     struct sp_map changed;             /* names of the tensors that were changed */
     struct sp_arena arena;
-    char key[256], value[64];    /* of the hyper-parameter that was changed, and what it was */
+    char key[256];               /* of the hyper-parameter that was changed, */
+    struct sp_value value;       /* and what it was */
     const struct sp_map *before; /* names of what an earlier change touched, or NULL */
     bool again;                  /* one of them was changed */
     const char *retyped;         /* the tensor whose dtype alone was changed */
@@ -251,23 +252,8 @@ static bool change_dtype(struct trial *trial)
 
 /* ---- changes to the configuration ---- */
 
-static bool is_integer(const char *json, int64_t *value)
-{
-    char *end;
-    *value = strtoll(json, &end, 10);
-    return end != json && !*end;
-}
-
-static bool is_number(struct sp_hyperparameter hyper)
-{
-    int64_t value;
-    return is_integer(hyper.value, &value);
-}
-
-static bool is_truth_value(struct sp_hyperparameter hyper)
-{
-    return strcmp(hyper.value, "true") == 0 || strcmp(hyper.value, "false") == 0;
-}
+static bool is_number(struct sp_hyperparameter hyper) { return hyper.value.type == SP_INT; }
+static bool is_truth_value(struct sp_hyperparameter hyper) { return hyper.value.type == SP_BOOL; }
 
 static bool is_vocabulary(struct sp_hyperparameter hyper)
 {
@@ -280,9 +266,9 @@ static bool any_hyperparameter(struct trial *trial, bool (*wanted)(struct sp_hyp
     const size_t count = sp_prediction_hyperparameter_count(trial->truth), start = count ? below(trial, count) : 0;
     for (size_t i = 0; i < count; i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(trial->truth, (start + i) % count);
-        if (!wanted(hyper) || strncmp(hyper.from, "table ", 6) == 0) continue;
+        if (!wanted(hyper) || hyper.from.source == SP_SOURCE_TABLE) continue;
         snprintf(trial->key, sizeof trial->key, "%s", hyper.name);
-        snprintf(trial->value, sizeof trial->value, "%s", hyper.value);
+        trial->value = hyper.value;
         return true;
     }
     return false;
@@ -298,9 +284,8 @@ static void set(struct trial *trial, const char *value)
 static bool change_number(struct trial *trial)
 {
     char other[64];
-    int64_t value;
     if (!any_hyperparameter(trial, is_number)) return false;
-    is_integer(trial->value, &value);
+    const int64_t value = trial->value.integer;
     const int64_t others[] = {value + 1, value > 1 ? value - 1 : value + 2, value ? 2 * value : 3};
     snprintf(other, sizeof other, "%" PRId64, others[below(trial, 3)]);
     set(trial, other);
@@ -310,7 +295,7 @@ static bool change_number(struct trial *trial)
 static bool flip(struct trial *trial)
 {
     if (!any_hyperparameter(trial, is_truth_value)) return false;
-    set(trial, strcmp(trial->value, "true") == 0 ? "false" : "true");
+    set(trial, trial->value.boolean ? "false" : "true");
     return true;
 }
 
@@ -326,10 +311,9 @@ static bool is_possible(const struct model *model)
 static bool resize_vocabulary(struct trial *trial)
 {
     char larger[64];
-    int64_t value;
     if (!any_hyperparameter(trial, is_vocabulary)) return false;
-    is_integer(trial->value, &value);
-    snprintf(larger, sizeof larger, "%" PRId64, value + 1 + (int64_t)below(trial, 100));
+    const int64_t value = trial->value.integer + 1 + (int64_t)below(trial, 100);
+    snprintf(larger, sizeof larger, "%" PRId64, value);
     struct sp_config *config = trial->model->config;
     trial->model->config = sp_config_variant(config);
     set(trial, larger);
@@ -337,7 +321,7 @@ static bool resize_vocabulary(struct trial *trial)
     if (possible) model_predict(trial->model, AS_STORED);
     sp_config_free(trial->model->config);
     trial->model->config = config;
-    snprintf(trial->value, sizeof trial->value, "%s", larger);
+    trial->value = sp_value_int(value);
     return possible;
 }
 

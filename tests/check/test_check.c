@@ -294,8 +294,8 @@ static void two_hyperparameters(void **state)
                         "vocab_size is 32000 in config.json, the file has 32002 (2 tensors)");
     assert_int_equal(sp_check_cause_count(model.check), 2);
     assert_string_equal(sp_check_cause(model.check, 0)->hyperparameter, "intermediate_size");
-    assert_string_equal(sp_check_cause(model.check, 0)->configured, "11008");
-    assert_string_equal(sp_check_cause(model.check, 0)->found, "11264");
+    assert_int_equal(sp_check_cause(model.check, 0)->configured.integer, 11008);
+    assert_int_equal(sp_check_cause(model.check, 0)->found.integer, 11264);
     assert_int_equal(sp_check_cause(model.check, 0)->explains, 96);
     assert_string_equal(sp_check_cause(model.check, 1)->hyperparameter, "vocab_size");
     model_close(&model);

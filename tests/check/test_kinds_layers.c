@@ -125,7 +125,7 @@ static void one_layer_more_and_all_lack_something(void **state)
     model_drop(&model, "model.layers.*.self_attn.o_proj.weight");
     model_check(&model);
     assert_string_equal(sp_check_cause(model.check, 0)->hyperparameter, "num_hidden_layers");
-    assert_string_equal(sp_check_cause(model.check, 0)->found, "62");
+    assert_int_equal(sp_check_cause(model.check, 0)->found.integer, 62);
     assert_int_equal(sp_check_cause_count(model.check), 1);
     assert_int_equal(sp_check_open(model.check), 61);
     model_close(&model);

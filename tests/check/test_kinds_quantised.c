@@ -544,8 +544,8 @@ static void configured_precision(void **state)
     assert_told(&model, "match: all 291 tensors, 8,030,261,248 elements", "dtype-configured", 0);
     assert_string_equal(model_cause(&model, "dtype-configured")->message,
                         "the configuration says torch_dtype bfloat16, all tensors are F32");
-    assert_string_equal(model_cause(&model, "dtype-configured")->configured, "\"bfloat16\"");
-    assert_string_equal(model_cause(&model, "dtype-configured")->found, "\"F32\"");
+    assert_string_equal(model_cause(&model, "dtype-configured")->configured.string, "bfloat16");
+    assert_string_equal(model_cause(&model, "dtype-configured")->found.string, "F32");
     model_retype(&model, "*", SP_DTYPE_BF16);
     model_check(&model);
     assert_told(&model, "match: all 291 tensors, 8,030,261,248 elements", "", 0);

@@ -48,7 +48,7 @@ static void assert_loads(const char *name, const char *text, const char *expecte
 {
     struct sp_config *config = loaded(name, text);
     assert_holds(config, expected);
-    assert_string_equal(sp_config_hyper(config)->from, name);
+    assert_string_equal(sp_config_hyper(config)->file, name);
     sp_config_free(config);
 }
 

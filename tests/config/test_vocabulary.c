@@ -204,11 +204,11 @@ static void origins(void **state)
     assert_int_equal(size_of(config, "vocab_size_trg"), 77); /* it was said */
     assert_int_equal(hyper->override_count, 1);
     assert_string_equal(hyper->overrides[0].path, "vocab_size_src");
-    assert_string_equal(hyper->overrides[0].from, "3 words of src.txt, rule of Sockeye");
+    assert_string_equal(hyper->overrides[0].from.name, "3 words of src.txt, rule of Sockeye");
     sp_config_free(config);
     config = loaded(PLAIN "bpe_symbols_src=9\n");
     sp_config_count_vocabulary(config, SP_VOCABULARY_NPARAM, true, &error);
-    assert_string_equal(sp_config_hyper(config)->overrides[0].from, "3 words of src.txt, rule of nparam");
+    assert_string_equal(sp_config_hyper(config)->overrides[0].from.name, "3 words of src.txt, rule of nparam");
     sp_config_free(config);
 }
 

@@ -299,13 +299,13 @@ static void version_of_one_file(void **state)
     sp_config_load(config, write_text("config", SELF), &error);
     const struct sp_hyper *hyper = sp_config_hyper(config);
     assert_string_equal(sp_value_member(hyper->root, "version").string, "1.12.2");
-    assert_string_equal(hyper->overrides[0].from, "the file version beside it");
+    assert_string_equal(hyper->overrides[0].from.name, "the file version beside it");
     sp_config_set(config, "version=1.17.0", &error);
     assert_string_equal(sp_value_member(sp_config_hyper(config)->root, "version").string, "1.17.0");
     sp_config_load(config, write_text("other.yaml", "a: 1\n"), &error);
     hyper = sp_config_hyper(config);
     assert_int_equal(hyper->override_count, 1);
-    assert_string_equal(hyper->overrides[0].from, "command line");
+    assert_int_equal(hyper->overrides[0].from.source, SP_SOURCE_SETTING);
     unlink(scratch_path(&scratch, "version"));
     sp_config_free(config);
 }

@@ -26,6 +26,13 @@ static inline void finding_close(struct finding *finding)
 }
 
 /* The hyper-parameter of that name; all zero when there is none. */
+static inline void assert_value(struct sp_value value, const char *json)
+{
+    char *text = sp_value_text(value);
+    assert_string_equal(text, json);
+    free(text);
+}
+
 static inline struct sp_inferred inferred(const struct finding *finding, const char *name)
 {
     for (size_t i = 0; i < sp_inference_count(finding->inference); i++)

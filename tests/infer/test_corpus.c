@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "infer/finding.h"
+#include "lang/functions.h"
 
 #define CORPUS "../shared/data/architectures"
 
@@ -17,15 +18,6 @@ struct tally {
     struct sp_tables *tables;
     size_t configs, found, keys, determined, wrong;
 };
-
-/* 4 and 4.0 are the same. */
-static bool same_value(const char *a, const char *b)
-{
-    char *end_a, *end_b;
-    const double x = strtod(a, &end_a), y = strtod(b, &end_b);
-    if (end_a != a && end_b != b && !*end_a && !*end_b) return x == y;
-    return strcmp(a, b) == 0;
-}
 
 /* What the file is said to determine must be what the configuration has. */
 static void compare_values(const struct finding *finding, const struct sp_prediction *truth, const char *name,
@@ -39,9 +31,11 @@ static void compare_values(const struct finding *finding, const struct sp_predic
         for (size_t k = 0; same_table && k < sp_prediction_hyperparameter_count(truth); k++) {
             const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(truth, k);
             if (!inferred.determined || strcmp(hyper.name, inferred.name) != 0) continue;
-            if (strncmp(hyper.from, "default", 7) == 0 || same_value(hyper.value, inferred.value)) continue;
-            print_message("%s: %s is %s, not %s (%s)\n", name, hyper.name, hyper.value, inferred.value,
-                          inferred.because);
+            if (hyper.from.source == SP_SOURCE_DEFAULT || sp_values_equal(hyper.value, inferred.value)) continue;
+            char *is = sp_value_text(hyper.value), *told = sp_value_text(inferred.value);
+            print_message("%s: %s is %s, not %s (%s)\n", name, hyper.name, is, told, inferred.because);
+            free(is);
+            free(told);
             tally->wrong++;
         }
     }

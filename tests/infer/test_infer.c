@@ -28,7 +28,7 @@
     do {                                                                                                               \
         const struct sp_inferred told = inferred(&finding, key);                                                       \
         assert_non_null(told.name);                                                                                    \
-        assert_string_equal(told.value, expected);                                                                     \
+        assert_value(told.value, expected);                                                                            \
         assert_true(told.determined);                                                                                  \
     } while (0)
 
@@ -36,7 +36,7 @@
     do {                                                                                                               \
         const struct sp_inferred told = inferred(&finding, key);                                                       \
         assert_non_null(told.name);                                                                                    \
-        assert_string_equal(told.value, expected);                                                                     \
+        assert_value(told.value, expected);                                                                            \
         assert_false(told.determined);                                                                                 \
     } while (0)
 
@@ -172,9 +172,9 @@ static void one_of_two_texts(void **state)
         "\"intermediate_size\": 24, \"patch_size\": 4, \"position_embedding_size\": 10}}");
     FIND();
     FOUND("gemma4");
-    assert_string_equal(inferred(&finding, "text_config.layer_types").value,
-                        "[\"sliding_attention\", \"sliding_attention\", \"sliding_attention\", \"full_attention\"]");
-    assert_string_equal(inferred(&finding, "text_config.global_head_dim").value, "16");
+    assert_value(inferred(&finding, "text_config.layer_types").value,
+                 "[\"sliding_attention\", \"sliding_attention\", \"sliding_attention\", \"full_attention\"]");
+    assert_value(inferred(&finding, "text_config.global_head_dim").value, "16");
     END();
 }
 
@@ -187,7 +187,7 @@ static void a_list_that_is_only_used_in_part(void **state)
     TOLD("hidden_sizes", "[8, 16, 20]");
     TOLD("mlp_ratios", "[4, 4, 2]");
     TOLD("patch_sizes", "[7, 3, 3]");
-    assert_string_equal(inferred(&finding, "sr_ratios").value, "[4, 2, 1]");
+    assert_value(inferred(&finding, "sr_ratios").value, "[4, 2, 1]");
     END();
 }
 
@@ -232,7 +232,7 @@ static void trocr_not_bart(void **state)
     FIND();
     FOUND("vision_encoder_decoder");
     TOLD("decoder.d_model", "16");
-    assert_string_equal(inferred(&finding, "decoder.model_type").value, "\"trocr\"");
+    assert_value(inferred(&finding, "decoder.model_type").value, "\"trocr\"");
     END();
 }
 

@@ -65,7 +65,10 @@ static inline char *hyperparameters(const struct sp_prediction *prediction)
     sp_text_puts(&out, "");
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter h = sp_prediction_hyperparameter(prediction, i);
-        sp_text_printf(&out, "%s = %s, %s\n", h.name, h.value, h.from);
+        char *value = sp_value_text(h.value), *from = sp_provenance_text(h.from);
+        sp_text_printf(&out, "%s = %s, %s\n", h.name, value, from);
+        free(value);
+        free(from);
     }
     return out.data;
 }
@@ -139,14 +142,16 @@ static inline char *evaluate(const char *expression, const char *settings)
     sp_text_puts(&table, "absent (1) if absent(v)\nnull (1) if null(v)\nset (1) if not absent(v) and not null(v)\n");
     struct run run = predict(table.data, settings);
     const char *found = NULL;
+    char *result = NULL;
     if (!run.prediction) found = strstr(run.text, ": ") + 2;
     else if (sp_prediction_find(run.prediction, "set") == SP_NONE)
         found = sp_prediction_tensor(run.prediction, 0)->name;
     for (size_t i = 0; !found && i < sp_prediction_hyperparameter_count(run.prediction); i++) {
         const struct sp_hyperparameter h = sp_prediction_hyperparameter(run.prediction, i);
-        if (strcmp(h.name, "result") == 0) found = h.value;
+        if (strcmp(h.name, "result") == 0) found = result = sp_value_text(h.value);
     }
     char *value = found ? strndup(found, strcspn(found, "\n")) : strdup("nothing");
+    free(result);
     run_free(&run);
     sp_text_free(&table);
     return value;

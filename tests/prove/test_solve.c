@@ -160,7 +160,7 @@ static void missing(void **state)
     assert_int_equal(sp_solutions_count(solutions), 1);
     assert_string_equal(sp_solutions_get(solutions, 0).name, "Vt");
     assert_string_equal(sp_solutions_get(solutions, 0).key, "vocab_size_trg");
-    assert_string_equal(sp_solutions_get(solutions, 0).configured, "");
+    assert_int_equal(sp_solutions_get(solutions, 0).configured.type, SP_ABSENT);
     assert_int_equal(sp_solutions_get(solutions, 0).value, 28059);
     sp_solutions_free(solutions);
     sp_config_free(config);
