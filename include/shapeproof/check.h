@@ -3,6 +3,10 @@
 #ifndef SHAPEPROOF_CHECK_H
 #define SHAPEPROOF_CHECK_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "shapeproof/api.h"
 #include "shapeproof/expect.h"
 #include "shapeproof/inventory.h"
@@ -33,7 +37,7 @@ struct sp_finding {
     size_t tensor;        /* index in the inventory, or SP_NONE */
     size_t predicted;     /* index in the prediction, or SP_NONE */
     size_t cause;         /* index of the cause that explains it, or SP_NONE */
-    const char *reason;   /* why it was expected to differ (see sp_check_expect), or NULL */
+    const char *reason;   /* why it was expected to differ (see sp_check_options), or NULL */
 };
 
 struct sp_cause {
@@ -77,21 +81,24 @@ struct sp_declared {
 
 struct sp_check; /* opaque; owns its prediction */
 
-/* Predicts from `config` (see sp_predict) and compares. NULL with an error when no prediction can be made. The
- * inventory, tables and config must outlive the check. Deterministic; never reads tensor data. */
-SP_API struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                                     const char *table_name, const struct sp_config *config, struct sp_error *error);
-/* The same, but reads the data of tensors that are tied, or could be, and are stored apart, to say whether it is equal.
- * NULL with SP_ERR_FILE as well, when a file cannot be read. */
-SP_API struct sp_check *sp_check_new_with_data(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                                               const char *table_name, const struct sp_config *config,
-                                               struct sp_error *error);
-SP_API void sp_check_free(struct sp_check *check);
+struct sp_check_options {
+    const char *table; /* the name of the table; NULL: the one that the configuration chooses (see sp_predict) */
+    /* Findings that one knows of become notes, and so do the causes that explain no others; each expectation that is
+     * expired, or that nothing fulfilled, becomes a finding. Must outlive the check. NULL for none. */
+    const struct sp_expectations *expectations;
+    /* Read the data of tensors that are tied, or could be, and are stored apart, to say whether it is equal. Otherwise
+     * no tensor data are read. */
+    bool data;
+    uint64_t reserved[4]; /* zero: room for later versions */
+};
 
-/* Turns the findings that are expected into notes, and the causes that explain no others; adds a finding for each
- * expectation that is expired or that nothing fulfilled; decides again. At most once. The expectations must outlive the
- * check. */
-SP_API void sp_check_expect(struct sp_check *check, const struct sp_expectations *expectations);
+/* Predicts from `config` (see sp_predict) and compares. `options` may be NULL. NULL with an error when no prediction
+ * can be made, and with SP_ERR_FILE when data are asked for and cannot be read. The inventory, tables and config must
+ * outlive the check. Deterministic. */
+SP_API struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                     const struct sp_config *config, const struct sp_check_options *options,
+                                     struct sp_error *error);
+SP_API void sp_check_free(struct sp_check *check);
 
 /* All borrowed until sp_check_free. */
 SP_API enum sp_verdict sp_check_verdict(const struct sp_check *check);

@@ -4,6 +4,10 @@
 #ifndef SHAPEPROOF_DIFF_H
 #define SHAPEPROOF_DIFF_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "shapeproof/api.h"
 #include "shapeproof/check.h"
 #include "shapeproof/expect.h"
@@ -14,7 +18,11 @@ extern "C" {
 #endif
 
 struct sp_diff_options {
-    bool data; /* compare the bytes too, of tensors with the same dtype, shape and order of elements */
+    /* Findings that one knows of become notes; each expectation that is expired, or that nothing fulfilled, becomes a
+     * finding. Must outlive the diff. NULL for none. */
+    const struct sp_expectations *expectations;
+    bool data;            /* compare the bytes too, of tensors with the same dtype, shape and order of elements */
+    uint64_t reserved[4]; /* zero: room for later versions */
 };
 
 /* One of the two checkpoints. */
@@ -61,10 +69,6 @@ struct sp_diff; /* opaque */
 SP_API struct sp_diff *sp_diff_new(const struct sp_inventory *a, const struct sp_inventory *b,
                                    const struct sp_diff_options *options, struct sp_error *error);
 SP_API void sp_diff_free(struct sp_diff *diff);
-
-/* Turns the findings that are expected into notes, and adds one for each expectation that is expired or that nothing
- * fulfilled. At most once. The expectations must outlive the diff. */
-SP_API void sp_diff_expect(struct sp_diff *diff, const struct sp_expectations *expectations);
 
 /* All borrowed until sp_diff_free. */
 SP_API bool sp_diff_is_same(const struct sp_diff *diff);

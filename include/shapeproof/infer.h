@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "shapeproof/api.h"
 #include "shapeproof/inventory.h"
@@ -32,11 +33,16 @@ struct sp_inference_candidate {
 
 struct sp_inference; /* opaque */
 
-/* The table and hyper-parameters that explain most of a file; `table_name`: of that table alone, or NULL. NULL with
- * SP_ERR_UNKNOWN when the file is evidence for none (the message names the nearest), SP_ERR_USAGE when there is no
- * table of that name. The inventory and the tables must outlive the result. Deterministic; never reads tensor data. */
+struct sp_infer_options {
+    const char *table;    /* the name of the one table to look at; NULL for all */
+    uint64_t reserved[4]; /* zero: room for later versions */
+};
+
+/* The table and hyper-parameters that explain most of a file. `options` may be NULL. NULL with SP_ERR_UNKNOWN when the
+ * file is evidence for none (the message names the nearest), SP_ERR_USAGE when there is no table of that name. The
+ * inventory and the tables must outlive the result. Deterministic; never reads tensor data. */
 SP_API struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                                     const char *table_name, struct sp_error *error);
+                                     const struct sp_infer_options *options, struct sp_error *error);
 SP_API void sp_inference_free(struct sp_inference *inference);
 
 /* All borrowed until sp_inference_free. */

@@ -75,16 +75,19 @@ struct sp_predicted_totals {
 
 struct sp_prediction; /* opaque; keeps the tables and the config alive only by the caller's promise */
 
-/* Chooses the table by `table_name`, or, when that is NULL, by model_type and architectures[0] of the config, and
- * expands it. NULL with an error: SP_ERR_UNKNOWN when no table serves the architecture, SP_ERR_TABLE when a
- * hyper-parameter is missing or makes no sense (the message has each place in the table file), SP_ERR_USAGE when
- * there is no table of that name. `tables` and `config` must outlive the prediction. */
-SP_API struct sp_prediction *sp_predict(const struct sp_tables *tables, const char *table_name,
-                                        const struct sp_config *config, struct sp_error *error);
-/* As sp_predict, and then what is stored in place of the weights that quantization_config in the configuration
- * quantises. What the table leaves open has the dtype that the configuration says, if it says one. */
-SP_API struct sp_prediction *sp_predict_stored(const struct sp_tables *tables, const char *table_name,
-                                               const struct sp_config *config, struct sp_error *error);
+struct sp_predict_options {
+    const char *table; /* the name of the table; NULL: the one that model_type and architectures[0] choose */
+    /* In place of the weights that quantization_config in the configuration quantises, what is stored for them. What
+     * the table leaves open has the dtype that the configuration says, if it says one. */
+    bool stored;
+    uint64_t reserved[4]; /* zero: room for later versions */
+};
+
+/* Chooses a table and expands it. `options` may be NULL. NULL with an error: SP_ERR_UNKNOWN when no table serves the
+ * architecture, SP_ERR_TABLE when a hyper-parameter is missing or makes no sense (the message has each place in the
+ * table file), SP_ERR_USAGE when there is no table of that name. `tables` and `config` must outlive the prediction. */
+SP_API struct sp_prediction *sp_predict(const struct sp_tables *tables, const struct sp_config *config,
+                                        const struct sp_predict_options *options, struct sp_error *error);
 SP_API void sp_prediction_free(struct sp_prediction *prediction);
 
 /* All borrowed until sp_prediction_free. */

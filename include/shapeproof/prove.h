@@ -43,20 +43,25 @@ struct sp_proof {
 
 struct sp_proofs; /* opaque */
 
-/* Judges every claim about the tables named (all tables when `count` is 0). NULL with an error when a name is not a
- * table or a table cannot be counted. `tables` must outlive the proofs. */
-SP_API struct sp_proofs *sp_prove(const struct sp_tables *tables, const char *const *names, size_t count,
+struct sp_prove_options {
+    const char *const *tables; /* the names of the tables whose claims are judged */
+    size_t table_count;        /* 0 for all tables */
+    const char *const *files;  /* where the claims stand that are judged: names under which files were added */
+    size_t file_count;         /* 0 for all files */
+    uint64_t reserved[4];      /* zero: room for later versions */
+};
+
+/* Judges claims about tables. `options` may be NULL. NULL with an error when a name is not a table or a table cannot be
+ * counted. `tables` must outlive the proofs. */
+SP_API struct sp_proofs *sp_prove(const struct sp_tables *tables, const struct sp_prove_options *options,
                                   struct sp_error *error);
-/* Judges the claims that stand in those files, which were added to `tables` under these names, and no others. */
-SP_API struct sp_proofs *sp_prove_files(const struct sp_tables *tables, const char *const *files, size_t count,
-                                        struct sp_error *error);
 SP_API void sp_proofs_free(struct sp_proofs *proofs);
 SP_API size_t sp_proofs_count(const struct sp_proofs *proofs);
 /* Borrowed until sp_proofs_free. */
 SP_API const struct sp_proof *sp_proofs_get(const struct sp_proofs *proofs, size_t index);
 SP_API const char *sp_verdict_on_claim_name(enum sp_verdict_on_claim verdict); /* "proved", "refuted", ... */
 
-enum sp_notation_of_formula { SP_FORMULA_TEXT, SP_FORMULA_LATEX };
+enum sp_notation_of_formula { SP_FORMULA_TEXT = 0, SP_FORMULA_LATEX };
 
 struct sp_formula {
     const char *group;    /* "" and the name "total" for the whole */
@@ -74,11 +79,17 @@ struct sp_symbol {
 
 struct sp_derivation; /* opaque */
 
-/* The closed forms of a table (NULL: the one that `config` chooses): of each group and of the total, for the defaults
- * of its conditions, and what each condition changes. NULL with an error. */
-SP_API struct sp_derivation *sp_derive(const struct sp_tables *tables, const char *table,
-                                       const struct sp_config *config, enum sp_notation_of_formula notation,
-                                       struct sp_error *error);
+struct sp_derive_options {
+    const char *table; /* the name of the table; NULL: the one that the configuration chooses (see sp_predict) */
+    enum sp_notation_of_formula notation;
+    uint64_t reserved[4]; /* zero: room for later versions */
+};
+
+/* The closed forms of a table: of each group and of the total, for the defaults of its conditions, and what each
+ * condition changes. `config` holds hyper-parameters that are fixed; it may be NULL, and so may `options`, but one of
+ * them must say which table. NULL with an error. */
+SP_API struct sp_derivation *sp_derive(const struct sp_tables *tables, const struct sp_config *config,
+                                       const struct sp_derive_options *options, struct sp_error *error);
 /* The closed forms of the groups of a prediction and of its total: numbers are symbols, while texts, lists and flags
  * are as `config` has them, from which the prediction was made. Only formulas that give the numbers of the prediction
  * are there. NULL with an error. */
@@ -107,13 +118,19 @@ struct sp_solution {
 
 struct sp_solutions; /* opaque */
 
-/* Every hyper-parameter of `table` (NULL: the one that `config` chooses) that, changed alone, gives exactly `total`
- * parameters (of `group`, or of all for NULL), most plausible first. NULL with an error. */
-SP_API struct sp_solutions *sp_solve(const struct sp_tables *tables, const char *table, const struct sp_config *config,
-                                     const char *group, uint64_t total, struct sp_error *error);
+struct sp_solve_options {
+    const char *table;    /* the name of the table; NULL: the one that the configuration chooses (see sp_predict) */
+    const char *group;    /* the group whose parameters are counted; NULL for all */
+    uint64_t reserved[4]; /* zero: room for later versions */
+};
+
+/* Every hyper-parameter that, changed alone, gives exactly `total` parameters, most plausible first. `options` may be
+ * NULL. NULL with an error. */
+SP_API struct sp_solutions *sp_solve(const struct sp_tables *tables, const struct sp_config *config, uint64_t total,
+                                     const struct sp_solve_options *options, struct sp_error *error);
 /* Likewise for a total as it is printed, "65M" or "1.5B": the values for which it rounds to that figure. */
-SP_API struct sp_solutions *sp_solve_rounded(const struct sp_tables *tables, const char *table,
-                                             const struct sp_config *config, const char *group, const char *figure,
+SP_API struct sp_solutions *sp_solve_rounded(const struct sp_tables *tables, const struct sp_config *config,
+                                             const char *figure, const struct sp_solve_options *options,
                                              struct sp_error *error);
 /* The total that was asked for, as text, and whether it is a rounded one. */
 SP_API const char *sp_solutions_asked(const struct sp_solutions *solutions);

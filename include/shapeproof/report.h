@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Reports: what was found, as text for people or as JSON for programs. A report is a pure function of its arguments:
  * the same inventory and options give the same bytes, whatever the locale, the environment or the terminal.
- * Every returned text is NUL-terminated, ends with a newline and belongs to the caller: give it to sp_free. */
+ * Every returned text is NUL-terminated, ends with a newline and belongs to the caller: give it to sp_free. `options`
+ * may be NULL; `length`, if it is not NULL, receives the number of bytes without the NUL. A report cannot fail. */
 #ifndef SHAPEPROOF_REPORT_H
 #define SHAPEPROOF_REPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "shapeproof/api.h"
 #include "shapeproof/check.h"
@@ -26,8 +28,12 @@ enum sp_report_format { SP_REPORT_TEXT = 0, SP_REPORT_JSON };
 /* What every report can be told. All zero is text without colour and without a limit of width. */
 struct sp_report_options {
     enum sp_report_format format;
-    bool color;     /* text: ANSI escapes */
     unsigned width; /* text: the columns to fit into as far as nothing need be cut for it; 0 for no limit */
+    bool color;     /* text: ANSI escapes */
+    /* Text: a line for each finding, tensor or claim. Otherwise findings and tensors that differ in their indices alone
+     * share a line, and claims that are as expected are only counted. */
+    bool all;
+    uint64_t reserved[4]; /* zero: room for later versions */
 };
 
 enum sp_inspect_view {
@@ -43,75 +49,56 @@ enum sp_inspect_sort {
     SP_SORT_SIZE      /* most bytes first */
 };
 
-struct sp_inspect_options {
+struct sp_report_inspect_options {
     struct sp_report_options report;
     enum sp_inspect_view view; /* text only: JSON always lists the tensors */
     enum sp_inspect_sort sort;
-    unsigned depth;     /* TREE: levels to unfold, 0 for all; PREFIXES: components of a prefix, 0 counts as 1 */
-    const char *filter; /* a shell pattern (`*`, `?`, `[...]`) that a name must match as a whole, or NULL */
+    const char *filter;   /* a shell pattern (`*`, `?`, `[...]`) that a name must match as a whole, or NULL */
+    unsigned depth;       /* TREE: levels to unfold, 0 for all; PREFIXES: components of a prefix, 0 counts as 1 */
+    uint64_t reserved[4]; /* zero: room for later versions */
 };
 
-/* What a checkpoint holds. `options` may be NULL (all zero). `length`, if not NULL, receives the length of the text.
- * With a filter the tensors and totals are those of the matching tensors; JSON keeps "totals" for the whole checkpoint
- * and adds "selected". Warnings are part of the JSON alone: a program that prints the text shows them by itself. */
-SP_API char *sp_report_inspect(const struct sp_inventory *inventory, const struct sp_inspect_options *options,
+/* What a checkpoint holds. With a filter the tensors and totals are those of the matching tensors; JSON keeps "totals"
+ * for the whole checkpoint and adds "selected". Warnings are part of the JSON alone: a program that prints the text
+ * shows them by itself. */
+SP_API char *sp_report_inspect(const struct sp_inventory *inventory, const struct sp_report_inspect_options *options,
                                size_t *length);
 
-struct sp_predict_options {
+struct sp_report_predict_options {
     struct sp_report_options report;
-    bool all; /* text: one line per tensor; otherwise tensors that differ in their indices alone share a line */
     const struct sp_derivation *forms; /* of sp_derive_prediction: formulas beside the sub-totals; NULL for none */
+    uint64_t reserved[4];              /* zero: room for later versions */
 };
 
-/* What a checkpoint should hold. `options` and `length` may be NULL. */
-SP_API char *sp_report_predict(const struct sp_prediction *prediction, const struct sp_predict_options *options,
+/* What a checkpoint should hold. */
+SP_API char *sp_report_predict(const struct sp_prediction *prediction, const struct sp_report_predict_options *options,
                                size_t *length);
 
-struct sp_check_options {
+/* The verdict first, then causes, then findings. */
+SP_API char *sp_report_check(const struct sp_check *check, const struct sp_report_options *options, size_t *length);
+
+/* The verdict first, then how names were translated, then findings. */
+SP_API char *sp_report_diff(const struct sp_diff *diff, const struct sp_report_options *options, size_t *length);
+
+/* The verdict on each claim. */
+SP_API char *sp_report_prove(const struct sp_proofs *proofs, const struct sp_report_options *options, size_t *length);
+
+struct sp_report_derive_options {
     struct sp_report_options report;
-    bool all; /* text: one line per finding; otherwise findings that differ in their indices alone share a line */
+    bool expanded;        /* text: every term for itself; else collected and factored. JSON has both */
+    uint64_t reserved[4]; /* zero: room for later versions */
 };
 
-/* The verdict first, then causes, then findings. `options` and `length` may be NULL. */
-SP_API char *sp_report_check(const struct sp_check *check, const struct sp_check_options *options, size_t *length);
-
-struct sp_diff_report_options {
-    struct sp_report_options report;
-    bool all; /* text: one line per finding; otherwise findings that differ in their indices alone share a line */
-};
-
-/* The verdict first, then how names were translated, then findings. `options` and `length` may be NULL. */
-SP_API char *sp_report_diff(const struct sp_diff *diff, const struct sp_diff_report_options *options, size_t *length);
-
-struct sp_prove_options {
-    struct sp_report_options report;
-    bool all; /* text: the claims that are as expected too, not only a count of them */
-};
-
-/* The verdict on each claim. `options` and `length` may be NULL. */
-SP_API char *sp_report_prove(const struct sp_proofs *proofs, const struct sp_prove_options *options, size_t *length);
-
-struct sp_derive_options {
-    struct sp_report_options report;
-    bool expanded; /* text: every term for itself */
-};
-
-/* The closed forms of a table. `options` and `length` may be NULL. */
-SP_API char *sp_report_derive(const struct sp_derivation *derivation, const struct sp_derive_options *options,
+/* The closed forms of a table. */
+SP_API char *sp_report_derive(const struct sp_derivation *derivation, const struct sp_report_derive_options *options,
                               size_t *length);
 
-/* What would give the total. `options` and `length` may be NULL. */
+/* What would give the total. */
 SP_API char *sp_report_solve(const struct sp_solutions *solutions, const struct sp_report_options *options,
                              size_t *length);
 
-struct sp_infer_options {
-    struct sp_report_options report;
-    bool all; /* text: one line per tensor that is not explained; otherwise such lines are collapsed over indices */
-};
-
-/* Table and hyper-parameters, what the file does not determine, what is not explained. `options` and `length` may be
- * NULL. */
-SP_API char *sp_report_infer(const struct sp_inference *inference, const struct sp_infer_options *options,
+/* Table and hyper-parameters, what the file does not determine, what is not explained. */
+SP_API char *sp_report_infer(const struct sp_inference *inference, const struct sp_report_options *options,
                              size_t *length);
 
 /* The tables of a set, one line each. `options` and `length` may be NULL. */

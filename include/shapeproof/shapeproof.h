@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * All of shapeproof's public interface. */
+ * All of shapeproof's public interface. What holds for each function, unless it says otherwise:
+ *
+ * - No pointer may be NULL but the options of a call, which are then the defaults, and what is given to a function that
+ *   frees. No returned pointer is NULL but of a function that takes an error, and then the error is filled.
+ * - Options are zero by default: initialise with {0}, or name the ones that differ. The words called `reserved` stay
+ *   zero.
+ * - What `..._new`, `..._open`, `..._load` and the verbs `sp_predict`, `sp_infer`, `sp_prove`, `sp_derive`, `sp_solve`
+ *   return is the caller's, to be given to the `..._free` or `..._close` of its kind. Everything else that is returned
+ *   is borrowed, until the thing that it was asked of is freed; a `char *` that is not const is for sp_free.
+ * - An index is below the `..._count` of its kind; SP_NONE stands for no index.
+ * - Texts are UTF-8 and end with a NUL. They come out of files as they are: sp_report_visible makes them printable.
+ * - Dimensions, offsets within a storage and numbers of parameters are counted in elements, what is called bytes in
+ *   bytes. All are exact.
+ * - Nothing is printed, no locale or environment is looked at, and no global state is written: two threads may work at
+ *   once as long as they share no object. */
 #ifndef SHAPEPROOF_SHAPEPROOF_H
 #define SHAPEPROOF_SHAPEPROOF_H
 

@@ -86,3 +86,9 @@ void sp_error_prefix(struct sp_error *error, const char *prefix)
     copy_cut(error->message, sizeof error->message, text.data, text.length);
     sp_text_free(&text);
 }
+
+bool sp_options_are_known(const uint64_t reserved[4], struct sp_error *error)
+{
+    if (!(reserved[0] | reserved[1] | reserved[2] | reserved[3])) return true;
+    return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the options are those of a later version of this library");
+}

@@ -3,6 +3,7 @@
 #define SP_BASE_ERROR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "shapeproof/error.h"
 
@@ -16,5 +17,9 @@ bool sp_malformed(struct sp_error *error, const char *format, ...) __attribute__
 void sp_hint(struct sp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Put "prefix: " in front of the message: the file in which it was found. */
 void sp_error_prefix(struct sp_error *error, const char *prefix);
+
+/* Whether `reserved`, the last member of a struct of options, is zero. If it is not, the caller was compiled for a
+ * later version and asks for what this one does not know: fails with SP_ERR_USAGE. */
+bool sp_options_are_known(const uint64_t reserved[4], struct sp_error *error);
 
 #endif

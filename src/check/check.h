@@ -98,6 +98,9 @@ size_t sp_find_gone_layers(struct sp_check *check, size_t *layer_of_finding);
 
 void sp_find_differences(struct sp_check *check);
 void sp_group_findings(struct sp_check *check);
+/* Turns the findings that are expected into notes, and the causes that explain no others; adds a finding for each
+ * expectation that is expired or that nothing fulfilled; decides again. */
+void sp_check_expect(struct sp_check *check, const struct sp_expectations *expectations); /* expected.c */
 /* Fills check->counts, from the findings and their causes. */
 void sp_count(struct sp_check *check);
 void sp_decide(struct sp_check *check);

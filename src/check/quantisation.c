@@ -70,7 +70,8 @@ static bool adopt(struct sp_check *check, struct sp_config *config, const char *
     struct sp_file_storage *storage = sp_realloc(NULL, 1, sizeof *storage);
     sp_file_storage_read(storage, part, check->inventory, &check->naming);
     sp_config_store(config, &storage->storage);
-    struct sp_prediction *prediction = sp_predict(check->tables, check->table_name, config, &error);
+    struct sp_prediction *prediction =
+        sp_predict(check->tables, config, &(struct sp_predict_options){.table = check->table_name}, &error);
     if (!prediction) {
         quantisation->failure = what_failed(check, error.message);
         sp_file_storage_free(storage);

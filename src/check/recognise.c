@@ -129,7 +129,8 @@ static struct sp_prediction *predict(const struct recogniser *recogniser, struct
     sp_config_set_value(config, "quantization_config", form, "the file");
     sp_config_store(config, storage);
     sp_config_limit(config, scope);
-    struct sp_prediction *prediction = sp_predict(check->tables, check->table_name, config, &error);
+    struct sp_prediction *prediction =
+        sp_predict(check->tables, config, &(struct sp_predict_options){.table = check->table_name}, &error);
     sp_config_free(config); /* nobody asks what the dimensions mean */
     return prediction;
 }

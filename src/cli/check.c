@@ -27,18 +27,17 @@ static const struct cli_example examples[] = {
 static int compare(const struct cli_args *args, const struct cli_subject *subject, const struct sp_inventory *inventory,
                    const struct sp_expectations *expectations)
 {
-    const struct sp_check_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
+    const struct sp_check_options what = {
+        .table = subject->table_name, .expectations = expectations, .data = cli_flag(args, "data")};
+    struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
     size_t length;
-    struct sp_check *(*compared)(const struct sp_inventory *, const struct sp_tables *, const char *,
-                                 const struct sp_config *, struct sp_error *) =
-        cli_flag(args, "data") ? sp_check_new_with_data : sp_check_new;
-    struct sp_check *check = compared(inventory, subject->tables, subject->table_name, subject->config, &error);
+    how.all = cli_flag(args, "all");
+    struct sp_check *check = sp_check_new(inventory, subject->tables, subject->config, &what, &error);
     if (!check) {
         cli_error(&error);
         return (int)error.status;
     }
-    if (expectations) sp_check_expect(check, expectations);
     const bool differs = sp_check_verdict(check) == SP_VERDICT_DIFFERS;
     char *report = sp_report_check(check, &how, &length);
     cli_put_report(report, length);

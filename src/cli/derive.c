@@ -21,12 +21,15 @@ static const struct cli_example examples[] = {
 
 static int derive(const struct cli_args *args, const struct cli_subject *subject)
 {
-    const struct sp_derive_options how = {.report = cli_report_options(args), .expanded = cli_flag(args, "expanded")};
+    const struct sp_derive_options what = {
+        .table = args->operand_count ? args->operands[0] : subject->table_name,
+        .notation = cli_flag(args, "latex") ? SP_FORMULA_LATEX : SP_FORMULA_TEXT,
+    };
+    const struct sp_report_derive_options how = {.report = cli_report_options(args),
+                                                 .expanded = cli_flag(args, "expanded")};
     struct sp_error error = {0};
     size_t length;
-    const char *name = args->operand_count ? args->operands[0] : subject->table_name;
-    struct sp_derivation *derivation = sp_derive(subject->tables, name, subject->config,
-                                                 cli_flag(args, "latex") ? SP_FORMULA_LATEX : SP_FORMULA_TEXT, &error);
+    struct sp_derivation *derivation = sp_derive(subject->tables, subject->config, &what, &error);
     if (!derivation) {
         cli_error(&error);
         return (int)error.status;

@@ -22,16 +22,16 @@ static const struct cli_example examples[] = {
 static int compare(const struct cli_args *args, const struct sp_inventory *a, const struct sp_inventory *b,
                    const struct sp_expectations *expectations)
 {
-    const struct sp_diff_report_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
-    const struct sp_diff_options what = {.data = cli_flag(args, "data")};
+    const struct sp_diff_options what = {.expectations = expectations, .data = cli_flag(args, "data")};
+    struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
     size_t length;
+    how.all = cli_flag(args, "all");
     struct sp_diff *diff = sp_diff_new(a, b, &what, &error);
     if (!diff) {
         cli_error(&error);
         return (int)error.status;
     }
-    if (expectations) sp_diff_expect(diff, expectations);
     const bool same = sp_diff_is_same(diff);
     char *report = sp_report_diff(diff, &how, &length);
     cli_put_report(report, length);

@@ -29,8 +29,9 @@ static bool explains_all(const struct sp_inference *inference)
 
 static int report(const struct cli_args *args, const struct sp_inference *inference)
 {
-    const struct sp_infer_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
+    struct sp_report_options how = cli_report_options(args);
     size_t length;
+    how.all = cli_flag(args, "all");
     if (cli_flag(args, "emit-config")) {
         const char *config = sp_inference_config(inference);
         fwrite(config, 1, strlen(config), stdout);
@@ -48,7 +49,8 @@ static int infer(const struct cli_args *args, const char *path, const struct sp_
     struct sp_error error = {0};
     int status = cli_subject_open_tables(&subject, args);
     if (status == CLI_OK) {
-        struct sp_inference *inference = sp_infer(inventory, subject.tables, subject.table_name, &error);
+        const struct sp_infer_options what = {.table = subject.table_name};
+        struct sp_inference *inference = sp_infer(inventory, subject.tables, &what, &error);
         status = inference ? report(args, inference) : (int)error.status;
         if (!inference) cli_error(&error);
         sp_inference_free(inference);

@@ -63,7 +63,7 @@ static bool agree(const struct cli_args *args)
     return false;
 }
 
-static int inspect_one(const char *path, const struct sp_inspect_options *how)
+static int inspect_one(const char *path, const struct sp_report_inspect_options *how)
 {
     struct sp_error error = {0};
     struct sp_inventory *inventory = sp_inventory_open(path, &error);
@@ -84,7 +84,7 @@ static int inspect_one(const char *path, const struct sp_inspect_options *how)
 static int run(const struct cli_args *args)
 {
     const uint64_t depth = cli_number(args, "depth", 0);
-    const struct sp_inspect_options how = {
+    const struct sp_report_inspect_options how = {
         .report = cli_report_options(args),
         .view = view_of(args),
         .sort = sort_named(cli_value(args, "sort", "file")),

@@ -36,12 +36,15 @@ static struct sp_derivation *find_formulas(const struct cli_args *args, const st
 
 static int predict(const struct cli_args *args, const struct cli_subject *subject)
 {
-    struct sp_predict_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
-    const char *name = args->operand_count ? args->operands[0] : subject->table_name;
+    const struct sp_predict_options what = {
+        .table = args->operand_count ? args->operands[0] : subject->table_name,
+        .stored = cli_flag(args, "stored"),
+    };
+    struct sp_report_predict_options how = {.report = cli_report_options(args)};
     struct sp_error error = {0};
     size_t length;
-    struct sp_prediction *prediction =
-        (cli_flag(args, "stored") ? sp_predict_stored : sp_predict)(subject->tables, name, subject->config, &error);
+    how.report.all = cli_flag(args, "all");
+    struct sp_prediction *prediction = sp_predict(subject->tables, subject->config, &what, &error);
     if (!prediction) {
         cli_error(&error);
         return (int)error.status;

@@ -32,23 +32,29 @@ static int add_claims(const struct cli_args *args, struct cli_subject *subject)
 /* The claims about the tables that are named; else those of the claims' files; else all. */
 static struct sp_proofs *judge(const struct cli_args *args, const struct cli_subject *subject, struct sp_error *error)
 {
-    if (args->operand_count) return sp_prove(subject->tables, args->operands, args->operand_count, error);
-    if (subject->table_name) return sp_prove(subject->tables, &subject->table_name, 1, error);
-    size_t count = 0;
+    struct sp_prove_options what = {.tables = args->operands, .table_count = args->operand_count};
     const char **files = calloc(args->given_count + 1, sizeof *files);
     if (!files) abort();
-    for (size_t position = 0; (files[count] = cli_next_value(args, "claims", &position)) != NULL;) count++;
-    struct sp_proofs *proofs =
-        count ? sp_prove_files(subject->tables, files, count, error) : sp_prove(subject->tables, NULL, 0, error);
+    if (!what.table_count && subject->table_name) {
+        what.tables = &subject->table_name;
+        what.table_count = 1;
+    }
+    if (!what.table_count) {
+        for (size_t position = 0; (files[what.file_count] = cli_next_value(args, "claims", &position)) != NULL;)
+            what.file_count++;
+        what.files = files;
+    }
+    struct sp_proofs *proofs = sp_prove(subject->tables, &what, error);
     free(files);
     return proofs;
 }
 
 static int prove(const struct cli_args *args, const struct cli_subject *subject)
 {
-    const struct sp_prove_options how = {.report = cli_report_options(args), .all = cli_flag(args, "all")};
+    struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
     size_t length;
+    how.all = cli_flag(args, "all");
     struct sp_proofs *proofs = judge(args, subject, &error);
     if (!proofs) {
         cli_error(&error);

@@ -20,12 +20,15 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-static struct sp_solutions *ask(const struct cli_args *args, const struct cli_subject *subject, const char *table,
-                                struct sp_error *error)
+static struct sp_solutions *ask(const struct cli_args *args, const struct cli_subject *subject, struct sp_error *error)
 {
-    const char *figure = cli_value(args, "rounds-to", NULL), *group = cli_value(args, "group", NULL);
-    if (figure) return sp_solve_rounded(subject->tables, table, subject->config, group, figure, error);
-    return sp_solve(subject->tables, table, subject->config, group, cli_number(args, "total", 0), error);
+    const struct sp_solve_options what = {
+        .table = args->operand_count ? args->operands[0] : subject->table_name,
+        .group = cli_value(args, "group", NULL),
+    };
+    const char *figure = cli_value(args, "rounds-to", NULL);
+    if (figure) return sp_solve_rounded(subject->tables, subject->config, figure, &what, error);
+    return sp_solve(subject->tables, subject->config, cli_number(args, "total", 0), &what, error);
 }
 
 static int solve(const struct cli_args *args, const struct cli_subject *subject)
@@ -33,10 +36,9 @@ static int solve(const struct cli_args *args, const struct cli_subject *subject)
     const struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
     size_t length;
-    const char *name = args->operand_count ? args->operands[0] : subject->table_name;
     if (!cli_value(args, "total", NULL) == !cli_value(args, "rounds-to", NULL))
         return cli_usage_error(NULL, "solve: either --total N or --rounds-to FIGURE is needed");
-    struct sp_solutions *solutions = ask(args, subject, name, &error);
+    struct sp_solutions *solutions = ask(args, subject, &error);
     if (!solutions) {
         cli_error(&error);
         return (int)error.status;

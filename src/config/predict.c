@@ -85,25 +85,16 @@ static struct sp_prediction *predict_stored(const struct sp_unit *table, const s
     return prediction;
 }
 
-static struct sp_prediction *predict(const struct sp_tables *tables, const char *table_name,
-                                     const struct sp_config *config, const struct sp_storage *storage,
-                                     struct sp_error *error)
+struct sp_prediction *sp_predict(const struct sp_tables *tables, const struct sp_config *config,
+                                 const struct sp_predict_options *options, struct sp_error *error)
 {
+    static const struct sp_predict_options none = {0};
+    static const struct sp_storage no_file = {0};
     const struct sp_hyper *hyper = sp_config_hyper(config);
-    const struct sp_unit *table = sp_choose_table(tables, table_name, hyper, error);
+    if (!options) options = &none;
+    if (!sp_options_are_known(options->reserved, error)) return NULL;
+    const struct sp_storage *storage = options->stored ? &no_file : config->storage;
+    const struct sp_unit *table = sp_choose_table(tables, options->table, hyper, error);
     if (!table) return NULL;
     return storage ? predict_stored(table, tables, *hyper, storage, error) : sp_expand(table, hyper, error);
-}
-
-struct sp_prediction *sp_predict(const struct sp_tables *tables, const char *table_name, const struct sp_config *config,
-                                 struct sp_error *error)
-{
-    return predict(tables, table_name, config, config->storage, error);
-}
-
-struct sp_prediction *sp_predict_stored(const struct sp_tables *tables, const char *table_name,
-                                        const struct sp_config *config, struct sp_error *error)
-{
-    static const struct sp_storage no_file = {0};
-    return predict(tables, table_name, config, &no_file, error);
 }

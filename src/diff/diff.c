@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "expect/expect.h"
 #include "model/layouts.h"
 
@@ -49,35 +50,6 @@ static struct sp_diff *new_diff(const struct sp_inventory *a, const struct sp_in
     return diff;
 }
 
-struct sp_diff *sp_diff_new(const struct sp_inventory *a, const struct sp_inventory *b,
-                            const struct sp_diff_options *options, struct sp_error *error)
-{
-    struct sp_diff *diff = new_diff(a, b);
-    *error = (struct sp_error){0};
-    sp_diff_pair(diff);
-    sp_diff_map(diff);
-    sp_diff_ties(diff);
-    sp_diff_join(diff);
-    sp_diff_find(diff);
-    diff->totals.data = options && options->data;
-    if (diff->totals.data && !sp_diff_data(diff, error)) {
-        sp_diff_free(diff);
-        return NULL;
-    }
-    sp_diff_conclude(diff);
-    return diff;
-}
-
-void sp_diff_free(struct sp_diff *diff)
-{
-    if (!diff) return;
-    free(diff->translations);
-    free(diff->mappings);
-    free(diff->findings);
-    sp_arena_free(&diff->arena);
-    free(diff);
-}
-
 /* ---- expectations ---- */
 
 static void expect_each(struct sp_diff *diff, struct sp_expecting *expecting)
@@ -101,12 +73,52 @@ static void add_left_over(void *diff, struct sp_left_over left)
                                                .b = SP_NONE});
 }
 
-void sp_diff_expect(struct sp_diff *diff, const struct sp_expectations *expectations)
+/* Turns the findings that are expected into notes, and adds one for each expectation that is expired or that nothing
+ * fulfilled. */
+static void expect_findings(struct sp_diff *diff, const struct sp_expectations *expectations)
 {
     struct sp_expecting expecting = {.expectations = expectations};
     expect_each(diff, &expecting);
     sp_expecting_end(&expecting, &diff->arena, add_left_over, diff);
+}
+
+/* ---- the flow ---- */
+
+static bool compare(struct sp_diff *diff, const struct sp_diff_options *options, struct sp_error *error)
+{
+    sp_diff_pair(diff);
+    sp_diff_map(diff);
+    sp_diff_ties(diff);
+    sp_diff_join(diff);
+    sp_diff_find(diff);
+    diff->totals.data = options->data;
+    if (options->data && !sp_diff_data(diff, error)) return false;
+    if (options->expectations) expect_findings(diff, options->expectations);
     sp_diff_conclude(diff);
+    return true;
+}
+
+struct sp_diff *sp_diff_new(const struct sp_inventory *a, const struct sp_inventory *b,
+                            const struct sp_diff_options *options, struct sp_error *error)
+{
+    static const struct sp_diff_options none = {0};
+    *error = (struct sp_error){0};
+    if (!options) options = &none;
+    if (!sp_options_are_known(options->reserved, error)) return NULL;
+    struct sp_diff *diff = new_diff(a, b);
+    if (compare(diff, options, error)) return diff;
+    sp_diff_free(diff);
+    return NULL;
+}
+
+void sp_diff_free(struct sp_diff *diff)
+{
+    if (!diff) return;
+    free(diff->translations);
+    free(diff->mappings);
+    free(diff->findings);
+    sp_arena_free(&diff->arena);
+    free(diff);
 }
 
 /* ---- results ---- */

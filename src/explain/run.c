@@ -48,16 +48,17 @@ static void explain(struct sp_check *check)
     sp_group_findings(check);
 }
 
-/* `data` is borrowed, and needed no longer afterwards. */
+/* `data` is borrowed, and needed no longer afterwards; NULL when no data are read. */
 static struct sp_check *compare(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                                const char *table_name, const struct sp_config *config, struct sp_data *data,
-                                struct sp_error *error)
+                                const struct sp_config *config, const struct sp_check_options *options,
+                                struct sp_data *data, struct sp_error *error)
 {
-    struct sp_prediction *prediction = sp_predict(tables, table_name, config, error);
+    const struct sp_predict_options chosen = {.table = options->table};
+    struct sp_prediction *prediction = sp_predict(tables, config, &chosen, error);
     if (!prediction) return NULL;
     struct sp_check *check = sp_realloc(NULL, 1, sizeof *check);
     *check = (struct sp_check){.inventory = inventory, .tables = tables, .config = config, .prediction = prediction};
-    check->table_name = table_name;
+    check->table_name = options->table;
     check->data = data;
     check->data_error = error;
     sp_match_begin(&check->match, inventory, prediction);
@@ -65,24 +66,31 @@ static struct sp_check *compare(const struct sp_inventory *inventory, const stru
     sp_check_quantisation(check);
     sp_match_rest(&check->match, &check->naming);
     explain(check);
+    if (options->expectations) sp_check_expect(check, options->expectations);
     check->data = NULL;
     check->data_error = NULL;
     return check;
 }
 
-struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                              const char *table_name, const struct sp_config *config, struct sp_error *error)
-{
-    return compare(inventory, tables, table_name, config, NULL, error);
-}
-
-struct sp_check *sp_check_new_with_data(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                                        const char *table_name, const struct sp_config *config, struct sp_error *error)
+static struct sp_check *compare_with_data(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                          const struct sp_config *config, const struct sp_check_options *options,
+                                          struct sp_error *error)
 {
     struct sp_data *data = sp_data_open(inventory, error);
-    struct sp_check *check = data ? compare(inventory, tables, table_name, config, data, error) : NULL;
+    struct sp_check *check = data ? compare(inventory, tables, config, options, data, error) : NULL;
     sp_data_close(data);
     if (!check || error->status == SP_OK) return check;
     sp_check_free(check);
     return NULL;
+}
+
+struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                              const struct sp_config *config, const struct sp_check_options *options,
+                              struct sp_error *error)
+{
+    static const struct sp_check_options none = {0};
+    if (!options) options = &none;
+    if (!sp_options_are_known(options->reserved, error)) return NULL;
+    if (options->data) return compare_with_data(inventory, tables, config, options, error);
+    return compare(inventory, tables, config, options, NULL, error);
 }

@@ -37,7 +37,8 @@ static struct sp_prediction *predict_tied(const struct sp_check *check, struct s
     struct sp_error error = {0};
     sp_config_set_value(config, key, sp_value_bool(true), "what if");
     sp_config_limit(config, &scope);
-    struct sp_prediction *tied = sp_predict(check->tables, check->table_name, config, &error);
+    struct sp_prediction *tied =
+        sp_predict(check->tables, config, &(struct sp_predict_options){.table = check->table_name}, &error);
     sp_config_limit(config, NULL);
     return tied;
 }

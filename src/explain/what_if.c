@@ -23,7 +23,8 @@ bool sp_variant_try(const struct sp_check *check, const struct sp_config *base, 
     const struct sp_scope scope = {
         .most = 2 * (sp_inventory_count(check->inventory) + sp_prediction_count(check->prediction)) + 1000};
     *variant = (struct sp_variant){.config = changed(base, change, &scope)};
-    variant->prediction = sp_predict(check->tables, check->table_name, variant->config, &error);
+    variant->prediction =
+        sp_predict(check->tables, variant->config, &(struct sp_predict_options){.table = check->table_name}, &error);
     sp_config_limit(variant->config, NULL);
     if (!variant->prediction) {
         sp_variant_free(variant);
@@ -145,7 +146,8 @@ static struct sp_prediction *predict(const struct sp_sample *sample, struct sp_c
 {
     struct sp_error error = {0};
     sp_config_limit(config, &sample->scope);
-    return sp_predict(sample->check->tables, sample->check->table_name, config, &error);
+    return sp_predict(sample->check->tables, config, &(struct sp_predict_options){.table = sample->check->table_name},
+                      &error);
 }
 
 /* What is tied need not be there, unless all of the tie is absent. */

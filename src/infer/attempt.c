@@ -27,7 +27,8 @@ static void verify(struct sp_attempt *attempt, const struct sp_inventory *invent
     struct sp_error error = {0};
     const struct sp_scope scope = {.most = 4 * sp_inventory_count(inventory) + 10000};
     sp_config_limit(attempt->config, &scope);
-    attempt->prediction = sp_predict(attempt->tables, attempt->table->name, attempt->config, &error);
+    attempt->prediction = sp_predict(attempt->tables, attempt->config,
+                                     &(struct sp_predict_options){.table = attempt->table->name}, &error);
     sp_config_limit(attempt->config, NULL);
     if (!attempt->prediction) return;
     sp_match_begin(&attempt->match, inventory, attempt->prediction);

@@ -101,7 +101,8 @@ static struct sp_prediction *predict(const struct doubt *doubt, struct sp_config
     const struct sp_attempt *best = doubt->inference->best;
     struct sp_error error = {0};
     sp_config_limit(config, &doubt->scope);
-    struct sp_prediction *prediction = sp_predict(best->tables, best->table->name, config, &error);
+    struct sp_prediction *prediction =
+        sp_predict(best->tables, config, &(struct sp_predict_options){.table = best->table->name}, &error);
     sp_config_limit(config, NULL);
     return prediction;
 }

@@ -141,8 +141,12 @@ static bool choose(struct search *search, const char *table_name, struct sp_erro
 }
 
 struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                              const char *table_name, struct sp_error *error)
+                              const struct sp_infer_options *options, struct sp_error *error)
 {
+    static const struct sp_infer_options none = {0};
+    if (!options) options = &none;
+    if (!sp_options_are_known(options->reserved, error)) return NULL;
+    const char *table_name = options->table;
     struct search search = {.tables = tables};
     if (!choose(&search, table_name, error)) return NULL;
     const struct sp_naming plain = {.strip = "", .add = ""};

@@ -296,32 +296,25 @@ static const struct sp_unit *table_named(const struct sp_tables *tables, const c
     return NULL;
 }
 
-static struct sp_proofs *prove(const struct sp_tables *tables, const struct scope *scope, const char *const *names,
-                               size_t count, struct sp_error *error)
+struct sp_proofs *sp_prove(const struct sp_tables *tables, const struct sp_prove_options *options,
+                           struct sp_error *error)
 {
+    static const struct sp_prove_options none = {0};
+    if (!options) options = &none;
+    if (!sp_options_are_known(options->reserved, error)) return NULL;
+    const struct scope scope = {options->files, options->file_count};
+    const size_t named = options->table_count, count = named ? named : sp_tables_count(tables);
     struct sp_proofs *proofs = sp_realloc(NULL, 1, sizeof *proofs);
-    const size_t all = count ? count : sp_tables_count(tables);
     bool good = true;
     *proofs = (struct sp_proofs){0};
-    for (size_t i = 0; i < all && good; i++) {
-        const struct sp_unit *table = table_named(tables, count ? names[i] : sp_tables_info(tables, i).name, error);
-        good = table && prove_table(proofs, tables, scope, table, error);
+    for (size_t i = 0; i < count && good; i++) {
+        const char *name = named ? options->tables[i] : sp_tables_info(tables, i).name;
+        const struct sp_unit *table = table_named(tables, name, error);
+        good = table && prove_table(proofs, tables, &scope, table, error);
     }
     if (good) return proofs;
     sp_proofs_free(proofs);
     return NULL;
-}
-
-struct sp_proofs *sp_prove(const struct sp_tables *tables, const char *const *names, size_t count,
-                           struct sp_error *error)
-{
-    return prove(tables, &(struct scope){0}, names, count, error);
-}
-
-struct sp_proofs *sp_prove_files(const struct sp_tables *tables, const char *const *files, size_t count,
-                                 struct sp_error *error)
-{
-    return prove(tables, &(struct scope){files, count}, NULL, 0, error);
 }
 
 void sp_proofs_free(struct sp_proofs *proofs)

@@ -223,16 +223,20 @@ static bool derive(struct sp_derivation *derivation, enum sp_notation notation)
     return good;
 }
 
-struct sp_derivation *sp_derive(const struct sp_tables *tables, const char *table, const struct sp_config *config,
-                                enum sp_notation_of_formula notation, struct sp_error *error)
+struct sp_derivation *sp_derive(const struct sp_tables *tables, const struct sp_config *config,
+                                const struct sp_derive_options *options, struct sp_error *error)
 {
+    static const struct sp_derive_options none = {0};
+    if (!options) options = &none;
+    if (!sp_options_are_known(options->reserved, error)) return NULL;
     const struct sp_hyper *hyper = config ? sp_config_hyper(config) : NULL;
-    const struct sp_unit *unit = sp_choose_table(tables, table, hyper, error);
+    const struct sp_unit *unit = sp_choose_table(tables, options->table, hyper, error);
     if (!unit) return NULL;
     struct sp_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
     *derivation = (struct sp_derivation){0};
+    const bool latex = options->notation == SP_FORMULA_LATEX;
     const bool counted = sp_count_table(&derivation->count, tables, unit, hyper, false);
-    if (counted && derive(derivation, notation == SP_FORMULA_LATEX ? SP_NOTATION_LATEX : SP_NOTATION_TEXT) &&
+    if (counted && derive(derivation, latex ? SP_NOTATION_LATEX : SP_NOTATION_TEXT) &&
         !derivation->count.symbolic.algebra.failed)
         return derivation;
     const char *why = derivation->count.symbolic.algebra.failed;

@@ -386,7 +386,8 @@ static bool predict_and_solve(struct sp_solutions *solutions, const struct quest
         solve_or_skip(solutions, question, missing, sp_value_absent(missing));
         return true;
     }
-    struct sp_prediction *prediction = sp_predict(question->tables, question->table->name, question->config, error);
+    struct sp_prediction *prediction = sp_predict(question->tables, question->config,
+                                                  &(struct sp_predict_options){.table = question->table->name}, error);
     if (prediction) {
         solutions->as_given = is_wanted(question, prediction);
         solve_all(solutions, question, prediction);
@@ -395,23 +396,27 @@ static bool predict_and_solve(struct sp_solutions *solutions, const struct quest
     return prediction != NULL;
 }
 
-static struct sp_solutions *solutions_of(const struct sp_tables *tables, const char *table,
-                                         const struct sp_config *config, const char *group, const char *asked,
-                                         struct sp_printed wanted, struct sp_error *error)
+/* `asked` is `wanted` as it was said. */
+static struct sp_solutions *solutions_of(const struct sp_tables *tables, const struct sp_config *config,
+                                         const char *asked, struct sp_printed wanted,
+                                         const struct sp_solve_options *options, struct sp_error *error)
 {
-    const struct sp_unit *unit = sp_choose_table(tables, table, sp_config_hyper(config), error);
+    static const struct sp_solve_options none = {0};
+    if (!options) options = &none;
+    if (!sp_options_are_known(options->reserved, error)) return NULL;
+    const struct sp_unit *unit = sp_choose_table(tables, options->table, sp_config_hyper(config), error);
     if (!unit) return NULL;
     struct sp_solutions *solutions = sp_realloc(NULL, 1, sizeof *solutions);
     *solutions = (struct sp_solutions){.table = unit->name, .rounded = wanted.least != wanted.most};
     solutions->asked = sp_arena_string(&solutions->arena, asked);
-    const struct question question = {tables, unit, config, group, wanted};
+    const struct question question = {tables, unit, config, options->group, wanted};
     if (predict_and_solve(solutions, &question, error)) return solutions;
     sp_solutions_free(solutions);
     return NULL;
 }
 
-struct sp_solutions *sp_solve(const struct sp_tables *tables, const char *table, const struct sp_config *config,
-                              const char *group, uint64_t total, struct sp_error *error)
+struct sp_solutions *sp_solve(const struct sp_tables *tables, const struct sp_config *config, uint64_t total,
+                              const struct sp_solve_options *options, struct sp_error *error)
 {
     char asked[32];
     if (total > INT64_MAX) {
@@ -419,15 +424,16 @@ struct sp_solutions *sp_solve(const struct sp_tables *tables, const char *table,
         return NULL;
     }
     snprintf(asked, sizeof asked, "%" PRIu64, total);
-    return solutions_of(tables, table, config, group, asked, (struct sp_printed){(int64_t)total, (int64_t)total},
-                        error);
+    const struct sp_printed wanted = {(int64_t)total, (int64_t)total};
+    return solutions_of(tables, config, asked, wanted, options, error);
 }
 
-struct sp_solutions *sp_solve_rounded(const struct sp_tables *tables, const char *table, const struct sp_config *config,
-                                      const char *group, const char *figure, struct sp_error *error)
+struct sp_solutions *sp_solve_rounded(const struct sp_tables *tables, const struct sp_config *config,
+                                      const char *figure, const struct sp_solve_options *options,
+                                      struct sp_error *error)
 {
     struct sp_printed wanted;
-    if (sp_printed_read(figure, &wanted)) return solutions_of(tables, table, config, group, figure, wanted, error);
+    if (sp_printed_read(figure, &wanted)) return solutions_of(tables, config, figure, wanted, options, error);
     sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "'%s': expected a figure such as 65M or 1.5B", figure);
     return NULL;
 }

@@ -250,35 +250,35 @@ static void put_each(const struct sp_check *check, struct sp_text *text, const s
     }
 }
 
-static void put_findings(const struct sp_check *check, struct sp_text *text, const struct sp_check_options *options,
+static void put_findings(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
                          const char *heading)
 {
     size_t count = 0;
     for (size_t i = 0; i < sp_check_finding_count(check); i++)
         count += heading_of(sp_check_finding(check, i)) == heading;
     if (!count) return;
-    sp_put_heading(text, &options->report, heading);
-    if (options->all) put_each(check, text, &options->report, heading);
-    else put_groups(check, text, &options->report, heading);
+    sp_put_heading(text, options, heading);
+    if (options->all) put_each(check, text, options, heading);
+    else put_groups(check, text, options, heading);
 }
 
-char *sp_report_check(const struct sp_check *check, const struct sp_check_options *options, size_t *length)
+char *sp_report_check(const struct sp_check *check, const struct sp_report_options *options, size_t *length)
 {
-    static const struct sp_check_options plain = {0};
+    static const struct sp_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->report.format == SP_REPORT_JSON) {
+    if (options->format == SP_REPORT_JSON) {
         put_json(check, &text);
         return sp_text_take(&text, length);
     }
-    sp_color_puts(&text, options->report.color, verdict_color(sp_check_verdict(check)),
+    sp_color_puts(&text, options->color, verdict_color(sp_check_verdict(check)),
                   sp_verdict_name(sp_check_verdict(check)));
     sp_text_puts(&text, ": ");
     sp_put_visible(&text, sp_check_summary(check));
     sp_text_puts(&text, "\n\n");
-    put_subject(check, &text, &options->report);
-    put_counts(check, &text, &options->report);
-    put_causes(check, &text, &options->report);
+    put_subject(check, &text, options);
+    put_counts(check, &text, options);
+    put_causes(check, &text, options);
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) put_findings(check, &text, options, headings[i]);
     return sp_text_take(&text, length);
 }

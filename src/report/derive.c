@@ -48,7 +48,7 @@ static void put_group(struct sp_text *text, const char *group)
 }
 
 static void put_formulas(const struct sp_derivation *derivation, struct sp_text *text,
-                         const struct sp_derive_options *options)
+                         const struct sp_report_derive_options *options)
 {
     static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
     struct sp_table table = {.columns = columns, .column_count = 2};
@@ -95,9 +95,10 @@ static void put_assumptions(const struct sp_derivation *derivation, struct sp_te
     if (sp_derivation_assumption_count(derivation)) sp_text_puts(text, "\n");
 }
 
-char *sp_report_derive(const struct sp_derivation *derivation, const struct sp_derive_options *options, size_t *length)
+char *sp_report_derive(const struct sp_derivation *derivation, const struct sp_report_derive_options *options,
+                       size_t *length)
 {
-    static const struct sp_derive_options plain = {0};
+    static const struct sp_report_derive_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->report.format == SP_REPORT_JSON) {

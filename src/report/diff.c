@@ -139,42 +139,41 @@ static void put_state(const struct sp_diff *diff, struct sp_text *text, const st
     }
 }
 
-static void put_findings(const struct sp_diff *diff, struct sp_text *text, const struct sp_diff_report_options *options,
+static void put_findings(const struct sp_diff *diff, struct sp_text *text, const struct sp_report_options *options,
                          bool notes)
 {
     const size_t count = options->all ? sp_diff_finding_count(diff) : sp_diff_group_count(diff);
     struct sp_text body = {0};
     for (size_t i = 0; i < count; i++) {
         const struct sp_diff_group shown = options->all ? alone(sp_diff_finding(diff, i)) : sp_diff_group(diff, i);
-        if (is_shown(shown.first, options->all, notes)) put_group(&body, &options->report, &shown);
+        if (is_shown(shown.first, options->all, notes)) put_group(&body, options, &shown);
     }
     if (notes && !options->all) {
-        put_all_expected_names(diff, &body, &options->report);
-        put_state(diff, &body, &options->report);
+        put_all_expected_names(diff, &body, options);
+        put_state(diff, &body, options);
     }
     if (body.length) {
-        sp_put_heading(text, &options->report, notes ? "notes" : "findings");
+        sp_put_heading(text, options, notes ? "notes" : "findings");
         sp_text_append(text, body.data, body.length);
     }
     sp_text_free(&body);
 }
 
-char *sp_report_diff(const struct sp_diff *diff, const struct sp_diff_report_options *options, size_t *length)
+char *sp_report_diff(const struct sp_diff *diff, const struct sp_report_options *options, size_t *length)
 {
-    static const struct sp_diff_report_options plain = {0};
+    static const struct sp_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->report.format == SP_REPORT_JSON) {
+    if (options->format == SP_REPORT_JSON) {
         sp_diff_put_json(diff, &text);
         return sp_text_take(&text, length);
     }
-    sp_color_puts(&text, options->report.color, sp_diff_is_same(diff) ? SP_COLOR_GREEN : SP_COLOR_RED,
-                  sp_diff_verdict(diff));
+    sp_color_puts(&text, options->color, sp_diff_is_same(diff) ? SP_COLOR_GREEN : SP_COLOR_RED, sp_diff_verdict(diff));
     sp_text_puts(&text, ": ");
     sp_put_visible(&text, sp_diff_summary(diff));
     sp_text_puts(&text, "\n\n");
-    put_subject(diff, &text, &options->report);
-    put_mappings(diff, &text, &options->report);
+    put_subject(diff, &text, options);
+    put_mappings(diff, &text, options);
     put_findings(diff, &text, options, false);
     put_findings(diff, &text, options, true);
     return sp_text_take(&text, length);

@@ -179,12 +179,12 @@ static void put_line(struct sp_text *text, const char *name, const char *said, s
     sp_text_puts(text, "\n");
 }
 
-static void put_remarks(struct remarks *remarks, struct sp_text *text, const struct sp_infer_options *options,
+static void put_remarks(struct remarks *remarks, struct sp_text *text, const struct sp_report_options *options,
                         const char *heading)
 {
     struct sp_collapsed *groups;
     if (!remarks->count) return;
-    sp_put_heading(text, &options->report, heading);
+    sp_put_heading(text, options, heading);
     const size_t count = options->all ? 0 : sp_collapse(&remarks->arena, NULL, remarks->names, remarks->count, &groups);
     for (size_t i = 0; i < count; i++)
         put_line(text, groups[i].name, remarks->remarks[groups[i].first], groups[i].count);
@@ -206,7 +206,7 @@ static void end_remarks(struct remarks *remarks)
 }
 
 static void put_unexplained(const struct sp_inference *inference, struct sp_text *text,
-                            const struct sp_infer_options *options)
+                            const struct sp_report_options *options)
 {
     const struct sp_prediction *prediction = sp_inference_prediction(inference);
     struct remarks remarks;
@@ -229,7 +229,7 @@ static void put_unexplained(const struct sp_inference *inference, struct sp_text
 }
 
 static void put_missing(const struct sp_inference *inference, struct sp_text *text,
-                        const struct sp_infer_options *options)
+                        const struct sp_report_options *options)
 {
     struct remarks remarks;
     struct sp_text said = {0};
@@ -266,22 +266,22 @@ static void put_others(const struct sp_inference *inference, struct sp_text *tex
     sp_table_free(&table);
 }
 
-char *sp_report_infer(const struct sp_inference *inference, const struct sp_infer_options *options, size_t *length)
+char *sp_report_infer(const struct sp_inference *inference, const struct sp_report_options *options, size_t *length)
 {
-    static const struct sp_infer_options plain = {.all = false};
+    static const struct sp_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->report.format == SP_REPORT_JSON) {
+    if (options->format == SP_REPORT_JSON) {
         put_json(inference, &text);
         return sp_text_take(&text, length);
     }
-    put_verdict(inference, &text, &options->report);
+    put_verdict(inference, &text, options);
     sp_text_puts(&text, "\n");
-    put_subject(inference, &text, &options->report);
-    put_hyperparameters(inference, &text, &options->report, true);
-    put_hyperparameters(inference, &text, &options->report, false);
+    put_subject(inference, &text, options);
+    put_hyperparameters(inference, &text, options, true);
+    put_hyperparameters(inference, &text, options, false);
     put_unexplained(inference, &text, options);
     put_missing(inference, &text, options);
-    put_others(inference, &text, &options->report);
+    put_others(inference, &text, options);
     return sp_text_take(&text, length);
 }

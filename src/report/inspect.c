@@ -111,7 +111,8 @@ static void sum_up(struct sp_inspect *inspect)
     free(seen);
 }
 
-char *sp_report_inspect(const struct sp_inventory *inventory, const struct sp_inspect_options *options, size_t *length)
+char *sp_report_inspect(const struct sp_inventory *inventory, const struct sp_report_inspect_options *options,
+                        size_t *length)
 {
     struct sp_inspect inspect = {.inventory = inventory};
     struct sp_text text = {0};

@@ -9,7 +9,7 @@
 
 struct sp_inspect {
     const struct sp_inventory *inventory;
-    struct sp_inspect_options options;
+    struct sp_report_inspect_options options;
     size_t *chosen; /* indices of the tensors that match the filter, in the order of the report */
     size_t count;
     bool *counted; /* per tensor of the inventory: the first of its ties within the selection */

@@ -108,7 +108,7 @@ static void put_json(const struct sp_prediction *prediction, const struct sp_der
 /* ---- text ---- */
 
 static void put_hyperparameters(const struct sp_prediction *prediction, struct sp_text *text,
-                                const struct sp_predict_options *options)
+                                const struct sp_report_predict_options *options)
 {
     static const struct sp_column columns[] = {
         {"hyper-parameter", false}, {"symbol", false}, {"value", false}, {"from", false}};
@@ -213,7 +213,7 @@ static void put_group_lines(const struct sp_prediction *prediction, struct sp_ta
 }
 
 static void put_tensors(const struct sp_prediction *prediction, struct sp_text *text,
-                        const struct sp_predict_options *options)
+                        const struct sp_report_predict_options *options)
 {
     static const struct sp_column columns[] = {
         {"tensor", false}, {"shape", false}, {"", false}, {"parameters", true}, {"", false}};
@@ -225,7 +225,7 @@ static void put_tensors(const struct sp_prediction *prediction, struct sp_text *
         for (size_t i = 0; i < count; i++)
             if (sp_prediction_tensor(prediction, i)->group == group) members[used++] = i;
         put_group(prediction, &table, group, options->forms);
-        put_group_lines(prediction, &table, members, used, options->all);
+        put_group_lines(prediction, &table, members, used, options->report.all);
     }
     sp_table_render(&table, text, &options->report);
     sp_table_free(&table);
@@ -240,7 +240,7 @@ static void put_total(struct sp_table *table, const char *name, uint64_t number,
 }
 
 static void put_totals(const struct sp_prediction *prediction, struct sp_text *text,
-                       const struct sp_predict_options *options)
+                       const struct sp_report_predict_options *options)
 {
     static const struct sp_column columns[] = {{NULL, false}, {NULL, false}, {NULL, false}};
     const struct sp_predicted_totals totals = sp_prediction_totals(prediction);
@@ -254,10 +254,10 @@ static void put_totals(const struct sp_prediction *prediction, struct sp_text *t
     sp_table_free(&table);
 }
 
-char *sp_report_predict(const struct sp_prediction *prediction, const struct sp_predict_options *options,
+char *sp_report_predict(const struct sp_prediction *prediction, const struct sp_report_predict_options *options,
                         size_t *length)
 {
-    static const struct sp_predict_options plain = {0};
+    static const struct sp_report_predict_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->report.format == SP_REPORT_JSON) {

@@ -70,7 +70,7 @@ static void put_proof(const struct sp_proof *proof, struct sp_text *text, bool c
     if (proof->erratum && !proof->as_expected) put_detail(text, "", "marked as an erratum, and not refuted");
 }
 
-static void prove_text(const struct sp_proofs *proofs, struct sp_text *text, const struct sp_prove_options *options)
+static void prove_text(const struct sp_proofs *proofs, struct sp_text *text, const struct sp_report_options *options)
 {
     size_t counts[4] = {0}, errata = 0, surprises = 0;
     const char *table = "";
@@ -81,8 +81,8 @@ static void prove_text(const struct sp_proofs *proofs, struct sp_text *text, con
         surprises += !proof->as_expected;
         if (proof->as_expected && !options->all) continue;
         if (strcmp(table, proof->table) != 0)
-            sp_color_puts(text, options->report.color, SP_COLOR_BOLD, table = proof->table), sp_text_puts(text, "\n");
-        put_proof(proof, text, options->report.color);
+            sp_color_puts(text, options->color, SP_COLOR_BOLD, table = proof->table), sp_text_puts(text, "\n");
+        put_proof(proof, text, options->color);
     }
     if (*table) sp_text_puts(text, "\n");
     sp_put_count(text, sp_proofs_count(proofs), "claim", "claims");
@@ -91,12 +91,12 @@ static void prove_text(const struct sp_proofs *proofs, struct sp_text *text, con
     sp_text_printf(text, surprises ? "; %zu not as expected\n" : "\n", surprises);
 }
 
-char *sp_report_prove(const struct sp_proofs *proofs, const struct sp_prove_options *options, size_t *length)
+char *sp_report_prove(const struct sp_proofs *proofs, const struct sp_report_options *options, size_t *length)
 {
-    static const struct sp_prove_options plain = {0};
+    static const struct sp_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->report.format == SP_REPORT_JSON) prove_json(proofs, &text);
+    if (options->format == SP_REPORT_JSON) prove_json(proofs, &text);
     else prove_text(proofs, &text, options);
     return sp_text_take(&text, length);
 }

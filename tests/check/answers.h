@@ -35,7 +35,7 @@ static inline void asked_free(struct asked *asked)
 static inline struct sp_prediction *predict_changed(const struct model *model, const struct sp_config *config)
 {
     struct sp_error error = {0};
-    return sp_predict_stored(model->tables, NULL, config, &error);
+    return sp_predict(model->tables, config, &(struct sp_predict_options){.stored = true}, &error);
 }
 
 /* ---- the simplest comparison ---- */

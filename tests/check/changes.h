@@ -302,7 +302,8 @@ static bool flip(struct trial *trial)
 static bool is_possible(const struct model *model)
 {
     struct sp_error error = {0};
-    struct sp_prediction *prediction = sp_predict_stored(model->tables, NULL, model->config, &error);
+    struct sp_prediction *prediction =
+        sp_predict(model->tables, model->config, &(struct sp_predict_options){.stored = true}, &error);
     sp_prediction_free(prediction);
     return prediction != NULL;
 }

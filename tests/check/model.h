@@ -40,7 +40,7 @@ struct model {
     struct sp_check *check;
     char *first_line;     /* of the last check */
     const char *metadata; /* of the file to write: "\"format\":\"pt\"" */
-    bool read_data;       /* check with data */
+    struct sp_check_options options;
 };
 
 static inline void model_close_check(struct model *model)
@@ -113,8 +113,8 @@ enum { WITH_OPTIONAL = 1, WITH_TIED = 2, AS_STORED = 4 };
 static inline void model_predict(struct model *model, int also)
 {
     struct sp_error error = {0};
-    struct sp_prediction *prediction =
-        (also & AS_STORED ? sp_predict_stored : sp_predict)(model->tables, NULL, model->config, &error);
+    const struct sp_predict_options options = {.stored = (also & AS_STORED) != 0};
+    struct sp_prediction *prediction = sp_predict(model->tables, model->config, &options, &error);
     if (!prediction) die("predict", error.message);
     model_empty(model);
     for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
@@ -313,8 +313,7 @@ static inline const char *model_judge(struct model *model, struct sp_inventory *
     model_close_check(model);
     if (!inventory) die("inventory", "none");
     model->inventory = inventory;
-    model->check = (model->read_data ? sp_check_new_with_data : sp_check_new)(inventory, model->tables, NULL,
-                                                                              model->config, &error);
+    model->check = sp_check_new(inventory, model->tables, model->config, &model->options, &error);
     if (!model->check) die("check", error.message);
     sp_text_printf(&line, "%s: %s", sp_verdict_name(sp_check_verdict(model->check)), sp_check_summary(model->check));
     return model->first_line = line.data;

@@ -236,7 +236,8 @@ static void assert_checked(struct sp_inventory *inventory, const char *line, con
     const char *path = scratch_write(&model.scratch, "convolutions.shapes", table, strlen(table));
     assert_int_equal(sp_tables_add_file(model.tables, path, &error), SP_OK);
     model.inventory = inventory;
-    model.check = sp_check_new(inventory, model.tables, "convolutions", model.config, &error);
+    model.check = sp_check_new(inventory, model.tables, model.config,
+                               &(struct sp_check_options){.table = "convolutions"}, &error);
     assert_non_null(model.check);
     struct sp_text text = {0};
     sp_text_printf(&text, "%s: %s", sp_verdict_name(sp_check_verdict(model.check)), sp_check_summary(model.check));

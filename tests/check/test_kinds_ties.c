@@ -143,7 +143,7 @@ static void both_stored_and_different(void **state)
         "tied-copy");
     assert_string_equal(sp_check_cause(model.check, 0)->hint, "--data tells whether the two are equal");
     model_fill(&model, "lm_head.weight", 0x3f);
-    model.read_data = true;
+    model.options.data = true;
     EXPECT("differs: lm_head.weight differs from model.embed_tokens.weight from element 0 on although tied to it "
            "(tie_word_embeddings is true in config.json): a loader keeps one of them",
            "tied-apart");
@@ -155,7 +155,7 @@ static void both_stored_and_meant_to_differ(void **state)
 {
     BEGIN(llama_3b_untied, 0);
     model_fill(&model, "lm_head.weight", 0x3f);
-    model.read_data = true;
+    model.options.data = true;
     EXPECT("match: all 255 tensors, 3,606,752,256 elements", "");
     model_close(&model);
 }
@@ -208,7 +208,7 @@ static void redundant_copy(void **state)
         "tied-copy");
     model_set(&model, "hidden_size=128");
     model_predict(&model, WITH_TIED);
-    model.read_data = true;
+    model.options.data = true;
     const char *line = model_check(&model);
     assert_memory_equal(line, "match: ", 7);
     expect(&model, line, "tied-copy", 0);
@@ -259,7 +259,7 @@ static void stand_ins_that_are_equal(void **state)
     model_predict(&model, WITH_TIED);
     model_drop(&model, "shared.weight");
     model_drop(&model, "encoder.embed_tokens.weight");
-    model.read_data = true;
+    model.options.data = true;
     const char *line = model_check(&model);
     assert_memory_equal(line, "match: ", 7);
     expect(&model, line, "", 0);
@@ -300,7 +300,7 @@ static void two_vocabularies(void **state)
     model_drop(&model, "model.shared.weight");
     model_fill(&model, "model.decoder.embed_tokens.weight", 1);
     model_fill(&model, "lm_head.weight", 1);
-    model.read_data = true;
+    model.options.data = true;
     EXPECT(
         "differs: model.decoder.embed_tokens.weight differs from model.encoder.embed_tokens.weight from element 0 on "
         "although tied to it (share_encoder_decoder_embeddings is true by default): a loader keeps one of them",
@@ -324,7 +324,7 @@ static void first_rows(void **state)
            "(tie_word_embeddings is true by default); nothing else differs",
            "tied-copy");
     model_fill(&model, "lm_head.weight", 1);
-    model.read_data = true;
+    model.options.data = true;
     EXPECT("differs: lm_head.weight differs from the first rows of cpmant.input_embedding.weight from element 0 on "
            "although tied to it (tie_word_embeddings is true by default): a loader keeps one of them",
            "tied-apart");
@@ -341,7 +341,7 @@ static void first_rows_that_are_equal(void **state)
     model_predict(&model, WITH_TIED);
     model_fill(&model, "lm_head.weight", 9); /* 2,048 bytes */
     model_fill(&model, "cpmant.input_embedding.weight", 9);
-    model.read_data = true;
+    model.options.data = true;
     const char *line = model_check(&model);
     assert_memory_equal(line, "match: ", 7);
     expect(&model, line, "tied-copy", 0);
@@ -350,7 +350,7 @@ static void first_rows_that_are_equal(void **state)
                         "cpmant.input_embedding.weight (tie_word_embeddings is true by default)");
     model_share(&model, "lm_head.weight", "0");
     model_share(&model, "cpmant.input_embedding.weight", "0");
-    model.read_data = false;
+    model.options.data = false;
     line = model_check_memory(&model);
     expect(&model, line, "tied", 0);
     assert_string_equal(sp_check_cause(model.check, 0)->message,

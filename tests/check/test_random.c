@@ -150,7 +150,7 @@ static void assert_hint_holds(const struct model *model, size_t cause, const cha
     model_open(&again, config_text);
     follow(again.config, sp_check_cause(model->check, cause)->hint);
     struct sp_error error = {0};
-    struct sp_check *check = sp_check_new(model->inventory, again.tables, NULL, again.config, &error);
+    struct sp_check *check = sp_check_new(model->inventory, again.tables, again.config, NULL, &error);
     assert_non_null(check);
     for (size_t i = 0; i < sp_check_finding_count(model->check); i++)
         if (sp_check_finding(model->check, i)->cause == cause)

@@ -28,7 +28,7 @@ static struct checked check_file(const char *path)
     sp_config_load(checked.config, beside, &error);
     sp_free(beside);
     assert_string_equal(error.message, "");
-    checked.check = sp_check_new(checked.inventory, checked.tables, NULL, checked.config, &error);
+    checked.check = sp_check_new(checked.inventory, checked.tables, checked.config, NULL, &error);
     assert_string_equal(error.message, "");
     return checked;
 }

@@ -129,7 +129,7 @@ static void store(struct model *model, const struct outcome *outcome, const stru
     model_predict(model, WITH_TIED);
     if (outcome->stored == EMBEDDING || outcome->stored == NEITHER) model_drop(model, rule->head);
     if (outcome->stored == HEAD || outcome->stored == NEITHER) model_drop(model, rule->embedding);
-    model->read_data = outcome->relation != COPIES && outcome->relation != ONE_STORAGE;
+    model->options.data = outcome->relation != COPIES && outcome->relation != ONE_STORAGE;
     if (outcome->relation == EQUAL_NAN) {
         model_fill(model, rule->head, 0xff);
         model_fill(model, rule->embedding, 0xff);
@@ -234,7 +234,7 @@ static void what_to_do(void **state)
     model_check(&model);
     assert_string_equal(model_cause(&model, "tied-copy")->hint, "--data tells whether the two are equal");
     model_fill(&model, "lm_head.weight", 7);
-    model.read_data = true;
+    model.options.data = true;
     model_check(&model);
     assert_string_equal(model_cause(&model, "tied-apart")->hint, "set tie_word_embeddings to false to keep both");
     assert_true(sp_value_is_bool(model_cause(&model, "tied-apart")->found, false));
@@ -253,7 +253,7 @@ static void the_last_byte(void **state)
     (void)state;
     model_open(&model, rules[0].config);
     model_predict(&model, WITH_TIED);
-    model.read_data = true;
+    model.options.data = true;
     model_write(&model, "model.safetensors");
     const char *path = scratch_path(&model.scratch, "model.safetensors");
     FILE *file = fopen(path, "r+b");
@@ -279,7 +279,7 @@ static void a_file_that_was_cut_short(void **state)
     struct sp_inventory *inventory = sp_inventory_open(path, &error);
     assert_non_null(inventory);
     assert_int_equal(truncate(path, 2000), 0);
-    assert_null(sp_check_new_with_data(inventory, model.tables, NULL, model.config, &error));
+    assert_null(sp_check_new(inventory, model.tables, model.config, &(struct sp_check_options){.data = true}, &error));
     assert_int_equal(error.status, SP_ERR_FILE);
     sp_inventory_close(inventory);
     model_close(&model);

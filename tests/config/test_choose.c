@@ -15,7 +15,7 @@ static void assert_choice(const char *name, const char *settings, enum sp_status
     struct sp_config *config = sp_config_new();
     apply_settings(config, settings);
     assert_int_equal(sp_tables_add_text(tables, "birds.shapes", birds, strlen(birds), &error), SP_OK);
-    struct sp_prediction *prediction = sp_predict(tables, name, config, &error);
+    struct sp_prediction *prediction = sp_predict(tables, config, &(struct sp_predict_options){.table = name}, &error);
     assert_int_equal(error.status, status);
     assert_string_equal(prediction ? sp_prediction_table(prediction) : error.message, expected);
     sp_prediction_free(prediction);
@@ -77,7 +77,7 @@ static void a_hidden_table_serves_nobody(void **state)
     (void)state;
     struct run run = predict("table gpt2\nx (1)\n", "model_type=gpt2");
     struct sp_error error = {0};
-    assert_null(sp_predict(run.tables, NULL, run.config, &error));
+    assert_null(sp_predict(run.tables, run.config, NULL, &error));
     assert_int_equal(error.status, SP_ERR_UNKNOWN);
     run_free(&run);
 }

@@ -27,7 +27,7 @@ static char *stored(const char *table, const char *settings)
     run.config = sp_config_new();
     apply_settings(run.config, settings);
     assert_int_equal(sp_tables_add_text(run.tables, "t.shapes", table, strlen(table), &run.error), SP_OK);
-    run.prediction = sp_predict_stored(run.tables, NULL, run.config, &run.error);
+    run.prediction = sp_predict(run.tables, run.config, &(struct sp_predict_options){.stored = true}, &run.error);
     assert_string_equal(run.error.message, "");
     for (size_t i = 0; i < sp_prediction_count(run.prediction); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(run.prediction, i);

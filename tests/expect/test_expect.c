@@ -193,10 +193,10 @@ static void expect_verdict(const char *lines, const char *today, const char *exp
     model_open(&model, GPT2);
     model_predict(&model, 0);
     model_drop(&model, "*.h.2.*");
-    model_check(&model);
     struct sp_expectations *expectations = load(&model.scratch, lines, today, &error);
     if (!expectations) fail_msg("%s", error.message);
-    sp_check_expect(model.check, expectations);
+    model.options.expectations = expectations;
+    model_check(&model);
     snprintf(found, sizeof found, "%s: %s", sp_verdict_name(sp_check_verdict(model.check)),
              sp_check_summary(model.check));
     const char *path = strstr(found, "(/"), *behind = path ? strstr(path, "expect:") : NULL;
@@ -250,7 +250,8 @@ static void a_prefix(void **state)
     model_check(&model);
     assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_EXPLAINED);
     struct sp_expectations *expectations = load(&model.scratch, "prefix * # trained in parallel", "2026-06-30", &error);
-    sp_check_expect(model.check, expectations);
+    model.options.expectations = expectations;
+    model_check(&model);
     assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_MATCH);
     assert_string_equal(sp_check_cause(model.check, 0)->message,
                         "every name in the file begins with 'module.' (expected: trained in parallel)");

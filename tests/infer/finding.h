@@ -15,7 +15,8 @@ struct finding {
 static inline struct finding find(const struct model *model, const char *table)
 {
     struct finding finding = {.inventory = model_in_memory(model)};
-    finding.inference = sp_infer(finding.inventory, model->tables, table, &finding.error);
+    finding.inference =
+        sp_infer(finding.inventory, model->tables, &(struct sp_infer_options){.table = table}, &finding.error);
     return finding;
 }
 
@@ -66,7 +67,7 @@ static inline enum sp_verdict verdict_on_config(struct model *model, const struc
     struct sp_error error = {0};
     if (sp_config_load(config, scratch_write(&model->scratch, "inferred.json", text, strlen(text)), &error))
         die("inferred.json", error.message);
-    struct sp_check *check = sp_check_new(finding->inventory, model->tables, NULL, config, &error);
+    struct sp_check *check = sp_check_new(finding->inventory, model->tables, config, NULL, &error);
     if (!check) die("check", error.message);
     const enum sp_verdict verdict = sp_check_verdict(check);
     sp_check_free(check);

@@ -71,7 +71,7 @@ static void infer_config(const char *folder, const char *name, struct tally *tal
     model.config = sp_config_new();
     snprintf(path, sizeof path, CORPUS "/%s/%s", folder, name);
     assert_int_equal(sp_config_load(model.config, path, &error), SP_OK);
-    struct sp_prediction *truth = sp_predict(model.tables, NULL, model.config, &error);
+    struct sp_prediction *truth = sp_predict(model.tables, model.config, NULL, &error);
     if (truth && !is_one_way(truth)) {
         tally->configs++;
         model_predict(&model, 0);

@@ -36,7 +36,8 @@ static void make_model(struct model *model, const char *table, char *settings)
     *model = (struct model){.tables = tables, .config = sp_config_new()};
     scratch_make(&model->scratch);
     for (char *word = strtok_r(settings, " ", &save); word; word = strtok_r(NULL, " ", &save)) model_set(model, word);
-    struct sp_prediction *prediction = sp_predict(tables, table, model->config, &error);
+    struct sp_prediction *prediction =
+        sp_predict(tables, model->config, &(struct sp_predict_options){.table = table}, &error);
     if (!prediction) die(table, error.message);
     for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);

@@ -107,7 +107,8 @@ static inline const char *last_table(const struct sp_tables *tables)
 
 static inline void run_expand(struct run *run)
 {
-    run->prediction = sp_predict(run->tables, last_table(run->tables), run->config, &run->error);
+    run->prediction = sp_predict(run->tables, run->config,
+                                 &(struct sp_predict_options){.table = last_table(run->tables)}, &run->error);
     run->text = run->prediction ? listing(run->prediction) : strdup(run->error.message);
 }
 

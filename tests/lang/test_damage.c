@@ -85,7 +85,7 @@ static void check_status(enum sp_status status, const struct sp_error *error)
 static void try_table(const struct sp_tables *tables, const char *name, const struct sp_config *config)
 {
     struct sp_error error = {0};
-    struct sp_prediction *prediction = sp_predict(tables, name, config, &error);
+    struct sp_prediction *prediction = sp_predict(tables, config, &(struct sp_predict_options){.table = name}, &error);
     check_status(error.status, &error);
     for (size_t i = 0; prediction && i < sp_prediction_count(prediction) && i < 50; i++)
         for (uint32_t k = 0; k < sp_prediction_tensor(prediction, i)->rank; k++)

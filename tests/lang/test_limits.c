@@ -241,7 +241,8 @@ static void a_large_table_is_fast(void **state)
     assert_non_null(run.prediction);
     assert_true(sp_prediction_count(run.prediction) > 90000);
     const clock_t start = clock();
-    struct sp_prediction *again = sp_predict(run.tables, "t", run.config, &run.error);
+    struct sp_prediction *again =
+        sp_predict(run.tables, run.config, &(struct sp_predict_options){.table = "t"}, &run.error);
     const double seconds = seconds_since(start);
     print_message("%zu tensors in %.0f ms\n", sp_prediction_count(again), seconds * 1000);
     assert_true(seconds < 5); /* 0.07 on an idle machine */

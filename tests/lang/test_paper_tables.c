@@ -20,7 +20,7 @@ static void expect(const char *table, const char *const *settings, const char *l
     struct sp_text text = {0};
     struct sp_config *config = sp_config_new();
     for (; *settings; settings++) assert_int_equal(sp_config_set(config, *settings, &error), SP_OK);
-    struct sp_prediction *prediction = sp_predict(tables, table, config, &error);
+    struct sp_prediction *prediction = sp_predict(tables, config, &(struct sp_predict_options){.table = table}, &error);
     if (!prediction) fail_msg("%s: %s", table, error.message);
     for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);

@@ -58,7 +58,7 @@ static void set(const char *setting)
 static struct sp_prediction *predicted(const char *table)
 {
     struct sp_error error = {0};
-    struct sp_prediction *prediction = sp_predict(tables, table, config, &error);
+    struct sp_prediction *prediction = sp_predict(tables, config, &(struct sp_predict_options){.table = table}, &error);
     if (!prediction) fail_msg("%s: %s", table ? table : "", error.message);
     return prediction;
 }
@@ -370,7 +370,7 @@ static void refused(const char *table, const char *setting, const char *expected
     const char *const plain[] = {"vocab_size_src=9", "vocab_size_trg=9", "num_layers=1", "rnn_num_hidden=8"};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) set(plain[i]);
     set(setting);
-    assert_null(sp_predict(tables, table, config, &error));
+    assert_null(sp_predict(tables, config, &(struct sp_predict_options){.table = table}, &error));
     assert_int_equal(error.status, SP_ERR_UNKNOWN);
     if (!strstr(error.message, expected)) assert_string_equal(error.message, expected);
 }
@@ -392,7 +392,7 @@ static void missing_settings(void **state)
     struct sp_error error = {0};
     sp_config_free(config);
     config = sp_config_new();
-    assert_null(sp_predict(tables, "sockeye_rnn", config, &error));
+    assert_null(sp_predict(tables, config, &(struct sp_predict_options){.table = "sockeye_rnn"}, &error));
     assert_int_equal(error.status, SP_ERR_TABLE);
     assert_non_null(strstr(error.message, "the hyper-parameter 'rnn_num_hidden' is not set"));
     assert_non_null(strstr(error.message, "the hyper-parameter 'vocab_size_src' is not set"));

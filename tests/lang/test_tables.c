@@ -44,7 +44,7 @@ static struct sp_prediction *attempt(const char *table, const char *const *setti
     sp_config_free(config);
     config = sp_config_new();
     for (; *settings; settings++) assert_int_equal(sp_config_set(config, *settings, error), SP_OK);
-    return sp_predict(tables, table, config, error);
+    return sp_predict(tables, config, &(struct sp_predict_options){.table = table}, error);
 }
 
 static struct sp_prediction *predict(const char *table, const char *const *settings)

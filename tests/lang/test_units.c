@@ -213,7 +213,8 @@ static void a_users_table_extends_the_one_it_hides(void **state)
     struct sp_error error = {0};
     static const char again[] = "table gpt2 extends gpt2\n[mine]\nmore (E)\n";
     assert_int_equal(sp_tables_add_text(run.tables, "u.shapes", again, strlen(again), &error), SP_OK);
-    struct sp_prediction *second = sp_predict(run.tables, "gpt2", run.config, &error);
+    struct sp_prediction *second =
+        sp_predict(run.tables, run.config, &(struct sp_predict_options){.table = "gpt2"}, &error);
     assert_int_equal(sp_prediction_find(second, "extra"), SP_NONE);
     assert_int_not_equal(sp_prediction_find(second, "more"), SP_NONE);
     sp_prediction_free(second);
@@ -240,7 +241,8 @@ static void a_file_with_mistakes_leaves_nothing_behind(void **state)
     assert_int_equal(sp_tables_add_text(run.tables, "w.shapes", wrong, strlen(wrong), &error), SP_ERR_TABLE);
     assert_int_equal(sp_tables_count(run.tables), count);
     error = (struct sp_error){0};
-    struct sp_prediction *again = sp_predict(run.tables, "t", run.config, &error);
+    struct sp_prediction *again =
+        sp_predict(run.tables, run.config, &(struct sp_predict_options){.table = "t"}, &error);
     assert_int_equal(sp_prediction_find(again, "x"), 0);
     sp_prediction_free(again);
     run_free(&run);

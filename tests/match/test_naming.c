@@ -152,7 +152,8 @@ static void a_module_that_is_called_like_a_wrapper(void **state)
         model_add_shape(&model, name, SHAPE(4));
     }
     struct sp_inventory *inventory = model_in_memory(&model);
-    struct sp_check *check = sp_check_new(inventory, model.tables, "own", model.config, &error);
+    struct sp_check *check =
+        sp_check_new(inventory, model.tables, model.config, &(struct sp_check_options){.table = "own"}, &error);
     assert_non_null(check);
     assert_int_equal(sp_check_verdict(check), SP_VERDICT_MATCH);
     sp_check_free(check);
@@ -160,7 +161,7 @@ static void a_module_that_is_called_like_a_wrapper(void **state)
     /* And without it: the names of the file are then a prefix shorter. */
     for (size_t i = 0; i < model.count; i++) replace_in(&model.parts[i], "module.", "");
     inventory = model_in_memory(&model);
-    check = sp_check_new(inventory, model.tables, "own", model.config, &error);
+    check = sp_check_new(inventory, model.tables, model.config, &(struct sp_check_options){.table = "own"}, &error);
     assert_string_equal(sp_check_summary(check),
                         "the file leaves out 'module.' in front of 40 names; nothing else differs");
     sp_check_free(check);

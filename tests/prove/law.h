@@ -249,7 +249,8 @@ static inline void try_point(const struct sp_tables *tables, struct sp_count *co
 {
     struct sp_error error = {0};
     struct sp_values values = point_values(count, config);
-    struct sp_prediction *prediction = sp_predict(tables, count->table->name, config, &error);
+    struct sp_prediction *prediction =
+        sp_predict(tables, config, &(struct sp_predict_options){.table = count->table->name}, &error);
     if (prediction) {
         const bool open = may_stay_open(count);
         tries->points++;

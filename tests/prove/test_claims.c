@@ -37,7 +37,7 @@ static void built_in(void **state)
     (void)state;
     struct sp_error error = {0};
     struct sp_tables *tables = new_tables();
-    struct sp_proofs *proofs = sp_prove(tables, NULL, 0, &error);
+    struct sp_proofs *proofs = sp_prove(tables, NULL, &error);
     size_t errata = 0;
     assert_non_null(proofs);
     for (size_t i = 0; i < sp_proofs_count(proofs); i++) {
@@ -65,7 +65,7 @@ static struct sp_proof judge(const char *text, struct sp_tables **tables, struct
     const char *const name = "t";
     *tables = new_tables();
     if (sp_tables_add_text(*tables, "t.shapes", text, strlen(text), &error) != SP_OK) fail_msg("%s", error.message);
-    *proofs = sp_prove(*tables, &name, 1, &error);
+    *proofs = sp_prove(*tables, &(struct sp_prove_options){.tables = &name, .table_count = 1}, &error);
     if (!*proofs) fail_msg("%s", error.message);
     return *sp_proofs_get(*proofs, 0);
 }
@@ -184,7 +184,7 @@ static void wrong_in_a_file(void **state)
     struct sp_tables *tables = new_tables();
     size_t found = 0;
     assert_int_equal(sp_tables_add_text(tables, "paper.shapes", text, strlen(text), &error), SP_OK);
-    struct sp_proofs *proofs = sp_prove(tables, &name, 1, &error);
+    struct sp_proofs *proofs = sp_prove(tables, &(struct sp_prove_options){.tables = &name, .table_count = 1}, &error);
     for (size_t i = 0; i < sp_proofs_count(proofs); i++) {
         const struct sp_proof *proof = sp_proofs_get(proofs, i);
         if (strcmp(proof->file, "paper.shapes") != 0) continue;

@@ -171,7 +171,7 @@ static struct derived derive(const struct sp_tables *tables, const char *table, 
 {
     struct sp_error error = {0};
     struct derived derived = {.table = table, .formulas = sp_tables_new(&error)};
-    derived.derivation = sp_derive(tables, table, NULL, SP_FORMULA_TEXT, &error);
+    derived.derivation = sp_derive(tables, NULL, &(struct sp_derive_options){.table = table}, &error);
     derived.text = derived.derivation ? table_of(derived.derivation, spoil) : NULL;
     const bool good = derived.text && sp_tables_add_text(derived.formulas, "derived.shapes", derived.text,
                                                          strlen(derived.text), &error) == SP_OK;
@@ -199,8 +199,10 @@ static void complain_of(const struct derived *derived, const struct sp_config *c
 static void try_derived(const struct sp_tables *tables, struct derived *derived, const struct sp_config *config)
 {
     struct sp_error error = {0};
-    struct sp_prediction *truth = sp_predict(tables, derived->table, config, &error);
-    struct sp_prediction *formulas = truth ? sp_predict(derived->formulas, "derived", config, &error) : NULL;
+    struct sp_prediction *truth =
+        sp_predict(tables, config, &(struct sp_predict_options){.table = derived->table}, &error);
+    struct sp_prediction *formulas =
+        truth ? sp_predict(derived->formulas, config, &(struct sp_predict_options){.table = "derived"}, &error) : NULL;
     if (formulas && sp_prediction_count(formulas)) {
         const uint64_t said = sp_prediction_totals(formulas).parameters;
         derived->points++;

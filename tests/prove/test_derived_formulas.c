@@ -79,7 +79,8 @@ static struct sp_derivation *derive(const struct sp_tables *tables, const struct
     struct sp_config *config = sp_config_new();
     for (size_t i = 0; i < 3 && kind->settings[i]; i++)
         assert_int_equal(sp_config_set(config, kind->settings[i], &error), SP_OK);
-    struct sp_derivation *derivation = sp_derive(tables, kind->table, config, SP_FORMULA_TEXT, &error);
+    struct sp_derivation *derivation =
+        sp_derive(tables, config, &(struct sp_derive_options){.table = kind->table}, &error);
     if (!derivation) fail_msg("%s: %s", kind->table, error.message);
     sp_config_free(config);
     return derivation;
@@ -140,7 +141,7 @@ static size_t put_examples(struct sp_text *text, const struct sp_derivation *der
 static void assert_proved(const struct sp_tables *tables, const char *table, size_t least)
 {
     struct sp_error error = {0};
-    struct sp_proofs *proofs = sp_prove(tables, &table, 1, &error);
+    struct sp_proofs *proofs = sp_prove(tables, &(struct sp_prove_options){.tables = &table, .table_count = 1}, &error);
     if (!proofs) fail_msg("%s", error.message);
     assert_true(sp_proofs_count(proofs) >= least);
     for (size_t i = 0; i < sp_proofs_count(proofs); i++) {

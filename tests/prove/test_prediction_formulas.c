@@ -25,7 +25,7 @@ static void expect(const char *table, const char *const *settings, const char *g
     struct sp_error error = {0};
     struct sp_config *config = sp_config_new();
     for (; *settings; settings++) assert_int_equal(sp_config_set(config, *settings, &error), SP_OK);
-    struct sp_prediction *prediction = sp_predict(tables, table, config, &error);
+    struct sp_prediction *prediction = sp_predict(tables, config, &(struct sp_predict_options){.table = table}, &error);
     if (!prediction) fail_msg("%s", error.message);
     struct sp_derivation *forms = sp_derive_prediction(tables, prediction, config, &error);
     if (!forms) fail_msg("%s", error.message);
@@ -69,7 +69,7 @@ static void count_formulas(const char *path, size_t *with, size_t *without)
     struct sp_error error = {0};
     struct sp_config *config = sp_config_new();
     assert_int_equal(sp_config_load(config, path, &error), SP_OK);
-    struct sp_prediction *prediction = sp_predict(tables, NULL, config, &error);
+    struct sp_prediction *prediction = sp_predict(tables, config, NULL, &error);
     if (prediction) { /* not every architecture has a table */
         struct sp_derivation *forms = sp_derive_prediction(tables, prediction, config, &error);
         if (!forms) fail_msg("%s: %s", path, error.message);

@@ -171,7 +171,7 @@ static bool judged_right(struct sp_tables *tables, const char *name, const cJSON
     put_table(&text, name, claim);
     put_claims(&text, claim);
     if (sp_tables_add_text(tables, "claims", text.data, text.length, &error) != SP_OK) fail_msg("%s", error.message);
-    struct sp_proofs *proofs = sp_prove(tables, &name, 1, &error);
+    struct sp_proofs *proofs = sp_prove(tables, &(struct sp_prove_options){.tables = &name, .table_count = 1}, &error);
     if (!proofs) fail_msg("%s", error.message);
     const bool true_is_proved = sp_proofs_get(proofs, 0)->verdict == SP_PROVED;
     const char *verdict = verdict_of(proofs);

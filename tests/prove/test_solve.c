@@ -37,8 +37,9 @@ static struct sp_solution solve(const char *table, const char *const *settings, 
 {
     struct sp_error error = {0};
     struct sp_config *config = config_of(settings);
-    struct sp_solutions *solutions = figure ? sp_solve_rounded(tables, table, config, NULL, figure, &error)
-                                            : sp_solve(tables, table, config, NULL, total, &error);
+    struct sp_solutions *solutions =
+        figure ? sp_solve_rounded(tables, config, figure, &(struct sp_solve_options){.table = table}, &error)
+               : sp_solve(tables, config, total, &(struct sp_solve_options){.table = table}, &error);
     if (!solutions) fail_msg("%s", error.message);
     const struct sp_solution solution = solution_of(solutions, name);
     assert_int_equal(sp_solutions_rounded(solutions), figure != NULL);
@@ -132,16 +133,18 @@ static void as_given(void **state)
     (void)state;
     struct sp_error error = {0};
     struct sp_config *config = config_of(SETTINGS("model_type=gpt2"));
-    struct sp_solutions *solutions = sp_solve(tables, NULL, config, NULL, 124439808, &error);
+    struct sp_solutions *solutions = sp_solve(tables, config, 124439808, NULL, &error);
     assert_non_null(solutions);
     assert_true(sp_solutions_as_given(solutions));
     assert_int_equal(sp_solutions_count(solutions), 0);
     assert_string_equal(sp_solutions_table(solutions), "gpt2");
     sp_solutions_free(solutions);
-    solutions = sp_solve(tables, "gpt2", config, "final norm", 2 * 768, &error);
+    solutions =
+        sp_solve(tables, config, 2 * 768, &(struct sp_solve_options){.table = "gpt2", .group = "final norm"}, &error);
     assert_true(sp_solutions_as_given(solutions));
     sp_solutions_free(solutions);
-    solutions = sp_solve(tables, "gpt2", config, "final norm", 2 * 769, &error);
+    solutions =
+        sp_solve(tables, config, 2 * 769, &(struct sp_solve_options){.table = "gpt2", .group = "final norm"}, &error);
     assert_false(sp_solutions_as_given(solutions));
     assert_int_equal(sp_solutions_get(solutions, 0).value, 769);
     sp_solutions_free(solutions);
@@ -156,7 +159,8 @@ static void missing(void **state)
         SETTINGS("vocab_size_src=29624", "num_layers=1", "transformer_feed_forward_num_hidden=1024");
     struct sp_error error = {0};
     struct sp_config *config = config_of(settings);
-    struct sp_solutions *solutions = sp_solve(tables, "sockeye_transformer", config, NULL, 49181083, &error);
+    struct sp_solutions *solutions =
+        sp_solve(tables, config, 49181083, &(struct sp_solve_options){.table = "sockeye_transformer"}, &error);
     assert_int_equal(sp_solutions_count(solutions), 1);
     assert_string_equal(sp_solutions_get(solutions, 0).name, "Vt");
     assert_string_equal(sp_solutions_get(solutions, 0).key, "vocab_size_trg");
@@ -193,7 +197,7 @@ static uint64_t total_with(const char *table, const char *const *settings, const
     char setting[100];
     snprintf(setting, sizeof setting, "%s=%" PRId64, key, value);
     sp_config_set(config, setting, &error);
-    struct sp_prediction *prediction = sp_predict(tables, table, config, &error);
+    struct sp_prediction *prediction = sp_predict(tables, config, &(struct sp_predict_options){.table = table}, &error);
     const uint64_t total = prediction ? sp_prediction_totals(prediction).unique_parameters : 0;
     sp_prediction_free(prediction);
     sp_config_free(config);
@@ -214,7 +218,8 @@ static bool is_solved(const char *table, const char *const *settings, const char
     const uint64_t total = total_with(table, settings, key, value);
     if (!total) return true;
     struct sp_config *config = config_of(settings);
-    struct sp_solutions *solutions = sp_solve(tables, table, config, NULL, total, &error);
+    struct sp_solutions *solutions =
+        sp_solve(tables, config, total, &(struct sp_solve_options){.table = table}, &error);
     bool found = sp_solutions_as_given(solutions);
     for (size_t i = 0; i < sp_solutions_count(solutions); i++) {
         const struct sp_solution solution = sp_solutions_get(solutions, i);
@@ -264,13 +269,14 @@ static void mistakes(void **state)
     (void)state;
     struct sp_error error = {0};
     struct sp_config *config = sp_config_new();
-    assert_null(sp_solve_rounded(tables, "gpt2", config, NULL, "65X", &error));
+    assert_null(sp_solve_rounded(tables, config, "65X", &(struct sp_solve_options){.table = "gpt2"}, &error));
     assert_int_equal(error.status, SP_ERR_USAGE);
     error = (struct sp_error){0};
-    assert_null(sp_solve_rounded(tables, "gpt2", config, "nothing", "65M", &error));
+    assert_null(sp_solve_rounded(tables, config, "65M", &(struct sp_solve_options){.table = "gpt2", .group = "nothing"},
+                                 &error));
     assert_int_equal(error.status, SP_ERR_USAGE);
     error = (struct sp_error){0};
-    assert_null(sp_solve(tables, "gpt4", config, NULL, 1, &error));
+    assert_null(sp_solve(tables, config, 1, &(struct sp_solve_options){.table = "gpt4"}, &error));
     assert_int_equal(error.status, SP_ERR_USAGE);
     sp_config_free(config);
 }

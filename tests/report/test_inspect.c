@@ -43,7 +43,7 @@ static struct sp_tensor *add(struct sp_inventory *inventory, const char *name, u
 }
 
 /* Finishes the inventory, compares its report, and closes it. */
-static void assert_report(struct sp_inventory *inventory, const struct sp_inspect_options *options,
+static void assert_report(struct sp_inventory *inventory, const struct sp_report_inspect_options *options,
                           const char *expected)
 {
     struct sp_error error = {0};
@@ -106,7 +106,7 @@ static void everything_is_said_to_people(void **state)
 
 static void everything_is_said_to_programs(void **state)
 {
-    const struct sp_inspect_options json = {.report = {.format = SP_REPORT_JSON}};
+    const struct sp_report_inspect_options json = {.report = {.format = SP_REPORT_JSON}};
     (void)state;
     assert_report(
         open_torch(), &json,
@@ -143,7 +143,7 @@ static void everything_is_said_to_programs(void **state)
 /* The first of the ties is filtered away: the second then counts, once. */
 static void a_filter_counts_what_it_shows(void **state)
 {
-    const struct sp_inspect_options options = {.filter = "*head*", .view = SP_INSPECT_TOTALS};
+    const struct sp_report_inspect_options options = {.filter = "*head*", .view = SP_INSPECT_TOTALS};
     (void)state;
     assert_report(open_torch(), &options,
                   "made: torch-zip\n"
@@ -183,7 +183,7 @@ static struct sp_inventory *open_layers(void)
 
 static void equal_siblings_are_folded_and_others_are_not(void **state)
 {
-    const struct sp_inspect_options options = {.view = SP_INSPECT_TREE};
+    const struct sp_report_inspect_options options = {.view = SP_INSPECT_TREE};
     (void)state;
     assert_report(open_layers(), &options,
                   "made: safetensors\n"
@@ -213,7 +213,7 @@ static void equal_siblings_are_folded_and_others_are_not(void **state)
 
 static void prefixes_are_summed_up(void **state)
 {
-    const struct sp_inspect_options options = {.view = SP_INSPECT_PREFIXES, .depth = 2, .sort = SP_SORT_NAME};
+    const struct sp_report_inspect_options options = {.view = SP_INSPECT_PREFIXES, .depth = 2, .sort = SP_SORT_NAME};
     (void)state;
     assert_report(open_layers(), &options,
                   "made: safetensors\n"
@@ -232,7 +232,7 @@ static void prefixes_are_summed_up(void **state)
 /* Both of a tie have sub-trees; only one has the parameters. HDF5 paths nest too. A name may be a prefix of another. */
 static void ties_paths_and_prefixes_in_the_tree(void **state)
 {
-    const struct sp_inspect_options options = {.view = SP_INSPECT_TREE};
+    const struct sp_report_inspect_options options = {.view = SP_INSPECT_TREE};
     struct sp_inventory *inventory = open_made("hdf5");
     (void)state;
     add(inventory, "enc/0/w", 2, 2, "a");
@@ -260,7 +260,7 @@ static void ties_paths_and_prefixes_in_the_tree(void **state)
 
 static void numbered_tensors_fold_too(void **state)
 {
-    const struct sp_inspect_options options = {.view = SP_INSPECT_TREE};
+    const struct sp_report_inspect_options options = {.view = SP_INSPECT_TREE};
     struct sp_inventory *inventory = open_made("torch-zip");
     (void)state;
     add(inventory, "0", 2, 2, NULL);
@@ -282,7 +282,7 @@ static void numbered_tensors_fold_too(void **state)
 /* A name of very many components is split only so far. */
 static void depth_is_bounded(void **state)
 {
-    const struct sp_inspect_options options = {.view = SP_INSPECT_TREE};
+    const struct sp_report_inspect_options options = {.view = SP_INSPECT_TREE};
     struct sp_inventory *inventory = open_made("torch-zip");
     char deep[40001], other[40001];
     (void)state;
@@ -305,7 +305,7 @@ static void depth_is_bounded(void **state)
 
 static void names_are_sorted_by_their_numbers(void **state)
 {
-    const struct sp_inspect_options options = {.sort = SP_SORT_NAME};
+    const struct sp_report_inspect_options options = {.sort = SP_SORT_NAME};
     struct sp_inventory *inventory = open_made("safetensors");
     static const char *const names[] = {"h.10.w", "h.2.w", "h.02.w", "h.2", "a", "h.2.b", "h.99999999999999999999"};
     (void)state;
@@ -330,7 +330,7 @@ static void names_are_sorted_by_their_numbers(void **state)
 
 static void many_ties_are_summarised(void **state)
 {
-    const struct sp_inspect_options options = {.view = SP_INSPECT_TOTALS};
+    const struct sp_report_inspect_options options = {.view = SP_INSPECT_TOTALS};
     struct sp_inventory *inventory = open_made("torch-zip");
     char name[32], storage[12][16];
     (void)state;
