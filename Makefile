@@ -49,7 +49,7 @@ all: $(LIB) $(SO) $(COMMAND) $(if $(filter release,$(MODE)),$(BUILD)/shapeproof)
 
 $(OBJ)/flags: FORCE
 	$(if $(DEPS_LIBS),,$(error libraries are missing; `make deps` installs them))
-	$(call stamp,$(CC) $(FLAGS) $(DEPS_LIBS) $(LDFLAGS) HDF5_STATIC=$(HDF5_STATIC))
+	$(call stamp,$(CC) $(FLAGS) $(DEPS_LIBS) $(LDFLAGS) HDF5_STATIC=$(HDF5_STATIC) $(STATIC_LIBS))
 
 $(OBJ)/sources: FORCE
 	$(call stamp,$(LIB_OBJ) $(CLI_OBJ))
@@ -77,9 +77,11 @@ $(SO): $(LIB_OBJ) $(OBJ)/sources
 
 # The command takes HDF5 from its static archive where that links: the shared one brings some 35 libraries along,
 # curl and Kerberos among them, and loading those takes longer than reading a checkpoint. HDF5_STATIC=no for shared.
+# From 1.14 on the archive has a driver that needs curl, too: for files on S3, where none is ever opened.
 HDF5_STATIC  ?= yes
 HDF5_ARCHIVE := $(wildcard $(patsubst -L%,%/libhdf5.a,$(shell pkg-config --libs-only-L $(HDF5) 2>/dev/null)))
-STATIC_LIBS  := -Wl,--as-needed $(filter-out -lhdf5,$(DEPS_LIBS)) $(HDF5_ARCHIVE) -lsz -lz -ldl -lm
+NO_S3        := -Wl,--defsym=H5FD_ros3_init=H5FD_sec2_init
+STATIC_LIBS  := -Wl,--as-needed $(filter-out -lhdf5,$(DEPS_LIBS)) $(NO_S3) $(HDF5_ARCHIVE) -lsz -lz -ldl -lm
 
 $(OBJ)/command.libs: $(OBJ)/flags
 	@echo 'int H5open(void); int main(void) { return H5open(); }' >$@.c

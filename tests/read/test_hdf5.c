@@ -5,11 +5,11 @@
 
 #include <errno.h>
 #include <glob.h>
-#include <hdf5.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "read/hdf5/library.h"
 #include "read/hdf5/sandbox.h"
 #include "read/hdf5/wire.h"
 
@@ -113,8 +113,6 @@ static const struct {
     {"bad/deep.h5", SP_KIND_LIMIT, "groups nested more than 128 deep"},
     {"bad/overflow.h5", SP_KIND_MALFORMED, "dataset 'w': the product of its dimensions overflows 64 bits"},
     {"bad/data_past_end.h5", SP_KIND_MALFORMED, "'/w': HDF5: incorrect metadata checksum after all read attempts"},
-    {"bad/data_past_end_old.h5", SP_KIND_MALFORMED,
-     "dataset 'w' has 256 bytes at 2288, past the end of the file (2304)"},
     {"bad/link_with_slash.h5", SP_KIND_MALFORMED, "group '/' has a link of the impossible name 'a/b'"},
     {"make_hdf5.py", SP_KIND_MALFORMED, "no HDF5 signature"},
 };
@@ -137,6 +135,18 @@ static void test_unreadable(void **state)
         snprintf(path, sizeof path, FIXTURES "%s", unreadable[i].path);
         expect_error(READ, path, unreadable[i].kind, unreadable[i].message);
     }
+}
+
+/* libhdf5 1.14 refuses this file by itself, in its own words; before, what it says of the dataset has to be checked. */
+static void test_data_past_end(void **state)
+{
+    static const char by_library[] = "'/w': HDF5: invalid dataset size, likely file corruption";
+    static const char by_us[] = "dataset 'w' has 256 bytes at 2288, past the end of the file (2304)";
+    const char *path = FIXTURES "bad/data_past_end_old.h5";
+    struct sp_error error;
+    (void)state;
+    assert_null(open_with(READ, path, &error));
+    expect_error(READ, path, SP_KIND_MALFORMED, strcmp(error.message, by_library) ? by_us : by_library);
 }
 
 /* 2^40 paths lead to the one dataset. */
@@ -522,6 +532,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_readable),
         cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_data_past_end),
         cmocka_unit_test(test_each_object_once),
         cmocka_unit_test(test_warnings_are_capped),
         cmocka_unit_test(test_places),

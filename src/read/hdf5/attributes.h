@@ -5,9 +5,8 @@
 
 #include <stdbool.h>
 
+#include "read/hdf5/library.h"
 #include "read/hdf5/wire.h"
-
-#include <hdf5.h>
 
 enum {
     SP_H5_MAX_STRINGS = 1000 * 1000,       /* names in one attribute */

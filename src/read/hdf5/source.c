@@ -108,7 +108,7 @@ static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t ad
 }
 
 static const H5FD_class_t driver = {
-    .name = "shapeproof",
+    SP_H5_DRIVER("shapeproof"),
     .maxaddr = INT64_MAX,
     .fc_degree = H5F_CLOSE_STRONG,
     .fapl_size = sizeof(struct driver_info),

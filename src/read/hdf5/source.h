@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <hdf5.h>
+#include "read/hdf5/library.h"
 
 struct sp_h5_source {
     int fd;                      /* or -1: `memory` */

@@ -5,8 +5,7 @@
 
 #include <stdbool.h>
 
-#include <hdf5.h>
-
+#include "read/hdf5/library.h"
 #include "shapeproof/dtype.h"
 
 struct sp_h5_type {
