@@ -19,7 +19,8 @@ src/read/pickle/        read/pickle  base
 src/read/zip/           read/zip     read model base
 src/read/zip/reader.c   read/zip     read/torch read/hdf5/keras_zip.h read model base
 src/read/torch/         read/torch   read/zip read/pickle read model base
-src/read/hdf5/          read/hdf5    read model base
+src/read/hdf5/          read/hdf5    read/hdf5/library.h read model base
+src/read/hdf5/library   libhdf5      -
 src/read/hdf5/keras_zip read/hdf5    read/zip read model base
 src/lang/               lang         math base
 src/tables/             lang         -
@@ -39,7 +40,7 @@ src/cli/                cli          -
 # Foreign libraries stay behind the one room that wraps them.
 foreign='
 zip.h                   read/zip
-hdf5.h                  read/hdf5
+hdf5.h                  libhdf5
 yaml.h                  config
 '
 
