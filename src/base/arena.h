@@ -33,7 +33,7 @@ void *sp_realloc(void *memory, size_t count, size_t size);
 #define SP_GROW(items, count, capacity)                                                                                \
     do {                                                                                                               \
         if ((count) == (capacity)) {                                                                                   \
-            (capacity) = (capacity) ? (capacity)*2 : 16;                                                               \
+            (capacity) = (capacity) ? 2 * (capacity) : 16;                                                             \
             (items) = sp_realloc((items), (capacity), sizeof *(items));                                                \
         }                                                                                                              \
     } while (0)

@@ -4,17 +4,17 @@
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
-    CLI_OPTION_CONFIG,
-    CLI_OPTION_SET,
-    CLI_OPTION_TABLE,
-    CLI_OPTION_VOCABULARY,
+    {CLI_OPTION_CONFIG},
+    {CLI_OPTION_SET},
+    {CLI_OPTION_TABLE},
+    {CLI_OPTION_VOCABULARY},
     {.name = "data", .letter = 'd', .help = "read the data of tied tensors that are stored apart: whether it is equal"},
     {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
-    CLI_OPTION_EXPECT,
-    CLI_OPTION_JSON,
-    CLI_OPTION_COLOR,
-    CLI_OPTION_TODAY,
-    CLI_OPTION_END,
+    {CLI_OPTION_EXPECT},
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_COLOR},
+    {CLI_OPTION_TODAY},
+    {CLI_OPTION_END},
 };
 
 static const struct cli_example examples[] = {

@@ -33,19 +33,10 @@ struct cli_option {
 };
 
 /* Rows that several commands have. */
-#define CLI_OPTION_JSON                                                                                                \
-    {                                                                                                                  \
-        .name = "json", .help = "write JSON instead of text"                                                           \
-    }
+#define CLI_OPTION_JSON .name = "json", .help = "write JSON instead of text"
 #define CLI_OPTION_COLOR                                                                                               \
-    {                                                                                                                  \
-        .name = "color", .argument = "auto|always|never",                                                              \
-        .help = "colour the text; auto, on a terminal, is the default"                                                 \
-    }
-#define CLI_OPTION_END                                                                                                 \
-    {                                                                                                                  \
-        .name = NULL                                                                                                   \
-    }
+    .name = "color", .argument = "auto|always|never", .help = "colour the text; auto, on a terminal, is the default"
+#define CLI_OPTION_END .name = NULL
 
 struct cli_example {
     const char *command; /* NULL ends a list */

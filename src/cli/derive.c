@@ -3,14 +3,14 @@
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
-    CLI_OPTION_CONFIG,
-    CLI_OPTION_SET,
-    CLI_OPTION_TABLE,
+    {CLI_OPTION_CONFIG},
+    {CLI_OPTION_SET},
+    {CLI_OPTION_TABLE},
     {.name = "latex", .help = "formulas in LaTeX"},
     {.name = "expanded", .help = "every term for itself, instead of collected and factored"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_COLOR,
-    CLI_OPTION_END,
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_COLOR},
+    {CLI_OPTION_END},
 };
 
 static const struct cli_example examples[] = {

@@ -4,12 +4,12 @@
 
 static const struct cli_option options[] = {
     {.name = "data", .letter = 'd', .help = "compare the bytes of the tensors too; without it only headers are read"},
-    CLI_OPTION_EXPECT,
+    {CLI_OPTION_EXPECT},
     {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_COLOR,
-    CLI_OPTION_TODAY,
-    CLI_OPTION_END,
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_COLOR},
+    {CLI_OPTION_TODAY},
+    {CLI_OPTION_END},
 };
 
 static const struct cli_example examples[] = {

@@ -6,15 +6,11 @@
 #include "cli/cli.h"
 
 #define CLI_OPTION_EXPECT                                                                                              \
-    {                                                                                                                  \
-        .name = "expect", .letter = 'e', .argument = "FILE",                                                           \
-        .help = "differences that are expected, each with its reason: they are notes, and do not count"                \
-    }
+    .name = "expect", .letter = 'e', .argument = "FILE",                                                               \
+    .help = "differences that are expected, each with its reason: they are notes, and do not count"
 #define CLI_OPTION_TODAY                                                                                               \
-    {                                                                                                                  \
-        .name = "today", .argument = "YYYY-MM-DD", .hidden = true,                                                     \
-        .help = "the day on which expectations expire or not, for tests"                                               \
-    }
+    .name = "today", .argument = "YYYY-MM-DD", .hidden = true,                                                         \
+    .help = "the day on which expectations expire or not, for tests"
 
 /* Loads what --expect names; NULL without the option. CLI_OK, or complains and returns the exit status. */
 int cli_load_expectations(const struct cli_args *args, struct sp_expectations **expectations);

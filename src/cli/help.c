@@ -109,7 +109,7 @@ void cli_print_help(FILE *stream)
 static const struct cli_option options[] = {
     {.name = "man", .hidden = true, .help = "write the manual page as roff"},
     {.name = "completion", .argument = "bash", .hidden = true, .help = "write the completion script of a shell"},
-    CLI_OPTION_END,
+    {CLI_OPTION_END},
 };
 
 static int help_on(const char *name)

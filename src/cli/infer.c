@@ -5,14 +5,14 @@
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
-    CLI_OPTION_TABLE,
+    {CLI_OPTION_TABLE},
     {.name = "emit-config", .letter = 'E', .help = "write a config.json instead, which check accepts"},
     {.name = "all",
      .letter = 'a',
      .help = "one line per tensor that is not explained, none collapsed over its indices"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_COLOR,
-    CLI_OPTION_END,
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_COLOR},
+    {CLI_OPTION_END},
 };
 
 static const struct cli_example examples[] = {

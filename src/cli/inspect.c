@@ -23,9 +23,9 @@ static const struct cli_option options[] = {
      .letter = 'f',
      .argument = "GLOB",
      .help = "only the tensors whose whole name matches a shell pattern, as '*.bias'; totals are theirs"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_COLOR,
-    CLI_OPTION_END,
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_COLOR},
+    {CLI_OPTION_END},
 };
 
 static const struct cli_example examples[] = {

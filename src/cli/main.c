@@ -10,7 +10,7 @@ enum { COMMANDS_AT_MOST = 32 };
 int cli_unknown_command(const char *name)
 {
     char hint[512] = "shapeproof --help lists the commands";
-    const char *names[COMMANDS_AT_MOST];
+    const char *names[COMMANDS_AT_MOST] = {NULL};
     size_t count = 0;
     for (; count < COMMANDS_AT_MOST && cli_commands[count]; count++) names[count] = cli_commands[count]->name;
     const char *likely = cli_suggest(name, names, count);

@@ -3,16 +3,16 @@
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
-    CLI_OPTION_CONFIG,
-    CLI_OPTION_SET,
-    CLI_OPTION_TABLE,
-    CLI_OPTION_VOCABULARY,
+    {CLI_OPTION_CONFIG},
+    {CLI_OPTION_SET},
+    {CLI_OPTION_TABLE},
+    {CLI_OPTION_VOCABULARY},
     {.name = "all", .letter = 'a', .help = "one line per tensor, none collapsed over its indices"},
     {.name = "formulas", .letter = 'f', .help = "beside each sub-total the formula that gives it"},
     {.name = "stored", .letter = 's', .help = "quantised weights as the file stores them"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_COLOR,
-    CLI_OPTION_END,
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_COLOR},
+    {CLI_OPTION_END},
 };
 
 static const struct cli_example examples[] = {

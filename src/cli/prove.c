@@ -6,11 +6,11 @@
 
 static const struct cli_option options[] = {
     {.name = "claims", .argument = "FILE", .help = "claims of your own about tables; may be repeated"},
-    CLI_OPTION_TABLE,
+    {CLI_OPTION_TABLE},
     {.name = "all", .letter = 'a', .help = "the claims that are proved too"},
-    CLI_OPTION_JSON,
-    CLI_OPTION_COLOR,
-    CLI_OPTION_END,
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_COLOR},
+    {CLI_OPTION_END},
 };
 
 static const struct cli_example examples[] = {

@@ -6,12 +6,12 @@ static const struct cli_option options[] = {
     {.name = "total", .letter = 'n', .argument = "N", .help = "the number of parameters to explain"},
     {.name = "rounds-to", .letter = 'r', .argument = "FIGURE", .help = "the number as it is printed: 65M, 1.5B"},
     {.name = "group", .letter = 'g', .argument = "GROUP", .help = "of one group, not of the whole"},
-    CLI_OPTION_CONFIG,
-    CLI_OPTION_SET,
-    CLI_OPTION_TABLE,
-    CLI_OPTION_JSON,
-    CLI_OPTION_COLOR,
-    CLI_OPTION_END,
+    {CLI_OPTION_CONFIG},
+    {CLI_OPTION_SET},
+    {CLI_OPTION_TABLE},
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_COLOR},
+    {CLI_OPTION_END},
 };
 
 static const struct cli_example examples[] = {

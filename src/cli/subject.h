@@ -6,25 +6,17 @@
 #include "cli/cli.h"
 
 #define CLI_OPTION_CONFIG                                                                                              \
-    {                                                                                                                  \
-        .name = "config", .letter = 'c', .argument = "FILE",                                                           \
-        .help = "the hyper-parameters: a config.json, a Sockeye config, or a .hpm file"                                \
-    }
+    .name = "config", .letter = 'c', .argument = "FILE",                                                               \
+    .help = "the hyper-parameters: a config.json, a Sockeye config, or a .hpm file"
 #define CLI_OPTION_SET                                                                                                 \
-    {                                                                                                                  \
-        .name = "set", .letter = 'S', .argument = "KEY=VALUE",                                                         \
-        .help = "one hyper-parameter, which wins over the file; may be repeated; text_config.KEY reaches inwards"      \
-    }
+    .name = "set", .letter = 'S', .argument = "KEY=VALUE",                                                             \
+    .help = "one hyper-parameter, which wins over the file; may be repeated; text_config.KEY reaches inwards"
 #define CLI_OPTION_TABLE                                                                                               \
-    {                                                                                                                  \
-        .name = "table", .letter = 'T', .argument = "FILE", .help = "a table file of your own, or the name of a table" \
-    }
+    .name = "table", .letter = 'T', .argument = "FILE", .help = "a table file of your own, or the name of a table"
 #define CLI_OPTION_VOCABULARY                                                                                          \
-    {                                                                                                                  \
-        .name = "vocabulary", .argument = "sockeye|nparam|none",                                                       \
-        .help = "how the vocabulary sizes that a .hpm file leaves out are counted in the training texts that it "      \
-                "names; sockeye, where the texts are there, is the default"                                            \
-    }
+    .name = "vocabulary", .argument = "sockeye|nparam|none",                                                           \
+    .help = "how the vocabulary sizes that a .hpm file leaves out are counted in the training texts that it "          \
+            "names; sockeye, where the texts are there, is the default"
 
 struct cli_subject {
     struct sp_tables *tables;

@@ -5,10 +5,10 @@
 #include <string.h>
 
 static const struct cli_option options[] = {
-    CLI_OPTION_TABLE,
-    CLI_OPTION_JSON,
-    CLI_OPTION_COLOR,
-    CLI_OPTION_END,
+    {CLI_OPTION_TABLE},
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_COLOR},
+    {CLI_OPTION_END},
 };
 
 static const struct cli_example examples[] = {

@@ -445,7 +445,7 @@ static struct trial best_candidate(struct search *search)
     const struct sp_config *base = search->best.config ? search->best.config : search->check->config;
     const size_t errors = sp_match_errors(match_so_far(search));
     struct trial best = {0}, trial;
-    int64_t gains[MAX_CANDIDATES], top = 0;
+    int64_t gains[MAX_CANDIDATES] = {0}, top = 0;
     for (size_t i = 0; i < search->count; i++) gains[i] = sp_sample_gain(&search->sample, base, &search->candidates[i]);
     for (int tried = 0; tried < MAX_TRIALS; tried++) {
         const size_t i = most_promising(search, gains);

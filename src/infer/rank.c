@@ -5,12 +5,15 @@
 
 #include "infer/infer.h"
 
+/* A pattern that has an end, and the next one, as an index of the same list. */
+struct listed_pattern {
+    size_t pattern, next;
+};
+
 /* The patterns of the file by their ends: "layers.#.mlp.up_proj.weight", "mlp.up_proj.weight", ... */
 struct ends {
     struct sp_map map; /* end -> the first pattern that has it, as an index of `list` */
-    struct {
-        size_t pattern, next;
-    } * list;
+    struct listed_pattern *list;
     size_t count, capacity;
 };
 

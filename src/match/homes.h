@@ -6,13 +6,16 @@
 
 #include "match/match.h"
 
+/* What is known of one module. */
+struct sp_home {
+    bool any, there; /* another tensor is predicted or stored; is stored and predicted */
+};
+
 /* Zero-initialise. */
 struct sp_homes {
     struct sp_arena arena;
     struct sp_map tensors, modules; /* modules -> place in items */
-    struct sp_home {
-        bool any, there; /* another tensor is predicted or stored; is stored and predicted */
-    } * items;
+    struct sp_home *items;
     size_t capacity;
 };
 

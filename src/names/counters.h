@@ -23,13 +23,16 @@ struct sp_shift {
     size_t first, count; /* of its pairs */
 };
 
+/* A layer of A and the one of B that it is. */
+struct sp_counted_pair {
+    size_t a, b; /* items */
+};
+
 struct sp_counted {
     struct sp_arena *arena;
     struct sp_shift *shifts;
     size_t shift_count, shift_capacity;
-    struct {
-        size_t a, b; /* items */
-    } * pairs;
+    struct sp_counted_pair *pairs;
     size_t pair_count, pair_capacity;
 };
 

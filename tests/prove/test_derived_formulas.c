@@ -25,13 +25,10 @@ struct kind {
     size_t rows;
 };
 
-#define RNN_GROUPS                                                                                                     \
-    {                                                                                                                  \
-        "enc2decinit", "hidden", "decoder_lx", "birnn", "encoder_lx", "io"                                             \
-    }
+#define RNN_GROUPS "enc2decinit", "hidden", "decoder_lx", "birnn", "encoder_lx", "io"
 static const struct kind kinds[] = {
-    {"rnn", "lstm", "nparam_rnn", {"rnn_attention_type=dot", "rnn_cell_type=lstm"}, RNN_GROUPS, 81},
-    {"rnn", "gru", "nparam_rnn", {"rnn_attention_type=dot", "rnn_cell_type=gru"}, RNN_GROUPS, 81},
+    {"rnn", "lstm", "nparam_rnn", {"rnn_attention_type=dot", "rnn_cell_type=lstm"}, {RNN_GROUPS}, 81},
+    {"rnn", "gru", "nparam_rnn", {"rnn_attention_type=dot", "rnn_cell_type=gru"}, {RNN_GROUPS}, 81},
     {"transformer",
      "-",
      "nparam_transformer",

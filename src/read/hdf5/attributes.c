@@ -165,6 +165,13 @@ bool sp_h5_send_names(struct sp_wire *wire, hid_t object, const char *path, cons
     return true;
 }
 
+static void put_integer(struct sp_wire *wire, const char *path, const char *name, long long value)
+{
+    char text[32];
+    const int length = snprintf(text, sizeof text, "%lld", value);
+    sp_wire_put_attribute(wire, path, name, text, (size_t)length);
+}
+
 bool sp_h5_send_integer(struct sp_wire *wire, hid_t object, const char *path, const char *name)
 {
     bool present;
@@ -173,12 +180,11 @@ bool sp_h5_send_integer(struct sp_wire *wire, hid_t object, const char *path, co
     const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT), type = H5Aget_type(attribute),
                 space = H5Aget_space(attribute);
     long long value;
-    char text[32];
     if (attribute < 0 || type < 0 || space < 0) return false;
     if (H5Tget_class(type) != H5T_INTEGER || H5Sget_simple_extent_npoints(space) != 1)
         sp_wire_put_note(wire, SP_NOTE_NOT_TEXT, path, name);
     else if (H5Aread(attribute, H5T_NATIVE_LLONG, &value) < 0) return false;
-    else sp_wire_put_attribute(wire, path, name, text, (size_t)snprintf(text, sizeof text, "%lld", value));
+    else put_integer(wire, path, name, value);
     H5Sclose(space);
     H5Tclose(type);
     H5Aclose(attribute);

@@ -25,7 +25,7 @@ static void flush(struct sp_wire *wire)
 
 static void put_number(struct sp_wire *wire, uint64_t value, unsigned bytes)
 {
-    char little[8];
+    char little[8] = {0};
     for (unsigned i = 0; i < bytes; i++) little[i] = (char)(value >> 8 * i & 0xff);
     sp_text_append(&wire->out, little, bytes);
 }
