@@ -1,81 +1,121 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Proves the promise of the README: on a machine with only git, gcc and make, one command installs what is missing,
-# builds and runs. Each command gets its own fresh root (debootstrap, variant minbase), a clone of HEAD and nothing
-# else: no terminal, no stdin, no pkg-config, no environment but PATH, HOME and the proxy variables.
+# builds and runs. Each command gets its own fresh root of each release (debootstrap, variant minbase), a clone of HEAD
+# and nothing else: no terminal, no stdin, no pkg-config, no environment but PATH, HOME and the proxy variables.
 #
-#   sudo sh tests/bare.sh [COMMAND...]        (default: "make test" "make demo"; another is .ci/run)
+#   sudo sh tests/bare.sh [--release NAME]... [COMMAND...]
 #
-# Needs root, debootstrap and a Debian or Ubuntu host, whose release, mirror and apt settings are used.
-#   BARE_DIR=/var/tmp/shapeproof-bare   where the roots go (about 1 GB); the base root in it is kept for the next run
+# The releases are bookworm and trixie by default, on a host that is not Debian its own; the commands "make demo",
+# "make test" and a build with clang. Another command is .ci/run.
+#
+# Needs root and a Debian or Ubuntu host, whose mirror and apt settings are used. Where the system does not let root
+# mount (in most containers), it says "skipped: ..." and ends with status 77.
+#   BARE_DIR=/var/tmp/shapeproof-bare   where the roots go (about 3 GB); the base roots in it are kept for the next run
 set -eu
 
 dir=${BARE_DIR:-/var/tmp/shapeproof-bare}
 cd "$(dirname "$0")/.."
+. /etc/os-release
 
-[ "$(id -u)" = 0 ] || { echo "bare.sh: needs root" >&2; exit 2; }
-command -v debootstrap >/dev/null || { echo "bare.sh: needs debootstrap" >&2; exit 2; }
+releases=
+while [ "${1:-}" = --release ]; do
+    releases="$releases ${2:?--release needs a name}"
+    shift 2
+done
+if [ -z "$releases" ] && [ "$ID" = debian ]; then releases=' bookworm trixie'; fi
+releases=${releases:- ${VERSION_CODENAME:-}}
+[ $# -gt 0 ] || set -- "make demo" "make test" "make deps deps-lint && make -j\$(nproc) all CC=clang"
 
-# The first archive of the host's apt sources, in either of apt's two notations.
+# Deletes a root; before that, what a run that was killed left mounted in it, the innermost first.
+discard() { # ROOT
+    awk -v below="$1/" 'index($2, below) == 1 { print $2 }' /proc/mounts | sort -r | xargs -r -n 1 umount &&
+        rm -rf --one-file-system "$1"
+}
+
+# What making and entering a root takes, tried out.
+can_make_roots() {
+    mkdir -p "$dir/probe/proc" && mount -t proc proc "$dir/probe/proc" &&
+        mknod "$dir/probe/null" c 1 3 && echo >"$dir/probe/null" && chroot / true
+}
+
+skip() {
+    echo "skipped: bare roots of$releases, needs root and mount (and device nodes in $dir)"
+    exit 77
+}
+
+# The archive of the host's release in its apt sources, in either of apt's two notations; it has the others, too.
 host_mirror() {
     cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
-        awk '$1 == "URIs:" { print $2; exit }
-             $1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ /^[a-z]+:\/\//) { print $i; exit } }'
+        awk -v release="${VERSION_CODENAME:-}" '
+            $1 == "URIs:" { uri = $2 }
+            $1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ /^(https?|file):/) { uri = $i; break } }
+            $1 == "deb" || $1 == "Suites:" { for (i = 2; i <= NF; i++) if ($i == release) { print uri; exit } }'
 }
 
-make_base() {
-    [ -e "$dir/base/.complete" ] && return
-    rm -rf "$dir/base"
-    mkdir -p "$dir"
-    debootstrap --variant=minbase --include=git,gcc,make "$(. /etc/os-release; echo "$VERSION_CODENAME")" \
-        "$dir/base" "$(host_mirror)" >"$dir/debootstrap.log" 2>&1 || { tail "$dir/debootstrap.log" >&2; exit 1; }
+# What apt goes through, debootstrap and the commands go through.
+host_proxies() {
+    [ -n "${http_proxy:-}" ] || eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
+    [ -n "${https_proxy:-}" ] || eval "$(apt-config shell https_proxy Acquire::https::Proxy)"
+    export http_proxy https_proxy
+}
+
+make_base() { # RELEASE
+    base=$dir/$1
+    [ ! -e "$base/.complete" ] || return 0
+    discard "$base"
+    echo "making a root of $1"
+    mirror=$(host_mirror)
+    debootstrap --variant=minbase --include=git,gcc,make "$1" "$base" ${mirror:+"$mirror"} \
+        >"$base.log" 2>&1 || { tail "$base.log" >&2; exit 1; }
     apt-config dump |
-        grep -E '^Acquire::(http|https|ftp|Check|Retries)[^ ]* "[^"]' >"$dir/base/etc/apt/apt.conf.d/99host" || :
-    touch "$dir/base/.complete"
+        grep -E '^Acquire::(http|https|ftp|Check|Retries)[^ ]* "[^"]' >"$base/etc/apt/apt.conf.d/99host" || :
+    echo force-unsafe-io >"$base/etc/dpkg/dpkg.cfg.d/bare" # what lives for minutes need not reach the disk
+    rm -f "$base"/var/cache/apt/archives/*.deb # a third of what is copied for each command
+    touch "$base/.complete"
 }
 
-root=
-release() {
-    [ -n "$root" ] || return 0
-    umount "$root/proc" 2>/dev/null || :
-    mountpoint -q "$root/proc" || rm -rf "$root"
-    root=
+fresh_root() { # RELEASE
+    discard "$dir/run"
+    cp -a "$dir/$1" "$dir/run"
+    cp -L /etc/resolv.conf /etc/hosts "$dir/run/etc/"
+    git bundle create -q "$dir/run/shapeproof.bundle" HEAD
+    mount -t proc proc "$dir/run/proc"
 }
-trap release EXIT
-trap 'exit 1' INT TERM HUP
 
-run() { # COMMAND LOG
-    root=$dir/run
-    release # what a run that was killed left behind, and never the /proc that is still mounted there
-    root=$dir/run
-    [ ! -e "$root" ] || { echo "bare.sh: $root/proc is still mounted" >&2; exit 1; }
-    cp -a "$dir/base" "$root"
-    cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
-    git bundle create -q "$root/shapeproof.bundle" HEAD
-    mount -t proc proc "$root/proc"
+enter() { # COMMAND
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${http_proxy+http_proxy="$http_proxy"} \
         ${https_proxy+https_proxy="$https_proxy"} ${no_proxy+no_proxy="$no_proxy"} \
-        chroot "$root" /bin/sh -ec "cd /root
+        chroot "$dir/run" /bin/sh -ec "cd /root
             git clone -q -c advice.detachedHead=false /shapeproof.bundle shapeproof
             cd shapeproof
-            $1" \
-        </dev/null >"$2" 2>&1
+            $1" </dev/null
 }
 
-[ $# -gt 0 ] || set -- "make test" "make demo"
-make_base
 passed=0 failed=0
-for command in "$@"; do
-    log=$dir/$(echo "$command" | tr -c 'a-z0-9\n' -).log
-    if run "$command" "$log"; then
+run() { # RELEASE COMMAND
+    log=$dir/$(echo "$1 $2" | tr -cs 'a-z0-9\n' -).log
+    start=$(date +%s)
+    fresh_root "$1"
+    if enter "$2" >"$log" 2>&1; then
         passed=$((passed + 1))
-        echo "ok       $command: $(tail -n 1 "$log")"
+        echo "ok       $1: $2: $(tail -n 1 "$log") ($(($(date +%s) - start)) s)"
     else
         failed=$((failed + 1))
         tail -n 20 "$log"
-        echo "FAILED   $command: see $log"
+        echo "FAILED   $1: $2: see $log"
     fi
-    release
+}
+
+[ "$(id -u)" = 0 ] || skip
+trap 'discard "$dir/probe"; discard "$dir/run"' EXIT
+trap 'exit 1' INT TERM HUP
+can_make_roots || skip
+sh .ci/deps bare
+host_proxies
+for release in $releases; do
+    make_base "$release"
+    for command in "$@"; do run "$release" "$command"; done
 done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
