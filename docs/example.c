@@ -9,8 +9,8 @@ int main(int argc, char **argv)
     struct sp_error error = {0};
     struct sp_tables *tables = sp_tables_new(&error);
     struct sp_config *config = sp_config_new();
-    sp_config_load(config, argv[2], &error);
-    struct sp_inventory *inventory = error.status ? NULL : sp_inventory_open(argv[1], &error);
+    const bool loaded = tables && sp_config_load(config, argv[2], &error) == SP_OK;
+    struct sp_inventory *inventory = loaded ? sp_inventory_open(argv[1], &error) : NULL;
     struct sp_check *check = inventory ? sp_check_new(inventory, tables, config, NULL, &error) : NULL;
     if (check) printf("%s: %s\n", sp_verdict_name(sp_check_verdict(check)), sp_check_summary(check));
     else fprintf(stderr, "%s\n", error.message);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * What a call can end with. Every fallible function fills one explicit error object, once, where the
- * fault was found; callers may add context but never overwrite it. The library never prints or exits. */
+ * What a call can end with. Every fallible function fills one explicit error object, once, where the fault was found;
+ * those above it add context and never overwrite it. The library never prints or exits.
+ *
+ * Every public function that takes an error resets it first, whatever it held before. So one object will do for all
+ * calls and need not be initialised, a failed call spoils none after it, and what it says is of the last call alone:
+ * look at what a function returns before the next one is called. */
 #ifndef SHAPEPROOF_ERROR_H
 #define SHAPEPROOF_ERROR_H
 
@@ -30,6 +34,7 @@ enum sp_kind {
     SP_KIND_CRASHED       /* a foreign library died on it, in its own process */
 };
 
+/* Belongs to the caller; never NULL. After a call that succeeded it is SP_OK and its texts are "". */
 struct sp_error {
     enum sp_status status;
     enum sp_kind kind;

@@ -42,6 +42,13 @@ static void store(char *to, size_t size, const char *format, va_list args)
     sp_text_free(&text);
 }
 
+void sp_error_reset(struct sp_error *error)
+{
+    error->status = SP_OK;
+    error->kind = SP_KIND_NONE;
+    *error->message = *error->hint = '\0';
+}
+
 bool sp_fail(struct sp_error *error, enum sp_status status, enum sp_kind kind, const char *format, ...)
 {
     if (error->status != SP_OK) return false;

@@ -7,6 +7,9 @@
 
 #include "shapeproof/error.h"
 
+/* Makes `error` say that nothing is wrong. Every public function that takes an error begins with it, so that what an
+ * earlier call said, or nobody ever set, is not taken for its own; nothing else calls it. */
+void sp_error_reset(struct sp_error *error);
 /* Fill `error` unless it already holds one (the lowest level knows best). Always returns false, so that
  * a check reads `return sp_fail(error, ...)`. The message is made printable: no control characters. */
 bool sp_fail(struct sp_error *error, enum sp_status status, enum sp_kind kind, const char *format, ...)

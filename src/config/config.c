@@ -126,6 +126,7 @@ static void forget_derived(struct sp_config *config)
 
 enum sp_status sp_config_set(struct sp_config *config, const char *setting, struct sp_error *error)
 {
+    sp_error_reset(error);
     const char *equals = strchr(setting, '=');
     struct sp_error not_json = {0};
     struct sp_value value;
@@ -233,6 +234,7 @@ static bool parse(struct sp_config *config, const char *path, const char *text, 
 
 enum sp_status sp_config_load(struct sp_config *config, const char *path, struct sp_error *error)
 {
+    sp_error_reset(error);
     struct sp_file file;
     if (sp_file_open(&file, AT_FDCWD, path, error)) {
         char *text = sp_file_slurp(&file, MAX_CONFIG, error);

@@ -88,6 +88,7 @@ static struct sp_prediction *predict_stored(const struct sp_unit *table, const s
 struct sp_prediction *sp_predict(const struct sp_tables *tables, const struct sp_config *config,
                                  const struct sp_predict_options *options, struct sp_error *error)
 {
+    sp_error_reset(error);
     static const struct sp_predict_options none = {0};
     static const struct sp_storage no_file = {0};
     const struct sp_hyper *hyper = sp_config_hyper(config);

@@ -249,6 +249,7 @@ static bool set_size(struct sp_config *config, enum sp_vocabulary rule, size_t s
 enum sp_status sp_config_count_vocabulary(struct sp_config *config, enum sp_vocabulary rule, bool needed,
                                           struct sp_error *error)
 {
+    sp_error_reset(error);
     if (rule == SP_VOCABULARY_NONE) return SP_OK;
     for (size_t side = 0; side < 2; side++) {
         if (is_set(config, sides[side].size) || (!needed && !can_count(config, side))) continue;

@@ -101,8 +101,8 @@ static bool compare(struct sp_diff *diff, const struct sp_diff_options *options,
 struct sp_diff *sp_diff_new(const struct sp_inventory *a, const struct sp_inventory *b,
                             const struct sp_diff_options *options, struct sp_error *error)
 {
+    sp_error_reset(error);
     static const struct sp_diff_options none = {0};
-    *error = (struct sp_error){0};
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
     struct sp_diff *diff = new_diff(a, b);

@@ -29,9 +29,9 @@ static char *read_file(const char *path, size_t *length, struct sp_error *error)
 
 struct sp_expectations *sp_expectations_load(const char *path, const char *today, struct sp_error *error)
 {
+    sp_error_reset(error);
     struct sp_text messages = {0};
     size_t length;
-    *error = (struct sp_error){0};
     char *text = read_file(path, &length, error);
     if (!text) return NULL;
     struct sp_expectations *expectations = sp_realloc(NULL, 1, sizeof *expectations);

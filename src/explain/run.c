@@ -88,6 +88,7 @@ struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct
                               const struct sp_config *config, const struct sp_check_options *options,
                               struct sp_error *error)
 {
+    sp_error_reset(error);
     static const struct sp_check_options none = {0};
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;

@@ -143,6 +143,7 @@ static bool choose(struct search *search, const char *table_name, struct sp_erro
 struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct sp_tables *tables,
                               const struct sp_infer_options *options, struct sp_error *error)
 {
+    sp_error_reset(error);
     static const struct sp_infer_options none = {0};
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;

@@ -49,6 +49,7 @@ static void make_list(struct sp_tables *tables)
 enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, const char *text, size_t length,
                                   struct sp_error *error)
 {
+    sp_error_reset(error);
     const size_t first = tables->count, said = tables->messages.length;
     const bool parsed =
         parse(tables, sp_arena_string(&tables->arena, name), sp_arena_copy(&tables->arena, text, length), length);
@@ -63,6 +64,7 @@ enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, co
 
 enum sp_status sp_tables_add_file(struct sp_tables *tables, const char *path, struct sp_error *error)
 {
+    sp_error_reset(error);
     struct sp_file file;
     if (!sp_file_open(&file, AT_FDCWD, path, error)) {
         sp_error_prefix(error, path);
@@ -79,6 +81,7 @@ enum sp_status sp_tables_add_file(struct sp_tables *tables, const char *path, st
 
 struct sp_tables *sp_tables_new(struct sp_error *error)
 {
+    sp_error_reset(error);
     struct sp_tables *tables = sp_realloc(NULL, 1, sizeof *tables);
     bool good = true;
     *tables = (struct sp_tables){0};

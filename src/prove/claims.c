@@ -299,6 +299,7 @@ static const struct sp_unit *table_named(const struct sp_tables *tables, const c
 struct sp_proofs *sp_prove(const struct sp_tables *tables, const struct sp_prove_options *options,
                            struct sp_error *error)
 {
+    sp_error_reset(error);
     static const struct sp_prove_options none = {0};
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;

@@ -226,6 +226,7 @@ static bool derive(struct sp_derivation *derivation, enum sp_notation notation)
 struct sp_derivation *sp_derive(const struct sp_tables *tables, const struct sp_config *config,
                                 const struct sp_derive_options *options, struct sp_error *error)
 {
+    sp_error_reset(error);
     static const struct sp_derive_options none = {0};
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
@@ -316,6 +317,7 @@ static void derive_prediction(struct sp_derivation *derivation, struct sp_count 
 struct sp_derivation *sp_derive_prediction(const struct sp_tables *tables, const struct sp_prediction *prediction,
                                            const struct sp_config *config, struct sp_error *error)
 {
+    sp_error_reset(error);
     struct sp_count settled = {0};
     const struct sp_unit *unit = sp_tables_unit(tables, sp_prediction_table(prediction));
     struct sp_config *open = sp_config_open(config, SP_OPEN_NUMBERS);

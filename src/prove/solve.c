@@ -418,6 +418,7 @@ static struct sp_solutions *solutions_of(const struct sp_tables *tables, const s
 struct sp_solutions *sp_solve(const struct sp_tables *tables, const struct sp_config *config, uint64_t total,
                               const struct sp_solve_options *options, struct sp_error *error)
 {
+    sp_error_reset(error);
     char asked[32];
     if (total > INT64_MAX) {
         sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the total does not fit in 63 bits");
@@ -432,6 +433,7 @@ struct sp_solutions *sp_solve_rounded(const struct sp_tables *tables, const stru
                                       const char *figure, const struct sp_solve_options *options,
                                       struct sp_error *error)
 {
+    sp_error_reset(error);
     struct sp_printed wanted;
     if (sp_printed_read(figure, &wanted)) return solutions_of(tables, config, figure, wanted, options, error);
     sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "'%s': expected a figure such as 65M or 1.5B", figure);

@@ -92,8 +92,8 @@ static bool open_files(struct sp_data *data, struct sp_error *error)
 
 struct sp_data *sp_data_open(const struct sp_inventory *inventory, struct sp_error *error)
 {
+    sp_error_reset(error);
     struct sp_data *data = sp_realloc(NULL, 1, sizeof *data);
-    *error = (struct sp_error){0};
     *data = (struct sp_data){.inventory = inventory};
     data->files = sp_arena_array(&data->arena, inventory->file_count, sizeof *data->files);
     data->places = sp_arena_array(&data->arena, inventory->count, sizeof *data->places);
@@ -122,8 +122,8 @@ const char *sp_data_obstacle(const struct sp_data *data, size_t tensor) { return
 bool sp_data_read(const struct sp_data *data, size_t tensor, uint64_t offset, void *into, size_t length,
                   struct sp_error *error)
 {
+    sp_error_reset(error);
     const struct sp_tensor *read = &data->inventory->tensors[tensor];
-    *error = (struct sp_error){0};
     if (data->places[tensor].obstacle || offset > read->bytes || length > read->bytes - offset)
         return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "no bytes [%" PRIu64 ", +%zu) of tensor %s can be read",
                        offset, length, sp_quote(read->name).text);

@@ -35,8 +35,8 @@ static bool open_path(const char *path, struct sp_inventory *inventory, struct s
 
 struct sp_inventory *sp_inventory_open(const char *path, struct sp_error *error)
 {
+    sp_error_reset(error);
     struct sp_inventory *inventory = sp_inventory_new(path);
-    *error = (struct sp_error){0};
     if (open_path(path, inventory, error)) return inventory;
     sp_inventory_close(inventory);
     return NULL;

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ * One struct sp_error will do for a whole program: every public function resets it. Which functions those are is read
+ * off the public headers, so that one that is missing here is a failure. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/scratch.h"
+#include "shapeproof/shapeproof.h"
+
+#define MODEL "fixtures/models/tiny-gpt2/model.safetensors"
+#define CONFIG "fixtures/models/tiny-gpt2/config.json"
+
+enum { MOST_FUNCTIONS = 100, LONGEST_NAME = 64, LONGEST_HEADER = 1 << 16 };
+
+/* What the calls need, made with errors of its own. */
+struct world {
+    struct sp_tables *tables;
+    struct sp_config *config;
+    struct sp_inventory *inventory;
+    struct sp_data *data;
+    struct sp_prediction *prediction;
+    struct scratch scratch;
+};
+
+static void make_world(struct world *world)
+{
+    struct sp_error error = {0};
+    world->tables = sp_tables_new(&error);
+    world->config = sp_config_new();
+    assert_int_equal(sp_config_load(world->config, CONFIG, &error), SP_OK);
+    world->inventory = sp_inventory_open(MODEL, &error);
+    world->data = sp_data_open(world->inventory, &error);
+    world->prediction = sp_predict(world->tables, world->config, NULL, &error);
+    assert_non_null(world->prediction);
+    scratch_make(&world->scratch);
+}
+
+static void free_world(struct world *world)
+{
+    scratch_remove(&world->scratch);
+    sp_prediction_free(world->prediction);
+    sp_data_close(world->data);
+    sp_inventory_close(world->inventory);
+    sp_config_free(world->config);
+    sp_tables_free(world->tables);
+}
+
+/* ---- a call of each function that must succeed ---- */
+
+static bool calls_inventory_open(struct world *world, struct sp_error *error)
+{
+    struct sp_inventory *inventory = sp_inventory_open(MODEL, error);
+    (void)world;
+    sp_inventory_close(inventory);
+    return inventory != NULL;
+}
+
+static bool calls_data_open(struct world *world, struct sp_error *error)
+{
+    struct sp_data *data = sp_data_open(world->inventory, error);
+    sp_data_close(data);
+    return data != NULL;
+}
+
+static bool calls_data_read(struct world *world, struct sp_error *error)
+{
+    char byte;
+    return sp_data_read(world->data, 0, 0, &byte, 1, error);
+}
+
+static bool calls_tables_new(struct world *world, struct sp_error *error)
+{
+    struct sp_tables *tables = sp_tables_new(error);
+    (void)world;
+    sp_tables_free(tables);
+    return tables != NULL;
+}
+
+static bool calls_tables_add_file(struct world *world, struct sp_error *error)
+{
+    return sp_tables_add_file(world->tables, "docs/examples/small_gpt2.shapes", error) == SP_OK;
+}
+
+static bool calls_tables_add_text(struct world *world, struct sp_error *error)
+{
+    static const char text[] = "table of_a_text\nweight (3)\n";
+    return sp_tables_add_text(world->tables, "text.shapes", text, sizeof text - 1, error) == SP_OK;
+}
+
+static bool calls_config_load(struct world *world, struct sp_error *error)
+{
+    return sp_config_load(world->config, CONFIG, error) == SP_OK;
+}
+
+static bool calls_config_set(struct world *world, struct sp_error *error)
+{
+    return sp_config_set(world->config, "attn_pdrop=0", error) == SP_OK;
+}
+
+static bool calls_config_count_vocabulary(struct world *world, struct sp_error *error)
+{
+    struct sp_config *config = sp_config_new();
+    struct sp_error own = {0};
+    (void)world;
+    assert_int_equal(sp_config_load(config, "fixtures/sockeye/small.hpm", &own), SP_OK);
+    const enum sp_status status = sp_config_count_vocabulary(config, SP_VOCABULARY_SOCKEYE, true, error);
+    sp_config_free(config);
+    return status == SP_OK;
+}
+
+static bool calls_predict(struct world *world, struct sp_error *error)
+{
+    const struct sp_predict_options options = {.stored = true};
+    struct sp_prediction *prediction = sp_predict(world->tables, world->config, &options, error);
+    sp_prediction_free(prediction);
+    return prediction != NULL;
+}
+
+static bool calls_check_new(struct world *world, struct sp_error *error)
+{
+    const struct sp_check_options options = {.data = true};
+    struct sp_check *check = sp_check_new(world->inventory, world->tables, world->config, &options, error);
+    sp_check_free(check);
+    return check != NULL;
+}
+
+static bool calls_diff_new(struct world *world, struct sp_error *error)
+{
+    const struct sp_diff_options options = {.data = true};
+    struct sp_diff *diff = sp_diff_new(world->inventory, world->inventory, &options, error);
+    sp_diff_free(diff);
+    return diff != NULL;
+}
+
+static bool calls_expectations_load(struct world *world, struct sp_error *error)
+{
+    static const char text[] = "# nothing is expected\n";
+    const char *path = scratch_write(&world->scratch, "expected", text, sizeof text - 1);
+    struct sp_expectations *expectations = sp_expectations_load(path, "2024-01-01", error);
+    sp_expectations_free(expectations);
+    return expectations != NULL;
+}
+
+static bool calls_infer(struct world *world, struct sp_error *error)
+{
+    const struct sp_infer_options options = {.table = "gpt2"};
+    struct sp_inference *inference = sp_infer(world->inventory, world->tables, &options, error);
+    sp_inference_free(inference);
+    return inference != NULL;
+}
+
+static bool calls_prove(struct world *world, struct sp_error *error)
+{
+    static const char *const names[] = {"gpt2"};
+    const struct sp_prove_options options = {.tables = names, .table_count = 1};
+    struct sp_proofs *proofs = sp_prove(world->tables, &options, error);
+    sp_proofs_free(proofs);
+    return proofs != NULL;
+}
+
+static bool calls_derive(struct world *world, struct sp_error *error)
+{
+    const struct sp_derive_options options = {.table = "gpt2"};
+    struct sp_derivation *derivation = sp_derive(world->tables, NULL, &options, error);
+    sp_derivation_free(derivation);
+    return derivation != NULL;
+}
+
+static bool calls_derive_prediction(struct world *world, struct sp_error *error)
+{
+    struct sp_derivation *derivation = sp_derive_prediction(world->tables, world->prediction, world->config, error);
+    sp_derivation_free(derivation);
+    return derivation != NULL;
+}
+
+static bool calls_solve(struct world *world, struct sp_error *error)
+{
+    struct sp_solutions *solutions = sp_solve(world->tables, world->config, 7872, NULL, error);
+    sp_solutions_free(solutions);
+    return solutions != NULL;
+}
+
+static bool calls_solve_rounded(struct world *world, struct sp_error *error)
+{
+    struct sp_solutions *solutions = sp_solve_rounded(world->tables, world->config, "8K", NULL, error);
+    sp_solutions_free(solutions);
+    return solutions != NULL;
+}
+
+#define CALL(function)                                                                                                 \
+    {                                                                                                                  \
+        "sp_" #function, calls_##function                                                                              \
+    }
+static const struct call {
+    const char *function;
+    bool (*succeeds)(struct world *world, struct sp_error *error);
+} calls[] = {
+    CALL(inventory_open),          CALL(data_open),       CALL(data_read),     CALL(tables_new),
+    CALL(tables_add_file),         CALL(tables_add_text), CALL(config_load),   CALL(config_set),
+    CALL(config_count_vocabulary), CALL(predict),         CALL(check_new),     CALL(diff_new),
+    CALL(expectations_load),       CALL(infer),           CALL(prove),         CALL(derive),
+    CALL(derive_prediction),       CALL(solve),           CALL(solve_rounded),
+};
+enum { CALL_COUNT = sizeof calls / sizeof *calls };
+
+/* ---- the functions that the headers declare ---- */
+
+struct declared {
+    char names[MOST_FUNCTIONS][LONGEST_NAME];
+    size_t count;
+};
+
+static void read_header(const char *path, char *text, size_t room)
+{
+    FILE *file = fopen(path, "r");
+    if (!file) fail_msg("%s: cannot be read", path);
+    const size_t length = fread(text, 1, room, file);
+    fclose(file);
+    assert_true(length < room);
+    text[length] = '\0';
+}
+
+/* `declaration` is one prototype: its name is what stands in front of the first bracket. */
+static void declare(struct declared *declared, const char *declaration)
+{
+    const char *open = strchr(declaration, '('), *name = open;
+    assert_non_null(open);
+    while (name[-1] == '_' || (name[-1] >= 'a' && name[-1] <= 'z') || (name[-1] >= '0' && name[-1] <= '9')) name--;
+    assert_true(declared->count < MOST_FUNCTIONS && open - name < LONGEST_NAME);
+    memcpy(declared->names[declared->count++], name, (size_t)(open - name));
+}
+
+static void read_declarations(struct declared *declared, char *text)
+{
+    for (char *at = strstr(text, "SP_API "); at; at = strstr(at, "SP_API ")) {
+        char *end = strchr(at, ';');
+        if (!end) break;
+        *end = '\0';
+        if (strstr(at, "struct sp_error *")) declare(declared, at);
+        at = end + 1;
+    }
+}
+
+static void read_all_headers(struct declared *declared)
+{
+    glob_t headers;
+    assert_int_equal(glob("include/shapeproof/*.h", 0, NULL, &headers), 0);
+    for (size_t i = 0; i < headers.gl_pathc; i++) {
+        char text[LONGEST_HEADER];
+        read_header(headers.gl_pathv[i], text, sizeof text);
+        read_declarations(declared, text);
+    }
+    globfree(&headers);
+}
+
+/* ---- the tests ---- */
+
+static void every_function_is_called_here(void **state)
+{
+    struct declared declared = {.count = 0};
+    (void)state;
+    read_all_headers(&declared);
+    for (size_t i = 0; i < declared.count; i++) {
+        size_t at = 0;
+        while (at < CALL_COUNT && strcmp(calls[at].function, declared.names[i]) != 0) at++;
+        if (at == CALL_COUNT) fail_msg("%s takes an error, and is not called in this test", declared.names[i]);
+    }
+    assert_int_equal(declared.count, CALL_COUNT);
+}
+
+static void a_stale_error_does_no_harm(void **state)
+{
+    struct world world = {.tables = NULL};
+    (void)state;
+    make_world(&world);
+    for (size_t i = 0; i < CALL_COUNT; i++) {
+        struct sp_error error = {0};
+        assert_null(sp_inventory_open("fixtures/no such file", &error));
+        assert_int_equal(error.status, SP_ERR_FILE);
+        snprintf(error.hint, sizeof error.hint, "look for it elsewhere");
+        if (!calls[i].succeeds(&world, &error)) fail_msg("%s failed: %s", calls[i].function, error.message);
+        if (error.status != SP_OK || error.kind != SP_KIND_NONE || *error.message || *error.hint)
+            fail_msg("%s left an error of an earlier call: %s", calls[i].function, error.message);
+    }
+    free_world(&world);
+}
+
+static void nor_does_one_that_was_never_set(void **state)
+{
+    struct world world = {.tables = NULL};
+    struct sp_error error;
+    (void)state;
+    make_world(&world);
+    for (size_t i = 0; i < CALL_COUNT; i++) {
+        memset(&error, 0x55, sizeof error);
+        if (!calls[i].succeeds(&world, &error)) fail_msg("%s failed", calls[i].function);
+        assert_int_equal(error.status, SP_OK);
+    }
+    free_world(&world);
+}
+
+/* What a call says is of that call: neither the status nor the hint of an earlier one shines through. */
+static void a_new_error_replaces_the_old_one(void **state)
+{
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_new();
+    (void)state;
+    assert_null(sp_inventory_open("fixtures/no such file", &error));
+    snprintf(error.hint, sizeof error.hint, "look for it elsewhere");
+    assert_int_equal(sp_config_set(config, "no value", &error), SP_ERR_USAGE);
+    assert_int_equal(error.kind, SP_KIND_NONE);
+    assert_string_equal(error.message, "'no value': expected key=value");
+    assert_string_equal(error.hint, "");
+    sp_config_free(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_function_is_called_here),
+        cmocka_unit_test(a_stale_error_does_no_harm),
+        cmocka_unit_test(nor_does_one_that_was_never_set),
+        cmocka_unit_test(a_new_error_replaces_the_old_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
