@@ -104,10 +104,11 @@ const struct cli_command cli_check = {
         "are read; --data reads the tensors that are tied and stored apart as well, to say whether they are equal.\n"
         "\n"
         "The first line is the verdict and its reason: 'match'; 'explained', when every difference has a harmless "
-        "cause, such as a wrapper prefix; or 'differs'. Then come the causes, each found by predicting again with that "
-        "one change, and the findings, collapsed over their indices: layers.{0-4,20-31} stands for these indices and "
-        "no other. The exit status is 0 for match and explained, 1 for differs, 5 when there is no table for the "
-        "architecture or no configuration to tell it.",
+        "cause, such as a wrapper prefix; or 'differs'. Then come the causes. A hyper-parameter is blamed only after a "
+        "trial: predicted with the other value, the findings that it explains are gone. All other causes are read off "
+        "what is there, names and shapes above all. Then come the findings, collapsed over their indices: "
+        "layers.{0-4,20-31} stands for these indices and no other. The exit status is 0 for match and explained, 1 for "
+        "differs, 5 when there is no table for the architecture or no configuration to tell it.",
     .least = 1,
     .most = 1,
     .options = options,
