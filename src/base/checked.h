@@ -22,4 +22,12 @@ static inline bool sp_mul_u64(uint64_t a, uint64_t b, uint64_t *out)
     return true;
 }
 
+/* A quotient without a remainder: false as well when there is one, and when b is 0. */
+static inline bool sp_divide_i64(int64_t a, int64_t b, int64_t *out)
+{
+    if (b == 0 || (a == INT64_MIN && b == -1) || a % b) return false;
+    *out = a / b;
+    return true;
+}
+
 #endif

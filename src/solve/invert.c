@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "lang/functions.h"
 #include "solve/literals.h"
 
@@ -72,8 +73,11 @@ static enum sp_answer solve_quotient(struct sp_solver *solver, const struct sp_e
 {
     const double by = sp_value_as_real(factor), quotient = sp_value_as_real(product) / by;
     if (by == 0) return sp_value_as_real(product) == 0 ? SP_OPEN : SP_CONTRADICTS;
-    if (product.type == SP_INT && factor.type == SP_INT)
-        return solve_int(solver, env, expr, product.integer % factor.integer == 0, product.integer / factor.integer);
+    if (product.type == SP_INT && factor.type == SP_INT) {
+        int64_t whole = 0;
+        const bool divides = sp_divide_i64(product.integer, factor.integer, &whole);
+        return solve_int(solver, env, expr, divides, whole);
+    }
     if (quotient == floor(quotient) && fabs(quotient) < 1e15)
         return solve_value(solver, env, expr, sp_value_int((int64_t)quotient));
     return solve_value(solver, env, expr, sp_value_real(quotient));
@@ -223,9 +227,10 @@ static enum sp_answer solve_unary(struct sp_solver *solver, const struct sp_env 
     if (want->kind != SP_WANT_VALUE) return SP_CONTRADICTS;
     if (expr->op == SP_OP_NOT && want->value.type == SP_BOOL)
         return solve_value(solver, env, expr->args[0], sp_value_bool(!want->value.boolean));
-    if (expr->op == SP_OP_NEGATE && want->value.type == SP_INT)
-        return solve_int(solver, env, expr->args[0], want->value.integer != INT64_MIN, -want->value.integer);
-    return SP_CONTRADICTS;
+    if (expr->op != SP_OP_NEGATE || want->value.type != SP_INT) return SP_CONTRADICTS;
+    int64_t negated = 0;
+    const bool fits = !__builtin_sub_overflow((int64_t)0, want->value.integer, &negated);
+    return solve_int(solver, env, expr->args[0], fits, negated);
 }
 
 /* ---- alternatives ---- */

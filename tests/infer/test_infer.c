@@ -435,6 +435,40 @@ static void begin_with(struct model *model, const char *table)
     assert_int_equal(sp_tables_add_text(model->tables, "t.shapes", table, strlen(table), &error), SP_OK);
 }
 
+/* A file that is there only if the condition holds: what n must be for it, or NULL when no number will do. */
+static void expect_solution(const char *condition, const char *n)
+{
+    char text[300];
+    struct model model;
+    snprintf(text, sizeof text, "table edge\n[all]\na (3)\nb (4)\n[some] if %s\nc (5)\n", condition);
+    begin_with(&model, text);
+    model_add_shape(&model, "a", SHAPE(3));
+    model_add_shape(&model, "b", SHAPE(4));
+    model_add_shape(&model, "c", SHAPE(5));
+    struct finding finding = find(&model, "edge");
+    const char *found = finding.inference ? inferred(&finding, "n").value : NULL;
+    if (!found != !n || (n && strcmp(found, n) != 0))
+        fail_msg("%s: n is %s, not %s", condition, found ? found : "nothing", n ? n : "nothing");
+    finding_close(&finding);
+    model_close(&model);
+}
+
+/* Turning an operation round must not overflow. */
+static void numbers_at_the_edge(void **state)
+{
+    (void)state;
+    expect_solution("-(n - 10) == 3", "7");
+    expect_solution("(n - 10) * -1 == 3", "7");
+    expect_solution("-n == -9223372036854775807", "9223372036854775807");
+    expect_solution("n * -1 == -9223372036854775807", "9223372036854775807");
+    expect_solution("-1 * n == -9223372036854775807", "9223372036854775807");
+    expect_solution("-n == -9223372036854775807 - 1", NULL);
+    expect_solution("n * -1 == -9223372036854775807 - 1", NULL);
+    expect_solution("-1 * n == -9223372036854775807 - 1", NULL);
+    expect_solution("n * -2 == -9223372036854775807 - 1", "4611686018427387904");
+    expect_solution("n * 0 == 1", NULL);
+}
+
 /* What a part requires counts where it is used. */
 static void what_parts_require(void **state)
 {
@@ -578,6 +612,7 @@ int main(void)
         cmocka_unit_test(hostile),
         cmocka_unit_test(deterministic),
         cmocka_unit_test(one_table),
+        cmocka_unit_test(numbers_at_the_edge),
         cmocka_unit_test(own_table),
         cmocka_unit_test(letters_of_texts),
         cmocka_unit_test(what_parts_require),
