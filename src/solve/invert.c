@@ -86,8 +86,9 @@ static enum sp_answer solve_quotient(struct sp_solver *solver, const struct sp_e
 static int64_t integer_root(int64_t value, int64_t degree)
 {
     if (value < 0 || degree < 1) return -1;
+    if (value < 2 || degree == 1) return value;
     const int64_t near = (int64_t)llround(pow((double)value, 1.0 / (double)degree));
-    for (int64_t root = near > 0 ? near - 1 : 0; root <= near + 1; root++) {
+    for (int64_t root = near > 2 ? near - 1 : 2; root <= near + 1; root++) { /* whose powers overflow soon */
         int64_t power = 1;
         bool fits = true;
         for (int64_t i = 0; i < degree && fits; i++) fits = !__builtin_mul_overflow(power, root, &power);

@@ -469,6 +469,19 @@ static void numbers_at_the_edge(void **state)
     expect_solution("n * 0 == 1", NULL);
 }
 
+/* A root takes steps for the digits of a number, however large the degree. */
+static void roots_of_any_degree(void **state)
+{
+    (void)state;
+    expect_solution("n ^ 1 == 9223372036854775807", "9223372036854775807");
+    expect_solution("n ^ 2 == 9223372030926249001", "3037000499");
+    expect_solution("n ^ 62 == 4611686018427387904", "2");
+    expect_solution("n ^ 63 == 2", NULL);
+    expect_solution("n ^ 9223372036854775807 == 0", "0");
+    expect_solution("n ^ 9223372036854775807 == 1", "1");
+    expect_solution("n ^ 9223372036854775807 == 2", NULL);
+}
+
 /* What a part requires counts where it is used. */
 static void what_parts_require(void **state)
 {
@@ -613,6 +626,7 @@ int main(void)
         cmocka_unit_test(deterministic),
         cmocka_unit_test(one_table),
         cmocka_unit_test(numbers_at_the_edge),
+        cmocka_unit_test(roots_of_any_degree),
         cmocka_unit_test(own_table),
         cmocka_unit_test(letters_of_texts),
         cmocka_unit_test(what_parts_require),
