@@ -103,7 +103,7 @@ struct sp_row {
     bool buffer;
     bool has_tie, tie_rows; /* same as / same rows as */
     struct sp_template tie;
-    struct sp_expr *tie_condition; /* NULL: always */
+    struct sp_expr *tie_condition; /* when ..., or NULL: always */
     struct sp_template *olds;      /* was NAME: names that older files use */
     size_t old_count;
     /* SP_ROW_USE */

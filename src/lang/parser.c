@@ -210,6 +210,17 @@ static bool condition(struct sp_parser *parser, struct sp_expr **into)
     return *into != NULL;
 }
 
+/* A tensor and its tie have a condition each, and a reader should not have to guess which one is meant: 'if' is always
+ * the tensor's and stands in front, 'when' is always the tie's; with the one, the other must be said too. */
+static bool tie_condition(struct sp_parser *parser, struct sp_row *row)
+{
+    if (sp_parse_accept(parser, "always")) return true;
+    if (sp_token_is(&parser->lexer, "when")) return condition(parser, &row->tie_condition);
+    if (!row->condition) return true;
+    return sp_parse_fail(parser, parser->lexer.token.span,
+                         "the 'if' in front is that of the tensor: expected 'when ...' for the tie, or 'always'");
+}
+
 static bool tie(struct sp_parser *parser, struct sp_row *row)
 {
     const struct sp_span span = parser->lexer.token.span;
@@ -219,7 +230,7 @@ static bool tie(struct sp_parser *parser, struct sp_row *row)
     row->tie_rows = sp_parse_accept(parser, "rows");
     if (!sp_token_is(&parser->lexer, "as")) return sp_parse_expect(parser, "as", "after 'same'");
     sp_lexer_next(&parser->lexer);
-    return template_here(parser, &row->tie);
+    return template_here(parser, &row->tie) && tie_condition(parser, row);
 }
 
 static bool old_name(struct sp_parser *parser, struct sp_row *row)
@@ -245,12 +256,27 @@ static bool at_line_end(const struct sp_parser *parser)
     return parser->lexer.token.kind == SP_TOKEN_NEWLINE || parser->lexer.token.kind == SP_TOKEN_END;
 }
 
+static bool row_condition(struct sp_parser *parser, struct sp_row *row)
+{
+    if (!row->has_tie) return condition(parser, &row->condition);
+    return sp_parse_fail(parser, parser->lexer.token.span,
+                         "the condition of the tensor goes in front of 'same as'; for that of the tie write 'when'");
+}
+
+static bool stray_when(struct sp_parser *parser, const struct sp_row *row)
+{
+    return sp_parse_fail(parser, parser->lexer.token.span,
+                         row->has_tie
+                             ? "'when' goes right behind 'same as NAME', and is there once"
+                             : "'when' goes behind 'same as NAME'; for the condition of the tensor write 'if'");
+}
+
 static bool modifiers(struct sp_parser *parser, struct sp_row *row)
 {
     while (!at_line_end(parser)) {
         bool good = true;
-        if (sp_token_is(&parser->lexer, "if"))
-            good = condition(parser, row->has_tie ? &row->tie_condition : &row->condition);
+        if (sp_token_is(&parser->lexer, "if")) good = row_condition(parser, row);
+        else if (sp_token_is(&parser->lexer, "when")) good = stray_when(parser, row);
         else if (sp_token_is(&parser->lexer, "same")) good = tie(parser, row);
         else if (sp_token_is(&parser->lexer, "was")) good = old_name(parser, row);
         else if (sp_parse_accept(parser, "optional")) row->optional = true;

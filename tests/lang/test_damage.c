@@ -38,8 +38,9 @@ static void insert(struct sp_text *text, size_t at, const char *bytes, size_t le
 
 static void damage(struct sp_text *text)
 {
-    static const char *const words[] = {" if ",    " for i in ", "0..10^9", " default ",  " same as ", "extends llama",
-                                        "table t", "part p(",    " from ",  " with a = ", "10^18",     "10^9"};
+    static const char *const words[] = {
+        " if ",    " for i in ", "0..10^9",    " default ", " same as ", "extends llama", "table t",
+        "part p(", " from ",     " with a = ", "10^18",     "10^9",      " when ",        " always"};
     const size_t at = random_below(text->length), length = 1 + random_below(60);
     const size_t rest = text->length - at, part = length < rest ? length : rest;
     char *copy = strndup(text->data + at, part);

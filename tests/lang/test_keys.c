@@ -67,9 +67,9 @@ static void equal_conditions_are_one(void **state)
     struct run run = predict("table t\n"
                              "tied = tie default true\n"
                              "a (2)\n"
-                             "b (2) same as a if tied\n"
-                             "c (2) same as a if tie default true\n"
-                             "d (2) same as a if tied and n == 2\n"
+                             "b (2) same as a when tied\n"
+                             "c (2) same as a when tie default true\n"
+                             "d (2) same as a when tied and n == 2\n"
                              "e (2) same as a\n",
                              "n=2");
     const struct sp_condition *conditions[5];

@@ -114,19 +114,23 @@ static void ties(void **state)
     (void)state;
     static const char table[] = "table t\n"
                                 "e (V, 4)\n"
-                                "h (V, 4)   if head same as e if tied\n"
+                                "h (V, 4)   if head same as e when tied\n"
                                 "c (2, 4)   same rows as e\n";
     assert_listing(table, "V=5 head=true tied=true", "e (5, 4)\nh (5, 4) same as e\nc (2, 4) same rows as e\n");
     assert_listing(table, "V=5 head=true tied=false", "e (5, 4)\nh (5, 4)\nc (2, 4) same rows as e\n");
     assert_listing(table, "V=5 head=false", "e (5, 4)\nc (2, 4) same rows as e\n");
     assert_mistake(table, "V=1 head=true tied=true", "'c' and 'e' have different shapes");
+    static const char always[] = "table t\ne (3)\nh (3) if head same as e always\nc (3) same as e always optional\n";
+    assert_listing(always, "head=true", "e (3)\nh (3) same as e\nc (3) optional same as e\n");
+    assert_listing(always, "head=false", "e (3)\nc (3) optional same as e\n");
+    assert_mistake("table t\ne (3)\nh (3) same as e when maybe\n", "maybe=yes", "expected a truth value, found a text");
     assert_listing("table t\na (1) same as b\nb (1)\n", "", "a (1) same as b\nb (1)\n");
     assert_mistake("table t\na (2) same as b\nb (1)\n", "", "'a' and 'b' have different shapes");
     assert_mistake("table t\na (1) same as b\nb (1, 1)\n", "", "'a' and 'b' have different shapes");
     assert_mistake("table t\na (1) same as b\n", "", "this table has no tensor 'b' to be the same as");
     assert_mistake("table t\na (1) same as a\n", "", "a tensor cannot be the same as itself");
     assert_mistake("table t\na (1) same as b\nb (1) same as a\n", "", "the ties of 'a' are circular");
-    assert_listing("table t\n[a] for i in 0..1\nx.{i} (1) same as x.0 if i > 0\n", "",
+    assert_listing("table t\n[a] for i in 0..1\nx.{i} (1) same as x.0 when i > 0\n", "",
                    "x.0 (1)\nx.1 (1) same as x.0\n");
 }
 

@@ -57,7 +57,7 @@ static void parts_in_loops(void **state)
 {
     (void)state;
     static const char part[] = "part p(n, kind = \"\")\n"
-                               "old (n) same as new if n > 1\n"
+                               "old (n) same as new when n > 1\n"
                                "new (n) I64 was older.{n} was oldest\n"
                                "[x]\nb (2, n) buffer optional if kind == \"b\"\n";
     static const char one[] = "a.%d.old (%d) same as a.%d.new\na.%d.new (%d) I64 was a.%d.older.%d was a.%d.oldest\n";

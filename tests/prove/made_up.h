@@ -220,7 +220,7 @@ static inline void tensor(struct maker *m)
 /* Two tensors of one shape, of which the second may be tied to the first. */
 static inline void tied_pair(struct maker *m)
 {
-    sp_text_printf(&m->text, "first%d (W, 3)\nsecond%d (W, 3) same as first%d if ", m->rows, m->rows, m->rows);
+    sp_text_printf(&m->text, "first%d (W, 3)\nsecond%d (W, 3) same as first%d when ", m->rows, m->rows, m->rows);
     m->rows++;
     condition(m, 1);
     put(m, "\n");
