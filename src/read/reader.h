@@ -40,8 +40,8 @@ struct sp_reader {
 /* The reader for a file by its content, or NULL with an error that names what the file looks like. */
 const struct sp_reader *sp_reader_for(const struct sp_file *file, struct sp_error *error);
 
-extern const struct sp_reader sp_reader_safetensors;  /* src/read/safetensors.c */
-extern const struct sp_reader sp_reader_zip;          /* src/read/zip/: torch-zip, torchscript, keras-zip */
+extern const struct sp_reader sp_reader_safetensors;  /* src/read/safetensors/: safetensors */
+extern const struct sp_reader sp_reader_archive;      /* src/read/archive_reader.c: torch-zip, torchscript, keras-zip */
 extern const struct sp_reader sp_reader_torch_legacy; /* src/read/torch/legacy.c: torch-legacy */
 extern const struct sp_reader sp_reader_hdf5;         /* src/read/hdf5/: keras-hdf5, keras-weights, hdf5 */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct sp_reader *const readers[] = {
-    &sp_reader_zip,
+    &sp_reader_archive,
     &sp_reader_torch_legacy,
     &sp_reader_hdf5,
     &sp_reader_safetensors,

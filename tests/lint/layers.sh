@@ -13,11 +13,10 @@ include/                -            -
 src/base/               base         -
 src/model/              model        base
 src/math/               math         base
-src/read/               read         model base
-src/read/safetensors    read/safetensors  read model base
+src/read/               read         read/zip/archive.h read/torch/zip.h read/hdf5/keras_zip.h model base
+src/read/safetensors/   read/safetensors  read model base
 src/read/pickle/        read/pickle  base
 src/read/zip/           read/zip     read model base
-src/read/zip/reader.c   read/zip     read/torch read/hdf5/keras_zip.h read model base
 src/read/torch/         read/torch   read/zip read/pickle read model base
 src/read/hdf5/          read/hdf5    read/hdf5/library.h read model base
 src/read/hdf5/library   libhdf5      -

@@ -28,7 +28,7 @@ static inline struct sp_inventory *index_open_file(const struct sp_file *file, s
     assert_true(sp_file_read(file, 0, head, length, error));
     const struct sp_probe probe = {file, head, length, true};
     const bool legacy = sp_reader_torch_legacy.probe(&probe) > 0;
-    const struct sp_reader *reader = legacy ? &sp_reader_torch_legacy : &sp_reader_zip;
+    const struct sp_reader *reader = legacy ? &sp_reader_torch_legacy : &sp_reader_archive;
     const uint32_t index = sp_inventory_add_file(inventory, file->path);
     if (reader->index(file, index, inventory, error) && sp_inventory_finish(inventory, error)) return inventory;
     sp_inventory_close(inventory);

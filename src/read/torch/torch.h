@@ -114,14 +114,8 @@ bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struc
 /* Lists every tensor that is reachable from `root`, named by the way to it. */
 bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct sp_error *error);
 
-/* ---- the containers ---- */
+/* ---- legacy.c; zip.c has a header of its own ---- */
 
-/* A zip archive whose member `pickle` is "<folder>/data.pkl". */
-bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct sp_inventory *inventory,
-                        struct sp_error *error);
-/* Where the storages of its tensors lie; see struct sp_reader. */
-bool sp_torch_zip_locate(struct sp_zip *zip, size_t pickle, uint32_t file_index, const struct sp_inventory *inventory,
-                         struct sp_place *places, struct sp_error *error);
 /* The object that a call of torch.storage._load_from_bytes would give: the bytes are a legacy stream of their own.
  * NULL without an error when they are something else. */
 struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct sp_pickle_value *call,

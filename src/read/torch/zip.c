@@ -11,6 +11,7 @@
 
 #include "base/checked.h"
 #include "read/torch/torch.h"
+#include "read/torch/zip.h"
 
 enum { HIGHEST_VERSION = 10, MAX_VERSION_TEXT = 32, MAX_BYTEORDER_TEXT = 32 };
 
@@ -97,6 +98,26 @@ static const char *folder_of(struct sp_arena *arena, const struct sp_zip *zip, s
 {
     const char *name = sp_zip_entry(zip, pickle)->name;
     return sp_arena_copy(arena, name, (size_t)(strchr(name, '/') + 1 - name));
+}
+
+/* "folder/data.pkl", one folder deep. */
+static bool is_torch_pickle(const char *name)
+{
+    const char *slash = strchr(name, '/');
+    return slash && slash > name && !strcmp(slash, "/data.pkl");
+}
+
+bool sp_torch_zip_find(const struct sp_zip *zip, size_t *pickle, struct sp_error *error)
+{
+    *pickle = SIZE_MAX;
+    for (size_t i = 0; i < sp_zip_count(zip); i++) {
+        const char *name = sp_zip_entry(zip, i)->name;
+        if (!is_torch_pickle(name)) continue;
+        if (*pickle != SIZE_MAX)
+            return sp_malformed(error, "ambiguous archive: '%s' and '%s'", sp_zip_entry(zip, *pickle)->name, name);
+        *pickle = i;
+    }
+    return true;
 }
 
 bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct sp_inventory *inventory,

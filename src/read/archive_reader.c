@@ -1,37 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * Zip archives by the names of their members: files of torch.save, TorchScript archives, .keras files. */
-#include <stdlib.h>
+ * Zip archives, told apart by the names of their members: files of torch.save, TorchScript archives, .keras files. What
+ * is in them is left to the rooms of those formats. */
 #include <string.h>
 
 #include "base/chars.h"
 #include "read/hdf5/keras_zip.h"
 #include "read/reader.h"
-#include "read/torch/torch.h"
+#include "read/torch/zip.h"
 
 static unsigned probe(const struct sp_probe *probe)
 {
     return probe->head_length >= 4 && !memcmp(probe->head, "PK\3\4", 4) ? 32 : 0;
-}
-
-/* "folder/data.pkl", one folder deep. */
-static bool is_torch_pickle(const char *name)
-{
-    const char *slash = strchr(name, '/');
-    return slash && slash > name && !strcmp(slash, "/data.pkl");
-}
-
-/* The index of the only torch pickle, SIZE_MAX for none; false with an error for two. */
-static bool find_torch_pickle(const struct sp_zip *zip, size_t *found, struct sp_error *error)
-{
-    *found = SIZE_MAX;
-    for (size_t i = 0; i < sp_zip_count(zip); i++) {
-        const char *name = sp_zip_entry(zip, i)->name;
-        if (!is_torch_pickle(name)) continue;
-        if (*found != SIZE_MAX)
-            return sp_malformed(error, "ambiguous archive: '%s' and '%s'", sp_zip_entry(zip, *found)->name, name);
-        *found = i;
-    }
-    return true;
 }
 
 static const char *first_with_suffix(const struct sp_zip *zip, const char *suffix)
@@ -69,7 +48,7 @@ static bool index_file(const struct sp_file *file, uint32_t file_index, struct s
     size_t pickle;
     struct sp_zip *zip = sp_zip_open(file, error);
     if (!zip) return false;
-    bool ok = find_torch_pickle(zip, &pickle, error);
+    bool ok = sp_torch_zip_find(zip, &pickle, error);
     if (ok && pickle != SIZE_MAX) ok = sp_torch_zip_index(zip, pickle, file_index, inventory, error);
     else if (ok && sp_keras_zip_is(zip)) ok = sp_keras_zip_index(zip, file, file_index, inventory, error);
     else if (ok) ok = unrecognised(zip, error);
@@ -83,10 +62,10 @@ static bool locate(const struct sp_file *file, uint32_t file_index, const struct
     size_t pickle;
     struct sp_zip *zip = sp_zip_open(file, error);
     if (!zip) return false;
-    bool ok = find_torch_pickle(zip, &pickle, error);
+    bool ok = sp_torch_zip_find(zip, &pickle, error);
     if (ok && pickle != SIZE_MAX) ok = sp_torch_zip_locate(zip, pickle, file_index, inventory, places, error);
     sp_zip_close(zip);
     return ok;
 }
 
-const struct sp_reader sp_reader_zip = {.name = "zip", .probe = probe, .index = index_file, .locate = locate};
+const struct sp_reader sp_reader_archive = {.name = "zip", .probe = probe, .index = index_file, .locate = locate};
