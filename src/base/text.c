@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/utf8.h"
 
 void sp_text_reserve(struct sp_text *text, size_t more)
@@ -143,4 +142,11 @@ void sp_text_free(struct sp_text *text)
 {
     free(text->data);
     *text = (struct sp_text){0};
+}
+
+char *sp_text_keep(struct sp_text *text, struct sp_arena *arena)
+{
+    char *kept = sp_arena_copy(arena, text->data, text->length);
+    sp_text_free(text);
+    return kept;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * A growing text, the output of every report. Zero-initialise, append, free with sp_text_free. */
+ * A growing text, the output of every report. Zero-initialise, append, end with sp_text_free or
+ * sp_text_keep. */
 #ifndef SP_BASE_TEXT_H
 #define SP_BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/arena.h"
 
 struct sp_text {
     char *data; /* NUL-terminated once anything was appended */
@@ -27,6 +30,9 @@ void sp_text_json(struct sp_text *text, const char *string);
 /* For people: control characters, bidi controls and invalid UTF-8 as \xNN or \u{NNNN}, never raw. */
 void sp_text_visible(struct sp_text *text, const char *string, size_t length);
 void sp_text_free(struct sp_text *text);
+/* Ends a text that was built to be kept: a copy of it in the arena, "" when nothing was appended. The text is freed,
+ * and empty again. */
+char *sp_text_keep(struct sp_text *text, struct sp_arena *arena);
 
 /* The width in columns of what sp_text_visible writes (one column per code point). */
 size_t sp_visible_width(const char *string);

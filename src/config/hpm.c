@@ -98,10 +98,8 @@ static bool one_line(struct hpm *hpm, const char *p, const char *end)
     const bool good = value_text(hpm, p + 1, end, &value);
     if (good) {
         SP_GROW(hpm->members, hpm->count, hpm->capacity);
-        hpm->members[hpm->count++] =
-            (struct sp_member){key, sp_value_string(sp_arena_copy(hpm->arena, value.data, value.length))};
-    }
-    sp_text_free(&value);
+        hpm->members[hpm->count++] = (struct sp_member){key, sp_value_string(sp_text_keep(&value, hpm->arena))};
+    } else sp_text_free(&value);
     return good;
 }
 

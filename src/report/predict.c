@@ -181,8 +181,7 @@ static size_t merge_key(struct sp_arena *arena, struct sp_map *known, const stru
     struct sp_text text = {0};
     sp_put_shape(&text, tensor->shape, tensor->rank);
     put_note(prediction, tensor, &text);
-    const char *look = sp_arena_copy(arena, text.data, text.length);
-    sp_text_free(&text);
+    const char *look = sp_text_keep(&text, arena);
     const size_t key = sp_map_get(known, look);
     if (key != SIZE_MAX) return key;
     sp_map_add(known, look, index);

@@ -166,6 +166,23 @@ static void test_grouped(void **state)
     }
 }
 
+static void test_keep(void **state)
+{
+    (void)state;
+    struct sp_arena arena = {0};
+    struct sp_text text = {0};
+    const char *nothing = sp_text_keep(&text, &arena);
+    sp_text_append(&text, "one\0two", 7);
+    const char *kept = sp_text_keep(&text, &arena);
+    assert_null(text.data);
+    assert_int_equal(text.length, 0);
+    sp_text_puts(&text, "another");
+    assert_memory_equal(kept, "one\0two", 8);
+    assert_string_equal(nothing, "");
+    sp_text_free(&text);
+    sp_arena_free(&arena);
+}
+
 /* ---- names in messages ---- */
 
 static void test_quote(void **state)
@@ -257,6 +274,7 @@ int main(void)
         cmocka_unit_test(test_visible),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_grouped),
+        cmocka_unit_test(test_keep),
         cmocka_unit_test(test_quote),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_first_error_stays),

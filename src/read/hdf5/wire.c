@@ -118,9 +118,7 @@ const char *sp_wire_get_string(struct sp_cursor *cursor, struct sp_arena *arena,
     if (sp_utf8_check(bytes, (size_t)length) == length) return sp_arena_copy(arena, bytes, (size_t)length);
     struct sp_text visible = {0};
     sp_text_visible(&visible, bytes, (size_t)length);
-    const char *copy = sp_arena_copy(arena, visible.data, visible.length);
-    sp_text_free(&visible);
-    return copy;
+    return sp_text_keep(&visible, arena);
 }
 
 bool sp_wire_get_tensor(struct sp_cursor *cursor, struct sp_arena *arena, struct sp_wire_tensor *tensor)
