@@ -98,9 +98,7 @@ const char *sp_value_words(struct sp_arena *arena, struct sp_value value)
 {
     struct sp_text text = {0};
     sp_value_json(&text, value);
-    const char *kept = sp_arena_copy(arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, arena);
 }
 
 /* ---- from cJSON, whose own nesting limit (1000) bounds the recursion ---- */

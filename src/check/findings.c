@@ -25,9 +25,7 @@ static const char *differing_dimensions(struct sp_check *check, const struct sp_
         last = name;
     }
     free(last);
-    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &check->arena);
 }
 
 static void shape_finding(struct sp_check *check, struct sp_finding *finding)

@@ -29,9 +29,7 @@ static const char *matching_summary(struct sp_check *check)
         sp_text_puts(&text, " parameters");
     }
     if (expected) sp_text_printf(&text, "; %s", sp_count_of(&check->arena, expected, "expected difference"));
-    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &check->arena);
 }
 
 /* ---- findings without a cause ---- */
@@ -91,9 +89,7 @@ static const char *open_summary(struct sp_check *check)
             sp_text_printf(&text, "; %s %s", kinds[k].first->name, kinds[k].first->message);
         else sp_text_printf(&text, "; %zu %s", kinds[k].count, kinds[k].count == 1 ? kinds[k].says : kinds[k].plural);
     }
-    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &check->arena);
 }
 
 /* ---- causes ---- */

@@ -183,6 +183,5 @@ void sp_diff_conclude(struct sp_diff *diff)
     if (!used) put_same(diff, &text);
     else if (used == 1) put_only_kind(diff, &text, only, &tallies[only]);
     else put_kinds(diff, &text, tallies);
-    diff->summary = sp_arena_copy(&diff->arena, text.data, text.length);
-    sp_text_free(&text);
+    diff->summary = sp_text_keep(&text, &diff->arena);
 }

@@ -25,9 +25,7 @@ static const char *grouped(struct sp_check *check, uint64_t number)
 {
     struct sp_text text = {0};
     sp_text_grouped(&text, number);
-    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &check->arena);
 }
 
 /* ---- names ---- */

@@ -483,9 +483,7 @@ static const char *what_file_does(struct sp_check *check, size_t cause)
         const char *names = sp_check_names(check, of_cause_and_kind, &wanted);
         if (*names) sp_text_printf(&text, "%s%s %s", text.length ? " and " : "", kinds[i].verb, names);
     }
-    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &check->arena);
 }
 
 static const char *how_changed(struct sp_check *check, const struct sp_change *change)

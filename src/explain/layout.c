@@ -100,9 +100,8 @@ static void explain_joints(struct sp_check *check, const struct sp_joints *joint
     sp_text_printf(&text, "%s: ", words[stacked][wholes_in_file].says);
     put_kinds(&text, joints, stacked);
     sp_text_printf(&text, " (%zu tensors as %zu)", wholes_in_file ? parts : wholes, wholes_in_file ? wholes : parts);
-    check->causes[cause].message = sp_arena_copy(&check->arena, text.data, text.length);
+    check->causes[cause].message = sp_text_keep(&text, &check->arena);
     if (mixed) check->causes[cause].hint = order_hint;
-    sp_text_free(&text);
 }
 
 /* ---- what is not all there ---- */
@@ -147,9 +146,7 @@ static const char *name_like(struct remains *remains, const struct sp_joint *exa
     const size_t front = example->joining == SP_OVER_FIRST ? 1 : 0;
     for (size_t i = 0; i < whole->count && front + i < indices.count; i++) indices.value[front + i] = whole->value[i];
     sp_pattern_fill(&name, sp_pattern_text(&remains->patterns, pattern), &indices);
-    const char *kept = sp_arena_copy(&remains->check->arena, name.data, name.length);
-    sp_text_free(&name);
-    return kept;
+    return sp_text_keep(&name, &remains->check->arena);
 }
 
 static void explain_remains(struct remains *remains, size_t finding)

@@ -82,9 +82,7 @@ static const char *manner(struct sp_check *check)
     for (char *c = text.data; *c; c++)
         if (*c == '_') *c = '-';
     for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) put_phrase(&text, check, &phrases[i]);
-    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &check->arena);
 }
 
 struct tally {
@@ -253,9 +251,7 @@ static const char *as_setting(struct sp_check *check)
     struct sp_text text = {0};
     sp_text_printf(&text, "\"%s\": ", mlx ? "quantization" : "quantization_config");
     sp_value_json(&text, keys);
-    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &check->arena);
 }
 
 /* The configuration says nothing, and the tensors say it all. */

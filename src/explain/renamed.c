@@ -273,9 +273,7 @@ static const char *describe(struct sp_check *check, const struct phrases *phrase
     }
     if (more) sp_text_printf(&text, " and %zu more", more);
     sp_text_puts(&text, " in the file");
-    const char *kept = sp_arena_copy(&check->arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &check->arena);
 }
 
 void sp_explain_renamed(struct sp_check *check)

@@ -81,9 +81,7 @@ const char *sp_known_config_text(struct sp_arena *arena, const struct sp_config 
     struct sp_text text = {0};
     put_value(&text, sp_config_hyper(config)->root, 0);
     sp_text_puts(&text, "\n");
-    const char *kept = sp_arena_copy(arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, arena);
 }
 
 /* ---- as a configuration ---- */

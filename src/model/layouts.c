@@ -76,9 +76,7 @@ const char *sp_shape_text(struct sp_arena *arena, const uint64_t *shape, size_t 
         sp_text_number(&text, shape[i]);
     }
     sp_text_puts(&text, ")");
-    const char *kept = sp_arena_copy(arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, arena);
 }
 
 const char *sp_found_shape(struct sp_arena *arena, const struct sp_tensor *tensor)

@@ -89,9 +89,7 @@ static const char *signature(struct sp_arena *scratch, const struct covers *cove
         sp_text_puts(&text, covers->items[i].text);
         sp_text_puts(&text, ";");
     }
-    const char *kept = sp_arena_copy(scratch, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, scratch);
 }
 
 /* Takes over `rest`, what follows `value`. */
@@ -192,9 +190,7 @@ static const char *fill(struct sp_arena *arena, const char *pattern, const char 
         sp_text_append(&text, parts, length);
         parts += length + (parts[length] == ' ');
     }
-    const char *kept = sp_arena_copy(arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, arena);
 }
 
 struct groups {

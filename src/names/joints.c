@@ -392,9 +392,7 @@ static const char *say(const struct table *table, const struct sp_joint_whole *w
     if (stacked) sp_text_printf(&text, several ? "%zu x (" : "%zu x ", depth);
     put_columns(&text, table, places, chosen);
     if (several) sp_text_puts(&text, ")");
-    const char *says = sp_arena_copy(&joints->arena, text.data, text.length);
-    sp_text_free(&text);
-    return says;
+    return sp_text_keep(&text, &joints->arena);
 }
 
 /* The only columns that fit; 0 when that is not clear. */

@@ -80,9 +80,7 @@ const char *sp_pattern_shown(struct sp_arena *arena, const char *pattern)
         if (*pattern == SP_INDEX_MARK) sp_text_puts(&text, "{}");
         else sp_text_append(&text, pattern, 1);
     }
-    const char *kept = sp_arena_copy(arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, arena);
 }
 
 void sp_pattern_fill(struct sp_text *text, const char *pattern, const struct sp_indices *indices)

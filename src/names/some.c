@@ -84,11 +84,9 @@ const char *sp_some_inputs(struct sp_arena *arena, const struct sp_patterns *kno
         put_fold(&text, &folds[i]);
     }
     if (used > SHOWN) sp_text_printf(&text, " and %zu more", used - SHOWN);
-    const char *kept = sp_arena_copy(arena, text.data, text.length);
     for (size_t i = 0; i < used; i++) sp_text_free(&folds[i].components);
-    sp_text_free(&text);
     free(folds);
-    return kept;
+    return sp_text_keep(&text, arena);
 }
 
 const char *sp_some_names(struct sp_arena *arena, const char *const *names, size_t count)

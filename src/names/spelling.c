@@ -101,7 +101,6 @@ struct sp_spelling sp_spell(struct sp_arena *arena, const char *name)
     spelling.spelt |= put_components(&text, name, leaf, slashes);
     spelling.leaf = sp_arena_copy(arena, name + leaf, length - leaf);
     sp_text_puts(&text, common_leaf(spelling.leaf));
-    spelling.text = sp_arena_copy(arena, text.data, text.length);
-    sp_text_free(&text);
+    spelling.text = sp_text_keep(&text, arena);
     return spelling;
 }

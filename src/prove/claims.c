@@ -89,9 +89,7 @@ static const char *case_name(struct sp_trial *trial, const struct cases *cases, 
     for (size_t i = 0; i < cases->count; i++)
         sp_text_printf(&text, "%s%s", i ? ", " : "",
                        sp_condition_words(&trial->count->symbolic, cases->atoms[i], number >> i & 1));
-    const char *kept = sp_arena_copy(trial->arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, trial->arena);
 }
 
 /* The case of the table's defaults. */

@@ -66,9 +66,7 @@ static const char *row_name(struct walk *walk, const struct sp_sym_env *env, con
         else if (text_known && strlen(sym.value.string) < MAX_NAME) sp_text_puts(&text, sym.value.string);
         else sp_text_printf(&text, "{%.*s}", (int)hole->span.length, hole->span.source->text + hole->span.offset);
     }
-    const char *kept = sp_arena_copy(&walk->symbolic->algebra.arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &walk->symbolic->algebra.arena);
 }
 
 /* 1 when the row counts: its condition holds and it is not tied to another tensor. */

@@ -29,9 +29,7 @@ static const char *formula_text(struct sp_count *count, const struct sp_poly *po
     if (notation == SP_NOTATION_LATEX) sp_words_typeset(&count->symbolic, poly);
     if (factored) sp_poly_put_factored(&text, &count->symbolic.algebra, poly, notation);
     else sp_poly_put_expanded(&text, &count->symbolic.algebra, poly, notation);
-    const char *kept = sp_arena_copy(&count->symbolic.algebra.arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &count->symbolic.algebra.arena);
 }
 
 static void add_formula(struct sp_derivation *derivation, const char *group, const char *when,

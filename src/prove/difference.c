@@ -156,9 +156,7 @@ static const char *describe_point(struct sp_trial *trial, const struct point *po
     if (shown < point->count && shown) sp_text_puts(&text, ", the others 1");
     sp_text_printf(&text, "%s%s, claimed %s", text.length ? ": " : "", sp_rational_text(trial->arena, truth),
                    sp_rational_text(trial->arena, claimed));
-    const char *kept = sp_arena_copy(trial->arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, trial->arena);
 }
 
 /* Both sides at the point; a side that is no polynomial in the symbols is counted there. */

@@ -143,9 +143,7 @@ const char *sp_sym_text(struct sp_symbolic *symbolic, const struct sp_poly *poly
 {
     struct sp_text text = {0};
     sp_poly_put_expanded(&text, &symbolic->algebra, poly, SP_NOTATION_TEXT);
-    const char *kept = sp_arena_copy(&symbolic->algebra.arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &symbolic->algebra.arena);
 }
 
 const char *sp_sym_words(struct sp_symbolic *symbolic, struct sp_sym sym)
@@ -157,9 +155,7 @@ const char *sp_sym_words(struct sp_symbolic *symbolic, struct sp_sym sym)
                                sp_sym_words(symbolic, sym.either[0]), sp_sym_words(symbolic, sym.either[1]));
     if (sym.kind != SP_SYM_VALUE) return sp_sym_text(symbolic, sym.poly);
     sp_value_json(&text, sym.value);
-    const char *kept = sp_arena_copy(&symbolic->algebra.arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &symbolic->algebra.arena);
 }
 
 static const char *bracketed(struct sp_symbolic *symbolic, struct sp_sym sym)
@@ -565,8 +561,7 @@ struct sp_sym sp_sym_of_items(struct sp_symbolic *symbolic, const struct sp_sym 
         sp_text_printf(&text, "%s%s", i ? ", " : "", sp_sym_words(symbolic, items[i]));
     }
     sp_text_puts(&text, "]");
-    list.name = sp_arena_copy(arena, text.data, text.length);
-    sp_text_free(&text);
+    list.name = sp_text_keep(&text, arena);
     const struct sp_value value = {.type = SP_LIST, .count = count, .items = values};
     return known ? (struct sp_sym){.kind = SP_SYM_VALUE, .value = value} : list;
 }
@@ -742,8 +737,7 @@ static struct sp_sym unknown_call(struct sp_symbolic *symbolic, const struct sp_
     sp_text_printf(&text, "%s%s(", fact.is_condition ? "[" : "", operation->function->name);
     for (size_t i = 0; i < count; i++) sp_text_printf(&text, "%s%s", i ? ", " : "", sp_sym_words(symbolic, args[i]));
     sp_text_puts(&text, fact.is_condition ? ")]" : ")");
-    const char *atom = sp_arena_copy(&symbolic->algebra.arena, text.data, text.length);
-    sp_text_free(&text);
+    const char *atom = sp_text_keep(&text, &symbolic->algebra.arena);
     return sp_atom_computed(symbolic, operation, args, count, fact, atom);
 }
 

@@ -81,9 +81,7 @@ static const char *latex_of(struct sp_symbolic *symbolic, const struct sp_poly *
 {
     struct sp_text text = {0};
     sp_poly_put_factored(&text, &symbolic->algebra, poly, SP_NOTATION_LATEX);
-    const char *kept = sp_arena_copy(&symbolic->algebra.arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &symbolic->algebra.arena);
 }
 
 /* H // A with the brackets of a floor, unless it has a name. */

@@ -142,9 +142,7 @@ const char *sp_line_shown(struct sp_outline *outline, const struct sp_line *line
         else if (hole->loop || hole->expr) sp_text_puts(&text, "{}");
         else sp_text_number(&text, hole->constant);
     }
-    const char *kept = sp_arena_copy(&outline->solver.arena, text.data, text.length);
-    sp_text_free(&text);
-    return kept;
+    return sp_text_keep(&text, &outline->solver.arena);
 }
 
 static const char *tie_of(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
