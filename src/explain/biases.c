@@ -73,7 +73,7 @@ static size_t rule_of(struct sp_check *check, size_t predicted, bool lost)
     const struct sp_origin *origin = &check->prediction->origins[predicted];
     const struct sp_frame *frame = origin->frame->packed ? origin->frame->caller : origin->frame;
     const struct sp_row *row = lost ? origin->row : bias_row(frame->unit);
-    const struct sp_env env = {.frame = frame, .section = origin->frame->packed ? NULL : origin->section};
+    const struct sp_env env = {.frame = frame};
     if (!row || !row->condition) return SP_NONE;
     const struct sp_keys keys = sp_prediction_condition(check->prediction, &env, row->condition)->keys;
     return keys.count ? keys.list[0] : SP_NONE;

@@ -72,10 +72,8 @@ static void collect_defined(struct sp_literals *literals, struct sp_solver *solv
     const struct sp_unit *table = solver->table;
     const struct sp_env env = {.frame = solver->frame};
     for (size_t i = 0; i < table->definition_count; i++) {
-        struct sp_env own = env;
         struct sp_value value;
-        own.defining = &table->definitions[i];
-        if (!table->definitions[i].is_function && sp_solver_eval(solver, &own, table->definitions[i].expr, &value))
+        if (!table->definitions[i].is_function && sp_solver_eval(solver, &env, table->definitions[i].expr, &value))
             sp_literals_add(literals, value);
     }
 }

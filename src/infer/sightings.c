@@ -26,13 +26,14 @@ static bool depends_on(const struct sp_env *env, const struct sp_expr *expr, con
 
 static bool name_depends_on(const struct sp_env *env, const struct sp_expr *expr, const struct sp_loop *loop, int depth)
 {
-    const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
+    const struct sp_meaning meaning = sp_meaning_of(env, expr);
     struct sp_env own = *env;
-    if (meaning.kind == SP_MEANS_BINDING)
-        return loop ? meaning.binding == &loop->binding : meaning.binding->value.type == SP_UNKNOWN;
+    if (meaning.kind == SP_MEANS_LOOP) {
+        const struct sp_binding *index = sp_loop_numbered(env->loops, meaning.index);
+        return loop ? index == &loop->binding : index->value.type == SP_UNKNOWN;
+    }
     if (meaning.kind == SP_MEANS_DEFINITION && meaning.definition->is_function) {
-        own = (struct sp_env){.frame = env->frame, .defining = meaning.definition};
-        if (meaning.local) own.section = env->section, own.loops = own.bindings = env->loops;
+        own = sp_definition_env(env, meaning);
         return depends_on(&own, meaning.definition->expr, loop, depth);
     }
     return sp_meaning_open(&own, &expr) && depends_on(&own, expr, loop, depth);

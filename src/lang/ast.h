@@ -46,9 +46,21 @@ enum sp_op {
     SP_OP_NEGATE
 };
 
+/* How far a name has to look, as its place tells (names.h). */
+enum sp_reach {
+    SP_REACH_UNIT,     /* to what the unit has in its `slot` */
+    SP_REACH_ARGUMENT, /* the argument `index` of the function whose body it stands in */
+    SP_REACH_LOOP,     /* the loop `index` of its section; before that is entered, the unit */
+    SP_REACH_LOCAL,    /* the definition `local` of its section */
+    SP_REACH_KEY       /* it stands in its own definition, and there means the key */
+};
+
 struct sp_expr {
     enum sp_expr_kind kind;
     enum sp_op op;
+    enum sp_reach reach;  /* of a name and a call, as the next three */
+    unsigned slot, index; /* slot 0: it was made without a place */
+    const struct sp_definition *local;
     struct sp_span span;
     const char *name; /* interned: equal names are equal pointers */
     struct sp_value value;
@@ -59,8 +71,8 @@ struct sp_expr {
 
 /* A tensor name with holes: "h.{i}.weight" is the pieces "h.", {i}, ".weight". */
 struct sp_piece {
-    const char *text;           /* literal text, or NULL for a hole */
-    const struct sp_expr *hole; /* its expression */
+    const char *text;     /* literal text, or NULL for a hole */
+    struct sp_expr *hole; /* its expression */
 };
 
 struct sp_template {
@@ -173,6 +185,20 @@ struct sp_param {
     struct sp_span span;
 };
 
+enum sp_meaning_kind { SP_MEANS_ARGUMENT, SP_MEANS_LOOP, SP_MEANS_DEFINITION, SP_MEANS_PARAM, SP_MEANS_KEY };
+
+struct sp_meaning {
+    enum sp_meaning_kind kind;
+    bool is_local;                          /* a definition of the section, not of the unit */
+    size_t index;                           /* of the argument, the loop, the parameter, or the unit's definition */
+    const struct sp_definition *definition; /* of SP_MEANS_DEFINITION */
+};
+
+struct sp_name_slot {
+    const char *name;
+    struct sp_meaning meaning;
+};
+
 struct sp_unit {
     bool is_table; /* otherwise a part */
     const char *name;
@@ -181,6 +207,9 @@ struct sp_unit {
     struct sp_span span;
     const char *parent_name; /* extends ..., or NULL */
     struct sp_span parent_span;
+    struct sp_unit *parent;     /* set by the linker */
+    struct sp_name_slot *names; /* that its expressions use, by their slots */
+    size_t name_count, name_capacity;
     const char **model_types;
     size_t model_type_count;
     const char **architectures; /* only for these classes; none: any */

@@ -11,13 +11,11 @@ enum { MAX_DESCRIPTION = 400, MAX_DEPTH = 40 };
 static const char *const operators[] = {"+",  "-", "*",  "/",  "//",     "%",   "^",  "==",   "!=", "<",
                                         "<=", ">", ">=", "in", "not in", "and", "or", "not ", "-"};
 
-/* What a parameter of a function stands for, in the words of who calls it. */
-struct given {
-    const char *name;
+/* The call of a function whose body is described: what its arguments are, in the words of who calls. */
+struct call {
     const struct sp_expr *expr;
     const struct sp_env *env;
-    const struct given *given; /* to the caller */
-    const struct given *next;
+    const struct call *caller; /* in whose body the call stands, or NULL */
 };
 
 /* Which of the words are keys: bytes from..to of the text. "3*rope.dim + n" has two, 2..10 and 13..14. */
@@ -31,9 +29,9 @@ struct key_words {
 /* Where words go, and what they may refer to. */
 struct scribe {
     struct sp_text *text;
-    const struct given *given;
-    struct key_words *keys; /* or NULL */
-    bool whole;             /* every key that could have a say, not only the one to set */
+    const struct call *call; /* or NULL */
+    struct key_words *keys;  /* or NULL */
+    bool whole;              /* every key that could have a say, not only the one to set */
 };
 
 static void put_key(const struct scribe *scribe, const char *prefix, const char *key)
@@ -63,8 +61,7 @@ static void describe(const struct scribe *scribe, const struct sp_env *env, cons
 static struct sp_value value_of_key(const struct sp_env *env, const struct sp_expr *expr)
 {
     if (expr->kind == SP_EXPR_MEMBER) return sp_value_member(value_of_key(env, expr->args[0]), expr->name);
-    if (expr->kind != SP_EXPR_NAME || sp_meaning_of(env, expr->name).kind != SP_MEANS_KEY)
-        return sp_value_absent(expr->name);
+    if (expr->kind != SP_EXPR_NAME || sp_meaning_of(env, expr).kind != SP_MEANS_KEY) return sp_value_absent(expr->name);
     return sp_view_get(env->frame->view, expr->name);
 }
 
@@ -85,14 +82,6 @@ static const struct sp_expr *alternative(const struct sp_env *env, const struct 
     return first ? first : expr;
 }
 
-/* The loops' values are not kept, only their names. */
-static bool is_index(const struct sp_section *section, const char *word)
-{
-    for (size_t i = 0; section && i < section->clause_count; i++)
-        if (section->clauses[i].kind != SP_CLAUSE_IF && section->clauses[i].name == word) return true;
-    return false;
-}
-
 /* `a default b`: the one that holds; as a whole, all up to the first that is set. */
 static void fallback(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
                      int depth)
@@ -108,39 +97,30 @@ static void fallback(const struct scribe *scribe, const struct sp_env *env, cons
     describe(scribe, env, expr->args[1], true, depth);
 }
 
-static const struct given *given_to(const struct scribe *scribe, const char *name)
+static void argument(const struct scribe *scribe, const struct sp_expr *expr, bool nested, int depth)
 {
-    for (const struct given *given = scribe->given; given; given = given->next)
-        if (given->name == name) return given;
-    return NULL;
+    const struct call *call = scribe->call;
+    struct scribe outer = *scribe;
+    outer.call = call->caller;
+    describe(&outer, call->env, call->expr->args[expr->index], nested, depth);
 }
 
 static void name(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
                  int depth)
 {
-    const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
+    const struct sp_meaning meaning = sp_meaning_at(env->frame->unit, expr);
     const struct sp_frame *frame = env->frame;
-    struct sp_env inner = {.frame = frame};
     struct scribe plain = *scribe;
-    plain.given = NULL; /* elsewhere nothing is */
-    const struct given *given = given_to(scribe, expr->name);
-    if (given) {
-        struct scribe outer = *scribe;
-        outer.given = given->given;
-        describe(&outer, given->env, given->expr, nested, depth);
-    } else if (is_index(env->section, expr->name)) {
-        sp_text_puts(scribe->text, expr->name);
+    plain.call = NULL;
+    if (meaning.kind == SP_MEANS_ARGUMENT && scribe->call) {
+        argument(scribe, expr, nested, depth);
     } else if (meaning.kind == SP_MEANS_PARAM && frame->param_exprs[meaning.index] && frame->caller) {
-        inner.frame = frame->caller;
-        inner.section = frame->caller_section;
-        describe(&plain, &inner, frame->param_exprs[meaning.index], nested, depth);
+        describe(&plain, &(struct sp_env){.frame = frame->caller}, frame->param_exprs[meaning.index], nested, depth);
     } else if (meaning.kind == SP_MEANS_DEFINITION && !meaning.definition->is_function) {
-        inner.section = meaning.local ? env->section : NULL;
-        inner.defining = meaning.definition;
-        describe(&plain, &inner, meaning.definition->expr, nested, depth);
+        describe(&plain, env, meaning.definition->expr, nested, depth);
     } else if (meaning.kind == SP_MEANS_KEY) {
         put_key(scribe, frame->view->prefix, expr->name);
-    } else {
+    } else { /* the values of loops are not kept */
         sp_text_puts(scribe->text, expr->name);
     }
 }
@@ -176,29 +156,21 @@ static void arguments(const struct scribe *scribe, const struct sp_env *env, con
     }
 }
 
-static void own_function(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
-                         int depth)
+static void own_function(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
+                         const struct sp_definition *function, bool nested, int depth)
 {
-    const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
-    const struct sp_definition *definition = meaning.definition;
-    const struct sp_env inner = {
-        .frame = env->frame, .section = meaning.local ? env->section : NULL, .defining = definition};
-    struct given given[SP_MAX_PARAMS] = {{0}};
+    const struct call call = {expr, env, scribe->call};
     struct scribe body = *scribe;
-    body.given = NULL;
-    for (size_t i = 0; i < definition->param_count; i++) {
-        given[i] = (struct given){definition->params[i], expr->args[i], env, scribe->given, body.given};
-        body.given = &given[i];
-    }
-    describe(&body, &inner, definition->expr, nested, depth);
+    body.call = &call;
+    describe(&body, env, function->expr, nested, depth);
 }
 
-static void call(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
-                 int depth)
+static void function(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
+                     int depth)
 {
-    const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
+    const struct sp_meaning meaning = sp_meaning_at(env->frame->unit, expr);
     if (meaning.kind == SP_MEANS_DEFINITION && meaning.definition->is_function) {
-        own_function(scribe, env, expr, nested, depth);
+        own_function(scribe, env, expr, meaning.definition, nested, depth);
         return;
     }
     sp_text_printf(scribe->text, "%s(", expr->name);
@@ -240,7 +212,7 @@ static void describe(const struct scribe *scribe, const struct sp_env *env, cons
         sp_text_puts(scribe->text, "]");
         break;
     case SP_EXPR_CALL:
-        call(scribe, env, expr, nested, depth);
+        function(scribe, env, expr, nested, depth);
         break;
     case SP_EXPR_INDEX:
         describe(scribe, env, expr->args[0], true, depth);
@@ -270,7 +242,7 @@ static void describe_dimension(const struct sp_prediction *prediction, size_t te
                                const struct scribe *scribe)
 {
     const struct sp_origin *origin = &prediction->origins[tensor];
-    const struct sp_env env = {.frame = origin->frame, .section = origin->section};
+    const struct sp_env env = {.frame = origin->frame};
     const uint32_t lead = env.frame->packed ? env.frame->packed->lead_rank : 0;
     sp_text_puts(scribe->text, "");
     if (dimension < lead) sp_text_number(scribe->text, prediction->tensors[tensor].shape[dimension]);
@@ -382,7 +354,6 @@ const struct sp_condition *sp_prediction_tie_condition(struct sp_prediction *pre
     const struct sp_origin *origin = &prediction->origins[tensor];
     const struct sp_packed *packed = origin->frame->packed; /* then the weight is tied, in whose place it is stored */
     const struct sp_row *row = packed ? packed->row : origin->row;
-    const struct sp_env env = {.frame = packed ? origin->frame->caller : origin->frame,
-                               .section = packed ? origin->frame->caller_section : origin->section};
+    const struct sp_env env = {.frame = packed ? origin->frame->caller : origin->frame};
     return row->tie_condition ? sp_prediction_condition(prediction, &env, row->tie_condition) : NULL;
 }

@@ -48,22 +48,23 @@ bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps)
 
 /* ---- names ---- */
 
-struct sp_meaning sp_meaning_of(const struct sp_env *env, const char *name)
+const struct sp_binding *sp_loop_numbered(const struct sp_binding *loops, size_t number)
 {
-    for (const struct sp_binding *b = env->bindings; b; b = b->outer)
-        if (b->name == name) return (struct sp_meaning){.kind = SP_MEANS_BINDING, .binding = b};
-    for (size_t i = 0; env->section && i < env->section->local_count; i++) {
-        const struct sp_definition *local = &env->section->locals[i];
-        if (local->name == name && local != env->defining)
-            return (struct sp_meaning){.kind = SP_MEANS_DEFINITION, .definition = local, .local = true};
-    }
-    const struct sp_unit *unit = env->frame->unit;
-    for (size_t i = 0; i < unit->param_count; i++)
-        if (unit->params[i].name == name) return (struct sp_meaning){.kind = SP_MEANS_PARAM, .index = i};
-    for (size_t i = 0; i < unit->definition_count; i++)
-        if (unit->definitions[i].name == name && &unit->definitions[i] != env->defining)
-            return (struct sp_meaning){.kind = SP_MEANS_DEFINITION, .definition = &unit->definitions[i], .index = i};
-    return (struct sp_meaning){.kind = SP_MEANS_KEY};
+    while (loops && loops->number > number) loops = loops->outer;
+    return loops && loops->number == number ? loops : NULL;
+}
+
+struct sp_meaning sp_meaning_of(const struct sp_env *env, const struct sp_expr *expr)
+{
+    const struct sp_meaning meaning = sp_meaning_at(env->frame->unit, expr);
+    if (meaning.kind != SP_MEANS_LOOP || sp_loop_numbered(env->loops, meaning.index)) return meaning;
+    return sp_meaning_in_unit(env->frame->unit, expr);
+}
+
+struct sp_env sp_definition_env(const struct sp_env *env, struct sp_meaning meaning)
+{
+    if (!meaning.is_local) return (struct sp_env){.frame = env->frame};
+    return (struct sp_env){.frame = env->frame, .section = env->section, .loops = env->loops};
 }
 
 const struct sp_given *sp_view_given(const struct sp_view *view, const char *key)
@@ -140,13 +141,12 @@ static bool read_key(struct sp_eval *eval, const struct sp_view *view, const cha
     return true;
 }
 
-static const char *path_of_name(struct sp_eval *eval, const struct sp_env *env, const char *name)
+static const char *path_of_name(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr)
 {
-    const struct sp_meaning meaning = sp_meaning_of(env, name);
-    struct sp_env own = {.frame = env->frame, .defining = meaning.definition};
-    if (meaning.kind == SP_MEANS_KEY) return reading_of(eval, env->frame->view->prefix, "", name)->path;
+    const struct sp_meaning meaning = sp_meaning_of(env, expr);
+    const struct sp_env own = sp_definition_env(env, meaning);
+    if (meaning.kind == SP_MEANS_KEY) return reading_of(eval, env->frame->view->prefix, "", expr->name)->path;
     if (meaning.kind != SP_MEANS_DEFINITION || meaning.definition->is_function) return NULL;
-    if (meaning.local) own.section = env->section, own.loops = own.bindings = env->loops;
     return sp_eval_path(eval, &own, meaning.definition->expr);
 }
 
@@ -161,7 +161,7 @@ const char *sp_eval_path(struct sp_eval *eval, const struct sp_env *env, const s
     struct sp_value value;
     switch (expr->kind) {
     case SP_EXPR_NAME:
-        return path_of_name(eval, env, expr->name);
+        return path_of_name(eval, env, expr);
     case SP_EXPR_DEFAULT: /* of the alternative that holds, or the first */
         if (sp_eval(eval, env, expr->args[0], &value) && !sp_value_is_set(value) &&
             sp_eval(eval, env, expr->args[1], &value) && sp_value_is_set(value))
@@ -182,8 +182,8 @@ static bool eval_definition(struct sp_eval *eval, const struct sp_env *env, stru
                             struct sp_value *value)
 {
     const struct sp_definition *definition = meaning.definition;
-    struct sp_env own = {.frame = env->frame, .defining = definition};
-    struct sp_cached *cached = meaning.local || !env->frame->cache ? NULL : &env->frame->cache[meaning.index];
+    const struct sp_env own = sp_definition_env(env, meaning);
+    struct sp_cached *cached = meaning.is_local || !env->frame->cache ? NULL : &env->frame->cache[meaning.index];
     if (definition->is_function)
         return sp_eval_fail(eval, definition->span, "'%s' needs its arguments", definition->name);
     if (cached && cached->state == SP_CACHE_DONE) {
@@ -194,7 +194,6 @@ static bool eval_definition(struct sp_eval *eval, const struct sp_env *env, stru
     if (cached && cached->state == SP_CACHE_BUSY)
         return sp_eval_fail(eval, definition->span, "'%s' is defined through itself", definition->name);
     if (cached) cached->state = SP_CACHE_BUSY;
-    if (meaning.local) own.section = env->section, own.loops = own.bindings = env->loops;
     const bool good = sp_eval(eval, &own, definition->expr, value);
     if (cached) *cached = (struct sp_cached){good ? SP_CACHE_DONE : SP_CACHE_FAILED, *value};
     return good;
@@ -213,10 +212,13 @@ static bool eval_argument(struct sp_eval *eval, const struct sp_env *env, const 
 static bool eval_name(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
                       struct sp_value *value)
 {
-    const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
+    const struct sp_meaning meaning = sp_meaning_of(env, expr);
     switch (meaning.kind) {
-    case SP_MEANS_BINDING:
-        *value = meaning.binding->value;
+    case SP_MEANS_ARGUMENT:
+        *value = env->args ? env->args[meaning.index] : sp_value_absent(expr->name);
+        return true;
+    case SP_MEANS_LOOP:
+        *value = sp_loop_numbered(env->loops, meaning.index)->value;
         return true;
     case SP_MEANS_PARAM:
         if (!env->frame->params) return eval_argument(eval, env, expr, value);
@@ -453,7 +455,7 @@ static void record_default(struct sp_eval *eval, const struct sp_env *env, const
         if (key == expr && (one->kind == SP_EXPR_NAME || one->kind == SP_EXPR_MEMBER || is_one_side(one))) key = one;
     }
     const bool from_key = is_one_side(last) || last->kind == SP_EXPR_MEMBER ||
-                          (last->kind == SP_EXPR_NAME && sp_meaning_of(env, last->name).kind == SP_MEANS_KEY);
+                          (last->kind == SP_EXPR_NAME && sp_meaning_of(env, last).kind == SP_MEANS_KEY);
     const char *path = from_key || key == expr ? NULL : sp_eval_path(eval, env, key);
     if (!path) return;
     struct sp_reading *reading = reading_of(eval, path, "", "");
@@ -546,17 +548,14 @@ static bool call_own(struct sp_eval *eval, const struct sp_env *env, const struc
                      struct sp_meaning meaning, struct sp_value *value)
 {
     const struct sp_definition *definition = meaning.definition;
-    struct sp_binding bound[SP_MAX_PARAMS];
-    struct sp_env own = {.frame = env->frame, .defining = definition};
+    struct sp_value args[SP_MAX_PARAMS];
+    struct sp_env own = sp_definition_env(env, meaning);
     if (definition->param_count != expr->count || expr->count > SP_MAX_PARAMS)
         return sp_eval_fail(eval, expr->span, "'%s' takes %zu arguments, not %zu", expr->name, definition->param_count,
                             expr->count);
-    if (meaning.local) own.section = env->section, own.loops = own.bindings = env->loops;
-    for (size_t i = 0; i < expr->count; i++) {
-        bound[i] = (struct sp_binding){.name = definition->params[i], .outer = own.bindings};
-        if (!sp_eval(eval, env, expr->args[i], &bound[i].value)) return false;
-        own.bindings = &bound[i];
-    }
+    for (size_t i = 0; i < expr->count; i++)
+        if (!sp_eval(eval, env, expr->args[i], &args[i])) return false;
+    own.args = args;
     return sp_eval(eval, &own, definition->expr, value);
 }
 
@@ -564,7 +563,7 @@ static bool call(struct sp_eval *eval, const struct sp_env *env, const struct sp
 {
     struct sp_value args[SP_MAX_PARAMS];
     const char *problem = NULL;
-    const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
+    const struct sp_meaning meaning = sp_meaning_of(env, expr);
     if (meaning.kind == SP_MEANS_DEFINITION && meaning.definition->is_function)
         return call_own(eval, env, expr, meaning, value);
     if (!expr->function || expr->count > SP_MAX_PARAMS)
@@ -625,7 +624,7 @@ bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_exp
 
 bool sp_meaning_open(struct sp_env *env, const struct sp_expr **expr)
 {
-    const struct sp_meaning meaning = sp_meaning_of(env, (*expr)->name);
+    const struct sp_meaning meaning = sp_meaning_of(env, *expr);
     const struct sp_frame *frame = env->frame;
     if (meaning.kind == SP_MEANS_PARAM && frame->param_exprs[meaning.index]) {
         if (!frame->user_env) return false;
@@ -636,11 +635,7 @@ bool sp_meaning_open(struct sp_env *env, const struct sp_expr **expr)
         *env = (struct sp_env){.frame = frame};
     } else if (meaning.kind == SP_MEANS_DEFINITION && !meaning.definition->is_function) {
         *expr = meaning.definition->expr;
-        *env = (struct sp_env){.frame = frame,
-                               .section = meaning.local ? env->section : NULL,
-                               .loops = meaning.local ? env->loops : NULL,
-                               .bindings = meaning.local ? env->loops : NULL,
-                               .defining = meaning.definition};
+        *env = sp_definition_env(env, meaning);
     } else return false;
     return *expr != NULL;
 }

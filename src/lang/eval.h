@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "lang/ast.h"
 #include "lang/hyper.h"
+#include "lang/names.h"
 
 /* What one prediction may take. */
 enum {
@@ -81,11 +82,10 @@ struct sp_frame {
     const struct sp_view *view;
     struct sp_expr *const *param_exprs; /* as the caller wrote them, or NULL for a fallback */
     const struct sp_frame *caller;      /* in whose terms param_exprs are written */
-    const struct sp_section *caller_section;
-    const char *group;        /* NULL: the section's own name */
-    bool optional;            /* every tensor is, because the use is */
-    struct sp_packed *packed; /* NULL: the tensors stand for themselves */
-    struct sp_usage **usages; /* of each section, by its rows; NULL: none yet */
+    const char *group;                  /* NULL: the section's own name */
+    bool optional;                      /* every tensor is, because the use is */
+    struct sp_packed *packed;           /* NULL: the tensors stand for themselves */
+    struct sp_usage **usages;           /* of each section, by its rows; NULL: none yet */
     /* Only while the unit is expanded: there can be a frame for each expert of each layer. */
     const struct sp_value *params; /* values, in the order of unit->params; NULL: worked out each time */
     struct sp_cached *cache;       /* of unit->definitions; NULL: worked out each time */
@@ -93,20 +93,28 @@ struct sp_frame {
     const struct sp_env *user_env; /* in which param_exprs have their values; NULL: not used by another unit */
 };
 
-/* A loop index or a parameter of a defined function. */
+/* The index of a loop. */
 struct sp_binding {
-    const char *name;
     struct sp_value value;
     const struct sp_binding *outer;
+    size_t number; /* the loop in its section, from 0; what is outer has a smaller one */
 };
 
+/* What names in an expression refer to. For `q.{i} (twice(D))`, in a part that is used with E = 2*n, this is
+ *
+ *     env   section [attention]   loops  i = 3   args  none
+ *       |
+ *     frame  unit attention   params E = 1536   cache D = 96   view
+ *       |                      user_env ........ of the row that uses the part: there 2*n has its value
+ *     view   object, prefix "text_config."
+ *
+ * and in the body of twice(x) an env of the same frame, with args x = 96. */
 struct sp_env {
     const struct sp_frame *frame;
-    const struct sp_section *section;     /* whose local definitions are visible, or NULL */
-    const struct sp_binding *loops;       /* the section's loop indices, innermost first */
-    const struct sp_binding *bindings;    /* those, behind the parameters of the function that is evaluated */
-    const struct sp_definition *defining; /* its own name means the hyper-parameter, not itself */
-    const char *group;                    /* of the tensors of the section */
+    const struct sp_section *section; /* whose rows are looked at, or NULL */
+    const struct sp_binding *loops;   /* of the section, as far as they are entered, the innermost first */
+    const struct sp_value *args; /* of the function in whose body the expression stands; NULL: they are not known */
+    const char *group;           /* of the tensors of the section */
 };
 
 /* The arithmetic of real numbers: one of + - * / // % ^. */
@@ -135,17 +143,17 @@ bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format,
 
 /* ---- finding what a name means; also used to describe dimensions ---- */
 
-enum sp_meaning_kind { SP_MEANS_BINDING, SP_MEANS_DEFINITION, SP_MEANS_PARAM, SP_MEANS_KEY };
-
-struct sp_meaning {
-    enum sp_meaning_kind kind;
-    const struct sp_binding *binding;
-    const struct sp_definition *definition;
-    bool local;   /* a definition of the section, not of the unit */
-    size_t index; /* of the parameter, or of the unit's definition */
-};
-
-struct sp_meaning sp_meaning_of(const struct sp_env *env, const char *name);
+/* Of a name or a call. A loop that is not entered hides nothing. */
+struct sp_meaning sp_meaning_of(const struct sp_env *env, const struct sp_expr *expr);
+/* The loop of that number, or NULL. */
+const struct sp_binding *sp_loop_numbered(const struct sp_binding *loops, size_t number);
+/* Around the loops `outer` one more. */
+static inline struct sp_binding sp_loop_within(const struct sp_binding *outer, struct sp_value value)
+{
+    return (struct sp_binding){value, outer, outer ? outer->number + 1 : 0};
+}
+/* In which the expression of a definition has its value: that of a section sees the loops around it. */
+struct sp_env sp_definition_env(const struct sp_env *env, struct sp_meaning meaning);
 /* What the definition or parameter that a name means is in turn: an expression, and its own environment. False for a
  * key, an index, a function, and a parameter that nobody gave. */
 bool sp_meaning_open(struct sp_env *env, const struct sp_expr **expr);

@@ -152,7 +152,7 @@ static void emit(struct sp_expander *x, const struct sp_env *env, const struct s
     if (!old_names(x, env, row, &tensor) || !tie(x, env, row, &tensor)) return;
     unpack(x, env, &tensor);
     tensor.group = group_index(x, env->group);
-    sp_expander_add(x, &(struct sp_origin){row, env->section, env->frame}, &tensor);
+    sp_expander_add(x, &(struct sp_origin){row, env->frame}, &tensor);
 }
 
 /* ---- parts and sub-tables ---- */
@@ -263,7 +263,6 @@ static struct sp_frame *new_frame(struct sp_expander *x, const struct sp_env *en
                                .view = view,
                                .param_exprs = row->given,
                                .caller = env->frame,
-                               .caller_section = env->section,
                                .group = env->group,
                                .optional = row->optional || env->frame->optional,
                                .packed = env->frame->packed};
@@ -335,7 +334,6 @@ static struct sp_frame *packed_frame(struct sp_expander *x, const struct sp_env 
                                .view = packed_view(x, packing),
                                .param_exprs = packed_arguments(x, row, packing),
                                .caller = env->frame,
-                               .caller_section = env->section,
                                .group = env->group,
                                .optional = tensor->optional,
                                .packed = packed};
@@ -404,10 +402,10 @@ static void expand_clauses(struct sp_expander *x, const struct sp_env *env, size
 static bool expand_turn(struct sp_expander *x, const struct sp_env *env, size_t clause, struct sp_value value)
 {
     const struct sp_clause *loop = &env->section->clauses[clause];
-    const struct sp_binding binding = {loop->name, value, env->bindings};
+    const struct sp_binding binding = sp_loop_within(env->loops, value);
     const size_t mistakes = x->eval.mistakes;
     struct sp_env inner = *env;
-    inner.loops = inner.bindings = &binding;
+    inner.loops = &binding;
     if (!sp_eval_spend(&x->eval, loop->first->span, 1)) return false;
     x->turns++;
     expand_clauses(x, &inner, clause + 1);

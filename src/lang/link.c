@@ -2,7 +2,7 @@
  * Makes one set out of parsed units: a table that extends another gets what it inherits, rows find the parts and
  * tables that they use, calls find their functions. */
 #include "lang/functions.h"
-#include "lang/tables.h"
+#include "lang/names.h"
 
 #include <string.h>
 
@@ -129,6 +129,7 @@ static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
     else {
         unit->link_state = 1;
         inherit(linker, parent, depth + 1);
+        unit->parent = parent;
         inherit_params(&linker->tables->arena, unit, parent);
         inherit_definitions(&linker->tables->arena, unit, parent);
         inherit_sections(&linker->tables->arena, unit, parent);
@@ -186,7 +187,7 @@ static void link_expr(const struct scope *scope, struct sp_expr *expr)
 
 static void link_template(const struct scope *scope, const struct sp_template *name)
 {
-    for (size_t i = 0; i < name->count; i++) link_expr(scope, (struct sp_expr *)name->pieces[i].hole);
+    for (size_t i = 0; i < name->count; i++) link_expr(scope, name->pieces[i].hole);
 }
 
 /* ---- rows ---- */
@@ -357,5 +358,6 @@ bool sp_link(struct sp_tables *tables, size_t first)
     check_names(&linker, first);
     for (size_t i = first; i < tables->count; i++) inherit(&linker, tables->units[i], 0);
     for (size_t i = first; i < tables->count; i++) link_unit(&linker, tables->units[i]);
+    if (!linker.mistakes) sp_resolve_names(tables, first);
     return linker.mistakes == 0;
 }

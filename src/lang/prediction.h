@@ -9,7 +9,6 @@
 /* Where a predicted tensor comes from, to say later what its dimensions mean. */
 struct sp_origin {
     const struct sp_row *row;
-    const struct sp_section *section;
     const struct sp_frame *frame;
 };
 

@@ -192,9 +192,9 @@ static bool with_index(struct walk *walk, const struct sp_sym_env *env, size_t c
                        struct tally *tally)
 {
     const struct sp_clause *loop = &env->section->clauses[clause];
-    const struct sp_sym_binding binding = {loop->name, sym, env->bindings};
+    const struct sp_sym_binding binding = {sym, env->loops, env->loops ? env->loops->number + 1 : 0};
     struct sp_sym_env inner = *env;
-    inner.loops = inner.bindings = &binding;
+    inner.loops = &binding;
     return sp_sym_spend(walk->symbolic, loop->first->span, 1) && clauses(walk, &inner, clause + 1, tally);
 }
 

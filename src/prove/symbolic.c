@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lang/functions.h"
+#include "lang/names.h"
 #include "prove/atoms.h"
 #include "prove/operate.h"
 
@@ -54,44 +55,29 @@ const struct sp_symbol_info *sp_sym_symbol(const struct sp_symbolic *symbolic, c
 
 /* ---- what a name means ---- */
 
-static const struct sp_definition *local_definition(const struct sp_sym_env *env, const char *name)
+static const struct sp_sym_binding *loop_numbered(const struct sp_sym_binding *loops, size_t number)
 {
-    for (size_t i = 0; env->section && i < env->section->local_count; i++)
-        if (env->section->locals[i].name == name && &env->section->locals[i] != env->defining)
-            return &env->section->locals[i];
-    return NULL;
+    while (loops && loops->number > number) loops = loops->outer;
+    return loops && loops->number == number ? loops : NULL;
 }
 
-static size_t unit_definition(const struct sp_sym_env *env, const char *name)
+/* As sp_meaning_of; in the table that a claim is about, of the name alone. */
+static struct sp_meaning meaning_of(const struct sp_sym_env *env, const struct sp_expr *expr)
 {
-    for (size_t i = 0; i < env->frame->unit->definition_count; i++)
-        if (env->frame->unit->definitions[i].name == name && &env->frame->unit->definitions[i] != env->defining)
-            return i;
-    return SIZE_MAX;
-}
-
-static size_t param_index(const struct sp_sym_env *env, const char *name)
-{
-    for (size_t i = 0; i < env->frame->unit->param_count; i++)
-        if (env->frame->unit->params[i].name == name) return i;
-    return SIZE_MAX;
-}
-
-static const struct sp_sym_binding *binding_of(const struct sp_sym_env *env, const char *name)
-{
-    for (const struct sp_sym_binding *b = env->bindings; b; b = b->outer)
-        if (b->name == name) return b;
-    return NULL;
+    const struct sp_unit *unit = env->frame->unit;
+    if (env->is_outer) return sp_meaning_by_name(unit, expr->name);
+    const struct sp_meaning meaning = sp_meaning_at(unit, expr);
+    const bool hidden = meaning.kind == SP_MEANS_LOOP && !loop_numbered(env->loops, meaning.index);
+    return hidden ? sp_meaning_in_unit(unit, expr) : meaning;
 }
 
 /* enc = config_encoder: what the name stands for. */
 static const struct sp_expr *behind_alias(const struct sp_sym_env *env, const struct sp_expr *expr)
 {
-    for (int steps = 0; steps < 8 && expr->kind == SP_EXPR_NAME && !binding_of(env, expr->name); steps++) {
-        const size_t definition = unit_definition(env, expr->name);
-        const bool hidden = local_definition(env, expr->name) || param_index(env, expr->name) != SIZE_MAX;
-        if (hidden || definition == SIZE_MAX || env->frame->unit->definitions[definition].is_function) break;
-        expr = env->frame->unit->definitions[definition].expr;
+    for (int steps = 0; steps < 8 && expr->kind == SP_EXPR_NAME; steps++) {
+        const struct sp_meaning meaning = meaning_of(env, expr);
+        if (meaning.kind != SP_MEANS_DEFINITION || meaning.is_local || meaning.definition->is_function) break;
+        expr = meaning.definition->expr;
     }
     return expr;
 }
@@ -99,20 +85,18 @@ static const struct sp_expr *behind_alias(const struct sp_sym_env *env, const st
 static bool is_key(const struct sp_sym_env *env, const struct sp_expr *expr)
 {
     if (expr->kind == SP_EXPR_MEMBER) return is_key(env, behind_alias(env, expr->args[0]));
-    if (expr->kind != SP_EXPR_NAME) return false;
-    if (binding_of(env, expr->name) || local_definition(env, expr->name)) return false;
-    if (param_index(env, expr->name) != SIZE_MAX || unit_definition(env, expr->name) != SIZE_MAX) return false;
+    if (expr->kind != SP_EXPR_NAME || meaning_of(env, expr).kind != SP_MEANS_KEY) return false;
     if (!env->outer) return true;
-    const struct sp_sym_env outer = {.frame = env->outer};
+    const struct sp_sym_env outer = {.frame = env->outer, .is_outer = true};
     return is_key(&outer, expr);
 }
 
 /* The environment of a claim's definitions is that of the claim; those of the table know nothing of it. */
-static struct sp_sym_env own_env(const struct sp_sym_env *env, const struct sp_definition *definition, bool local)
+static struct sp_sym_env own_env(const struct sp_sym_env *env, bool local)
 {
-    struct sp_sym_env own = {.frame = env->frame, .defining = definition, .outer = env->outer};
+    struct sp_sym_env own = {.frame = env->frame, .outer = env->outer};
     if (env->outer) own.group = env->group, own.context = env->context;
-    if (local) own.section = env->section, own.loops = own.bindings = env->loops;
+    if (local) own.section = env->section, own.loops = env->loops;
     return own;
 }
 
@@ -369,7 +353,7 @@ static bool unit_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
 {
     struct sp_sym_frame *frame = env->frame;
     const struct sp_definition *definition = &frame->unit->definitions[index];
-    const struct sp_sym_env own = own_env(env, definition, false);
+    const struct sp_sym_env own = own_env(env, false);
     if (definition->is_function)
         return sp_sym_fail(symbolic, definition->span, "'%s' needs its arguments", definition->name);
     if (frame->cached[index] == 1)
@@ -387,7 +371,7 @@ static bool unit_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
 static bool local_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_definition *local,
                         struct sp_sym *out)
 {
-    const struct sp_sym_env own = own_env(env, local, true);
+    const struct sp_sym_env own = own_env(env, true);
     if (local->is_function) return sp_sym_fail(symbolic, local->span, "'%s' needs its arguments", local->name);
     return sp_sym_eval(symbolic, &own, local->expr, out);
 }
@@ -395,28 +379,33 @@ static bool local_value(struct sp_symbolic *symbolic, const struct sp_sym_env *e
 static bool eval_name(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                       struct sp_sym *out)
 {
-    const struct sp_sym_binding *bound = binding_of(env, expr->name);
-    const struct sp_definition *local = bound ? NULL : local_definition(env, expr->name);
-    if (bound) {
-        *out = bound->sym;
+    const struct sp_meaning meaning = meaning_of(env, expr);
+    switch (meaning.kind) {
+    case SP_MEANS_ARGUMENT:
+        *out = env->args[meaning.index];
         return true;
-    }
-    if (local) return local_value(symbolic, env, local, out);
-    const size_t param = param_index(env, expr->name), definition = unit_definition(env, expr->name);
-    if (param != SIZE_MAX) {
-        *out = env->frame->params[param];
+    case SP_MEANS_LOOP:
+        *out = loop_numbered(env->loops, meaning.index)->sym;
         return true;
+    case SP_MEANS_PARAM:
+        *out = env->frame->params[meaning.index];
+        return true;
+    case SP_MEANS_DEFINITION:
+        if (meaning.is_local) return local_value(symbolic, env, meaning.definition, out);
+        return unit_value(symbolic, env, meaning.index, out);
+    case SP_MEANS_KEY:
+        break;
     }
-    if (definition != SIZE_MAX) return unit_value(symbolic, env, definition, out);
     if (!env->outer) return bare_key(symbolic, env, expr, NULL, out);
-    const struct sp_sym_env outer = {.frame = env->outer, .group = env->group, .context = env->context};
+    const struct sp_sym_env outer = {
+        .frame = env->outer, .is_outer = true, .group = env->group, .context = env->context};
     return eval_name(symbolic, &outer, expr, out);
 }
 
 /* A key that has a definition of its own is a hyper-parameter of its own. */
 static void note_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_definition *definition)
 {
-    const struct sp_sym_env own = own_env(env, definition, false);
+    const struct sp_sym_env own = own_env(env, false);
     const struct sp_expr *expr = definition->expr;
     if (expr->kind == SP_EXPR_DEFAULT) expr = expr->args[0];
     if (is_key(&own, expr)) sp_map_add(&symbolic->own_keys, key_path(symbolic, env, expr), 0);
@@ -437,7 +426,7 @@ void sp_sym_name_symbols(struct sp_symbolic *symbolic, const struct sp_sym_env *
     sp_sym_note_keys(symbolic, env);
     for (size_t i = 0; i < unit->definition_count; i++) {
         const struct sp_definition *definition = &unit->definitions[i];
-        const struct sp_sym_env own = own_env(env, definition, false);
+        const struct sp_sym_env own = own_env(env, false);
         const struct sp_expr *expr = definition->expr;
         struct sp_sym sym;
         if (definition->is_function || !is_key(&own, expr->kind == SP_EXPR_DEFAULT ? expr->args[0] : expr)) continue;
@@ -457,14 +446,11 @@ static bool view_of(struct sp_symbolic *symbolic, const struct sp_sym_env *env, 
 static bool view_of_name(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                          struct sp_sym_frame *view)
 {
-    const struct sp_definition *definition = binding_of(env, expr->name) ? NULL : local_definition(env, expr->name);
-    const bool local = definition != NULL;
-    const size_t index = unit_definition(env, expr->name);
-    if (!definition && index != SIZE_MAX && !binding_of(env, expr->name) && param_index(env, expr->name) == SIZE_MAX)
-        definition = &env->frame->unit->definitions[index];
+    const struct sp_meaning meaning = meaning_of(env, expr);
+    const struct sp_definition *definition = meaning.definition;
     if (!definition || definition->is_function || symbolic->depth >= MAX_DEPTH)
         return sp_sym_fail(symbolic, expr->span, "this sub-configuration has no name");
-    const struct sp_sym_env own = own_env(env, definition, local);
+    const struct sp_sym_env own = own_env(env, meaning.is_local);
     symbolic->depth++;
     const bool good = view_of(symbolic, &own, definition->expr, view);
     symbolic->depth--;
@@ -670,16 +656,14 @@ static bool call_own(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
                      const struct sp_sym_env *home, const struct sp_definition *definition, bool local,
                      struct sp_sym *out)
 {
-    struct sp_sym_env own = own_env(home, definition, local);
-    struct sp_sym_binding *bound = sp_arena_array(&symbolic->algebra.arena, expr->count, sizeof *bound);
+    struct sp_sym_env own = own_env(home, local);
+    struct sp_sym *args = sp_arena_array(&symbolic->algebra.arena, expr->count, sizeof *args);
     if (definition->param_count != expr->count)
         return sp_sym_fail(symbolic, expr->span, "'%s' takes %zu arguments, not %zu", expr->name,
                            definition->param_count, expr->count);
-    for (size_t i = 0; i < expr->count; i++) {
-        bound[i] = (struct sp_sym_binding){.name = definition->params[i], .outer = own.bindings};
-        if (!sp_sym_eval(symbolic, env, expr->args[i], &bound[i].sym)) return false;
-        own.bindings = &bound[i];
-    }
+    for (size_t i = 0; i < expr->count; i++)
+        if (!sp_sym_eval(symbolic, env, expr->args[i], &args[i])) return false;
+    own.args = args;
     return sp_sym_eval(symbolic, &own, definition->expr, out);
 }
 
@@ -733,15 +717,14 @@ static bool call_builtin(struct sp_symbolic *symbolic, const struct sp_sym_env *
 static bool call(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                  struct sp_sym *out)
 {
-    const struct sp_definition *local = local_definition(env, expr->name);
-    const size_t own = unit_definition(env, expr->name);
-    if (local && local->is_function) return call_own(symbolic, env, expr, env, local, true, out);
-    const struct sp_sym_env table = {.frame = env->outer ? env->outer : env->frame};
-    const size_t of_table = env->outer ? unit_definition(&table, expr->name) : SIZE_MAX;
-    if (own != SIZE_MAX && env->frame->unit->definitions[own].is_function)
-        return call_own(symbolic, env, expr, env, &env->frame->unit->definitions[own], false, out);
-    if (of_table != SIZE_MAX && table.frame->unit->definitions[of_table].is_function)
-        return call_own(symbolic, env, expr, &table, &table.frame->unit->definitions[of_table], false, out);
+    const struct sp_meaning own = meaning_of(env, expr);
+    if (own.definition && own.definition->is_function)
+        return call_own(symbolic, env, expr, env, own.definition, own.is_local, out);
+    if (env->outer) {
+        const struct sp_sym_env table = {.frame = env->outer};
+        const struct sp_definition *of_table = sp_meaning_by_name(env->outer->unit, expr->name).definition;
+        if (of_table && of_table->is_function) return call_own(symbolic, env, expr, &table, of_table, false, out);
+    }
     if (expr->function && expr->function->sees_absent) return call_unset(symbolic, env, expr, out);
     if (expr->function) return call_builtin(symbolic, env, expr, out);
     return sp_sym_fail(symbolic, expr->span, "there is no function '%s'", expr->name);

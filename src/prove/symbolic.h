@@ -135,18 +135,19 @@ struct sp_sym_frame {
     const char *prefix;   /* in front of every name */
 };
 
+/* The index of a loop; compare struct sp_binding. */
 struct sp_sym_binding {
-    const char *name;
     struct sp_sym sym;
     const struct sp_sym_binding *outer;
+    size_t number;
 };
 
 struct sp_sym_env {
     struct sp_sym_frame *frame;
     const struct sp_section *section;
-    const struct sp_sym_binding *loops;    /* the section's indices, innermost first */
-    const struct sp_sym_binding *bindings; /* those, behind the parameters of the function that is evaluated */
-    const struct sp_definition *defining;
+    const struct sp_sym_binding *loops; /* the section's indices, innermost first */
+    const struct sp_sym *args;          /* of the function in whose body the expression stands */
+    bool is_outer;                      /* the expression is one of a claim, and the frame is that of its table */
     struct sp_sym_frame *outer; /* where names that the frame does not define are looked up: claims about a table */
     const struct sp_poly *(*group)(void *context, const char *name); /* [name] in a claim; NULL elsewhere */
     void *context;

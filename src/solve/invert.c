@@ -40,10 +40,9 @@ static bool is_unknown(struct sp_value value) { return value.type == SP_UNKNOWN;
 /* The environment of the body of a table's own function; NULL when it is none. */
 static const struct sp_definition *function_of(const struct sp_env *env, const struct sp_expr *expr, struct sp_env *own)
 {
-    const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
+    const struct sp_meaning meaning = sp_meaning_of(env, expr);
     if (meaning.kind != SP_MEANS_DEFINITION || !meaning.definition->is_function) return NULL;
-    *own = (struct sp_env){.frame = env->frame, .defining = meaning.definition};
-    if (meaning.local) own->section = env->section, own->loops = own->bindings = env->loops;
+    *own = sp_definition_env(env, meaning);
     return meaning.definition;
 }
 
@@ -51,8 +50,8 @@ static enum sp_answer solve_name(struct sp_solver *solver, const struct sp_env *
                                  const struct sp_want *want)
 {
     struct sp_env own = *env;
-    const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
-    if (meaning.kind == SP_MEANS_BINDING) return SP_OPEN;
+    const struct sp_meaning meaning = sp_meaning_of(env, expr);
+    if (meaning.kind == SP_MEANS_LOOP || meaning.kind == SP_MEANS_ARGUMENT) return SP_OPEN;
     if (meaning.kind != SP_MEANS_KEY)
         return sp_meaning_open(&own, &expr) ? solve(solver, &own, expr, want) : SP_CONTRADICTS;
     const struct sp_given *given = sp_view_given(env->frame->view, expr->name);
@@ -340,14 +339,12 @@ static enum sp_answer solve_member(struct sp_solver *solver, const struct sp_env
 static enum sp_answer call_own(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                const struct sp_want *want)
 {
-    struct sp_binding bound[SP_MAX_PARAMS];
+    struct sp_value args[SP_MAX_PARAMS];
     struct sp_env own;
     const struct sp_definition *function = function_of(env, expr, &own);
     if (!function || function->param_count != expr->count || expr->count > SP_MAX_PARAMS) return SP_CONTRADICTS;
-    for (size_t i = 0; i < expr->count; i++) {
-        bound[i] = (struct sp_binding){function->params[i], value_of(solver, env, expr->args[i]), own.bindings};
-        own.bindings = &bound[i];
-    }
+    for (size_t i = 0; i < expr->count; i++) args[i] = value_of(solver, env, expr->args[i]);
+    own.args = args;
     return solve(solver, &own, function->expr, want);
 }
 

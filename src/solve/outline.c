@@ -39,8 +39,10 @@ static uint64_t origin_within(uint64_t origin, uint64_t number)
 static struct sp_loop *loop_named(struct sp_loop *loop, const struct sp_env *env, const struct sp_expr *expr)
 {
     if (expr->kind != SP_EXPR_NAME) return NULL;
-    const struct sp_meaning meaning = sp_meaning_of(env, expr->name);
-    while (loop && (meaning.kind != SP_MEANS_BINDING || &loop->binding != meaning.binding)) loop = loop->outer;
+    const struct sp_meaning meaning = sp_meaning_of(env, expr);
+    if (meaning.kind != SP_MEANS_LOOP) return NULL;
+    const struct sp_binding *index = sp_loop_numbered(env->loops, meaning.index);
+    while (loop && &loop->binding != index) loop = loop->outer;
     return loop;
 }
 
@@ -301,7 +303,7 @@ static const struct sp_env *env_with(struct sp_outline *outline, const struct sp
 {
     struct sp_env *own = sp_arena_alloc(&outline->solver.arena, sizeof *own);
     *own = *env;
-    own->loops = own->bindings = binding;
+    own->loops = binding;
     return own;
 }
 
@@ -314,7 +316,7 @@ static void walk_range(struct sp_outline *outline, const struct place *place, si
                              .outer = place->loop,
                              .depth = place->loop ? place->loop->depth + 1 : 0,
                              .number = outline->loop_count};
-    loop->binding = (struct sp_binding){loop->clause->name, {.type = SP_UNKNOWN, .string = ""}, place->env->bindings};
+    loop->binding = sp_loop_within(place->env->loops, (struct sp_value){.type = SP_UNKNOWN, .string = ""});
     SP_GROW(outline->loops, outline->loop_count, outline->loop_capacity);
     outline->loops[outline->loop_count++] = loop;
     inner.env = env_with(outline, place->env, &loop->binding);
@@ -340,7 +342,7 @@ static void walk_each(struct sp_outline *outline, const struct place *place, siz
     for (size_t i = 0; i < list.count && outline->count < MAX_LINES; i++) {
         struct sp_binding *binding = sp_arena_alloc(&outline->solver.arena, sizeof *binding);
         struct place inner = *place;
-        *binding = (struct sp_binding){loop->name, list.items[i], place->env->bindings};
+        *binding = sp_loop_within(place->env->loops, list.items[i]);
         inner.env = env_with(outline, place->env, binding);
         inner.origin = origin_within(place->origin, i);
         walk_clauses(outline, &inner, clause + 1);

@@ -31,7 +31,7 @@ const char *sp_solver_key(struct sp_solver *solver, const struct sp_env *env, co
     enum { MAX_NAMES = 64 };
     struct sp_env own = *env;
     for (unsigned depth = 0; depth < MAX_NAMES && expr->kind == SP_EXPR_NAME; depth++) {
-        const struct sp_meaning meaning = sp_meaning_of(&own, expr->name);
+        const struct sp_meaning meaning = sp_meaning_of(&own, expr);
         if (meaning.kind != SP_MEANS_KEY) {
             if (!sp_meaning_open(&own, &expr)) return NULL;
             continue;

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT
+ * Numbers the names of each unit, and finds for each expression how far it has to look. */
+#include "lang/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where an expression stands. */
+struct place {
+    const struct sp_section *section; /* or NULL */
+    size_t clauses;                   /* of it that are around the expression, or before it */
+    const struct sp_definition *defining;
+};
+
+/* The slots of the unit under way, by the address of the name: names are interned. */
+struct slots {
+    struct {
+        const char *name;
+        const struct sp_unit *unit;
+        unsigned slot;
+    } * places;
+    size_t mask;
+    struct sp_tables *tables;
+    struct sp_unit *unit;
+};
+
+struct sp_meaning sp_meaning_by_name(const struct sp_unit *unit, const char *name)
+{
+    for (size_t i = 0; i < unit->param_count; i++)
+        if (unit->params[i].name == name) return (struct sp_meaning){.kind = SP_MEANS_PARAM, .index = i};
+    for (size_t i = 0; i < unit->definition_count; i++)
+        if (unit->definitions[i].name == name)
+            return (struct sp_meaning){SP_MEANS_DEFINITION, .definition = &unit->definitions[i], .index = i};
+    return (struct sp_meaning){.kind = SP_MEANS_KEY};
+}
+
+static void add_slot(struct slots *slots, const char *name, struct sp_meaning meaning)
+{
+    struct sp_unit *unit = slots->unit;
+    if (unit->name_count == unit->name_capacity) {
+        struct sp_name_slot *grown = sp_arena_array(&slots->tables->arena, 2 * unit->name_capacity + 16, sizeof *grown);
+        if (unit->name_count) memcpy(grown, unit->names, unit->name_count * sizeof *grown);
+        unit->names = grown;
+        unit->name_capacity = 2 * unit->name_capacity + 16;
+    }
+    unit->names[unit->name_count++] = (struct sp_name_slot){name, meaning};
+}
+
+static unsigned slot_of(struct slots *slots, const char *name)
+{
+    size_t i = (size_t)(((uintptr_t)name >> 3) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
+    while (slots->places[i & slots->mask].name && slots->places[i & slots->mask].name != name) i++;
+    i &= slots->mask;
+    if (slots->places[i].unit == slots->unit) return slots->places[i].slot;
+    slots->places[i].name = name;
+    slots->places[i].unit = slots->unit;
+    slots->places[i].slot = (unsigned)slots->unit->name_count;
+    add_slot(slots, name, (struct sp_meaning){.kind = SP_MEANS_KEY});
+    return slots->places[i].slot;
+}
+
+/* ---- expressions ---- */
+
+static bool is_argument(struct sp_expr *expr, const struct sp_definition *function)
+{
+    for (size_t i = function->param_count; i-- > 0;) {
+        if (function->params[i] != expr->name) continue;
+        expr->reach = SP_REACH_ARGUMENT;
+        expr->index = (unsigned)i;
+        return true;
+    }
+    return false;
+}
+
+static bool is_loop(struct sp_expr *expr, const struct place *place)
+{
+    unsigned loops = 0;
+    bool found = false;
+    for (size_t i = 0; i < place->clauses; i++) {
+        const struct sp_clause *clause = &place->section->clauses[i];
+        if (clause->kind == SP_CLAUSE_IF) continue;
+        if (clause->name == expr->name) {
+            expr->reach = SP_REACH_LOOP;
+            expr->index = loops;
+            found = true;
+        }
+        loops++;
+    }
+    return found;
+}
+
+static bool is_local(struct sp_expr *expr, const struct place *place)
+{
+    for (size_t i = 0; place->section && i < place->section->local_count; i++) {
+        const struct sp_definition *local = &place->section->locals[i];
+        if (local->name != expr->name || local == place->defining) continue;
+        expr->reach = SP_REACH_LOCAL;
+        expr->local = local;
+        return true;
+    }
+    return false;
+}
+
+static void resolve_name(struct slots *slots, const struct place *place, struct sp_expr *expr)
+{
+    expr->slot = slot_of(slots, expr->name);
+    if (place->defining && is_argument(expr, place->defining)) return;
+    if (place->section && (is_loop(expr, place) || is_local(expr, place))) return;
+    if (!place->section && place->defining && place->defining->name == expr->name) expr->reach = SP_REACH_KEY;
+}
+
+static void resolve_expr(struct slots *slots, const struct place *place, struct sp_expr *expr)
+{
+    if (!expr) return;
+    const bool named = expr->kind == SP_EXPR_NAME || expr->kind == SP_EXPR_CALL;
+    if (named && !expr->slot) resolve_name(slots, place, expr); /* else it is inherited, with its slot */
+    for (size_t i = 0; i < expr->count; i++) resolve_expr(slots, place, expr->args[i]);
+}
+
+static void resolve_template(struct slots *slots, const struct place *place, const struct sp_template *name)
+{
+    for (size_t i = 0; i < name->count; i++) resolve_expr(slots, place, name->pieces[i].hole);
+}
+
+static void resolve_arguments(struct slots *slots, const struct place *place, const struct sp_argument *args,
+                              size_t count)
+{
+    for (size_t i = 0; i < count; i++) resolve_expr(slots, place, args[i].expr);
+}
+
+/* ---- units ---- */
+
+static void resolve_row(struct slots *slots, const struct place *place, const struct sp_row *row)
+{
+    resolve_template(slots, place, &row->name);
+    resolve_template(slots, place, &row->tie);
+    for (size_t i = 0; i < row->old_count; i++) resolve_template(slots, place, &row->olds[i]);
+    for (size_t i = 0; i < row->rank; i++) resolve_expr(slots, place, row->shape[i]);
+    resolve_expr(slots, place, row->condition);
+    resolve_expr(slots, place, row->tie_condition);
+    resolve_expr(slots, place, row->from);
+    resolve_arguments(slots, place, row->args, row->arg_count);
+    resolve_arguments(slots, place, row->with, row->with_count);
+}
+
+static void resolve_definitions(struct slots *slots, struct place place, const struct sp_definition *definitions,
+                                size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        place.defining = &definitions[i];
+        resolve_expr(slots, &place, definitions[i].expr);
+    }
+}
+
+static void resolve_section(struct slots *slots, const struct sp_section *section)
+{
+    struct place place = {.section = section};
+    for (; place.clauses < section->clause_count; place.clauses++) {
+        resolve_expr(slots, &place, section->clauses[place.clauses].first);
+        resolve_expr(slots, &place, section->clauses[place.clauses].last);
+    }
+    resolve_definitions(slots, place, section->locals, section->local_count);
+    for (size_t i = 0; i < section->row_count; i++) resolve_row(slots, &place, &section->rows[i]);
+}
+
+/* Slot 0 is for what was never resolved; then come the names of the parent, in its order. */
+static void begin_slots(struct slots *slots, struct sp_unit *unit)
+{
+    const struct sp_unit *parent = unit->parent;
+    slots->unit = unit;
+    if (!parent) add_slot(slots, NULL, (struct sp_meaning){.kind = SP_MEANS_KEY});
+    for (size_t i = 0; parent && i < parent->name_count; i++) {
+        if (i) slot_of(slots, parent->names[i].name);
+        else add_slot(slots, NULL, (struct sp_meaning){.kind = SP_MEANS_KEY});
+    }
+}
+
+static void give_meanings(struct slots *slots)
+{
+    struct sp_unit *unit = slots->unit;
+    for (size_t i = 0; i < unit->param_count; i++)
+        unit->names[slot_of(slots, unit->params[i].name)].meaning =
+            (struct sp_meaning){.kind = SP_MEANS_PARAM, .index = i};
+    for (size_t i = 0; i < unit->definition_count; i++)
+        unit->names[slot_of(slots, unit->definitions[i].name)].meaning =
+            (struct sp_meaning){.kind = SP_MEANS_DEFINITION, .definition = &unit->definitions[i], .index = i};
+}
+
+static void resolve_unit(struct slots *slots, struct sp_unit *unit)
+{
+    const struct place outside = {.section = NULL};
+    if (unit->name_count) return;
+    if (unit->parent) resolve_unit(slots, unit->parent);
+    begin_slots(slots, unit);
+    for (size_t i = 0; i < unit->param_count; i++) resolve_expr(slots, &outside, unit->params[i].fallback);
+    resolve_definitions(slots, outside, unit->definitions, unit->definition_count);
+    for (size_t i = 0; i < unit->requirement_count; i++) {
+        resolve_expr(slots, &outside, unit->requirements[i].condition);
+        resolve_expr(slots, &outside, unit->requirements[i].message);
+    }
+    for (size_t i = 0; i < unit->section_count; i++) resolve_section(slots, &unit->sections[i]);
+    for (size_t i = 0; i < unit->claim_count; i++) {
+        resolve_expr(slots, &outside, unit->claims[i].left);
+        resolve_expr(slots, &outside, unit->claims[i].right);
+        resolve_arguments(slots, &outside, unit->claims[i].when, unit->claims[i].when_count);
+    }
+    give_meanings(slots);
+}
+
+void sp_resolve_names(struct sp_tables *tables, size_t first)
+{
+    struct slots slots = {.tables = tables, .mask = 63};
+    while (slots.mask < 2 * tables->symbols.count) slots.mask = 2 * slots.mask + 1;
+    slots.places = sp_realloc(NULL, slots.mask + 1, sizeof *slots.places);
+    memset(slots.places, 0, (slots.mask + 1) * sizeof *slots.places);
+    for (size_t i = first; i < tables->count; i++) resolve_unit(&slots, tables->units[i]);
+    free(slots.places);
+}
