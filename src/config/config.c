@@ -74,6 +74,9 @@ static const char *file_name(const char *path)
 
 static void rebuild(struct sp_config *config)
 {
+    /* For the choice of the table, and for how its tensors are stored. */
+    static const char *const others[] = {"quantization_config", "shapeproof_table", "model_type", "architectures",
+                                         "version"};
     struct sp_value root = config->file_root;
     for (size_t i = 0; i < config->setting_count; i++)
         root = with_path(&config->arena, root, config->settings[i].path, config->settings[i].value);
@@ -81,6 +84,8 @@ static void rebuild(struct sp_config *config)
                                       .file = file_name(config->path),
                                       .overrides = config->overrides,
                                       .override_count = config->setting_count,
+                                      .other_keys = others,
+                                      .other_key_count = sizeof others / sizeof *others,
                                       .scope = config->scope};
 }
 

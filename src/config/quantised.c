@@ -256,17 +256,17 @@ const char *sp_quantised_module(const struct sp_quantised *quantised, struct sp_
 }
 
 /* Keys for this module alone (MLX), or for the group of modules that it belongs to (compressed-tensors). */
-static void find_keys(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_packing *packing)
+static void find_keys(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_replacement *replacement)
 {
-    const struct sp_value own = own_keys(quantised, packing->module);
-    packing->object = own.type == SP_OBJECT ? own : quantised->object;
-    packing->path =
-        own.type == SP_OBJECT ? sp_arena_printf(arena, "%s.%s", quantised->path, packing->module) : quantised->path;
-    const size_t group = group_of(quantised, packing->module);
+    const struct sp_value own = own_keys(quantised, replacement->module);
+    replacement->object = own.type == SP_OBJECT ? own : quantised->object;
+    replacement->path =
+        own.type == SP_OBJECT ? sp_arena_printf(arena, "%s.%s", quantised->path, replacement->module) : quantised->path;
+    const size_t group = group_of(quantised, replacement->module);
     if (group == SIZE_MAX) return;
     const struct sp_member *member = &quantised->groups.members[group];
-    packing->object = member->value;
-    packing->path = sp_arena_printf(arena, "%s.config_groups.%s", quantised->path, member->key);
+    replacement->object = member->value;
+    replacement->path = sp_arena_printf(arena, "%s.config_groups.%s", quantised->path, member->key);
 }
 
 static struct sp_provenance other(const char *name)
@@ -275,24 +275,24 @@ static struct sp_provenance other(const char *name)
 }
 
 /* What a group of modules leaves to the whole, and what only the file can tell: nothing, most often. */
-static void find_given(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_packing *packing)
+static void find_given(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_replacement *replacement)
 {
     static const char *const keys[] = {"format", "quant_algo"};
     const struct sp_storage *storage = quantised->storage;
     struct sp_given given[sizeof keys / sizeof *keys + 1];
     size_t count = 0;
-    for (size_t i = 0; packing->path != quantised->path && i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 0; replacement->path != quantised->path && i < sizeof keys / sizeof *keys; i++) {
         const struct sp_value value = sp_value_member(quantised->object, keys[i]);
-        if (has(packing->object, keys[i]) || !sp_value_is_set(value)) continue;
+        if (has(replacement->object, keys[i]) || !sp_value_is_set(value)) continue;
         given[count++] = (struct sp_given){.key = keys[i], .value = value, .from = other(quantised->path)};
     }
-    const uint64_t bytes = storage->text_bytes ? storage->text_bytes(storage, packing->module) : 0;
+    const uint64_t bytes = storage->text_bytes ? storage->text_bytes(storage, replacement->module) : 0;
     if (bytes && bytes <= INT64_MAX)
         given[count++] = (struct sp_given){
             .key = "quant_state_bytes", .value = sp_value_int((int64_t)bytes), .from = other("the file")};
     if (!count) return;
-    packing->given = memcpy(sp_arena_array(arena, count, sizeof *given), given, count * sizeof *given);
-    packing->given_count = count;
+    replacement->given = memcpy(sp_arena_array(arena, count, sizeof *given), given, count * sizeof *given);
+    replacement->given_count = count;
 }
 
 static bool is_packed(const struct sp_quantised *quantised, const char *name, const char *module, size_t rank)
@@ -304,17 +304,18 @@ static bool is_packed(const struct sp_quantised *quantised, const char *name, co
     return sp_quantised_exempts(quantised, module) == SP_QUANTISED;
 }
 
-static bool pack(const struct sp_overlay *overlay, struct sp_arena *arena, const char *name, size_t rank,
-                 struct sp_packing *packing)
+static bool replace_weight(const struct sp_overlay *overlay, struct sp_arena *arena, const char *name, size_t rank,
+                           struct sp_replacement *replacement)
 {
     const struct sp_quantised *quantised = (const struct sp_quantised *)overlay;
-    *packing = (struct sp_packing){.part = quantised->part};
-    packing->module = sp_quantised_module(quantised, arena, name);
-    if (!packing->module || !is_packed(quantised, name, packing->module, rank)) return false;
-    find_keys(quantised, arena, packing);
-    find_given(quantised, arena, packing);
-    packing->prefix = quantised->stacked ? packing->module
-                                         : sp_arena_copy(arena, name, strlen(packing->module) + 1); /* with its dot */
+    *replacement = (struct sp_replacement){.part = quantised->part};
+    replacement->module = sp_quantised_module(quantised, arena, name);
+    if (!replacement->module || !is_packed(quantised, name, replacement->module, rank)) return false;
+    find_keys(quantised, arena, replacement);
+    find_given(quantised, arena, replacement);
+    replacement->prefix = quantised->stacked
+                              ? replacement->module
+                              : sp_arena_copy(arena, name, strlen(replacement->module) + 1); /* with its dot */
     return true;
 }
 
@@ -323,7 +324,7 @@ static bool pack(const struct sp_overlay *overlay, struct sp_arena *arena, const
 bool sp_quantised_open(struct sp_quantised *quantised, const struct sp_tables *tables, const struct sp_hyper *hyper,
                        const struct sp_storage *storage)
 {
-    *quantised = (struct sp_quantised){.overlay = {.pack = pack}, .storage = storage};
+    *quantised = (struct sp_quantised){.overlay = {.replace = replace_weight}, .storage = storage};
     if (!find_object(quantised, hyper->root)) return false;
     quantised->groups = sp_value_member(quantised->object, "config_groups");
     quantised->method = method_of(quantised);

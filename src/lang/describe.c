@@ -243,7 +243,7 @@ static void describe_dimension(const struct sp_prediction *prediction, size_t te
 {
     const struct sp_origin *origin = &prediction->origins[tensor];
     const struct sp_env env = {.frame = origin->frame};
-    const uint32_t lead = env.frame->packed ? env.frame->packed->lead_rank : 0;
+    const uint32_t lead = env.frame->replaced ? env.frame->replaced->lead_rank : 0;
     sp_text_puts(scribe->text, "");
     if (dimension < lead) sp_text_number(scribe->text, prediction->tensors[tensor].shape[dimension]);
     else if (dimension - lead < origin->row->rank)
@@ -352,8 +352,8 @@ const struct sp_condition *sp_prediction_condition(struct sp_prediction *predict
 const struct sp_condition *sp_prediction_tie_condition(struct sp_prediction *prediction, size_t tensor)
 {
     const struct sp_origin *origin = &prediction->origins[tensor];
-    const struct sp_packed *packed = origin->frame->packed; /* then the weight is tied, in whose place it is stored */
-    const struct sp_row *row = packed ? packed->row : origin->row;
-    const struct sp_env env = {.frame = packed ? origin->frame->caller : origin->frame};
+    const struct sp_replaced *replaced = origin->frame->replaced; /* then it is the weight that is tied */
+    const struct sp_row *row = replaced ? replaced->row : origin->row;
+    const struct sp_env env = {.frame = replaced ? origin->frame->caller : origin->frame};
     return row->tie_condition ? sp_prediction_condition(prediction, &env, row->tie_condition) : NULL;
 }

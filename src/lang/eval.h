@@ -65,8 +65,8 @@ struct sp_cached {
     struct sp_value value;
 };
 
-/* The matrix in whose place the tensors of a frame are stored. */
-struct sp_packed {
+/* The tensor in whose place those of a frame are stored: a quantised weight. */
+struct sp_replaced {
     const char *name;     /* "model.layers.0.mlp.up_proj.weight" */
     const uint64_t *lead; /* its dimensions before the last two, which are in front of theirs as well */
     uint32_t lead_rank;
@@ -84,7 +84,7 @@ struct sp_frame {
     const struct sp_frame *caller;      /* in whose terms param_exprs are written */
     const char *group;                  /* NULL: the section's own name */
     bool optional;                      /* every tensor is, because the use is */
-    struct sp_packed *packed;           /* NULL: the tensors stand for themselves */
+    struct sp_replaced *replaced;       /* NULL: the tensors stand for themselves */
     struct sp_usage **usages;           /* of each section, by its rows; NULL: none yet */
     /* Only while the unit is expanded: there can be a frame for each expert of each layer. */
     const struct sp_value *params; /* values, in the order of unit->params; NULL: worked out each time */

@@ -9,7 +9,7 @@
 
 #include "base/checked.h"
 
-enum { MAX_USE_DEPTH = 64, MAX_TIE_DEPTH = 16 };
+enum { MAX_USE_DEPTH = 64 };
 
 static void expand_unit(struct sp_expander *x, const struct sp_frame *frame);
 
@@ -42,13 +42,13 @@ static const char *group_name(struct sp_expander *x, const struct sp_frame *fram
 static bool shape(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
                   struct sp_predicted *tensor)
 {
-    const struct sp_packed *packed = env->frame->packed;
-    const uint32_t lead = packed ? packed->lead_rank : 0;
+    const struct sp_replaced *replaced = env->frame->replaced;
+    const uint32_t lead = replaced ? replaced->lead_rank : 0;
     uint64_t *whole = sp_arena_array(x->eval.arena, lead + row->rank, sizeof *whole), *dims = whole + lead;
     bool good = true;
     tensor->parameters = 1;
     for (uint32_t i = 0; i < lead; i++)
-        tensor->parameters *= whole[i] = packed->lead[i]; /* divides that of the matrix */
+        tensor->parameters *= whole[i] = replaced->lead[i]; /* divides that of the matrix */
     for (size_t i = 0; i < row->rank; i++) {
         int64_t size;
         if (!sp_eval_int(&x->eval, env, row->shape[i], "the dimension", &size)) good = false;
@@ -63,7 +63,7 @@ static bool shape(struct sp_expander *x, const struct sp_env *env, const struct 
     return good;
 }
 
-static const char *kept_name(struct sp_expander *x, const struct sp_env *env, const struct sp_template *name)
+const char *sp_expander_name(struct sp_expander *x, const struct sp_env *env, const struct sp_template *name)
 {
     const struct sp_text *text = sp_eval_template(&x->eval, env, name);
     return text ? sp_arena_copy(x->eval.arena, text->data, text->length) : NULL;
@@ -75,7 +75,7 @@ static bool old_names(struct sp_expander *x, const struct sp_env *env, const str
     if (!row->old_count) return true;
     const char **names = sp_arena_array(x->eval.arena, row->old_count, sizeof *names);
     for (size_t i = 0; i < row->old_count; i++)
-        if (!(names[i] = kept_name(x, env, &row->olds[i]))) return false;
+        if (!(names[i] = sp_expander_name(x, env, &row->olds[i]))) return false;
     tensor->old_names = names;
     tensor->old_name_count = row->old_count;
     return true;
@@ -92,26 +92,11 @@ static bool tie(struct sp_expander *x, const struct sp_env *env, const struct sp
     bool tied = row->has_tie;
     if (tied && row->tie_condition && !sp_eval_bool(&x->eval, env, row->tie_condition, &tied)) return false;
     if (!tied) return true;
-    const char *target = kept_name(x, env, &row->tie);
+    const char *target = sp_expander_name(x, env, &row->tie);
     if (!target) return false;
     tensor->rows_only = row->tie_rows;
     sp_expander_tie(x, target, row->tie.span);
     return true;
-}
-
-/* Of the tensors that are stored in place of a matrix the first stands for its parameters; if the matrix is the same as
- * another one, so are they, each by itself. */
-static void unpack(struct sp_expander *x, const struct sp_env *env, struct sp_predicted *tensor)
-{
-    struct sp_packed *packed = env->frame->packed;
-    tensor->logical = tensor->parameters;
-    if (!packed) return;
-    tensor->stands_for = packed->name;
-    tensor->logical = packed->counted ? 0 : packed->parameters;
-    packed->counted = true;
-    if (!packed->tied_to) return;
-    const char *own = tensor->name + strlen(env->frame->prefix);
-    sp_expander_tie(x, sp_arena_printf(x->eval.arena, "%s%s", packed->tied_to, own), env->frame->unit->span);
 }
 
 size_t sp_expander_most(const struct sp_expander *x)
@@ -138,19 +123,16 @@ void sp_expander_add(struct sp_expander *x, const struct sp_origin *origin, cons
     }
 }
 
-static bool pack(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
-                 const struct sp_predicted *tensor);
-
 static void emit(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
 {
     struct sp_predicted tensor = {.same_as = SP_NONE,
                                   .dtype = row->dtype,
                                   .optional = row->optional || env->frame->optional,
                                   .buffer = row->buffer};
-    tensor.name = kept_name(x, env, &row->name);
-    if (!shape(x, env, row, &tensor) || !tensor.name || pack(x, env, row, &tensor)) return;
+    tensor.name = sp_expander_name(x, env, &row->name);
+    if (!shape(x, env, row, &tensor) || !tensor.name || sp_expander_replace(x, env, row, &tensor)) return;
     if (!old_names(x, env, row, &tensor) || !tie(x, env, row, &tensor)) return;
-    unpack(x, env, &tensor);
+    sp_expander_stand_for(x, env, &tensor);
     tensor.group = group_index(x, env->group);
     sp_expander_add(x, &(struct sp_origin){row, env->frame}, &tensor);
 }
@@ -242,9 +224,8 @@ static void expand_behind(struct sp_expander *x, struct sp_frame *frame, struct 
     sp_text_free(&own);
 }
 
-/* Expands a unit in its frame, which has all but the values: those are gone afterwards. */
-static void expand_with(struct sp_expander *x, const struct sp_env *env, struct sp_frame *frame, struct sp_usage *usage,
-                        const char *prefix)
+void sp_expander_use(struct sp_expander *x, const struct sp_env *env, struct sp_frame *frame, struct sp_usage *usage,
+                     const char *prefix)
 {
     struct sp_value values[SP_MAX_PARAMS];
     open_frame(frame, env, values);
@@ -265,7 +246,7 @@ static struct sp_frame *new_frame(struct sp_expander *x, const struct sp_env *en
                                .caller = env->frame,
                                .group = env->group,
                                .optional = row->optional || env->frame->optional,
-                               .packed = env->frame->packed};
+                               .replaced = env->frame->replaced};
     return frame;
 }
 
@@ -282,104 +263,7 @@ static void use(struct sp_expander *x, const struct sp_env *env, const struct sp
     struct sp_usage *usage = own_view ? NULL : sp_usage_of(x, env, row);
     struct sp_frame *frame = usage && usage->frame ? usage->frame : new_frame(x, env, row, view);
     if (usage) usage->frame = frame;
-    expand_with(x, env, frame, usage, prefix->data);
-}
-
-/* ---- quantised weights ---- */
-
-/* The last two dimensions as the row has them, and the module. */
-static struct sp_expr *const *packed_arguments(struct sp_expander *x, const struct sp_row *row,
-                                               const struct sp_packing *packing)
-{
-    const size_t count = packing->part->param_count;
-    struct sp_expr **arguments = sp_arena_array(x->eval.arena, count, sizeof *arguments);
-    struct sp_expr *module = sp_arena_alloc(x->eval.arena, sizeof *module);
-    *module = (struct sp_expr){.kind = SP_EXPR_LITERAL, .span = row->span, .value = sp_value_string(packing->module)};
-    for (size_t i = 0; i < count; i++) arguments[i] = i < 2 ? row->shape[row->rank - 2 + i] : i == 2 ? module : NULL;
-    return arguments;
-}
-
-/* The prefix of the tensors that these are the same as. What is stored in another way than the matrix that it is tied
- * to is one of its own. False after a mistake. */
-static bool packed_tie(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row, const char **tied_to)
-{
-    const struct sp_overlay *overlay = x->eval.hyper->overlay;
-    struct sp_packing other;
-    bool tied = row->has_tie;
-    *tied_to = NULL;
-    if (tied && row->tie_condition && !sp_eval_bool(&x->eval, env, row->tie_condition, &tied)) return false;
-    if (!tied || row->tie_rows) return true;
-    const char *target = kept_name(x, env, &row->tie);
-    if (target && overlay->pack(overlay, x->eval.arena, target, row->rank, &other)) *tied_to = other.prefix;
-    return target != NULL;
-}
-
-static struct sp_view *packed_view(struct sp_expander *x, const struct sp_packing *packing)
-{
-    struct sp_view *view = sp_arena_alloc(x->eval.arena, sizeof *view);
-    *view = (struct sp_view){.object = packing->object, .given = packing->given, .given_count = packing->given_count};
-    view->prefix = sp_arena_printf(x->eval.arena, "%s.", packing->path);
-    return view;
-}
-
-static struct sp_frame *packed_frame(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
-                                     const struct sp_predicted *tensor, const struct sp_packing *packing,
-                                     const char *tied_to)
-{
-    struct sp_packed *packed = sp_arena_alloc(x->eval.arena, sizeof *packed);
-    struct sp_frame *frame = sp_arena_alloc(x->eval.arena, sizeof *frame);
-    *packed =
-        (struct sp_packed){tensor->name, tensor->shape, tensor->rank - 2, tensor->parameters, tied_to, false, row};
-    *frame = (struct sp_frame){.unit = packing->part,
-                               .view = packed_view(x, packing),
-                               .param_exprs = packed_arguments(x, row, packing),
-                               .caller = env->frame,
-                               .group = env->group,
-                               .optional = tensor->optional,
-                               .packed = packed};
-    return frame;
-}
-
-/* Whether the frame of another matrix of the row would do for this one. What a part makes of the module's name, which
- * it may take as its third argument, is for that name alone. */
-static bool is_packed_alike(const struct sp_frame *frame, const struct sp_predicted *tensor,
-                            const struct sp_packing *packing)
-{
-    const struct sp_packed *packed = frame->packed;
-    const size_t length = strlen(packing->path);
-    return frame->unit == packing->part && packing->part->param_count < 3 &&
-           frame->view->object.members == packing->object.members &&
-           strncmp(frame->view->prefix, packing->path, length) == 0 && strcmp(frame->view->prefix + length, ".") == 0 &&
-           packed->parameters == tensor->parameters && packed->lead_rank == tensor->rank - 2 &&
-           memcmp(packed->lead, tensor->shape, packed->lead_rank * sizeof *packed->lead) == 0;
-}
-
-/* As a use, a row in a loop packs most often what it packed before. */
-static void pack_again(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
-                       const struct sp_predicted *tensor, const struct sp_packing *packing)
-{
-    struct sp_usage *usage = sp_usage_of(x, env, row);
-    if (!usage->frame || !is_packed_alike(usage->frame, tensor, packing))
-        *usage = (struct sp_usage){.frame = packed_frame(x, env, row, tensor, packing, NULL)};
-    usage->frame->packed->name = tensor->name;
-    usage->frame->packed->counted = false;
-    expand_with(x, env, usage->frame, usage, packing->prefix);
-}
-
-/* Expands the part that is stored in place of the matrix; false when that is stored as it is. */
-static bool pack(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
-                 const struct sp_predicted *tensor)
-{
-    const struct sp_overlay *overlay = x->eval.hyper->overlay;
-    struct sp_packing packing;
-    const char *tied_to;
-    if (!overlay || env->frame->packed || tensor->rank < 2 || tensor->buffer) return false;
-    if (!overlay->pack(overlay, x->eval.arena, tensor->name, tensor->rank, &packing)) return false;
-    if (!packed_tie(x, env, row, &tied_to)) return true;
-    if (tied_to || packing.given_count)
-        expand_with(x, env, packed_frame(x, env, row, tensor, &packing, tied_to), NULL, packing.prefix);
-    else pack_again(x, env, row, tensor, &packing);
-    return true;
+    sp_expander_use(x, env, frame, usage, prefix->data);
 }
 
 /* ---- sections ---- */
@@ -496,117 +380,6 @@ static void expand_unit(struct sp_expander *x, const struct sp_frame *frame)
     }
 }
 
-/* ---- what can only be done when all tensors are known ---- */
-
-static bool tie_fits(const struct sp_predicted *tensor, const struct sp_predicted *target)
-{
-    if (tensor->rank != target->rank) return false;
-    for (uint32_t i = 0; i < tensor->rank; i++) {
-        const bool rows = tensor->rows_only && i == 0;
-        if (rows ? tensor->shape[i] > target->shape[i] : tensor->shape[i] != target->shape[i]) return false;
-    }
-    return true;
-}
-
-/* One of two tensors that are the same as each other would have to come first. */
-static bool ties_end(const struct sp_prediction *out, size_t tensor)
-{
-    for (unsigned depth = 0; depth < MAX_TIE_DEPTH; depth++) {
-        tensor = out->tensors[tensor].same_as;
-        if (tensor == SP_NONE) return true;
-    }
-    return false;
-}
-
-static void check_tie_chains(struct sp_expander *x)
-{
-    for (size_t i = 0; i < x->tie_count && !x->eval.mistakes; i++)
-        if (!ties_end(x->out, x->ties[i].tensor))
-            sp_eval_fail(&x->eval, x->ties[i].span, "the ties of '%s' are circular, or more than %d deep",
-                         x->out->tensors[x->ties[i].tensor].name, MAX_TIE_DEPTH);
-}
-
-static void resolve_ties(struct sp_expander *x)
-{
-    struct sp_prediction *out = x->out;
-    for (size_t i = 0; i < x->tie_count; i++) {
-        const struct sp_pending_tie *tied = &x->ties[i];
-        if (tied->tensor >= out->count) continue; /* its row failed */
-        const size_t target = sp_map_get(&out->names, tied->target);
-        if (target == SIZE_MAX && x->eval.hyper->scope) continue; /* outside of it */
-        if (target == SIZE_MAX)
-            sp_eval_fail(&x->eval, tied->span, "this table has no tensor '%s' to be the same as", tied->target);
-        else if (target == tied->tensor) sp_eval_fail(&x->eval, tied->span, "a tensor cannot be the same as itself");
-        else if (!tie_fits(&out->tensors[tied->tensor], &out->tensors[target]))
-            sp_eval_fail(&x->eval, tied->span, "'%s' and '%s' have different shapes", out->tensors[tied->tensor].name,
-                         tied->target);
-        else out->tensors[tied->tensor].same_as = target;
-    }
-}
-
-static bool sum_up(struct sp_prediction *out)
-{
-    struct sp_predicted_totals *totals = &out->totals;
-    for (size_t i = 0; i < out->count; i++) {
-        const struct sp_predicted *tensor = &out->tensors[i];
-        if (tensor->optional) continue;
-        totals->tensors++;
-        if (tensor->buffer) {
-            if (!sp_add_u64(totals->buffers, tensor->parameters, &totals->buffers)) return false;
-            continue;
-        }
-        if (!sp_add_u64(totals->parameters, tensor->logical, &totals->parameters)) return false;
-        if (tensor->same_as != SP_NONE) continue;
-        totals->unique_parameters += tensor->logical; /* at most the sum above */
-        out->groups[tensor->group].parameters += tensor->logical;
-    }
-    return true;
-}
-
-static void keep_readings(struct sp_expander *x)
-{
-    struct sp_prediction *out = x->out;
-    out->hypers = sp_arena_array(&out->arena, x->eval.reading_count, sizeof *out->hypers);
-    for (size_t i = 0; i < x->eval.reading_count; i++) {
-        const struct sp_reading *reading = &x->eval.readings[i];
-        sp_map_set(&x->eval.paths, reading->path, reading->from.source ? out->hyper_count : SP_NONE);
-        if (!reading->from.source) continue;
-        out->hypers[out->hyper_count++] = (struct sp_hyperparameter){reading->path, reading->value, reading->from};
-    }
-    out->hyper_names = x->eval.paths;
-    x->eval.paths = (struct sp_map){0};
-}
-
-/* These are for the choice of the table, and for how its tensors are stored. */
-static bool is_for_others(const char *path)
-{
-    if (strcmp(path, "quantization_config") == 0 || strcmp(path, "shapeproof_table") == 0) return true;
-    return strcmp(path, "model_type") == 0 || strcmp(path, "architectures") == 0 || strcmp(path, "version") == 0;
-}
-
-static bool was_looked_at(const struct sp_expander *x, const char *setting)
-{
-    for (size_t i = 0; i < x->eval.reading_count; i++)
-        if (sp_path_within(x->eval.readings[i].path, setting)) return true;
-    return is_for_others(setting);
-}
-
-static void find_unused(struct sp_expander *x)
-{
-    const struct sp_hyper *hyper = x->eval.hyper;
-    x->out->unused = sp_arena_array(&x->out->arena, hyper->override_count, sizeof *x->out->unused);
-    for (size_t i = 0; i < hyper->override_count; i++)
-        if (!was_looked_at(x, hyper->overrides[i].path))
-            x->out->unused[x->out->unused_count++] = hyper->overrides[i].path;
-}
-
-static void report(struct sp_expander *x, struct sp_error *error)
-{
-    const char *missing = x->eval.first_missing;
-    sp_diagnoses_fail(error, x->unsupported ? SP_ERR_UNKNOWN : SP_ERR_TABLE, SP_KIND_NONE, x->eval.messages->data);
-    if (missing) sp_hint(error, "give it in config.json, or with --set %s=VALUE", missing);
-}
-
 static void start(struct sp_expander *x, const struct sp_unit *table)
 {
     struct sp_view *view = sp_arena_alloc(x->eval.arena, sizeof *view);
@@ -619,7 +392,7 @@ static void start(struct sp_expander *x, const struct sp_unit *table)
             sp_eval_fail(&x->eval, table->params[i].span, "the table needs the argument '%s'", table->params[i].name);
             return;
         }
-    expand_with(x, &(struct sp_env){.frame = frame}, frame, NULL, "");
+    sp_expander_use(x, &(struct sp_env){.frame = frame}, frame, NULL, "");
 }
 
 struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyper *hyper, struct sp_error *error)
@@ -629,12 +402,7 @@ struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyp
     *out = (struct sp_prediction){.table = table};
     struct sp_expander x = {.eval = {.arena = &out->arena, .hyper = hyper, .messages = &messages}, .out = out};
     start(&x, table);
-    if (!x.eval.mistakes) resolve_ties(&x);
-    if (!x.eval.mistakes) check_tie_chains(&x);
-    if (!x.eval.mistakes && !sum_up(out)) sp_eval_fail(&x.eval, table->span, "the total does not fit in 64 bits");
-    keep_readings(&x);
-    find_unused(&x);
-    if (x.eval.mistakes) report(&x, error);
+    sp_expander_finish(&x, error);
     free(x.ties);
     free(x.eval.readings);
     sp_map_free(&x.eval.paths);

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * One expansion under way, shared by expand.c and repeat.c. */
+ * One expansion under way, shared by expand.c (sections and rows), repeat.c (uses that were made before), replace.c
+ * (tensors that are stored as others) and finish.c (the end).
+ *
+ *     table t             frame t        env [blocks], i = 0
+ *     [blocks] for i          |              |
+ *     h.{i}.* mlp(E)      frame mlp      env [], prefix "h.0."
+ *     part mlp(n)
+ *     up.weight (4*n, n)      -> sp_expander_add: "h.0.up.weight" (16, 4), origin: row, frame mlp
+ *
+ * At i = 1 the row's usage has the same frame and the same n, and its tensors are copied behind "h.1.". */
 #ifndef SP_LANG_EXPANDER_H
 #define SP_LANG_EXPANDER_H
 
@@ -46,6 +55,20 @@ bool sp_usage_repeat(struct sp_expander *x, const struct sp_usage *usage, const 
 struct sp_usage sp_usage_start(const struct sp_expander *x);
 void sp_usage_keep(struct sp_expander *x, struct sp_usage *usage, const struct sp_usage *start,
                    const struct sp_frame *frame);
+
+/* The whole name that a template makes, in the arena; NULL after a mistake. */
+const char *sp_expander_name(struct sp_expander *x, const struct sp_env *env, const struct sp_template *name);
+/* Expands a unit in its frame, which has all but the values: those are gone afterwards. `usage` (or NULL) is what is
+ * kept of it for the next time. */
+void sp_expander_use(struct sp_expander *x, const struct sp_env *env, struct sp_frame *frame, struct sp_usage *usage,
+                     const char *prefix);
+/* Expands the part that is stored in place of the row's tensor, if there is an overlay that says so. */
+bool sp_expander_replace(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
+                         const struct sp_predicted *tensor);
+/* Says what a tensor stands for: for itself, or for the one in whose place it is stored. */
+void sp_expander_stand_for(struct sp_expander *x, const struct sp_env *env, struct sp_predicted *tensor);
+/* Ties, totals, and what was read of the configuration; or the error. */
+void sp_expander_finish(struct sp_expander *x, struct sp_error *error);
 
 /* The most tensors that there may be. */
 size_t sp_expander_most(const struct sp_expander *x);

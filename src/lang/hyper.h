@@ -28,22 +28,22 @@ struct sp_knowledge {
     void *context;
 };
 
-/* What is stored in place of a matrix: the tensors of a part, which reads an object of the configuration. */
-struct sp_packing {
-    const struct sp_unit *part; /* its first parameters are the last two dimensions of the matrix, then its module */
+/* What is stored in place of a tensor: those of a part, which reads an object of the configuration. */
+struct sp_replacement {
+    const struct sp_unit *part; /* its first parameters are the last two dimensions of the tensor, then its module */
     struct sp_value object;
     const char *path;             /* of the object: "quantization_config" */
     const struct sp_given *given; /* what is known of the module besides */
     size_t given_count;
-    const char *module; /* that the matrix belongs to: "lm_head" */
+    const char *module; /* that the tensor belongs to: "lm_head" */
     const char *prefix; /* in front of the names of the part: "lm_head." */
 };
 
-/* Quantisation: the table says which matrices there are, the overlay how each of them is stored. */
+/* The table says which tensors a model has, an overlay how some of them are stored. */
 struct sp_overlay {
     /* False when the tensor is stored as the table says. What it returns is in the arena, or lives as long. */
-    bool (*pack)(const struct sp_overlay *overlay, struct sp_arena *arena, const char *name, size_t rank,
-                 struct sp_packing *packing);
+    bool (*replace)(const struct sp_overlay *overlay, struct sp_arena *arena, const char *name, size_t rank,
+                    struct sp_replacement *replacement);
 };
 
 struct sp_hyper {
@@ -51,6 +51,8 @@ struct sp_hyper {
     const char *file;     /* "config.json", where all else comes from; "" when there is none */
     const struct sp_override *overrides;
     size_t override_count;
+    const char *const *other_keys; /* for others than the table: it need not read them when they are overridden */
+    size_t other_key_count;
     const struct sp_scope *scope;         /* NULL: the whole table */
     const struct sp_knowledge *knowledge; /* NULL: `root` is all there is */
     const struct sp_overlay *overlay;     /* NULL: everything is stored as the table says */

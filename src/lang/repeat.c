@@ -21,17 +21,17 @@ struct sp_usage sp_usage_start(const struct sp_expander *x)
                              .mistakes = x->eval.mistakes};
 }
 
-/* The tensors of the frame are those in place of one matrix. */
-static bool is_packing(const struct sp_frame *frame) { return frame->packed && !frame->caller->packed; }
+/* The tensors of the frame are those in place of one tensor. */
+static bool is_replacement(const struct sp_frame *frame) { return frame->replaced && !frame->caller->replaced; }
 
-/* Not what took a mistake or a loop, which a mistake would end. And which matrices are packed, and how, depends on
+/* Not what took a mistake or a loop, which a mistake would end. And which tensors are replaced, and by what, depends on
  * their whole names. */
 void sp_usage_keep(struct sp_expander *x, struct sp_usage *usage, const struct sp_usage *start,
                    const struct sp_frame *frame)
 {
     const size_t count = frame->unit->param_count;
-    const bool packs = x->eval.hyper->overlay && !is_packing(frame);
-    if (x->eval.mistakes != start->mistakes || x->turns != start->turns || packs) return;
+    const bool replaces = x->eval.hyper->overlay && !is_replacement(frame);
+    if (x->eval.mistakes != start->mistakes || x->turns != start->turns || replaces) return;
     if (!usage->values) usage->values = sp_arena_array(x->eval.arena, count, sizeof *usage->values);
     if (count) memcpy(usage->values, frame->params, count * sizeof *usage->values);
     usage->prefix_length = strlen(frame->prefix);
@@ -87,7 +87,7 @@ bool sp_usage_repeat(struct sp_expander *x, const struct sp_usage *usage, const 
     for (size_t i = usage->tensor; i < usage->tensor + usage->tensor_count && !x->eval.stopped; i++) {
         struct sp_predicted tensor = x->out->tensors[i];
         tensor.name = renamed(x, usage, prefix, tensor.name);
-        if (is_packing(frame)) tensor.stands_for = frame->packed->name;
+        if (is_replacement(frame)) tensor.stands_for = frame->replaced->name;
         if (tensor.old_name_count) tensor.old_names = renamed_olds(x, usage, prefix, &tensor);
         for (; tie < usage->tie + usage->tie_count && x->ties[tie].tensor == i; tie++)
             sp_expander_tie(x, renamed(x, usage, prefix, x->ties[tie].target), x->ties[tie].span);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ * What can only be done when all tensors are known: ties, totals, what was read of the configuration. */
+#include "lang/expander.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+enum { MAX_TIE_DEPTH = 16 };
+
+static bool tie_fits(const struct sp_predicted *tensor, const struct sp_predicted *target)
+{
+    if (tensor->rank != target->rank) return false;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        const bool rows = tensor->rows_only && i == 0;
+        if (rows ? tensor->shape[i] > target->shape[i] : tensor->shape[i] != target->shape[i]) return false;
+    }
+    return true;
+}
+
+/* One of two tensors that are the same as each other would have to come first. */
+static bool ties_end(const struct sp_prediction *out, size_t tensor)
+{
+    for (unsigned depth = 0; depth < MAX_TIE_DEPTH; depth++) {
+        tensor = out->tensors[tensor].same_as;
+        if (tensor == SP_NONE) return true;
+    }
+    return false;
+}
+
+static void check_tie_chains(struct sp_expander *x)
+{
+    for (size_t i = 0; i < x->tie_count && !x->eval.mistakes; i++)
+        if (!ties_end(x->out, x->ties[i].tensor))
+            sp_eval_fail(&x->eval, x->ties[i].span, "the ties of '%s' are circular, or more than %d deep",
+                         x->out->tensors[x->ties[i].tensor].name, MAX_TIE_DEPTH);
+}
+
+static void resolve_ties(struct sp_expander *x)
+{
+    struct sp_prediction *out = x->out;
+    for (size_t i = 0; i < x->tie_count; i++) {
+        const struct sp_pending_tie *tied = &x->ties[i];
+        if (tied->tensor >= out->count) continue; /* its row failed */
+        const size_t target = sp_map_get(&out->names, tied->target);
+        if (target == SIZE_MAX && x->eval.hyper->scope) continue; /* outside of it */
+        if (target == SIZE_MAX)
+            sp_eval_fail(&x->eval, tied->span, "this table has no tensor '%s' to be the same as", tied->target);
+        else if (target == tied->tensor) sp_eval_fail(&x->eval, tied->span, "a tensor cannot be the same as itself");
+        else if (!tie_fits(&out->tensors[tied->tensor], &out->tensors[target]))
+            sp_eval_fail(&x->eval, tied->span, "'%s' and '%s' have different shapes", out->tensors[tied->tensor].name,
+                         tied->target);
+        else out->tensors[tied->tensor].same_as = target;
+    }
+}
+
+static bool sum_up(struct sp_prediction *out)
+{
+    struct sp_predicted_totals *totals = &out->totals;
+    for (size_t i = 0; i < out->count; i++) {
+        const struct sp_predicted *tensor = &out->tensors[i];
+        if (tensor->optional) continue;
+        totals->tensors++;
+        if (tensor->buffer) {
+            if (!sp_add_u64(totals->buffers, tensor->parameters, &totals->buffers)) return false;
+            continue;
+        }
+        if (!sp_add_u64(totals->parameters, tensor->logical, &totals->parameters)) return false;
+        if (tensor->same_as != SP_NONE) continue;
+        totals->unique_parameters += tensor->logical; /* at most the sum above */
+        out->groups[tensor->group].parameters += tensor->logical;
+    }
+    return true;
+}
+
+static void keep_readings(struct sp_expander *x)
+{
+    struct sp_prediction *out = x->out;
+    out->hypers = sp_arena_array(&out->arena, x->eval.reading_count, sizeof *out->hypers);
+    for (size_t i = 0; i < x->eval.reading_count; i++) {
+        const struct sp_reading *reading = &x->eval.readings[i];
+        sp_map_set(&x->eval.paths, reading->path, reading->from.source ? out->hyper_count : SP_NONE);
+        if (!reading->from.source) continue;
+        out->hypers[out->hyper_count++] = (struct sp_hyperparameter){reading->path, reading->value, reading->from};
+    }
+    out->hyper_names = x->eval.paths;
+    x->eval.paths = (struct sp_map){0};
+}
+
+/* Others than the table read it. */
+static bool is_for_others(const struct sp_hyper *hyper, const char *path)
+{
+    for (size_t i = 0; i < hyper->other_key_count; i++)
+        if (strcmp(hyper->other_keys[i], path) == 0) return true;
+    return false;
+}
+
+static bool was_looked_at(const struct sp_expander *x, const char *setting)
+{
+    for (size_t i = 0; i < x->eval.reading_count; i++)
+        if (sp_path_within(x->eval.readings[i].path, setting)) return true;
+    return is_for_others(x->eval.hyper, setting);
+}
+
+static void find_unused(struct sp_expander *x)
+{
+    const struct sp_hyper *hyper = x->eval.hyper;
+    x->out->unused = sp_arena_array(&x->out->arena, hyper->override_count, sizeof *x->out->unused);
+    for (size_t i = 0; i < hyper->override_count; i++)
+        if (!was_looked_at(x, hyper->overrides[i].path))
+            x->out->unused[x->out->unused_count++] = hyper->overrides[i].path;
+}
+
+static void report(struct sp_expander *x, struct sp_error *error)
+{
+    const char *missing = x->eval.first_missing;
+    sp_diagnoses_fail(error, x->unsupported ? SP_ERR_UNKNOWN : SP_ERR_TABLE, SP_KIND_NONE, x->eval.messages->data);
+    if (missing) sp_hint(error, "give it in config.json, or with --set %s=VALUE", missing);
+}
+
+void sp_expander_finish(struct sp_expander *x, struct sp_error *error)
+{
+    const struct sp_span span = x->out->table->span;
+    if (!x->eval.mistakes) resolve_ties(x);
+    if (!x->eval.mistakes) check_tie_chains(x);
+    if (!x->eval.mistakes && !sum_up(x->out)) sp_eval_fail(&x->eval, span, "the total does not fit in 64 bits");
+    keep_readings(x);
+    find_unused(x);
+    if (x->eval.mistakes) report(x, error);
+}
