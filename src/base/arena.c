@@ -127,3 +127,10 @@ void *sp_realloc(void *memory, size_t count, size_t size)
     if (!moved) abort();
     return moved;
 }
+
+void *sp_room(void *items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity) return items;
+    *capacity = *capacity ? *capacity * 2 : 16;
+    return sp_realloc(items, *capacity, size);
+}

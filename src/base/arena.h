@@ -30,12 +30,23 @@ void sp_arena_free(struct sp_arena *arena);
 void *sp_realloc(void *memory, size_t count, size_t size);
 
 /* Make room for one more element in a growing array of `count` elements: GROW(items, count, capacity). */
-#define SP_GROW(items, count, capacity)                                                                                \
-    do {                                                                                                               \
-        if ((count) == (capacity)) {                                                                                   \
-            (capacity) = (capacity) ? 2 * (capacity) : 16;                                                             \
-            (items) = sp_realloc((items), (capacity), sizeof *(items));                                                \
-        }                                                                                                              \
-    } while (0)
+#define SP_GROW(items, count, capacity) ((items) = sp_room((items), (count), &(capacity), sizeof *(items)))
+
+/* A growing array. Zero-initialise; free() the items. Each SP_ARRAY is a type of its own to the compiler: what is
+ * handed about is the struct that holds it. */
+#define SP_ARRAY(type)                                                                                                 \
+    struct {                                                                                                           \
+        type *items;                                                                                                   \
+        size_t count, capacity;                                                                                        \
+    }
+
+/* Where one more item of a growing array goes, not initialised: *SP_PUSH(&list) = item. What is put there must not
+ * depend on list.count. Any struct with items, count and capacity will do. */
+#define SP_PUSH(array)                                                                                                 \
+    ((array)->items = sp_room((array)->items, (array)->count, &(array)->capacity, sizeof *(array)->items),             \
+     &(array)->items[(array)->count++])
+
+/* The items, with room behind `count` of them for one more. */
+void *sp_room(void *items, size_t count, size_t *capacity, size_t size);
 
 #endif

@@ -29,12 +29,10 @@ static struct sp_variable *list_variables(const struct sp_inventory *inventory, 
 
 static void pair_shift(struct sp_diff *diff, const struct sp_counted *counted, const struct sp_shift *shift)
 {
-    SP_GROW(diff->translations, diff->translation_count, diff->translation_capacity);
-    diff->translations[diff->translation_count] = (struct sp_translation){
-        sp_arena_printf(&diff->arena, "%s/*", shift->from), sp_arena_printf(&diff->arena, "%s/*", shift->to)};
+    *SP_PUSH(&diff->translations) = (struct sp_translation){sp_arena_printf(&diff->arena, "%s/*", shift->from),
+                                                            sp_arena_printf(&diff->arena, "%s/*", shift->to)};
     for (size_t i = shift->first; i < shift->first + shift->count; i++)
-        sp_diff_pair_tensors(diff, counted->pairs[i].a, counted->pairs[i].b, diff->translation_count);
-    diff->translation_count++;
+        sp_diff_pair_tensors(diff, counted->pairs[i].a, counted->pairs[i].b, diff->translations.count - 1);
 }
 
 void sp_diff_pair_counters(struct sp_diff *diff)
@@ -91,13 +89,11 @@ static void pair_sequence(struct sp_diff *diff, const size_t *a, const size_t *b
 {
     for (size_t i = 0; i < count; i++) {
         const char *in_a = sp_diff_a(diff, a[i])->name, *in_b = sp_diff_b(diff, b[i])->name;
-        if (!i || !same_layer(sp_diff_a(diff, a[i - 1])->name, in_a)) {
-            SP_GROW(diff->translations, diff->translation_count, diff->translation_capacity);
-            diff->translations[diff->translation_count++] =
+        if (!i || !same_layer(sp_diff_a(diff, a[i - 1])->name, in_a))
+            *SP_PUSH(&diff->translations) =
                 (struct sp_translation){sp_arena_printf(&diff->arena, "%.*s/*", (int)sp_layer_length(in_a), in_a),
                                         sp_arena_printf(&diff->arena, "%.*s/*", (int)sp_layer_length(in_b), in_b)};
-        }
-        sp_diff_pair_tensors(diff, a[i], b[i], diff->translation_count - 1);
+        sp_diff_pair_tensors(diff, a[i], b[i], diff->translations.count - 1);
     }
 }
 

@@ -114,7 +114,7 @@ struct sp_diff *sp_diff_new(const struct sp_inventory *a, const struct sp_invent
 void sp_diff_free(struct sp_diff *diff)
 {
     if (!diff) return;
-    free(diff->translations);
+    free(diff->translations.items);
     free(diff->mappings);
     free(diff->findings);
     sp_arena_free(&diff->arena);

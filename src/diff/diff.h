@@ -18,8 +18,7 @@ struct sp_diff {
     const struct sp_inventory *a, *b;
     size_t *b_of, *a_of;                         /* for each tensor of one its counterpart in the other, or SP_NONE */
     struct sp_spelling *spelling_a, *spelling_b; /* of tensors without one of the same name; of others zero */
-    struct sp_translation *translations;
-    size_t translation_count, translation_capacity;
+    SP_ARRAY(struct sp_translation) translations;
     size_t *translation_of;    /* for each tensor of A, or SP_NONE */
     bool *once_a, *once_b;     /* tied to another that the other side has, and therefore not there */
     bool *joined_a, *joined_b; /* one of several on one side that are one on the other, or that one */

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "diff/pairing.h"
+#include "names/components.h"
 
 /* An end of patterns, and how many patterns of each side have it. */
 struct ending {
@@ -32,20 +34,12 @@ struct fronts {
     struct sp_map map;
 };
 
-/* Where the next component begins, or NULL. */
-static const char *next_component(const char *text)
-{
-    const char *dot = strchr(text, '.');
-    return dot ? dot + 1 : NULL;
-}
-
 static struct ending *ending_of(struct endings *endings, const char *text)
 {
     size_t place = sp_map_get(&endings->map, text);
     if (place == SIZE_MAX) {
         place = endings->count;
-        SP_GROW(endings->items, endings->count, endings->capacity);
-        endings->items[endings->count++] = (struct ending){0};
+        *SP_PUSH(endings) = (struct ending){0};
         sp_map_add(&endings->map, text, place);
     }
     return &endings->items[place];
@@ -54,10 +48,10 @@ static struct ending *ending_of(struct endings *endings, const char *text)
 static void note_endings(const struct sp_pairing *p, struct endings *endings)
 {
     for (size_t i = 0; i < p->a.count; i++)
-        for (const char *end = sp_pairing_text(p, &p->a.items[i]); end; end = next_component(end))
+        for (const char *end = sp_pairing_text(p, &p->a.items[i]); end; end = sp_behind_component(end, "."))
             ending_of(endings, end)->in_a++;
     for (size_t i = 0; i < p->b.count; i++)
-        for (const char *end = sp_pairing_text(p, &p->b.items[i]); end; end = next_component(end)) {
+        for (const char *end = sp_pairing_text(p, &p->b.items[i]); end; end = sp_behind_component(end, ".")) {
             struct ending *ending = ending_of(endings, end);
             ending->in_b++;
             ending->b = &p->b.items[i];
@@ -94,10 +88,9 @@ static void vote(struct sp_pairing *p, const struct sp_side *a, size_t a_length,
     size_t place = sp_map_get(&fronts->map, key);
     if (place == SIZE_MAX) {
         place = fronts->count;
-        SP_GROW(fronts->items, fronts->count, fronts->capacity);
-        fronts->items[fronts->count++] = (struct front){.from = sp_arena_copy(&p->arena, in_a, a_length),
-                                                        .to = sp_arena_copy(&p->arena, in_b, b_length),
-                                                        .place = place};
+        *SP_PUSH(fronts) = (struct front){.from = sp_arena_copy(&p->arena, in_a, a_length),
+                                          .to = sp_arena_copy(&p->arena, in_b, b_length),
+                                          .place = place};
         sp_map_add(&fronts->map, key, place);
     }
     struct front *front = &fronts->items[place];
@@ -111,7 +104,7 @@ static void vote_for(struct sp_pairing *p, const struct sp_side *a, const struct
                      struct fronts *fronts)
 {
     const char *text = sp_pairing_text(p, a);
-    for (const char *end = text; end; end = next_component(end)) {
+    for (const char *end = text; end; end = sp_behind_component(end, ".")) {
         const struct ending *ending = &endings->items[sp_map_get(&endings->map, end)];
         if (!ending->in_b) continue;
         if (ending->in_a == 1 && ending->in_b == 1)
@@ -123,8 +116,7 @@ static void vote_for(struct sp_pairing *p, const struct sp_side *a, const struct
 static int compare_fronts(const void *left, const void *right)
 {
     const struct front *a = left, *b = right;
-    if (a->tensors != b->tensors) return a->tensors > b->tensors ? -1 : 1;
-    return a->place < b->place ? -1 : a->place > b->place;
+    return a->tensors != b->tensors ? sp_order(b->tensors, a->tensors) : sp_order(a->place, b->place);
 }
 
 /* Enough of them agree that a tensor may have another shape as well. */

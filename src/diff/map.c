@@ -55,7 +55,7 @@ static void note_tensor(struct mapper *mapper, size_t tensor)
     const size_t translation = diff->translation_of[tensor];
     const unsigned in_a = diff->spelling_a[tensor].spelt, in_b = diff->spelling_b[diff->b_of[tensor]].spelt;
     if (translation != SP_NONE)
-        note(mapper, diff->translations[translation].from, diff->translations[translation].to, false);
+        note(mapper, diff->translations.items[translation].from, diff->translations.items[translation].to, false);
     for (size_t i = 0; i < sizeof habits / sizeof *habits; i++) {
         if (!((in_a ^ in_b) & habits[i].spelt)) continue;
         const bool with = in_a & habits[i].spelt;

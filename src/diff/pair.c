@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "diff/pairing.h"
 #include "model/layouts.h"
 
@@ -106,7 +107,7 @@ static void spell(struct sp_diff *diff)
 static int compare_side(const void *key, const void *item)
 {
     const size_t pattern = *(const size_t *)key, other = ((const struct sp_side *)item)->members->pattern;
-    return pattern < other ? -1 : pattern > other;
+    return sp_order(pattern, other);
 }
 
 const struct sp_side *sp_pairing_side(const struct sp_sides *sides, size_t pattern)
@@ -141,12 +142,10 @@ size_t sp_pairing_translation(struct sp_pairing *p, const char *a, const char *b
         from = sp_arena_copy(&scratch, differs.a, differs.a_length);
         to = sp_arena_copy(&scratch, differs.b, differs.b_length);
     }
-    SP_GROW(diff->translations, diff->translation_count, diff->translation_capacity);
-    diff->translations[diff->translation_count] =
-        (struct sp_translation){sp_arena_printf(&diff->arena, "%s%s%s", before, from, rest),
-                                sp_arena_printf(&diff->arena, "%s%s%s", before, to, rest)};
+    *SP_PUSH(&diff->translations) = (struct sp_translation){sp_arena_printf(&diff->arena, "%s%s%s", before, from, rest),
+                                                            sp_arena_printf(&diff->arena, "%s%s%s", before, to, rest)};
     sp_arena_free(&scratch);
-    return diff->translation_count++;
+    return diff->translations.count - 1;
 }
 
 /* ---- 4: a name that is like it ---- */

@@ -88,7 +88,7 @@ struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp
     struct sp_ranked *ranked = sp_realloc(NULL, tables->list_count, sizeof *ranked);
     struct ends ends = {.list = NULL};
     *count = 0;
-    for (size_t p = 0; p < shapes->patterns.count; p++) add_ends(&ends, shapes->patterns.texts[p], p);
+    for (size_t p = 0; p < shapes->patterns.count; p++) add_ends(&ends, sp_pattern_text(&shapes->patterns, p), p);
     for (size_t i = 0; i < tables->list_count; i++) {
         if (needs_arguments(tables->list[i]) || (only && tables->list[i] != only)) continue;
         ranked[*count] = rank(tables->list[i], &ends, shapes->patterns.count);

@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 static int compare_named(const void *left, const void *right)
 {
     const struct sp_named *a = left, *b = right;
     const int order = sp_compare_places(&a->place, &b->place);
-    if (order) return order;
-    return a->tensor < b->tensor ? -1 : a->tensor > b->tensor;
+    return order ? order : sp_order(a->tensor, b->tensor);
 }
 
 static void index_patterns(struct sp_shapes *shapes)

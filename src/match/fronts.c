@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "match/match.h"
+#include "names/components.h"
 #include "names/prefixes.h"
 #include "names/wrappers.h"
 
@@ -88,21 +89,17 @@ static size_t gain_of(const struct rest *rest, const struct sp_front *front)
 static size_t times_in(const char *prefix, const char *component, size_t length)
 {
     size_t times = 0;
-    for (size_t size; *prefix; prefix += size + 1) {
-        size = strcspn(prefix, ".:");
-        times += size == length && memcmp(prefix, component, size) == 0;
-    }
+    for (struct sp_components part = {.rest = prefix}; sp_component_next(&part, ".:");)
+        times += part.length == length && memcmp(part.text, component, length) == 0;
     return times;
 }
 
 /* Every component of the one is in the other, as often; but for holders, when these do not count. */
 static bool is_within(const char *one, const char *other, bool holders_count)
 {
-    for (const char *component = one; *component;) {
-        const size_t length = strcspn(component, ".:");
-        const bool counts = holders_count || !sp_is_holder(component, length);
-        if (counts && times_in(one, component, length) > times_in(other, component, length)) return false;
-        component += length + 1;
+    for (struct sp_components part = {.rest = one}; sp_component_next(&part, ".:");) {
+        const bool counts = holders_count || !sp_is_holder(part.text, part.length);
+        if (counts && times_in(one, part.text, part.length) > times_in(other, part.text, part.length)) return false;
     }
     return true;
 }

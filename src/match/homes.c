@@ -21,11 +21,9 @@ void sp_homes_add(struct sp_homes *homes, const char *name)
     char *module = sp_arena_string(&homes->arena, name);
     sp_map_add(&homes->tensors, name, 0);
     for (int level = 0; level < LEVELS && cut(module); level++) {
-        const size_t count = homes->modules.count;
         if (sp_map_get(&homes->modules, module) != SIZE_MAX) continue;
-        SP_GROW(homes->items, count, homes->capacity);
-        homes->items[count] = (struct sp_home){.any = false};
-        sp_map_add(&homes->modules, sp_arena_string(&homes->arena, module), count);
+        sp_map_add(&homes->modules, sp_arena_string(&homes->arena, module), homes->count);
+        *SP_PUSH(homes) = (struct sp_home){.any = false};
     }
 }
 

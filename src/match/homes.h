@@ -16,7 +16,7 @@ struct sp_homes {
     struct sp_arena arena;
     struct sp_map tensors, modules; /* modules -> place in items */
     struct sp_home *items;
-    size_t capacity;
+    size_t count, capacity;
 };
 
 /* One that will be asked for. The name is borrowed. */

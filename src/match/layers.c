@@ -23,9 +23,8 @@ static size_t layer_named(struct sp_levels *levels, struct sp_layers *layers, co
 {
     const char *own = sp_arena_copy(&levels->arena, name, length);
     if (!sp_map_add(&layers->map, own, layers->count)) return sp_map_get(&layers->map, own);
-    SP_GROW(layers->items, layers->count, layers->capacity);
-    layers->items[layers->count] = (struct sp_layer){.name = own, .length = length};
-    return layers->count++;
+    *SP_PUSH(layers) = (struct sp_layer){.name = own, .length = length};
+    return layers->count - 1;
 }
 
 size_t sp_layer_end(const char *name, int level)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/order.h"
 
 static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
 static size_t find_old(const void *old_names, const char *name) { return sp_map_get(old_names, name); }
@@ -81,8 +82,7 @@ bool sp_same_shape(const struct sp_tensor *tensor, const struct sp_predicted *pr
     if (tensor->flags & SP_TENSOR_NO_SHAPE) return false;
     /* Quantisers write a scale of the whole matrix as () and as (1). */
     if (predicted->stands_for && predicted->parameters == 1 && tensor->parameters == 1) return true;
-    if (tensor->rank != predicted->rank) return false;
-    return !tensor->rank || memcmp(tensor->shape, predicted->shape, tensor->rank * sizeof *tensor->shape) == 0;
+    return sp_same_dims(tensor->shape, tensor->rank, predicted->shape, predicted->rank);
 }
 
 static enum sp_difference difference_of(const struct sp_match *match, size_t predicted)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/order.h"
 #include "base/text.h"
 
 /* Keras ends with (in, out), PyTorch begins with (out, in); what is left keeps its order. */
@@ -39,7 +40,7 @@ static bool same_rank(const struct sp_tensor *a, const struct sp_tensor *b)
 
 bool sp_tensor_same_shape(const struct sp_tensor *a, const struct sp_tensor *b)
 {
-    return same_rank(a, b) && (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+    return same_rank(a, b) && sp_same_dims(a->shape, a->rank, b->shape, b->rank);
 }
 
 bool sp_tensor_is_transposed(const struct sp_tensor *a, const struct sp_tensor *b)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "names/patterns.h"
 
 struct entry {
@@ -28,9 +29,9 @@ struct covers {
 static int compare_entries(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
-    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    if (a->key != b->key) return sp_order(a->key, b->key);
     const int order = sp_compare_places(&a->place, &b->place);
-    return order ? order : a->input < b->input ? -1 : a->input > b->input;
+    return order ? order : sp_order(a->input, b->input);
 }
 
 static bool same_pattern(const struct entry *a, const struct entry *b)
@@ -40,8 +41,7 @@ static bool same_pattern(const struct entry *a, const struct entry *b)
 
 static int compare_groups(const void *left, const void *right)
 {
-    const struct sp_collapsed *a = left, *b = right;
-    return a->first < b->first ? -1 : a->first > b->first;
+    return sp_order(((const struct sp_collapsed *)left)->first, ((const struct sp_collapsed *)right)->first);
 }
 
 /* "{0-4,20-31}", or "7" for a single value. */
@@ -62,17 +62,10 @@ static void ranges(struct sp_text *text, const uint64_t *values, size_t count)
     if (count > 1) sp_text_puts(text, "}");
 }
 
-static void add_cover(struct covers *covers, struct cover cover)
-{
-    SP_GROW(covers->items, covers->count, covers->capacity);
-    covers->items[covers->count++] = cover;
-}
-
 /* Values of one position that share what follows. */
 struct family {
     struct covers covers;
-    uint64_t *values;
-    size_t count, capacity;
+    SP_ARRAY(uint64_t) values;
 };
 
 struct families {
@@ -84,11 +77,7 @@ struct families {
 static const char *signature(struct sp_arena *scratch, const struct covers *covers)
 {
     struct sp_text text = {0};
-    sp_text_puts(&text, "");
-    for (size_t i = 0; i < covers->count; i++) {
-        sp_text_puts(&text, covers->items[i].text);
-        sp_text_puts(&text, ";");
-    }
+    for (size_t i = 0; i < covers->count; i++) sp_text_printf(&text, "%s;", covers->items[i].text);
     return sp_text_keep(&text, scratch);
 }
 
@@ -99,8 +88,7 @@ static void add_value(struct sp_arena *scratch, struct families *families, uint6
     size_t place = sp_map_get(&families->by_cover, text);
     if (place == SIZE_MAX) {
         place = families->count;
-        SP_GROW(families->items, families->count, families->capacity);
-        families->items[families->count++] = (struct family){.covers = rest};
+        *SP_PUSH(families) = (struct family){.covers = rest};
         sp_map_add(&families->by_cover, text, place);
     } else {
         const struct covers *known = &families->items[place].covers;
@@ -108,19 +96,17 @@ static void add_value(struct sp_arena *scratch, struct families *families, uint6
             if (rest.items[i].first < known->items[i].first) known->items[i].first = rest.items[i].first;
         free(rest.items);
     }
-    struct family *family = &families->items[place];
-    SP_GROW(family->values, family->count, family->capacity);
-    family->values[family->count++] = value;
+    *SP_PUSH(&families->items[place].values) = value;
 }
 
 static void emit_family(struct sp_arena *scratch, const struct family *family, struct covers *out)
 {
     struct sp_text text = {0};
-    ranges(&text, family->values, family->count);
+    ranges(&text, family->values.items, family->values.count);
     for (size_t i = 0; i < family->covers.count; i++) {
         const struct cover *rest = &family->covers.items[i];
-        add_cover(out, (struct cover){sp_arena_printf(scratch, "%s %s", text.data, rest->text),
-                                      rest->count * family->count, rest->first});
+        *SP_PUSH(out) = (struct cover){sp_arena_printf(scratch, "%s %s", text.data, rest->text),
+                                       rest->count * family->values.count, rest->first};
     }
     sp_text_free(&text);
 }
@@ -128,7 +114,7 @@ static void emit_family(struct sp_arena *scratch, const struct family *family, s
 static void free_family(struct family *family)
 {
     free(family->covers.items);
-    free(family->values);
+    free(family->values.items);
 }
 
 /* At the last position all values have the same behind them: nothing. */
@@ -140,11 +126,10 @@ static void cover_last(struct sp_arena *scratch, const struct entry *entries, si
     for (size_t i = 0; i < count; i++) {
         const uint64_t value = entries[i].place.indices.value[depth];
         if (entries[i].input < first) first = entries[i].input;
-        if (family.count && family.values[family.count - 1] == value) continue;
-        SP_GROW(family.values, family.count, family.capacity);
-        family.values[family.count++] = value;
+        if (!family.values.count || family.values.items[family.values.count - 1] != value)
+            *SP_PUSH(&family.values) = value;
     }
-    add_cover(&family.covers, (struct cover){"", 1, first});
+    *SP_PUSH(&family.covers) = (struct cover){"", 1, first};
     emit_family(scratch, &family, out);
     free_family(&family);
 }
@@ -154,7 +139,7 @@ static void cover(struct sp_arena *scratch, const struct entry *entries, size_t 
 {
     struct families families = {0};
     if (!entries->place.indices.count) {
-        add_cover(out, (struct cover){"", 1, entries->input});
+        *SP_PUSH(out) = (struct cover){"", 1, entries->input};
         return;
     }
     if (depth + 1 == entries->place.indices.count) {
@@ -180,7 +165,6 @@ static void cover(struct sp_arena *scratch, const struct entry *entries, size_t 
 static const char *fill(struct sp_arena *arena, const char *pattern, const char *parts)
 {
     struct sp_text text = {0};
-    sp_text_puts(&text, "");
     for (; *pattern; pattern++) {
         if (*pattern != SP_INDEX_MARK) {
             sp_text_append(&text, pattern, 1);
@@ -198,12 +182,6 @@ struct groups {
     size_t count, capacity;
 };
 
-static void add_group(struct groups *groups, struct sp_collapsed group)
-{
-    SP_GROW(groups->items, groups->count, groups->capacity);
-    groups->items[groups->count++] = group;
-}
-
 /* The groups of entries[0..count), which have one pattern and one key. */
 static void collapse_pattern(struct sp_arena *arena, const struct entry *entries, size_t count, const char *pattern,
                              struct groups *out)
@@ -212,8 +190,8 @@ static void collapse_pattern(struct sp_arena *arena, const struct entry *entries
     struct covers covers = {0};
     cover(&scratch, entries, count, 0, &covers);
     for (size_t i = 0; i < covers.count; i++)
-        add_group(out, (struct sp_collapsed){fill(arena, pattern, covers.items[i].text), covers.items[i].count,
-                                             covers.items[i].first, entries->key});
+        *SP_PUSH(out) = (struct sp_collapsed){fill(arena, pattern, covers.items[i].text), covers.items[i].count,
+                                              covers.items[i].first, entries->key};
     free(covers.items);
     sp_arena_free(&scratch);
 }
@@ -242,8 +220,8 @@ size_t sp_collapse(struct sp_arena *arena, const struct sp_patterns *known, cons
         const char *name = input[entries[from].input].name;
         for (to = from; to < count && same_pattern(&entries[from], &entries[to]);) to++;
         if (to - from == 1)
-            add_group(&groups,
-                      (struct sp_collapsed){sp_arena_string(arena, name), 1, entries[from].input, entries[from].key});
+            *SP_PUSH(&groups) =
+                (struct sp_collapsed){sp_arena_string(arena, name), 1, entries[from].input, entries[from].key};
         else
             collapse_pattern(arena, entries + from, to - from, sp_pattern_text(patterns, entries[from].place.pattern),
                              &groups);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
+#include "base/order.h"
 #include "names/collapse.h"
 
 /* One variable of one layer: "layers/", "conv3d", 1, "/vars/0". */
@@ -57,7 +59,7 @@ static size_t class_length(const char *component, size_t length, uint64_t *count
 {
     size_t at = length;
     *counter = 0;
-    while (at && component[at - 1] >= '0' && component[at - 1] <= '9') at--;
+    while (at && sp_is_digit(component[at - 1])) at--;
     if (at < 2 || at == length || component[at - 1] != '_' || component[at] == '0' || length - at > 9) return length;
     *counter = strtoull(component + at, NULL, 10);
     return at - 1;
@@ -93,8 +95,8 @@ static bool read_part(struct reader *reader, const char *name, const char *endin
 static int compare_parts(const void *left, const void *right)
 {
     const struct part *a = left, *b = right;
-    if (a->class != b->class) return a->class < b->class ? -1 : 1;
-    if (a->counter != b->counter) return a->counter < b->counter ? -1 : 1;
+    if (a->class != b->class) return sp_order(a->class, b->class);
+    if (a->counter != b->counter) return sp_order(a->counter, b->counter);
     const int order = strcmp(a->rest, b->rest);
     return order ? order : a->variable < b->variable ? -1 : a->variable > b->variable;
 }
@@ -113,16 +115,17 @@ static bool read_side(struct reader *reader, struct side *side, const char *endi
 
 /* ---- pairing ---- */
 
-static bool same_shape(const struct sp_variable *a, const struct sp_variable *b)
+static bool same_variable(const struct part *a, const struct part *b)
 {
-    return a->rank == b->rank && (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+    return strcmp(a->rest, b->rest) == 0 &&
+           sp_same_dims(a->variable->shape, a->variable->rank, b->variable->shape, b->variable->rank);
 }
 
 static bool agree(const struct part *a, const struct part *b, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (a[i].class != b[i].class || a[i].counter - a->counter != b[i].counter - b->counter) return false;
-        if (strcmp(a[i].rest, b[i].rest) != 0 || !same_shape(a[i].variable, b[i].variable)) return false;
+        if (!same_variable(&a[i], &b[i])) return false;
     }
     return true;
 }
@@ -135,8 +138,7 @@ static void add_shift(struct reader *reader, const struct part *a, const struct 
     counted->shifts[counted->shift_count++] = (struct sp_shift){from, to, counted->pair_count, count};
     for (size_t i = 0; i < count; i++) {
         SP_GROW(counted->pairs, counted->pair_count, counted->pair_capacity);
-        counted->pairs[counted->pair_count].a = a[i].variable->item;
-        counted->pairs[counted->pair_count++].b = b[i].variable->item;
+        counted->pairs[counted->pair_count++] = (struct sp_counted_pair){a[i].variable->item, b[i].variable->item};
     }
 }
 

@@ -23,9 +23,9 @@ struct sp_shift {
     size_t first, count; /* of its pairs */
 };
 
-/* A layer of A and the one of B that it is. */
+/* A variable of A and its counterpart in B, by their items. */
 struct sp_counted_pair {
-    size_t a, b; /* items */
+    size_t a, b;
 };
 
 struct sp_counted {

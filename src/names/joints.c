@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
+#include "base/order.h"
+#include "names/components.h"
 #include "names/patterns.h"
 
 enum { MAX_COLUMNS = 8, MAX_RANK = 8, MAX_TRIES = 200000 };
@@ -39,21 +42,14 @@ static bool ends_with(const char *text, size_t length, const char *tail)
     return length > tail_length && memcmp(text + length - tail_length, tail, tail_length) == 0;
 }
 
-/* Where the last component of name[0..length) begins. */
-static size_t last_component(const char *name, size_t length)
-{
-    while (length && name[length - 1] != '.') length--;
-    return length;
-}
-
 static struct place place_of(const char *name)
 {
-    size_t length = strlen(name), begin = last_component(name, length);
+    size_t length = strlen(name), begin = sp_last_component(name, length, ".");
     struct place place = {.container = name, .leaf = "weight"};
     if (strcmp(name + begin, "weight") == 0 || strcmp(name + begin, "bias") == 0) {
         place.leaf = name + begin;
         length = begin ? begin - 1 : 0;
-        begin = last_component(name, length);
+        begin = sp_last_component(name, length, ".");
     } else if (ends_with(name + begin, length - begin, "_weight")) length -= strlen("_weight");
     else if (ends_with(name + begin, length - begin, "_bias")) {
         place.leaf = "bias";
@@ -86,20 +82,18 @@ static size_t component_of(struct sp_joints *joints, const struct place *place)
     sp_text_append(key, place->component, place->component_length);
     size_t component = sp_map_get(&joints->components, key->data);
     if (component != SIZE_MAX) return component;
-    component = joints->component_count;
-    SP_GROW(joints->component_names, joints->component_count, joints->component_capacity);
-    joints->component_names[joints->component_count++] = sp_arena_copy(&joints->arena, key->data, key->length);
-    sp_map_add(&joints->components, joints->component_names[component], component);
+    const char *name = *SP_PUSH(&joints->component_names) = sp_arena_copy(&joints->arena, key->data, key->length);
+    component = joints->components.count;
+    sp_map_add(&joints->components, name, component);
     return component;
 }
 
 void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens)
 {
     const struct place place = place_of(name);
-    const size_t nest = nest_of(joints, &place, opens), above = last_component(name, place.container_length);
+    const size_t nest = nest_of(joints, &place, opens), above = sp_last_component(name, place.container_length, ".");
     if (nest == SIZE_MAX || piece.rank > MAX_RANK) return;
-    SP_GROW(joints->wholes, joints->whole_count, joints->whole_capacity);
-    joints->wholes[joints->whole_count++] = (struct sp_joint_whole){
+    *SP_PUSH(&joints->wholes) = (struct sp_joint_whole){
         .nest = nest,
         .component = component_of(joints, &place),
         .container = sp_arena_copy(&joints->arena, name + above, place.container_length - above),
@@ -112,14 +106,13 @@ static void add_part(struct sp_joints *joints, const char *name, struct sp_piece
     const struct place place = place_of(name);
     const size_t nest = nest_of(joints, &place, opens);
     if (nest == SIZE_MAX || piece.rank >= MAX_RANK) return;
-    SP_GROW(joints->parts, joints->part_count, joints->part_capacity);
-    joints->parts[joints->part_count] = (struct sp_joint_part){.nest = nest,
-                                                               .component = component_of(joints, &place),
-                                                               .order = joints->part_count,
-                                                               .joining = joining,
-                                                               .index = index,
-                                                               .piece = piece};
-    joints->part_count++;
+    const struct sp_joint_part part = {.nest = nest,
+                                       .component = component_of(joints, &place),
+                                       .order = joints->parts.count,
+                                       .joining = joining,
+                                       .index = index,
+                                       .piece = piece};
+    *SP_PUSH(&joints->parts) = part;
 }
 
 /* Adds it without the index of `digits` digits at `place`, which has a component behind it. */
@@ -137,12 +130,12 @@ static void add_without(struct sp_joints *joints, const char *name, struct sp_pi
 void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens)
 {
     size_t first = SIZE_MAX, last = SIZE_MAX;
-    for (size_t i = 0, length; name[i]; i += length + (name[i + length] == '.')) {
+    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
         uint64_t index;
-        length = strcspn(name + i, ".");
-        if (!length || sp_index_at(name, i, &index) != length || name[i + length] != '.') continue;
-        if (first == SIZE_MAX) first = i;
-        last = i;
+        const size_t place = (size_t)(part.text - name);
+        if (!part.length || !*part.rest || sp_index_at(name, place, &index) != part.length) continue;
+        if (first == SIZE_MAX) first = place;
+        last = place;
     }
     add_part(joints, name, piece, opens, SP_SIDE_BY_SIDE, 0);
     if (last != SIZE_MAX) add_without(joints, name, piece, opens, SP_OVER_LAST, last);
@@ -165,34 +158,27 @@ struct table {
     size_t count;
 };
 
-static int compare_sizes(size_t a, size_t b) { return a < b ? -1 : a > b; }
-
 static int compare_parts(const void *left, const void *right)
 {
     const struct sp_joint_part *a = left, *b = right;
-    if (a->nest != b->nest) return compare_sizes(a->nest, b->nest);
-    if (a->joining != b->joining) return a->joining < b->joining ? -1 : 1;
-    if (a->component != b->component) return compare_sizes(a->component, b->component);
-    if (a->index != b->index) return a->index < b->index ? -1 : 1;
-    return compare_sizes(a->order, b->order);
+    if (a->nest != b->nest) return sp_order(a->nest, b->nest);
+    if (a->joining != b->joining) return sp_order(a->joining, b->joining);
+    if (a->component != b->component) return sp_order(a->component, b->component);
+    if (a->index != b->index) return sp_order(a->index, b->index);
+    return sp_order(a->order, b->order);
 }
 
 static int compare_wholes(const void *left, const void *right)
 {
     const struct sp_joint_whole *a = left, *b = right;
-    if (a->nest != b->nest) return compare_sizes(a->nest, b->nest);
-    return compare_sizes(a->piece.item, b->piece.item);
+    if (a->nest != b->nest) return sp_order(a->nest, b->nest);
+    return sp_order(a->piece.item, b->piece.item);
 }
 
 static int compare_columns(const void *left, const void *right)
 {
     const struct column *a = left, *b = right;
-    return compare_sizes(a->parts->order, b->parts->order);
-}
-
-static bool same_shape(const struct sp_piece *a, const struct sp_piece *b)
-{
-    return a->rank == b->rank && (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+    return sp_order(a->parts->order, b->parts->order);
 }
 
 /* One tensor for each index from 0 up, all of one shape, none of them in use. */
@@ -200,7 +186,9 @@ static bool is_regular(const struct table *table, const struct column *column)
 {
     for (size_t i = 0; i < column->count; i++) {
         const struct sp_joint_part *part = &column->parts[i];
-        if (table->joints->taken[part->piece.item] || !same_shape(&part->piece, &column->parts->piece)) return false;
+        const struct sp_piece *piece = &part->piece, *first = &column->parts->piece;
+        if (table->joints->taken[piece->item]) return false;
+        if (!sp_same_dims(piece->shape, piece->rank, first->shape, first->rank)) return false;
         if (part->index != (table->joining == SP_SIDE_BY_SIDE ? 0 : i)) return false;
     }
     return table->joining != SP_SIDE_BY_SIDE || column->count == 1;
@@ -209,7 +197,7 @@ static bool is_regular(const struct table *table, const struct column *column)
 /* The regular columns of sorted parts [from, to); too many of them are none. */
 static void make_table(struct table *table, size_t from, size_t to)
 {
-    struct sp_joint_part *parts = table->joints->parts;
+    struct sp_joint_part *parts = table->joints->parts.items;
     table->count = 0;
     table->joining = parts[from].joining;
     for (size_t end; from < to; from = end) {
@@ -252,7 +240,7 @@ static bool put_together(const struct table *table, unsigned chosen, uint32_t ax
 static bool is_shape(const uint64_t *shape, const uint64_t *of, uint32_t rank, bool transposed)
 {
     if (transposed) return rank == 2 && shape[0] == of[1] && shape[1] == of[0];
-    return !rank || memcmp(shape, of, rank * sizeof *shape) == 0;
+    return sp_same_dims(shape, rank, of, rank);
 }
 
 /* Whether the whole has that shape, with the stacked dimension of `depth` in front of it or multiplied into it. */
@@ -355,9 +343,9 @@ static unsigned find_places(const struct table *table, const struct sp_joint_who
 {
     struct sp_text in = {0}, part = {0};
     unsigned named = 0;
-    core_of(&in, table->joints->component_names[whole->component]);
+    core_of(&in, table->joints->component_names.items[whole->component]);
     for (size_t i = 0; i < table->count; i++) {
-        core_of(&part, table->joints->component_names[table->columns[i].parts->component]);
+        core_of(&part, table->joints->component_names.items[table->columns[i].parts->component]);
         places[i] = place_in(part.data, in.data);
         if (places[i] != SIZE_MAX) named |= 1u << i;
     }
@@ -375,7 +363,7 @@ static void put_columns(struct sp_text *text, const struct table *table, const s
         for (size_t i = next + 1; i < table->count; i++)
             if ((chosen >> i & 1) && places[i] < places[next]) next = i;
         chosen &= ~(1u << next);
-        sp_text_puts(text, table->joints->component_names[table->columns[next].parts->component]);
+        sp_text_puts(text, table->joints->component_names.items[table->columns[next].parts->component]);
         if (chosen) sp_text_puts(text, " + ");
     }
 }
@@ -388,7 +376,7 @@ static const char *say(const struct table *table, const struct sp_joint_whole *w
     const bool stacked = table->joining != SP_SIDE_BY_SIDE, several = stacked && bits(chosen) > 1;
     find_places(table, whole, places);
     if (*whole->container) sp_text_printf(&text, "%s.", whole->container);
-    sp_text_printf(&text, "%s = ", joints->component_names[whole->component]);
+    sp_text_printf(&text, "%s = ", joints->component_names.items[whole->component]);
     if (stacked) sp_text_printf(&text, several ? "%zu x (" : "%zu x ", depth);
     put_columns(&text, table, places, chosen);
     if (several) sp_text_puts(&text, ")");
@@ -454,8 +442,7 @@ static void take(struct table *table, const struct sp_joint_whole *whole, unsign
         }
     }
     joints->taken[whole->piece.item] = true;
-    SP_GROW(joints->items, joints->count, joints->capacity);
-    joints->items[joints->count++] = joint;
+    *SP_PUSH(joints) = joint;
 }
 
 /* What one whole takes may make clear what another one does. */
@@ -478,10 +465,10 @@ static void join(struct table *table, const struct sp_joint_whole *wholes, size_
 static void mark_none_taken(struct sp_joints *joints)
 {
     size_t most = 0;
-    for (size_t i = 0; i < joints->part_count; i++)
-        if (joints->parts[i].piece.item > most) most = joints->parts[i].piece.item;
-    for (size_t i = 0; i < joints->whole_count; i++)
-        if (joints->wholes[i].piece.item > most) most = joints->wholes[i].piece.item;
+    for (size_t i = 0; i < joints->parts.count; i++)
+        if (joints->parts.items[i].piece.item > most) most = joints->parts.items[i].piece.item;
+    for (size_t i = 0; i < joints->wholes.count; i++)
+        if (joints->wholes.items[i].piece.item > most) most = joints->wholes.items[i].piece.item;
     joints->taken = sp_arena_array(&joints->arena, most + 1, sizeof *joints->taken);
 }
 
@@ -489,26 +476,26 @@ static void join_nests(struct sp_joints *joints)
 {
     struct table table = {.joints = joints};
     size_t whole = 0, whole_end = 0;
-    for (size_t from = 0, to; from < joints->part_count; from = to) {
-        const struct sp_joint_part *part = &joints->parts[from];
-        for (to = from; to < joints->part_count && joints->parts[to].nest == part->nest &&
-                        joints->parts[to].joining == part->joining;)
+    for (size_t from = 0, to; from < joints->parts.count; from = to) {
+        const struct sp_joint_part *part = &joints->parts.items[from];
+        for (to = from; to < joints->parts.count && joints->parts.items[to].nest == part->nest &&
+                        joints->parts.items[to].joining == part->joining;)
             to++;
-        while (whole < joints->whole_count && joints->wholes[whole].nest < part->nest) whole++;
-        for (whole_end = whole; whole_end < joints->whole_count && joints->wholes[whole_end].nest == part->nest;)
+        while (whole < joints->wholes.count && joints->wholes.items[whole].nest < part->nest) whole++;
+        for (whole_end = whole; whole_end < joints->wholes.count && joints->wholes.items[whole_end].nest == part->nest;)
             whole_end++;
         if (whole == whole_end) continue;
         make_table(&table, from, to);
-        join(&table, joints->wholes + whole, whole_end - whole);
+        join(&table, joints->wholes.items + whole, whole_end - whole);
     }
 }
 
 void sp_joints_find(struct sp_joints *joints)
 {
-    if (!joints->part_count || !joints->whole_count) return;
+    if (!joints->parts.count || !joints->wholes.count) return;
     mark_none_taken(joints);
-    qsort(joints->parts, joints->part_count, sizeof *joints->parts, compare_parts);
-    qsort(joints->wholes, joints->whole_count, sizeof *joints->wholes, compare_wholes);
+    qsort(joints->parts.items, joints->parts.count, sizeof *joints->parts.items, compare_parts);
+    qsort(joints->wholes.items, joints->wholes.count, sizeof *joints->wholes.items, compare_wholes);
     join_nests(joints);
     join_nests(joints); /* what follows what was joined */
 }
@@ -521,9 +508,9 @@ void sp_joints_free(struct sp_joints *joints)
     sp_text_free(&joints->scratch);
     sp_text_free(&joints->key);
     sp_arena_free(&joints->arena);
-    free(joints->component_names);
-    free(joints->parts);
-    free(joints->wholes);
+    free(joints->component_names.items);
+    free(joints->parts.items);
+    free(joints->wholes.items);
     free(joints->items);
     *joints = (struct sp_joints){0};
 }

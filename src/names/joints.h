@@ -41,12 +41,9 @@ struct sp_joints {
     struct sp_arena arena;
     struct sp_map nests, components;
     struct sp_map said; /* how matrices were joined */
-    const char **component_names;
-    size_t component_count, component_capacity;
-    struct sp_joint_part *parts;
-    size_t part_count, part_capacity;
-    struct sp_joint_whole *wholes;
-    size_t whole_count, whole_capacity;
+    SP_ARRAY(const char *) component_names;
+    SP_ARRAY(struct sp_joint_part) parts;
+    SP_ARRAY(struct sp_joint_whole) wholes;
     bool *taken; /* for each item */
     size_t tries;
     struct sp_text scratch, key;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/order.h"
 
 enum { MAX_DIGITS = 18 }; /* what surely fits in 64 bits */
 
@@ -63,19 +64,16 @@ size_t sp_pattern_of(struct sp_patterns *patterns, const char *name, struct sp_i
     size_t pattern = sp_pattern_find(patterns, patterns->scratch.data);
     if (pattern != SIZE_MAX) return pattern;
     pattern = patterns->count;
-    SP_GROW(patterns->texts, patterns->count, patterns->capacity);
-    patterns->texts[patterns->count++] =
-        sp_arena_copy(&patterns->arena, patterns->scratch.data, patterns->scratch.length);
-    sp_map_add(&patterns->map, patterns->texts[pattern], pattern);
+    *SP_PUSH(patterns) = sp_arena_copy(&patterns->arena, patterns->scratch.data, patterns->scratch.length);
+    sp_map_add(&patterns->map, patterns->items[pattern], pattern);
     return pattern;
 }
 
-const char *sp_pattern_text(const struct sp_patterns *patterns, size_t pattern) { return patterns->texts[pattern]; }
+const char *sp_pattern_text(const struct sp_patterns *patterns, size_t pattern) { return patterns->items[pattern]; }
 
 const char *sp_pattern_shown(struct sp_arena *arena, const char *pattern)
 {
     struct sp_text text = {0};
-    sp_text_puts(&text, "");
     for (; *pattern; pattern++) {
         if (*pattern == SP_INDEX_MARK) sp_text_puts(&text, "{}");
         else sp_text_append(&text, pattern, 1);
@@ -95,19 +93,18 @@ void sp_pattern_fill(struct sp_text *text, const char *pattern, const struct sp_
 int sp_compare_indices(const struct sp_indices *a, const struct sp_indices *b)
 {
     for (size_t i = 0; i < a->count && i < b->count; i++)
-        if (a->value[i] != b->value[i]) return a->value[i] < b->value[i] ? -1 : 1;
-    return a->count < b->count ? -1 : a->count > b->count;
+        if (a->value[i] != b->value[i]) return sp_order(a->value[i], b->value[i]);
+    return sp_order(a->count, b->count);
 }
 
 int sp_compare_places(const struct sp_place *a, const struct sp_place *b)
 {
-    if (a->pattern != b->pattern) return a->pattern < b->pattern ? -1 : 1;
-    return sp_compare_indices(&a->indices, &b->indices);
+    return a->pattern == b->pattern ? sp_compare_indices(&a->indices, &b->indices) : sp_order(a->pattern, b->pattern);
 }
 
 void sp_patterns_free(struct sp_patterns *patterns)
 {
-    free(patterns->texts);
+    free(patterns->items);
     sp_map_free(&patterns->map);
     sp_text_free(&patterns->scratch);
     sp_arena_free(&patterns->arena);

@@ -40,7 +40,7 @@ struct sp_patterns {
     enum sp_index_rule rule;
     struct sp_arena arena;
     struct sp_map map;
-    const char **texts;
+    const char **items; /* texts, by number */
     size_t count, capacity;
     struct sp_text scratch;
 };

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/order.h"
+#include "names/components.h"
 
 enum { MAX_CLASS = 64 }; /* patterns of one content; with more of them shapes say nothing */
 
@@ -14,8 +16,7 @@ enum { MAX_CLASS = 64 }; /* patterns of one content; with more of them shapes sa
 void sp_sides_add(struct sp_sides *sides, struct sp_patterns *patterns, const char *name, const char *content,
                   size_t item)
 {
-    SP_GROW(sides->members, sides->member_count, sides->member_capacity);
-    struct sp_stray *stray = &sides->members[sides->member_count++];
+    struct sp_stray *stray = SP_PUSH(&sides->members);
     *stray = (struct sp_stray){.item = item, .content = content};
     stray->pattern = sp_pattern_of(patterns, name, &stray->indices);
 }
@@ -23,27 +24,25 @@ void sp_sides_add(struct sp_sides *sides, struct sp_patterns *patterns, const ch
 static int compare_strays(const void *left, const void *right)
 {
     const struct sp_stray *a = left, *b = right;
-    if (a->pattern != b->pattern) return a->pattern < b->pattern ? -1 : 1;
+    if (a->pattern != b->pattern) return sp_order(a->pattern, b->pattern);
     const int indices = sp_compare_indices(&a->indices, &b->indices);
-    if (indices) return indices;
-    return a->item < b->item ? -1 : a->item > b->item;
+    return indices ? indices : sp_order(a->item, b->item);
 }
 
 void sp_sides_form(struct sp_sides *sides)
 {
-    const size_t count = sides->member_count;
-    struct sp_stray *members = sides->members;
+    const size_t count = sides->members.count;
+    struct sp_stray *members = sides->members.items;
     if (count) qsort(members, count, sizeof *members, compare_strays);
     for (size_t from = 0, to; from < count; from = to) {
         for (to = from; to < count && members[to].pattern == members[from].pattern;) to++;
-        SP_GROW(sides->items, sides->count, sides->capacity);
-        sides->items[sides->count++] = (struct sp_side){.members = members + from, .count = to - from};
+        *SP_PUSH(sides) = (struct sp_side){.members = members + from, .count = to - from};
     }
 }
 
 void sp_sides_free(struct sp_sides *sides)
 {
-    free(sides->members);
+    free(sides->members.items);
     free(sides->items);
     *sides = (struct sp_sides){0};
 }
@@ -74,8 +73,7 @@ static void classify(struct sp_sides *sides, struct sp_map *classes, struct sp_a
 static int compare_classes(const void *left, const void *right)
 {
     const struct sp_side *a = left, *b = right;
-    if (a->class != b->class) return a->class < b->class ? -1 : 1;
-    return a->members->pattern < b->members->pattern ? -1 : a->members->pattern > b->members->pattern;
+    return a->class != b->class ? sp_order(a->class, b->class) : sp_order(a->members->pattern, b->members->pattern);
 }
 
 /* The end of the class that begins at `from` in sorted sides. */
@@ -182,16 +180,14 @@ void sp_sides_pair(const struct sp_patterns *patterns, struct sp_sides *a, struc
 bool sp_one_component(const char *a, const char *b, struct sp_component *component)
 {
     struct sp_component found = {0};
+    struct sp_components in_a = {.rest = a}, in_b = {.rest = b};
     for (;;) {
-        const size_t a_length = strcspn(a, "."), b_length = strcspn(b, ".");
-        if (a_length != b_length || memcmp(a, b, a_length) != 0) {
-            if (found.a) return false;
-            found = (struct sp_component){a, b, a_length, b_length};
-        }
-        if (!a[a_length] != !b[b_length]) return false;
-        if (!a[a_length]) break;
-        a += a_length + 1;
-        b += b_length + 1;
+        const bool more = sp_component_next(&in_a, ".");
+        if (sp_component_next(&in_b, ".") != more) return false;
+        if (!more) break;
+        if (in_a.length == in_b.length && memcmp(in_a.text, in_b.text, in_a.length) == 0) continue;
+        if (found.a) return false;
+        found = (struct sp_component){in_a.text, in_b.text, in_a.length, in_b.length};
     }
     if (!found.a || memchr(found.a, (unsigned char)SP_INDEX_MARK, found.a_length) ||
         memchr(found.b, (unsigned char)SP_INDEX_MARK, found.b_length))

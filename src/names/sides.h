@@ -23,8 +23,7 @@ struct sp_side {
 };
 
 struct sp_sides {
-    struct sp_stray *members;
-    size_t member_count, member_capacity;
+    SP_ARRAY(struct sp_stray) members;
     struct sp_side *items;
     size_t count, capacity;
 };

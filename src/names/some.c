@@ -4,44 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names/sides.h"
 #include "names/some.h"
 
 enum { SHOWN = 3, LONGEST = 160 };
 
 /* Names that are `head`, one of several components, `tail`. */
 struct fold {
-    const char *name; /* the first; its component begins at `head` and is `length` long once there are several */
-    size_t head, length, count;
+    const char *name;          /* the first */
+    struct sp_component one;   /* in it, once there are several */
     struct sp_text components; /* "q_proj,k_proj" */
+    size_t count;
 };
 
-/* Where the only component begins in which the names differ; false when they differ in more, or in an index, or have
- * nothing else. */
-static bool one_difference(const char *a, const char *b, size_t *head, size_t *a_length, size_t *b_length)
+/* The only component in which the names differ; false when they differ in more, or in an index, or have nothing else.
+ */
+static bool one_difference(const char *a, const char *b, struct sp_component *one)
 {
-    size_t start = 0;
-    for (size_t i = 0; a[i] == b[i]; i++) {
-        if (!a[i]) return false;
-        if (a[i] == '.') start = i + 1;
-    }
-    *head = start;
-    *a_length = strcspn(a + start, ".");
-    *b_length = strcspn(b + start, ".");
-    if (!start && !a[*a_length]) return false;
-    if (memchr(a + start, '{', *a_length) || memchr(b + start, '{', *b_length)) return false;
-    return strcmp(a + start + *a_length, b + start + *b_length) == 0;
+    if (!sp_one_component(a, b, one) || (one->a == a && !a[one->a_length])) return false;
+    return !memchr(one->a, '{', one->a_length) && !memchr(one->b, '{', one->b_length);
 }
 
 static bool join(struct fold *fold, const char *name)
 {
-    size_t head, length, other;
-    if (!one_difference(fold->name, name, &head, &length, &other)) return false;
-    if (fold->count > 1 && head != fold->head) return false;
-    if (fold->count == 1) sp_text_append(&fold->components, fold->name + head, length);
+    struct sp_component one;
+    if (!one_difference(fold->name, name, &one)) return false;
+    if (fold->count > 1 && one.a != fold->one.a) return false;
+    if (fold->count == 1) sp_text_append(&fold->components, one.a, one.a_length);
     sp_text_puts(&fold->components, ",");
-    sp_text_append(&fold->components, name + head, other);
-    fold->head = head;
-    fold->length = length;
+    sp_text_append(&fold->components, one.b, one.b_length);
+    fold->one = one;
     fold->count++;
     return true;
 }
@@ -52,8 +44,8 @@ static void put_fold(struct sp_text *text, const struct fold *fold)
     size_t cut = LONGEST;
     if (fold->count == 1) sp_text_puts(&whole, fold->name);
     else
-        sp_text_printf(&whole, "%.*s{%s}%s", (int)fold->head, fold->name, fold->components.data,
-                       fold->name + fold->head + fold->length);
+        sp_text_printf(&whole, "%.*s{%s}%s", (int)(fold->one.a - fold->name), fold->name, fold->components.data,
+                       fold->one.a + fold->one.a_length);
     while (cut < whole.length && cut && ((unsigned char)whole.data[cut] & 0xc0) == 0x80) cut--; /* within a character */
     sp_text_append(text, whole.data, whole.length < cut ? whole.length : cut);
     if (whole.length > cut) sp_text_puts(text, "...");
@@ -78,7 +70,6 @@ const char *sp_some_inputs(struct sp_arena *arena, const struct sp_patterns *kno
     const size_t found = sp_collapse(arena, known, input, count, &groups);
     struct fold *folds = sp_realloc(NULL, found, sizeof *folds);
     const size_t used = fold_names(groups, found, folds);
-    sp_text_puts(&text, "");
     for (size_t i = 0; i < used && i < SHOWN; i++) {
         if (i) sp_text_puts(&text, ", ");
         put_fold(&text, &folds[i]);

@@ -4,7 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/text.h"
+#include "names/components.h"
 #include "names/wrappers.h"
 
 /* The last component: what frameworks call the same thing, and what PyTorch calls it. Keras 3 numbers the variables of
@@ -38,9 +40,8 @@ static const char *common_leaf(const char *leaf)
 /* Where the last component begins; "vars/0" counts as one. */
 static size_t leaf_at(const char *name, size_t length)
 {
-    size_t at = length;
-    while (at && name[at - 1] != '/' && name[at - 1] != '.') at--;
-    const bool is_number = length - at == 1 && name[at] >= '0' && name[at] <= '9';
+    const size_t at = sp_last_component(name, length, "./");
+    const bool is_number = length - at == 1 && sp_is_digit(name[at]);
     const bool below_vars = at >= 5 && strncmp(name + at - 5, "vars/", 5) == 0;
     return is_number && below_vars && (at == 5 || name[at - 6] == '/') ? at - 5 : at;
 }
@@ -48,24 +49,23 @@ static size_t leaf_at(const char *name, size_t length)
 /* Appends the components of name[0..length), each with a '.' behind it. */
 static unsigned put_components(struct sp_text *text, const char *name, size_t length, bool slashes)
 {
-    const char *before = NULL;
-    size_t before_length = 0;
+    const char *separators = slashes ? "./" : ".";
+    struct sp_components before = {.text = NULL};
     unsigned spelt = 0;
-    for (size_t at = 0, size; at < length; at += size + 1) {
-        const char *component = name + at;
-        size = strcspn(component, slashes ? "./" : ".");
-        const bool again = before && size == before_length && memcmp(component, before, size) == 0;
-        if (sp_is_wrapper(component, size)) {
+    for (struct sp_components part = {.rest = name};
+         part.rest < name + length && sp_component_next(&part, separators);) {
+        const bool again =
+            before.text && part.length == before.length && memcmp(part.text, before.text, part.length) == 0;
+        if (sp_is_wrapper(part.text, part.length)) {
             spelt |= SP_SPELT_WRAPPER;
             continue;
         }
-        before = component;
-        before_length = size;
+        before = part;
         if (again && slashes) {
             spelt |= SP_SPELT_TWICE;
             continue;
         }
-        sp_text_append(text, component, size);
+        sp_text_append(text, part.text, part.length);
         sp_text_puts(text, ".");
     }
     return spelt;

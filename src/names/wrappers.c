@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "names/wrappers.h"
 
-#include <string.h>
+#include "names/components.h"
 
 /* Modules that frameworks wrap around others; each is a component of its own, anywhere in the name. */
 static const char *const wrappers[] = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"};
@@ -13,7 +13,7 @@ static const char *const holders[] = {"module", "model", "state_dict", "model_st
 static const char *among(const char *const *list, size_t count, const char *component, size_t length)
 {
     for (size_t i = 0; i < count; i++)
-        if (strlen(list[i]) == length && memcmp(list[i], component, length) == 0) return list[i];
+        if (sp_is_component(component, length, list[i])) return list[i];
     return NULL;
 }
 
@@ -23,10 +23,9 @@ bool sp_is_wrapper(const char *component, size_t length) { return AMONG(wrappers
 
 const char *sp_wrapper_in(const char *name)
 {
-    for (const char *wrapper; *name; name += *name == '.') {
-        const size_t length = strcspn(name, ".");
-        if (*name == '_' && (wrapper = AMONG(wrappers, name, length)) != NULL) return wrapper;
-        name += length;
+    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
+        const char *wrapper = *part.text == '_' ? AMONG(wrappers, part.text, part.length) : NULL;
+        if (wrapper) return wrapper;
     }
     return NULL;
 }
@@ -37,18 +36,13 @@ void sp_unwrap(struct sp_text *text, const char *name)
 {
     text->length = 0;
     sp_text_puts(text, "");
-    while (*name) {
-        const size_t length = strcspn(name, "."), step = length + (name[length] == '.');
-        if (!AMONG(wrappers, name, length)) sp_text_append(text, name, step);
-        name += step;
-    }
+    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");)
+        if (!sp_is_wrapper(part.text, part.length)) sp_text_append(text, part.text, (size_t)(part.rest - part.text));
 }
 
 bool sp_is_all_holders(const char *prefix)
 {
-    for (size_t length; *prefix; prefix += length + 1) {
-        length = strcspn(prefix, ".");
-        if (!AMONG(holders, prefix, length)) return false;
-    }
+    for (struct sp_components part = {.rest = prefix}; sp_component_next(&part, ".");)
+        if (!sp_is_holder(part.text, part.length)) return false;
     return true;
 }

@@ -97,6 +97,30 @@ static void test_grow(void **state)
 
 /* ---- map ---- */
 
+/* Items stay what they were while the array moves, whatever their size. */
+static void test_push(void **state)
+{
+    struct {
+        SP_ARRAY(uint64_t) numbers;
+        SP_ARRAY(struct { char text[24]; }) texts;
+    } all = {.numbers = {.items = NULL}};
+    (void)state;
+    for (size_t i = 0; i < 1000; i++) {
+        *SP_PUSH(&all.numbers) = i * i;
+        snprintf(SP_PUSH(&all.texts)->text, sizeof all.texts.items->text, "item %zu", i);
+        assert_int_equal(all.numbers.count, i + 1);
+        assert_true(all.numbers.capacity >= all.numbers.count);
+    }
+    for (size_t i = 0; i < 1000; i++) {
+        char text[24];
+        snprintf(text, sizeof text, "item %zu", i);
+        assert_int_equal(all.numbers.items[i], i * i);
+        assert_string_equal(all.texts.items[i].text, text);
+    }
+    free(all.numbers.items);
+    free(all.texts.items);
+}
+
 static void test_map(void **state)
 {
     (void)state;
@@ -225,9 +249,10 @@ static void test_not_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arena),   cmocka_unit_test(test_arena_strings), cmocka_unit_test(test_arena_mixture),
-        cmocka_unit_test(test_grow),    cmocka_unit_test(test_map),           cmocka_unit_test(test_cursor),
-        cmocka_unit_test(test_checked), cmocka_unit_test(test_file),          cmocka_unit_test(test_not_a_file),
+        cmocka_unit_test(test_arena),      cmocka_unit_test(test_arena_strings), cmocka_unit_test(test_arena_mixture),
+        cmocka_unit_test(test_grow),       cmocka_unit_test(test_push),          cmocka_unit_test(test_map),
+        cmocka_unit_test(test_cursor),     cmocka_unit_test(test_checked),       cmocka_unit_test(test_file),
+        cmocka_unit_test(test_not_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/names.h"
 #include "base/text.h"
@@ -145,6 +146,23 @@ static void test_json(void **state)
     sp_text_json(&text, "a\"\\/\b\t\n\f\r\x01\x1f\x7f\xc3\xa9\xff");
     assert_string_equal(text.data, "\"a\\\"\\\\/\\b\\t\\n\\f\\r\\u0001\\u001f\\u007f\xc3\xa9\xef\xbf\xbd\"");
     sp_text_free(&text);
+}
+
+/* A kept text outlives the text; nothing written is "". */
+static void test_keep(void **state)
+{
+    struct sp_arena arena = {0};
+    struct sp_text text = {0};
+    (void)state;
+    assert_string_equal(sp_text_keep(&text, &arena), "");
+    sp_text_puts(&text, "layers.");
+    sp_text_number(&text, 12);
+    const char *kept = sp_text_keep(&text, &arena);
+    assert_null(text.data);
+    sp_text_puts(&text, "another one, in the same place");
+    assert_string_equal(kept, "layers.12");
+    sp_text_free(&text);
+    sp_arena_free(&arena);
 }
 
 static void test_grouped(void **state)
