@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "infer/fit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "infer/classes.h"
+#include "match/search.h"
 
 /* ---- one class ---- */
 
@@ -64,80 +62,54 @@ struct sp_fit sp_fit_table(struct sp_arena *arena, const struct sp_unit *table, 
 
 /* ---- names with something in front, or without what should be there ---- */
 
-enum { MAX_PREFIXES = 12, MAX_COMPONENTS = 3, SAMPLE = 64, MANY = 2000 };
+enum { MANY = 2000 };
 
-struct prefixes {
+/* How to look at a file, and for which tables. */
+struct fitting {
     struct sp_arena *arena;
-    const char *list[MAX_PREFIXES];
+    const struct sp_inventory *inventory;
+    const struct sp_unit *const *tables;
     size_t count;
 };
 
-static void add_prefixes(struct prefixes *prefixes, const char *name)
+/* What a naming is worth: how many tensors the table sees that sees the most of them. */
+static size_t most_seen(const void *context, const struct sp_naming *naming)
 {
-    size_t components = 0;
-    for (size_t i = 0; name[i] && components < MAX_COMPONENTS && name[i] != SP_INDEX_MARK; i++) {
-        if (name[i] != '.' && name[i] != ':') continue;
-        const char *prefix = sp_arena_copy(prefixes->arena, name, i + 1);
-        bool known = false;
-        for (size_t k = 0; k < prefixes->count; k++) known = known || strcmp(prefixes->list[k], prefix) == 0;
-        if (!known && prefixes->count < MAX_PREFIXES) prefixes->list[prefixes->count++] = prefix;
-        components++;
+    const struct fitting *fitting = context;
+    struct sp_shapes shapes;
+    size_t most = 0;
+    if (!*naming->strip && !*naming->add && !naming->drop_wrappers) return 0; /* as they are: no renaming */
+    sp_shapes_init(&shapes, fitting->inventory, naming, sp_inventory_count(fitting->inventory) / MANY + 1);
+    for (size_t i = 0; i < fitting->count; i++) {
+        const size_t seen = sp_fit_table(fitting->arena, fitting->tables[i], &shapes).seen;
+        if (seen > most) most = seen;
     }
+    sp_shapes_free(&shapes);
+    return most;
 }
 
-/* What is in front of a few names from all over the file. */
-static struct prefixes file_prefixes(struct sp_arena *arena, const struct sp_inventory *inventory)
+static void offer_lines(struct sp_prefixes *adds, const struct sp_unit *table)
 {
-    struct prefixes prefixes = {.arena = arena, .list = {""}, .count = 1};
-    const size_t count = sp_inventory_count(inventory), step = count / SAMPLE + 1;
-    const struct sp_naming unwrapped = {.strip = "", .add = "", .drop_wrappers = true};
-    struct sp_text name = {0};
-    for (size_t i = 0; i < count; i += step) {
-        name.length = 0;
-        sp_naming_apply(&unwrapped, sp_inventory_tensor(inventory, i)->name, &name);
-        add_prefixes(&prefixes, name.data);
-    }
-    sp_text_free(&name);
-    return prefixes;
-}
-
-static struct prefixes table_prefixes(struct sp_arena *arena, const struct sp_unit *table)
-{
-    struct prefixes prefixes = {.arena = arena, .list = {""}, .count = 1};
+    struct sp_prefixes own = {.arena = adds->arena};
     struct sp_outline outline;
     size_t count;
-    sp_outline_init(&outline, table, sp_classes_of(arena, table, &count)[0]);
-    for (size_t i = 0; i < outline.count; i++) add_prefixes(&prefixes, outline.lines[i].name);
+    sp_outline_init(&outline, table, sp_classes_of(adds->arena, table, &count)[0]);
+    for (size_t i = 0; i < outline.count; i += sp_stride_for(outline.count, SP_PREFIX_NAMES))
+        sp_prefixes_offer(&own, outline.lines[i].name);
+    sp_prefixes_keep_common(&own);
+    sp_prefixes_join(adds, &own);
     sp_outline_free(&outline);
-    return prefixes;
-}
-
-static size_t seen_under(struct sp_arena *arena, const struct sp_inventory *inventory, const struct sp_unit *table,
-                         const struct sp_naming *naming)
-{
-    struct sp_shapes shapes;
-    sp_shapes_init(&shapes, inventory, naming, sp_inventory_count(inventory) / MANY + 1);
-    const size_t seen = sp_fit_table(arena, table, &shapes).seen;
-    sp_shapes_free(&shapes);
-    return seen;
 }
 
 struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_inventory *inventory,
                                const struct sp_unit *const *tables, size_t count)
 {
-    struct sp_naming best = {.strip = "", .add = ""};
-    const struct prefixes strips = file_prefixes(arena, inventory);
-    size_t most = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct prefixes adds = table_prefixes(arena, tables[i]);
-        for (size_t s = 0; s < strips.count; s++)
-            for (size_t a = 0; a < (s ? 1 : adds.count); a++) {
-                const struct sp_naming naming = {.strip = strips.list[s], .add = adds.list[a], .drop_wrappers = true};
-                const size_t seen = seen_under(arena, inventory, tables[i], &naming);
-                if (seen <= most) continue;
-                most = seen;
-                best = naming;
-            }
-    }
-    return best;
+    const struct fitting fitting = {arena, inventory, tables, count};
+    struct sp_naming_search search = {
+        .strips = {.arena = arena}, .adds = {.arena = arena}, .score = most_seen, .context = &fitting};
+    search.best = (struct sp_naming){.strip = "", .add = ""};
+    sp_naming_offer(&search.strips, inventory, false);
+    for (size_t i = 0; i < count; i++) offer_lines(&search.adds, tables[i]);
+    sp_naming_try(&search, (struct sp_naming){.drop_wrappers = sp_has_wrappers(inventory)});
+    return search.best;
 }

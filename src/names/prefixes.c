@@ -3,10 +3,13 @@
 
 #include <string.h>
 
+#include "names/components.h"
+#include "names/patterns.h"
+
 static void note(struct sp_prefixes *prefixes, const char *name, size_t length)
 {
     for (size_t i = 0; i < prefixes->count; i++)
-        if (strlen(prefixes->list[i]) == length && memcmp(prefixes->list[i], name, length) == 0) {
+        if (sp_is_component(name, length, prefixes->list[i])) {
             prefixes->seen[i]++;
             return;
         }
@@ -19,7 +22,7 @@ void sp_prefixes_offer(struct sp_prefixes *prefixes, const char *name)
     size_t components = 0;
     if (prefixes->names == SP_PREFIX_NAMES) return;
     prefixes->names++;
-    for (size_t i = 0; name[i] && components < SP_PREFIX_COMPONENTS; i++)
+    for (size_t i = 0; name[i] && name[i] != SP_INDEX_MARK && components < SP_PREFIX_COMPONENTS; i++)
         if (name[i] == '.' || name[i] == ':') { /* MXNet writes "arg:" in front */
             note(prefixes, name, i + 1);
             components++;
@@ -32,4 +35,10 @@ void sp_prefixes_keep_common(struct sp_prefixes *prefixes)
     for (size_t i = 0; i < prefixes->count; i++)
         if (prefixes->seen[i] * 8 >= prefixes->names) prefixes->list[kept++] = prefixes->list[i];
     prefixes->count = kept;
+}
+
+void sp_prefixes_join(struct sp_prefixes *prefixes, const struct sp_prefixes *more)
+{
+    for (size_t i = 0; i < more->count && prefixes->count < SP_MAX_PREFIXES; i++)
+        note(prefixes, more->list[i], strlen(more->list[i]));
 }

@@ -16,10 +16,13 @@ struct sp_prefixes {
     size_t count, names;
 };
 
-/* "a.b.c.weight" offers "a.", "a.b." and "a.b.c.", at most four of them. After 32 names no more are looked at. */
+/* "a.b.c.weight" offers "a.", "a.b." and "a.b.c.", at most four of them; a pattern those before its first index. After
+ * 32 names no more are looked at. */
 void sp_prefixes_offer(struct sp_prefixes *prefixes, const char *name);
 /* A prefix of few names is none of the whole: "layers.17." goes, "module.layers." stays. */
 void sp_prefixes_keep_common(struct sp_prefixes *prefixes);
+/* Adds those of another list that are not there, as long as there is room. */
+void sp_prefixes_join(struct sp_prefixes *prefixes, const struct sp_prefixes *more);
 /* So that every stride-th of `count` makes at most `sample`. */
 static inline size_t sp_stride_for(size_t count, size_t sample) { return (count + sample - 1) / sample; }
 

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ * Candidates are the beginnings of names of the file and of the prediction; a sample of the file's names decides. */
+#include "match/search.h"
+
+#include <string.h>
+
+#include "names/spelling.h"
+#include "names/wrappers.h"
+
+enum { SAMPLE = 256 };
+
+static bool is_state(const struct sp_inventory *inventory, size_t tensor)
+{
+    return sp_inventory_tensor(inventory, tensor)->flags & SP_TENSOR_STATE;
+}
+
+/* ---- any search ---- */
+
+void sp_naming_offer(struct sp_prefixes *strips, const struct sp_inventory *inventory, bool spelt)
+{
+    const struct sp_naming plain = {.strip = "", .add = "", .drop_wrappers = true, .spelt = spelt};
+    const size_t count = sp_inventory_count(inventory);
+    struct sp_finder finder = {.naming = &plain};
+    unsigned renaming = 0;
+    for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
+        if (is_state(inventory, i)) continue;
+        sp_prefixes_offer(strips, sp_finder_plain(&finder, sp_inventory_tensor(inventory, i)->name, &renaming));
+    }
+    sp_prefixes_keep_common(strips);
+    sp_finder_free(&finder);
+}
+
+/* A stranger naming must explain more than a plainer one, which was tried before it; one name proves no era. */
+static void consider(struct sp_naming_search *search, struct sp_naming way, const char *strip, const char *add)
+{
+    way.strip = strip;
+    way.add = add;
+    const size_t hits = search->score(search->context, &way);
+    if (hits <= search->hits + (way.era && !search->best.era)) return;
+    search->hits = hits;
+    search->best = way;
+}
+
+/* Only what holds a whole model is taken away while something else is put there. */
+static void consider_adds(struct sp_naming_search *search, struct sp_naming way, const char *strip)
+{
+    for (size_t i = 0; i < search->adds.count && sp_is_all_holders(strip); i++)
+        consider(search, way, strip, search->adds.list[i]);
+}
+
+void sp_naming_try(struct sp_naming_search *search, struct sp_naming way)
+{
+    const struct sp_prefixes *strips = &search->strips;
+    consider(search, way, "", "");
+    for (size_t i = 0; i < strips->count; i++) consider(search, way, strips->list[i], "");
+    consider_adds(search, way, "");
+    for (size_t i = 0; i < strips->count; i++) consider_adds(search, way, strips->list[i]);
+}
+
+/* ---- against a prediction ---- */
+
+static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
+
+/* How many of a sample of the file's names are predicted; `context` is the match. */
+static size_t count_predicted(const void *context, const struct sp_naming *naming)
+{
+    const struct sp_match *same = context;
+    struct sp_finder finder = {.naming = naming, .find = find_predicted, .context = same->prediction};
+    const size_t count = sp_inventory_count(same->inventory);
+    size_t hits = 0;
+    unsigned renaming;
+    for (size_t i = 0; i < count; i += sp_stride_for(count, SAMPLE)) {
+        if (is_state(same->inventory, i)) continue;
+        const size_t found = sp_finder_find(&finder, sp_inventory_tensor(same->inventory, i)->name, &renaming);
+        /* What the file has under the predicted name itself is no other tensor renamed. */
+        hits += found != SP_NONE && !(renaming && same->tensor_of[found] != SP_NONE);
+    }
+    sp_finder_free(&finder);
+    return hits;
+}
+
+/* Of how many names it counts. */
+static size_t count_sampled(const struct sp_inventory *inventory)
+{
+    const size_t count = sp_inventory_count(inventory);
+    size_t sampled = 0;
+    for (size_t i = 0; i < count; i += sp_stride_for(count, SAMPLE)) sampled += !is_state(inventory, i);
+    return sampled;
+}
+
+/* Whether the era has names like those of the file behind that prefix: at least one in eight. */
+static bool speaks(const struct sp_inventory *inventory, const struct sp_era *era, const char *strip, bool drop)
+{
+    const size_t count = sp_inventory_count(inventory), length = strlen(strip);
+    size_t known = 0, seen = 0;
+    struct sp_text bare = {0}, translated = {0};
+    for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
+        const char *name = sp_inventory_tensor(inventory, i)->name;
+        if (drop) {
+            sp_unwrap(&bare, name);
+            name = bare.data;
+        }
+        seen++;
+        known += strncmp(name, strip, length) == 0 && sp_era_translate(era, name + length, &translated);
+    }
+    sp_text_free(&bare);
+    sp_text_free(&translated);
+    return known * 8 >= seen;
+}
+
+static void try_eras(struct sp_naming_search *search, struct sp_naming way, const struct sp_inventory *inventory)
+{
+    const struct sp_prefixes *strips = &search->strips;
+    for (size_t e = 0; e < sp_era_count(); e++)
+        for (size_t i = 0; i <= strips->count; i++) {
+            const char *strip = i ? strips->list[i - 1] : "";
+            way.era = sp_era(e);
+            if (!speaks(inventory, way.era, strip, way.drop_wrappers)) continue;
+            consider(search, way, strip, "");
+            consider_adds(search, way, strip);
+        }
+}
+
+static bool has_slashes(const struct sp_inventory *inventory)
+{
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
+        if (strchr(sp_inventory_tensor(inventory, i)->name, '/')) return true;
+    return false;
+}
+
+bool sp_has_wrappers(const struct sp_inventory *inventory)
+{
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
+        if (sp_wrapper_in(sp_inventory_tensor(inventory, i)->name)) return true;
+    return false;
+}
+
+static void offer_predicted(struct sp_prefixes *adds, const struct sp_prediction *prediction)
+{
+    const size_t count = sp_prediction_count(prediction);
+    for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES))
+        sp_prefixes_offer(adds, sp_prediction_tensor(prediction, i)->name);
+    sp_prefixes_keep_common(adds);
+}
+
+/* One naming for the file as a whole. */
+static struct sp_naming infer_whole(struct sp_arena *arena, const struct sp_match *same)
+{
+    const struct sp_naming plain = {.strip = "", .add = ""};
+    const struct sp_inventory *inventory = same->inventory;
+    struct sp_naming_search search = {
+        .strips = {.arena = arena}, .adds = {.arena = arena}, .score = count_predicted, .context = same, .best = plain};
+    search.hits = count_predicted(same, &plain);
+    if (search.hits * 10 >= count_sampled(inventory) * 9) return plain;
+    sp_naming_offer(&search.strips, inventory, false);
+    offer_predicted(&search.adds, same->prediction);
+    const int last = sp_has_wrappers(inventory) ? 1 : 0;
+    for (int drop = 0; drop <= last; drop++) {
+        const struct sp_naming way = {.drop_wrappers = drop};
+        sp_naming_try(&search, way);
+        try_eras(&search, way, inventory);
+    }
+    if (!has_slashes(inventory)) return search.best;
+    search.strips = (struct sp_prefixes){.arena = arena};
+    sp_naming_offer(&search.strips, inventory, true);
+    sp_naming_try(&search, (struct sp_naming){.spelt = true});
+    return search.best;
+}
+
+struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_match *same)
+{
+    struct sp_naming naming = {.strip = "", .add = ""};
+    if (!sp_inventory_count(same->inventory) || !sp_prediction_count(same->prediction)) return naming;
+    naming = infer_whole(arena, same);
+    sp_fronts_infer(arena, same, &naming);
+    return naming;
+}

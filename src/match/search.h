@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ * The search for the naming under which most names of a file agree with those that are wanted. */
+#ifndef SP_MATCH_SEARCH_H
+#define SP_MATCH_SEARCH_H
+
+#include "match/match.h"
+#include "names/prefixes.h"
+
+/* The prefixes are candidates; what a naming is worth says who searches. */
+struct sp_naming_search {
+    struct sp_prefixes strips, adds; /* of names of the file, and of names that are wanted */
+    size_t (*score)(const void *context, const struct sp_naming *naming);
+    const void *context;
+    struct sp_naming best;
+    size_t hits; /* its score */
+};
+
+/* Candidates to strip: what names from all over the file begin with, without trainer state. */
+void sp_naming_offer(struct sp_prefixes *strips, const struct sp_inventory *inventory, bool spelt);
+bool sp_has_wrappers(const struct sp_inventory *inventory);
+/* Tries `way` (what is done to the names besides) with each prefix taken away, put in front, and both. */
+void sp_naming_try(struct sp_naming_search *search, struct sp_naming way);
+
+#endif
