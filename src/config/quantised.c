@@ -7,7 +7,7 @@
 #include "base/chars.h"
 #include "lang/eval.h"
 #include "lang/tables.h"
-#include "names/module_pattern.h"
+#include "names/name_pattern.h"
 
 enum { MAX_GLOBS = 4096, MAX_GROUPS = 64, MAX_METHOD = 64, PATTERN_BUDGET = 50 * 1000 * 1000 };
 

@@ -4,6 +4,7 @@
 #define SP_EXPECT_EXPECT_H
 
 #include "base/text.h"
+#include "base/arena.h"
 #include "names/name_pattern.h"
 #include "shapeproof/expect.h"
 

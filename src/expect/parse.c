@@ -79,8 +79,7 @@ static bool read_pattern(struct parser *p, struct sp_expectation *expectation)
     const struct word word = next_word(p);
     if (!word.length) return fail(p, word, "expected a pattern of names, or '*'");
     expectation->name = copy_of(p, word);
-    if (sp_name_pattern_parse(&expectation->pattern, &p->expectations->arena, expectation->name, word.length, &mistake))
-        return true;
+    if (sp_name_pattern_parse(&expectation->pattern, expectation->name, word.length, &mistake)) return true;
     return fail(p, (struct word){word.offset + mistake.offset, 1}, mistake.message);
 }
 

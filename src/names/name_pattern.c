@@ -1,151 +1,36 @@
 /* SPDX-License-Identifier: MIT
- * A pattern is a list of tokens. Matching keeps the set of places in the name that can be reached: no backtracking,
- * whatever the pattern. */
+ * A pattern is run as it is read. What is kept is the set of places in the name that can be reached, so that nothing is
+ * tried twice and nothing goes back, whatever the pattern. */
 #include "names/name_pattern.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum token_kind { CHARACTER, ANY_CHARACTER, ANYTHING, CLASS, ALTERNATIVES, NUMBER };
+#include "base/arena.h"
+#include "base/chars.h"
 
-enum { MAX_DIGITS = 18 }; /* what surely fits in 64 bits */
+enum { MAX_DIGITS = 18 /* what surely fits in 64 bits */, MAX_NESTING = 16 /* what is deeper ends the pattern */ };
 
-/* A text, or the numbers from `first` to `last`. */
-struct alternative {
-    const char *text;
-    size_t length;
-    bool is_range;
-    uint64_t first, last;
-};
+enum dialect { NAMES, MODULES, REGEX };
 
-struct sp_name_token {
-    enum token_kind kind;
-    unsigned char character;
-    bool *members; /* CLASS: of each byte whether it is one */
-    struct alternative *alternatives;
-    size_t count;
-};
+/* ---- sets of places ---- */
 
-/* ---- reading ---- */
-
-struct reading {
-    struct sp_arena *arena;
-    const char *text;
-    size_t at, length;
-    struct sp_pattern_mistake *mistake;
-};
-
-static bool fail(struct reading *r, size_t offset, const char *message)
-{
-    *r->mistake = (struct sp_pattern_mistake){offset, message};
-    return false;
-}
-
-static bool read_class(struct reading *r, struct sp_name_token *token)
-{
-    const size_t open = r->at++;
-    const bool negated = r->at < r->length && (r->text[r->at] == '!' || r->text[r->at] == '^');
-    token->kind = CLASS;
-    token->members = sp_arena_array(r->arena, 256, sizeof *token->members);
-    if (negated) r->at++;
-    for (bool first = true; r->at < r->length && (first || r->text[r->at] != ']'); first = false) {
-        if (r->text[r->at] == '\\' && r->at + 1 < r->length) r->at++;
-        const unsigned char low = (unsigned char)r->text[r->at++];
-        unsigned char high = low;
-        if (r->at + 1 < r->length && r->text[r->at] == '-' && r->text[r->at + 1] != ']') {
-            high = (unsigned char)r->text[r->at + 1];
-            r->at += 2;
-        }
-        for (unsigned c = low; c <= high; c++) token->members[c] = true;
-    }
-    if (r->at >= r->length) return fail(r, open, "this '[' is not closed");
-    for (unsigned c = 0; c < 256; c++) token->members[c] ^= negated;
-    r->at++;
-    return true;
-}
-
-/* Decimal digits without a leading zero; returns their number, 0 when there are none or too many. */
-static size_t read_number(const char *text, size_t length, uint64_t *number)
-{
-    size_t digits = 0;
-    for (*number = 0; digits < length && text[digits] >= '0' && text[digits] <= '9'; digits++) {
-        if (digits == MAX_DIGITS) return 0;
-        *number = *number * 10 + (uint64_t)(text[digits] - '0');
-    }
-    return digits > 1 && text[0] == '0' ? 0 : digits;
-}
-
-static bool read_alternative(struct reading *r, size_t begin, struct alternative *alternative)
-{
-    const char *text = r->text + begin;
-    const size_t length = r->at - begin, digits = read_number(text, length, &alternative->first);
-    alternative->text = text;
-    alternative->length = length;
-    if (!digits || digits + 1 >= length || text[digits] != '-') return true;
-    alternative->is_range =
-        read_number(text + digits + 1, length - digits - 1, &alternative->last) == length - digits - 1;
-    if (alternative->is_range && alternative->last < alternative->first)
-        return fail(r, begin, "the range ends before it begins");
-    return true;
-}
-
-static bool read_alternatives(struct reading *r, struct sp_name_token *token)
-{
-    const size_t open = r->at++;
-    size_t commas = 0, end = r->at;
-    while (end < r->length && r->text[end] != '}') commas += r->text[end++] == ',';
-    if (end == r->length) return fail(r, open, "this '{' is not closed");
-    token->kind = end == r->at ? NUMBER : ALTERNATIVES;
-    token->alternatives = sp_arena_array(r->arena, commas + 1, sizeof *token->alternatives);
-    for (size_t begin = r->at; token->kind == ALTERNATIVES && begin <= end; begin = r->at + 1) {
-        for (r->at = begin; r->at < end && r->text[r->at] != ',';) r->at++;
-        if (!read_alternative(r, begin, &token->alternatives[token->count++])) return false;
-    }
-    r->at = end + 1;
-    return true;
-}
-
-static bool read_token(struct reading *r, struct sp_name_token *token)
-{
-    switch (r->text[r->at]) {
-    case '[':
-        return read_class(r, token);
-    case '{':
-        return read_alternatives(r, token);
-    case '*':
-        token->kind = ANYTHING;
-        break;
-    case '?':
-        token->kind = ANY_CHARACTER;
-        break;
-    case '\\':
-        if (++r->at == r->length) return fail(r, r->at - 1, "nothing follows this '\\'");
-        __attribute__((fallthrough));
-    default:
-        token->kind = CHARACTER;
-        token->character = (unsigned char)r->text[r->at];
-    }
-    r->at++;
-    return true;
-}
-
-bool sp_name_pattern_parse(struct sp_name_pattern *pattern, struct sp_arena *arena, const char *text, size_t length,
-                           struct sp_pattern_mistake *mistake)
-{
-    struct reading r = {arena, text, 0, length, mistake};
-    *pattern = (struct sp_name_pattern){.tokens = sp_arena_array(arena, length, sizeof *pattern->tokens)};
-    while (r.at < length)
-        if (!read_token(&r, &pattern->tokens[pattern->count++])) return false;
-    return true;
-}
-
-/* ---- matching ---- */
-
-/* The places in the name that can be reached: a byte for each, within [low, high]. */
+/* A byte for each place in a name, its end included; none is set outside [low, high]. */
 struct places {
     unsigned char *reached;
     size_t low, high;
     bool any;
+};
+
+struct machine {
+    enum dialect dialect;
+    const char *pattern, *end; /* what is left of it */
+    const char *name;
+    size_t length;
+    size_t *budget;     /* NULL: as much as it takes */
+    struct places next; /* of the step that is being made */
+    unsigned nesting;
 };
 
 static void reach(struct places *places, size_t place)
@@ -156,70 +41,331 @@ static void reach(struct places *places, size_t place)
     places->reached[place] = 1;
 }
 
-/* Every end of a number in the range that begins here: "1" and "12" for 0 to 99. */
-static void reach_numbers(struct places *next, const char *name, size_t place, uint64_t first, uint64_t last)
+/* False when all were there already. */
+static bool reach_all(struct places *places, const struct places *more)
 {
-    uint64_t number;
-    size_t digits = 0;
-    while (name[place + digits] >= '0' && name[place + digits] <= '9') digits++;
-    for (size_t length = 1; length <= digits && length <= MAX_DIGITS; length++)
-        if (read_number(name + place, length, &number) == length && number >= first && number <= last)
-            reach(next, place + length);
+    bool grew = false;
+    for (size_t i = more->low; more->any && i <= more->high; i++) {
+        if (!more->reached[i] || places->reached[i]) continue;
+        reach(places, i);
+        grew = true;
+    }
+    return grew;
 }
 
-static void reach_alternatives(struct places *next, const struct sp_name_token *token, const char *name, size_t place)
+static void leave_all(struct places *places)
 {
-    for (size_t i = 0; i < token->count; i++) {
-        const struct alternative *alternative = &token->alternatives[i];
-        if (alternative->is_range) reach_numbers(next, name, place, alternative->first, alternative->last);
-        else if (strncmp(name + place, alternative->text, alternative->length) == 0)
-            reach(next, place + alternative->length);
+    if (places->any) memset(places->reached + places->low, 0, places->high - places->low + 1);
+    places->any = false;
+}
+
+/* Those of `from`, which may be NULL, on the heap. */
+static struct places copy_places(const struct machine *m, const struct places *from)
+{
+    struct places places = {.reached = sp_realloc(NULL, m->length + 1, 1)};
+    memset(places.reached, 0, m->length + 1);
+    if (from) reach_all(&places, from);
+    return places;
+}
+
+/* False when nothing is left. */
+static bool spend(const struct machine *m, size_t work)
+{
+    if (m->budget) *m->budget -= work < *m->budget ? work : *m->budget;
+    return !m->budget || *m->budget;
+}
+
+/* What was reached in a step takes the place of where it began. */
+static void end_step(struct machine *m, struct places *now)
+{
+    const struct places before = *now;
+    *now = m->next;
+    m->next = before;
+    leave_all(&m->next);
+}
+
+/* ---- characters ---- */
+
+static bool is_shorthand(char kind) { return kind == 'd' || kind == 'w' || kind == 's'; }
+
+/* Of a regular expression, "\d" and the like. */
+static bool in_class(char kind, char c)
+{
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return kind == 's' ? c == ' ' : sp_is_digit(c) || (kind == 'w' && letter);
+}
+
+static char char_at(const struct machine *m, const char *place) { return place < m->end ? *place : '\0'; }
+
+/* Whether the set that begins with the '[' at `at` has the character. Returns what is behind its ']', or NULL. */
+static const char *look_in_set(const struct machine *m, const char *at, char c, bool *has)
+{
+    const bool negated = char_at(m, at + 1) == '^' || (char_at(m, at + 1) == '!' && m->dialect == NAMES);
+    *has = negated;
+    at += 1 + negated;
+    for (bool first = true; at < m->end && (first || *at != ']'); first = false) {
+        const bool escaped = *at == '\\' && at + 1 < m->end;
+        at += escaped;
+        const char low = *at++;
+        char high = low;
+        const bool shorthand = escaped && m->dialect == REGEX && is_shorthand(low);
+        if (!shorthand && char_at(m, at) == '-' && at + 1 < m->end && at[1] != ']') {
+            high = at[1];
+            at += 2;
+        }
+        const bool between = (unsigned char)c >= (unsigned char)low && (unsigned char)c <= (unsigned char)high;
+        if (shorthand ? in_class(low, c) : between) *has = !negated;
+    }
+    return at < m->end ? at + 1 : NULL;
+}
+
+/* The end of what stands for one character. */
+static const char *end_of_atom(const struct machine *m, const char *atom)
+{
+    bool has;
+    if (m->dialect == MODULES || (*atom != '[' && *atom != '\\')) return atom + 1;
+    const char *end = *atom == '[' ? look_in_set(m, atom, '\0', &has) : atom + 2;
+    return end && end < m->end ? end : m->end;
+}
+
+static bool accepts(const struct machine *m, const char *atom, char c)
+{
+    bool has;
+    if (m->dialect == MODULES) return c == *atom;
+    if (*atom == (m->dialect == REGEX ? '.' : '?')) return true;
+    if (*atom == '[') return look_in_set(m, atom, c, &has), has;
+    if (*atom != '\\' || atom + 1 == m->end) return c == *atom;
+    return m->dialect == REGEX && is_shorthand(atom[1]) ? in_class(atom[1], c) : c == atom[1];
+}
+
+/* One character forward from every place. */
+static void step_character(struct machine *m, struct places *now)
+{
+    const char *atom = m->pattern;
+    m->pattern = end_of_atom(m, atom);
+    if (!now->any || !spend(m, now->high - now->low + 1)) return;
+    for (size_t i = now->low; i <= now->high; i++)
+        if (now->reached[i] && i < m->length && accepts(m, atom, m->name[i])) reach(&m->next, i + 1);
+    end_step(m, now);
+}
+
+/* ---- patterns of names ---- */
+
+/* Decimal digits without a leading zero; returns their number, 0 when there are none or too many. */
+static size_t read_number(const char *text, size_t length, uint64_t *number)
+{
+    size_t digits = 0;
+    for (*number = 0; digits < length && sp_is_digit(text[digits]); digits++) {
+        if (digits == MAX_DIGITS) return 0;
+        *number = *number * 10 + sp_digit(text[digits]);
+    }
+    return digits > 1 && text[0] == '0' ? 0 : digits;
+}
+
+static bool read_range(const char *text, size_t length, uint64_t *first, uint64_t *last)
+{
+    const size_t digits = read_number(text, length, first);
+    if (!digits || digits + 1 >= length || text[digits] != '-') return false;
+    return read_number(text + digits + 1, length - digits - 1, last) == length - digits - 1;
+}
+
+/* Every end of a number in the range that begins here: "1" and "12" for 0 to 99. */
+static void reach_numbers(struct machine *m, size_t place, uint64_t first, uint64_t last)
+{
+    uint64_t number;
+    const char *digits = m->name + place;
+    for (size_t length = 1; length <= MAX_DIGITS && sp_is_digit(digits[length - 1]); length++)
+        if (read_number(digits, length, &number) == length && number >= first && number <= last)
+            reach(&m->next, place + length);
+}
+
+/* Over one of the texts in braces, or the numbers of a range. */
+static void step_alternative(struct machine *m, const struct places *now, const char *text, size_t length, bool only)
+{
+    uint64_t first = 0, last = UINT64_MAX;
+    const bool is_range = (only && !length) || read_range(text, length, &first, &last);
+    for (size_t i = now->low; now->any && i <= now->high; i++) {
+        if (!now->reached[i]) continue;
+        if (is_range) reach_numbers(m, i, first, last);
+        else if (strncmp(m->name + i, text, length) == 0) reach(&m->next, i + length);
     }
 }
 
-/* From one place, which need not be the end of the name. */
-static void step(struct places *next, const struct sp_name_token *token, const char *name, size_t place)
+/* The end of the alternative that begins at `text`: a ',' or the '}'; NULL when there is none. */
+static const char *end_of_alternative(const char *text, const char *end)
 {
-    const unsigned char c = (unsigned char)name[place];
-    if (token->kind == ALTERNATIVES) reach_alternatives(next, token, name, place);
-    else if (token->kind == NUMBER) reach_numbers(next, name, place, 0, UINT64_MAX);
-    else if (c && ((token->kind == CHARACTER && c == token->character) || token->kind == ANY_CHARACTER ||
-                   (token->kind == CLASS && token->members[c])))
-        reach(next, place + 1);
+    while (text < end && *text != ',' && *text != '}') text++;
+    return text < end ? text : NULL;
 }
 
-static void step_all(const struct places *now, struct places *next, const struct sp_name_token *token, const char *name,
-                     size_t length)
+static void step_alternatives(struct machine *m, struct places *now)
 {
-    next->any = false;
-    if (token->kind == ANYTHING)
-        for (size_t i = now->low; i <= length; i++) reach(next, i);
-    else
-        for (size_t i = now->low; i <= now->high; i++)
-            if (now->reached[i]) step(next, token, name, i);
+    const bool only = m->pattern[1] == '}'; /* "{}" */
+    do {
+        const char *text = m->pattern + 1;
+        m->pattern = end_of_alternative(text, m->end);
+        step_alternative(m, now, text, (size_t)(m->pattern - text), only);
+    } while (*m->pattern == ',');
+    m->pattern++;
+    end_step(m, now);
+}
+
+/* "*" */
+static void step_anywhere(struct machine *m, struct places *now)
+{
+    m->pattern++;
+    if (!now->any || !spend(m, m->length - now->low + 1)) return;
+    for (size_t i = now->low; i <= m->length; i++) reach(now, i);
+}
+
+static void run_glob(struct machine *m, struct places *now)
+{
+    while (m->pattern < m->end && now->any) {
+        if (*m->pattern == '*') step_anywhere(m, now);
+        else if (*m->pattern == '{' && m->dialect == NAMES) step_alternatives(m, now);
+        else step_character(m, now);
+    }
+}
+
+/* ---- regular expressions ---- */
+
+static void run_branches(struct machine *m, struct places *now);
+
+static void run_atom(struct machine *m, struct places *now)
+{
+    const char kind = *m->pattern;
+    if (kind == '(') {
+        m->pattern += strncmp(m->pattern, "(?:", 3) == 0 ? 3 : 1;
+        run_branches(m, now);
+        m->pattern += char_at(m, m->pattern) == ')';
+    } else if (kind == '^' || kind == '$') {
+        const size_t place = kind == '^' ? 0 : m->length;
+        if (now->any && now->reached[place]) reach(&m->next, place);
+        end_step(m, now);
+        m->pattern++;
+    } else step_character(m, now);
+}
+
+/* An atom and how often. */
+static void run_item(struct machine *m, struct places *now)
+{
+    const char *start = m->pattern;
+    struct places before = copy_places(m, now);
+    run_atom(m, now);
+    const char *behind = m->pattern, often = char_at(m, behind);
+    if (often == '*' || often == '+') {
+        struct places from = copy_places(m, now);
+        do {
+            m->pattern = start;
+            run_atom(m, &from);
+        } while (reach_all(now, &from) && *m->budget);
+        free(from.reached);
+    }
+    if (often == '*' || often == '?') reach_all(now, &before);
+    m->pattern = behind + (often == '*' || often == '+' || often == '?');
+    free(before.reached);
+}
+
+static void run_branches(struct machine *m, struct places *now)
+{
+    struct places before = copy_places(m, now), all = copy_places(m, NULL);
+    if (++m->nesting > MAX_NESTING) m->pattern = m->end;
+    do {
+        leave_all(now);
+        reach_all(now, &before);
+        m->pattern += char_at(m, m->pattern) == '|';
+        while (m->pattern < m->end && *m->pattern != '|' && *m->pattern != ')') run_item(m, now);
+        reach_all(&all, now);
+    } while (char_at(m, m->pattern) == '|');
+    leave_all(now);
+    reach_all(now, &all);
+    m->nesting--;
+    free(before.reached);
+    free(all.reached);
+}
+
+static void run_regex(struct machine *m, struct places *now)
+{
+    while (m->pattern < m->end && *m->budget) {
+        run_branches(m, now);
+        m->pattern += char_at(m, m->pattern) == ')'; /* one too many */
+    }
+}
+
+/* ---- whole patterns ---- */
+
+static bool is_end(const struct machine *m, size_t place)
+{
+    if (m->dialect == REGEX || place == m->length) return true;
+    return m->dialect == MODULES && m->name[place] == '.';
+}
+
+static bool run_machine(struct machine *m)
+{
+    size_t plain = 0; /* most names differ before the first that is no character of itself */
+    bool matches = false;
+    m->length = strlen(m->name);
+    for (; m->dialect != REGEX && m->pattern < m->end && !strchr("*?[{\\", *m->pattern); m->pattern++)
+        if (!spend(m, 1) || m->name[plain++] != *m->pattern) return false;
+    struct places now = copy_places(m, NULL);
+    m->next = copy_places(m, NULL);
+    reach(&now, plain);
+    (m->dialect == REGEX ? run_regex : run_glob)(m, &now);
+    for (size_t i = now.low; now.any && i <= now.high && !matches; i++) matches = now.reached[i] && is_end(m, i);
+    free(now.reached);
+    free(m->next.reached);
+    return matches && spend(m, 0);
 }
 
 bool sp_name_pattern_matches(const struct sp_name_pattern *pattern, const char *name)
 {
-    const size_t length = strlen(name);
-    size_t plain = 0; /* most names differ before the first token that is not a character */
-    while (plain < pattern->count && pattern->tokens[plain].kind == CHARACTER) {
-        if ((unsigned char)name[plain] != pattern->tokens[plain].character) return false;
-        plain++;
+    return run_machine(&(struct machine){
+        .dialect = NAMES, .pattern = pattern->text, .end = pattern->text + pattern->length, .name = name});
+}
+
+bool sp_module_matches(const char *pattern, const char *module, size_t *budget)
+{
+    struct machine m = {.dialect = MODULES, .pattern = pattern, .name = module, .budget = budget};
+    if (strncmp(pattern, "re:", 3) == 0) {
+        m.dialect = REGEX;
+        m.pattern += 3;
     }
-    struct places now = {.reached = sp_realloc(NULL, length + 1, 2)};
-    struct places next = {.reached = now.reached + length + 1};
-    unsigned char *const memory = now.reached;
-    memset(memory, 0, 2 * (length + 1));
-    reach(&now, plain);
-    for (size_t i = plain; i < pattern->count && now.any; i++) {
-        step_all(&now, &next, &pattern->tokens[i], name, length);
-        memset(now.reached + now.low, 0, now.high - now.low + 1);
-        const struct places swapped = now;
-        now = next;
-        next = swapped;
+    m.end = m.pattern + strlen(m.pattern);
+    return *budget && run_machine(&m);
+}
+
+/* ---- mistakes ---- */
+
+/* What is wrong at `at`, or NULL: then it is where the next part of the pattern begins. */
+static const char *read_part(const struct machine *m, const char **at)
+{
+    const char *const part = *at;
+    uint64_t first, last;
+    bool has;
+    if (*part == '[' && !look_in_set(m, part, '\0', &has)) return "this '[' is not closed";
+    if (*part == '\\' && part + 1 == m->end) return "nothing follows this '\\'";
+    if (*part == '{' && !memchr(part, '}', (size_t)(m->end - part))) return "this '{' is not closed";
+    if (*part != '{') {
+        *at = end_of_atom(m, part);
+        return NULL;
     }
-    const bool matches = now.any && now.reached[length];
-    free(memory);
-    return matches;
+    do {
+        const char *end = end_of_alternative(++*at, m->end);
+        const bool is_range = read_range(*at, (size_t)(end - *at), &first, &last);
+        if (is_range && last < first) return "the range ends before it begins";
+        *at = end;
+    } while (**at == ',');
+    ++*at;
+    return NULL;
+}
+
+bool sp_name_pattern_parse(struct sp_name_pattern *pattern, const char *text, size_t length,
+                           struct sp_pattern_mistake *mistake)
+{
+    const struct machine m = {.dialect = NAMES, .end = text + length};
+    const char *at = text, *message = NULL;
+    *pattern = (struct sp_name_pattern){text, length};
+    while (at < m.end && !message) message = read_part(&m, &at);
+    if (message) *mistake = (struct sp_pattern_mistake){(size_t)(at - text), message};
+    return !message;
 }

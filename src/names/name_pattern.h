@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: MIT
- * Patterns of tensor names, as people write them and as reports print them:
+ * Patterns that stand for sets of names. One machine runs them; what a text means is a matter of its dialect.
+ *
+ * Of names, as people write them in expectations and as reports print them. A whole name has to match:
  *
  *   *  ?  [abc] [a-z] [!0-9]     as in a shell; * also matches dots
  *   {q_proj,k_proj}              one of these texts
  *   {0-4,7}                      one of these numbers
  *   {}                           any number
- *   \x                           the character x itself */
+ *   \x                           the character x itself
+ *
+ * Of modules, as quantisers write them into configurations. "model.layers.1" stands for what is within it as well:
+ *
+ *   *                            anything; every other character is itself
+ *   re:REGEX                     letters, '.', sets, groups, '|', '*', '+', '?', '^', '$', \d, \w, \s; has to match
+ * from the start but not up to the end, as with Python's re.match */
 #ifndef SP_NAMES_NAME_PATTERN_H
 #define SP_NAMES_NAME_PATTERN_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "base/arena.h"
-
+/* A pattern of names without a mistake. The text is borrowed. */
 struct sp_name_pattern {
-    struct sp_name_token *tokens; /* in the arena */
-    size_t count;
+    const char *text;
+    size_t length;
 };
 
 /* What is wrong with a pattern, and where in its text. */
@@ -26,9 +32,13 @@ struct sp_pattern_mistake {
     const char *message; /* static */
 };
 
-bool sp_name_pattern_parse(struct sp_name_pattern *pattern, struct sp_arena *arena, const char *text, size_t length,
+bool sp_name_pattern_parse(struct sp_name_pattern *pattern, const char *text, size_t length,
                            struct sp_pattern_mistake *mistake);
-/* The whole name must match. In time of the product of both lengths. */
+/* In time of the product of both lengths. */
 bool sp_name_pattern_matches(const struct sp_name_pattern *pattern, const char *name);
+
+/* Whether a pattern of modules means this one, or one that it is within. What is unfinished counts as far as it goes.
+ * What it takes is subtracted from the budget; without one nothing matches. */
+bool sp_module_matches(const char *pattern, const char *module, size_t *budget);
 
 #endif

@@ -17,14 +17,11 @@
 
 static bool matches(const char *pattern, const char *name)
 {
-    struct sp_arena arena = {0};
     struct sp_name_pattern parsed;
     struct sp_pattern_mistake mistake;
-    if (!sp_name_pattern_parse(&parsed, &arena, pattern, strlen(pattern), &mistake))
+    if (!sp_name_pattern_parse(&parsed, pattern, strlen(pattern), &mistake))
         fail_msg("%s: %s", pattern, mistake.message);
-    const bool result = sp_name_pattern_matches(&parsed, name);
-    sp_arena_free(&arena);
-    return result;
+    return sp_name_pattern_matches(&parsed, name);
 }
 
 static void patterns(void **state)
@@ -118,13 +115,11 @@ static void wrong_patterns(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sp_arena arena = {0};
         struct sp_name_pattern parsed;
         struct sp_pattern_mistake mistake = {0};
-        assert_false(sp_name_pattern_parse(&parsed, &arena, cases[i].pattern, strlen(cases[i].pattern), &mistake));
+        assert_false(sp_name_pattern_parse(&parsed, cases[i].pattern, strlen(cases[i].pattern), &mistake));
         assert_string_equal(mistake.message, cases[i].message);
         assert_int_equal(mistake.offset, cases[i].offset);
-        sp_arena_free(&arena);
     }
 }
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "names/module_pattern.h"
+#include "names/name_pattern.h"
 
 #define UP "model.layers.1.mlp.up_proj"
 
