@@ -3,8 +3,8 @@
 #ifndef SP_EXPECT_EXPECT_H
 #define SP_EXPECT_EXPECT_H
 
-#include "base/text.h"
 #include "base/arena.h"
+#include "base/text.h"
 #include "names/name_pattern.h"
 #include "shapeproof/expect.h"
 
