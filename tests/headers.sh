@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Each header compiles alone, twice over: the public ones with nothing but include/ in sight, as strict C11 and (when
 # there is a C++ compiler) as C++; the private ones as the sources see them. shapeproof.h brings in every public one.
+# And no public function is idle: each is called by the command or its reports, which the cases of tests/cli run, by a
+# test, or by the example.
 #
 # From the environment: CC, and DEPS_CPPFLAGS for the headers of the libraries.
 set -u
@@ -41,5 +43,40 @@ for path in $(find src -name '*.h' | sort); do
     twice "${path#src/}"
     check "$path does not compile alone" $CC -std=c11 -Wall -Wextra -Iinclude -Isrc ${DEPS_CPPFLAGS-}
 done
+
+# The words of C sources that begin with sp_, without those in comments.
+words_of() {
+    cat "$@" | awk '
+        {
+            line = $0
+            for (;;) {
+                if (inside) {
+                    if (!(end = index(line, "*/"))) next
+                    line = substr(line, end + 2)
+                    inside = 0
+                }
+                if (!(start = index(line, "/*"))) break
+                print substr(line, 1, start - 1)
+                line = substr(line, start + 2)
+                inside = 1
+            }
+            print line
+        }' | tr -cs 'a-zA-Z0-9_' '\n' | grep '^sp_' | sort -u
+}
+
+declared_in() { cat "$@" | sed -n 's/^SP_API.*[ *]\(sp_[a-z0-9_]*\)(.*/\1/p' | sort -u; }
+
+declared_in include/shapeproof/*.h >"$unit/declared"
+declared_in include/shapeproof/report.h >"$unit/defined" # by src/report itself
+# shellcheck disable=SC2046 # sources have no blanks in their names
+{
+    words_of $(find src/cli tests docs -name '*.[ch]')
+    words_of src/report/*.[ch] | comm -23 - "$unit/defined"
+} | sort -u >"$unit/used"
+for name in $(comm -23 "$unit/declared" "$unit/used"); do
+    failed=$((failed + 1))
+    echo "$name: nothing calls it: not the command, nor a test, nor the example"
+done
+passed=$((passed + $(comm -12 "$unit/declared" "$unit/used" | wc -l)))
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

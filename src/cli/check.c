@@ -24,8 +24,9 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-static int compare(const struct cli_args *args, const struct cli_subject *subject, const struct sp_inventory *inventory,
-                   const struct sp_expectations *expectations)
+/* Checks, and writes the report; exit status. */
+static int check_subject(const struct cli_args *args, const struct cli_subject *subject,
+                         const struct sp_inventory *inventory, const struct sp_expectations *expectations)
 {
     const struct sp_check_options what = {
         .table = subject->table_name, .expectations = expectations, .data = cli_flag(args, "data")};
@@ -76,6 +77,7 @@ static bool is_told(const struct cli_args *args)
     return cli_value(args, "config", NULL) || cli_value(args, "table", NULL) || cli_value(args, "set", NULL);
 }
 
+/* With the configuration that is given, or the one beside the checkpoint. */
 static int check_inventory(const struct cli_args *args, const char *path, const struct sp_inventory *inventory)
 {
     struct cli_subject subject;
@@ -85,14 +87,14 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
     int status = cli_subject_open(&subject, args, beside);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
-    if (status == CLI_OK) status = compare(args, &subject, inventory, expectations);
+    if (status == CLI_OK) status = check_subject(args, &subject, inventory, expectations);
     sp_expectations_free(expectations);
     cli_subject_close(&subject);
     sp_free(beside);
     return status;
 }
 
-static int run(const struct cli_args *args) { return cli_with_checkpoint(args, check_inventory); }
+static int run_check(const struct cli_args *args) { return cli_with_checkpoint(args, check_inventory); }
 
 const struct cli_command cli_check = {
     .name = "check",
@@ -113,5 +115,5 @@ const struct cli_command cli_check = {
     .most = 1,
     .options = options,
     .examples = examples,
-    .run = run,
+    .run = run_check,
 };

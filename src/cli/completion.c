@@ -4,13 +4,14 @@
 
 #include <string.h>
 
+/* file|name|size as words. */
 static void put_words(FILE *stream, const char *choices)
 {
     for (; *choices; choices++) putc(*choices == '|' ? ' ' : *choices, stream);
 }
 
 /* inspect:--sort) words of the value ;; */
-static void put_values(FILE *stream, const struct cli_command *command)
+static void complete_values(FILE *stream, const struct cli_command *command)
 {
     for (const struct cli_option *option = command->options; option->name; option++) {
         if (!option->argument || option->hidden) continue;
@@ -29,6 +30,7 @@ static void put_values(FILE *stream, const struct cli_command *command)
     }
 }
 
+/* inspect) words='--tree --depth= ...' ;; */
 static void put_options(FILE *stream, const struct cli_command *command)
 {
     fprintf(stream, "    %s) words='", command->name);
@@ -37,6 +39,7 @@ static void put_options(FILE *stream, const struct cli_command *command)
     fprintf(stream, "--%s' ;;\n", cli_help_option.name);
 }
 
+/* check derive diff ... */
 static void put_commands(FILE *stream)
 {
     for (size_t i = 0; cli_commands[i]; i++) fprintf(stream, "%s ", cli_commands[i]->name);
@@ -59,7 +62,7 @@ void cli_print_bash_completion(FILE *stream)
           "    [[ $word == = ]] && word= || { [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD-2]}; }\n"
           "    case $command:$before in\n",
           stream);
-    for (size_t i = 0; cli_commands[i]; i++) put_values(stream, cli_commands[i]);
+    for (size_t i = 0; cli_commands[i]; i++) complete_values(stream, cli_commands[i]);
     fputs("    help:help) COMPREPLY=($(compgen -W '", stream);
     put_commands(stream);
     fputs("' -- \"$word\")) ;;\n"

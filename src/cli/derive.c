@@ -19,7 +19,8 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-static int derive(const struct cli_args *args, const struct cli_subject *subject)
+/* Derives, and writes the formulas; exit status. */
+static int report_derivation(const struct cli_args *args, const struct cli_subject *subject)
 {
     const struct sp_derive_options what = {
         .table = args->operand_count ? args->operands[0] : subject->table_name,
@@ -40,11 +41,11 @@ static int derive(const struct cli_args *args, const struct cli_subject *subject
     return CLI_OK;
 }
 
-static int run(const struct cli_args *args)
+static int run_derive(const struct cli_args *args)
 {
     struct cli_subject subject;
     int status = cli_subject_open(&subject, args, NULL);
-    if (status == CLI_OK) status = derive(args, &subject);
+    if (status == CLI_OK) status = report_derivation(args, &subject);
     cli_subject_close(&subject);
     return status;
 }
@@ -62,5 +63,5 @@ const struct cli_command cli_derive = {
     .most = 1,
     .options = options,
     .examples = examples,
-    .run = run,
+    .run = run_derive,
 };

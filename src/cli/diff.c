@@ -19,8 +19,9 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-static int compare(const struct cli_args *args, const struct sp_inventory *a, const struct sp_inventory *b,
-                   const struct sp_expectations *expectations)
+/* Compares, and writes the report; exit status. */
+static int diff_inventories(const struct cli_args *args, const struct sp_inventory *a, const struct sp_inventory *b,
+                            const struct sp_expectations *expectations)
 {
     const struct sp_diff_options what = {.expectations = expectations, .data = cli_flag(args, "data")};
     struct sp_report_options how = cli_report_options(args);
@@ -39,22 +40,24 @@ static int compare(const struct cli_args *args, const struct sp_inventory *a, co
     return same ? CLI_OK : CLI_DIFFERS;
 }
 
-static void warn(const struct cli_args *args, const struct sp_inventory *inventory)
+/* What its reader found odd. JSON has that in it. */
+static void warn_of(const struct cli_args *args, const struct sp_inventory *inventory)
 {
     for (size_t i = 0; i < sp_inventory_warning_count(inventory) && !cli_flag(args, "json"); i++)
         cli_warning(sp_inventory_path(inventory), sp_inventory_warning(inventory, i));
 }
 
-static int compare_files(const struct cli_args *args, const struct sp_expectations *expectations)
+/* Opens both; they are closed again. */
+static int diff_files(const struct cli_args *args, const struct sp_expectations *expectations)
 {
     struct sp_error error = {0};
     int status = CLI_FILE;
     struct sp_inventory *a = sp_inventory_open(args->operands[0], &error);
     struct sp_inventory *b = a ? sp_inventory_open(args->operands[1], &error) : NULL;
     if (b) {
-        status = compare(args, a, b, expectations);
-        warn(args, a);
-        warn(args, b);
+        status = diff_inventories(args, a, b, expectations);
+        warn_of(args, a);
+        warn_of(args, b);
     } else {
         cli_error(&error);
     }
@@ -63,11 +66,11 @@ static int compare_files(const struct cli_args *args, const struct sp_expectatio
     return status;
 }
 
-static int run(const struct cli_args *args)
+static int run_diff(const struct cli_args *args)
 {
     struct sp_expectations *expectations;
     int status = cli_load_expectations(args, &expectations);
-    if (status == CLI_OK) status = compare_files(args, expectations);
+    if (status == CLI_OK) status = diff_files(args, expectations);
     sp_expectations_free(expectations);
     return status;
 }
@@ -92,5 +95,5 @@ const struct cli_command cli_diff = {
     .most = 2,
     .options = options,
     .examples = examples,
-    .run = run,
+    .run = run_diff,
 };

@@ -10,13 +10,14 @@ static const char tagline[] = "shapeproof: what a model checkpoint holds, and wh
 
 /* ---- filling lines ---- */
 
+/* Blanks up to that column. */
 static void indent_to(FILE *stream, size_t *column, size_t wanted)
 {
     for (; *column < wanted; ++*column) putc(' ', stream);
 }
 
 /* Words from `column` on, further lines indented; an empty line in the text stays one. Ends the line. */
-static void fill(FILE *stream, size_t column, size_t indent, const char *text)
+static void fill_lines(FILE *stream, size_t column, size_t indent, const char *text)
 {
     while (*text) {
         const size_t length = strcspn(text, " \n");
@@ -37,19 +38,21 @@ static void fill(FILE *stream, size_t column, size_t indent, const char *text)
     putc('\n', stream);
 }
 
-static void put_terms(FILE *stream, const char *title, const struct cli_term *terms)
+/* Exit statuses, environment: a term and its meaning in two columns. */
+static void help_terms(FILE *stream, const char *title, const struct cli_term *terms)
 {
     fprintf(stream, "\n%s:\n", title);
     for (; terms->term; terms++) {
         size_t column = (size_t)fprintf(stream, "  %s", terms->term);
         indent_to(stream, &column, TERM_COLUMNS);
-        fill(stream, column, TERM_COLUMNS, terms->meaning);
+        fill_lines(stream, column, TERM_COLUMNS, terms->meaning);
     }
 }
 
 /* ---- one command ---- */
 
-static void put_option(FILE *stream, const struct cli_option *option)
+/*   -d, --depth=N   and what it does; on a line of its own when the names are long. */
+static void help_option(FILE *stream, const struct cli_option *option)
 {
     size_t column = option->letter ? (size_t)fprintf(stream, "  -%c, --%s", option->letter, option->name)
                                    : (size_t)fprintf(stream, "      --%s", option->name);
@@ -59,10 +62,11 @@ static void put_option(FILE *stream, const struct cli_option *option)
         column = 0;
     }
     indent_to(stream, &column, OPTION_COLUMNS);
-    fill(stream, column, OPTION_COLUMNS, option->help);
+    fill_lines(stream, column, OPTION_COLUMNS, option->help);
 }
 
-static void put_examples(FILE *stream, const struct cli_example *example)
+/* Each with what it is for below it. */
+static void help_examples(FILE *stream, const struct cli_example *example)
 {
     if (!example) return;
     fprintf(stream, "\nexamples:\n");
@@ -73,13 +77,13 @@ void cli_print_command_help(FILE *stream, const struct cli_command *command)
 {
     fprintf(stream, "shapeproof %s: %s\n\nusage: shapeproof %s [OPTION]... %s\n\n", command->name, command->summary,
             command->name, command->operands);
-    fill(stream, 0, 0, command->description);
+    fill_lines(stream, 0, 0, command->description);
     fprintf(stream, "\noptions:\n");
     for (const struct cli_option *option = command->options; option->name; option++)
-        if (!option->hidden) put_option(stream, option);
-    put_option(stream, &cli_help_option);
-    put_examples(stream, command->examples);
-    put_terms(stream, "exit status", cli_exit_statuses);
+        if (!option->hidden) help_option(stream, option);
+    help_option(stream, &cli_help_option);
+    help_examples(stream, command->examples);
+    help_terms(stream, "exit status", cli_exit_statuses);
 }
 
 /* ---- all of them ---- */
@@ -90,7 +94,7 @@ void cli_print_usage(FILE *stream)
     for (size_t i = 0; cli_commands[i]; i++) {
         size_t column = (size_t)fprintf(stream, "  %s", cli_commands[i]->name);
         indent_to(stream, &column, TERM_COLUMNS);
-        fill(stream, column, TERM_COLUMNS, cli_commands[i]->summary);
+        fill_lines(stream, column, TERM_COLUMNS, cli_commands[i]->summary);
     }
     fprintf(stream, "\n'shapeproof COMMAND --help' explains a command.\n");
 }
@@ -99,8 +103,8 @@ void cli_print_help(FILE *stream)
 {
     fprintf(stream, "%s\n\n", tagline);
     cli_print_usage(stream);
-    put_terms(stream, "exit status", cli_exit_statuses);
-    put_terms(stream, "environment", cli_environment);
+    help_terms(stream, "exit status", cli_exit_statuses);
+    help_terms(stream, "environment", cli_environment);
     fprintf(stream, "\n'shapeproof --version' prints the version.\n");
 }
 
@@ -112,6 +116,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_END},
 };
 
+/* shapeproof help check */
 static int help_on(const char *name)
 {
     const struct cli_command *command = cli_command_named(name);
@@ -120,7 +125,7 @@ static int help_on(const char *name)
     return CLI_OK;
 }
 
-static int run(const struct cli_args *args)
+static int run_help(const struct cli_args *args)
 {
     if (args->operand_count) return help_on(args->operands[0]);
     if (cli_flag(args, "man")) cli_print_manual(stdout);
@@ -136,5 +141,5 @@ const struct cli_command cli_help = {
     .description = "Explains COMMAND, or lists the commands.",
     .most = 1,
     .options = options,
-    .run = run,
+    .run = run_help,
 };

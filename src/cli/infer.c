@@ -22,12 +22,14 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
+/* Then the exit status is 0. */
 static bool explains_all(const struct sp_inference *inference)
 {
     return !sp_inference_unexplained_count(inference) && !sp_inference_missing_count(inference);
 }
 
-static int report(const struct cli_args *args, const struct sp_inference *inference)
+/* Writes the report, or the configuration; exit status. */
+static int report_inference(const struct cli_args *args, const struct sp_inference *inference)
 {
     struct sp_report_options how = cli_report_options(args);
     size_t length;
@@ -42,7 +44,8 @@ static int report(const struct cli_args *args, const struct sp_inference *infere
     return explains_all(inference) ? CLI_OK : CLI_DIFFERS;
 }
 
-static int infer(const struct cli_args *args, const char *path, const struct sp_inventory *inventory)
+/* All tables, or the one that --table names. */
+static int infer_checkpoint(const struct cli_args *args, const char *path, const struct sp_inventory *inventory)
 {
     (void)path;
     struct cli_subject subject;
@@ -51,7 +54,7 @@ static int infer(const struct cli_args *args, const char *path, const struct sp_
     if (status == CLI_OK) {
         const struct sp_infer_options what = {.table = subject.table_name};
         struct sp_inference *inference = sp_infer(inventory, subject.tables, &what, &error);
-        status = inference ? report(args, inference) : (int)error.status;
+        status = inference ? report_inference(args, inference) : (int)error.status;
         if (!inference) cli_error(&error);
         sp_inference_free(inference);
     }
@@ -59,7 +62,7 @@ static int infer(const struct cli_args *args, const char *path, const struct sp_
     return status;
 }
 
-static int run(const struct cli_args *args) { return cli_with_checkpoint(args, infer); }
+static int run_infer(const struct cli_args *args) { return cli_with_checkpoint(args, infer_checkpoint); }
 
 const struct cli_command cli_infer = {
     .name = "infer",
@@ -82,5 +85,5 @@ const struct cli_command cli_infer = {
     .most = 1,
     .options = options,
     .examples = examples,
-    .run = run,
+    .run = run_infer,
 };

@@ -36,13 +36,15 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
+/* As --sort has them; the parser let no other through. */
 static enum sp_inspect_sort sort_named(const char *name)
 {
     if (strcmp(name, "name") == 0) return SP_SORT_NAME;
     return strcmp(name, "size") == 0 ? SP_SORT_SIZE : SP_SORT_FILE;
 }
 
-static enum sp_inspect_view view_of(const struct cli_args *args)
+/* --depth without --tree is sub-totals. */
+static enum sp_inspect_view view_asked(const struct cli_args *args)
 {
     if (cli_flag(args, "tree")) return SP_INSPECT_TREE;
     if (cli_value(args, "depth", NULL)) return SP_INSPECT_PREFIXES;
@@ -50,7 +52,7 @@ static enum sp_inspect_view view_of(const struct cli_args *args)
 }
 
 /* What would be ignored without a word is refused. */
-static bool agree(const struct cli_args *args)
+static bool options_agree(const struct cli_args *args)
 {
     const bool unfolds = cli_flag(args, "tree") || cli_value(args, "depth", NULL);
     const bool shaped = unfolds || cli_flag(args, "totals");
@@ -63,6 +65,7 @@ static bool agree(const struct cli_args *args)
     return false;
 }
 
+/* A file that cannot be read does not keep the others from being shown. */
 static int inspect_one(const char *path, const struct sp_report_inspect_options *how)
 {
     struct sp_error error = {0};
@@ -81,19 +84,19 @@ static int inspect_one(const char *path, const struct sp_report_inspect_options 
     return CLI_OK;
 }
 
-static int run(const struct cli_args *args)
+static int run_inspect(const struct cli_args *args)
 {
     const uint64_t depth = cli_number(args, "depth", 0);
     const struct sp_report_inspect_options how = {
         .report = cli_report_options(args),
-        .view = view_of(args),
+        .view = view_asked(args),
         .sort = sort_named(cli_value(args, "sort", "file")),
         .depth = depth < UINT_MAX ? (unsigned)depth : UINT_MAX,
         .filter = cli_value(args, "filter", NULL),
     };
     int status = CLI_OK;
     bool shown = false;
-    if (!agree(args)) return CLI_USAGE;
+    if (!options_agree(args)) return CLI_USAGE;
     for (size_t i = 0; i < args->operand_count; i++) {
         if (shown && how.report.format == SP_REPORT_TEXT) putchar('\n');
         const int now = inspect_one(args->operands[i], &how);
@@ -123,5 +126,5 @@ const struct cli_command cli_inspect = {
     .most = CLI_MANY,
     .options = options,
     .examples = examples,
-    .run = run,
+    .run = run_inspect,
 };

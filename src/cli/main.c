@@ -19,6 +19,7 @@ int cli_unknown_command(const char *name)
     return cli_usage_error(hint, "'%s' is not a command", name);
 }
 
+/* With the words behind the name of the command. */
 static int run_command(const struct cli_command *command, int count, char **words)
 {
     struct cli_args args;
@@ -35,7 +36,8 @@ static int run_command(const struct cli_command *command, int count, char **word
     return status;
 }
 
-static int dispatch(int argc, char **argv)
+/* The first word is a command, or asks for help or the version. */
+static int dispatch_command(int argc, char **argv)
 {
     if (argc < 2) {
         cli_print_usage(stderr);
@@ -54,6 +56,6 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    const int status = dispatch(argc, argv);
+    const int status = dispatch_command(argc, argv);
     return cli_close_output() ? status : CLI_FILE;
 }

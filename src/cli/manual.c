@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Text is never taken for a request or an escape, and dashes can be copied and pasted. */
-static void put_text(FILE *stream, const char *text)
+static void manual_text(FILE *stream, const char *text)
 {
     bool line_start = true;
     for (; *text; text++) {
@@ -25,61 +25,67 @@ static void put_text(FILE *stream, const char *text)
     }
 }
 
-static void put_line(FILE *stream, const char *text)
+/* The same, and the end of the line. */
+static void manual_line(FILE *stream, const char *text)
 {
-    put_text(stream, text);
+    manual_text(stream, text);
     putc('\n', stream);
 }
 
+/* The title of the page. */
 static void put_upper(FILE *stream, const char *text)
 {
     for (; *text; text++) putc(toupper((unsigned char)*text), stream);
 }
 
-static void put_option(FILE *stream, const struct cli_option *option)
+/* A paragraph with its names and argument as the tag. */
+static void manual_option(FILE *stream, const struct cli_option *option)
 {
     fputs(".TP\n", stream);
     if (option->letter) fprintf(stream, "\\fB\\-%c\\fR, ", option->letter);
     fputs("\\fB\\-\\-", stream);
-    put_text(stream, option->name);
+    manual_text(stream, option->name);
     fputs("\\fR", stream);
     if (option->argument) {
         fputs("=\\fI", stream);
-        put_text(stream, option->argument);
+        manual_text(stream, option->argument);
         fputs("\\fR", stream);
     }
     putc('\n', stream);
-    put_line(stream, option->help);
+    manual_line(stream, option->help);
 }
 
-static void put_terms(FILE *stream, const char *title, const struct cli_term *terms)
+/* Exit statuses, environment. */
+static void manual_terms(FILE *stream, const char *title, const struct cli_term *terms)
 {
     fprintf(stream, ".SH %s\n", title);
     for (; terms->term; terms++) {
         fprintf(stream, ".TP\n.B %s\n", terms->term);
-        put_line(stream, terms->meaning);
+        manual_line(stream, terms->meaning);
     }
 }
 
-static void put_examples(FILE *stream, const struct cli_example *example)
+/* The command as the tag, what it is for below. */
+static void manual_examples(FILE *stream, const struct cli_example *example)
 {
     if (!example) return;
     fputs(".PP\nExamples:\n", stream);
     for (; example->command; example++) {
         fputs(".TP\n.B ", stream);
-        put_line(stream, example->command);
-        put_line(stream, example->what);
+        manual_line(stream, example->command);
+        manual_line(stream, example->what);
     }
 }
 
+/* The section of a command: synopsis, description, options, examples. */
 static void put_command(FILE *stream, const struct cli_command *command)
 {
     fprintf(stream, ".SS \"shapeproof %s [OPTION]... %s\"\n", command->name, command->operands);
-    put_line(stream, command->description);
+    manual_line(stream, command->description);
     for (const struct cli_option *option = command->options; option->name; option++)
-        if (!option->hidden) put_option(stream, option);
-    put_option(stream, &cli_help_option);
-    put_examples(stream, command->examples);
+        if (!option->hidden) manual_option(stream, option);
+    manual_option(stream, &cli_help_option);
+    manual_examples(stream, command->examples);
 }
 
 void cli_print_manual(FILE *stream)
@@ -90,12 +96,13 @@ void cli_print_manual(FILE *stream)
     fputs(".SH NAME\nshapeproof \\- what a model checkpoint holds, and what it should hold\n", stream);
     fputs(".SH SYNOPSIS\n.B shapeproof\n.I COMMAND\n[\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n", stream);
     fputs(".SH DESCRIPTION\n", stream);
-    put_line(stream,
-             "A model checkpoint is a set of claims about shapes. shapeproof reads the names, dtypes and shapes of its "
-             "tensors, never its weights, and executes nothing that is in it. Options may stand before, between "
-             "and behind the arguments of a command; -- ends them.");
+    manual_line(
+        stream,
+        "A model checkpoint is a set of claims about shapes. shapeproof reads the names, dtypes and shapes of its "
+        "tensors, never its weights, and executes nothing that is in it. Options may stand before, between "
+        "and behind the arguments of a command; -- ends them.");
     fputs(".SH COMMANDS\n", stream);
     for (size_t i = 0; cli_commands[i]; i++) put_command(stream, cli_commands[i]);
-    put_terms(stream, "EXIT STATUS", cli_exit_statuses);
-    put_terms(stream, "ENVIRONMENT", cli_environment);
+    manual_terms(stream, "EXIT STATUS", cli_exit_statuses);
+    manual_terms(stream, "ENVIRONMENT", cli_environment);
 }

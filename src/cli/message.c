@@ -5,7 +5,8 @@
 
 #include <stdarg.h>
 
-static void put_line(const char *prefix, const char *text)
+/* One line, made printable. */
+static void message_line(const char *prefix, const char *text)
 {
     char *visible = sp_report_visible(text);
     fprintf(stderr, "%s%s\n", prefix, visible);
@@ -27,8 +28,8 @@ int cli_usage_error(const char *hint, const char *format, ...)
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     fflush(stdout);
-    put_line("shapeproof: ", message);
-    if (hint && hint[0]) put_line("hint: ", hint);
+    message_line("shapeproof: ", message);
+    if (hint && hint[0]) message_line("hint: ", hint);
     return CLI_USAGE;
 }
 
@@ -38,5 +39,5 @@ void cli_warning(const char *path, const char *message)
     fflush(stdout);
     fprintf(stderr, "warning: %s%s", visible, path ? ": " : "");
     sp_free(visible);
-    put_line("", message);
+    message_line("", message);
 }

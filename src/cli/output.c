@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* Auto is for a terminal that can, and a user who did not decline. */
 static bool wants_color(const char *when)
 {
     if (strcmp(when, "auto") != 0) return strcmp(when, "always") == 0;

@@ -23,6 +23,7 @@ enum { OPTIONS_AT_MOST = 64 };
 
 /* ---- looking up ---- */
 
+/* The option of that name, which need not end with a NUL; NULL when there is none. */
 static const struct cli_option *find_long(const struct cli_command *command, const char *name, size_t length)
 {
     for (const struct cli_option *option = command->options; option->name; option++)
@@ -31,6 +32,7 @@ static const struct cli_option *find_long(const struct cli_command *command, con
                                                                                                      : NULL;
 }
 
+/* Likewise of a letter. */
 static const struct cli_option *find_letter(const struct cli_command *command, char letter)
 {
     for (const struct cli_option *option = command->options; option->name; option++)
@@ -40,12 +42,14 @@ static const struct cli_option *find_letter(const struct cli_command *command, c
 
 /* ---- complaints ---- */
 
+/* Where the options are explained. */
 static const char *help_hint(const struct cli_command *command, char *buffer, size_t size)
 {
     snprintf(buffer, size, "shapeproof %s --help lists the options", command->name);
     return buffer;
 }
 
+/* An option that the command does not have; suggests one that is written alike. */
 static bool complain_unknown(const struct cli_command *command, const char *name, int length)
 {
     char hint[128], word[64];
@@ -62,6 +66,7 @@ static bool complain_unknown(const struct cli_command *command, const char *name
     return false;
 }
 
+/* A value that the option cannot have. */
 static bool complain_value(const struct cli_command *command, const struct cli_option *option, const char *value)
 {
     char hint[128];
@@ -79,6 +84,7 @@ bool cli_is_choice(const struct cli_option *option)
     return option->argument && islower((unsigned char)option->argument[0]);
 }
 
+/* Whether it is one of the words in "a|b|c". */
 static bool is_choice(const char *choices, const char *value)
 {
     const size_t length = strlen(value);
@@ -90,7 +96,7 @@ static bool is_choice(const char *choices, const char *value)
 }
 
 /* 124439808 or 124,439,808, as reports have it. Up to 18 digits, so that nothing overflows. */
-static bool is_number(const char *value)
+static bool is_decimal_number(const char *value)
 {
     size_t digits = 0, group = 0;
     bool grouped = false;
@@ -105,12 +111,14 @@ static bool is_number(const char *value)
     return digits && digits <= 18 && (!grouped || group == 3);
 }
 
+/* What any text may be is valid. */
 static bool is_valid(const struct cli_option *option, const char *value)
 {
-    if (strcmp(option->argument, "N") == 0) return is_number(value);
+    if (strcmp(option->argument, "N") == 0) return is_decimal_number(value);
     return !cli_is_choice(option) || is_choice(option->argument, value);
 }
 
+/* Notes an option; a later one of the same name does not replace it. */
 static bool give(struct cli_args *args, const struct cli_option *option, const char *value)
 {
     if (value && !is_valid(option, value)) return complain_value(args->command, option, value);
@@ -134,6 +142,7 @@ static bool give_next(struct cli_args *args, const struct cli_option *option, co
 
 /* ---- words ---- */
 
+/* --name, --name=value, --name value. */
 static bool read_long(struct cli_args *args, const char *word, struct words *words)
 {
     const size_t length = strcspn(word, "=");
@@ -164,6 +173,7 @@ static bool read_letters(struct cli_args *args, const char *letters, struct word
     return true;
 }
 
+/* Options and operands, until the words end or one is wrong. */
 static bool read_words(struct cli_args *args, struct words words)
 {
     bool options_ended = false;
@@ -178,6 +188,7 @@ static bool read_words(struct cli_args *args, struct words words)
     return true;
 }
 
+/* Whether there are as many as the command takes. */
 static bool check_operands(const struct cli_args *args)
 {
     const struct cli_command *command = args->command;

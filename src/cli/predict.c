@@ -34,7 +34,8 @@ static struct sp_derivation *find_formulas(const struct cli_args *args, const st
     return forms;
 }
 
-static int predict(const struct cli_args *args, const struct cli_subject *subject)
+/* Predicts, and writes the report; exit status. */
+static int report_prediction(const struct cli_args *args, const struct cli_subject *subject)
 {
     const struct sp_predict_options what = {
         .table = args->operand_count ? args->operands[0] : subject->table_name,
@@ -59,12 +60,12 @@ static int predict(const struct cli_args *args, const struct cli_subject *subjec
     return CLI_OK;
 }
 
-static int run(const struct cli_args *args)
+static int run_predict(const struct cli_args *args)
 {
     struct cli_subject subject;
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
-    if (status == CLI_OK) status = predict(args, &subject);
+    if (status == CLI_OK) status = report_prediction(args, &subject);
     cli_subject_close(&subject);
     return status;
 }
@@ -84,5 +85,5 @@ const struct cli_command cli_predict = {
     .most = 1,
     .options = options,
     .examples = examples,
-    .run = run,
+    .run = run_predict,
 };

@@ -20,6 +20,7 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
+/* Files of claims are table files. */
 static int add_claims(const struct cli_args *args, struct cli_subject *subject)
 {
     const char *file;
@@ -30,7 +31,8 @@ static int add_claims(const struct cli_args *args, struct cli_subject *subject)
 }
 
 /* The claims about the tables that are named; else those of the claims' files; else all. */
-static struct sp_proofs *judge(const struct cli_args *args, const struct cli_subject *subject, struct sp_error *error)
+static struct sp_proofs *judge_claims(const struct cli_args *args, const struct cli_subject *subject,
+                                      struct sp_error *error)
 {
     struct sp_prove_options what = {.tables = args->operands, .table_count = args->operand_count};
     const char **files = calloc(args->given_count + 1, sizeof *files);
@@ -49,13 +51,14 @@ static struct sp_proofs *judge(const struct cli_args *args, const struct cli_sub
     return proofs;
 }
 
-static int prove(const struct cli_args *args, const struct cli_subject *subject)
+/* Judges, and writes the report; a surprise makes the exit status 1. */
+static int report_proofs(const struct cli_args *args, const struct cli_subject *subject)
 {
     struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
     size_t length;
     how.all = cli_flag(args, "all");
-    struct sp_proofs *proofs = judge(args, subject, &error);
+    struct sp_proofs *proofs = judge_claims(args, subject, &error);
     if (!proofs) {
         cli_error(&error);
         return (int)error.status;
@@ -68,12 +71,12 @@ static int prove(const struct cli_args *args, const struct cli_subject *subject)
     return expected ? CLI_OK : CLI_DIFFERS;
 }
 
-static int run(const struct cli_args *args)
+static int run_prove(const struct cli_args *args)
 {
     struct cli_subject subject;
     int status = cli_subject_open_tables(&subject, args);
     if (status == CLI_OK) status = add_claims(args, &subject);
-    if (status == CLI_OK) status = prove(args, &subject);
+    if (status == CLI_OK) status = report_proofs(args, &subject);
     cli_subject_close(&subject);
     return status;
 }
@@ -95,5 +98,5 @@ const struct cli_command cli_prove = {
     .most = CLI_MANY,
     .options = options,
     .examples = examples,
-    .run = run,
+    .run = run_prove,
 };

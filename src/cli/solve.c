@@ -20,7 +20,9 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-static struct sp_solutions *ask(const struct cli_args *args, const struct cli_subject *subject, struct sp_error *error)
+/* For --total or --rounds-to, one of which there is. */
+static struct sp_solutions *solve_total(const struct cli_args *args, const struct cli_subject *subject,
+                                        struct sp_error *error)
 {
     const struct sp_solve_options what = {
         .table = args->operand_count ? args->operands[0] : subject->table_name,
@@ -31,14 +33,15 @@ static struct sp_solutions *ask(const struct cli_args *args, const struct cli_su
     return sp_solve(subject->tables, subject->config, cli_number(args, "total", 0), &what, error);
 }
 
-static int solve(const struct cli_args *args, const struct cli_subject *subject)
+/* Solves, and writes the report; exit status 1 when nothing gives the total. */
+static int report_solutions(const struct cli_args *args, const struct cli_subject *subject)
 {
     const struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
     size_t length;
     if (!cli_value(args, "total", NULL) == !cli_value(args, "rounds-to", NULL))
         return cli_usage_error(NULL, "solve: either --total N or --rounds-to FIGURE is needed");
-    struct sp_solutions *solutions = ask(args, subject, &error);
+    struct sp_solutions *solutions = solve_total(args, subject, &error);
     if (!solutions) {
         cli_error(&error);
         return (int)error.status;
@@ -50,11 +53,11 @@ static int solve(const struct cli_args *args, const struct cli_subject *subject)
     return found ? CLI_OK : CLI_DIFFERS;
 }
 
-static int run(const struct cli_args *args)
+static int run_solve(const struct cli_args *args)
 {
     struct cli_subject subject;
     int status = cli_subject_open(&subject, args, NULL);
-    if (status == CLI_OK) status = solve(args, &subject);
+    if (status == CLI_OK) status = report_solutions(args, &subject);
     cli_subject_close(&subject);
     return status;
 }
@@ -72,5 +75,5 @@ const struct cli_command cli_solve = {
     .most = 1,
     .options = options,
     .examples = examples,
-    .run = run,
+    .run = run_solve,
 };

@@ -18,6 +18,7 @@ static const char *only_table_of(const struct sp_tables *tables, const char *pat
     return only;
 }
 
+/* Of the set, those of --table FILE included. */
 static bool has_table(const struct sp_tables *tables, const char *name)
 {
     for (size_t i = 0; i < sp_tables_count(tables); i++)
@@ -40,6 +41,7 @@ int cli_add_table_file(struct sp_tables *tables, const char *file)
     return CLI_TABLE;
 }
 
+/* Each --table is a file to add or the name of the table to use; of names the last one counts. */
 static int add_tables(struct cli_subject *subject, const struct cli_args *args)
 {
     const char *table;
@@ -56,6 +58,7 @@ static int add_tables(struct cli_subject *subject, const struct cli_args *args)
     return CLI_OK;
 }
 
+/* The configuration first, then --set, which wins. */
 static int add_settings(struct cli_subject *subject, const struct cli_args *args, const char *config_path)
 {
     const char *setting;

@@ -9,7 +9,7 @@ enum { LONGEST = 40 };
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* One row per character of `a`; the last three are kept. */
-static size_t distance(const char *a, const char *b)
+static size_t typing_distance(const char *a, const char *b)
 {
     const size_t rows = strlen(a), columns = strlen(b);
     size_t two_above[LONGEST + 1] = {0}, above[LONGEST + 1], row[LONGEST + 1];
@@ -36,7 +36,7 @@ const char *cli_suggest(const char *word, const char *const *candidates, size_t 
     for (size_t i = 0; i < count; i++) {
         if (strlen(candidates[i]) > LONGEST) continue;
         if (length >= 2 && strncmp(candidates[i], word, length) == 0) return candidates[i]; /* an abbreviation */
-        const size_t edits = distance(word, candidates[i]);
+        const size_t edits = typing_distance(word, candidates[i]);
         if (edits < best_distance || (edits == best_distance && !best)) {
             best = candidates[i];
             best_distance = edits;

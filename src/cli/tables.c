@@ -17,7 +17,8 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-static int show(const struct sp_tables *tables, const char *name)
+/* Its text as it stands in the file. */
+static int show_table(const struct sp_tables *tables, const char *name)
 {
     for (size_t i = 0; i < sp_tables_count(tables); i++) {
         const struct sp_table_info info = sp_tables_info(tables, i);
@@ -28,23 +29,24 @@ static int show(const struct sp_tables *tables, const char *name)
     return cli_usage_error("'shapeproof tables' lists them", "there is no table '%s'", name);
 }
 
-static int list(const struct cli_args *args, const struct cli_subject *subject)
+/* All of them, or the text of one. */
+static int list_tables(const struct cli_args *args, const struct cli_subject *subject)
 {
     const struct sp_report_options how = cli_report_options(args);
     size_t length;
     if (args->operand_count && cli_flag(args, "json"))
         return cli_usage_error(NULL, "tables: the text of a table is not JSON");
-    if (args->operand_count) return show(subject->tables, args->operands[0]);
+    if (args->operand_count) return show_table(subject->tables, args->operands[0]);
     char *report = sp_report_tables(subject->tables, &how, &length);
     cli_put_report(report, length);
     return CLI_OK;
 }
 
-static int run(const struct cli_args *args)
+static int run_tables(const struct cli_args *args)
 {
     struct cli_subject subject;
     int status = cli_subject_open_tables(&subject, args);
-    if (status == CLI_OK) status = list(args, &subject);
+    if (status == CLI_OK) status = list_tables(args, &subject);
     cli_subject_close(&subject);
     return status;
 }
@@ -59,5 +61,5 @@ const struct cli_command cli_tables = {
     .most = 1,
     .options = options,
     .examples = examples,
-    .run = run,
+    .run = run_tables,
 };

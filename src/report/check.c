@@ -11,6 +11,7 @@
 
 /* ---- JSON: shapeproof.check/1 ---- */
 
+/* "found": what the file holds. */
 static void json_found(struct sp_writer *json, const struct sp_check *check)
 {
     const struct sp_totals totals = sp_inventory_totals(sp_check_inventory(check));
@@ -19,6 +20,7 @@ static void json_found(struct sp_writer *json, const struct sp_check *check)
     sp_write_close(json);
 }
 
+/* A size that a name or an index declares, and whether it is so. */
 static void json_declared(struct sp_writer *json, const struct sp_declared *declared)
 {
     sp_write_open_line(json, '{');
@@ -30,6 +32,7 @@ static void json_declared(struct sp_writer *json, const struct sp_declared *decl
     sp_write_close(json);
 }
 
+/* "counts": elements, counted in every way; with what is declared about them. */
 static void json_counts(struct sp_writer *json, const struct sp_check *check)
 {
     const struct sp_counts counts = sp_check_counts(check);
@@ -48,6 +51,7 @@ static void json_counts(struct sp_writer *json, const struct sp_check *check)
     sp_write_close(json);
 }
 
+/* The values of a hyper-parameter are JSON already. */
 static void json_cause(struct sp_writer *json, const struct sp_cause *cause)
 {
     sp_write_open_line(json, '{');
@@ -62,6 +66,7 @@ static void json_cause(struct sp_writer *json, const struct sp_cause *cause)
     sp_write_close(json);
 }
 
+/* The cause by its id: several findings share one. */
 static void json_finding(struct sp_writer *json, const struct sp_check *check, const struct sp_finding *finding)
 {
     sp_write_open_line(json, '{');
@@ -76,7 +81,7 @@ static void json_finding(struct sp_writer *json, const struct sp_check *check, c
     sp_write_close(json);
 }
 
-static void put_json(const struct sp_check *check, struct sp_text *text)
+static void check_json(const struct sp_check *check, struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.check/1");
     sp_write_key_string(&json, "verdict", sp_verdict_name(sp_check_verdict(check)));
@@ -99,6 +104,7 @@ static void put_json(const struct sp_check *check, struct sp_text *text)
 
 /* ---- text ---- */
 
+/* Green, yellow, red. */
 static enum sp_color verdict_color(enum sp_verdict verdict)
 {
     return verdict == SP_VERDICT_MATCH       ? SP_COLOR_GREEN
@@ -106,6 +112,7 @@ static enum sp_color verdict_color(enum sp_verdict verdict)
                                              : SP_COLOR_RED;
 }
 
+/* gpt2, from models/gpt2/config.json */
 static void put_table_line(const struct sp_check *check, struct sp_text *cell)
 {
     const char *config = sp_config_path(sp_check_config(check));
@@ -118,7 +125,7 @@ static void put_table_line(const struct sp_check *check, struct sp_text *cell)
 /* ---- the counts: only those that say something ---- */
 
 /* "12 in buffers", behind a comma if there is something before it. */
-static void put_part(struct sp_text *note, uint64_t elements, const char *what)
+static void put_share(struct sp_text *note, uint64_t elements, const char *what)
 {
     if (!elements) return;
     if (note->length && note->data[note->length - 1] != ' ') sp_text_puts(note, ", ");
@@ -153,6 +160,7 @@ static void put_declared(struct sp_table *table, const struct sp_declared *decla
     else if (!declared->agrees) sp_text_puts(cell, ": not so");
 }
 
+/* At least "predicted" and "stored"; a row that says the same as the one above is left out. */
 static void put_counts(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
 {
     static const struct sp_column columns[] = {{"counts", false}, {"tensors", true}, {"parameters", true}, {"", false}};
@@ -160,8 +168,8 @@ static void put_counts(const struct sp_check *check, struct sp_text *text, const
     const struct sp_counts counts = sp_check_counts(check);
     struct sp_table table = {.columns = columns, .column_count = 4};
     struct sp_text note = {0};
-    if (predicted.parameters != counts.predicted) put_part(&note, predicted.parameters, "with ties twice");
-    put_part(&note, predicted.buffers, "more in buffers");
+    if (predicted.parameters != counts.predicted) put_share(&note, predicted.parameters, "with ties twice");
+    put_share(&note, predicted.buffers, "more in buffers");
     put_count(&table, "predicted", counts.predicted_tensors, counts.predicted, &note);
     put_count(&table, "stored", counts.stored_tensors, counts.stored, &note);
     if (counts.unique != counts.stored) {
@@ -169,9 +177,9 @@ static void put_counts(const struct sp_check *check, struct sp_text *text, const
         put_count(&table, "unique", counts.unique_tensors, counts.unique, &note);
     }
     if (counts.copies || counts.buffers || counts.state) sp_text_puts(&note, "without ");
-    put_part(&note, counts.copies, "in copies of tied tensors");
-    put_part(&note, counts.buffers, "in buffers");
-    put_part(&note, counts.state, "in the state of a trainer");
+    put_share(&note, counts.copies, "in copies of tied tensors");
+    put_share(&note, counts.buffers, "in buffers");
+    put_share(&note, counts.state, "in the state of a trainer");
     if (counts.logical != counts.unique - counts.copies - counts.buffers - counts.state)
         sp_text_puts(&note, note.length ? ", unpacked" : "unpacked");
     if (counts.logical != counts.unique) put_count(&table, "logical", counts.logical_tensors, counts.logical, &note);
@@ -182,10 +190,10 @@ static void put_counts(const struct sp_check *check, struct sp_text *text, const
     sp_text_free(&note);
 }
 
-static void put_subject(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
+/* What was compared: the file, and with which table. */
+static void put_checkpoint(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
 {
-    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
-    struct sp_table table = {.columns = columns, .column_count = 2};
+    struct sp_table table = sp_label_table();
     struct sp_text *cell = sp_labelled(&table, "checkpoint");
     sp_put_visible(cell, sp_inventory_path(sp_check_inventory(check)));
     sp_text_printf(cell, " (%s)", sp_inventory_format(sp_check_inventory(check)));
@@ -194,6 +202,7 @@ static void put_subject(const struct sp_check *check, struct sp_text *text, cons
     sp_table_free(&table);
 }
 
+/* A line for each, with its hint below. */
 static void put_causes(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
 {
     if (sp_check_cause_count(check)) sp_put_heading(text, options, "causes");
@@ -209,6 +218,7 @@ static void put_causes(const struct sp_check *check, struct sp_text *text, const
     }
 }
 
+/*   error    h.{0-4}.ln.weight is missing: (768) (5 tensors) */
 static void put_finding(struct sp_text *text, const struct sp_report_options *options, const char *name, size_t count,
                         const struct sp_finding *finding)
 {
@@ -226,12 +236,14 @@ static void put_finding(struct sp_text *text, const struct sp_report_options *op
 /* The findings in three parts: what has no cause, what has one, and what is no fault. */
 static const char *const headings[] = {"findings", "findings that the causes explain", "notes"};
 
+/* Which part it belongs to. */
 static const char *heading_of(const struct sp_finding *finding)
 {
     if (finding->severity == SP_SEVERITY_NOTE) return headings[2];
     return headings[finding->cause != SP_NONE];
 }
 
+/* Those of a part, collapsed over their indices. */
 static void put_groups(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
                        const char *heading)
 {
@@ -241,6 +253,7 @@ static void put_groups(const struct sp_check *check, struct sp_text *text, const
     }
 }
 
+/* Those of a part, a line for each. */
 static void put_each(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
                      const char *heading)
 {
@@ -250,8 +263,9 @@ static void put_each(const struct sp_check *check, struct sp_text *text, const s
     }
 }
 
-static void put_findings(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
-                         const char *heading)
+/* A part without findings has no heading. */
+static void put_part_of_findings(const struct sp_check *check, struct sp_text *text,
+                                 const struct sp_report_options *options, const char *heading)
 {
     size_t count = 0;
     for (size_t i = 0; i < sp_check_finding_count(check); i++)
@@ -268,7 +282,7 @@ char *sp_report_check(const struct sp_check *check, const struct sp_report_optio
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->format == SP_REPORT_JSON) {
-        put_json(check, &text);
+        check_json(check, &text);
         return sp_text_take(&text, length);
     }
     sp_color_puts(&text, options->color, verdict_color(sp_check_verdict(check)),
@@ -276,9 +290,10 @@ char *sp_report_check(const struct sp_check *check, const struct sp_report_optio
     sp_text_puts(&text, ": ");
     sp_put_visible(&text, sp_check_summary(check));
     sp_text_puts(&text, "\n\n");
-    put_subject(check, &text, options);
+    put_checkpoint(check, &text, options);
     put_counts(check, &text, options);
     put_causes(check, &text, options);
-    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) put_findings(check, &text, options, headings[i]);
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
+        put_part_of_findings(check, &text, options, headings[i]);
     return sp_text_take(&text, length);
 }

@@ -40,13 +40,15 @@ static void derive_json(const struct sp_derivation *derivation, struct sp_text *
     sp_write_close(&json);
 }
 
-static void put_group(struct sp_text *text, const char *group)
+/* [attention], as the table has it. */
+static void put_group_name(struct sp_text *text, const char *group)
 {
     sp_text_puts(text, "[");
     sp_put_visible(text, group);
     sp_text_puts(text, "]");
 }
 
+/* A row for each group and the total; below it a row for each condition that changes it: "  if not tied  + E*V". */
 static void put_formulas(const struct sp_derivation *derivation, struct sp_text *text,
                          const struct sp_report_derive_options *options)
 {
@@ -59,7 +61,7 @@ static void put_formulas(const struct sp_derivation *derivation, struct sp_text 
             sp_text_puts(cell, "  if ");
             sp_put_visible(cell, formula.when);
         } else if (strcmp(formula.group, "total") == 0) sp_text_puts(cell, "total");
-        else put_group(cell, formula.group);
+        else put_group_name(cell, formula.group);
         cell = sp_table_cell(&table);
         const char *shown = options->expanded ? formula.expanded : formula.text;
         if (*formula.when && *shown != '-') sp_text_puts(cell, "+ ");
@@ -69,6 +71,7 @@ static void put_formulas(const struct sp_derivation *derivation, struct sp_text 
     sp_table_free(&table);
 }
 
+/* What stands for which hyper-parameter, with its default; or what is computed, and how. */
 static void put_symbols(const struct sp_derivation *derivation, struct sp_text *text,
                         const struct sp_report_options *options)
 {
@@ -86,6 +89,7 @@ static void put_symbols(const struct sp_derivation *derivation, struct sp_text *
     sp_table_free(&table);
 }
 
+/* given F <= L and E >= 1 */
 static void put_assumptions(const struct sp_derivation *derivation, struct sp_text *text)
 {
     for (size_t i = 0; i < sp_derivation_assumption_count(derivation); i++) {

@@ -8,13 +8,14 @@
 #include "report/inventory.h"
 #include "report/json.h"
 
+/* A tensor of one side. */
 static const struct sp_tensor *tensor_of(const struct sp_diff *diff, enum sp_diff_side side, size_t index)
 {
     return sp_inventory_tensor(sp_diff_inventory(diff, side), index);
 }
 
 /* What can change in a tensor, inside an open object. */
-static void json_tensor(struct sp_writer *json, const struct sp_diff *diff, enum sp_diff_side side, size_t index)
+static void json_side_of_pair(struct sp_writer *json, const struct sp_diff *diff, enum sp_diff_side side, size_t index)
 {
     const struct sp_tensor *tensor = tensor_of(diff, side, index);
     sp_write_key_string(json, "dtype", tensor->dtype_name);
@@ -31,7 +32,7 @@ static void json_alone(struct sp_writer *json, const struct sp_diff *diff, const
         if (!sp_diff_is_alone(diff, side, i) || (tensor->flags & SP_TENSOR_STATE)) continue;
         sp_write_open_line(json, '{');
         sp_write_key_string(json, "name", tensor->name);
-        json_tensor(json, diff, side, i);
+        json_side_of_pair(json, diff, side, i);
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -64,17 +65,18 @@ static struct change *list_changes(const struct sp_diff *diff)
     return of;
 }
 
+/* A tensor as it is in A and in B, and what differs; its name in B only when that is another. */
 static void json_changed(struct sp_writer *json, const struct sp_diff *diff, size_t a, struct change change)
 {
     const size_t b = sp_diff_counterpart(diff, SP_DIFF_A, a);
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "name", tensor_of(diff, SP_DIFF_A, a)->name);
     sp_write_key_open(json, "a", '{');
-    json_tensor(json, diff, SP_DIFF_A, a);
+    json_side_of_pair(json, diff, SP_DIFF_A, a);
     sp_write_close(json);
     sp_write_key_open(json, "b", '{');
     if (change.renamed) sp_write_key_string(json, "name", tensor_of(diff, SP_DIFF_B, b)->name);
-    json_tensor(json, diff, SP_DIFF_B, b);
+    json_side_of_pair(json, diff, SP_DIFF_B, b);
     sp_write_close(json);
     sp_write_key_open(json, "what", '[');
     for (size_t k = 0; k < CHANGES; k++)
@@ -83,6 +85,7 @@ static void json_changed(struct sp_writer *json, const struct sp_diff *diff, siz
     sp_write_close(json);
 }
 
+/* What is called otherwise; transposed, when the other framework has the dimensions in another order. */
 static void json_renamed(struct sp_writer *json, const struct sp_diff *diff, size_t a)
 {
     const size_t b = sp_diff_counterpart(diff, SP_DIFF_A, a);
@@ -109,6 +112,7 @@ static void json_both(struct sp_writer *json, const struct sp_diff *diff)
     free(of);
 }
 
+/* How names are translated, and how many are. */
 static void json_mappings(struct sp_writer *json, const struct sp_diff *diff)
 {
     sp_write_key_open(json, "mappings", '[');
@@ -126,6 +130,7 @@ static void json_mappings(struct sp_writer *json, const struct sp_diff *diff)
 
 /* ---- findings, and what was compared ---- */
 
+/* All of them, none collapsed, in the order of the files. */
 static void json_findings(struct sp_writer *json, const struct sp_diff *diff)
 {
     sp_write_key_open(json, "findings", '[');
@@ -144,6 +149,7 @@ static void json_findings(struct sp_writer *json, const struct sp_diff *diff)
     sp_write_close(json);
 }
 
+/* How much was read and compared; nothing unless data were asked for. */
 static void json_data(struct sp_writer *json, const struct sp_diff *diff)
 {
     const struct sp_diff_totals totals = sp_diff_totals(diff);
@@ -156,6 +162,7 @@ static void json_data(struct sp_writer *json, const struct sp_diff *diff)
     sp_write_close(json);
 }
 
+/* One of the two checkpoints, its totals and its warnings. */
 static void json_subject(struct sp_writer *json, const char *key, const struct sp_inventory *inventory)
 {
     const struct sp_totals totals = sp_inventory_totals(inventory);

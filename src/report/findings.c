@@ -3,11 +3,18 @@
 
 #include <string.h>
 
+/* Red, yellow, dim. */
 static enum sp_color severity_color(enum sp_severity severity)
 {
     return severity == SP_SEVERITY_ERROR     ? SP_COLOR_RED
            : severity == SP_SEVERITY_WARNING ? SP_COLOR_YELLOW
                                              : SP_COLOR_DIM;
+}
+
+struct sp_table sp_label_table(void)
+{
+    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
+    return (struct sp_table){.columns = columns, .column_count = 2};
 }
 
 struct sp_text *sp_labelled(struct sp_table *table, const char *label)

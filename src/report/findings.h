@@ -6,7 +6,9 @@
 #include "report/table.h"
 #include "shapeproof/check.h"
 
-/* A row of two cells, a label and what is to be appended. */
+/* A table of labels and what is said to each, without titles. */
+struct sp_table sp_label_table(void);
+/* A row of it: returns where what is said is to be appended. */
 struct sp_text *sp_labelled(struct sp_table *table, const char *label);
 /* An empty line, and a heading. */
 void sp_put_heading(struct sp_text *text, const struct sp_report_options *options, const char *heading);

@@ -52,35 +52,40 @@ struct key {
     size_t index;
 };
 
+/* As in the file. */
 static int by_index(const struct key *a, const struct key *b) { return a->index < b->index ? -1 : a->index > b->index; }
 
-static int by_name(const void *left, const void *right)
+/* 2 before 10. */
+static int by_natural_name(const void *left, const void *right)
 {
     const struct key *a = left, *b = right;
     return sp_compare_natural(a->tensor->name, b->tensor->name);
 }
 
-static int by_size(const void *left, const void *right)
+/* The largest first; as in the file when they are equal. */
+static int by_tensor_size(const void *left, const void *right)
 {
     const struct key *a = left, *b = right;
     if (a->tensor->bytes != b->tensor->bytes) return a->tensor->bytes > b->tensor->bytes ? -1 : 1;
     return by_index(a, b);
 }
 
+/* Sorts the selection, which is in the order of the file so far. */
 static void put_in_order(struct sp_inspect *inspect)
 {
     if (inspect->options.sort == SP_SORT_FILE) return;
     struct key *keys = sp_realloc(NULL, inspect->count + 1, sizeof *keys);
     for (size_t i = 0; i < inspect->count; i++)
         keys[i] = (struct key){sp_inspect_tensor(inspect, i), inspect->chosen[i]};
-    qsort(keys, inspect->count, sizeof *keys, inspect->options.sort == SP_SORT_NAME ? by_name : by_size);
+    qsort(keys, inspect->count, sizeof *keys, inspect->options.sort == SP_SORT_NAME ? by_natural_name : by_tensor_size);
     for (size_t i = 0; i < inspect->count; i++) inspect->chosen[i] = keys[i].index;
     free(keys);
 }
 
 /* ---- choice ---- */
 
-static void choose(struct sp_inspect *inspect)
+/* The selection, in the order of the file. */
+static void choose_tensors(struct sp_inspect *inspect)
 {
     const size_t count = sp_inventory_count(inspect->inventory);
     const char *filter = inspect->options.filter;
@@ -91,7 +96,7 @@ static void choose(struct sp_inspect *inspect)
 }
 
 /* Sums that cannot overflow: those of the whole inventory did not. */
-static void sum_up(struct sp_inspect *inspect)
+static void sum_up_chosen(struct sp_inspect *inspect)
 {
     const size_t count = sp_inventory_count(inspect->inventory);
     bool *seen = sp_realloc(NULL, count + 1, sizeof *seen); /* per first tensor of a tie */
@@ -117,8 +122,8 @@ char *sp_report_inspect(const struct sp_inventory *inventory, const struct sp_re
     struct sp_inspect inspect = {.inventory = inventory};
     struct sp_text text = {0};
     if (options) inspect.options = *options;
-    choose(&inspect);
-    sum_up(&inspect); /* before sorting, so that the first of equal tensors is the first in the file */
+    choose_tensors(&inspect);
+    sum_up_chosen(&inspect); /* before sorting, so that the first of equal tensors is the first in the file */
     put_in_order(&inspect);
     if (inspect.options.report.format == SP_REPORT_JSON) sp_inspect_json(&inspect, &text);
     else sp_inspect_text(&inspect, &text);

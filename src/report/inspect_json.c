@@ -8,7 +8,8 @@
 #include "report/inventory.h"
 #include "report/json.h"
 
-static void put_flags(struct sp_writer *json, uint32_t flags)
+/* Only flags that say something of the tensor, and "flags" only if there are any. */
+static void json_flags(struct sp_writer *json, uint32_t flags)
 {
     static const struct {
         uint32_t flag;
@@ -35,7 +36,9 @@ static bool is_row_major(const struct sp_tensor *tensor)
     return true;
 }
 
-static void put_optional(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
+/* The keys that only some tensors have. */
+static void json_tensor_details(struct sp_writer *json, const struct sp_inventory *inventory,
+                                const struct sp_tensor *tensor)
 {
     sp_json_same_as(json, inventory, tensor);
     if (!is_row_major(tensor)) {
@@ -44,10 +47,11 @@ static void put_optional(struct sp_writer *json, const struct sp_inventory *inve
     if (tensor->offset) sp_write_key_number(json, "offset", tensor->offset);
     if (sp_inventory_file_count(inventory) > 1)
         sp_write_key_string(json, "shard", sp_inventory_file(inventory, tensor->file));
-    put_flags(json, tensor->flags);
+    json_flags(json, tensor->flags);
 }
 
-static void put_tensor(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
+/* One tensor, one line. */
+static void json_tensor(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor)
 {
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "name", tensor->name);
@@ -58,18 +62,20 @@ static void put_tensor(struct sp_writer *json, const struct sp_inventory *invent
     if (sp_dtype_bits(tensor->dtype)) sp_write_number(json, tensor->bytes);
     else sp_write_null(json);
     sp_write_key_string(json, "storage", tensor->storage);
-    put_optional(json, inventory, tensor);
+    json_tensor_details(json, inventory, tensor);
     sp_write_close(json);
 }
 
-static void put_totals(struct sp_writer *json, const char *key, const struct sp_totals *totals)
+/* "totals" of all, "selected" of those that match the filter. */
+static void json_inspect_totals(struct sp_writer *json, const char *key, const struct sp_totals *totals)
 {
     sp_write_key_open_line(json, key, '{');
     sp_json_totals(json, totals);
     sp_write_close(json);
 }
 
-static void put_metadata(struct sp_writer *json, const struct sp_inventory *inventory)
+/* What the file says of itself, and the warnings of its reader. */
+static void json_metadata(struct sp_writer *json, const struct sp_inventory *inventory)
 {
     sp_write_key_open(json, "metadata", '{');
     for (size_t i = 0; i < sp_inventory_metadata_count(inventory); i++) {
@@ -88,10 +94,10 @@ void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text)
     sp_write_key_string(&json, "file", sp_inventory_path(inventory));
     sp_write_key_string(&json, "format", sp_inventory_format(inventory));
     sp_write_key_open(&json, "tensors", '[');
-    for (size_t i = 0; i < inspect->count; i++) put_tensor(&json, inventory, sp_inspect_tensor(inspect, i));
+    for (size_t i = 0; i < inspect->count; i++) json_tensor(&json, inventory, sp_inspect_tensor(inspect, i));
     sp_write_close(&json);
-    put_totals(&json, "totals", &totals);
-    put_metadata(&json, inventory);
-    if (inspect->options.filter) put_totals(&json, "selected", &inspect->totals);
+    json_inspect_totals(&json, "totals", &totals);
+    json_metadata(&json, inventory);
+    if (inspect->options.filter) json_inspect_totals(&json, "selected", &inspect->totals);
     sp_write_close(&json);
 }

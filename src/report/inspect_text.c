@@ -57,6 +57,7 @@ void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct sp_inv
 
 /* ---- the list ---- */
 
+/* A row for each tensor. */
 static void put_list(const struct sp_inspect *inspect, struct sp_text *text)
 {
     static const struct sp_column columns[] = {{"name", false},      {"dtype", false}, {"shape", false},
@@ -79,12 +80,14 @@ static void put_list(const struct sp_inspect *inspect, struct sp_text *text)
 
 /* ---- what follows: a label, then a value ---- */
 
+/* Labels below one another; "" for a further line of the same. */
 static void put_label(const struct sp_inspect *inspect, struct sp_text *text, const char *label)
 {
     sp_color_puts(text, inspect->options.report.color, SP_COLOR_DIM, label);
     sp_text_pad(text, LABEL_COLUMNS - strlen(label));
 }
 
+/* Tensors that are the same together, in the order of the file. */
 static int by_tie(const void *left, const void *right)
 {
     const struct sp_tensor *a = *(const struct sp_tensor *const *)left;
@@ -93,6 +96,7 @@ static int by_tie(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+/* wte.weight = lm_head.weight; returns how many of `tied` it took. */
 static size_t put_tie(const struct sp_inventory *inventory, const struct sp_tensor **tied, size_t count,
                       struct sp_text *text)
 {
@@ -132,6 +136,7 @@ static void put_ties(const struct sp_inspect *inspect, struct sp_text *text)
     free(tied);
 }
 
+/* Optimizer and trainer state, ties once. */
 static uint64_t parameters_of_state(const struct sp_inspect *inspect)
 {
     uint64_t sum = 0;
@@ -142,6 +147,7 @@ static uint64_t parameters_of_state(const struct sp_inspect *inspect)
     return sum;
 }
 
+/* 124,439,808 (163,037,184 with tied tensors counted each time) */
 static void put_parameters(const struct sp_inspect *inspect, struct sp_text *text)
 {
     const struct sp_totals *totals = &inspect->totals;
@@ -164,6 +170,7 @@ static void put_parameters(const struct sp_inspect *inspect, struct sp_text *tex
     sp_text_puts(text, " of optimizer or trainer state\n");
 }
 
+/* 474.7 MiB (497,759,232), and how many tensors are not in it. */
 static void put_bytes(const struct sp_inspect *inspect, struct sp_text *text)
 {
     uint64_t unknown = 0;
@@ -185,7 +192,8 @@ static void put_bytes(const struct sp_inspect *inspect, struct sp_text *text)
     sp_text_puts(text, "\n");
 }
 
-static void put_totals(const struct sp_inspect *inspect, struct sp_text *text)
+/* Of the selection; how many tensors there are at all, when there is a filter. */
+static void put_inspect_totals(const struct sp_inspect *inspect, struct sp_text *text)
 {
     const uint64_t all = sp_inventory_totals(inspect->inventory).tensors;
     put_label(inspect, text, "tensors");
@@ -236,6 +244,7 @@ static void put_dtypes(const struct sp_inspect *inspect, struct sp_text *text)
     sp_text_puts(text, "\n");
 }
 
+/* Every entry, long values cut. */
 static void put_metadata(const struct sp_inspect *inspect, struct sp_text *text)
 {
     const size_t count = sp_inventory_metadata_count(inspect->inventory);
@@ -249,6 +258,7 @@ static void put_metadata(const struct sp_inspect *inspect, struct sp_text *text)
     }
 }
 
+/* model/: safetensors, 3 shards */
 static void put_heading(const struct sp_inspect *inspect, struct sp_text *text)
 {
     const size_t files = sp_inventory_file_count(inspect->inventory);
@@ -284,7 +294,7 @@ void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text)
     }
     if (text->length != begin) sp_text_puts(text, "\n");
     put_ties(inspect, text);
-    put_totals(inspect, text);
+    put_inspect_totals(inspect, text);
     put_dtypes(inspect, text);
     put_metadata(inspect, text);
 }

@@ -22,12 +22,14 @@ static void put_numbers(struct sp_text *text, const struct sp_name_node *first)
     sp_text_puts(text, "}");
 }
 
+/* The name of a node, or the numbers of those that it stands for. */
 static void put_component(struct sp_text *text, const struct sp_name_node *node)
 {
     if (node->folded > 1) put_numbers(text, node);
     else sp_text_visible(text, node->name + node->begin, node->end - node->begin);
 }
 
+/* The one child that is shown, or NULL when there are none or several. */
 static const struct sp_name_node *only_child(const struct sp_name_node *node)
 {
     const struct sp_name_node *shown = NULL;
@@ -45,8 +47,9 @@ static bool joins_child(const struct sp_name_node *node, unsigned depth, unsigne
     return node->folded == 1 && !node->tensor && only_child(node) && (!limit || depth < limit);
 }
 
-static void put_note(const struct sp_name_tree *tree, const struct sp_name_node *node, bool one_of_many,
-                     struct sp_text *text)
+/* 12 x 7,087,872, then what is noted of a tensor. */
+static void put_node_note(const struct sp_name_tree *tree, const struct sp_name_node *node, bool one_of_many,
+                          struct sp_text *text)
 {
     const size_t begin = text->length;
     if (node->folded > 1) {
@@ -66,6 +69,7 @@ static uint64_t times(uint64_t bytes, uint64_t count)
     return sp_mul_u64(bytes, count, &product) ? product : UINT64_MAX;
 }
 
+/* The columns behind the name: of a tensor what it is, of a node with children the sums. */
 static void put_cells(const struct sp_name_tree *tree, struct sp_table *table, const struct sp_name_node *node,
                       bool one_of_many)
 {
@@ -81,7 +85,7 @@ static void put_cells(const struct sp_name_tree *tree, struct sp_table *table, c
     text = sp_table_cell(table);
     if (tensor && !sp_dtype_bits(tensor->dtype)) sp_text_puts(text, "?");
     else sp_put_bytes(text, times(tensor ? tensor->bytes : node->bytes, node->folded));
-    put_note(tree, node, one_of_many, sp_table_cell(table));
+    put_node_note(tree, node, one_of_many, sp_table_cell(table));
     sp_table_color(table, SP_COLOR_DIM);
 }
 
@@ -124,6 +128,7 @@ void sp_inspect_tree(const struct sp_inspect *inspect, struct sp_text *text)
 
 /* ---- sub-totals ---- */
 
+/* The rows of a node: itself at the depth that is asked for, or at a tensor; else its children. */
 static void put_prefix(struct sp_table *table, const struct sp_name_node *node, unsigned depth, unsigned limit)
 {
     if (!node->tensor && depth < limit) {

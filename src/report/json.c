@@ -4,8 +4,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
+/* Whether the open container, or one around it, was opened with sp_write_open_line. */
 static bool on_one_line(const struct sp_writer *json) { return json->line_depth && json->depth >= json->line_depth; }
 
+/* Two blanks for each open container. */
 static void new_line(struct sp_writer *json)
 {
     sp_text_puts(json->text, "\n");

@@ -21,6 +21,7 @@ struct entry {
     size_t position;
 };
 
+/* Names that share a prefix become neighbours. */
 static int by_bytes_of_name(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
@@ -39,6 +40,7 @@ static bool parse_number(const char *text, size_t length, uint64_t *number)
     return true;
 }
 
+/* The component of an entry's name at [begin, end), below `parent` and behind its other children. */
 static struct sp_name_node *add_node(struct sp_name_tree *tree, struct sp_name_node *parent, const struct entry *entry,
                                      size_t begin, size_t end)
 {
@@ -56,7 +58,8 @@ static struct sp_name_node *add_node(struct sp_name_tree *tree, struct sp_name_n
 }
 
 /* Adds one name below the branch of open nodes, whose first `depth` it shares; returns the new depth. */
-static size_t add_name(struct sp_name_tree *tree, struct sp_name_node **branch, size_t depth, const struct entry *entry)
+static size_t add_tensor_name(struct sp_name_tree *tree, struct sp_name_node **branch, size_t depth,
+                              const struct entry *entry)
 {
     const char *name = entry->tensor->name;
     struct sp_name_node *parent = depth ? branch[depth - 1] : &tree->root;
@@ -72,6 +75,7 @@ static size_t add_name(struct sp_name_tree *tree, struct sp_name_node **branch, 
     return depth;
 }
 
+/* How many of the open nodes are components of this name too. */
 static size_t shared_depth(struct sp_name_node *const *branch, size_t depth, const char *name)
 {
     size_t shared = 0; /* the separator after the component must be the same too */
@@ -79,6 +83,7 @@ static size_t shared_depth(struct sp_name_node *const *branch, size_t depth, con
     return shared;
 }
 
+/* Adds name after name, with the path to the last one open: what a name shares with it is there already. */
 static void build(struct sp_name_tree *tree)
 {
     const struct sp_inspect *inspect = tree->inspect;
@@ -88,22 +93,24 @@ static void build(struct sp_name_tree *tree)
     for (size_t i = 0; i < inspect->count; i++) entries[i] = (struct entry){sp_inspect_tensor(inspect, i), i};
     qsort(entries, inspect->count, sizeof *entries, by_bytes_of_name);
     for (size_t i = 0; i < inspect->count; i++)
-        depth = add_name(tree, branch, shared_depth(branch, depth, entries[i].tensor->name), &entries[i]);
+        depth = add_tensor_name(tree, branch, shared_depth(branch, depth, entries[i].tensor->name), &entries[i]);
     free(entries);
 }
 
 /* ---- sub-totals and structure, from the leaves up ---- */
 
-static bool is_counted(const struct sp_name_tree *tree, const struct sp_name_node *leaf)
+/* Whether it counts in the sums. */
+static bool is_first_of_ties(const struct sp_name_tree *tree, const struct sp_name_node *leaf)
 {
     return tree->inspect->counted[tree->inspect->chosen[leaf->position]];
 }
 
+/* All that must be equal for two tensors to be folded, but the name. */
 static void describe_leaf(const struct sp_name_tree *tree, const struct sp_name_node *leaf, struct sp_text *text)
 {
     const struct sp_tensor *tensor = leaf->tensor;
     sp_text_printf(text, "%zu:%s|%" PRIu32 "|%d", strlen(tensor->dtype_name), tensor->dtype_name, tensor->flags,
-                   is_counted(tree, leaf));
+                   is_first_of_ties(tree, leaf));
     for (uint32_t i = 0; i < tensor->rank; i++) sp_text_printf(text, "|%" PRIu64, tensor->shape[i]);
 }
 
@@ -128,11 +135,12 @@ static size_t intern(struct sp_name_tree *tree, struct sp_map *known, const stru
     return fresh;
 }
 
+/* The position of a node is that of its first tensor. */
 static void sum_into_parent(const struct sp_name_tree *tree, struct sp_name_node *node)
 {
     struct sp_name_node *parent = node->parent;
     if (node->tensor) {
-        const bool counted = is_counted(tree, node);
+        const bool counted = is_first_of_ties(tree, node);
         node->tensors = 1;
         node->parameters = counted ? node->tensor->parameters : 0;
         node->bytes = counted ? node->tensor->bytes : 0;
@@ -143,7 +151,8 @@ static void sum_into_parent(const struct sp_name_tree *tree, struct sp_name_node
     if (node->position < parent->position) parent->position = node->position;
 }
 
-static void sum_up(struct sp_name_tree *tree)
+/* Backwards through the list, so that the children of a node come before it. */
+static void sum_up_nodes(struct sp_name_tree *tree)
 {
     struct sp_map known = {0};
     struct sp_text description = {0};
@@ -161,6 +170,7 @@ static void sum_up(struct sp_name_tree *tree)
 
 /* ---- folding equal siblings, and their order ---- */
 
+/* Equal sub-trees together, in the order of their numbers. */
 static int by_structure(const void *left, const void *right)
 {
     const struct sp_name_node *a = *(const struct sp_name_node *const *)left,
@@ -169,6 +179,7 @@ static int by_structure(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
+/* As in the file, numbered siblings by number. */
 static int by_position(const void *left, const void *right)
 {
     const struct sp_name_node *a = *(const struct sp_name_node *const *)left,
@@ -178,14 +189,16 @@ static int by_position(const void *left, const void *right)
     return a->position < b->position ? -1 : a->position > b->position;
 }
 
-static int by_name(const void *left, const void *right)
+/* By their own component alone: their parent is the same. */
+static int by_component(const void *left, const void *right)
 {
     const struct sp_name_node *a = *(const struct sp_name_node *const *)left,
                               *b = *(const struct sp_name_node *const *)right;
     return sp_compare_natural(a->name + a->begin, b->name + b->begin);
 }
 
-static int by_size(const void *left, const void *right)
+/* The largest first, of folded ones all together. */
+static int by_node_size(const void *left, const void *right)
 {
     const struct sp_name_node *a = *(const struct sp_name_node *const *)left,
                               *b = *(const struct sp_name_node *const *)right;
@@ -220,7 +233,7 @@ static void fold(struct sp_name_node **siblings, size_t count)
 }
 
 /* Numbered siblings stay together, where the first of them stands. */
-static void rank(struct sp_name_node *parent)
+static void rank_siblings(struct sp_name_node *parent)
 {
     size_t first_number = SIZE_MAX;
     for (struct sp_name_node *child = parent->child; child; child = child->next)
@@ -229,6 +242,7 @@ static void rank(struct sp_name_node *parent)
         child->rank = child->numbered ? first_number : child->position;
 }
 
+/* Brings the children of one node into order, and folds those that are equal. */
 static void arrange_children(struct sp_name_node *parent, bool folding, enum sp_inspect_sort sort)
 {
     size_t count = 0;
@@ -236,11 +250,11 @@ static void arrange_children(struct sp_name_node *parent, bool folding, enum sp_
     struct sp_name_node **siblings = sp_realloc(NULL, count + 1, sizeof(struct sp_name_node *));
     count = 0;
     for (struct sp_name_node *child = parent->child; child; child = child->next) siblings[count++] = child;
-    rank(parent);
+    rank_siblings(parent);
     if (folding) fold(siblings, count);
     qsort(siblings, count, sizeof *siblings,
-          sort == SP_SORT_NAME   ? by_name
-          : sort == SP_SORT_SIZE ? by_size
+          sort == SP_SORT_NAME   ? by_component
+          : sort == SP_SORT_SIZE ? by_node_size
                                  : by_position);
     parent->child = count ? siblings[0] : NULL;
     for (size_t i = 0; i < count; i++) siblings[i]->next = i + 1 < count ? siblings[i + 1] : NULL;
@@ -251,7 +265,7 @@ void sp_name_tree_open(struct sp_name_tree *tree, const struct sp_inspect *inspe
 {
     *tree = (struct sp_name_tree){.inspect = inspect, .root = {.position = SIZE_MAX, .folded = 1}};
     build(tree);
-    sum_up(tree);
+    sum_up_nodes(tree);
     arrange_children(&tree->root, folding, inspect->options.sort);
     for (size_t i = 0; i < tree->count; i++) arrange_children(tree->nodes[i], folding, inspect->options.sort);
 }

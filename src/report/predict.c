@@ -24,7 +24,7 @@ static const char *formula_of(const struct sp_derivation *forms, const char *gro
 }
 
 /* What a hyper-parameter is called in them, or NULL. */
-static const char *symbol_of(const struct sp_derivation *forms, const char *key)
+static const char *symbol_in(const struct sp_derivation *forms, const char *key)
 {
     for (size_t i = 0; forms && i < sp_derivation_symbol_count(forms); i++)
         if (strcmp(sp_derivation_symbol(forms, i).key, key) == 0) return sp_derivation_symbol(forms, i).name;
@@ -45,7 +45,7 @@ void sp_json_hyperparameters(struct sp_writer *json, const struct sp_prediction 
         char *from = sp_provenance_text(hyper.from);
         sp_write_key_string(json, "from", from);
         free(from);
-        sp_write_key_optional(json, "symbol", symbol_of(forms, hyper.name));
+        sp_write_key_optional(json, "symbol", symbol_in(forms, hyper.name));
         sp_write_close(json);
     }
     sp_write_close(json);
@@ -65,8 +65,9 @@ void sp_json_predicted_totals(struct sp_writer *json, const char *key, const str
     sp_write_close(json);
 }
 
-static void json_tensor(struct sp_writer *json, const struct sp_prediction *prediction,
-                        const struct sp_predicted *tensor)
+/* A predicted tensor, one line. */
+static void json_predicted(struct sp_writer *json, const struct sp_prediction *prediction,
+                           const struct sp_predicted *tensor)
 {
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "name", tensor->name);
@@ -82,14 +83,15 @@ static void json_tensor(struct sp_writer *json, const struct sp_prediction *pred
     sp_write_close(json);
 }
 
-static void put_json(const struct sp_prediction *prediction, const struct sp_derivation *forms, struct sp_text *text)
+static void predict_json(const struct sp_prediction *prediction, const struct sp_derivation *forms,
+                         struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.predict/1");
     sp_write_key_string(&json, "table", sp_prediction_table(prediction));
     sp_json_hyperparameters(&json, prediction, forms);
     sp_write_key_open(&json, "tensors", '[');
     for (size_t i = 0; i < sp_prediction_count(prediction); i++)
-        json_tensor(&json, prediction, sp_prediction_tensor(prediction, i));
+        json_predicted(&json, prediction, sp_prediction_tensor(prediction, i));
     sp_write_close(&json);
     sp_write_key_open(&json, "groups", '[');
     for (size_t i = 0; i < sp_prediction_group_count(prediction); i++) {
@@ -107,15 +109,16 @@ static void put_json(const struct sp_prediction *prediction, const struct sp_der
 
 /* ---- text ---- */
 
-static void put_hyperparameters(const struct sp_prediction *prediction, struct sp_text *text,
-                                const struct sp_report_predict_options *options)
+/* Name, symbol in the formulas, value, and where the value comes from. */
+static void put_hyperparameter_table(const struct sp_prediction *prediction, struct sp_text *text,
+                                     const struct sp_report_predict_options *options)
 {
     static const struct sp_column columns[] = {
         {"hyper-parameter", false}, {"symbol", false}, {"value", false}, {"from", false}};
     struct sp_table table = {.columns = columns, .column_count = 4};
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        const char *symbol = symbol_of(options->forms, hyper.name);
+        const char *symbol = symbol_in(options->forms, hyper.name);
         sp_put_visible(sp_table_cell(&table), hyper.name);
         sp_put_visible(sp_table_cell(&table), symbol ? symbol : "");
         sp_put_value(sp_table_cell(&table), hyper.value, 48);
@@ -125,7 +128,9 @@ static void put_hyperparameters(const struct sp_prediction *prediction, struct s
     sp_table_free(&table);
 }
 
-static void put_note(const struct sp_prediction *prediction, const struct sp_predicted *tensor, struct sp_text *text)
+/* optional, buffer, F32, same as wte.weight */
+static void put_predicted_note(const struct sp_prediction *prediction, const struct sp_predicted *tensor,
+                               struct sp_text *text)
 {
     const char *comma = "";
     if (tensor->optional) sp_text_puts(text, "optional"), comma = ", ";
@@ -137,8 +142,9 @@ static void put_note(const struct sp_prediction *prediction, const struct sp_pre
     sp_put_visible(text, sp_prediction_tensor(prediction, tensor->same_as)->name);
 }
 
-static void put_line(const struct sp_prediction *prediction, struct sp_table *table, const char *name, size_t count,
-                     const struct sp_predicted *tensor)
+/*   h.{0-11}.ln_1.weight  (768)  x 12  9,216 */
+static void put_predicted(const struct sp_prediction *prediction, struct sp_table *table, const char *name,
+                          size_t count, const struct sp_predicted *tensor)
 {
     struct sp_text *cell = sp_table_cell(table);
     sp_text_puts(cell, "  ");
@@ -147,9 +153,10 @@ static void put_line(const struct sp_prediction *prediction, struct sp_table *ta
     cell = sp_table_cell(table);
     if (count > 1) sp_text_printf(cell, "x %zu", count);
     sp_text_grouped(sp_table_cell(table), tensor->logical * count); /* at most the total, which was checked */
-    put_note(prediction, tensor, sp_table_cell(table));
+    put_predicted_note(prediction, tensor, sp_table_cell(table));
 }
 
+/* = E*N*(4*E + 6); nothing when there is none, or it is 0. */
 static void put_formula(struct sp_text *cell, const struct sp_derivation *forms, const char *group)
 {
     const char *formula = formula_of(forms, group);
@@ -158,8 +165,9 @@ static void put_formula(struct sp_text *cell, const struct sp_derivation *forms,
     sp_put_visible(cell, formula);
 }
 
-static void put_group(const struct sp_prediction *prediction, struct sp_table *table, size_t group,
-                      const struct sp_derivation *forms)
+/* [attention]  28,366,848  = E*N*(4*E + 6) */
+static void put_group_heading(const struct sp_prediction *prediction, struct sp_table *table, size_t group,
+                              const struct sp_derivation *forms)
 {
     const struct sp_group info = sp_prediction_group(prediction, group);
     struct sp_text *cell = sp_table_cell(table);
@@ -180,7 +188,7 @@ static size_t merge_key(struct sp_arena *arena, struct sp_map *known, const stru
 {
     struct sp_text text = {0};
     sp_put_shape(&text, tensor->shape, tensor->rank);
-    put_note(prediction, tensor, &text);
+    put_predicted_note(prediction, tensor, &text);
     const char *look = sp_text_keep(&text, arena);
     const size_t key = sp_map_get(known, look);
     if (key != SIZE_MAX) return key;
@@ -188,6 +196,7 @@ static size_t merge_key(struct sp_arena *arena, struct sp_map *known, const stru
     return index;
 }
 
+/* The tensors of a group, in its order; `members` are indices into the prediction. */
 static void put_group_lines(const struct sp_prediction *prediction, struct sp_table *table, const size_t *members,
                             size_t count, bool all)
 {
@@ -197,20 +206,21 @@ static void put_group_lines(const struct sp_prediction *prediction, struct sp_ta
     struct sp_collapsed *lines;
     for (size_t i = 0; i < count; i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(prediction, members[i]);
-        if (all) put_line(prediction, table, tensor->name, 1, tensor);
+        if (all) put_predicted(prediction, table, tensor->name, 1, tensor);
         else
             input[i] = (struct sp_collapse_input){.name = tensor->name,
                                                   .key = merge_key(&arena, &known, prediction, tensor, i)};
     }
     const size_t line_count = all ? 0 : sp_collapse(&arena, NULL, input, count, &lines);
     for (size_t i = 0; i < line_count; i++)
-        put_line(prediction, table, lines[i].name, lines[i].count,
-                 sp_prediction_tensor(prediction, members[lines[i].first]));
+        put_predicted(prediction, table, lines[i].name, lines[i].count,
+                      sp_prediction_tensor(prediction, members[lines[i].first]));
     free(input);
     sp_map_free(&known);
     sp_arena_free(&arena);
 }
 
+/* Group by group. */
 static void put_tensors(const struct sp_prediction *prediction, struct sp_text *text,
                         const struct sp_report_predict_options *options)
 {
@@ -223,7 +233,7 @@ static void put_tensors(const struct sp_prediction *prediction, struct sp_text *
         size_t used = 0;
         for (size_t i = 0; i < count; i++)
             if (sp_prediction_tensor(prediction, i)->group == group) members[used++] = i;
-        put_group(prediction, &table, group, options->forms);
+        put_group_heading(prediction, &table, group, options->forms);
         put_group_lines(prediction, &table, members, used, options->report.all);
     }
     sp_table_render(&table, text, &options->report);
@@ -231,6 +241,7 @@ static void put_tensors(const struct sp_prediction *prediction, struct sp_text *
     free(members);
 }
 
+/* parameters  124,439,808  = E*(N*(12*E + 13) + P + V + 2) */
 static void put_total(struct sp_table *table, const char *name, uint64_t number, const struct sp_derivation *forms)
 {
     sp_text_puts(sp_table_cell(table), name);
@@ -238,8 +249,9 @@ static void put_total(struct sp_table *table, const char *name, uint64_t number,
     put_formula(sp_table_cell(table), forms, "total");
 }
 
-static void put_totals(const struct sp_prediction *prediction, struct sp_text *text,
-                       const struct sp_report_predict_options *options)
+/* A total that says the same as another is left out. */
+static void put_predicted_totals(const struct sp_prediction *prediction, struct sp_text *text,
+                                 const struct sp_report_predict_options *options)
 {
     static const struct sp_column columns[] = {{NULL, false}, {NULL, false}, {NULL, false}};
     const struct sp_predicted_totals totals = sp_prediction_totals(prediction);
@@ -260,16 +272,16 @@ char *sp_report_predict(const struct sp_prediction *prediction, const struct sp_
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->report.format == SP_REPORT_JSON) {
-        put_json(prediction, options->forms, &text);
+        predict_json(prediction, options->forms, &text);
         return sp_text_take(&text, length);
     }
     sp_text_puts(&text, "table ");
     sp_color_puts(&text, options->report.color, SP_COLOR_BOLD, sp_prediction_table(prediction));
     sp_text_puts(&text, "\n\n");
-    put_hyperparameters(prediction, &text, options);
+    put_hyperparameter_table(prediction, &text, options);
     sp_text_puts(&text, "\n");
     put_tensors(prediction, &text, options);
     sp_text_puts(&text, "\n");
-    put_totals(prediction, &text, options);
+    put_predicted_totals(prediction, &text, options);
     return sp_text_take(&text, length);
 }

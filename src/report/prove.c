@@ -6,6 +6,7 @@
 #include "report/json.h"
 #include "shapeproof/report.h"
 
+/* A claim, the verdict on it, and why; what there is nothing to say about is left out. */
 static void json_proof(struct sp_writer *json, const struct sp_proof *proof)
 {
     sp_write_open_line(json, '{');
@@ -41,6 +42,7 @@ static const struct {
 } verdicts[] = {
     {"PROVED", SP_COLOR_GREEN}, {"REFUTED", SP_COLOR_RED}, {"TESTED", SP_COLOR_YELLOW}, {"UNDECIDED", SP_COLOR_RED}};
 
+/* A line below the claim; nothing when there is nothing to say. */
 static void put_detail(struct sp_text *text, const char *label, const char *detail)
 {
     if (!detail || !*detail) return;
@@ -50,6 +52,7 @@ static void put_detail(struct sp_text *text, const char *label, const char *deta
     sp_text_puts(text, "\n");
 }
 
+/*   REFUTED    claim total = V*E, and below it why, where, and who said so. */
 static void put_proof(const struct sp_proof *proof, struct sp_text *text, bool color)
 {
     const char *word = verdicts[proof->verdict].word;
@@ -70,6 +73,7 @@ static void put_proof(const struct sp_proof *proof, struct sp_text *text, bool c
     if (proof->erratum && !proof->as_expected) put_detail(text, "", "marked as an erratum, and not refuted");
 }
 
+/* The claims table by table, then how many of each kind there are. */
 static void prove_text(const struct sp_proofs *proofs, struct sp_text *text, const struct sp_report_options *options)
 {
     size_t counts[4] = {0}, errata = 0, surprises = 0;

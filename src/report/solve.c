@@ -8,6 +8,7 @@
 #include "report/table.h"
 #include "shapeproof/report.h"
 
+/* "value" of an exact total; "first" and "last" of a rounded one, which several values give. */
 static void json_solution(struct sp_writer *json, const struct sp_solution *solution, bool rounded)
 {
     sp_write_open_line(json, '{');
@@ -45,13 +46,14 @@ static void solve_json(const struct sp_solutions *solutions, struct sp_text *tex
 }
 
 /* "1024", or "41004..41208" */
-static void put_values(struct sp_text *text, const struct sp_solution *solution)
+static void put_solved_values(struct sp_text *text, const struct sp_solution *solution)
 {
     sp_text_printf(text, "%" PRId64, solution->value);
     if (solution->last == INT64_MAX) sp_text_puts(text, "..");
     else if (solution->last != solution->value) sp_text_printf(text, "..%" PRId64, solution->last);
 }
 
+/* The most plausible first. */
 static void put_solutions(const struct sp_solutions *solutions, struct sp_text *text,
                           const struct sp_report_options *options)
 {
@@ -64,7 +66,7 @@ static void put_solutions(const struct sp_solutions *solutions, struct sp_text *
         const struct sp_solution solution = sp_solutions_get(solutions, i);
         sp_put_visible(sp_table_cell(&table), solution.name);
         sp_put_visible(sp_table_cell(&table), solution.key);
-        put_values(sp_table_cell(&table), &solution);
+        put_solved_values(sp_table_cell(&table), &solution);
         struct sp_text *cell = sp_table_cell(&table);
         if (solution.configured.type == SP_INT) sp_value_json(cell, solution.configured);
     }
@@ -72,6 +74,7 @@ static void put_solutions(const struct sp_solutions *solutions, struct sp_text *
     sp_table_free(&table);
 }
 
+/* Whether anything gives the total; what would; what could not be tried. */
 static void solve_text(const struct sp_solutions *solutions, struct sp_text *text,
                        const struct sp_report_options *options)
 {

@@ -44,6 +44,7 @@ void sp_table_free(struct sp_table *table)
     *table = (struct sp_table){0};
 }
 
+/* What was appended since the cell was started. */
 static const char *cell_text(const struct sp_table *table, size_t index, size_t *length)
 {
     const size_t end = index + 1 < table->count ? table->cells[index + 1].begin : table->text.length;
@@ -51,6 +52,7 @@ static const char *cell_text(const struct sp_table *table, size_t index, size_t 
     return *length ? table->text.data + table->cells[index].begin : "";
 }
 
+/* The width of each cell, and of each column as the widest of its cells and its title. */
 static void measure(struct sp_table *table, struct layout *layout)
 {
     for (size_t i = 0; i < table->count; i++) {
@@ -95,6 +97,7 @@ static void narrow(const struct sp_table *table, struct layout *layout, size_t l
     if (least < layout->width[0]) layout->width[0] = least;
 }
 
+/* Where each column that is shown begins. */
 static void place(const struct sp_table *table, struct layout *layout)
 {
     size_t at = 0;
@@ -105,6 +108,7 @@ static void place(const struct sp_table *table, struct layout *layout)
     }
 }
 
+/* `width` is in columns, `length` in bytes. */
 static void write_cell(struct line *line, size_t column, const char *text, size_t length, size_t width,
                        enum sp_color color)
 {
@@ -122,6 +126,7 @@ static size_t start_of(const struct sp_table *table, const struct layout *layout
     return layout->start[i] + (right ? layout->width[i] - width : 0);
 }
 
+/* Above the table; nothing for one without titles. */
 static void write_titles(const struct sp_table *table, const struct layout *layout, struct line line)
 {
     if (!table->columns[0].title) return;
@@ -134,6 +139,7 @@ static void write_titles(const struct sp_table *table, const struct layout *layo
     sp_text_puts(line.out, "\n");
 }
 
+/* Behind a first cell that is too wide, the rest moves to the right, or goes on in the next line. */
 static void write_row(const struct sp_table *table, const struct layout *layout, size_t first, struct line line)
 {
     const size_t width = table->cells[first].width;

@@ -5,7 +5,7 @@
 #include "report/table.h"
 #include "shapeproof/report.h"
 
-static void put_json(const struct sp_tables *tables, struct sp_text *text)
+static void tables_json(const struct sp_tables *tables, struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.tables/1");
     sp_write_key_open(&json, "tables", '[');
@@ -25,7 +25,8 @@ static void put_json(const struct sp_tables *tables, struct sp_text *text)
     sp_write_close(&json);
 }
 
-static void put_text(const struct sp_tables *tables, struct sp_text *text, const struct sp_report_options *options)
+/* Name, model_type values, title. */
+static void tables_text(const struct sp_tables *tables, struct sp_text *text, const struct sp_report_options *options)
 {
     static const struct sp_column columns[] = {{"table", false}, {"model_type", false}, {"what it is", false}};
     struct sp_table table = {.columns = columns, .column_count = 3};
@@ -48,7 +49,7 @@ char *sp_report_tables(const struct sp_tables *tables, const struct sp_report_op
     static const struct sp_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->format == SP_REPORT_JSON) put_json(tables, &text);
-    else put_text(tables, &text, options);
+    if (options->format == SP_REPORT_JSON) tables_json(tables, &text);
+    else tables_text(tables, &text, options);
     return sp_text_take(&text, length);
 }
