@@ -106,10 +106,12 @@ SP_API const char *sp_verdict_name(enum sp_verdict verdict);    /* "match", "exp
 SP_API const char *sp_severity_name(enum sp_severity severity); /* "note", "warning", "error" */
 /* The verdict's reason in one line: "all 148 tensors", the most important cause, or the largest group of findings. */
 SP_API const char *sp_check_summary(const struct sp_check *check);
+/* What was compared: both as they were given, and the prediction that was made, which the check owns. */
 SP_API const struct sp_inventory *sp_check_inventory(const struct sp_check *check);
 SP_API const struct sp_config *sp_check_config(const struct sp_check *check);
 SP_API const struct sp_prediction *sp_check_prediction(const struct sp_check *check);
 SP_API struct sp_counts sp_check_counts(const struct sp_check *check);
+/* Sizes that others declare: what a directory or a file is called first, then what the index says. */
 SP_API size_t sp_check_declared_count(const struct sp_check *check);
 SP_API const struct sp_declared *sp_check_declared(const struct sp_check *check, size_t index);
 /* The worst first; of those that are as bad, the one that explains the most. */

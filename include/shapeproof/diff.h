@@ -71,10 +71,13 @@ SP_API struct sp_diff *sp_diff_new(const struct sp_inventory *a, const struct sp
 SP_API void sp_diff_free(struct sp_diff *diff);
 
 /* All borrowed until sp_diff_free. */
+
+/* Whether no finding is an error. */
 SP_API bool sp_diff_is_same(const struct sp_diff *diff);
 /* The reason in one line: "all 28 tensors, 7,872 elements", "2 tensors removed, 1 of another shape". */
 SP_API const char *sp_diff_summary(const struct sp_diff *diff);
 SP_API struct sp_diff_totals sp_diff_totals(const struct sp_diff *diff);
+/* As it was given to sp_diff_new. */
 SP_API const struct sp_inventory *sp_diff_inventory(const struct sp_diff *diff, enum sp_diff_side side);
 /* The tensor of the other checkpoint that this tensor of `side` is, under whatever name, or SP_NONE. */
 SP_API size_t sp_diff_counterpart(const struct sp_diff *diff, enum sp_diff_side side, size_t tensor);
@@ -84,8 +87,11 @@ SP_API bool sp_diff_is_alone(const struct sp_diff *diff, enum sp_diff_side side,
 /* Whether this tensor of A has a counterpart with the dimensions in the order of the other framework, as its name tells
  * ("kernel", "weight"): no difference, but the bytes are in another order. */
 SP_API bool sp_diff_is_converted(const struct sp_diff *diff, size_t tensor);
+/* The translations that are behind the names that are called otherwise. */
 SP_API size_t sp_diff_mapping_count(const struct sp_diff *diff);
 SP_API struct sp_diff_mapping sp_diff_mapping(const struct sp_diff *diff, size_t index);
+/* What is tied or in parts first, then A in its order, then what B has alone, then bytes, then expectations that are
+ * left over. */
 SP_API size_t sp_diff_finding_count(const struct sp_diff *diff);
 SP_API const struct sp_diff_finding *sp_diff_finding(const struct sp_diff *diff, size_t index);
 /* Errors first. Nothing with a different message is merged. */

@@ -46,11 +46,16 @@ SP_API struct sp_inference *sp_infer(const struct sp_inventory *inventory, const
 SP_API void sp_inference_free(struct sp_inference *inference);
 
 /* All borrowed until sp_inference_free. */
+
+/* As it was given to sp_infer. */
 SP_API const struct sp_inventory *sp_inference_inventory(const struct sp_inference *inference);
+/* The name of the table that explains the file best. */
 SP_API const char *sp_inference_table(const struct sp_inference *inference);
 /* The class that is written into the configuration, or "" when the table has no use for it. */
 SP_API const char *sp_inference_class(const struct sp_inference *inference);
+/* What that table predicts under the hyper-parameters below. */
 SP_API const struct sp_prediction *sp_inference_prediction(const struct sp_inference *inference);
+/* The hyper-parameters that the table reads, in its order. */
 SP_API size_t sp_inference_count(const struct sp_inference *inference);
 SP_API struct sp_inferred sp_inference_get(const struct sp_inference *inference, size_t index);
 /* The tensors of the file that are as predicted, and those that are not (as indices of the inventory). Trainer state is
@@ -64,7 +69,7 @@ SP_API size_t sp_inference_missing(const struct sp_inference *inference, size_t 
 /* The tables that came close, the chosen one first. */
 SP_API size_t sp_inference_candidate_count(const struct sp_inference *inference);
 SP_API struct sp_inference_candidate sp_inference_candidate(const struct sp_inference *inference, size_t index);
-/* A config.json that predicts the same: model_type, architectures and the hyper-parameters. */
+/* The text of a config.json that predicts the same: model_type, architectures and the hyper-parameters. */
 SP_API const char *sp_inference_config(const struct sp_inference *inference);
 
 #ifdef __cplusplus

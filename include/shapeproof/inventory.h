@@ -67,17 +67,25 @@ SP_API struct sp_inventory *sp_inventory_open(const char *path, struct sp_error 
 SP_API void sp_inventory_close(struct sp_inventory *inventory);
 
 /* All strings, tensors and arrays returned below are borrowed until sp_inventory_close. */
+
+/* As it was given to sp_inventory_open. */
 SP_API const char *sp_inventory_path(const struct sp_inventory *inventory);
-SP_API const char *sp_inventory_format(const struct sp_inventory *inventory); /* "safetensors", "torch-zip", ... */
+/* The format that the file turned out to have, whatever its name: "safetensors", "torch-zip", "keras-zip", ... */
+SP_API const char *sp_inventory_format(const struct sp_inventory *inventory);
+/* The tensors in the order of the file, of shards one after the other. No two have the same name. */
 SP_API size_t sp_inventory_count(const struct sp_inventory *inventory);
 SP_API const struct sp_tensor *sp_inventory_tensor(const struct sp_inventory *inventory, size_t index);
 /* Index of the tensor with that exact name, or SP_NONE. */
 SP_API size_t sp_inventory_find(const struct sp_inventory *inventory, const char *name);
+/* None of the sums overflows: a file for which one would is refused. */
 SP_API struct sp_totals sp_inventory_totals(const struct sp_inventory *inventory);
+/* The files that hold the tensors: one, or the shards, by their names in the folder. */
 SP_API size_t sp_inventory_file_count(const struct sp_inventory *inventory);
 SP_API const char *sp_inventory_file(const struct sp_inventory *inventory, size_t index);
+/* What the file says of itself, in its order; of shards together, a key once. */
 SP_API size_t sp_inventory_metadata_count(const struct sp_inventory *inventory);
 SP_API struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inventory, size_t index);
+/* What is odd about the file and no reason to refuse it, a sentence each. */
 SP_API size_t sp_inventory_warning_count(const struct sp_inventory *inventory);
 SP_API const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index);
 

@@ -96,14 +96,20 @@ SP_API struct sp_derivation *sp_derive(const struct sp_tables *tables, const str
 SP_API struct sp_derivation *sp_derive_prediction(const struct sp_tables *tables,
                                                   const struct sp_prediction *prediction,
                                                   const struct sp_config *config, struct sp_error *error);
-SP_API const char *sp_derivation_table(const struct sp_derivation *derivation);
 SP_API void sp_derivation_free(struct sp_derivation *derivation);
+
+/* All borrowed until sp_derivation_free. */
+
+/* The name of the table. */
+SP_API const char *sp_derivation_table(const struct sp_derivation *derivation);
+/* The groups that have parameters, then the total, each for the defaults; then what each condition changes in it. */
 SP_API size_t sp_derivation_formula_count(const struct sp_derivation *derivation);
 SP_API struct sp_formula sp_derivation_formula(const struct sp_derivation *derivation, size_t index);
 /* What the formulas take for granted: that no loop of the table goes backwards, "F <= L", and how those conditions are
  * that change something only together. */
 SP_API size_t sp_derivation_assumption_count(const struct sp_derivation *derivation);
 SP_API const char *sp_derivation_assumption(const struct sp_derivation *derivation, size_t index);
+/* The symbols in the formulas. */
 SP_API size_t sp_derivation_symbol_count(const struct sp_derivation *derivation);
 SP_API struct sp_symbol sp_derivation_symbol(const struct sp_derivation *derivation, size_t index);
 
@@ -132,13 +138,18 @@ SP_API struct sp_solutions *sp_solve(const struct sp_tables *tables, const struc
 SP_API struct sp_solutions *sp_solve_rounded(const struct sp_tables *tables, const struct sp_config *config,
                                              const char *figure, const struct sp_solve_options *options,
                                              struct sp_error *error);
+SP_API void sp_solutions_free(struct sp_solutions *solutions);
+
+/* All borrowed until sp_solutions_free. */
+
 /* The total that was asked for, as text, and whether it is a rounded one. */
 SP_API const char *sp_solutions_asked(const struct sp_solutions *solutions);
 SP_API bool sp_solutions_rounded(const struct sp_solutions *solutions);
+/* The name of the table. */
 SP_API const char *sp_solutions_table(const struct sp_solutions *solutions);
 /* Whether the hyper-parameters give that total as they are. */
 SP_API bool sp_solutions_as_given(const struct sp_solutions *solutions);
-SP_API void sp_solutions_free(struct sp_solutions *solutions);
+/* One for each hyper-parameter that can give it. */
 SP_API size_t sp_solutions_count(const struct sp_solutions *solutions);
 SP_API struct sp_solution sp_solutions_get(const struct sp_solutions *solutions, size_t index);
 /* Hyper-parameters for which no exact answer could be computed, since the count is no polynomial in them. */
