@@ -150,9 +150,29 @@ static void which_claims_are_judged(void **state)
     assert_int_equal(claims("bert", "mine.shapes"), 0);
 }
 
+/* A new option takes the place of reserved words: a program that was compiled before hands over as many bytes as the
+ * library reads. Where pointers have 64 bits. */
+static void sizes_stay(void **state)
+{
+    (void)state;
+    if (sizeof(void *) != 8) skip();
+    assert_int_equal(sizeof(struct sp_check_options), 56);
+    assert_int_equal(sizeof(struct sp_diff_options), 48);
+    assert_int_equal(sizeof(struct sp_infer_options), 40);
+    assert_int_equal(sizeof(struct sp_predict_options), 48);
+    assert_int_equal(sizeof(struct sp_prove_options), 64);
+    assert_int_equal(sizeof(struct sp_derive_options), 48);
+    assert_int_equal(sizeof(struct sp_solve_options), 48);
+    assert_int_equal(sizeof(struct sp_report_options), 48);
+    assert_int_equal(sizeof(struct sp_report_inspect_options), 104);
+    assert_int_equal(sizeof(struct sp_report_predict_options), 88);
+    assert_int_equal(sizeof(struct sp_report_derive_options), 88);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_stay),
         cmocka_unit_test(later_options_are_refused),
         cmocka_unit_test(none_are_zero),
         cmocka_unit_test(none_are_zero_in_reports_of_what_needs_no_options),
