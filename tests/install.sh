@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs into a temporary root, builds docs/example.c against it with what pkg-config says (shared, then static),
-# runs both, compares what the shared library exports with what the headers declare, and uninstalls.
+# Installs into a temporary root, builds docs/example.c against it with what pkg-config says (shared, static, and as C++
+# where there is a compiler), runs each, compares what the shared library exports with what the headers declare, and
+# uninstalls.
 set -u
 
 CC=${CC:-cc}
@@ -33,6 +34,12 @@ build_static() {
     $CC docs/example.c $(pc --cflags shapeproof) "$root$prefix/lib/libshapeproof.a" \
         $(pkg-config --libs $(pc --print-requires-private shapeproof)) $(private_libs) -o "$root/static"
 }
+# There zero is written {}.
+# shellcheck disable=SC2046
+build_cxx() {
+    sed 's/= {0};/= {};/' docs/example.c >"$root/example.cc" &&
+        c++ -std=c++11 -Wall -Wextra -Werror "$root/example.cc" $(pc --cflags --libs shapeproof) -o "$root/cxx"
+}
 run_example() { # PROGRAM
     LD_LIBRARY_PATH=$root$prefix/lib "$1" fixtures/models/tiny-gpt2 fixtures/models/tiny-gpt2/config.json |
         grep -x 'match: all 28 tensors, 7,872 elements'
@@ -59,6 +66,10 @@ check "shared: builds" build_shared
 check "shared: runs" run_example "$root/shared"
 check "shared: uses libshapeproof.so.0" needs_library
 check "shared: exports what the headers declare" exports_as_declared
+if command -v c++ >/dev/null; then
+    check "C++: builds" build_cxx
+    check "C++: runs" run_example "$root/cxx"
+fi
 check "static: builds" build_static
 check "static: runs" run_example "$root/static"
 check "static: needs no libshapeproof.so" needs_no_library

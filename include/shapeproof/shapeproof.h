@@ -3,8 +3,8 @@
  *
  * - No pointer may be NULL but the options of a call, which are then the defaults, and what is given to a function that
  *   frees. No returned pointer is NULL but of a function that takes an error, and then the error is filled.
- * - Options are zero by default: initialise with {0}, or name the ones that differ. The words called `reserved` stay
- *   zero.
+ * - Options are zero by default: initialise with {0}, in C++ {}, or name the ones that differ. The words called
+ *   `reserved` stay zero.
  * - What `..._new`, `..._open`, `..._load` and the verbs `sp_predict`, `sp_infer`, `sp_prove`, `sp_derive`, `sp_solve`
  *   return is the caller's, to be given to the `..._free` or `..._close` of its kind. Everything else that is returned
  *   is borrowed, until the thing that it was asked of is freed; a `char *` that is not const is for sp_free.
