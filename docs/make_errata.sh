@@ -45,8 +45,8 @@ cat <<EOF
 # Errata
 
 What publications say of numbers of parameters, and what is wrong: $(wc -l <"$list" | tr -d ' ') statements. Each is
-a line of \`src/tables/papers/claims_*.shapes\` that is marked \`erratum\` and that \`shapeproof prove\` refutes; what is
-right stands in the line below, and is proved. This page is written by \`docs/make_errata.sh\` from what the command
+a line of \`src/tables/papers/claims_*.shapes\` that is marked \`erratum\` and that \`shapeproof prove\` refutes; what
+is right stands in the line below, and is proved. This page is written by \`docs/make_errata.sh\` from what the command
 says, and the tests compare. \`shapeproof prove --all\` shows the statements that are right as well.
 EOF
 for file in $(cut -f 1 "$list" | uniq); do
