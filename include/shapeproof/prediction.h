@@ -91,12 +91,18 @@ SP_API struct sp_prediction *sp_predict(const struct sp_tables *tables, const st
 SP_API void sp_prediction_free(struct sp_prediction *prediction);
 
 /* All borrowed until sp_prediction_free. */
+
+/* The name of the table that was chosen. */
 SP_API const char *sp_prediction_table(const struct sp_prediction *prediction);
+/* The tensors in the order of the table, each under a name of its own. */
 SP_API size_t sp_prediction_count(const struct sp_prediction *prediction);
 SP_API const struct sp_predicted *sp_prediction_tensor(const struct sp_prediction *prediction, size_t index);
-SP_API size_t sp_prediction_find(const struct sp_prediction *prediction, const char *name); /* or SP_NONE */
+/* Index of the tensor with that exact name, or SP_NONE. Old names do not count. */
+SP_API size_t sp_prediction_find(const struct sp_prediction *prediction, const char *name);
+/* The groups in the order of the table; what stands above the first heading is the group "". */
 SP_API size_t sp_prediction_group_count(const struct sp_prediction *prediction);
 SP_API struct sp_group sp_prediction_group(const struct sp_prediction *prediction, size_t index);
+/* The hyper-parameters that the table looked at, in that order. */
 SP_API size_t sp_prediction_hyperparameter_count(const struct sp_prediction *prediction);
 SP_API struct sp_hyperparameter sp_prediction_hyperparameter(const struct sp_prediction *prediction, size_t index);
 SP_API struct sp_predicted_totals sp_prediction_totals(const struct sp_prediction *prediction);
