@@ -161,12 +161,18 @@ static void read_modules(struct sp_quantised *quantised)
     *quantised->budget = PATTERN_BUDGET;
 }
 
+static const char *after_dot(const char *module)
+{
+    const char *dot = strchr(module, '.');
+    return dot ? dot + 1 : NULL;
+}
+
 /* Whether one of the names is the module, or whole components of it: "lm_head", "mlp.gate". */
 static bool contains_exempt(const struct sp_quantised *quantised, const char *module)
 {
     struct sp_text piece = {0};
     bool found = false;
-    for (const char *from = module; from && !found; from = strchr(from, '.'), from += from != NULL) {
+    for (const char *from = module; from && !found; from = after_dot(from)) {
         unsigned components = 0;
         for (const char *to = from; to && *to && !found; to += *to == '.') {
             to += strcspn(to, ".");

@@ -148,7 +148,7 @@ static bool index_file(const struct sp_file *file, uint32_t file_index, struct s
     const bool ok = sp_safetensors_scan_header(text, length, file_index, inventory, error);
     free(text);
     if (!ok) return false;
-    struct sp_tensor *tensors = inventory->tensors + first;
+    struct sp_tensor *tensors = inventory->tensors ? inventory->tensors + first : NULL; /* a header may declare none */
     const size_t count = inventory->count - first;
     const uint64_t data = LENGTH_BYTES + (uint64_t)length;
     if (!check_coverage(tensors, count, file->size - data, error)) return false;
