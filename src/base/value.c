@@ -2,6 +2,7 @@
 #include "base/value.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -103,41 +104,69 @@ const char *sp_value_words(struct sp_arena *arena, struct sp_value value)
 
 /* ---- from cJSON, whose own nesting limit (1000) bounds the recursion ---- */
 
-static struct sp_value from_number(const cJSON *node)
+/* cJSON keeps a number as a double, which whole numbers from 2^53 up do not fit. So each is read once more from its
+ * digits: the nodes of the tree, children after one another, come in the order of the text. */
+struct tree {
+    struct sp_arena *arena;
+    const char *text; /* what follows the number that was taken last; '\0' ends it */
+};
+
+static const char *after_string(const char *quote)
 {
+    const char *at = quote + 1;
+    while (*at && *at != '"') at += *at == '\\' && at[1] ? 2 : 1;
+    return *at ? at + 1 : at;
+}
+
+/* Where the next number begins, which is taken. */
+static const char *take_number(struct tree *tree)
+{
+    const char *at = tree->text;
+    while (*at && !strchr("-0123456789", *at)) at = *at == '"' ? after_string(at) : at + 1;
+    tree->text = at + strspn(at, "+-.0123456789Ee");
+    return at;
+}
+
+static struct sp_value from_number(struct tree *tree, const cJSON *node)
+{
+    const char *digits = take_number(tree);
+    char *end;
+    errno = 0;
+    const long long whole = strtoll(digits, &end, 10);
+    if (end == tree->text && !errno) return sp_value_int(whole);
     const double number = node->valuedouble;
     if (number == floor(number) && fabs(number) < 9007199254740992.0) return sp_value_int((int64_t)number);
     return sp_value_real(number);
 }
 
-static struct sp_value from_node(struct sp_arena *arena, const cJSON *node);
+static struct sp_value from_node(struct tree *tree, const cJSON *node);
 
-static struct sp_value from_list(struct sp_arena *arena, const cJSON *node)
+static struct sp_value from_list(struct tree *tree, const cJSON *node)
 {
     const size_t count = (size_t)cJSON_GetArraySize(node);
-    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
+    struct sp_value *items = sp_arena_array(tree->arena, count, sizeof *items);
     size_t i = 0;
-    for (const cJSON *child = node->child; child; child = child->next) items[i++] = from_node(arena, child);
+    for (const cJSON *child = node->child; child; child = child->next) items[i++] = from_node(tree, child);
     return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
 }
 
-static struct sp_value from_object(struct sp_arena *arena, const cJSON *node)
+static struct sp_value from_object(struct tree *tree, const cJSON *node)
 {
     const size_t count = (size_t)cJSON_GetArraySize(node);
-    struct sp_member *members = sp_arena_array(arena, count, sizeof *members);
+    struct sp_member *members = sp_arena_array(tree->arena, count, sizeof *members);
     size_t i = 0;
     for (const cJSON *child = node->child; child; child = child->next)
-        members[i++] = (struct sp_member){sp_arena_string(arena, child->string), from_node(arena, child)};
+        members[i++] = (struct sp_member){sp_arena_string(tree->arena, child->string), from_node(tree, child)};
     return (struct sp_value){.type = SP_OBJECT, .count = count, .members = members};
 }
 
-static struct sp_value from_node(struct sp_arena *arena, const cJSON *node)
+static struct sp_value from_node(struct tree *tree, const cJSON *node)
 {
     if (cJSON_IsBool(node)) return sp_value_bool(cJSON_IsTrue(node));
-    if (cJSON_IsNumber(node)) return from_number(node);
-    if (cJSON_IsString(node)) return sp_value_string(sp_arena_string(arena, node->valuestring));
-    if (cJSON_IsArray(node)) return from_list(arena, node);
-    if (cJSON_IsObject(node)) return from_object(arena, node);
+    if (cJSON_IsNumber(node)) return from_number(tree, node);
+    if (cJSON_IsString(node)) return sp_value_string(sp_arena_string(tree->arena, node->valuestring));
+    if (cJSON_IsArray(node)) return from_list(tree, node);
+    if (cJSON_IsObject(node)) return from_object(tree, node);
     return (struct sp_value){.type = SP_NULL, .string = ""};
 }
 
@@ -178,10 +207,10 @@ bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length
     replace_python_words(copy.data, length);
     cJSON *node = cJSON_ParseWithLengthOpts(copy.data, length, &end, 0);
     size_t rest = end ? (size_t)(end - copy.data) : 0;
-    sp_text_free(&copy);
     while (node && rest < length && strchr(" \t\r\n", json[rest]) && json[rest]) rest++;
     const bool good = node && rest == length;
-    if (good) *value = from_node(arena, node);
+    if (good) *value = from_node(&(struct tree){arena, copy.data}, node);
+    sp_text_free(&copy);
     cJSON_Delete(node);
     return good ? true : bad_json(json, rest, error);
 }

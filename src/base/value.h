@@ -41,9 +41,9 @@ static inline bool sp_value_is_bool(struct sp_value value, bool boolean)
 {
     return value.type == SP_BOOL && value.boolean == boolean;
 }
-/* The values of a JSON text, copied into the arena. Whole numbers below 2^53 are integers, larger ones
- * real numbers, because they may have been rounded. Infinity and NaN, as Python writes them, are a real number and
- * null. Errors have status SP_ERR_TABLE and name line and column. */
+/* The values of a JSON text, copied into the arena. A whole number of 64 bits is an integer, and so is 3.0 or 1e3 below
+ * 2^53; larger ones are real numbers, because they may have been rounded. Infinity and NaN, as Python writes them, are
+ * a real number and null. Errors have status SP_ERR_TABLE and name line and column. */
 bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct sp_value *value,
                          struct sp_error *error);
 

@@ -50,14 +50,18 @@ static void expand(struct hpm *hpm, const char **p, const char *end, struct sp_t
     else sp_text_append(into, start, (size_t)(*p - start));
 }
 
+/* A whole number that does not fit is a real one, as in JSON. */
 static struct sp_value number_or_text(struct sp_arena *arena, const char *text, size_t length)
 {
     int64_t number = 0;
-    bool digits = length > 0;
-    for (size_t i = 0; i < length && digits; i++)
-        digits = text[i] >= '0' && text[i] <= '9' && !__builtin_mul_overflow(number, 10, &number) &&
-                 !__builtin_add_overflow(number, text[i] - '0', &number);
-    return digits ? sp_value_int(number) : sp_value_string(sp_arena_copy(arena, text, length));
+    bool digits = length > 0, fits = true;
+    for (size_t i = 0; i < length && digits; i++) {
+        digits = text[i] >= '0' && text[i] <= '9';
+        fits = fits && !__builtin_mul_overflow(number, 10, &number) &&
+               !__builtin_add_overflow(number, text[i] - '0', &number);
+    }
+    if (!digits) return sp_value_string(sp_arena_copy(arena, text, length));
+    return fits ? sp_value_int(number) : sp_value_real(strtod(text, NULL));
 }
 
 static struct sp_value typed(struct sp_arena *arena, const char *text)

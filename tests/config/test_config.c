@@ -106,11 +106,33 @@ static void json_numbers(void **state)
                  "{\"a\": [1, 4.5, 0.1, 1000, 1e-06, 2.6666666666666665]}");
     assert_loads("c.json", "{\"limit\": [0.0, Infinity, -Infinity], \"x\": NaN, \"t\": \"NaN, Infinity\"}",
                  "{\"limit\": [0, null, null], \"x\": null, \"t\": \"NaN, Infinity\"}");
-    /* From 2^53 on a double may have been rounded: that is no integer any more, and no dimension. */
-    struct sp_config *config = loaded("c.json", "{\"a\": 9007199254740992, \"b\": 9007199254740991}");
+    /* From 2^53 on a double may have been rounded: what is written as one is no integer any more, and no dimension. */
+    struct sp_config *config = loaded("c.json", "{\"a\": 9007199254740992.0, \"b\": 9007199254740991.0}");
     assert_int_equal(value_of(config, "a").type, SP_REAL);
     assert_int_equal(value_of(config, "b").type, SP_INT);
     sp_config_free(config);
+}
+
+/* Digits are exact to the last one, whatever stands around them; beyond 64 bits a number is a real one. */
+static void large_whole_numbers(void **state)
+{
+    (void)state;
+    const char *const wanted = "{\"a\": 9007199254740993, \"b\": 9223372036854775807, \"c\": 9.223372036854776e+18}";
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_new();
+    sp_config_set(config, "a=9007199254740993", &error);
+    sp_config_set(config, "b=9223372036854775807", &error);
+    sp_config_set(config, "c=9223372036854775808", &error);
+    assert_holds(config, wanted);
+    sp_config_free(config);
+    assert_loads("c.json", wanted, wanted);
+    assert_loads("c.yaml", "a: 9007199254740993\nb: 9223372036854775807\nc: 9223372036854775808\n", wanted);
+    assert_loads("c.hpm", "a=9007199254740993\nb=9223372036854775807\nc=9223372036854775808\n", wanted);
+    assert_loads("c.json",
+                 "{\"7\": [-9007199254740993, {\"\\\\\": \"1\", \"\\\"8\": [2]}, -9223372036854775808, 3.0], \"x\": 4}",
+                 "{\"7\": [-9007199254740993, {\"\\\\\": \"1\", \"\\\"8\": [2]}, -9223372036854775808, 3], \"x\": 4}");
+    assert_loads("c.json", "{\"a\": [Infinity, 9007199254740995, -Infinity, 1e3, NaN, 9007199254740997]}",
+                 "{\"a\": [null, 9007199254740995, null, 1000, null, 9007199254740997]}");
 }
 
 static void repeated_keys(void **state)
@@ -178,7 +200,7 @@ static void hpm_values(void **state)
     assert_loads("m.hpm", "layers=\"2:4\"\npair=1:2\nthree=1:2:3\npath=a:b\ntime=1:x\n",
                  "{\"layers\": [2, 4], \"pair\": [1, 2], \"three\": \"1:2:3\", \"path\": \"a:b\", \"time\": \"1:x\"}");
     assert_loads("m.hpm", "n=-3\nr=0.5\nbig=99999999999999999999\n",
-                 "{\"n\": \"-3\", \"r\": \"0.5\", \"big\": \"99999999999999999999\"}");
+                 "{\"n\": \"-3\", \"r\": \"0.5\", \"big\": 1e+20}");
     assert_loads("m.hpm", "a=2\nb=$a\nc=\"${a}:${a}\"\nd=${nothing}/x\ne=$a$a\n",
                  "{\"a\": 2, \"b\": 2, \"c\": [2, 2], \"d\": \"${nothing}/x\", \"e\": 22}");
     assert_loads("m.hpm-template", "encoder=rnn\n", "{\"model_type\": \"sockeye-rnn\", \"encoder\": \"rnn\"}");
@@ -303,13 +325,21 @@ static void beside_a_checkpoint(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_values),          cmocka_unit_test(absent_null_and_false),
-        cmocka_unit_test(json_numbers),         cmocka_unit_test(repeated_keys),
-        cmocka_unit_test(wrong_json),           cmocka_unit_test(deep_json),
-        cmocka_unit_test(unreadable_files),     cmocka_unit_test(hpm_values),
-        cmocka_unit_test(the_later_line_wins),  cmocka_unit_test(shell_commands_are_refused),
-        cmocka_unit_test(expansion_is_bounded), cmocka_unit_test(settings),
-        cmocka_unit_test(wrong_settings),       cmocka_unit_test(who_wins),
+        cmocka_unit_test(json_values),
+        cmocka_unit_test(absent_null_and_false),
+        cmocka_unit_test(json_numbers),
+        cmocka_unit_test(large_whole_numbers),
+        cmocka_unit_test(repeated_keys),
+        cmocka_unit_test(wrong_json),
+        cmocka_unit_test(deep_json),
+        cmocka_unit_test(unreadable_files),
+        cmocka_unit_test(hpm_values),
+        cmocka_unit_test(the_later_line_wins),
+        cmocka_unit_test(shell_commands_are_refused),
+        cmocka_unit_test(expansion_is_bounded),
+        cmocka_unit_test(settings),
+        cmocka_unit_test(wrong_settings),
+        cmocka_unit_test(who_wins),
         cmocka_unit_test(beside_a_checkpoint),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
