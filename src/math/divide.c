@@ -92,7 +92,7 @@ static bool long_division(struct division *division, struct sp_terms *rest, stru
     while (rest->count && !division->algebra->failed) {
         const struct sp_poly lead = {&division->lead, 1};
         struct sp_term term;
-        sp_terms_row(division->algebra, &rest->at[0], &lead, &division->scratch, &term);
+        if (!sp_terms_row(division->algebra, &rest->at[0], &lead, &division->scratch, &term)) return false;
         if (!is_possible(division, &term)) return false;
         SP_GROW(quotient->at, quotient->count, capacity);
         quotient->at[quotient->count++] = term;
@@ -125,7 +125,7 @@ out:
 const struct sp_poly *sp_poly_divide(struct sp_algebra *algebra, const struct sp_poly *a, const struct sp_poly *b)
 {
     if (algebra->failed) return &sp_poly_invalid;
-    if (sp_poly_is_zero(b)) return NULL;
+    if (!a || !b || sp_poly_is_zero(b)) return NULL;
     if (sp_poly_is_zero(a)) return a;
     if (!conditions_allow(algebra, a, b)) return NULL;
     if (b->count == 1) return divide_by(algebra, a, &b->terms[0]);

@@ -83,6 +83,7 @@ const struct sp_poly *sp_poly_atom(struct sp_algebra *algebra, size_t which)
 const struct sp_poly *sp_poly_add(struct sp_algebra *algebra, const struct sp_poly *a, const struct sp_poly *b)
 {
     if (algebra->failed) return &sp_poly_invalid;
+    if (!a || !b) return NULL;
     if (sp_poly_is_zero(a)) return b;
     if (sp_poly_is_zero(b)) return a;
     struct sp_term *terms = sp_terms_new(algebra, a->count + b->count);
@@ -93,6 +94,7 @@ const struct sp_poly *sp_poly_add(struct sp_algebra *algebra, const struct sp_po
 const struct sp_poly *sp_poly_scale(struct sp_algebra *algebra, const struct sp_poly *a, struct sp_rational by)
 {
     if (algebra->failed) return &sp_poly_invalid;
+    if (!a) return NULL;
     if (sp_rational_is_zero(by)) return sp_poly_int(algebra, 0);
     struct sp_term *terms = sp_terms_new(algebra, a->count);
     for (size_t i = 0; terms && i < a->count; i++) {
@@ -133,6 +135,8 @@ const struct sp_poly *sp_poly_total(struct sp_algebra *algebra, const struct sp_
 {
     if (algebra->failed) return &sp_poly_invalid;
     if (count == 0) return sp_poly_int(algebra, 0);
+    for (size_t i = 0; i < count; i++)
+        if (!parts[i]) return NULL;
     const struct sp_terms sum = total_of(algebra, parts, count);
     const struct sp_poly *kept = sp_terms_keep(algebra, sum.at, sum.count);
     free(sum.at);
@@ -176,6 +180,7 @@ static bool is_too_much(const struct sp_poly *a, const struct sp_poly *b)
 const struct sp_poly *sp_poly_mul(struct sp_algebra *algebra, const struct sp_poly *a, const struct sp_poly *b)
 {
     if (algebra->failed) return &sp_poly_invalid;
+    if (!a || !b) return NULL;
     if (sp_poly_is_zero(a) || sp_poly_is_zero(b)) return sp_poly_is_zero(a) ? a : b;
     if (is_too_much(a, b)) return sp_algebra_fail(algebra, "the formula has too many terms");
     struct product product = {.algebra = algebra, .a = a->count < b->count ? a : b, .b = a->count < b->count ? b : a};
@@ -219,6 +224,7 @@ const struct sp_poly *sp_poly_power(struct sp_algebra *algebra, const struct sp_
 {
     struct sp_term inverse;
     if (algebra->failed) return &sp_poly_invalid;
+    if (!a) return NULL;
     if (exponent == 0) return sp_poly_int(algebra, 1);
     if (exponent > 0 && a->count != 1) return power_of_sum(algebra, a, exponent);
     if (exponent > 0) return power_of_term(algebra, a->terms[0], exponent);
@@ -231,7 +237,7 @@ const struct sp_poly *sp_poly_power(struct sp_algebra *algebra, const struct sp_
 
 bool sp_poly_equal(const struct sp_poly *a, const struct sp_poly *b)
 {
-    if (a == &sp_poly_invalid || b == &sp_poly_invalid || a->count != b->count) return false;
+    if (!a || !b || a == &sp_poly_invalid || b == &sp_poly_invalid || a->count != b->count) return false;
     for (size_t i = 0; i < a->count; i++)
         if (sp_terms_compare(&a->terms[i], &b->terms[i]) != 0 ||
             sp_rational_compare(a->terms[i].coefficient, b->terms[i].coefficient) != 0)
@@ -241,21 +247,22 @@ bool sp_poly_equal(const struct sp_poly *a, const struct sp_poly *b)
 
 bool sp_poly_is_constant(const struct sp_poly *a, struct sp_rational *value)
 {
-    *value = a->count ? a->terms[0].coefficient : sp_rational_int(0);
+    *value = a && a->count ? a->terms[0].coefficient : sp_rational_int(0);
+    if (!a || a == &sp_poly_invalid) return false;
     return a->count == 0 || (a->count == 1 && a->terms[0].count == 0);
 }
 
 bool sp_poly_uses(const struct sp_poly *a, size_t which)
 {
-    for (size_t i = 0; i < a->count; i++)
+    for (size_t i = 0; a && i < a->count; i++)
         if (sp_term_exponent(&a->terms[i], which)) return true;
     return false;
 }
 
 int sp_poly_degree(const struct sp_poly *a, size_t which)
 {
-    int degree = a->count ? sp_term_exponent(&a->terms[0], which) : 0;
-    for (size_t i = 1; i < a->count; i++) {
+    int degree = a && a->count ? sp_term_exponent(&a->terms[0], which) : 0;
+    for (size_t i = 1; a && i < a->count; i++) {
         const int exponent = sp_term_exponent(&a->terms[i], which);
         if (exponent > degree) degree = exponent;
     }
@@ -264,8 +271,8 @@ int sp_poly_degree(const struct sp_poly *a, size_t which)
 
 int sp_poly_low_degree(const struct sp_poly *a, size_t which)
 {
-    int degree = a->count ? sp_term_exponent(&a->terms[0], which) : 0;
-    for (size_t i = 1; i < a->count; i++) {
+    int degree = a && a->count ? sp_term_exponent(&a->terms[0], which) : 0;
+    for (size_t i = 1; a && i < a->count; i++) {
         const int exponent = sp_term_exponent(&a->terms[i], which);
         if (exponent < degree) degree = exponent;
     }
@@ -285,6 +292,7 @@ const struct sp_poly *sp_poly_coefficient(struct sp_algebra *algebra, const stru
                                           int exponent)
 {
     size_t count = 0, kept = 0;
+    if (!a) return NULL;
     for (size_t i = 0; i < a->count; i++) count += sp_term_exponent(&a->terms[i], which) == exponent;
     struct sp_term *terms = algebra->failed ? NULL : sp_terms_new(algebra, count);
     if (!terms) return &sp_poly_invalid;
@@ -300,7 +308,7 @@ const struct sp_poly *sp_poly_substitute(struct sp_algebra *algebra, const struc
 {
     const int low = sp_poly_low_degree(a, which), high = sp_poly_degree(a, which);
     const struct sp_poly *result = sp_poly_int(algebra, 0), *power = sp_poly_power(algebra, value, low);
-    if (!power) return NULL;
+    if (!a || !power) return NULL;
     for (int e = low, reached = low; e <= high && !algebra->failed; e++) {
         const struct sp_poly *coefficient = sp_poly_coefficient(algebra, a, which, e);
         if (sp_poly_is_zero(coefficient)) continue;
@@ -326,6 +334,7 @@ static bool evaluate_term(const struct sp_term *term, const struct sp_rational *
 bool sp_poly_evaluate(const struct sp_poly *a, const struct sp_rational *values, struct sp_rational *result)
 {
     struct sp_rational sum = {0, 1}, term;
+    if (!a) return false;
     for (size_t i = 0; i < a->count; i++)
         if (!evaluate_term(&a->terms[i], values, &term) || !sp_rational_add(sum, term, &sum)) return false;
     *result = sum;

@@ -7,10 +7,13 @@
  * A polynomial is immutable and always canonical: like terms are joined, none is zero, the order is fixed. Equal
  * polynomials are equal term by term. All live in the algebra's arena, until sp_algebra_free.
  *
- * Overflow of a coefficient or exponent, more than SP_MAX_TERMS terms, too much time or memory, or one name for a
- * number and a condition makes the algebra fail: `failed` says why, and every result from then on is meaningless until
- * it is cleared. Callers compute first and ask once. A result of a failed algebra is equal to nothing, not even to
- * itself, and not zero: who forgets to ask proves nothing wrong. */
+ * Overflow of a coefficient or exponent, more than SP_MAX_TERMS terms, more than SP_MAX_WORK terms looked at, too much
+ * memory, or one name for a number and a condition makes the algebra fail: `failed` says why, and every result from
+ * then on is meaningless until it is cleared. Callers compute first and ask once. A result of a failed algebra is equal
+ * to nothing, not even to itself, and not zero: who forgets to ask proves nothing wrong.
+ *
+ * NULL is a polynomial that does not exist, such as 1/(a + b). It may be handed on wherever a polynomial is taken: what
+ * is computed from it does not exist either, and it is equal to nothing, not zero, and no constant. */
 #ifndef SP_MATH_POLY_H
 #define SP_MATH_POLY_H
 
@@ -21,7 +24,7 @@
 #include "base/text.h"
 #include "math/rational.h"
 
-enum { SP_MAX_TERMS = 20000, SP_MAX_EXPONENT = 1000 };
+enum { SP_MAX_TERMS = 20000, SP_MAX_EXPONENT = 1000, SP_MAX_WORK = 1 << 26 };
 
 struct sp_atom {
     const char *text;
@@ -34,6 +37,7 @@ struct sp_algebra {
     struct sp_map names;
     struct sp_atom *atoms; /* heap */
     size_t atom_count, atom_capacity;
+    size_t work;        /* terms looked at so far; the owner sets it to 0 where something new begins */
     const char *failed; /* NULL, or what happened */
 };
 
@@ -87,7 +91,7 @@ const struct sp_poly *sp_poly_substitute(struct sp_algebra *algebra, const struc
 const struct sp_poly *sp_poly_sum(struct sp_algebra *algebra, const struct sp_poly *a, size_t index,
                                   const struct sp_poly *first, const struct sp_poly *last);
 
-static inline bool sp_poly_is_zero(const struct sp_poly *a) { return a->count == 0; }
+static inline bool sp_poly_is_zero(const struct sp_poly *a) { return a && a->count == 0; }
 bool sp_poly_equal(const struct sp_poly *a, const struct sp_poly *b);
 /* True for a number, which is then in *value. */
 bool sp_poly_is_constant(const struct sp_poly *a, struct sp_rational *value);

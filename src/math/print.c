@@ -7,6 +7,9 @@
 
 #include "math/form.h"
 
+/* Of SP_MAX_WORK, what looking for a factored form may take: on top of it all, since the text is written last. */
+enum { SEARCH_WORK = SP_MAX_WORK / 8 };
+
 struct printer {
     struct sp_text *text;
     const struct sp_algebra *algebra;
@@ -150,6 +153,7 @@ void sp_poly_put_expanded(struct sp_text *text, const struct sp_algebra *algebra
 {
     const struct printer printer = {text, algebra, notation == SP_NOTATION_LATEX};
     struct sp_arena arena = {0};
+    if (!a) return sp_text_puts(text, "undefined");
     put_sum(&printer, sp_sum_expanded(&arena, a));
     sp_arena_free(&arena);
 }
@@ -159,7 +163,9 @@ void sp_poly_put_factored(struct sp_text *text, struct sp_algebra *algebra, cons
                           enum sp_notation notation)
 {
     const struct printer printer = {text, algebra, notation == SP_NOTATION_LATEX};
-    struct sp_algebra scratch = {.atoms = algebra->atoms, .atom_count = algebra->atom_count};
+    struct sp_algebra scratch = {
+        .atoms = algebra->atoms, .atom_count = algebra->atom_count, .work = SP_MAX_WORK - SEARCH_WORK};
+    if (!a) return sp_text_puts(text, "undefined");
     const struct sp_sum *sum = sp_sum_collected(&scratch, a);
     if (scratch.failed) sum = sp_sum_expanded(&scratch.arena, a);
     put_sum(&printer, sum);

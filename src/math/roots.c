@@ -35,7 +35,7 @@ static bool coefficients(const struct sp_poly *a, size_t which, struct univariat
     const int low = sp_poly_low_degree(a, which), high = sp_poly_degree(a, which);
     struct sp_rational content = {0, 1}, scaled;
     *p = (struct univariate){.degree = high - low};
-    if (high - low > MAX_DEGREE) return false;
+    if (!a || high - low > MAX_DEGREE) return false;
     for (size_t i = 0; i < a->count; i++)
         if (!sp_rational_gcd(content, a->terms[i].coefficient, &content)) return false;
     for (size_t i = 0; i < a->count; i++) {

@@ -28,6 +28,7 @@ const struct sp_poly *sp_poly_sum(struct sp_algebra *algebra, const struct sp_po
 {
     const struct sp_poly *below_first[MAX_POWER + 1], *up_to_last[MAX_POWER + 1], *total = sp_poly_int(algebra, 0);
     const int top = sp_poly_degree(a, index);
+    if (!a || !first || !last) return NULL;
     if (sp_poly_low_degree(a, index) < 0 || top > MAX_POWER) return NULL;
     power_sums(algebra, top, first, below_first);
     power_sums(algebra, top, sp_poly_add(algebra, last, sp_poly_int(algebra, 1)), up_to_last);

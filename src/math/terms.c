@@ -47,6 +47,14 @@ const struct sp_poly *sp_terms_keep(struct sp_algebra *algebra, const struct sp_
     return sp_terms_wrap(algebra, kept, count);
 }
 
+/* Counts the terms that are looked at; false, and failed, when that is too many. */
+static bool may_work(struct sp_algebra *algebra, size_t terms)
+{
+    if (algebra->work <= SP_MAX_WORK) algebra->work += terms;
+    if (algebra->work > SP_MAX_WORK) sp_algebra_fail(algebra, "the formulas take too long");
+    return !algebra->failed;
+}
+
 /* ---- order ---- */
 
 /* In one pass over both: the difference of the degrees, and the first difference of exponents. */
@@ -113,6 +121,7 @@ size_t sp_terms_merge(struct sp_algebra *algebra, const struct sp_term *a, size_
                       size_t b_count, struct sp_term *out)
 {
     size_t i = 0, k = 0, count = 0;
+    if (!may_work(algebra, a_count + b_count)) return 0;
     while (i < a_count && k < b_count) {
         const int order = sp_terms_compare(&a[i], &b[k]);
         if (order) {
@@ -171,6 +180,7 @@ size_t sp_terms_row(struct sp_algebra *algebra, const struct sp_term *by, const 
 {
     size_t room = 0;
     bool collapsed = false;
+    if (!may_work(algebra, a->count)) return 0;
     for (size_t i = 0; i < a->count; i++) room += by->count + a->terms[i].count;
     struct sp_factor *next = sp_arena_array(factors, room, sizeof *next);
     for (size_t i = 0; i < a->count; i++) {

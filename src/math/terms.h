@@ -30,10 +30,11 @@ struct sp_degrees {
     int *low, *high;
 };
 struct sp_degrees sp_terms_degrees(const struct sp_algebra *algebra, const struct sp_poly *a, struct sp_arena *arena);
-/* a + b into `out`, which has room for both; returns how many terms that gives. */
+/* a + b into `out`, which has room for both; returns how many terms that gives, none of a failed algebra. */
 size_t sp_terms_merge(struct sp_algebra *algebra, const struct sp_term *a, size_t a_count, const struct sp_term *b,
                       size_t b_count, struct sp_term *out);
-/* by*a into `out`, which has room for a->count terms; their factors go into `factors`. Returns how many terms. */
+/* by*a into `out`, which has room for a->count terms; their factors go into `factors`. Returns how many terms, none of
+ * a failed algebra. */
 size_t sp_terms_row(struct sp_algebra *algebra, const struct sp_term *by, const struct sp_poly *a,
                     struct sp_arena *factors, struct sp_term *out);
 /* Whether one of the factors is a condition, which may be 0 and so has no inverse. */

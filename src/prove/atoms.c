@@ -21,7 +21,7 @@ struct sp_atom_info *sp_atom_info(struct sp_symbolic *symbolic, size_t atom)
 
 size_t sp_atom_alone(const struct sp_poly *poly)
 {
-    if (poly->count != 1 || poly->terms[0].count != 1) return SIZE_MAX;
+    if (!poly || poly->count != 1 || poly->terms[0].count != 1) return SIZE_MAX;
     const struct sp_term *term = &poly->terms[0];
     const bool plain = term->factors[0].exponent == 1 && term->coefficient.num == 1 && term->coefficient.den == 1;
     return plain ? term->factors[0].atom : SIZE_MAX;
@@ -257,7 +257,7 @@ static bool term_has(const struct sp_term *term, size_t atom)
 uint64_t sp_poly_depends(struct sp_symbolic *symbolic, const struct sp_poly *poly)
 {
     uint64_t depends = 0;
-    for (size_t i = 0; i < poly->count; i++)
+    for (size_t i = 0; poly && i < poly->count; i++)
         for (size_t k = 0; k < poly->terms[i].count; k++)
             depends |= sp_atom_info(symbolic, poly->terms[i].factors[k].atom)->depends;
     return depends;
@@ -274,6 +274,7 @@ uint64_t sp_sym_depends(struct sp_symbolic *symbolic, struct sp_sym sym)
 
 bool sp_poly_is_whole(struct sp_symbolic *symbolic, const struct sp_poly *poly)
 {
+    if (!poly) return false;
     for (size_t i = 0; i < poly->count; i++) {
         if (poly->terms[i].coefficient.den != 1) return false;
         for (size_t k = 0; k < poly->terms[i].count; k++)
@@ -357,7 +358,7 @@ static bool never_negative(struct sp_symbolic *symbolic, const struct sp_poly *p
 {
     struct sp_algebra *algebra = &symbolic->algebra;
     struct sp_rational value;
-    if (algebra->failed || depth > MAX_BOUND_DEPTH || poly->count > MAX_TERMS_BOUNDED) return false;
+    if (!poly || algebra->failed || depth > MAX_BOUND_DEPTH || poly->count > MAX_TERMS_BOUNDED) return false;
     if (sp_poly_is_constant(poly, &value)) return value.num >= 0;
     if (loops) return through_loop(symbolic, poly, loops, depth);
     const size_t condition = negative_condition(symbolic, poly);
@@ -396,7 +397,7 @@ static void reach(struct sp_symbolic *symbolic, struct sp_sym sym, char *seen)
 
 void sp_poly_reach(struct sp_symbolic *symbolic, const struct sp_poly *poly, char *seen)
 {
-    for (size_t i = 0; i < poly->count; i++)
+    for (size_t i = 0; poly && i < poly->count; i++)
         for (size_t k = 0; k < poly->terms[i].count; k++) {
             const size_t atom = poly->terms[i].factors[k].atom;
             if (seen[atom]) continue;

@@ -219,6 +219,7 @@ static bool has_no_value(struct reducer *r, const struct sp_poly *poly)
 
 static const struct sp_poly *reduce_poly(struct reducer *r, const struct sp_poly *poly)
 {
+    if (!poly) return NULL;
     poly = put_finals(r, true, poly);
     poly = put_finals(r, false, poly);
     return r->symbolic->algebra.failed || has_no_value(r, poly) ? NULL : poly;
@@ -278,24 +279,39 @@ size_t sp_positive_atom(struct sp_symbolic *symbolic, size_t condition)
     return info->is_bounded && info->least >= 0 ? atom : SIZE_MAX;
 }
 
-/* [0 < x]*x is x. */
+/* A condition 0 < x beside x, which decides nothing there: [0 < x]*x is x. */
+static bool is_idle(struct sp_symbolic *symbolic, const struct sp_term *term, size_t atom)
+{
+    const size_t positive = symbolic->algebra.atoms[atom].is_condition ? sp_positive_atom(symbolic, atom) : SIZE_MAX;
+    return positive != SIZE_MAX && exponent_in(term, positive) > 0;
+}
+
+static bool has_idle(struct sp_symbolic *symbolic, const struct sp_term *term)
+{
+    for (size_t i = 0; i < term->count; i++)
+        if (is_idle(symbolic, term, term->factors[i].atom)) return true;
+    return false;
+}
+
+/* The term without its idle conditions. */
+static const struct sp_poly *tidy_term(struct sp_symbolic *symbolic, const struct sp_term *term)
+{
+    struct sp_factor *factors = sp_arena_array(&symbolic->algebra.arena, term->count, sizeof *factors);
+    struct sp_term tidied = {term->coefficient, factors, 0};
+    for (size_t i = 0; i < term->count; i++)
+        if (!is_idle(symbolic, term, term->factors[i].atom)) factors[tidied.count++] = term->factors[i];
+    return sp_poly_scale(&symbolic->algebra, &(struct sp_poly){&tidied, 1}, sp_rational_int(1));
+}
+
 static const struct sp_poly *tidy(struct sp_symbolic *symbolic, const struct sp_poly *poly)
 {
-    struct sp_algebra *algebra = &symbolic->algebra;
-    const struct sp_poly *sum = sp_poly_int(algebra, 0);
-    for (size_t i = 0; i < poly->count; i++) {
-        const struct sp_term *term = &poly->terms[i];
-        const struct sp_poly *product = sp_poly_rational(algebra, term->coefficient);
-        for (size_t k = 0; k < term->count; k++) {
-            const struct sp_factor factor = term->factors[k];
-            const bool condition = algebra->atoms[factor.atom].is_condition;
-            const size_t atom = condition ? sp_positive_atom(symbolic, factor.atom) : SIZE_MAX;
-            if (atom != SIZE_MAX && exponent_in(term, atom) > 0) continue;
-            const struct sp_poly *base = sp_poly_atom(algebra, factor.atom);
-            product = sp_poly_mul(algebra, product, condition ? base : sp_poly_power(algebra, base, factor.exponent));
-        }
-        sum = sp_poly_add(algebra, sum, product);
-    }
+    bool found = false;
+    for (size_t i = 0; i < poly->count && !found; i++) found = has_idle(symbolic, &poly->terms[i]);
+    if (!found) return poly;
+    const struct sp_poly **terms = sp_realloc(NULL, poly->count, sizeof *terms);
+    for (size_t i = 0; i < poly->count; i++) terms[i] = tidy_term(symbolic, &poly->terms[i]);
+    const struct sp_poly *sum = sp_poly_total(&symbolic->algebra, terms, poly->count);
+    free(terms);
     return sum;
 }
 
@@ -328,7 +344,8 @@ const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *po
     poly = reduce_quietly(symbolic, poly, values->atoms, values->values, values->count);
     if (values->assume && has_range(symbolic)) poly = assume_ranges(symbolic, poly);
     symbolic->sizes = false;
-    return poly ? tidy(symbolic, poly) : NULL;
+    poly = poly ? tidy(symbolic, poly) : NULL;
+    return symbolic->algebra.failed ? NULL : poly;
 }
 
 /* ---- defaults ---- */
@@ -400,6 +417,7 @@ const struct sp_symbol_info *sp_symbol_of(const struct sp_count *count, size_t a
 
 bool sp_is_transparent(const struct sp_count *count, const struct sp_poly *poly)
 {
+    if (!poly) return false;
     for (size_t i = 0; i < poly->count; i++)
         for (size_t k = 0; k < poly->terms[i].count; k++) {
             const struct sp_symbol_info *symbol = sp_symbol_of(count, poly->terms[i].factors[k].atom);

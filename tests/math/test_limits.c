@@ -169,6 +169,66 @@ static void test_memory(void **state)
     sp_algebra_free(m);
 }
 
+/* Work adds up over many small steps; whoever begins something new sets it back. */
+static void test_work(void **state)
+{
+    (void)state;
+    struct sp_algebra algebra = new_algebra(), *m = &algebra;
+    const struct sp_poly *sum = sum_of_atoms(m, 1000), *zero = NULL;
+    const struct sp_poly *both[] = {sum, sp_poly_scale(m, sum, sp_rational_int(-1))};
+    const double start = seconds();
+    for (int i = 0; i < 1000000 && !m->failed; i++) zero = sp_poly_total(m, both, 2);
+    expect_failed(m, zero, "the formulas take too long");
+    expect_failed(m, sp_poly_total(m, both, 2), "the formulas take too long");
+    assert_true(seconds() - start < 30);
+    m->work = 0;
+    assert_true(sp_poly_is_zero(sp_poly_total(m, both, 2)));
+    sp_algebra_free(m);
+}
+
+/* What is computed from a polynomial that does not exist does not exist: no operation looks behind the NULL. */
+static void test_undefined(void **state)
+{
+    (void)state;
+    struct sp_algebra algebra = new_algebra(), *m = &algebra;
+    struct sp_text text = {0};
+    struct sp_rational value;
+    int64_t root;
+    bool complete;
+    const struct sp_poly *x = sp_poly_atom(m, 0), *none = sp_poly_power(m, sp_poly_add(m, x, sp_poly_int(m, 1)), -1);
+    const struct sp_poly *parts[] = {x, none};
+    const struct sp_poly *all[] = {none,
+                                   sp_poly_add(m, none, x),
+                                   sp_poly_add(m, x, none),
+                                   sp_poly_sub(m, x, none),
+                                   sp_poly_mul(m, sp_poly_int(m, 0), none),
+                                   sp_poly_scale(m, none, sp_rational_int(0)),
+                                   sp_poly_power(m, none, 0),
+                                   sp_poly_total(m, parts, 2),
+                                   sp_poly_divide(m, none, x),
+                                   sp_poly_divide(m, x, none),
+                                   sp_poly_substitute(m, none, 0, x),
+                                   sp_poly_substitute(m, x, 0, none),
+                                   sp_poly_coefficient(m, none, 0, 1),
+                                   sp_poly_sum(m, none, 0, x, x),
+                                   sp_poly_sum(m, x, 0, none, x),
+                                   sp_poly_sum(m, x, 0, x, none)};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        assert_null(all[i]);
+        assert_false(sp_poly_is_zero(all[i]) || sp_poly_equal(all[i], all[i]) || sp_poly_uses(all[i], 0));
+        assert_false(sp_poly_is_constant(all[i], &value) || sp_poly_evaluate(all[i], &value, &value));
+        assert_int_equal(sp_poly_degree(all[i], 0), sp_poly_low_degree(all[i], 0));
+        assert_int_equal(sp_poly_roots(m, all[i], 0, &root, 1, &complete), 0);
+        assert_false(complete);
+    }
+    sp_poly_put_expanded(&text, m, none, SP_NOTATION_TEXT);
+    sp_poly_put_factored(&text, m, none, SP_NOTATION_LATEX);
+    assert_string_equal(text.data, "undefinedundefined");
+    assert_null(m->failed);
+    sp_text_free(&text);
+    sp_algebra_free(m);
+}
+
 /* A condition makes powers of sums small again: (2 - b)^40 = 2^40 + (1 - 2^40)*b. */
 static void test_high_powers_of_conditions(void **state)
 {
@@ -193,6 +253,8 @@ int main(void)
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_hostile_divisions),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_work),
+        cmocka_unit_test(test_undefined),
         cmocka_unit_test(test_high_powers_of_conditions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
