@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The closed forms of a table: every group and the total for the defaults of its conditions, and then what each
  * condition, changed alone, adds or takes away. Or those of a prediction, for the conditions as it has them. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,8 +227,13 @@ struct sp_derivation *sp_derive(const struct sp_tables *tables, const struct sp_
 {
     sp_error_reset(error);
     static const struct sp_derive_options none = {0};
+    assert(tables);
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
+    if (!options->table && !config) {
+        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is neither a table nor a configuration that chooses one");
+        return NULL;
+    }
     const struct sp_hyper *hyper = config ? sp_config_hyper(config) : NULL;
     const struct sp_unit *unit = sp_choose_table(tables, options->table, hyper, error);
     if (!unit) return NULL;
@@ -316,6 +322,7 @@ struct sp_derivation *sp_derive_prediction(const struct sp_tables *tables, const
                                            const struct sp_config *config, struct sp_error *error)
 {
     sp_error_reset(error);
+    assert(tables && prediction && config);
     struct sp_count settled = {0};
     const struct sp_unit *unit = sp_tables_unit(tables, sp_prediction_table(prediction));
     struct sp_config *open = sp_config_open(config, SP_OPEN_NUMBERS);

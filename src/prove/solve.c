@@ -2,6 +2,7 @@
  * Which hyper-parameter, changed alone, gives a published total? All others get their values, what is left is a
  * polynomial in one symbol, and its integer roots are the answers; for a rounded total, the integers at which it is
  * within the bounds that round to it. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -402,6 +403,7 @@ static struct sp_solutions *solutions_of(const struct sp_tables *tables, const s
                                          const struct sp_solve_options *options, struct sp_error *error)
 {
     static const struct sp_solve_options none = {0};
+    assert(tables && config);
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
     const struct sp_unit *unit = sp_choose_table(tables, options->table, sp_config_hyper(config), error);
@@ -435,6 +437,7 @@ struct sp_solutions *sp_solve_rounded(const struct sp_tables *tables, const stru
 {
     sp_error_reset(error);
     struct sp_printed wanted;
+    assert(figure);
     if (sp_printed_read(figure, &wanted)) return solutions_of(tables, config, figure, wanted, options, error);
     sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "'%s': expected a figure such as 65M or 1.5B", figure);
     return NULL;
