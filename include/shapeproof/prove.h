@@ -35,8 +35,10 @@ struct sp_proof {
     bool erratum;               /* marked as known to be wrong */
     bool as_expected;           /* proved or tested; refuted for an erratum */
     const char *correction;     /* of an erratum: the claim that stands below it, or NULL */
-    const char *difference;     /* "short by N*E^2: h.{i}.attn.c_proj.weight", or NULL */
-    const char *counterexample; /* "E = 1, N = 1: 13, claimed 12", or NULL */
+    const char *difference;     /* "short by N*E^2: h.{i}.attn.c_proj.weight": by what is above 0 at the example; "differs
+                                   by ...", table less claim, where there is none. Or NULL */
+    const char *counterexample; /* "E = 1, tied = false, the others 1: 13, claimed 12": hyper-parameters for which the
+                                   table can be predicted, and what it and the claim give there; or NULL */
     const char *cases;          /* "in 2 cases", "holds when tied", or NULL */
     size_t points;              /* how many points were tested, for SP_TESTED */
 };
@@ -87,7 +89,7 @@ struct sp_derive_options {
 
 /* The closed forms of a table: of each group and of the total, for the defaults of its conditions, and what each
  * condition changes. `config` holds hyper-parameters that are fixed; it may be NULL, and so may `options`, but one of
- * them must say which table. NULL with an error. */
+ * them must say which table: else SP_ERR_USAGE. NULL with an error. */
 SP_API struct sp_derivation *sp_derive(const struct sp_tables *tables, const struct sp_config *config,
                                        const struct sp_derive_options *options, struct sp_error *error);
 /* The closed forms of the groups of a prediction and of its total: numbers are symbols, while texts, lists and flags

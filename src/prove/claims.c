@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Judging claims. Both sides become polynomials and are subtracted; what is left is the error of the claim, for all
  * hyper-parameters at once. What cannot be decided in this way is tried at many points and never called proved. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +114,7 @@ static const struct sp_poly *error_in(struct sp_trial *trial, const struct cases
 static bool refuted_in(struct sp_trial *trial, const struct cases *cases, size_t number)
 {
     const struct sp_poly *error = error_in(trial, cases, number);
-    if (sp_poly_is_zero(error)) return false;
+    if (!error || sp_poly_is_zero(error)) return false;
     struct sp_values values = case_values(trial, cases, number);
     const bool refuted = sp_trial_refute(trial, &values, error);
     sp_values_free(&values);
@@ -171,6 +172,7 @@ static void judge_example(struct sp_trial *trial)
 static void judge_counted(struct sp_trial *trial)
 {
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
+    algebra->work = 0;
     if (sp_trial_read_when(trial) && sp_trial_read_sides(trial)) {
         if (trial->claim->kind == SP_CLAIM_APPROX) judge_approximation(trial);
         else if (trial->claim->kind == SP_CLAIM_ROUNDS) judge_rounding(trial);
@@ -299,9 +301,11 @@ struct sp_proofs *sp_prove(const struct sp_tables *tables, const struct sp_prove
 {
     sp_error_reset(error);
     static const struct sp_prove_options none = {0};
+    assert(tables);
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
     const struct scope scope = {options->files, options->file_count};
+    assert((options->tables || !options->table_count) && (options->files || !options->file_count));
     const size_t named = options->table_count, count = named ? named : sp_tables_count(tables);
     struct sp_proofs *proofs = sp_realloc(NULL, 1, sizeof *proofs);
     bool good = true;

@@ -7,7 +7,7 @@
 #include "prove/atoms.h"
 #include "prove/trial.h"
 
-enum { MAX_SYMBOLS = 16, MAX_SMALL = 4, MAX_TRIES = 100000 };
+enum { MAX_SYMBOLS = 16, MAX_SMALL = 4, MAX_TRIES = 100000, MAX_REPLAYS = 64, MAX_SHOWN = 200 };
 
 const char *sp_rational_text(struct sp_arena *arena, struct sp_rational value)
 {
@@ -37,50 +37,37 @@ static const char *namesake(struct sp_trial *trial, const struct sp_values *valu
     return "";
 }
 
-static const char *describe(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error)
+/* 1 when the polynomial is never negative for sizes from 1 up, -1 when it is never positive, 0 when that is not seen.
+ */
+static int sign_of(struct sp_trial *trial, const struct sp_poly *poly)
 {
+    struct sp_symbolic *symbolic = &trial->count->symbolic;
+    symbolic->sizes = true;
+    const bool up = sp_poly_never_negative(symbolic, poly);
+    const bool down = sp_poly_never_negative(symbolic, sp_poly_scale(&symbolic->algebra, poly, sp_rational_int(-1)));
+    symbolic->sizes = false;
+    return up - down;
+}
+
+/* What the claim lacks, or has too much of: the word is true at the example, where the error has that sign. With the
+ * sign 0 it may be either, and what is shown is what the claim lacks. */
+static const char *describe(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error,
+                            int sign)
+{
+    static const char *const words[] = {"short by", "differs by", "too large by"};
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
-    const struct sp_poly *gap = sp_poly_scale(algebra, error, sp_rational_int(-1));
-    const bool is_short = gap->terms[0].coefficient.num > 0;
+    const struct sp_poly *gap = sign > 0 ? error : sp_poly_scale(algebra, error, sp_rational_int(-1));
     struct sp_text text = {0};
-    sp_poly_put_factored(&text, algebra, is_short ? gap : error, SP_NOTATION_TEXT);
-    const char *words = sp_arena_printf(trial->arena, "%s %s%s", is_short ? "short by" : "too large by", text.data,
-                                        namesake(trial, values, is_short ? gap : error));
+    if (gap->count > MAX_SHOWN)
+        return sp_arena_printf(trial->arena, "%s a sum of %zu terms", words[sign + 1], gap->count);
+    sp_poly_put_factored(&text, algebra, gap, SP_NOTATION_TEXT);
+    const char *kept =
+        sp_arena_printf(trial->arena, "%s %s%s", words[sign + 1], text.data, namesake(trial, values, gap));
     sp_text_free(&text);
-    return words;
+    return kept;
 }
 
-/* ---- counter-examples ---- */
-
-struct point {
-    size_t atoms[MAX_SYMBOLS];
-    int64_t values[MAX_SYMBOLS];
-    size_t count;
-};
-
-static void collect_symbols(const struct sp_trial *trial, const struct sp_poly *poly, struct point *point)
-{
-    for (size_t atom = 0; atom < trial->count->symbolic.algebra.atom_count; atom++) {
-        bool known = false;
-        for (size_t i = 0; i < point->count; i++) known = known || point->atoms[i] == atom;
-        if (known || !sp_poly_uses(poly, atom) || point->count == MAX_SYMBOLS) continue;
-        if (!sp_symbol_of(trial->count, atom)) continue; /* no polynomial in the symbols */
-        point->values[point->count] = 1;
-        point->atoms[point->count++] = atom;
-    }
-}
-
-static bool value_at(const struct sp_trial *trial, const struct sp_poly *poly, const struct point *point,
-                     struct sp_rational *value)
-{
-    const size_t count = trial->count->symbolic.algebra.atom_count;
-    struct sp_rational *values = sp_realloc(NULL, count, sizeof *values);
-    for (size_t i = 0; i < count; i++) values[i] = sp_rational_int(1);
-    for (size_t i = 0; i < point->count; i++) values[point->atoms[i]] = sp_rational_int(point->values[i]);
-    const bool good = sp_poly_evaluate(poly, values, value);
-    free(values);
-    return good;
-}
+/* ---- points ---- */
 
 /* The comparisons that the case decides must come out that way at the point. */
 struct constraint {
@@ -88,127 +75,235 @@ struct constraint {
     bool equality, holds;
 };
 
-struct constraints {
-    struct constraint items[MAX_SYMBOLS];
-    size_t count;
+/* The search for a point at which the error shows, and which can be replayed. */
+struct search {
+    struct sp_trial *trial;
+    const struct sp_values *values; /* of the case */
+    const struct sp_poly *left, *error;
+    struct constraint constraints[MAX_SYMBOLS];
+    size_t constraint_count;
+    size_t *atoms;  /* in the algebra's arena: the symbols that have a value at the point */
+    int64_t *sizes; /* beside them */
+    size_t count;   /* of all */
+    size_t varied;  /* the first of them: those on which the error or the case depends; the others are one size */
+    int replays;    /* left */
+    struct sp_rational truth, claimed;
 };
 
-/* False when one of them cannot be checked. */
-static bool find_constraints(struct sp_trial *trial, const struct sp_values *values, struct constraints *found)
+static bool has_size(const struct search *search, size_t atom)
 {
-    found->count = 0;
-    for (size_t i = 0; i < values->count; i++) {
+    for (size_t i = 0; i < search->count; i++)
+        if (search->atoms[i] == atom) return true;
+    for (size_t i = 0; i < search->values->count; i++)
+        if (search->values->atoms[i] == atom) return true;
+    return false;
+}
+
+static void add_symbol(struct search *search, const struct sp_symbol_info *symbol)
+{
+    if (symbol->is_computed || has_size(search, symbol->atom)) return;
+    if (search->trial->count->symbolic.algebra.atoms[symbol->atom].is_condition) return;
+    search->sizes[search->count] = 1;
+    search->atoms[search->count++] = symbol->atom;
+}
+
+/* The symbols of the polynomial. */
+static void add_symbols(struct search *search, const struct sp_poly *poly)
+{
+    for (size_t atom = 0; atom < search->trial->count->symbolic.algebra.atom_count; atom++) {
+        const struct sp_symbol_info *symbol = sp_symbol_of(search->trial->count, atom);
+        if (symbol && sp_poly_uses(poly, atom)) add_symbol(search, symbol);
+    }
+}
+
+/* All other hyper-parameters that are numbers. */
+static void add_others(struct search *search)
+{
+    const struct sp_symbolic *symbolic = &search->trial->count->symbolic;
+    for (size_t i = 0; i < symbolic->symbol_count; i++)
+        if (!symbolic->symbols[i].is_text && !symbolic->symbols[i].is_list) add_symbol(search, &symbolic->symbols[i]);
+}
+
+static bool value_at(const struct search *search, const struct sp_poly *poly, struct sp_rational *value)
+{
+    const size_t count = search->trial->count->symbolic.algebra.atom_count;
+    struct sp_rational *values = sp_realloc(NULL, count, sizeof *values);
+    for (size_t i = 0; i < count; i++) values[i] = sp_rational_int(1);
+    for (size_t i = 0; i < search->count; i++) values[search->atoms[i]] = sp_rational_int(search->sizes[i]);
+    const bool good = sp_poly_evaluate(poly, values, value);
+    free(values);
+    return good;
+}
+
+/* ---- what the case demands ---- */
+
+/* [x] is that x is not 0. */
+static bool truth_gap(struct sp_trial *trial, size_t atom, const struct sp_poly **gap)
+{
+    const struct sp_origin *origin = sp_atom_info(&trial->count->symbolic, atom)->origin;
+    if (!origin || origin->operation.kind != SP_DO_TRUTH || origin->args[0].kind != SP_SYM_NUMBER) return false;
+    *gap = origin->args[0].poly;
+    return true;
+}
+
+/* False when one of them cannot be checked. */
+static bool find_constraints(struct search *search)
+{
+    struct sp_trial *trial = search->trial;
+    for (size_t i = 0; i < search->values->count; i++) {
+        const size_t atom = search->values->atoms[i];
         const struct sp_poly *gap;
-        bool equality;
-        if (!sp_atom_comparison(&trial->count->symbolic, values->atoms[i], &gap, &equality)) continue;
-        gap = sp_reduce(trial->count, gap, values);
-        if (!gap || !sp_is_transparent(trial->count, gap) || found->count == MAX_SYMBOLS) return false;
-        found->items[found->count++] = (struct constraint){gap, equality, !sp_poly_is_zero(values->values[i])};
+        bool equality, holds = !sp_poly_is_zero(search->values->values[i]);
+        if (truth_gap(trial, atom, &gap)) equality = true, holds = !holds;
+        else if (!sp_atom_comparison(&trial->count->symbolic, atom, &gap, &equality)) continue;
+        gap = sp_reduce(trial->count, gap, search->values);
+        if (!gap || !sp_is_transparent(trial->count, gap) || search->constraint_count == MAX_SYMBOLS) return false;
+        search->constraints[search->constraint_count++] = (struct constraint){gap, equality, holds};
     }
     return true;
 }
 
-static bool allowed(const struct sp_trial *trial, const struct constraints *constraints, const struct point *point)
+static bool is_allowed(const struct search *search)
 {
-    for (size_t i = 0; i < constraints->count; i++) {
-        const struct constraint constraint = constraints->items[i];
+    for (size_t i = 0; i < search->constraint_count; i++) {
+        const struct constraint constraint = search->constraints[i];
         struct sp_rational gap;
-        if (!value_at(trial, constraint.gap, point, &gap)) return false;
+        if (!value_at(search, constraint.gap, &gap)) return false;
         if ((constraint.equality ? gap.num == 0 : gap.num > 0) != constraint.holds) return false;
     }
     return true;
 }
 
+/* What must be 0 in this case, or is by default, may be. */
+static bool may_be_0(const struct search *search, size_t atom)
+{
+    for (size_t i = 0; i < search->constraint_count; i++) {
+        const struct constraint constraint = search->constraints[i];
+        if (constraint.equality && constraint.holds && sp_atom_alone(constraint.gap) == atom) return true;
+    }
+    return sp_atom_info(&search->trial->count->symbolic, atom)->least < 1;
+}
+
+/* ---- the search ---- */
+
+/* 1, 2, ..., and 0 last where it may be; false when that begins again. */
+static bool next_size(const struct search *search, size_t which)
+{
+    int64_t *size = &search->sizes[which];
+    const bool was_last = *size == 0 || (*size == MAX_SMALL && !may_be_0(search, search->atoms[which]));
+    *size = was_last ? 1 : (*size + 1) % (MAX_SMALL + 1);
+    return !was_last;
+}
+
 /* Counts up, the first symbol fastest; false after the last point. */
-static bool next_point(struct point *point)
+static bool next_point(const struct search *search)
 {
-    for (size_t i = 0; i < point->count; i++) {
-        if (++point->values[i] <= MAX_SMALL) return true;
-        point->values[i] = 1;
-    }
+    for (size_t i = 0; i < search->varied; i++)
+        if (next_size(search, i)) return true;
     return false;
 }
 
-/* The smallest point at which the error shows; with `whole`, one at which the sides are whole numbers. */
-static bool find_point(struct sp_trial *trial, const struct constraints *constraints, const struct sp_poly *left,
-                       const struct sp_poly *error, bool whole, struct point *point)
+static struct sp_values values_at(const struct search *search)
 {
-    struct sp_rational gap, truth;
-    *point = (struct point){.count = 0};
-    collect_symbols(trial, error, point);
-    for (size_t i = 0; i < constraints->count; i++) collect_symbols(trial, constraints->items[i].gap, point);
-    for (int tries = 0; tries < MAX_TRIES; tries++) {
-        const bool shows = value_at(trial, error, point, &gap) && gap.num && allowed(trial, constraints, point);
-        if (shows && (!whole || (gap.den == 1 && value_at(trial, left, point, &truth) && truth.den == 1))) return true;
-        if (!next_point(point)) return false;
-    }
-    return false;
+    struct sp_values all = {0};
+    for (size_t i = 0; i < search->count; i++)
+        sp_values_add(&all, search->atoms[i], sp_poly_int(&search->trial->count->symbolic.algebra, search->sizes[i]));
+    for (size_t i = 0; i < search->values->count; i++)
+        sp_values_add(&all, search->values->atoms[i], search->values->values[i]);
+    return all;
 }
 
-/* "E = 1, N = 1, the others 1: 13, claimed 12" */
-static const char *describe_point(struct sp_trial *trial, const struct point *point, size_t shown,
-                                  struct sp_rational truth, struct sp_rational claimed)
+/* Finds both sides at the point; false when the error is not what is between them. */
+static bool replay(struct search *search, struct sp_rational error)
 {
-    struct sp_text text = {0};
-    for (size_t i = 0; i < shown; i++)
-        sp_text_printf(&text, "%s%s = %" PRId64, i ? ", " : "",
-                       trial->count->symbolic.algebra.atoms[point->atoms[i]].text, point->values[i]);
-    if (shown < point->count && shown) sp_text_puts(&text, ", the others 1");
-    sp_text_printf(&text, "%s%s, claimed %s", text.length ? ": " : "", sp_rational_text(trial->arena, truth),
-                   sp_rational_text(trial->arena, claimed));
-    return sp_text_keep(&text, trial->arena);
-}
-
-/* Both sides at the point; a side that is no polynomial in the symbols is counted there. */
-static bool sides_of(const struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *left,
-                     const struct sp_poly *error, const struct point *point, struct sp_rational *truth,
-                     struct sp_rational *claimed)
-{
-    struct sp_algebra *algebra = &trial->count->symbolic.algebra;
-    struct sp_values fixed = {0};
-    struct sp_rational gap;
-    if (sp_is_transparent(trial->count, left))
-        return value_at(trial, left, point, truth) && value_at(trial, error, point, &gap) &&
-               sp_rational_add(*truth, gap, claimed);
-    for (size_t i = 0; i < point->count; i++)
-        sp_values_add(&fixed, point->atoms[i], sp_poly_int(algebra, point->values[i]));
-    for (size_t i = 0; i < values->count; i++) sp_values_add(&fixed, values->atoms[i], values->values[i]);
-    const bool good = sp_trial_sides_at(trial, &fixed, truth, claimed);
-    sp_values_free(&fixed);
+    struct sp_values all = values_at(search);
+    struct sp_rational sum;
+    const bool good = search->replays > 0 && sp_trial_sides_at(search->trial, &all, &search->truth, &search->claimed) &&
+                      sp_rational_add(search->truth, error, &sum) && sp_rational_compare(sum, search->claimed) == 0 &&
+                      sp_trial_is_possible(search->trial, &all);
+    search->replays--;
+    sp_values_free(&all);
     return good;
 }
 
-/* The symbols of what is no polynomial stand in its text alone, so all that are left are taken. */
-static void collect_others(const struct sp_trial *trial, const struct sp_poly *left, const struct sp_values *values,
-                           struct point *point)
+/* The best example has whole numbers on both sides, and the sign with which the difference is usually written. */
+struct wish {
+    bool whole, sign;
+};
+
+static bool shows_error(const struct search *search, struct wish wish, struct sp_rational *gap)
 {
-    collect_symbols(trial, left, point);
-    if (sp_is_transparent(trial->count, left)) return;
-    for (size_t i = 0; i < trial->count->symbolic.symbol_count; i++) {
-        const size_t atom = trial->count->symbolic.symbols[i].atom;
-        bool given = trial->count->symbolic.algebra.atoms[atom].is_condition;
-        for (size_t k = 0; k < values->count; k++) given = given || values->atoms[k] == atom;
-        if (!given) collect_symbols(trial, sp_poly_atom(&trial->count->symbolic.algebra, atom), point);
+    struct sp_rational truth;
+    const bool positive = search->error->terms[0].coefficient.num > 0;
+    if (!value_at(search, search->error, gap) || !gap->num || !is_allowed(search)) return false;
+    if ((wish.sign && (gap->num > 0) != positive) || (wish.whole && gap->den != 1)) return false;
+    if (!wish.whole || !sp_is_transparent(search->trial->count, search->left)) return true;
+    return value_at(search, search->left, &truth) && truth.den == 1;
+}
+
+static bool find_example(struct search *search, struct wish wish, bool replayed)
+{
+    struct sp_rational gap;
+    for (size_t i = 0; i < search->varied; i++) search->sizes[i] = 1;
+    for (int tries = 0; tries < MAX_TRIES && search->replays; tries++) {
+        if (shows_error(search, wish, &gap) &&
+            (!replayed || (replay(search, gap) && (!wish.whole || search->truth.den == 1))))
+            return true;
+        if (!next_point(search)) return false;
     }
+    return false;
+}
+
+static bool find_best_example(struct search *search)
+{
+    static const struct wish wishes[] = {{true, true}, {true, false}, {false, true}, {false, false}};
+    for (int64_t others = 1; others <= MAX_SMALL; others *= 2) { /* halves of sizes are most often whole then */
+        for (size_t i = search->varied; i < search->count; i++) search->sizes[i] = others;
+        search->replays = MAX_REPLAYS;
+        for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
+            if (find_example(search, wishes[i], true)) return true;
+    }
+    return false;
+}
+
+static bool open_search(struct search *search)
+{
+    struct sp_symbolic *symbolic = &search->trial->count->symbolic;
+    search->atoms = sp_arena_array(&symbolic->algebra.arena, symbolic->symbol_count, sizeof *search->atoms);
+    search->sizes = sp_arena_array(&symbolic->algebra.arena, symbolic->symbol_count, sizeof *search->sizes);
+    if (!search->left || !sp_is_transparent(search->trial->count, search->error) || !find_constraints(search))
+        return false;
+    add_symbols(search, search->error);
+    for (size_t i = 0; i < search->constraint_count; i++) add_symbols(search, search->constraints[i].gap);
+    search->varied = search->count;
+    add_others(search);
+    return true;
+}
+
+static void show_example(struct search *search)
+{
+    struct sp_trial *trial = search->trial;
+    const struct sp_poly *polys[MAX_SYMBOLS + 2] = {search->left, search->error};
+    struct sp_values all = values_at(search);
+    for (size_t i = 0; i < search->constraint_count; i++) polys[i + 2] = search->constraints[i].gap;
+    const char *words = sp_trial_point_words(trial, &all, search->varied, polys, search->constraint_count + 2);
+    const char *numbers = sp_trial_sides_words(trial, search->truth, search->claimed);
+    sp_values_free(&all);
+    if (*words) trial->proof.counterexample = sp_arena_printf(trial->arena, "%s: %s", words, numbers);
+    else trial->proof.difference = numbers; /* of two plain numbers there are no examples */
 }
 
 bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error)
 {
-    struct constraints constraints;
-    struct point point;
-    struct sp_rational truth, claimed;
-    const struct sp_poly *left = sp_reduce(trial->count, trial->left, values);
-    if (!left || !sp_is_transparent(trial->count, error) || !find_constraints(trial, values, &constraints) ||
-        (!find_point(trial, &constraints, left, error, true, &point) &&
-         !find_point(trial, &constraints, left, error, false, &point)))
-        return false;
-    const size_t shown = point.count;
-    collect_others(trial, left, values, &point); /* they are 1 */
+    struct search search = {.trial = trial, .values = values, .error = error, .replays = 1};
+    search.left = sp_reduce(trial->count, trial->left, values);
+    if (!open_search(&search)) return false;
+    const bool found = find_best_example(&search);
+    if (!found) search.replays = 1;
+    if (!found && !find_example(&search, (struct wish){false, false}, false)) return false;
     trial->proof.verdict = SP_REFUTED;
-    trial->proof.difference = describe(trial, values, error);
-    if (!sides_of(trial, values, left, error, &point, &truth, &claimed)) return true;
-    const char *numbers = describe_point(trial, &point, shown, truth, claimed);
-    if (point.count) trial->proof.counterexample = numbers;
-    else trial->proof.difference = numbers; /* of two plain numbers there are no examples */
+    const int sign = found ? sp_rational_compare(search.claimed, search.truth) : sign_of(trial, error);
+    trial->proof.difference = describe(trial, values, error, sign);
+    if (found) show_example(&search);
     return true;
 }

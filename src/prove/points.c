@@ -8,48 +8,6 @@
 
 enum { POINTS = 60 };
 
-static bool constant_side(struct sp_count *count, const struct sp_poly *side, struct sp_rational *number)
-{
-    struct sp_values defaults = {0};
-    sp_values_add_defaults(count, &defaults, false);
-    const struct sp_poly *reduced = sp_reduce(count, side, &defaults);
-    sp_values_free(&defaults);
-    return reduced && sp_poly_is_constant(reduced, number);
-}
-
-/* Puts the values of the symbols into a configuration. A symbol that is computed from keys has none there. */
-static void configure(const struct sp_trial *trial, const struct sp_values *values, struct sp_config *config)
-{
-    for (size_t i = 0; i < values->count; i++) {
-        const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, values->atoms[i]);
-        const struct sp_poly *value = sp_reduce(trial->count, values->values[i], values);
-        struct sp_rational number;
-        if (!symbol || strpbrk(symbol->key, "([ ") || !value || !sp_poly_is_constant(value, &number)) continue;
-        const bool condition = trial->count->symbolic.algebra.atoms[symbol->atom].is_condition;
-        if (number.den == 1)
-            sp_config_set_value(config, symbol->key,
-                                condition ? sp_value_bool(number.num != 0) : sp_value_int(number.num), "claim");
-    }
-}
-
-bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
-                       struct sp_rational *right)
-{
-    struct sp_config *config = sp_config_variant(trial->settings);
-    struct sp_count there;
-    struct sp_trial local = *trial;
-    local.count = &there;
-    local.when = (struct sp_values){0};
-    configure(trial, values, config);
-    const bool good =
-        sp_count_table(&there, trial->count->tables, trial->count->table, sp_config_hyper(config), true) &&
-        sp_trial_read_sides(&local) && constant_side(&there, local.left, left) &&
-        constant_side(&there, local.right, right);
-    sp_count_free(&there);
-    sp_config_free(config);
-    return good;
-}
-
 /* ---- examples ---- */
 
 static bool number_of(struct sp_trial *trial, const struct sp_poly *side, const struct sp_values *values,
@@ -132,23 +90,16 @@ static bool set_point(struct sp_trial *trial, struct sp_values *values, uint64_t
 static const char *describe_point(struct sp_trial *trial, const struct sp_values *values, struct sp_rational left,
                                   struct sp_rational right)
 {
-    struct sp_text text = {0};
-    for (size_t i = 0; i < values->count; i++)
-        if (sp_poly_uses(trial->left, values->atoms[i]) || sp_poly_uses(trial->right, values->atoms[i]))
-            sp_text_printf(&text, "%s%s = %s", text.length ? ", " : "",
-                           trial->count->symbolic.algebra.atoms[values->atoms[i]].text,
-                           sp_sym_text(&trial->count->symbolic, values->values[i]));
-    const char *words = sp_arena_printf(trial->arena, "%s: %s, claimed %s", text.data ? text.data : "",
-                                        sp_rational_text(trial->arena, left), sp_rational_text(trial->arena, right));
-    sp_text_free(&text);
-    return words;
+    const struct sp_poly *const sides[] = {trial->left, trial->right};
+    return sp_arena_printf(trial->arena, "%s: %s", sp_trial_point_words(trial, values, values->count, sides, 2),
+                           sp_trial_sides_words(trial, left, right));
 }
 
 static bool differs_at(struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
                        struct sp_rational *right)
 {
     return meets_all(trial, values) && sp_trial_sides_at(trial, values, left, right) &&
-           sp_rational_compare(*left, *right) != 0;
+           sp_rational_compare(*left, *right) != 0 && sp_trial_is_possible(trial, values);
 }
 
 /* Makes a counter-example smaller, one hyper-parameter after the other. */
@@ -182,6 +133,7 @@ static int try_point(struct sp_trial *trial, uint64_t *state, const char **examp
     int result = -1;
     if (set_point(trial, &values, state) && sp_trial_sides_at(trial, &values, &left, &right))
         result = sp_rational_compare(left, right) == 0;
+    if (result == 0 && !sp_trial_is_possible(trial, &values)) result = -1;
     if (result == 0) {
         shrink(trial, &values, &left, &right);
         *example = describe_point(trial, &values, left, right);

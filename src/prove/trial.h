@@ -32,12 +32,23 @@ const char *sp_rational_text(struct sp_arena *arena, struct sp_rational value);
  * for which that case occurs. */
 bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error);
 
+/* replay.c: both sides of the claim where the table is given these values, and has its defaults for all else. False
+ * when that is no point at which both have a value. */
+bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
+                       struct sp_rational *right);
+/* Whether a table of these values can be predicted: it covers them, and every dimension is a whole number. */
+bool sp_trial_is_possible(const struct sp_trial *trial, const struct sp_values *values);
+/* "E = 3, tied = false, the others 1": all that must be given, beside what `when` says, for these values. The first
+ * `varied` of them are named where one of the polynomials depends on them, and all others are one size. "" when
+ * nothing must be given. */
+const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values *values, size_t varied,
+                                 const struct sp_poly *const *polys, size_t count);
+/* "13, claimed 12" */
+const char *sp_trial_sides_words(struct sp_trial *trial, struct sp_rational truth, struct sp_rational claimed);
+
 /* points.c: the values of both sides when the claim's values and the table's defaults are put in; false, and
  * undecided, when they do not settle it. */
 bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct sp_rational *right);
-/* The same when the table is counted with these values fixed, so that what is no polynomial has a value. */
-bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
-                       struct sp_rational *right);
 /* Tries the claim at points, where a polynomial cannot decide. */
 void sp_trial_try_points(struct sp_trial *trial);
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -111,7 +112,7 @@ static void flags(void **state)
     expect(TABLE "claim [all] = n when defaults\n", SP_PROVED, NULL);
     expect(TABLE "claim [all] = 2*n when c, defaults\n", SP_PROVED, NULL);
     expect(TABLE "claim [all] = 0 when defaults, not b\n", SP_PROVED, NULL);
-    expect(TABLE "claim [all] = n when b\n", SP_REFUTED, "n = 1: 2, claimed 1");
+    expect(TABLE "claim [all] = n when b\n", SP_REFUTED, "n = 1, c = true: 2, claimed 1");
 #undef TABLE
 }
 
@@ -157,12 +158,14 @@ static void wrong_on_purpose(void **state)
     const char *const tried = "differs where it was tried";
     refute("claim total = V*E + 4*N*E^2 + 4*N*E", tried, "E = 1, N = 1, V = 1: 10, claimed 9");
     refute("claim [words] = V*E + E", "too large by E", "E = 1, the others 1: 1, claimed 2");
-    refute("claim [layers] = 4*N*E^2", "short by 4*E*N: h.{i}.b", "E = 1, N = 1: 8, claimed 4");
-    refute("claim [layers] = N*(3*E^2 + 12)", "short by N*(E - 2)*(E + 6)", "E = 1, N = 1: 8, claimed 15");
-    refute("claim [layers] = N*(4*E^2 + 4) when E = 2", "short by 4*N", "N = 1: 24, claimed 20");
-    refute("claim [layers]/N = 4*E^2 + 4", "short by 4*E - 4", "E = 2: 24, claimed 20");
-    refute("claim total - [words] - [halves] = 4*N*E^2", "short by 4*E*N: h.{i}.b", "E = 1, N = 1: 8, claimed 4");
-    refute("claim [halves] = E*(N + 1)/2", tried, "E = 1, N = 2: 1, claimed 3/2");
+    refute("claim [layers] = 4*N*E^2", "short by 4*E*N: h.{i}.b", "E = 1, N = 1, the others 1: 8, claimed 4");
+    refute("claim [layers] = N*(3*E^2 + 12)", "short by N*(E - 2)*(E + 6)",
+           "E = 3, N = 1, the others 1: 48, claimed 39");
+    refute("claim [layers] = N*(4*E^2 + 4) when E = 2", "short by 4*N", "N = 1, the others 1: 24, claimed 20");
+    refute("claim [layers]/N = 4*E^2 + 4", "short by 4*E - 4", "E = 2, the others 1: 24, claimed 20");
+    refute("claim total - [words] - [halves] = 4*N*E^2", "short by 4*E*N: h.{i}.b",
+           "E = 1, N = 1, the others 1: 8, claimed 4");
+    refute("claim [halves] = E*(N + 1)/2", tried, "E = 1, N = 2, the others 1: 1, claimed 3/2");
     refute("approx total = V*E within 1% when V = 1000, E = 8, N = 1", "8000 for 8296: 3.57 % off", "");
     refute("approx [layers] = 4*N*E^2 within 7% when E = 12, N = 4", "2304 for 2496: 7.69 % off", "");
     refute("example E = 4, V = 10, N = 1: total = 125", "124, claimed 125", "");
@@ -196,6 +199,31 @@ static void wrong_in_a_file(void **state)
     sp_tables_free(tables);
 }
 
+/* Claims that take more than the algebra may: a verdict, or that it is undecided, soon and in little memory. */
+static void hostile(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"", " + min(a, b)", "*[g]", " when a = 2*b", " + total//3", "/(a + b)"};
+    char text[256];
+    const clock_t start = clock();
+    for (int power = 21; power <= 42; power += 7)
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+            struct sp_tables *tables;
+            struct sp_proofs *proofs;
+            snprintf(text, sizeof text, "table t\n[g]\nw (a,b,c,d)\nv (a) if flag\nclaim total = (a+b+c+d)^%d%s\n",
+                     power, ends[i]);
+            const struct sp_proof proof = judge(text, &tables, &proofs);
+            if (proof.verdict != SP_REFUTED && (proof.verdict != SP_UNDECIDED || proof.counterexample))
+                fail_msg("%s\n%s", text, sp_verdict_on_claim_name(proof.verdict));
+            assert_true(strlen(proof.difference) < 16384);
+            sp_proofs_free(proofs);
+            sp_tables_free(tables);
+        }
+    assert_true(clock() - start < 30 * CLOCKS_PER_SEC);
+    expect("table t\nw (a,b,c,d)\nclaim total = (a+b+c+d)^30\n", SP_REFUTED,
+           "a = 1, b = 1, c = 1, d = 1: 1, claimed 1152921504606846976");
+}
+
 /* The correction of an erratum is the claim in the line below it, or below the errata there. */
 static void corrections(void **state)
 {
@@ -217,8 +245,8 @@ static void corrections(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_in),   cmocka_unit_test(comparisons),      cmocka_unit_test(flags),
-        cmocka_unit_test(numbers),    cmocka_unit_test(wrong_on_purpose), cmocka_unit_test(wrong_in_a_file),
-        cmocka_unit_test(corrections)};
+        cmocka_unit_test(built_in),    cmocka_unit_test(comparisons),      cmocka_unit_test(flags),
+        cmocka_unit_test(numbers),     cmocka_unit_test(wrong_on_purpose), cmocka_unit_test(wrong_in_a_file),
+        cmocka_unit_test(corrections), cmocka_unit_test(hostile)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ * A point, replayed: the table is counted as a prediction would be that is given these values, and both sides of the
+ * claim are evaluated there. What cannot be replayed is no counter-example, whatever a formula says. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "prove/atoms.h"
+#include "prove/settle.h"
+#include "prove/trial.h"
+#include "prove/words.h"
+
+/* ---- values into a configuration ---- */
+
+static bool is_condition(const struct sp_trial *trial, const struct sp_symbol_info *symbol)
+{
+    return trial->count->symbolic.algebra.atoms[symbol->atom].is_condition;
+}
+
+static bool whole_number(const struct sp_trial *trial, const struct sp_poly *value, const struct sp_values *values,
+                         int64_t *number)
+{
+    struct sp_rational constant;
+    const struct sp_poly *reduced = sp_reduce(trial->count, value, values);
+    if (!reduced || !sp_poly_is_constant(reduced, &constant) || constant.den != 1) return false;
+    *number = constant.num;
+    return true;
+}
+
+/* absent(key) is so when nothing gives the key; null(key) when it is null. */
+static void set_unset(const struct sp_symbol_info *symbol, bool holds, struct sp_config *config)
+{
+    const bool null = strncmp(symbol->key, "null(", 5) == 0;
+    if (null && holds)
+        sp_config_set_value(config, symbol->unset_key, (struct sp_value){.type = SP_NULL, .string = ""}, "claim");
+}
+
+/* num_layers[1]: an item of a pair, the other one being what it was, or the same. */
+static void set_side(const struct sp_symbol_info *symbol, int64_t number, struct sp_config *config)
+{
+    struct sp_value *pair = sp_arena_array(&config->arena, 2, sizeof *pair);
+    const char *bracket = strrchr(symbol->key, '[');
+    const char *key = sp_arena_copy(&config->arena, symbol->key, (size_t)(bracket - symbol->key));
+    const struct sp_value now = sp_configured(sp_config_hyper(config), key);
+    const bool second = bracket[1] == '1';
+    for (size_t i = 0; i < 2; i++)
+        pair[i] = now.type == SP_LIST && now.count == 2 ? now.items[i] : sp_value_int(number);
+    pair[second] = sp_value_int(number);
+    sp_config_set_value(config, key, (struct sp_value){.type = SP_LIST, .count = 2, .items = pair}, "claim");
+}
+
+static bool is_side(const struct sp_trial *trial, const struct sp_symbol_info *symbol)
+{
+    const char *bracket = strrchr(symbol->key, '[');
+    const bool known = sp_atom_info(&trial->count->symbolic, symbol->atom)->origin != NULL;
+    return known && bracket && (strcmp(bracket, "[0]") == 0 || strcmp(bracket, "[1]") == 0);
+}
+
+/* The key of something that a condition of the point says is not given. */
+static bool is_left_out(const struct sp_trial *trial, const struct sp_values *values, const char *key)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, values->atoms[i]);
+        const bool holds = !sp_poly_is_zero(values->values[i]);
+        if (symbol && symbol->unset_key && holds && strcmp(symbol->unset_key, key) == 0) return true;
+    }
+    return false;
+}
+
+/* A symbol that is computed from keys has no value of its own. */
+static void set_symbol(const struct sp_trial *trial, const struct sp_symbol_info *symbol, int64_t number,
+                       struct sp_config *config)
+{
+    if (symbol->unset_key) set_unset(symbol, number != 0, config);
+    else if (is_side(trial, symbol)) set_side(symbol, number, config);
+    else if (!strpbrk(symbol->key, "([ "))
+        sp_config_set_value(config, symbol->key,
+                            is_condition(trial, symbol) ? sp_value_bool(number != 0) : sp_value_int(number), "claim");
+}
+
+/* First the pairs, then the sides of which the point speaks. */
+static struct sp_config *configured(const struct sp_trial *trial, const struct sp_values *values)
+{
+    struct sp_config *config = sp_config_variant(trial->settings);
+    for (int sides = 0; sides < 2; sides++)
+        for (size_t i = 0; i < values->count; i++) {
+            const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, values->atoms[i]);
+            int64_t number;
+            if (!symbol || is_side(trial, symbol) != (sides == 1)) continue;
+            if (is_left_out(trial, values, symbol->key)) continue;
+            if (whole_number(trial, values->values[i], values, &number)) set_symbol(trial, symbol, number, config);
+        }
+    return config;
+}
+
+/* ---- both sides ---- */
+
+bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
+                       struct sp_rational *right)
+{
+    struct sp_config *config = configured(trial, values);
+    struct sp_count there;
+    struct sp_trial local = *trial;
+    local.count = &there;
+    local.when = (struct sp_values){0};
+    const bool counted =
+        sp_count_settled(&there, trial->count->tables, trial->count->table, sp_config_hyper(config), NULL, true);
+    const bool good = counted && sp_trial_read_sides(&local) && sp_poly_is_constant(local.left, left) &&
+                      sp_poly_is_constant(local.right, right);
+    trial->count->symbolic.algebra.work += there.symbolic.algebra.work + there.symbolic.steps;
+    sp_count_free(&there);
+    sp_config_free(config);
+    return good;
+}
+
+bool sp_trial_is_possible(const struct sp_trial *trial, const struct sp_values *values)
+{
+    struct sp_config *config = configured(trial, values);
+    struct sp_error error = {0};
+    struct sp_prediction *prediction = sp_predict(trial->count->tables, trial->count->table->name, config, &error);
+    trial->count->symbolic.algebra.work += prediction ? sp_prediction_count(prediction) : 0;
+    sp_prediction_free(prediction);
+    sp_config_free(config);
+    return prediction != NULL;
+}
+
+/* ---- in words ---- */
+
+static bool is_when(const struct sp_trial *trial, size_t atom)
+{
+    for (size_t i = 0; i < trial->when.count; i++)
+        if (trial->when.atoms[i] == atom) return true;
+    return false;
+}
+
+/* One whose sides are symbols of their own: num_layers beside num_layers[0]. */
+static bool is_pair(const struct sp_trial *trial, const struct sp_symbol_info *symbol)
+{
+    const struct sp_symbolic *symbolic = &trial->count->symbolic;
+    const size_t length = strlen(symbol->key);
+    for (size_t i = 0; i < symbolic->symbol_count; i++)
+        if (is_side(trial, &symbolic->symbols[i]) && strncmp(symbolic->symbols[i].key, symbol->key, length) == 0 &&
+            symbolic->symbols[i].key[length] == '[')
+            return true;
+    return false;
+}
+
+/* Which atoms the polynomials depend on, also through what is computed from others; heap. */
+static char *find_reached(struct sp_trial *trial, const struct sp_poly *const *polys, size_t count)
+{
+    struct sp_symbolic *symbolic = &trial->count->symbolic;
+    char *seen = sp_realloc(NULL, symbolic->algebra.atom_count, 1);
+    memset(seen, 0, symbolic->algebra.atom_count);
+    for (size_t i = 0; i < count; i++) sp_poly_reach(symbolic, polys[i], seen);
+    return seen;
+}
+
+static bool is_default(const struct sp_symbol_info *symbol, const struct sp_poly *value)
+{
+    return symbol->fallback && !symbol->is_ambiguous && sp_poly_equal(symbol->fallback, value);
+}
+
+/* "tied = false", "bias is not given"; NULL when that goes without saying. */
+static const char *flag_words(struct sp_trial *trial, const struct sp_symbol_info *symbol, const struct sp_poly *value)
+{
+    const bool holds = !sp_poly_is_zero(value);
+    if (symbol->unset_key) return sp_condition_words(&trial->count->symbolic, symbol->atom, holds);
+    if (is_default(symbol, value)) return NULL;
+    return sp_arena_printf(trial->arena, "%s = %s", symbol->name, holds ? "true" : "false");
+}
+
+/* A number for which there must be a value, although it need not matter which. */
+static bool is_needed(const struct sp_symbol_info *symbol, const char *reached)
+{
+    return reached[symbol->atom] || !symbol->fallback || symbol->is_ambiguous;
+}
+
+struct point_words {
+    struct sp_text text;
+    bool depends;       /* the claim does, on one of the numbers */
+    const char *others; /* the size that all others are, or NULL: there are none */
+};
+
+static void add_words(struct point_words *words, const char *name, const char *value)
+{
+    sp_text_printf(&words->text, "%s%s", words->text.length ? ", " : "", name);
+    if (value) sp_text_printf(&words->text, " = %s", value);
+}
+
+static void add_number(struct sp_trial *trial, const struct sp_symbol_info *symbol, const struct sp_poly *value,
+                       bool is_named, struct point_words *words)
+{
+    const char *size = sp_sym_text(&trial->count->symbolic, value);
+    if (!is_named && !words->others) words->others = size;
+    if (is_named || strcmp(words->others, size) != 0) add_words(words, symbol->name, size);
+}
+
+const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values *values, size_t varied,
+                                 const struct sp_poly *const *polys, size_t count)
+{
+    const struct sp_poly *const whole[] = {trial->left, trial->right};
+    char *reached = find_reached(trial, polys, count), *mentioned = find_reached(trial, whole, 2);
+    struct point_words words = {.others = NULL};
+    sp_text_puts(&words.text, "");
+    for (size_t i = 0; i < values->count; i++) {
+        const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, values->atoms[i]);
+        if (!symbol || is_when(trial, symbol->atom) || is_pair(trial, symbol)) continue;
+        if (!is_condition(trial, symbol)) {
+            words.depends = words.depends || reached[symbol->atom];
+            if (is_needed(symbol, reached))
+                add_number(trial, symbol, values->values[i], i < varied && reached[symbol->atom], &words);
+        } else if (mentioned[symbol->atom]) {
+            const char *flag = flag_words(trial, symbol, values->values[i]);
+            if (flag) add_words(&words, flag, NULL);
+        }
+    }
+    if (words.others && (words.depends || words.text.length)) {
+        add_words(&words, words.text.length ? "the others " : "all ", NULL);
+        sp_text_puts(&words.text, words.others);
+    }
+    free(reached);
+    free(mentioned);
+    const char *kept = sp_arena_copy(trial->arena, words.text.data, words.text.length);
+    sp_text_free(&words.text);
+    return kept;
+}
+
+const char *sp_trial_sides_words(struct sp_trial *trial, struct sp_rational truth, struct sp_rational claimed)
+{
+    return sp_arena_printf(trial->arena, "%s, claimed %s", sp_rational_text(trial->arena, truth),
+                           sp_rational_text(trial->arena, claimed));
+}
