@@ -356,18 +356,28 @@ static bool compare(struct sp_eval *eval, const struct sp_expr *expr, struct sp_
     return true;
 }
 
+/* Comparing takes time in proportion to what is compared, which a configuration may make large: lists within lists,
+ * long texts. */
+static size_t size_of(struct sp_value value)
+{
+    if (value.type == SP_STRING) return strlen(value.string) / 64;
+    size_t size = value.type == SP_LIST ? value.count / 8 : 0;
+    for (size_t i = 0; value.type == SP_LIST && i < value.count; i++) size += size_of(value.items[i]);
+    return size;
+}
+
 /* An item in a list, or a text in a text. */
 static bool contains(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value item, struct sp_value list,
                      struct sp_value *value)
 {
     bool found = false;
+    if (!sp_eval_spend(eval, expr->span, size_of(list))) return false;
     if (list.type == SP_STRING && item.type == SP_STRING) {
         *value = sp_value_bool((strstr(list.string, item.string) != NULL) == (expr->op == SP_OP_IN));
         return true;
     }
     if (list.type != SP_LIST)
         return sp_eval_fail(eval, expr->span, "'in' needs a list, not %s", sp_value_kind(list.type));
-    if (!sp_eval_spend(eval, expr->span, list.count / 8)) return false;
     for (size_t i = 0; i < list.count && !found; i++) found = sp_values_equal(item, list.items[i]);
     *value = sp_value_bool(found == (expr->op == SP_OP_IN));
     return true;
@@ -409,6 +419,7 @@ static bool binary(struct sp_eval *eval, const struct sp_env *env, const struct 
         return true;
     }
     if (expr->op == SP_OP_EQ || expr->op == SP_OP_NE) {
+        if (!sp_eval_spend(eval, expr->span, 4 * size_of(a))) return false;
         *value = sp_value_bool(sp_values_equal(a, b) == (expr->op == SP_OP_EQ));
         return true;
     }
@@ -534,6 +545,7 @@ static bool member(struct sp_eval *eval, const struct sp_env *env, const struct 
     if (!sp_eval(eval, env, expr->args[0], &object)) return false;
     if (sp_value_is_set(object) && object.type != SP_OBJECT)
         return sp_eval_fail(eval, expr->args[0]->span, "expected an object, found %s", sp_value_kind(object.type));
+    if (object.type == SP_OBJECT && !sp_eval_spend(eval, expr->span, object.count / 8)) return false;
     const char *path = sp_eval_path(eval, env, expr);
     *value = sp_value_is_set(object) ? sp_value_member(object, expr->name) : object;
     if (path && eval->hyper->knowledge) *value = ask(eval, path);

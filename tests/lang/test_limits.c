@@ -133,6 +133,27 @@ static void steps(void **state)
     assert_true(seconds_since(start) < 120); /* 3 seconds, more with sanitizers on a busy machine */
 }
 
+/* What is large in the configuration is not compared, or searched, for nothing. */
+static void large_values(void **state)
+{
+    (void)state;
+    static const char limit[] = "the table takes more than 64000000 steps";
+    const clock_t start = clock();
+    struct sp_text list = {0}, object = {0};
+    sp_text_puts(&list, "xs=[[0");
+    for (int i = 1; i < 100000; i++) sp_text_puts(&list, ",0");
+    sp_text_puts(&list, "]]");
+    sp_text_puts(&object, "o={\"w\":2");
+    for (int i = 0; i < 50000; i++) sp_text_printf(&object, ",\"k%d\":0", i);
+    sp_text_puts(&object, "}");
+    assert_mistake("table t\n[a] for i in 0..10^6\nx.{i} (1) if xs != xs\n", list.data, limit);
+    assert_mistake("table t\n[a] for i in 0..10^6\nx.{i} (1) if xs[0] not in xs\n", list.data, limit);
+    assert_mistake("table t\n[a] for i in 0..10^6\nx.{i} (1) if o.w != 2\n", object.data, limit);
+    sp_text_free(&list);
+    sp_text_free(&object);
+    assert_true(seconds_since(start) < 120);
+}
+
 /* A mistake in a loop over a billion layers ends it. */
 static void mistakes_in_loops(void **state)
 {
@@ -260,6 +281,7 @@ int main(void)
         cmocka_unit_test(extension),
         cmocka_unit_test(parts_within_parts),
         cmocka_unit_test(steps),
+        cmocka_unit_test(large_values),
         cmocka_unit_test(mistakes_in_loops),
         cmocka_unit_test(texts),
 #ifndef SP_ARENA_MALLOC
