@@ -132,15 +132,15 @@ static bool is_when(const struct sp_trial *trial, size_t atom)
     return false;
 }
 
-/* One whose sides are symbols of their own: num_layers beside num_layers[0]. */
-static bool is_pair(const struct sp_trial *trial, const struct sp_symbol_info *symbol)
+/* One whose sides have values: num_layers beside num_layers[0]. */
+static bool is_pair(const struct sp_trial *trial, const struct sp_values *values, const struct sp_symbol_info *symbol)
 {
-    const struct sp_symbolic *symbolic = &trial->count->symbolic;
     const size_t length = strlen(symbol->key);
-    for (size_t i = 0; i < symbolic->symbol_count; i++)
-        if (is_side(trial, &symbolic->symbols[i]) && strncmp(symbolic->symbols[i].key, symbol->key, length) == 0 &&
-            symbolic->symbols[i].key[length] == '[')
+    for (size_t i = 0; i < values->count; i++) {
+        const struct sp_symbol_info *side = sp_symbol_of(trial->count, values->atoms[i]);
+        if (side && is_side(trial, side) && strncmp(side->key, symbol->key, length) == 0 && side->key[length] == '[')
             return true;
+    }
     return false;
 }
 
@@ -203,7 +203,7 @@ const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values 
     sp_text_puts(&words.text, "");
     for (size_t i = 0; i < values->count; i++) {
         const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, values->atoms[i]);
-        if (!symbol || is_when(trial, symbol->atom) || is_pair(trial, symbol)) continue;
+        if (!symbol || is_when(trial, symbol->atom) || is_pair(trial, values, symbol)) continue;
         if (!is_condition(trial, symbol)) {
             words.depends = words.depends || reached[symbol->atom];
             if (is_needed(symbol, reached))

@@ -461,8 +461,9 @@ static void difficult(void **state)
          "claim total = a + a*z\nclaim total = a*(z + 1) + 2\n",
          3},
         {"table t\ns = at(sizes, 0)\nt = at(sizes, 1)\n[g]\nw (s)\nv (t / 2)\nclaim [g] = s + s/2\n"
-         "claim [g] + t = 2*s + t/2\n",
-         2},
+         "claim [g] + t = 2*s + t/2\nclaim [g] = s + (t//2)*min(s, t)\n",
+         3},
+        {"table t\ns = at(sizes, 0)\n[h]\nv (s, n)\n[g] for i in 0..n-1 if i % 2 == 0\n{i} (n)\nclaim [g] = n\n", 1},
         {"table t\nrequire n > 2, \"too small\"\nrequire m % 2 == 0, \"odd\"\n[g]\nw (n, m)\nclaim total = n\n"
          "claim total = 0 when n = 3\n",
          2},

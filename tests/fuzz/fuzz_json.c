@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * The bytes as a configuration in JSON; what comes out of it can be written, and read again as the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/value.h"
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+
+static void read_again(struct sp_arena *arena, const struct sp_text *json)
+{
+    struct sp_error error = {0};
+    struct sp_value value;
+    struct sp_text again = {0};
+    if (!sp_value_parse_json(arena, json->data, json->length, &value, &error)) abort();
+    sp_value_json(&again, value);
+    if (strcmp(json->data, again.data) != 0) abort();
+    sp_text_free(&again);
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+    struct sp_arena arena = {0};
+    struct sp_error error = {0};
+    struct sp_value value;
+    struct sp_text json = {0};
+    if (sp_value_parse_json(&arena, (const char *)data, size, &value, &error)) {
+        sp_value_json(&json, value);
+        read_again(&arena, &json);
+    } else if (error.status != SP_ERR_TABLE || !error.message[0]) abort(); /* a refusal gives its reason */
+    sp_text_free(&json);
+    sp_arena_free(&arena);
+    return 0;
+}
