@@ -32,11 +32,11 @@ struct sp_proof {
     const char *file;
     size_t line;
     enum sp_verdict_on_claim verdict;
-    bool erratum;               /* marked as known to be wrong */
-    bool as_expected;           /* proved or tested; refuted for an erratum */
-    const char *correction;     /* of an erratum: the claim that stands below it, or NULL */
-    const char *difference;     /* "short by N*E^2: h.{i}.attn.c_proj.weight": by what is above 0 at the example; "differs
-                                   by ...", table less claim, where there is none. Or NULL */
+    bool erratum;           /* marked as known to be wrong */
+    bool as_expected;       /* proved or tested; refuted for an erratum */
+    const char *correction; /* of an erratum: the claim that stands below it, or NULL */
+    const char *difference; /* "short by N*E^2: h.{i}.attn.c_proj.weight": by what is above 0 at the example; "differs
+                               by ...", table less claim, where there is none. Or NULL */
     const char *counterexample; /* "E = 1, tied = false, the others 1: 13, claimed 12": hyper-parameters for which the
                                    table can be predicted, and what it and the claim give there; or NULL */
     const char *cases;          /* "in 2 cases", "holds when tied", or NULL */

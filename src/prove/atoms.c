@@ -10,13 +10,14 @@ enum { MAX_INDICES = 64, MAX_ATOM_TEXT = 16 * 1024, MAX_TERMS_BOUNDED = 64, MAX_
 
 struct sp_atom_info *sp_atom_info(struct sp_symbolic *symbolic, size_t atom)
 {
-    while (atom >= symbolic->atom_capacity) {
-        const size_t old = symbolic->atom_capacity;
-        symbolic->atom_capacity = old ? old * 2 : 64;
-        symbolic->atoms = sp_realloc(symbolic->atoms, symbolic->atom_capacity, sizeof *symbolic->atoms);
-        memset(symbolic->atoms + old, 0, (symbolic->atom_capacity - old) * sizeof *symbolic->atoms);
+    while (atom >= symbolic->infos.capacity) {
+        const size_t old = symbolic->infos.capacity;
+        symbolic->infos.capacity = old ? old * 2 : 64;
+        symbolic->infos.items =
+            sp_realloc(symbolic->infos.items, symbolic->infos.capacity, sizeof *symbolic->infos.items);
+        memset(symbolic->infos.items + old, 0, (symbolic->infos.capacity - old) * sizeof *symbolic->infos.items);
     }
-    return &symbolic->atoms[atom];
+    return &symbolic->infos.items[atom];
 }
 
 size_t sp_atom_alone(const struct sp_poly *poly)
@@ -78,10 +79,10 @@ static struct sp_symbol_info *new_symbol(struct sp_symbolic *symbolic, const cha
                                                           .is_bounded = true,
                                                           .is_given = true,
                                                           .least = is_condition ? 0 : least_value(poly)};
-    SP_GROW(symbolic->symbols, symbolic->symbol_count, symbolic->symbol_capacity);
-    struct sp_symbol_info *info = &symbolic->symbols[symbolic->symbol_count];
+    SP_GROW(symbolic->symbols.items, symbolic->symbols.count, symbolic->symbols.capacity);
+    struct sp_symbol_info *info = &symbolic->symbols.items[symbolic->symbols.count];
     *info = (struct sp_symbol_info){.atom = atom, .name = algebra->atoms[atom].text, .key = key, .fallback = poly};
-    sp_map_add(&symbolic->keys, key, symbolic->symbol_count++);
+    sp_map_add(&symbolic->symbols.keys, key, symbolic->symbols.count++);
     return info;
 }
 
@@ -102,9 +103,9 @@ struct sp_sym sp_atom_open(struct sp_symbolic *symbolic, const char *name, const
                            const struct sp_sym *fallback)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
-    const size_t known = sp_map_get(&symbolic->keys, key);
+    const size_t known = sp_map_get(&symbolic->symbols.keys, key);
     struct sp_symbol_info *info =
-        known == SIZE_MAX ? new_symbol(symbolic, name, key, depends, fallback) : &symbolic->symbols[known];
+        known == SIZE_MAX ? new_symbol(symbolic, name, key, depends, fallback) : &symbolic->symbols.items[known];
     if (known != SIZE_MAX) join_fallback(symbolic, info, fallback);
     if (name && strcmp(info->name, key) == 0 && sp_atom_rename(algebra, info->atom, name)) info->name = name;
     const struct sp_poly *poly = sp_poly_atom(algebra, info->atom);
@@ -119,8 +120,8 @@ struct sp_sym sp_atom_open(struct sp_symbolic *symbolic, const char *name, const
 
 static bool is_open(const struct sp_symbolic *symbolic, size_t atom)
 {
-    for (size_t i = 0; i < symbolic->loop_count; i++)
-        if (symbolic->loops[i].index == atom) return true;
+    for (size_t i = 0; i < symbolic->loops.count; i++)
+        if (symbolic->loops.items[i].index == atom) return true;
     return false;
 }
 
@@ -131,10 +132,10 @@ size_t sp_atom_new_index(struct sp_symbolic *symbolic, const char *name)
         if (known == SIZE_MAX) break;
         if (sp_atom_info(symbolic, known)->is_index && !is_open(symbolic, known)) return known;
     }
-    if (symbolic->index_count == MAX_INDICES) return SIZE_MAX;
+    if (symbolic->loops.indices == MAX_INDICES) return SIZE_MAX;
     const size_t atom = sp_atom_symbol(&symbolic->algebra, name);
     *sp_atom_info(symbolic, atom) =
-        (struct sp_atom_info){.depends = (uint64_t)1 << symbolic->index_count++, .is_index = true, .is_whole = true};
+        (struct sp_atom_info){.depends = (uint64_t)1 << symbolic->loops.indices++, .is_index = true, .is_whole = true};
     return atom;
 }
 
@@ -181,8 +182,8 @@ struct sp_sym sp_atom_computed(struct sp_symbolic *symbolic, const struct sp_ope
 
 static struct sp_symbol_info *symbol_of_atom(const struct sp_symbolic *symbolic, size_t atom)
 {
-    for (size_t i = 0; atom != SIZE_MAX && i < symbolic->symbol_count; i++)
-        if (symbolic->symbols[i].atom == atom) return &symbolic->symbols[i];
+    for (size_t i = 0; atom != SIZE_MAX && i < symbolic->symbols.count; i++)
+        if (symbolic->symbols.items[i].atom == atom) return &symbolic->symbols.items[i];
     return NULL;
 }
 
@@ -197,8 +198,8 @@ void sp_atom_name(struct sp_symbolic *symbolic, const char *name, const struct s
     if (!sp_atom_rename(&symbolic->algebra, atom, name)) return;
     if (known) known->name = name;
     if (known || !sp_atom_info(symbolic, atom)->origin) return;
-    SP_GROW(symbolic->symbols, symbolic->symbol_count, symbolic->symbol_capacity);
-    symbolic->symbols[symbolic->symbol_count++] =
+    SP_GROW(symbolic->symbols.items, symbolic->symbols.count, symbolic->symbols.capacity);
+    symbolic->symbols.items[symbolic->symbols.count++] =
         (struct sp_symbol_info){.atom = atom, .name = name, .key = text, .is_computed = true};
 }
 
@@ -230,18 +231,19 @@ void sp_atom_side(struct sp_symbolic *symbolic, const struct sp_sym *args, struc
     if (!sp_sym_literal(args[1], &place) || place.type != SP_INT) return;
     const char *key = sp_arena_printf(&symbolic->algebra.arena, "%s[%lld]", of->key, (long long)place.integer);
     const char *name = sp_atom_rename(&symbolic->algebra, atom, key) ? key : symbolic->algebra.atoms[atom].text;
-    if (!sp_map_add(&symbolic->keys, key, symbolic->symbol_count)) return;
-    SP_GROW(symbolic->symbols, symbolic->symbol_count, symbolic->symbol_capacity);
-    symbolic->symbols[symbolic->symbol_count++] = (struct sp_symbol_info){.atom = atom, .name = name, .key = key};
+    if (!sp_map_add(&symbolic->symbols.keys, key, symbolic->symbols.count)) return;
+    SP_GROW(symbolic->symbols.items, symbolic->symbols.count, symbolic->symbols.capacity);
+    symbolic->symbols.items[symbolic->symbols.count++] =
+        (struct sp_symbol_info){.atom = atom, .name = name, .key = key};
 }
 
 bool sp_atom_assume(struct sp_symbolic *symbolic, size_t atom)
 {
     const char *range = sp_atom_info(symbolic, atom)->range;
-    for (size_t i = 0; i < symbolic->assumed_count; i++)
-        if (strcmp(symbolic->assumed[i], range) == 0) return true;
-    SP_GROW(symbolic->assumed, symbolic->assumed_count, symbolic->assumed_capacity);
-    symbolic->assumed[symbolic->assumed_count++] = range;
+    for (size_t i = 0; i < symbolic->premises.count; i++)
+        if (strcmp(symbolic->premises.assumed[i], range) == 0) return true;
+    SP_GROW(symbolic->premises.assumed, symbolic->premises.count, symbolic->premises.capacity);
+    symbolic->premises.assumed[symbolic->premises.count++] = range;
     return true;
 }
 
@@ -299,7 +301,7 @@ static bool with_value(struct sp_symbolic *symbolic, const struct sp_poly *poly,
 static bool through_loop(struct sp_symbolic *symbolic, const struct sp_poly *poly, size_t loops, unsigned depth)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
-    const struct sp_open_loop *loop = &symbolic->loops[loops - 1];
+    const struct sp_open_loop *loop = &symbolic->loops.items[loops - 1];
     const struct sp_poly *index = sp_poly_atom(algebra, loop->index);
     if (!sp_poly_uses(poly, loop->index)) return never_negative(symbolic, poly, loops - 1, depth);
     return with_value(symbolic, poly, loop->index, sp_poly_add(algebra, loop->first, index), loops - 1, depth) ||
@@ -318,7 +320,7 @@ static size_t negative_condition(const struct sp_symbolic *symbolic, const struc
 /* Below which value it never falls: what a user gives may be 0, unless sizes are from 1 up. */
 static int64_t lowest(const struct sp_symbolic *symbolic, const struct sp_atom_info *info)
 {
-    return symbolic->sizes || info->least < 0 || !info->is_given ? info->least : 0;
+    return symbolic->premises.sizes || info->least < 0 || !info->is_given ? info->least : 0;
 }
 
 /* Every atom as its least value and something from 0 up. */
@@ -371,7 +373,7 @@ static bool never_negative(struct sp_symbolic *symbolic, const struct sp_poly *p
 
 bool sp_poly_never_negative(struct sp_symbolic *symbolic, const struct sp_poly *poly)
 {
-    return never_negative(symbolic, poly, symbolic->loop_count, 0);
+    return never_negative(symbolic, poly, symbolic->loops.count, 0);
 }
 
 bool sp_atom_comparison(struct sp_symbolic *symbolic, size_t atom, const struct sp_poly **gap, bool *equality)

@@ -22,8 +22,8 @@ static bool value_in(const struct sp_values *values, size_t atom, const struct s
 static void add_members(struct sp_count *count, struct sp_values *values, size_t absent)
 {
     const struct sp_symbol_info *object = sp_symbol_of(count, absent);
-    for (size_t i = 0; object && object->unset_key && i < count->symbolic.symbol_count; i++) {
-        const struct sp_symbol_info *member = &count->symbolic.symbols[i];
+    for (size_t i = 0; object && object->unset_key && i < count->symbolic.symbols.count; i++) {
+        const struct sp_symbol_info *member = &count->symbolic.symbols.items[i];
         if (!member->fallback || !sp_poly_is_zero(member->fallback) || member->unset_key) continue;
         if (count->symbolic.algebra.atoms[member->atom].is_condition) continue;
         if (sp_path_within(member->key, object->unset_key) && !strchr(member->key + strlen(object->unset_key) + 1, '.'))

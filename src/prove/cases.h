@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The usual case of a table, in which its hyper-parameters have their defaults, and what changes in other cases. What
- * the formulas of a case take for granted is kept in symbolic->assumed. */
+ * the formulas of a case take for granted is kept in symbolic->premises.assumed. */
 #ifndef SP_PROVE_CASES_H
 #define SP_PROVE_CASES_H
 

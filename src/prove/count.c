@@ -102,7 +102,7 @@ static struct sp_sym_frame *new_frame(struct walk *walk, const struct sp_unit *u
     struct sp_arena *arena = &walk->symbolic->algebra.arena;
     struct sp_sym_frame *frame = sp_arena_alloc(arena, sizeof *frame);
     *frame = (struct sp_sym_frame){.unit = unit, .path = "", .prefix = ""};
-    if (walk->symbolic->settings) frame->object = walk->symbolic->settings->root;
+    if (walk->symbolic->fixed.settings) frame->object = walk->symbolic->fixed.settings->root;
     frame->cache = sp_arena_array(arena, unit->definition_count, sizeof *frame->cache);
     frame->cached = sp_arena_array(arena, unit->definition_count, 1);
     return frame;
@@ -213,13 +213,13 @@ static bool sum_loop(struct walk *walk, const struct sp_sym_env *env, size_t cla
     const struct sp_clause *loop = &env->section->clauses[clause];
     const struct sp_span span = loop->first->span;
     struct tally inner = {0};
-    const size_t room = sizeof symbolic->loops / sizeof *symbolic->loops;
-    const size_t index = symbolic->loop_count < room ? sp_atom_new_index(symbolic, loop->name) : SIZE_MAX;
+    const size_t room = sizeof symbolic->loops.items / sizeof *symbolic->loops.items;
+    const size_t index = symbolic->loops.count < room ? sp_atom_new_index(symbolic, loop->name) : SIZE_MAX;
     if (index == SIZE_MAX) return sp_sym_fail(symbolic, span, "more than %zu loops", room);
     struct sp_sym sym = sp_sym_of_poly(sp_poly_atom(&symbolic->algebra, index));
-    symbolic->loops[symbolic->loop_count++] = (struct sp_open_loop){index, first, last};
+    symbolic->loops.items[symbolic->loops.count++] = (struct sp_open_loop){index, first, last};
     const bool good = (!list || item_of(walk, span, list, &sym)) && with_index(walk, env, clause, sym, &inner);
-    symbolic->loop_count--;
+    symbolic->loops.count--;
     for (size_t i = 0; good && i < inner.count; i++)
         add_to(walk, tally, inner.rows[i], sp_sym_sum(symbolic, span, index, inner.rows[i].parameters, first, last));
     free(inner.rows);
@@ -353,13 +353,13 @@ static void sum_groups(struct sp_count *count)
     }
 }
 
-static bool count_once(struct sp_count *count, const struct sp_symbolic *how)
+static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
 {
     struct walk walk = {&count->symbolic, 0};
     struct tally tally = {0};
-    count->symbolic = *how;
-    count->symbolic.messages = &count->messages;
-    count->symbolic.given = &count->given;
+    count->symbolic = (struct sp_symbolic){.fixed = *how};
+    count->symbolic.report.messages = &count->messages;
+    count->symbolic.fixed.given = &count->given;
     count->symbolic.root = count->table;
     count->frame = new_frame(&walk, count->table);
     const struct sp_sym_env env = {.frame = count->frame};
@@ -377,8 +377,8 @@ static bool count_once(struct sp_count *count, const struct sp_symbolic *how)
 static bool find_given(struct sp_count *count)
 {
     bool found = false;
-    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
-        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+    for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
         if (!symbol->was_left_out || !sp_poly_involves(&count->symbolic, count->total, symbol->atom)) continue;
         found = sp_map_add(&count->given, sp_arena_string(&count->keys, symbol->key), 0) || found;
     }
@@ -397,7 +397,7 @@ static void forget(struct sp_count *count)
 }
 
 static bool count_how(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
-                      const struct sp_symbolic *how)
+                      const struct sp_sym_fixed *how)
 {
     *count = (struct sp_count){.tables = tables, .table = table};
     bool good = count_once(count, how);
@@ -411,14 +411,14 @@ static bool count_how(struct sp_count *count, const struct sp_tables *tables, co
 bool sp_count_table(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
                     const struct sp_hyper *settings, bool scalars)
 {
-    const struct sp_symbolic how = {.settings = settings, .scalars = scalars};
+    const struct sp_sym_fixed how = {.settings = settings, .scalars = scalars};
     return count_how(count, tables, table, &how);
 }
 
 bool sp_count_settled(struct sp_count *count, const struct sp_tables *tables, const struct sp_unit *table,
                       const struct sp_hyper *settings, const char *open, bool scalars)
 {
-    const struct sp_symbolic how = {.settings = settings, .is_settled = true, .open = open, .scalars = scalars};
+    const struct sp_sym_fixed how = {.settings = settings, .is_settled = true, .open = open, .scalars = scalars};
     return count_how(count, tables, table, &how);
 }
 

@@ -111,7 +111,7 @@ static void add_assumptions(struct forms *forms, const struct sp_changes *change
     struct sp_derivation *derivation = forms->derivation;
     const struct sp_symbolic *symbolic = &derivation->count.symbolic;
     struct sp_conditions open = sp_case_open(&derivation->count, forms->total, changes);
-    for (size_t i = 0; i < symbolic->assumed_count; i++) assume(derivation, symbolic->assumed[i]);
+    for (size_t i = 0; i < symbolic->premises.count; i++) assume(derivation, symbolic->premises.assumed[i]);
     for (size_t i = 0; i < open.count; i++) {
         const size_t condition = open.items[i];
         const bool is_said = condition < forms->seen_count && forms->seen[condition];
@@ -156,16 +156,17 @@ static const struct sp_symbol_info *pair_of(struct sp_symbolic *symbolic, const 
     const struct sp_origin *origin = side->is_computed ? NULL : sp_atom_info(symbolic, side->atom)->origin;
     const size_t pair =
         origin && origin->args[0].kind == SP_SYM_NUMBER ? sp_atom_alone(origin->args[0].poly) : SIZE_MAX;
-    for (size_t i = 0; pair != SIZE_MAX && i < symbolic->symbol_count; i++)
-        if (symbolic->symbols[i].atom == pair) return &symbolic->symbols[i];
+    for (size_t i = 0; pair != SIZE_MAX && i < symbolic->symbols.count; i++)
+        if (symbolic->symbols.items[i].atom == pair) return &symbolic->symbols.items[i];
     return NULL;
 }
 
 /* Formulas speak of its sides, and nowhere of the pair itself. */
 static bool is_only_pair(struct sp_symbolic *symbolic, const struct sp_symbol_info *info, const char *seen)
 {
-    for (size_t i = 0; seen[info->atom] != MARK_USED && i < symbolic->symbol_count; i++)
-        if (seen[symbolic->symbols[i].atom] && pair_of(symbolic, &symbolic->symbols[i]) == info) return true;
+    for (size_t i = 0; seen[info->atom] != MARK_USED && i < symbolic->symbols.count; i++)
+        if (seen[symbolic->symbols.items[i].atom] && pair_of(symbolic, &symbolic->symbols.items[i]) == info)
+            return true;
     return false;
 }
 
@@ -186,10 +187,10 @@ static struct sp_symbol symbol_of(struct sp_count *count, const struct sp_symbol
 static void list_symbols(struct sp_derivation *derivation, const char *seen)
 {
     struct sp_symbolic *symbolic = &derivation->count.symbolic;
-    derivation->symbols = sp_realloc(NULL, symbolic->symbol_count, sizeof *derivation->symbols);
-    for (size_t i = 0; i < symbolic->symbol_count; i++) {
-        const struct sp_symbol_info info = symbolic->symbols[i];
-        if (!seen[info.atom] || info.unset_key || is_only_pair(symbolic, &symbolic->symbols[i], seen)) continue;
+    derivation->symbols = sp_realloc(NULL, symbolic->symbols.count, sizeof *derivation->symbols);
+    for (size_t i = 0; i < symbolic->symbols.count; i++) {
+        const struct sp_symbol_info info = symbolic->symbols.items[i];
+        if (!seen[info.atom] || info.unset_key || is_only_pair(symbolic, &symbolic->symbols.items[i], seen)) continue;
         derivation->symbols[derivation->symbol_count++] = symbol_of(&derivation->count, &info);
     }
 }
@@ -336,7 +337,7 @@ struct sp_derivation *sp_derive_prediction(const struct sp_tables *tables, const
                 derivation->count.messages.data ? derivation->count.messages.data : settled.messages.data);
     sp_count_free(&settled);
     sp_config_free(open);
-    derivation->count.symbolic.settings = NULL; /* they were those of `open` */
+    derivation->count.symbolic.fixed.settings = NULL; /* they were those of `open` */
     if (counted) return derivation;
     sp_derivation_free(derivation);
     return NULL;

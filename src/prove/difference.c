@@ -42,10 +42,10 @@ static const char *namesake(struct sp_trial *trial, const struct sp_values *valu
 static int sign_of(struct sp_trial *trial, const struct sp_poly *poly)
 {
     struct sp_symbolic *symbolic = &trial->count->symbolic;
-    symbolic->sizes = true;
+    symbolic->premises.sizes = true;
     const bool up = sp_poly_never_negative(symbolic, poly);
     const bool down = sp_poly_never_negative(symbolic, sp_poly_scale(&symbolic->algebra, poly, sp_rational_int(-1)));
-    symbolic->sizes = false;
+    symbolic->premises.sizes = false;
     return up - down;
 }
 
@@ -120,8 +120,9 @@ static void add_symbols(struct search *search, const struct sp_poly *poly)
 static void add_others(struct search *search)
 {
     const struct sp_symbolic *symbolic = &search->trial->count->symbolic;
-    for (size_t i = 0; i < symbolic->symbol_count; i++)
-        if (!symbolic->symbols[i].is_text && !symbolic->symbols[i].is_list) add_symbol(search, &symbolic->symbols[i]);
+    for (size_t i = 0; i < symbolic->symbols.count; i++)
+        if (!symbolic->symbols.items[i].is_text && !symbolic->symbols.items[i].is_list)
+            add_symbol(search, &symbolic->symbols.items[i]);
 }
 
 static bool value_at(const struct search *search, const struct sp_poly *poly, struct sp_rational *value)
@@ -269,8 +270,8 @@ static bool find_best_example(struct search *search)
 static bool open_search(struct search *search)
 {
     struct sp_symbolic *symbolic = &search->trial->count->symbolic;
-    search->atoms = sp_arena_array(&symbolic->algebra.arena, symbolic->symbol_count, sizeof *search->atoms);
-    search->sizes = sp_arena_array(&symbolic->algebra.arena, symbolic->symbol_count, sizeof *search->sizes);
+    search->atoms = sp_arena_array(&symbolic->algebra.arena, symbolic->symbols.count, sizeof *search->atoms);
+    search->sizes = sp_arena_array(&symbolic->algebra.arena, symbolic->symbols.count, sizeof *search->sizes);
     if (!search->left || !sp_is_transparent(search->trial->count, search->error) || !find_constraints(search))
         return false;
     add_symbols(search, search->error);

@@ -60,8 +60,8 @@ bool sp_sym_literal(struct sp_sym sym, struct sp_value *value)
 
 static bool not_set(struct sp_symbolic *symbolic, struct sp_span span, struct sp_value value)
 {
-    const bool heard = symbolic->messages != &symbolic->unheard, named = value.string && *value.string;
-    if (heard && named && !symbolic->missing && value.type == SP_ABSENT) symbolic->missing = value.string;
+    const bool heard = symbolic->report.messages != &symbolic->report.unheard, named = value.string && *value.string;
+    if (heard && named && !symbolic->report.missing && value.type == SP_ABSENT) symbolic->report.missing = value.string;
     return sp_sym_fail(symbolic, span, "the hyper-parameter '%s' is %s", value.string ? value.string : "",
                        value.type == SP_NULL ? "null" : "not set");
 }
@@ -211,10 +211,10 @@ static bool both_ways(struct sp_symbolic *symbolic, const struct sp_operation *o
 static void mark(struct sp_symbolic *symbolic, struct sp_sym sym, bool list, bool text)
 {
     const size_t atom = sym.kind == SP_SYM_NUMBER ? sp_atom_alone(sym.poly) : SIZE_MAX;
-    for (size_t i = 0; i < symbolic->symbol_count; i++)
-        if (symbolic->symbols[i].atom == atom) {
-            symbolic->symbols[i].is_list = symbolic->symbols[i].is_list || list;
-            symbolic->symbols[i].is_text = symbolic->symbols[i].is_text || text;
+    for (size_t i = 0; i < symbolic->symbols.count; i++)
+        if (symbolic->symbols.items[i].atom == atom) {
+            symbolic->symbols.items[i].is_list = symbolic->symbols.items[i].is_list || list;
+            symbolic->symbols.items[i].is_text = symbolic->symbols.items[i].is_text || text;
         }
 }
 
@@ -618,7 +618,7 @@ static bool is_named(const struct sp_operation *operation, const char *name)
 /* That b is not less than a is assumed where a loop would go backwards otherwise. */
 static bool is_assumed(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
 {
-    if (!symbolic->assumes) return false;
+    if (!symbolic->premises.assumes) return false;
     const size_t atom = sp_atom_alone(sp_sym_less(symbolic, b, a));
     return atom != SIZE_MAX && sp_atom_info(symbolic, atom)->range && sp_atom_assume(symbolic, atom);
 }
@@ -758,7 +758,7 @@ static bool call_known(struct sp_symbolic *symbolic, const struct sp_operation *
     *out = first;
     if (is_named(operation, "int")) return first.kind == SP_SYM_NUMBER && sp_poly_is_whole(symbolic, first.poly);
     if (is_named(operation, "at") && is_list) return item_at(symbolic, operation, args, out);
-    if (is_named(operation, "at") && symbolic->scalars && first.kind == SP_SYM_NUMBER) return true;
+    if (is_named(operation, "at") && symbolic->fixed.scalars && first.kind == SP_SYM_NUMBER) return true;
     if (is_named(operation, "len") && is_list) {
         *out = sp_sym_of_poly(sp_poly_int(&symbolic->algebra, (int64_t)first.count));
         return true;
@@ -785,9 +785,9 @@ static bool call(struct sp_symbolic *symbolic, const struct sp_operation *operat
         return true;
     }
     if (known) return sp_sym_fail(symbolic, operation->span, "%s: %s", operation->function->name, problem);
-    const size_t mistakes = symbolic->mistakes;
+    const size_t mistakes = symbolic->report.mistakes;
     if (call_known(symbolic, operation, args, count, out)) return true;
-    if (symbolic->mistakes > mistakes) return false;
+    if (symbolic->report.mistakes > mistakes) return false;
     if (takes_list(operation)) mark(symbolic, args[0], true, false);
     *out = unknown_call(symbolic, operation, args, count);
     if (is_named(operation, "at")) sp_atom_side(symbolic, args, *out);

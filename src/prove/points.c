@@ -74,11 +74,11 @@ static bool meets_all(struct sp_trial *trial, const struct sp_values *values)
 static bool set_point(struct sp_trial *trial, struct sp_values *values, uint64_t *state)
 {
     const struct sp_symbolic *symbolic = &trial->count->symbolic;
-    for (size_t i = 0; i < symbolic->symbol_count; i++) {
-        const size_t atom = symbolic->symbols[i].atom;
+    for (size_t i = 0; i < symbolic->symbols.count; i++) {
+        const size_t atom = symbolic->symbols.items[i].atom;
         const bool condition = symbolic->algebra.atoms[atom].is_condition;
         const int64_t value = condition ? (int64_t)(next_random(state) & 1) : sizes[next_random(state) % SIZES];
-        if (!is_given(trial, atom) && !strpbrk(symbolic->symbols[i].key, "([ "))
+        if (!is_given(trial, atom) && !strpbrk(symbolic->symbols.items[i].key, "([ "))
             sp_values_add(values, atom, sp_poly_int(&trial->count->symbolic.algebra, value));
     }
     for (size_t i = 0; i < trial->when.count; i++)

@@ -156,7 +156,7 @@ static const struct sp_poly *computed(struct reducer *r, size_t atom, const stru
             return NULL;
     }
     const size_t alone = sp_atom_alone(poly);
-    if (symbolic->assumes && alone != SIZE_MAX && sp_atom_info(symbolic, alone)->range &&
+    if (symbolic->premises.assumes && alone != SIZE_MAX && sp_atom_info(symbolic, alone)->range &&
         sp_atom_assume(symbolic, alone))
         return sp_poly_int(&symbolic->algebra, 0);
     return poly;
@@ -245,12 +245,12 @@ static const struct sp_poly *reduce_once(struct sp_symbolic *symbolic, const str
 static const struct sp_poly *reduce_quietly(struct sp_symbolic *symbolic, const struct sp_poly *poly,
                                             const size_t *atoms, const struct sp_poly *const *values, size_t count)
 {
-    struct sp_text *messages = symbolic->messages, ignored = {0};
-    const size_t mistakes = symbolic->mistakes;
-    symbolic->messages = &ignored;
+    struct sp_text *messages = symbolic->report.messages, ignored = {0};
+    const size_t mistakes = symbolic->report.mistakes;
+    symbolic->report.messages = &ignored;
     poly = reduce_once(symbolic, poly, atoms, values, count);
-    symbolic->messages = messages;
-    symbolic->mistakes = mistakes;
+    symbolic->report.messages = messages;
+    symbolic->report.mistakes = mistakes;
     sp_text_free(&ignored);
     return poly;
 }
@@ -326,24 +326,24 @@ static bool has_range(struct sp_symbolic *symbolic)
 /* That no loop goes backwards decides conditions, and what is computed from them. */
 static const struct sp_poly *assume_ranges(struct sp_symbolic *symbolic, const struct sp_poly *poly)
 {
-    symbolic->assumes = true;
+    symbolic->premises.assumes = true;
     for (int round = 0; poly && round < MAX_ROUNDS; round++) {
         const struct sp_poly *before = poly;
         poly = reduce_quietly(symbolic, poly, NULL, NULL, 0);
         if (poly && sp_poly_equal(poly, before)) break;
     }
-    symbolic->assumes = false;
+    symbolic->premises.assumes = false;
     return poly;
 }
 
 const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
-    symbolic->sizes = true;
+    symbolic->premises.sizes = true;
     symbolic->steps = 0;
     poly = reduce_quietly(symbolic, poly, values->atoms, values->values, values->count);
     if (values->assume && has_range(symbolic)) poly = assume_ranges(symbolic, poly);
-    symbolic->sizes = false;
+    symbolic->premises.sizes = false;
     poly = poly ? tidy(symbolic, poly) : NULL;
     return symbolic->algebra.failed ? NULL : poly;
 }
@@ -362,8 +362,8 @@ static bool has_value(const struct sp_values *values, size_t atom)
 static bool is_usually_absent(const struct sp_symbolic *symbolic, const char *key)
 {
     bool is_spoken_of = false;
-    for (size_t i = 0; i < symbolic->symbol_count; i++) {
-        const struct sp_symbol_info *symbol = &symbolic->symbols[i];
+    for (size_t i = 0; i < symbolic->symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
         if (symbol->unset_key || !sp_path_within(symbol->key, key)) continue;
         if (strcmp(symbol->key, key) != 0) return true;
         is_spoken_of = true;
@@ -374,8 +374,8 @@ static bool is_usually_absent(const struct sp_symbolic *symbolic, const char *ke
 void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bool conditions_only)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
-    for (size_t i = 0; i < symbolic->symbol_count; i++) {
-        const struct sp_symbol_info *symbol = &symbolic->symbols[i];
+    for (size_t i = 0; i < symbolic->symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
         struct sp_rational number;
         const struct sp_poly *value = symbol->fallback;
         if (!value || symbol->is_ambiguous || has_value(values, symbol->atom)) continue;
@@ -389,8 +389,8 @@ void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bo
 
 void sp_values_add_fractions(struct sp_count *count, struct sp_values *values)
 {
-    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
-        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+    for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
         struct sp_rational number;
         if (!symbol->fallback || symbol->is_ambiguous || has_value(values, symbol->atom)) continue;
         if (sp_poly_is_constant(symbol->fallback, &number) && number.den != 1)
@@ -410,8 +410,8 @@ bool sp_holds_by_default(struct sp_count *count, size_t condition)
 
 const struct sp_symbol_info *sp_symbol_of(const struct sp_count *count, size_t atom)
 {
-    for (size_t i = 0; i < count->symbolic.symbol_count; i++)
-        if (count->symbolic.symbols[i].atom == atom) return &count->symbolic.symbols[i];
+    for (size_t i = 0; i < count->symbolic.symbols.count; i++)
+        if (count->symbolic.symbols.items[i].atom == atom) return &count->symbolic.symbols.items[i];
     return NULL;
 }
 

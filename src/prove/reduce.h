@@ -11,7 +11,7 @@ struct sp_values {
     size_t *atoms;                 /* heap */
     const struct sp_poly **values; /* heap; in terms of other symbols */
     size_t count, capacity, value_capacity;
-    bool assume; /* no loop goes backwards; what that takes for granted is in symbolic->assumed */
+    bool assume; /* no loop goes backwards; what that takes for granted is in symbolic->premises.assumed */
 };
 
 void sp_values_add(struct sp_values *values, size_t atom, const struct sp_poly *value);

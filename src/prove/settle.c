@@ -39,8 +39,8 @@ struct sp_values sp_settle(struct sp_count *count, struct sp_count *settled, con
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
     struct sp_values values = {0};
-    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
-        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+    for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
         const struct sp_value value = sp_configured(hyper, symbol->key);
         struct sp_rational number;
         if (value.type == SP_INT) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));

@@ -356,7 +356,8 @@ static const char *lacking(const struct question *question, const char *open, st
     struct sp_count count;
     const bool good =
         sp_count_settled(&count, question->tables, question->table, sp_config_hyper(question->config), open, true);
-    const char *key = good || !count.symbolic.missing ? NULL : sp_arena_string(arena, count.symbolic.missing);
+    const char *key =
+        good || !count.symbolic.report.missing ? NULL : sp_arena_string(arena, count.symbolic.report.missing);
     sp_count_free(&count);
     return key;
 }

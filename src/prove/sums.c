@@ -227,11 +227,11 @@ static const struct sp_poly *unsolved(const struct loop *loop, const struct sp_p
     const struct sp_operation operation = {.kind = SP_DO_SUM, .index = loop->index, .span = loop->span};
     const struct sp_sym args[] = {sp_sym_of_poly(inside), sp_sym_of_poly(loop->first), sp_sym_of_poly(loop->last)};
     struct sp_fact fact = {.is_whole = sp_poly_is_whole(symbolic, inside)};
-    const size_t room = sizeof symbolic->loops / sizeof *symbolic->loops;
-    if (symbolic->loop_count < room) {
-        symbolic->loops[symbolic->loop_count++] = (struct sp_open_loop){loop->index, loop->first, loop->last};
+    const size_t room = sizeof symbolic->loops.items / sizeof *symbolic->loops.items;
+    if (symbolic->loops.count < room) {
+        symbolic->loops.items[symbolic->loops.count++] = (struct sp_open_loop){loop->index, loop->first, loop->last};
         fact.is_bounded = sp_poly_never_negative(symbolic, inside);
-        symbolic->loop_count--;
+        symbolic->loops.count--;
     }
     const char *text =
         sp_arena_printf(&symbolic->algebra.arena, "%s(%s in %s..%s: %s)", is_count(loop, inside) ? "count" : "sum",

@@ -16,11 +16,11 @@ enum { MAX_DEPTH = 1000, MAX_STEPS = 4 * 1000 * 1000, MAX_MESSAGES = 20 };
 
 void sp_symbolic_free(struct sp_symbolic *symbolic)
 {
-    free(symbolic->symbols);
-    free(symbolic->atoms);
-    free(symbolic->assumed);
-    sp_map_free(&symbolic->keys);
-    sp_map_free(&symbolic->own_keys);
+    free(symbolic->symbols.items);
+    free(symbolic->infos.items);
+    free(symbolic->premises.assumed);
+    sp_map_free(&symbolic->symbols.keys);
+    sp_map_free(&symbolic->symbols.own_keys);
     sp_algebra_free(&symbolic->algebra);
 }
 
@@ -31,9 +31,9 @@ bool sp_sym_fail(struct sp_symbolic *symbolic, struct sp_span span, const char *
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    if (symbolic->mistakes++ >= MAX_MESSAGES) return false;
-    if (span.source) sp_diagnose(symbolic->messages, span, "%s", message);
-    else sp_text_printf(symbolic->messages, "%s%s", symbolic->messages->length ? "\n" : "", message);
+    if (symbolic->report.mistakes++ >= MAX_MESSAGES) return false;
+    if (span.source) sp_diagnose(symbolic->report.messages, span, "%s", message);
+    else sp_text_printf(symbolic->report.messages, "%s%s", symbolic->report.messages->length ? "\n" : "", message);
     return false;
 }
 
@@ -47,10 +47,10 @@ bool sp_sym_spend(struct sp_symbolic *symbolic, struct sp_span span, size_t step
 
 const struct sp_symbol_info *sp_sym_symbol(const struct sp_symbolic *symbolic, const char *name)
 {
-    for (size_t i = 0; i < symbolic->symbol_count; i++)
-        if (!strcmp(symbolic->symbols[i].name, name)) return &symbolic->symbols[i];
-    const size_t by_key = sp_map_get(&symbolic->keys, name);
-    return by_key == SIZE_MAX ? NULL : &symbolic->symbols[by_key];
+    for (size_t i = 0; i < symbolic->symbols.count; i++)
+        if (!strcmp(symbolic->symbols.items[i].name, name)) return &symbolic->symbols.items[i];
+    const size_t by_key = sp_map_get(&symbolic->symbols.keys, name);
+    return by_key == SIZE_MAX ? NULL : &symbolic->symbols.items[by_key];
 }
 
 /* ---- what a name means ---- */
@@ -106,11 +106,11 @@ static struct sp_sym_env own_env(const struct sp_sym_env *env, bool local)
 static void mark_read(struct sp_symbolic *symbolic, const char *path)
 {
     const size_t length = strcspn(path, ".");
-    if (!symbolic->settings) return;
-    const struct sp_value root = symbolic->settings->root;
+    if (!symbolic->fixed.settings) return;
+    const struct sp_value root = symbolic->fixed.settings->root;
     for (size_t i = 0; i < root.count && i < 64; i++)
         if (strncmp(root.members[i].key, path, length) == 0 && !root.members[i].key[length])
-            symbolic->settings_read |= (uint64_t)1 << i;
+            symbolic->fixed.settings_read |= (uint64_t)1 << i;
 }
 
 static const struct sp_sym *given(const struct sp_sym_frame *frame, const char *key)
@@ -139,8 +139,8 @@ static struct sp_value setting_of(const struct sp_sym_env *env, const struct sp_
 static void mark_object(struct sp_symbolic *symbolic, const char *path)
 {
     const char *object = sp_arena_copy(&symbolic->algebra.arena, path, (size_t)(strrchr(path, '.') - path));
-    const size_t symbol = sp_map_get(&symbolic->keys, object);
-    if (symbol != SIZE_MAX) symbolic->symbols[symbol].is_text = true;
+    const size_t symbol = sp_map_get(&symbolic->symbols.keys, object);
+    if (symbol != SIZE_MAX) symbolic->symbols.items[symbol].is_text = true;
 }
 
 enum key_state { KEY_KNOWN, KEY_UNSET, KEY_OPEN };
@@ -155,13 +155,13 @@ static enum key_state look_up(struct sp_symbolic *symbolic, const struct sp_sym_
         return sp_sym_is_set(*out) ? KEY_KNOWN : KEY_UNSET;
     }
     if (expr->kind == SP_EXPR_MEMBER) mark_object(symbolic, path);
-    if (symbolic->open && strcmp(symbolic->open, path) == 0) return KEY_OPEN;
+    if (symbolic->fixed.open && strcmp(symbolic->fixed.open, path) == 0) return KEY_OPEN;
     struct sp_value value = setting_of(env, expr);
     mark_read(symbolic, path);
     if (!sp_value_is_set(value)) value.string = path;
     *out = sp_sym_of_value(symbolic, value);
     if (sp_value_is_set(value)) return KEY_KNOWN;
-    return value.type == SP_NULL || symbolic->is_settled ? KEY_UNSET : KEY_OPEN;
+    return value.type == SP_NULL || symbolic->fixed.is_settled ? KEY_UNSET : KEY_OPEN;
 }
 
 /* A key that a claim names: one that the table has. */
@@ -208,14 +208,14 @@ static bool is_numeric(struct sp_sym sym)
 static bool is_unknown(struct sp_symbolic *symbolic, struct sp_sym sym)
 {
     bool found = false;
-    if (symbolic->is_settled || sym.kind > SP_SYM_CONDITION) return false;
+    if (symbolic->fixed.is_settled || sym.kind > SP_SYM_CONDITION) return false;
     char *seen = sp_realloc(NULL, symbolic->algebra.atom_count, 1);
     memset(seen, 0, symbolic->algebra.atom_count);
     sp_poly_reach(symbolic, sym.poly, seen);
-    for (size_t i = 0; i < symbolic->symbol_count; i++) {
-        struct sp_symbol_info *symbol = &symbolic->symbols[i];
+    for (size_t i = 0; i < symbolic->symbols.count; i++) {
+        struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
         if (!seen[symbol->atom] || !(symbol->is_list || symbol->is_text)) continue;
-        if (symbolic->given && sp_map_get(symbolic->given, symbol->key) != SIZE_MAX) continue;
+        if (symbolic->fixed.given && sp_map_get(symbolic->fixed.given, symbol->key) != SIZE_MAX) continue;
         symbol->was_left_out = found = true;
     }
     free(seen);
@@ -246,9 +246,10 @@ static bool has_alias(struct sp_symbolic *symbolic, struct sp_sym sym)
     char *seen = sp_realloc(NULL, symbolic->algebra.atom_count, 1);
     memset(seen, 0, symbolic->algebra.atom_count);
     sp_poly_reach(symbolic, sym.poly, seen);
-    for (size_t i = 0; i < symbolic->symbol_count && !found; i++) {
-        const struct sp_symbol_info *symbol = &symbolic->symbols[i];
-        found = seen[symbol->atom] && !symbol->is_computed && sp_map_get(&symbolic->own_keys, symbol->key) == SIZE_MAX;
+    for (size_t i = 0; i < symbolic->symbols.count && !found; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
+        found = seen[symbol->atom] && !symbol->is_computed &&
+                sp_map_get(&symbolic->symbols.own_keys, symbol->key) == SIZE_MAX;
     }
     free(seen);
     return found;
@@ -259,7 +260,8 @@ static bool is_alias(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
     struct sp_sym sym;
     if (!is_key(env, expr)) return sp_sym_eval(symbolic, env, expr, &sym) && has_alias(symbolic, sym);
     const char *path = key_path(symbolic, env, expr);
-    return sp_map_get(&symbolic->own_keys, path) == SIZE_MAX && look_up(symbolic, env, expr, path, &sym) == KEY_OPEN;
+    return sp_map_get(&symbolic->symbols.own_keys, path) == SIZE_MAX &&
+           look_up(symbolic, env, expr, path, &sym) == KEY_OPEN;
 }
 
 /* The default of a key: the rest of its chain, without its other names. */
@@ -408,7 +410,7 @@ static void note_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
     const struct sp_sym_env own = own_env(env, false);
     const struct sp_expr *expr = definition->expr;
     if (expr->kind == SP_EXPR_DEFAULT) expr = expr->args[0];
-    if (is_key(&own, expr)) sp_map_add(&symbolic->own_keys, key_path(symbolic, env, expr), 0);
+    if (is_key(&own, expr)) sp_map_add(&symbolic->symbols.own_keys, key_path(symbolic, env, expr), 0);
 }
 
 void sp_sym_note_keys(struct sp_symbolic *symbolic, const struct sp_sym_env *env)
@@ -420,9 +422,9 @@ void sp_sym_note_keys(struct sp_symbolic *symbolic, const struct sp_sym_env *env
 void sp_sym_name_symbols(struct sp_symbolic *symbolic, const struct sp_sym_env *env)
 {
     const struct sp_unit *unit = env->frame->unit;
-    struct sp_text *messages = symbolic->messages;
-    const size_t mistakes = symbolic->mistakes;
-    symbolic->messages = &symbolic->unheard; /* a definition that nothing uses cannot fail */
+    struct sp_text *messages = symbolic->report.messages;
+    const size_t mistakes = symbolic->report.mistakes;
+    symbolic->report.messages = &symbolic->report.unheard; /* a definition that nothing uses cannot fail */
     sp_sym_note_keys(symbolic, env);
     for (size_t i = 0; i < unit->definition_count; i++) {
         const struct sp_definition *definition = &unit->definitions[i];
@@ -432,10 +434,10 @@ void sp_sym_name_symbols(struct sp_symbolic *symbolic, const struct sp_sym_env *
         if (definition->is_function || !is_key(&own, expr->kind == SP_EXPR_DEFAULT ? expr->args[0] : expr)) continue;
         unit_value(symbolic, env, i, &sym);
     }
-    symbolic->messages = messages;
-    symbolic->mistakes = mistakes;
-    sp_text_free(&symbolic->unheard);
-    symbolic->unheard = (struct sp_text){0};
+    symbolic->report.messages = messages;
+    symbolic->report.mistakes = mistakes;
+    sp_text_free(&symbolic->report.unheard);
+    symbolic->report.unheard = (struct sp_text){0};
 }
 
 /* ---- sub-configurations ---- */
@@ -616,8 +618,8 @@ static bool item(struct sp_symbolic *symbolic, const struct sp_sym_env *env, con
 static const struct sp_symbol_info *symbol_of(const struct sp_symbolic *symbolic, struct sp_sym sym)
 {
     const size_t atom = sym.kind <= SP_SYM_CONDITION ? sp_atom_alone(sym.poly) : SIZE_MAX;
-    for (size_t i = 0; i < symbolic->symbol_count; i++)
-        if (symbolic->symbols[i].atom == atom) return &symbolic->symbols[i];
+    for (size_t i = 0; i < symbolic->symbols.count; i++)
+        if (symbolic->symbols.items[i].atom == atom) return &symbolic->symbols.items[i];
     return NULL;
 }
 
@@ -673,7 +675,7 @@ static struct sp_sym unset_condition(struct sp_symbolic *symbolic, const char *f
     const struct sp_sym no = sp_sym_of_truth(symbolic, false);
     const char *text = sp_arena_printf(&symbolic->algebra.arena, "%s(%s)", function, path);
     const struct sp_sym sym = sp_atom_open(symbolic, NULL, text, 0, &no);
-    symbolic->symbols[sp_map_get(&symbolic->keys, text)].unset_key = path;
+    symbolic->symbols.items[sp_map_get(&symbolic->symbols.keys, text)].unset_key = path;
     return sym;
 }
 

@@ -87,31 +87,73 @@ struct sp_open_loop {
     const struct sp_poly *first, *last;
 };
 
-struct sp_symbolic {
-    struct sp_algebra algebra;
-    const struct sp_unit *root;      /* the table that is counted */
+/* What is fixed before the table is counted. */
+struct sp_sym_fixed {
     const struct sp_hyper *settings; /* what the user fixed, or NULL */
     uint64_t settings_read;          /* which members of it were looked at, as bits; those from 64 on are not told */
     const struct sp_map *given;      /* keys of lists and texts that are not left out where they have a default */
     bool is_settled;                 /* what is not set is absent, so that the defaults hold */
     const char *open;                /* the only hyper-parameter that is open although the rest is settled, or NULL */
-    struct sp_atom_info *atoms;      /* heap, parallel to the algebra's */
-    size_t atom_capacity;
-    struct sp_symbol_info *symbols; /* heap */
-    size_t symbol_count, symbol_capacity;
-    struct sp_map own_keys;         /* the keys that a definition of the table begins with */
-    struct sp_map keys;             /* the index of a symbol by its key */
-    struct sp_open_loop loops[64];  /* the innermost last */
-    size_t loop_count, index_count; /* open loops; indices so far */
+    bool scalars; /* a hyper-parameter that is no list stands for both sides of a pair: at(x, 0) is x */
+};
+
+/* What is known of the atoms, by their number in the algebra. */
+struct sp_atom_infos {
+    struct sp_atom_info *items; /* heap */
+    size_t capacity;
+};
+
+struct sp_sym_symbols {
+    struct sp_symbol_info *items; /* heap */
+    size_t count, capacity;
+    struct sp_map keys;     /* the index of a symbol by its key */
+    struct sp_map own_keys; /* the keys that a definition of the table begins with */
+};
+
+struct sp_open_loops {
+    struct sp_open_loop items[64]; /* the innermost last */
+    size_t count;
+    size_t indices; /* that there were so far */
+};
+
+struct sp_sym_report {
     struct sp_text *messages;
     struct sp_text unheard; /* messages of a look ahead, which nobody reads */
-    size_t mistakes, steps;
-    const char *missing;  /* the first hyper-parameter that was needed and is absent, or NULL */
-    bool scalars;         /* a hyper-parameter that is no list stands for both sides of a pair: at(x, 0) is x */
-    bool sizes;           /* in a reduction: symbols without a value are from 1 up */
-    bool assumes;         /* in a reduction: no loop goes backwards; what that took for granted is kept */
+    size_t mistakes;
+    const char *missing; /* the first hyper-parameter that was needed and is absent, or NULL */
+};
+
+/* What a reduction takes for granted. */
+struct sp_sym_premises {
+    bool sizes;           /* symbols without a value are from 1 up */
+    bool assumes;         /* no loop goes backwards; what that took for granted is kept */
     const char **assumed; /* heap */
-    size_t assumed_count, assumed_capacity;
+    size_t count, capacity;
+};
+
+/* A table, or one claim about it, while it becomes formulas. An example, from the text to the number:
+ *
+ *     table t
+ *     E = n_embd                         symbols.items[0]: key "n_embd", name "E", atom 0
+ *     H = n_inner default 4*E            symbols.items[1]: key "n_inner", name "H", atom 1, fallback 4*E
+ *     [mlp] for i in 0..N-1              atom 3 is the index i, in loops.items while the group is counted
+ *     up.{i} (E, min(H, 8*E))            atom 4, "min(8*E, H)": infos.items[4].origin says min of H and 8*E
+ *
+ * `N`, a key without a definition, is symbols.items[2], atom 2. One turn of the loop has the polynomial E*min(8*E, H),
+ * a product of the atoms 0 and 4. It does not depend on i, so that the group is N*E*min(8*E, H).
+ *
+ * A claim `[mlp] = 4*N*E^2 when H = 4*E` puts 4*E in the place of atom 1. What was computed from it is computed again
+ * by its origin: min(4*E, 8*E) is 4*E, because 8*E - 4*E is never negative. Both sides are then the same polynomial. */
+struct sp_symbolic {
+    struct sp_algebra algebra;  /* atoms and polynomials; all else lives in its arena too */
+    const struct sp_unit *root; /* the table that is counted */
+    struct sp_sym_fixed fixed;
+    struct sp_atom_infos infos;
+    struct sp_sym_symbols symbols;
+    struct sp_open_loops loops;
+    struct sp_sym_report report;
+    struct sp_sym_premises premises;
+    size_t steps; /* of evaluation, towards a limit */
     unsigned depth;
 };
 

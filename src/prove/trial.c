@@ -39,7 +39,7 @@ static bool undecided_by_messages(struct sp_trial *trial)
     if (message) message[strcspn(message, "\n")] = '\0'; /* the source line is shown with the claim */
     sp_trial_undecided(trial, message ? message : "cannot be evaluated");
     sp_text_free(messages);
-    trial->count->symbolic.mistakes = 0;
+    trial->count->symbolic.report.mistakes = 0;
     return false;
 }
 
@@ -113,9 +113,9 @@ bool sp_trial_check_settings(struct sp_trial *trial)
         if (sp_poly_is_constant(condition, &holds) && holds.num == 0)
             return sp_trial_undecided(trial, "the table does not cover this 'when'");
     }
-    const struct sp_value root = symbolic->settings->root;
+    const struct sp_value root = symbolic->fixed.settings->root;
     for (size_t i = 0; i < root.count && i < 64; i++)
-        if (!(symbolic->settings_read >> i & 1))
+        if (!(symbolic->fixed.settings_read >> i & 1))
             return sp_trial_undecided(
                 trial, sp_arena_printf(trial->arena, "the table does not look at '%s'", root.members[i].key));
     return true;

@@ -65,8 +65,8 @@ static const char *comparison_words(struct sp_symbolic *symbolic, const struct s
 const char *sp_condition_words(struct sp_symbolic *symbolic, size_t condition, bool holds)
 {
     const char *text = symbolic->algebra.atoms[condition].text;
-    for (size_t i = 0; i < symbolic->symbol_count; i++) {
-        const struct sp_symbol_info *symbol = &symbolic->symbols[i];
+    for (size_t i = 0; i < symbolic->symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
         if (symbol->atom != condition) continue;
         if (symbol->unset_key) return unset_words(symbolic, symbol, holds);
         return holds ? text : sp_arena_printf(&symbolic->algebra.arena, "not %s", text); /* by its name */

@@ -199,8 +199,7 @@ static void hpm_values(void **state)
                  "{\"a\": 3, \"b\": \"x # y\"}");
     assert_loads("m.hpm", "layers=\"2:4\"\npair=1:2\nthree=1:2:3\npath=a:b\ntime=1:x\n",
                  "{\"layers\": [2, 4], \"pair\": [1, 2], \"three\": \"1:2:3\", \"path\": \"a:b\", \"time\": \"1:x\"}");
-    assert_loads("m.hpm", "n=-3\nr=0.5\nbig=99999999999999999999\n",
-                 "{\"n\": \"-3\", \"r\": \"0.5\", \"big\": 1e+20}");
+    assert_loads("m.hpm", "n=-3\nr=0.5\nbig=99999999999999999999\n", "{\"n\": \"-3\", \"r\": \"0.5\", \"big\": 1e+20}");
     assert_loads("m.hpm", "a=2\nb=$a\nc=\"${a}:${a}\"\nd=${nothing}/x\ne=$a$a\n",
                  "{\"a\": 2, \"b\": 2, \"c\": [2, 2], \"d\": \"${nothing}/x\", \"e\": 22}");
     assert_loads("m.hpm-template", "encoder=rnn\n", "{\"model_type\": \"sockeye-rnn\", \"encoder\": \"rnn\"}");

@@ -46,8 +46,8 @@ static inline bool is_plain(const struct sp_count *count, const struct sp_symbol
 {
     if (symbol->is_computed || symbol->is_text || symbol->unset_key || strpbrk(symbol->key, "[(")) return false;
     const size_t length = strlen(symbol->key);
-    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
-        const char *other = count->symbolic.symbols[i].key;
+    for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
+        const char *other = count->symbolic.symbols.items[i].key;
         if (strncmp(other, symbol->key, length) == 0 && other[length] == '.') return false;
     }
     return true;
@@ -75,15 +75,15 @@ static inline struct sp_config *random_point(struct sp_count *count, const struc
 {
     struct sp_config *config = sp_config_variant(settings);
     const size_t length = (size_t)below(seed, 4) + 1;
-    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
-        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
+    for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
         struct sp_value value = sp_value_int(random_size(seed, small));
         if (!is_plain(count, symbol)) continue;
         if (symbol->is_list && !sp_poly_involves(&count->symbolic, count->total, symbol->atom)) continue;
         if (count->symbolic.algebra.atoms[symbol->atom].is_condition) value = sp_value_bool(below(seed, 2));
         else if (is_pair(count, symbol->key) && below(seed, 2)) value = random_list(arena, seed, 2);
         else if (symbol->is_list) value = random_list(arena, seed, length);
-        else if (count->symbolic.atoms[symbol->atom].least < 1 && below(seed, 3) == 0) value = sp_value_int(0);
+        else if (count->symbolic.infos.items[symbol->atom].least < 1 && below(seed, 3) == 0) value = sp_value_int(0);
         sp_config_set_value(config, symbol->key, value, "test");
     }
     return config;
@@ -117,9 +117,9 @@ static inline struct sp_values point_values(struct sp_count *count, const struct
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
     struct sp_values values = {0};
-    for (size_t i = 0; i < count->symbolic.symbol_count; i++) {
-        const struct sp_symbol_info *symbol = &count->symbolic.symbols[i];
-        const bool side = count->symbolic.atoms[symbol->atom].origin && !symbol->is_computed;
+    for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
+        const bool side = count->symbolic.infos.items[symbol->atom].origin && !symbol->is_computed;
         const struct sp_value value = side ? value_of_side(config, symbol->key) : value_of_key(config, symbol->key);
         if (value.type == SP_INT) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));
         if (value.type == SP_BOOL) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.boolean));
@@ -164,9 +164,9 @@ static inline void complain(struct sp_count *count, const char *how, const char 
 /* Lists have no place among the values. */
 static inline bool may_stay_open(struct sp_count *count)
 {
-    for (size_t i = 0; i < count->symbolic.symbol_count; i++)
-        if (count->symbolic.symbols[i].is_list &&
-            sp_poly_involves(&count->symbolic, count->total, count->symbolic.symbols[i].atom))
+    for (size_t i = 0; i < count->symbolic.symbols.count; i++)
+        if (count->symbolic.symbols.items[i].is_list &&
+            sp_poly_involves(&count->symbolic, count->total, count->symbolic.symbols.items[i].atom))
             return true;
     return false;
 }

@@ -200,8 +200,8 @@ static void set_key(struct place *place, const char *key, struct sp_value value)
 static void set_others(struct place *place, int64_t size)
 {
     const struct sp_symbolic *symbolic = &place->open->symbolic;
-    for (size_t i = 0; i < symbolic->symbol_count; i++) {
-        const struct sp_symbol_info *symbol = &symbolic->symbols[i];
+    for (size_t i = 0; i < symbolic->symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
         if (!is_plain(place->open, symbol) || symbol->is_list || symbolic->algebra.atoms[symbol->atom].is_condition)
             continue;
         if (value_of_key(place->config, symbol->key).type == SP_ABSENT)
