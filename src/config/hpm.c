@@ -6,15 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "config/config.h"
 #include "config/sockeye.h"
+
+/* Bytes of all values together, with what $name stands for in them. */
+enum { MAX_VALUES = 16 << 20 };
 
 struct hpm {
     struct sp_arena *arena;
     struct sp_error *error;
     struct sp_member *members; /* heap, texts only */
     size_t count, capacity;
-    size_t line;
+    struct sp_map latest; /* by key: the last line that gives it */
+    size_t line, bytes;
 };
 
 static bool is_name_char(char c)
@@ -27,27 +32,31 @@ static bool wrong(struct hpm *hpm, const char *what)
     return sp_fail(hpm->error, SP_ERR_TABLE, SP_KIND_MALFORMED, "line %zu: %s", hpm->line, what);
 }
 
-static const char *earlier(const struct hpm *hpm, const char *name, size_t length)
+static const char *earlier(const struct hpm *hpm, const char *name)
 {
-    for (size_t i = hpm->count; i-- > 0;)
-        if (strlen(hpm->members[i].key) == length && memcmp(hpm->members[i].key, name, length) == 0)
-            return hpm->members[i].value.string;
-    return NULL;
+    const size_t line = sp_map_get(&hpm->latest, name);
+    return line == SIZE_MAX ? NULL : hpm->members[line].value.string;
 }
 
 /* $name or ${name} at *p; an unknown one stays as it is written, since paths are of no interest here. */
-static void expand(struct hpm *hpm, const char **p, const char *end, struct sp_text *into)
+static bool expand(struct hpm *hpm, const char **p, const char *end, struct sp_text *into)
 {
     const char *start = *p, *name = *p + 1;
     const bool braces = name < end && *name == '{';
     name += braces;
     const char *stop = name;
     while (stop < end && is_name_char(*stop)) stop++;
-    const char *value = earlier(hpm, name, (size_t)(stop - name));
+    struct sp_text key = {0};
+    sp_text_append(&key, name, (size_t)(stop - name));
+    const char *value = earlier(hpm, key.data);
+    sp_text_free(&key);
     if (braces && stop < end && *stop == '}') *p = stop + 1;
     else *p = stop;
-    if (value && into->length < 1 << 16) sp_text_puts(into, value);
+    if (value) sp_text_puts(into, value);
     else sp_text_append(into, start, (size_t)(*p - start));
+    return hpm->bytes + into->length <= MAX_VALUES ||
+           sp_fail(hpm->error, SP_ERR_TABLE, SP_KIND_LIMIT, "line %zu: the values have more than %d bytes together",
+                   hpm->line, MAX_VALUES);
 }
 
 /* A whole number that does not fit is a real one, as in JSON. */
@@ -82,8 +91,8 @@ static bool value_text(struct hpm *hpm, const char *p, const char *end, struct s
     for (p += quoted; p < end;) {
         if (quoted ? *p == '"' : *p == ' ' || *p == '\t' || *p == '\r' || *p == '#') break;
         if (strchr("`;|&<>(", *p)) return wrong(hpm, "only key=value lines are read, no shell commands");
-        if (*p == '$') expand(hpm, &p, end, into);
-        else sp_text_append(into, p++, 1);
+        if (*p != '$') sp_text_append(into, p++, 1);
+        else if (!expand(hpm, &p, end, into)) return false;
     }
     if (quoted && (p == end || *p++ != '"')) return wrong(hpm, "the value has no closing '\"'");
     while (p < end && strchr(" \t\r", *p)) p++;
@@ -102,6 +111,8 @@ static bool one_line(struct hpm *hpm, const char *p, const char *end)
     const bool good = value_text(hpm, p + 1, end, &value);
     if (good) {
         SP_GROW(hpm->members, hpm->count, hpm->capacity);
+        sp_map_set(&hpm->latest, key, hpm->count);
+        hpm->bytes += value.length;
         hpm->members[hpm->count++] = (struct sp_member){key, sp_value_string(sp_text_keep(&value, hpm->arena))};
     } else sp_text_free(&value);
     return good;
@@ -110,7 +121,7 @@ static bool one_line(struct hpm *hpm, const char *p, const char *end)
 /* The recipe says which model it is by its encoder and decoder. */
 static size_t add_model_type(struct hpm *hpm, struct sp_member *members, size_t count)
 {
-    const char *encoder = earlier(hpm, "encoder", 7), *decoder = earlier(hpm, "decoder", 7);
+    const char *encoder = earlier(hpm, "encoder"), *decoder = earlier(hpm, "decoder");
     if (encoder) {
         const char *type = sp_sockeye_model_type(hpm->arena, encoder, decoder ? decoder : encoder);
         members[count++] = (struct sp_member){"model_type", sp_value_string(type)};
@@ -135,6 +146,7 @@ bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct sp_value *roo
             members[count++] = (struct sp_member){hpm.members[i].key, typed(arena, hpm.members[i].value.string)};
         *root = (struct sp_value){.type = SP_OBJECT, .count = count, .members = members};
     }
+    sp_map_free(&hpm.latest);
     free(hpm.members);
     return good;
 }

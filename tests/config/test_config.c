@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <time.h>
+
 #include "config/config.h"
 #include "read/scratch_fixture.h"
 
@@ -189,6 +191,25 @@ static void unreadable_files(void **state)
 
 /* ---- .hpm ---- */
 
+/* Values in values grow by what they hold, and no faster; a file is read in time that is in proportion to it. */
+static void large_hpm(void **state)
+{
+    (void)state;
+    const clock_t start = clock();
+    struct sp_text text = {0}, chain = {0};
+    sp_text_puts(&text, "a=0123456789abcdef\n");
+    for (int i = 0; i < 200; i++) sp_text_puts(&text, "a=$a$a\n");
+    assert_refused("m.hpm", text.data, ": line 20: the values have more than 16777216 bytes together");
+    sp_text_puts(&chain, "k0=1\n");
+    for (int i = 1; i < 50000; i++) sp_text_printf(&chain, "k%d=$k%d\n", i, i - 1);
+    struct sp_config *config = loaded("m.hpm", chain.data);
+    assert_int_equal(value_of(config, "k49999").integer, 1);
+    sp_config_free(config);
+    sp_text_free(&text);
+    sp_text_free(&chain);
+    assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
+}
+
 static void hpm_values(void **state)
 {
     (void)state;
@@ -333,6 +354,7 @@ int main(void)
         cmocka_unit_test(deep_json),
         cmocka_unit_test(unreadable_files),
         cmocka_unit_test(hpm_values),
+        cmocka_unit_test(large_hpm),
         cmocka_unit_test(the_later_line_wins),
         cmocka_unit_test(shell_commands_are_refused),
         cmocka_unit_test(expansion_is_bounded),
