@@ -180,7 +180,10 @@ static void judge_counted(struct sp_trial *trial)
         else if (!judge_by_cases(trial)) sp_trial_try_points(trial);
     }
     sp_values_free(&trial->when);
-    if (algebra->failed) sp_trial_undecided(trial, algebra->failed);
+    if (algebra->failed) {
+        sp_trial_undecided(trial, algebra->failed);
+        trial->proof.counterexample = trial->proof.cases = NULL;
+    }
     algebra->failed = NULL;
 }
 
