@@ -116,7 +116,8 @@ bool sp_trial_is_possible(const struct sp_trial *trial, const struct sp_values *
 {
     struct sp_config *config = configured(trial, values);
     struct sp_error error = {0};
-    struct sp_prediction *prediction = sp_predict(trial->count->tables, trial->count->table->name, config, &error);
+    const struct sp_predict_options options = {.table = trial->count->table->name};
+    struct sp_prediction *prediction = sp_predict(trial->count->tables, config, &options, &error);
     trial->count->symbolic.algebra.work += prediction ? sp_prediction_count(prediction) : 0;
     sp_prediction_free(prediction);
     sp_config_free(config);

@@ -21,7 +21,8 @@ static void derive_all(const struct sp_tables *tables, const char *file)
         const struct sp_table_info info = sp_tables_info(tables, i);
         struct sp_error error = {0};
         if (strcmp(info.file, file) != 0) continue;
-        struct sp_derivation *derivation = sp_derive(tables, info.name, NULL, SP_FORMULA_LATEX, &error);
+        const struct sp_derive_options options = {.table = info.name, .notation = SP_FORMULA_LATEX};
+        struct sp_derivation *derivation = sp_derive(tables, NULL, &options, &error);
         insist(derivation, &error);
         sp_derivation_free(derivation);
     }
@@ -35,7 +36,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     struct sp_tables *tables = sp_tables_new(&error);
     if (sp_tables_add_text(tables, file, (const char *)data, size, &wrong) == SP_OK) {
         derive_all(tables, file);
-        struct sp_proofs *proofs = sp_prove_files(tables, &file, 1, &error);
+        const struct sp_prove_options options = {.files = &file, .file_count = 1};
+        struct sp_proofs *proofs = sp_prove(tables, &options, &error);
         insist(proofs, &error);
         if (proofs) sp_free(sp_report_prove(proofs, NULL, NULL));
         sp_proofs_free(proofs);

@@ -69,7 +69,7 @@ static bool is_asserted(void (*call)(struct sp_error *))
 static void programming_errors(void **state)
 {
     (void)state;
-    void (*const calls[])(struct sp_error *) = {prove_no_names,        prove_no_tables, prove_no_files, derive_no_tables,
+    void (*const calls[])(struct sp_error *) = {prove_no_names,       prove_no_tables, prove_no_files, derive_no_tables,
                                                 derive_no_prediction, solve_no_config, solve_no_figure};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (!is_asserted(calls[i])) fail_msg("call %zu", i);

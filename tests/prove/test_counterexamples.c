@@ -159,7 +159,8 @@ static bool predict_there(struct place *place, struct sp_error *error)
 {
     const struct sp_unit *table = place->open->table;
     forget_numbers(place);
-    place->prediction = sp_predict(place->tables, table->name, place->config, error);
+    const struct sp_predict_options options = {.table = table->name};
+    place->prediction = sp_predict(place->tables, place->config, &options, error);
     place->is_counted = true;
     const bool good = sp_count_settled(&place->there, place->tables, table, sp_config_hyper(place->config), NULL, true);
     return good && place->prediction;
