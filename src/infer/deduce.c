@@ -106,10 +106,10 @@ struct spans {
 };
 
 /* Whether its tensors are there in each turn: then the last one of them is the last turn. */
-static bool tells_of(struct sp_deduction *deduction, const struct sp_line *line, const struct sp_loop *loop)
+static bool tells_of(const struct sp_line *line, const struct sp_loop *loop)
 {
     for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer)
-        if (sp_depends_on(deduction->outline, proviso->env, proviso->expr, loop)) return false;
+        if (sp_depends_on(proviso->env, proviso->expr, loop)) return false;
     return true;
 }
 
@@ -191,7 +191,7 @@ static void collect_loops(struct sp_deduction *deduction, struct spans *spans, b
         const struct sp_sighting *sighting = &deduction->sights.of[i];
         if (!sp_sighting_is_owner(&deduction->sights, i) || sighting->unknown != SIZE_MAX) continue;
         for (struct sp_loop *loop = sighting->line->loop; loop; loop = loop->outer)
-            if (tells_of(deduction, sighting->line, loop) != open_ended && !(open_ended && told[loop->number]))
+            if (tells_of(sighting->line, loop) != open_ended && !(open_ended && told[loop->number]))
                 collect_spans(deduction, spans, i, loop, open_ended);
     }
     for (size_t i = 0; i < spans->count; i++) told[spans->list[i].loop->number] = true;

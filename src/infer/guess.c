@@ -374,7 +374,7 @@ void sp_guess_rest(struct sp_deduction *deduction)
     enum { MAX_REST = 20 };
     for (size_t i = 0; i < deduction->outline->count; i++) {
         const struct sp_line *line = &deduction->outline->lines[i];
-        if (!has_turns(deduction, line) || sp_line_is_ruled_out(deduction->outline, line)) continue;
+        if (!has_turns(deduction, line) || sp_line_is_ruled_out(deduction->solver, line)) continue;
         for (size_t d = 0; d < line->row->rank; d++)
             for (int k = 0; k < MAX_REST && guess_for(deduction, line->env, line->row->shape[d]); k++) continue;
     }

@@ -49,7 +49,7 @@ static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line 
     for (struct sp_loop *loop = line->loop; loop; loop = loop->outer)
         if (is_unknown(loop->binding.value) &&
             is_unknown(sp_solver_value(deduction->solver, loop->env, loop->clause->last)) &&
-            sp_depends_on(deduction->outline, proviso->env, proviso->expr, loop))
+            sp_depends_on(proviso->env, proviso->expr, loop))
             return true;
     return false;
 }

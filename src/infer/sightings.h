@@ -4,7 +4,7 @@
 #define SP_INFER_SIGHTINGS_H
 
 #include "infer/shapes.h"
-#include "solve/outline.h"
+#include "solve/lines.h"
 
 struct sp_sighting {
     const struct sp_line *line;
@@ -41,19 +41,8 @@ int64_t sp_sighting_turn(const struct sp_sightings *sights, const struct sp_sigh
                          const struct sp_loop *loop, size_t named);
 /* Gives all loops around the line the turn that the tensor stands for. */
 void sp_sighting_enter(const struct sp_sightings *sights, const struct sp_sighting *sighting, size_t named);
-/* Gives one loop a turn. */
-void sp_loop_enter(struct sp_loop *loop, int64_t turn);
-/* Indices are unknown again, of this loop and those around it. */
-void sp_loop_leave(struct sp_loop *loop);
 /* Whether the tensors are those of the line. */
 bool sp_sighting_is_owner(const struct sp_sightings *sights, size_t line);
 const struct sp_tensor *sp_sighting_tensor(const struct sp_sightings *sights, size_t named);
-/* The outermost loop around the line, or NULL. */
-struct sp_loop *sp_line_outermost(const struct sp_line *line);
-/* Whether one of its provisos is known not to be met. */
-bool sp_line_is_ruled_out(struct sp_outline *outline, const struct sp_line *line);
-/* Whether the expression depends on the index of that loop, or, for NULL, of any. */
-bool sp_depends_on(struct sp_outline *outline, const struct sp_env *env, const struct sp_expr *expr,
-                   const struct sp_loop *loop);
 
 #endif

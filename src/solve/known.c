@@ -291,6 +291,12 @@ void sp_known_restore(struct sp_known *known, struct sp_kept *kept)
     free(kept->facts);
 }
 
+void sp_known_forget(struct sp_known *known)
+{
+    for (size_t i = 0; i < known->count; i++) known->facts[i] = blank(known->facts[i].path, known->facts[i].parent);
+    known->changes++;
+}
+
 void sp_known_free(struct sp_known *known)
 {
     free(known->facts);

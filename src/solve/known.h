@@ -101,6 +101,8 @@ bool sp_known_close_lists(struct sp_known *known);
 /* Trying something out: what is known is kept on the heap, and later put back. */
 struct sp_kept sp_known_keep(const struct sp_known *known);
 void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and frees it */
+/* As at the beginning: nothing is known. */
+void sp_known_forget(struct sp_known *known);
 void sp_known_free(struct sp_known *known);
 
 static inline struct sp_want sp_want_value(struct sp_value value)

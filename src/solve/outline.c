@@ -279,6 +279,8 @@ static void walk_row(struct sp_outline *outline, const struct place *place, cons
     else walk_tensor(outline, place, row);
 }
 
+static bool is_false(struct sp_value value) { return value.type == SP_BOOL && !value.boolean; }
+
 static void walk_rows(struct sp_outline *outline, const struct place *place)
 {
     const struct sp_section *section = place->env->section;
@@ -287,7 +289,7 @@ static void walk_rows(struct sp_outline *outline, const struct place *place)
         struct place own = *place;
         struct sp_value wanted = sp_value_bool(true);
         if (row->condition && !sp_solver_eval(&outline->solver, place->env, row->condition, &wanted)) continue;
-        if (wanted.type == SP_BOOL && !wanted.boolean) continue;
+        if (is_false(wanted) && !outline->keeps_all) continue;
         own.proviso = proviso(outline, place, row->condition);
         own.origin = origin_within(place->origin, i);
         walk_row(outline, &own, row);
@@ -367,7 +369,7 @@ static void walk_clauses(struct sp_outline *outline, const struct place *place, 
         break;
     case SP_CLAUSE_IF:
         if (!sp_solver_eval(&outline->solver, place->env, section->clauses[clause].first, &wanted)) break;
-        if (wanted.type == SP_BOOL && !wanted.boolean) break;
+        if (is_false(wanted) && !outline->keeps_all) break;
         inner.proviso = proviso(outline, place, section->clauses[clause].first);
         walk_clauses(outline, &inner, clause + 1);
         break;
@@ -410,6 +412,17 @@ void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, co
     sp_solver_init(&outline->solver, table);
     if (*class) sp_solver_tell_class(&outline->solver, class);
     walk_unit(outline, outline->solver.frame, &(struct place){.prefix = ""});
+    sp_alternatives_link(outline);
+}
+
+void sp_outline_configure(struct sp_outline *outline, const struct sp_unit *table, const struct sp_value *root)
+{
+    *outline = (struct sp_outline){.keeps_all = true};
+    sp_solver_init(&outline->solver, table);
+    outline->solver.configured = root;
+    outline->solver.flags_open = true;
+    walk_unit(outline, outline->solver.frame, &(struct place){.prefix = ""});
+    outline->solver.flags_open = false;
     sp_alternatives_link(outline);
 }
 

@@ -67,6 +67,7 @@ struct sp_line {
 
 struct sp_outline {
     struct sp_solver solver;
+    bool keeps_all; /* lines that are known to be ruled out as well */
     struct sp_line *lines;
     size_t count, capacity;
     struct sp_demand *demands;
@@ -78,6 +79,9 @@ struct sp_outline {
 
 /* Begins with nothing known but the class of the model ("" for not even that), and lays out the table. */
 void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, const char *class);
+/* The same for a configuration, the object `root`, which must live as long: its names are those that this makes, and
+ * what it rules out is laid out all the same. Afterwards what was not told is as configured. */
+void sp_outline_configure(struct sp_outline *outline, const struct sp_unit *table, const struct sp_value *root);
 void sp_outline_free(struct sp_outline *outline);
 /* The name of a line for people: "layers.{}.weight". In the arena. */
 const char *sp_line_shown(struct sp_outline *outline, const struct sp_line *line);

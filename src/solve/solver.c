@@ -2,8 +2,32 @@
 #include "solve/solver.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static struct sp_value ask_known(void *known, const char *path) { return sp_known_value(known, path); }
+enum { MAX_KEY = 200 };
+
+/* What the object has at a dotted path. */
+static struct sp_value value_at(struct sp_value object, const char *path)
+{
+    char key[MAX_KEY];
+    for (size_t length; (length = strcspn(path, ".")) < sizeof key; path += length + 1) {
+        memcpy(key, path, length);
+        key[length] = '\0';
+        object = sp_value_member(object, key);
+        if (!path[length]) return object;
+        if (object.type != SP_OBJECT) break;
+    }
+    return sp_value_absent(path);
+}
+
+static struct sp_value ask(void *context, const char *path)
+{
+    struct sp_solver *solver = context;
+    if (!solver->configured || (solver->open && strcmp(path, solver->open) == 0))
+        return sp_known_value(&solver->known, path);
+    const struct sp_value value = value_at(*solver->configured, path);
+    return value.type == SP_BOOL && solver->flags_open ? sp_known_value(&solver->known, path) : value;
+}
 
 bool sp_solver_eval(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                     struct sp_value *value)
@@ -64,7 +88,7 @@ void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table)
     frame->param_exprs = sp_arena_array(&solver->arena, table->param_count, sizeof(struct sp_expr *));
     solver->frame = frame;
     solver->known.arena = &solver->arena;
-    solver->knowledge = (struct sp_knowledge){ask_known, &solver->known};
+    solver->knowledge = (struct sp_knowledge){ask, solver};
     solver->hyper = (struct sp_hyper){.root = {.type = SP_OBJECT}, .file = "", .knowledge = &solver->knowledge};
     solver->eval = (struct sp_eval){.arena = &solver->arena, .hyper = &solver->hyper, .messages = &solver->messages};
 }

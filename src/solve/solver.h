@@ -16,6 +16,10 @@ struct sp_solver {
     const struct sp_unit *table;
     const struct sp_frame *frame; /* of the table itself, in which its definitions and requirements have their values */
     struct sp_known known;
+    /* An object: what holds where nothing was told. NULL: nothing is known but what was told. Of it is not known: */
+    const struct sp_value *configured;
+    const char *open; /* this key, NULL for none */
+    bool flags_open;  /* all that are true or false */
     struct sp_eval eval;
     struct sp_text messages; /* of the evaluator; nobody reads them */
     struct sp_hyper hyper;

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "solve/key.h"
+
+#include <string.h>
+
+#include "solve/invert.h"
+
+/* What floating-point numbers hold exactly. */
+#define MOST (INT64_C(1) << 52)
+
+/* ---- putting a value in ---- */
+
+static void open_key(struct sp_solver *solver, const char *path)
+{
+    sp_known_forget(&solver->known);
+    solver->open = path;
+}
+
+bool sp_suppose(struct sp_solver *solver, const char *path, struct sp_value value)
+{
+    const struct sp_want want = sp_want_value(value);
+    open_key(solver, path);
+    return sp_known_tell(&solver->known, path, &want) == SP_HOLDS;
+}
+
+void sp_suppose_end(struct sp_solver *solver) { open_key(solver, NULL); }
+
+/* A question about one key: for which value of it is the expression what is wanted? */
+struct question {
+    struct sp_solver *solver;
+    const struct sp_unknown *key;
+    const struct sp_env *env;
+    const struct sp_expr *expr;
+    struct sp_want want;
+};
+
+/* The expression, if the key were that. */
+static struct sp_value value_if(const struct question *question, struct sp_value supposed)
+{
+    struct sp_value value = sp_value_absent("");
+    if (sp_suppose(question->solver, question->key->path, supposed))
+        value = sp_solver_value(question->solver, question->env, question->expr);
+    sp_suppose_end(question->solver);
+    return value;
+}
+
+static bool would_hold(const struct question *question, struct sp_value value)
+{
+    return sp_meets(value_if(question, value), &question->want) == SP_HOLDS;
+}
+
+static bool would_hold_for(const struct question *question, int64_t number)
+{
+    return number >= 0 && number < MOST && would_hold(question, sp_value_int(number));
+}
+
+static void add(const struct question *question, struct sp_solutions *solutions, int64_t number)
+{
+    for (size_t i = 0; i < solutions->count; i++)
+        if (solutions->list[i].type == SP_INT && solutions->list[i].integer == number) return;
+    if (solutions->count < SP_MAX_SOLUTIONS && would_hold_for(question, number))
+        solutions->list[solutions->count++] = sp_value_int(number);
+}
+
+/* ---- turned round ---- */
+
+static bool invert(const struct question *question, struct sp_solutions *solutions)
+{
+    struct sp_solver *solver = question->solver;
+    open_key(solver, question->key->path);
+    const enum sp_answer answer = sp_invert(solver, question->env, question->expr, &question->want);
+    const struct sp_value value = sp_known_value(&solver->known, question->key->path);
+    open_key(solver, NULL);
+    if (answer != SP_HOLDS || !sp_value_is_set(value) || !would_hold(question, value)) return false;
+    solutions->list[solutions->count++] = value;
+    return true;
+}
+
+/* ---- numbers: where the key occurs more than once, or something is rounded ---- */
+
+/* The expression, if the key were that number. */
+static bool number_if(const struct question *question, int64_t number, int64_t *result)
+{
+    const struct sp_value value = value_if(question, sp_value_int(number));
+    *result = value.integer;
+    return value.type == SP_INT;
+}
+
+static void add_rounded(const struct question *question, struct sp_solutions *solutions, double number)
+{
+    if (number >= 0 && number < (double)MOST) add(question, solutions, (int64_t)(number + 0.5));
+}
+
+/* Proportional to the key, or to it and something else: `hidden + 2*kv_heads*(hidden/heads)`, `width + 2*groups`. */
+static void extrapolate(const struct question *question, int64_t now, struct sp_solutions *solutions)
+{
+    const double wanted = (double)question->want.value.integer;
+    int64_t have, twice;
+    if (now <= 0 || now > MOST / 2 || !number_if(question, now, &have) || have <= 0) return;
+    add_rounded(question, solutions, (double)now * wanted / (double)have);
+    if (number_if(question, 2 * now, &twice) && twice != have)
+        add_rounded(question, solutions, (double)now * (1 + (wanted - (double)have) / ((double)twice - (double)have)));
+}
+
+/* Of `heads*(hidden//heads)` each divisor is a solution, of what is rounded many numbers are: the nearest one, and half
+ * and twice of what it is now. */
+static void look_near(const struct question *question, int64_t now, struct sp_solutions *solutions)
+{
+    enum { FAR = 8 };
+    const size_t before = solutions->count;
+    for (int64_t distance = 1; distance <= FAR && solutions->count == before; distance++) {
+        add(question, solutions, now - distance);
+        add(question, solutions, now + distance);
+    }
+    add(question, solutions, now / 2);
+    add(question, solutions, 2 * now);
+}
+
+/* The smallest number for which an expression that grows with it is at least what is wanted, if it is just that then.
+ */
+static void bisect(const struct question *question, struct sp_solutions *solutions)
+{
+    const int64_t wanted = question->want.value.integer;
+    int64_t below = 0, above = 1, have;
+    while (number_if(question, above, &have) && have < wanted && above < MOST) {
+        below = above;
+        above *= 2;
+    }
+    while (above - below > 1) {
+        const int64_t middle = below + (above - below) / 2;
+        if (!number_if(question, middle, &have)) return;
+        if (have < wanted) below = middle;
+        else above = middle;
+    }
+    add(question, solutions, above);
+}
+
+/* ---- conditions: `index < dense_layers` leaves many numbers ---- */
+
+/* The first number in that direction with which the condition is met, as if it were met by all behind it. */
+static void find_boundary(const struct question *question, int64_t now, int64_t direction,
+                          struct sp_solutions *solutions)
+{
+    enum { FARTHEST = 1 << 16 };
+    int64_t below = 0, above = 1;
+    while (above < FARTHEST && !would_hold_for(question, now + direction * above)) {
+        below = above;
+        above *= 2;
+        if (direction < 0 && above > now) above = now;
+        if (above <= below) return;
+    }
+    while (above - below > 1) {
+        const int64_t middle = below + (above - below) / 2;
+        if (would_hold_for(question, now + direction * middle)) above = middle;
+        else below = middle;
+    }
+    add(question, solutions, now + direction * above);
+}
+
+static void approach(const struct question *question, struct sp_solutions *solutions)
+{
+    const struct sp_value now = question->key->now, wanted = question->want.value;
+    if (now.type == SP_BOOL && would_hold(question, sp_value_bool(!now.boolean)))
+        solutions->list[solutions->count++] = sp_value_bool(!now.boolean);
+    if (now.type != SP_INT || now.integer < 0 || now.integer > MOST) return;
+    if (wanted.type == SP_INT) {
+        extrapolate(question, now.integer, solutions);
+        look_near(question, now.integer, solutions);
+        if (!solutions->count) bisect(question, solutions);
+    } else if (wanted.type == SP_BOOL) {
+        find_boundary(question, now.integer, -1, solutions);
+        find_boundary(question, now.integer, 1, solutions);
+    }
+}
+
+/* ---- both ---- */
+
+bool sp_key_matters(struct sp_solver *solver, const struct sp_unknown *key, const struct sp_env *env,
+                    const struct sp_expr *expr)
+{
+    open_key(solver, key->path);
+    const bool matters = sp_solver_value(solver, env, expr).type == SP_UNKNOWN;
+    open_key(solver, NULL);
+    return matters;
+}
+
+struct sp_solutions sp_solve_key(struct sp_solver *solver, const struct sp_unknown *key, const struct sp_env *env,
+                                 const struct sp_expr *expr, struct sp_value wanted)
+{
+    const struct question question = {solver, key, env, expr, sp_want_value(wanted)};
+    struct sp_solutions solutions = {.count = 0};
+    if (sp_key_matters(solver, key, env, expr) && !invert(&question, &solutions)) approach(&question, &solutions);
+    return solutions;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "solve/lines.h"
+
+#include <stdlib.h>
+
+enum { MAX_DEPTH = 40 };
+
+/* ---- loops ---- */
+
+void sp_loop_enter(struct sp_loop *loop, int64_t turn) { loop->binding.value = sp_value_int(turn); }
+
+void sp_loop_leave(struct sp_loop *loop)
+{
+    for (; loop; loop = loop->outer) loop->binding.value = (struct sp_value){.type = SP_UNKNOWN, .string = ""};
+}
+
+struct sp_loop *sp_line_outermost(const struct sp_line *line)
+{
+    struct sp_loop *loop = line->loop;
+    while (loop && loop->outer) loop = loop->outer;
+    return loop;
+}
+
+static bool depends_on(const struct sp_env *env, const struct sp_expr *expr, const struct sp_loop *loop, int depth);
+
+static bool name_depends_on(const struct sp_env *env, const struct sp_expr *expr, const struct sp_loop *loop, int depth)
+{
+    const struct sp_meaning meaning = sp_meaning_of(env, expr);
+    struct sp_env own = *env;
+    if (meaning.kind == SP_MEANS_LOOP) {
+        const struct sp_binding *index = sp_loop_numbered(env->loops, meaning.index);
+        return loop ? index == &loop->binding : index->value.type == SP_UNKNOWN;
+    }
+    if (meaning.kind == SP_MEANS_DEFINITION && meaning.definition->is_function) {
+        own = sp_definition_env(env, meaning);
+        return depends_on(&own, meaning.definition->expr, loop, depth);
+    }
+    return sp_meaning_open(&own, &expr) && depends_on(&own, expr, loop, depth);
+}
+
+static bool depends_on(const struct sp_env *env, const struct sp_expr *expr, const struct sp_loop *loop, int depth)
+{
+    if (++depth > MAX_DEPTH) return false;
+    if (expr->kind == SP_EXPR_NAME || (expr->kind == SP_EXPR_CALL && !expr->function))
+        if (name_depends_on(env, expr, loop, depth)) return true;
+    for (size_t i = 0; i < expr->count; i++)
+        if (depends_on(env, expr->args[i], loop, depth)) return true;
+    return false;
+}
+
+bool sp_depends_on(const struct sp_env *env, const struct sp_expr *expr, const struct sp_loop *loop)
+{
+    return depends_on(env, expr, loop, 0);
+}
+
+/* ---- names ---- */
+
+int64_t sp_line_turn(const struct sp_line *line, const struct sp_loop *loop, const uint64_t *numbers)
+{
+    for (size_t i = 0; i < line->hole_count; i++) {
+        const struct sp_hole *hole = &line->holes[i];
+        if (hole->loop != loop) continue;
+        if (numbers[i] < hole->constant || (numbers[i] - hole->constant) % hole->factor) return -1;
+        return (int64_t)((numbers[i] - hole->constant) / hole->factor);
+    }
+    return -1;
+}
+
+void sp_line_enter(const struct sp_line *line, const uint64_t *numbers)
+{
+    for (struct sp_loop *loop = line->loop; loop; loop = loop->outer) {
+        const int64_t turn = sp_line_turn(line, loop, numbers);
+        if (turn >= 0) sp_loop_enter(loop, turn);
+    }
+}
+
+/* The turns of loops, outermost first, under which a line has a name. */
+struct turns {
+    struct sp_solver *solver;
+    const struct sp_line *line;
+    const uint64_t *numbers;
+    struct sp_loop *loops[SP_MAX_INDICES];
+    size_t count;
+    size_t left; /* turns that may still be tried */
+};
+
+static bool makes_numbers(const struct turns *turns)
+{
+    for (size_t i = 0; i < turns->line->hole_count; i++) {
+        const struct sp_hole *hole = &turns->line->holes[i];
+        const struct sp_value value =
+            hole->expr ? sp_solver_value(turns->solver, hole->env, hole->expr) : sp_value_absent("");
+        if (hole->expr && (value.type != SP_INT || (uint64_t)value.integer != turns->numbers[i])) return false;
+    }
+    return true;
+}
+
+static bool find_turns(struct turns *turns, size_t depth)
+{
+    if (depth == turns->count) return makes_numbers(turns);
+    struct sp_loop *loop = turns->loops[depth];
+    if (loop->binding.value.type == SP_INT) return find_turns(turns, depth + 1);
+    const struct sp_value first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
+    const struct sp_value last = sp_solver_value(turns->solver, loop->env, loop->clause->last);
+    if (first.type != SP_INT || last.type != SP_INT) return false;
+    for (int64_t turn = first.integer; turn <= last.integer && turns->left; turn++) {
+        turns->left--;
+        sp_loop_enter(loop, turn);
+        if (find_turns(turns, depth + 1)) return true;
+    }
+    loop->binding.value = (struct sp_value){.type = SP_UNKNOWN, .string = ""};
+    return false;
+}
+
+bool sp_line_find_turns(struct sp_solver *solver, const struct sp_line *line, const uint64_t *numbers)
+{
+    enum { MAX_TURNS = 1000 };
+    struct turns turns = {.solver = solver, .line = line, .numbers = numbers, .left = MAX_TURNS};
+    const struct sp_loop *inner = line->loop;
+    sp_line_enter(line, numbers);
+    if (inner && inner->depth >= SP_MAX_INDICES) return false;
+    turns.count = inner ? inner->depth + 1 : 0;
+    for (struct sp_loop *loop = line->loop; loop; loop = loop->outer) turns.loops[loop->depth] = loop;
+    return find_turns(&turns, 0);
+}
+
+size_t sp_line_fix_numbers(struct sp_solver *solver, const struct sp_line *line, struct sp_fixed_numbers *fixed)
+{
+    size_t unknown = SIZE_MAX;
+    for (size_t i = 0; i < line->hole_count; i++) {
+        const struct sp_hole *hole = &line->holes[i];
+        struct sp_value value = sp_value_int((int64_t)hole->constant);
+        fixed->is_fixed[i] = !hole->loop;
+        if (hole->expr && !sp_solver_eval(solver, hole->env, hole->expr, &value)) value = sp_value_int(-1);
+        if (hole->expr && value.type != SP_INT) {
+            fixed->is_fixed[i] = false;
+            unknown = i;
+        }
+        fixed->value[i] = (uint64_t)value.integer;
+    }
+    return unknown;
+}
+
+bool sp_line_fits(const struct sp_line *line, const struct sp_fixed_numbers *fixed, const uint64_t *numbers)
+{
+    for (size_t i = 0; i < line->hole_count; i++) {
+        if (fixed->is_fixed[i] && numbers[i] != fixed->value[i]) return false;
+        if (!line->holes[i].loop) continue;
+        const int64_t turn = sp_line_turn(line, line->holes[i].loop, numbers);
+        if (turn < 0 || (uint64_t)turn * line->holes[i].factor + line->holes[i].constant != numbers[i])
+            return false; /* one index twice in the name, or not a number that it can make */
+    }
+    return true;
+}
+
+/* ---- conditions ---- */
+
+bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line)
+{
+    for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
+        struct sp_value value;
+        if (!sp_solver_eval(solver, proviso->env, proviso->expr, &value)) return true;
+        if (value.type == SP_BOOL && !value.boolean) return true;
+        if (value.type == SP_INT && !value.integer) return true;
+    }
+    return false;
+}
+
+static bool is_true(struct sp_value value)
+{
+    return (value.type == SP_BOOL && value.boolean) || (value.type == SP_INT && value.integer);
+}
+
+static bool is_within(struct sp_solver *solver, const struct sp_loop *loop)
+{
+    const struct sp_value first = sp_solver_value(solver, loop->env, loop->clause->first);
+    const struct sp_value last = sp_solver_value(solver, loop->env, loop->clause->last);
+    const struct sp_value turn = loop->binding.value;
+    return first.type == SP_INT && last.type == SP_INT && turn.type == SP_INT && turn.integer >= first.integer &&
+           turn.integer <= last.integer;
+}
+
+bool sp_line_is_met(struct sp_solver *solver, const struct sp_line *line)
+{
+    for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer)
+        if (!is_true(sp_solver_value(solver, proviso->env, proviso->expr))) return false;
+    return true;
+}
+
+bool sp_line_is_used(struct sp_solver *solver, const struct sp_line *line)
+{
+    for (const struct sp_loop *loop = line->loop; loop; loop = loop->outer)
+        if (!is_within(solver, loop)) return false;
+    return sp_line_is_met(solver, line);
+}
+
+/* ---- the lines of an outline by their names ---- */
+
+void sp_line_map_init(struct sp_line_map *map, struct sp_outline *outline)
+{
+    *map = (struct sp_line_map){.outline = outline};
+    map->next = sp_realloc(NULL, outline->count, sizeof *map->next);
+    for (size_t i = outline->count; i-- > 0;) {
+        map->next[i] = sp_map_get(&map->first, outline->lines[i].name);
+        sp_map_set(&map->first, outline->lines[i].name, i);
+    }
+}
+
+void sp_line_map_free(struct sp_line_map *map)
+{
+    free(map->next);
+    sp_map_free(&map->first);
+    sp_text_free(&map->pattern);
+}
+
+size_t sp_lines_named(struct sp_line_map *map, const char *name, struct sp_indices *indices,
+                      const struct sp_line **lines, size_t most)
+{
+    struct sp_fixed_numbers fixed;
+    size_t count = 0;
+    map->pattern.length = 0;
+    indices->count = 0;
+    sp_text_puts(&map->pattern, "");
+    sp_name_split(&map->pattern, name, SP_INDEX_ANYWHERE, indices);
+    for (size_t i = sp_map_get(&map->first, map->pattern.data); i != SIZE_MAX && count < most; i = map->next[i]) {
+        const struct sp_line *line = &map->outline->lines[i];
+        sp_line_fix_numbers(&map->outline->solver, line, &fixed);
+        if (sp_line_fits(line, &fixed, indices->value)) lines[count++] = line;
+    }
+    return count;
+}
