@@ -39,8 +39,8 @@ void sp_diff_pair_counters(struct sp_diff *diff)
 {
     struct sp_counted counted = {.arena = &diff->arena};
     size_t in_a, in_b;
-    if (!is_keras(diff->a) || !is_keras(diff->b)) return;
-    struct sp_variable *a = list_variables(diff->a, &in_a), *b = list_variables(diff->b, &in_b);
+    if (!is_keras(diff->a.inventory) || !is_keras(diff->b.inventory)) return;
+    struct sp_variable *a = list_variables(diff->a.inventory, &in_a), *b = list_variables(diff->b.inventory, &in_b);
     sp_count_layers(&counted, a, in_a, b, in_b);
     for (size_t i = 0; i < counted.shift_count; i++) pair_shift(diff, &counted, &counted.shifts[i]);
     sp_counted_free(&counted);
@@ -59,12 +59,12 @@ static bool same_layer(const char *a, const char *b)
 }
 
 /* The tensors of the model in the order of the file, and whether none of them has a counterpart. */
-static bool list_model(const struct sp_inventory *inventory, const size_t *counterparts, size_t *tensors, size_t *count)
+static bool list_model(const struct sp_diff_half *half, size_t *tensors, size_t *count)
 {
     *count = 0;
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        if (sp_inventory_tensor(inventory, i)->flags & SP_TENSOR_STATE) continue;
-        if (counterparts[i] != SP_NONE) return false;
+    for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
+        if (sp_inventory_tensor(half->inventory, i)->flags & SP_TENSOR_STATE) continue;
+        if (half->other[i] != SP_NONE) return false;
         tensors[(*count)++] = i;
     }
     return true;
@@ -101,12 +101,14 @@ static void pair_sequence(struct sp_diff *diff, const size_t *a, const size_t *b
  * and the shapes agree from the first layer to the last, the order tells what is what. */
 void sp_diff_pair_order(struct sp_diff *diff)
 {
-    const size_t in_a = sp_inventory_count(diff->a), in_b = sp_inventory_count(diff->b);
+    const size_t in_a = sp_inventory_count(diff->a.inventory), in_b = sp_inventory_count(diff->b.inventory);
     const char *format = "keras-hdf5";
-    if (strcmp(sp_inventory_format(diff->a), format) != 0 || strcmp(sp_inventory_format(diff->b), format) != 0) return;
+    if (strcmp(sp_inventory_format(diff->a.inventory), format) != 0 ||
+        strcmp(sp_inventory_format(diff->b.inventory), format) != 0)
+        return;
     size_t *a = sp_realloc(NULL, in_a, sizeof *a), *b = sp_realloc(NULL, in_b, sizeof *b), a_count, b_count;
-    if (list_model(diff->a, diff->b_of, a, &a_count) && list_model(diff->b, diff->a_of, b, &b_count) &&
-        a_count == b_count && same_sequence(diff, a, b, a_count))
+    if (list_model(&diff->a, a, &a_count) && list_model(&diff->b, b, &b_count) && a_count == b_count &&
+        same_sequence(diff, a, b, a_count))
         pair_sequence(diff, a, b, a_count);
     free(a);
     free(b);

@@ -15,7 +15,7 @@ struct comparison {
 
 static void add_finding(struct comparison *c, size_t a, const char *id, const char *message, const char *detail)
 {
-    const size_t b = c->diff->b_of[a];
+    const size_t b = c->diff->a.other[a];
     sp_diff_add(c->diff,
                 (struct sp_diff_finding){.id = id,
                                          .severity = SP_SEVERITY_ERROR,
@@ -58,16 +58,16 @@ static bool is_comparable(const struct sp_diff *diff, size_t a, size_t b)
 /* A tie on both sides: its first tensor stands for it. */
 static bool is_compared_already(const struct sp_diff *diff, size_t a, size_t b)
 {
-    const size_t first = sp_tie_group(diff->a, a);
-    return first != a && diff->b_of[first] != SP_NONE &&
-           sp_tie_group(diff->b, b) == sp_tie_group(diff->b, diff->b_of[first]);
+    const size_t first = sp_tie_group(diff->a.inventory, a);
+    return first != a && diff->a.other[first] != SP_NONE &&
+           sp_tie_group(diff->b.inventory, b) == sp_tie_group(diff->b.inventory, diff->a.other[first]);
 }
 
 static bool compare_tensor(struct comparison *c, size_t a)
 {
     struct sp_diff_totals *totals = &c->diff->totals;
     const struct sp_tensor *tensor = sp_diff_a(c->diff, a);
-    const size_t b = c->diff->b_of[a];
+    const size_t b = c->diff->a.other[a];
     uint64_t at;
     if (!is_comparable(c->diff, a, b) || is_compared_already(c->diff, a, b)) return true;
     const char *why = tensor->parameters ? obstacle(c, a, b) : NULL;
@@ -88,16 +88,16 @@ static bool compare_tensor(struct comparison *c, size_t a)
 
 static bool compare_all(struct comparison *c)
 {
-    for (size_t i = 0; i < sp_inventory_count(c->diff->a); i++)
-        if (c->diff->b_of[i] != SP_NONE && !compare_tensor(c, i)) return false;
+    for (size_t i = 0; i < sp_inventory_count(c->diff->a.inventory); i++)
+        if (c->diff->a.other[i] != SP_NONE && !compare_tensor(c, i)) return false;
     return true;
 }
 
 bool sp_diff_data(struct sp_diff *diff, struct sp_error *error)
 {
     struct comparison c = {.diff = diff, .error = error};
-    c.a = sp_data_open(diff->a, error);
-    c.b = c.a ? sp_data_open(diff->b, error) : NULL;
+    c.a = sp_data_open(diff->a.inventory, error);
+    c.b = c.a ? sp_data_open(diff->b.inventory, error) : NULL;
     const bool ok = c.b && compare_all(&c);
     sp_data_close(c.a);
     sp_data_close(c.b);

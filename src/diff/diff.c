@@ -20,9 +20,9 @@ static bool is_kernel(const char *leaf) { return strcmp(leaf, "kernel") == 0 || 
 /* A kernel on one side and a weight on the other: then that is the reason, and a square matrix is transposed too. */
 bool sp_diff_is_converted(const struct sp_diff *diff, size_t a)
 {
-    const size_t b = diff->b_of[a];
-    if (b == SP_NONE || !diff->spelling_a[a].text || !diff->spelling_b[b].text) return false;
-    return is_kernel(diff->spelling_a[a].leaf) != is_kernel(diff->spelling_b[b].leaf) &&
+    const size_t b = diff->a.other[a];
+    if (b == SP_NONE || !diff->a.spelling[a].text || !diff->b.spelling[b].text) return false;
+    return is_kernel(diff->a.spelling[a].leaf) != is_kernel(diff->b.spelling[b].leaf) &&
            sp_tensor_is_transposed(sp_diff_a(diff, a), sp_diff_b(diff, b));
 }
 
@@ -33,20 +33,22 @@ static size_t *nothing_of(struct sp_diff *diff, size_t count)
     return indices;
 }
 
+static void open_half(struct sp_diff *diff, struct sp_diff_half *half)
+{
+    const size_t count = sp_inventory_count(half->inventory);
+    half->other = nothing_of(diff, count);
+    half->spelling = sp_arena_array(&diff->arena, count, sizeof *half->spelling);
+    half->once = sp_arena_array(&diff->arena, count, sizeof *half->once);
+    half->joined = sp_arena_array(&diff->arena, count, sizeof *half->joined);
+}
+
 static struct sp_diff *new_diff(const struct sp_inventory *a, const struct sp_inventory *b)
 {
-    const size_t in_a = sp_inventory_count(a), in_b = sp_inventory_count(b);
     struct sp_diff *diff = sp_realloc(NULL, 1, sizeof *diff);
-    *diff = (struct sp_diff){.a = a, .b = b};
-    diff->b_of = nothing_of(diff, in_a);
-    diff->a_of = nothing_of(diff, in_b);
-    diff->translation_of = nothing_of(diff, in_a);
-    diff->spelling_a = sp_arena_array(&diff->arena, in_a, sizeof *diff->spelling_a);
-    diff->spelling_b = sp_arena_array(&diff->arena, in_b, sizeof *diff->spelling_b);
-    diff->once_a = sp_arena_array(&diff->arena, in_a, sizeof *diff->once_a);
-    diff->once_b = sp_arena_array(&diff->arena, in_b, sizeof *diff->once_b);
-    diff->joined_a = sp_arena_array(&diff->arena, in_a, sizeof *diff->joined_a);
-    diff->joined_b = sp_arena_array(&diff->arena, in_b, sizeof *diff->joined_b);
+    *diff = (struct sp_diff){.a = {.side = SP_DIFF_A, .inventory = a}, .b = {.side = SP_DIFF_B, .inventory = b}};
+    open_half(diff, &diff->a);
+    open_half(diff, &diff->b);
+    diff->translation_of = nothing_of(diff, sp_inventory_count(a));
     return diff;
 }
 
@@ -127,20 +129,25 @@ bool sp_diff_is_same(const struct sp_diff *diff) { return diff->same; }
 const char *sp_diff_summary(const struct sp_diff *diff) { return diff->summary; }
 struct sp_diff_totals sp_diff_totals(const struct sp_diff *diff) { return diff->totals; }
 
+static const struct sp_diff_half *half_of(const struct sp_diff *diff, enum sp_diff_side side)
+{
+    return side == SP_DIFF_A ? &diff->a : &diff->b;
+}
+
 const struct sp_inventory *sp_diff_inventory(const struct sp_diff *diff, enum sp_diff_side side)
 {
-    return side == SP_DIFF_A ? diff->a : diff->b;
+    return half_of(diff, side)->inventory;
 }
 
 size_t sp_diff_counterpart(const struct sp_diff *diff, enum sp_diff_side side, size_t tensor)
 {
-    return (side == SP_DIFF_A ? diff->b_of : diff->a_of)[tensor];
+    return half_of(diff, side)->other[tensor];
 }
 
 bool sp_diff_is_alone(const struct sp_diff *diff, enum sp_diff_side side, size_t tensor)
 {
-    const bool once = (side == SP_DIFF_A ? diff->once_a : diff->once_b)[tensor];
-    return !once && sp_diff_counterpart(diff, side, tensor) == SP_NONE;
+    const struct sp_diff_half *half = half_of(diff, side);
+    return !half->once[tensor] && half->other[tensor] == SP_NONE;
 }
 
 size_t sp_diff_mapping_count(const struct sp_diff *diff) { return diff->mapping_count; }

@@ -13,15 +13,21 @@ struct sp_translation {
     const char *from, *to; /* as struct sp_diff_mapping shows them */
 };
 
+/* One of the checkpoints; the arrays have an item for each of its tensors. */
+struct sp_diff_half {
+    enum sp_diff_side side;
+    const struct sp_inventory *inventory;
+    size_t *other;                /* its counterpart in the other checkpoint, or SP_NONE */
+    struct sp_spelling *spelling; /* of tensors without one of the same name; of others zero */
+    bool *once;                   /* tied to another that the other one has, and therefore not there */
+    bool *joined;                 /* one of several on one side that are one on the other, or that one */
+};
+
 struct sp_diff {
     struct sp_arena arena;
-    const struct sp_inventory *a, *b;
-    size_t *b_of, *a_of;                         /* for each tensor of one its counterpart in the other, or SP_NONE */
-    struct sp_spelling *spelling_a, *spelling_b; /* of tensors without one of the same name; of others zero */
+    struct sp_diff_half a, b;
     SP_ARRAY(struct sp_translation) translations;
-    size_t *translation_of;    /* for each tensor of A, or SP_NONE */
-    bool *once_a, *once_b;     /* tied to another that the other side has, and therefore not there */
-    bool *joined_a, *joined_b; /* one of several on one side that are one on the other, or that one */
+    size_t *translation_of; /* for each tensor of A, or SP_NONE */
     struct sp_diff_mapping *mappings;
     size_t mapping_count, mapping_capacity;
     struct sp_diff_finding *findings;
@@ -35,18 +41,21 @@ struct sp_diff {
 
 static inline const struct sp_tensor *sp_diff_a(const struct sp_diff *diff, size_t tensor)
 {
-    return sp_inventory_tensor(diff->a, tensor);
+    return sp_inventory_tensor(diff->a.inventory, tensor);
 }
 
 static inline const struct sp_tensor *sp_diff_b(const struct sp_diff *diff, size_t tensor)
 {
-    return sp_inventory_tensor(diff->b, tensor);
+    return sp_inventory_tensor(diff->b.inventory, tensor);
 }
+
+/* "A" or "B", for messages. */
+static inline const char *sp_half_name(const struct sp_diff_half *half) { return half->side == SP_DIFF_A ? "A" : "B"; }
 
 /* Called otherwise in B, that is. */
 static inline bool sp_diff_is_renamed(const struct sp_diff *diff, size_t a)
 {
-    return diff->b_of[a] != SP_NONE && diff->spelling_a[a].text;
+    return diff->a.other[a] != SP_NONE && diff->a.spelling[a].text;
 }
 
 /* The first of the tensors that are the same. */

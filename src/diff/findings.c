@@ -13,18 +13,22 @@ static const char *described(struct sp_diff *diff, const struct sp_tensor *tenso
 
 /* ---- in one alone ---- */
 
-static void alone(struct sp_diff *diff, const struct sp_tensor *tensor, size_t a, size_t b)
+static void add_alone(struct sp_diff *diff, const struct sp_diff_half *half, size_t i)
 {
-    const char *where = a != SP_NONE ? "A" : "B";
-    struct sp_diff_finding finding = {.name = tensor->name, .a = a, .b = b};
+    const struct sp_tensor *tensor = sp_inventory_tensor(half->inventory, i);
+    const bool in_a = half->side == SP_DIFF_A;
+    struct sp_diff_finding finding = {.name = tensor->name, .a = in_a ? i : SP_NONE, .b = in_a ? SP_NONE : i};
+    if (half->joined[i] || !sp_diff_is_alone(diff, half->side, i)) return;
     if (tensor->flags & SP_TENSOR_STATE) {
         finding.id = "state";
         finding.severity = SP_SEVERITY_NOTE;
-        finding.message = sp_arena_printf(&diff->arena, "is optimizer or trainer state, in %s alone", where);
+        finding.message =
+            sp_arena_printf(&diff->arena, "is optimizer or trainer state, in %s alone", sp_half_name(half));
     } else {
-        finding.id = a != SP_NONE ? "removed" : "added";
+        finding.id = in_a ? "removed" : "added";
         finding.severity = SP_SEVERITY_ERROR;
-        finding.message = sp_arena_printf(&diff->arena, "is in %s alone: %s", where, described(diff, tensor));
+        finding.message =
+            sp_arena_printf(&diff->arena, "is in %s alone: %s", sp_half_name(half), described(diff, tensor));
     }
     sp_diff_add(diff, finding);
 }
@@ -33,7 +37,7 @@ static void alone(struct sp_diff *diff, const struct sp_tensor *tensor, size_t a
 
 static void pair_finding(struct sp_diff *diff, size_t a, const char *id, const char *message)
 {
-    const size_t b = diff->b_of[a];
+    const size_t b = diff->a.other[a];
     sp_diff_add(diff, (struct sp_diff_finding){.id = id,
                                                .severity = SP_SEVERITY_ERROR,
                                                .name = sp_diff_a(diff, a)->name,
@@ -45,7 +49,7 @@ static void pair_finding(struct sp_diff *diff, size_t a, const char *id, const c
 
 static void compare_shapes(struct sp_diff *diff, size_t tensor)
 {
-    const struct sp_tensor *a = sp_diff_a(diff, tensor), *b = sp_diff_b(diff, diff->b_of[tensor]);
+    const struct sp_tensor *a = sp_diff_a(diff, tensor), *b = sp_diff_b(diff, diff->a.other[tensor]);
     if (sp_tensor_same_shape(a, b) || sp_diff_is_converted(diff, tensor)) return;
     const bool transposed = sp_tensor_is_transposed(a, b);
     pair_finding(diff, tensor, transposed ? "transposed" : "shape",
@@ -55,7 +59,7 @@ static void compare_shapes(struct sp_diff *diff, size_t tensor)
 
 static void compare_dtypes(struct sp_diff *diff, size_t tensor)
 {
-    const struct sp_tensor *a = sp_diff_a(diff, tensor), *b = sp_diff_b(diff, diff->b_of[tensor]);
+    const struct sp_tensor *a = sp_diff_a(diff, tensor), *b = sp_diff_b(diff, diff->a.other[tensor]);
     if (a->dtype == b->dtype && strcmp(a->dtype_name, b->dtype_name) == 0) return;
     pair_finding(diff, tensor, "dtype",
                  sp_arena_printf(&diff->arena, "%s in A, %s in B", a->dtype_name, b->dtype_name));
@@ -63,15 +67,14 @@ static void compare_dtypes(struct sp_diff *diff, size_t tensor)
 
 void sp_diff_find(struct sp_diff *diff)
 {
-    for (size_t i = 0; i < sp_inventory_count(diff->a); i++) {
-        if (diff->b_of[i] == SP_NONE) {
-            if (sp_diff_is_alone(diff, SP_DIFF_A, i) && !diff->joined_a[i]) alone(diff, sp_diff_a(diff, i), i, SP_NONE);
+    for (size_t i = 0; i < sp_inventory_count(diff->a.inventory); i++) {
+        if (diff->a.other[i] == SP_NONE) {
+            add_alone(diff, &diff->a, i);
             continue;
         }
         if (sp_diff_is_renamed(diff, i)) pair_finding(diff, i, "renamed", "is called otherwise in B");
         compare_shapes(diff, i);
         compare_dtypes(diff, i);
     }
-    for (size_t i = 0; i < sp_inventory_count(diff->b); i++)
-        if (sp_diff_is_alone(diff, SP_DIFF_B, i) && !diff->joined_b[i]) alone(diff, sp_diff_b(diff, i), SP_NONE, i);
+    for (size_t i = 0; i < sp_inventory_count(diff->b.inventory); i++) add_alone(diff, &diff->b, i);
 }

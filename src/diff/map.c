@@ -41,7 +41,7 @@ static void note(struct mapper *mapper, const char *from, const char *to, bool t
 static void note_leaf(struct mapper *mapper, size_t tensor)
 {
     struct sp_diff *diff = mapper->diff;
-    const char *from = diff->spelling_a[tensor].leaf, *to = diff->spelling_b[diff->b_of[tensor]].leaf;
+    const char *from = diff->a.spelling[tensor].leaf, *to = diff->b.spelling[diff->a.other[tensor]].leaf;
     struct sp_arena scratch = {0};
     if (strcmp(from, to) != 0)
         note(mapper, sp_arena_printf(&scratch, "*%s", from), sp_arena_printf(&scratch, "*%s", to),
@@ -53,7 +53,7 @@ static void note_tensor(struct mapper *mapper, size_t tensor)
 {
     struct sp_diff *diff = mapper->diff;
     const size_t translation = diff->translation_of[tensor];
-    const unsigned in_a = diff->spelling_a[tensor].spelt, in_b = diff->spelling_b[diff->b_of[tensor]].spelt;
+    const unsigned in_a = diff->a.spelling[tensor].spelt, in_b = diff->b.spelling[diff->a.other[tensor]].spelt;
     if (translation != SP_NONE)
         note(mapper, diff->translations.items[translation].from, diff->translations.items[translation].to, false);
     for (size_t i = 0; i < sizeof habits / sizeof *habits; i++) {
@@ -67,7 +67,7 @@ static void note_tensor(struct mapper *mapper, size_t tensor)
 void sp_diff_map(struct sp_diff *diff)
 {
     struct mapper mapper = {.diff = diff};
-    for (size_t i = 0; i < sp_inventory_count(diff->a); i++)
+    for (size_t i = 0; i < sp_inventory_count(diff->a.inventory); i++)
         if (sp_diff_is_renamed(diff, i)) note_tensor(&mapper, i);
     sp_kinds_free(&mapper.kinds);
     sp_text_free(&mapper.key);

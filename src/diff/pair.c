@@ -26,17 +26,18 @@ bool sp_pairing_fits(const struct sp_pairing *p, size_t a, size_t b)
 
 void sp_diff_pair_tensors(struct sp_diff *diff, size_t a, size_t b, size_t translation)
 {
-    diff->b_of[a] = b;
-    diff->a_of[b] = a;
+    diff->a.other[a] = b;
+    diff->b.other[b] = a;
     diff->translation_of[a] = translation;
     diff->totals.both++;
 }
 
 static void pair_equal_names(struct sp_diff *diff)
 {
-    for (size_t i = 0; i < sp_inventory_count(diff->a); i++) {
-        const size_t b = diff->b_of[i] == SP_NONE ? sp_inventory_find(diff->b, sp_diff_a(diff, i)->name) : SP_NONE;
-        if (b != SP_NONE && diff->a_of[b] == SP_NONE) sp_diff_pair_tensors(diff, i, b, SP_NONE);
+    for (size_t i = 0; i < sp_inventory_count(diff->a.inventory); i++) {
+        const size_t b =
+            diff->a.other[i] == SP_NONE ? sp_inventory_find(diff->b.inventory, sp_diff_a(diff, i)->name) : SP_NONE;
+        if (b != SP_NONE && diff->b.other[b] == SP_NONE) sp_diff_pair_tensors(diff, i, b, SP_NONE);
     }
 }
 
@@ -59,8 +60,9 @@ void sp_pairing_join(struct sp_pairing *p, const struct sp_side *a, const struct
         const int order = sp_compare_indices(&a->members[i].indices, &b->members[k].indices);
         if (order <= 0) i += i_run;
         if (order >= 0) k += k_run;
-        if (order != 0 || i_run > 1 || k_run > 1 || diff->b_of[x] != SP_NONE || diff->a_of[y] != SP_NONE) continue;
-        const bool same_leaf = strcmp(diff->spelling_a[x].leaf, diff->spelling_b[y].leaf) == 0;
+        if (order != 0 || i_run > 1 || k_run > 1 || diff->a.other[x] != SP_NONE || diff->b.other[y] != SP_NONE)
+            continue;
+        const bool same_leaf = strcmp(diff->a.spelling[x].leaf, diff->b.spelling[y].leaf) == 0;
         if (!sp_pairing_fits(p, x, y) && !(reshaped && same_leaf)) continue;
         sp_diff_pair_tensors(diff, x, y, translation);
     }
@@ -68,40 +70,31 @@ void sp_pairing_join(struct sp_pairing *p, const struct sp_side *a, const struct
 
 /* ---- 2: the same spelling ---- */
 
-static const char *content_of(struct sp_pairing *p, const struct sp_tensor *tensor)
+/* What has no counterpart, under its common spelling. */
+static void collect_side(struct sp_pairing *p, const struct sp_diff_half *half, struct sp_sides *sides)
 {
-    return sp_found_shape(&p->arena, tensor);
+    sp_sides_free(sides);
+    for (size_t i = 0; i < sp_inventory_count(half->inventory); i++)
+        if (half->other[i] == SP_NONE)
+            sp_sides_add(sides, &p->patterns, half->spelling[i].text,
+                         sp_found_shape(&p->arena, sp_inventory_tensor(half->inventory, i)), i);
+    sp_sides_form(sides);
 }
 
-/* What has no counterpart, under its common spelling. */
 static void collect(struct sp_pairing *p)
 {
-    struct sp_diff *diff = p->diff;
-    sp_sides_free(&p->a);
-    sp_sides_free(&p->b);
-    for (size_t i = 0; i < sp_inventory_count(diff->a); i++)
-        if (diff->b_of[i] == SP_NONE)
-            sp_sides_add(&p->a, &p->patterns, diff->spelling_a[i].text, content_of(p, sp_diff_a(diff, i)), i);
-    for (size_t i = 0; i < sp_inventory_count(diff->b); i++)
-        if (diff->a_of[i] == SP_NONE)
-            sp_sides_add(&p->b, &p->patterns, diff->spelling_b[i].text, content_of(p, sp_diff_b(diff, i)), i);
-    sp_sides_form(&p->a);
-    sp_sides_form(&p->b);
+    collect_side(p, &p->diff->a, &p->a);
+    collect_side(p, &p->diff->b, &p->b);
 }
 
 /* Of what is called the same nothing need be known. */
-static bool is_spelt(const struct sp_diff *diff, size_t a)
+static void spell(struct sp_diff *diff, struct sp_diff_half *half)
 {
-    return a == SP_NONE || diff->translation_of[a] != SP_NONE;
-}
-
-static void spell(struct sp_diff *diff)
-{
-    for (size_t i = 0; i < sp_inventory_count(diff->a); i++)
-        if (is_spelt(diff, diff->b_of[i] == SP_NONE ? SP_NONE : i))
-            diff->spelling_a[i] = sp_spell(&diff->arena, sp_diff_a(diff, i)->name);
-    for (size_t i = 0; i < sp_inventory_count(diff->b); i++)
-        if (is_spelt(diff, diff->a_of[i])) diff->spelling_b[i] = sp_spell(&diff->arena, sp_diff_b(diff, i)->name);
+    for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
+        const size_t a = half->other[i] != SP_NONE && half->side == SP_DIFF_A ? i : half->other[i];
+        if (a == SP_NONE || diff->translation_of[a] != SP_NONE)
+            half->spelling[i] = sp_spell(&diff->arena, sp_inventory_tensor(half->inventory, i)->name);
+    }
 }
 
 static int compare_side(const void *key, const void *item)
@@ -180,7 +173,8 @@ void sp_diff_pair(struct sp_diff *diff)
     struct sp_pairing p = {.diff = diff};
     sp_diff_pair_counters(diff);
     pair_equal_names(diff);
-    spell(diff);
+    spell(diff, &diff->a);
+    spell(diff, &diff->b);
     collect(&p);
     pair_spellings(&p);
     pair_renamed(&p, SP_INDEX_COMPONENT);

@@ -136,8 +136,8 @@ static void put_kinds(struct sp_diff *diff, struct sp_text *text, const struct t
 static uint64_t elements_in_both(const struct sp_diff *diff)
 {
     uint64_t elements = 0; /* at most the inventory's total */
-    for (size_t i = 0; i < sp_inventory_count(diff->a); i++)
-        if (diff->b_of[i] != SP_NONE && sp_diff_a(diff, i)->same_as == SP_NONE)
+    for (size_t i = 0; i < sp_inventory_count(diff->a.inventory); i++)
+        if (diff->a.other[i] != SP_NONE && sp_diff_a(diff, i)->same_as == SP_NONE)
             elements += sp_diff_a(diff, i)->parameters;
     return elements;
 }

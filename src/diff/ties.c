@@ -5,23 +5,22 @@
 
 #include "diff/diff.h"
 
-/* One side, and the other as it sees it. */
+/* One checkpoint, and the other as it sees it. */
 struct view {
     struct sp_diff *diff;
-    const struct sp_inventory *mine, *theirs;
-    const size_t *their_of; /* counterparts */
-    bool *once;             /* of mine: only stored once over there */
-    bool is_a;
+    const struct sp_diff_half *mine, *theirs;
 };
 
 static void add_finding(const struct view *view, size_t tensor, const char *id, enum sp_severity severity,
                         const char *message)
 {
-    const size_t there = view->their_of[tensor];
-    const struct sp_tensor *mine = sp_inventory_tensor(view->mine, tensor);
-    const char *name = there == SP_NONE || view->is_a ? mine->name : sp_inventory_tensor(view->theirs, there)->name;
+    const size_t there = view->mine->other[tensor];
+    const bool is_a = view->mine->side == SP_DIFF_A;
+    const bool by_theirs = there != SP_NONE && !is_a;
+    const char *name = by_theirs ? sp_inventory_tensor(view->theirs->inventory, there)->name
+                                 : sp_inventory_tensor(view->mine->inventory, tensor)->name;
     const char *other = NULL;
-    const size_t a = view->is_a ? tensor : there, b = view->is_a ? there : tensor;
+    const size_t a = is_a ? tensor : there, b = is_a ? there : tensor;
     if (a != SP_NONE && b != SP_NONE && sp_diff_is_renamed(view->diff, a)) other = sp_diff_b(view->diff, b)->name;
     sp_diff_add(view->diff,
                 (struct sp_diff_finding){
@@ -32,28 +31,31 @@ static void add_finding(const struct view *view, size_t tensor, const char *id, 
 static void compare_tie(const struct view *view, size_t tensor, size_t kept)
 {
     struct sp_arena *arena = &view->diff->arena;
-    const char *mine = view->is_a ? "A" : "B", *theirs = view->is_a ? "B" : "A";
-    const char *partner = sp_inventory_tensor(view->mine, kept)->name;
-    const size_t there = view->their_of[tensor];
+    const struct sp_inventory *theirs = view->theirs->inventory;
+    const char *here = sp_half_name(view->mine), *over_there = sp_half_name(view->theirs);
+    const char *partner = sp_inventory_tensor(view->mine->inventory, kept)->name;
+    const size_t there = view->mine->other[tensor];
     if (there == SP_NONE) {
-        view->once[tensor] = true;
+        view->mine->once[tensor] = true;
         add_finding(view, tensor, "stored-once", SP_SEVERITY_NOTE,
-                    sp_arena_printf(arena, "is tied to %s in %s, stored once in %s", partner, mine, theirs));
-    } else if (sp_tie_group(view->theirs, there) != sp_tie_group(view->theirs, view->their_of[kept])) {
-        add_finding(view, tensor, "tied", SP_SEVERITY_ERROR,
-                    sp_arena_printf(arena, "is tied to %s in %s, a tensor of its own in %s", partner, mine, theirs));
+                    sp_arena_printf(arena, "is tied to %s in %s, stored once in %s", partner, here, over_there));
+    } else if (sp_tie_group(theirs, there) != sp_tie_group(theirs, view->mine->other[kept])) {
+        add_finding(
+            view, tensor, "tied", SP_SEVERITY_ERROR,
+            sp_arena_printf(arena, "is tied to %s in %s, a tensor of its own in %s", partner, here, over_there));
     }
 }
 
 static void compare_ties(const struct view *view)
 {
-    const size_t count = sp_inventory_count(view->mine);
+    const struct sp_diff_half *mine = view->mine;
+    const size_t count = sp_inventory_count(mine->inventory);
     size_t *kept = sp_realloc(NULL, count, sizeof *kept);
     for (size_t i = 0; i < count; i++) kept[i] = SP_NONE;
     for (size_t i = count; i-- > 0;)
-        if (view->their_of[i] != SP_NONE) kept[sp_tie_group(view->mine, i)] = i;
+        if (mine->other[i] != SP_NONE) kept[sp_tie_group(mine->inventory, i)] = i;
     for (size_t i = 0; i < count; i++) {
-        const size_t first = kept[sp_tie_group(view->mine, i)];
+        const size_t first = kept[sp_tie_group(mine->inventory, i)];
         if (first != SP_NONE && first != i) compare_tie(view, i, first);
     }
     free(kept);
@@ -61,6 +63,6 @@ static void compare_ties(const struct view *view)
 
 void sp_diff_ties(struct sp_diff *diff)
 {
-    compare_ties(&(struct view){diff, diff->a, diff->b, diff->b_of, diff->once_a, true});
-    compare_ties(&(struct view){diff, diff->b, diff->a, diff->a_of, diff->once_b, false});
+    compare_ties(&(struct view){diff, &diff->a, &diff->b});
+    compare_ties(&(struct view){diff, &diff->b, &diff->a});
 }
