@@ -148,23 +148,6 @@ static void test_json(void **state)
     sp_text_free(&text);
 }
 
-/* A kept text outlives the text; nothing written is "". */
-static void test_keep(void **state)
-{
-    struct sp_arena arena = {0};
-    struct sp_text text = {0};
-    (void)state;
-    assert_string_equal(sp_text_keep(&text, &arena), "");
-    sp_text_puts(&text, "layers.");
-    sp_text_number(&text, 12);
-    const char *kept = sp_text_keep(&text, &arena);
-    assert_null(text.data);
-    sp_text_puts(&text, "another one, in the same place");
-    assert_string_equal(kept, "layers.12");
-    sp_text_free(&text);
-    sp_arena_free(&arena);
-}
-
 static void test_grouped(void **state)
 {
     (void)state;
