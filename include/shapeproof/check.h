@@ -24,11 +24,33 @@ enum sp_verdict {
 
 enum sp_severity { SP_SEVERITY_NOTE, SP_SEVERITY_WARNING, SP_SEVERITY_ERROR };
 
+/* X(enumerator suffix, id, severity as it is found, what it says of a tensor or, the last two, of an expectation).
+ * docs/exit-status.md has the same in the same order. */
+/* clang-format off */
+#define SP_FINDINGS(X) \
+    X(MISSING, "missing", ERROR, "predicted, and not in the file") \
+    X(UNEXPECTED, "unexpected", ERROR, "in the file, and not predicted") \
+    X(SHAPE, "shape", ERROR, "has another shape than predicted") \
+    X(DTYPE, "dtype", ERROR, "has another dtype than the table says, or than others have") \
+    X(QUANTISED, "quantised", ERROR, "quantised in the file and exempt in the configuration, or the other way round") \
+    X(TIED_ABSENT, "tied-absent", NOTE, "not stored, since it is the same as another") \
+    X(TIED_PRESENT, "tied-present", NOTE, "stored, though it is the same as another") \
+    X(OPTIONAL, "optional", NOTE, "in the file, which need not have it") \
+    X(STATE, "state", NOTE, "of an optimizer or trainer") \
+    X(UNUSED, "unused", ERROR, "an expectation that no finding fulfils") \
+    X(EXPIRED, "expired", ERROR, "an expectation that is past its last day")
+/* clang-format on */
+
+enum sp_finding_kind {
+#define SP_FINDING_ENUM(name, id, severity, meaning) SP_FINDING_##name,
+    SP_FINDINGS(SP_FINDING_ENUM)
+#undef SP_FINDING_ENUM
+        SP_FINDING_COUNT
+};
+
 struct sp_finding {
-    /* "missing", "unexpected", "shape", "dtype", "tied-absent", "tied-present", "optional", "state", "quantised"; of
-     * expectations:
-     * "unused", "expired" */
-    const char *id;
+    enum sp_finding_kind kind;
+    const char *id; /* of its kind: "tied-absent" */
     enum sp_severity severity;
     const char *name;     /* as in the file; as predicted when the file lacks it */
     const char *expected; /* "(50257, 768)", a dtype, or NULL */

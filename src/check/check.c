@@ -9,8 +9,19 @@
 
 /* ---- what explainers use ---- */
 
+static const struct {
+    const char *id;
+    enum sp_severity severity;
+} kinds[] = {
+#define KIND(name, id, severity, meaning) [SP_FINDING_##name] = {id, SP_SEVERITY_##severity},
+    SP_FINDINGS(KIND)
+#undef KIND
+};
+
 void sp_check_add_finding(struct sp_check *check, struct sp_finding finding)
 {
+    finding.id = kinds[finding.kind].id;
+    finding.severity = kinds[finding.kind].severity;
     finding.cause = SP_NONE;
     SP_GROW(check->findings, check->finding_count, check->finding_capacity);
     SP_GROW(check->places, check->finding_count, check->place_capacity);
@@ -45,20 +56,20 @@ size_t *sp_check_missing(const struct sp_check *check)
     size_t *missing = sp_realloc(NULL, total, sizeof *missing);
     for (size_t i = 0; i < total; i++) missing[i] = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open_as(&check->findings[i], "missing")) missing[check->findings[i].predicted] = i;
+        if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING)) missing[check->findings[i].predicted] = i;
     return missing;
 }
 
-static bool any_is_open_as(const struct sp_check *check, const char *id)
+static bool any_is_open_as(const struct sp_check *check, enum sp_finding_kind kind)
 {
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open_as(&check->findings[i], id)) return true;
+        if (sp_finding_is_open_as(&check->findings[i], kind)) return true;
     return false;
 }
 
 bool sp_check_open_both(const struct sp_check *check)
 {
-    return any_is_open_as(check, "missing") && any_is_open_as(check, "unexpected");
+    return any_is_open_as(check, SP_FINDING_MISSING) && any_is_open_as(check, SP_FINDING_UNEXPECTED);
 }
 
 const char *sp_what_vanishes(struct sp_arena *arena, const struct sp_cause *cause)

@@ -47,7 +47,8 @@ struct sp_check {
 
 /* ---- check.c: what explainers use ---- */
 
-/* Adds a finding that no cause explains yet; strings must live in the arena, the inventory or the prediction. */
+/* Adds a finding of its kind, with the kind's id and severity, that no cause explains yet; strings must live in the
+ * arena, the inventory or the prediction. */
 void sp_check_add_finding(struct sp_check *check, struct sp_finding finding);
 /* Adds a cause and returns its index; strings must live in the arena or be static. */
 size_t sp_check_add_cause(struct sp_check *check, struct sp_cause cause);
@@ -58,10 +59,9 @@ static inline bool sp_finding_is_open(const struct sp_finding *finding)
 {
     return finding->cause == SP_NONE && finding->severity == SP_SEVERITY_ERROR;
 }
-/* One of that id, "missing". */
-static inline bool sp_finding_is_open_as(const struct sp_finding *finding, const char *id)
+static inline bool sp_finding_is_open_as(const struct sp_finding *finding, enum sp_finding_kind kind)
 {
-    return sp_finding_is_open(finding) && strcmp(finding->id, id) == 0;
+    return sp_finding_is_open(finding) && finding->kind == kind;
 }
 size_t sp_check_open(const struct sp_check *check);
 /* Of each predicted tensor the open finding that it is missing, or SP_NONE. To be freed. */

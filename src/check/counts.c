@@ -10,7 +10,7 @@ enum share { LOGICAL, COPY, BUFFER, STATE };
 /* An unexpected tensor that a harmless cause explains is no parameter: a mask, a position. */
 static bool is_excused(const struct sp_check *check, size_t finding)
 {
-    if (finding == SP_NONE || strcmp(check->findings[finding].id, "unexpected") != 0) return false;
+    if (finding == SP_NONE || check->findings[finding].kind != SP_FINDING_UNEXPECTED) return false;
     const size_t cause = check->findings[finding].cause;
     return cause != SP_NONE && check->causes[cause].severity == SP_SEVERITY_NOTE;
 }

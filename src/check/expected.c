@@ -55,8 +55,7 @@ static void excuse_causes(struct sp_check *check, struct sp_expecting *expecting
 
 static void add_left_over(void *check, struct sp_left_over left)
 {
-    sp_check_add_finding(check, (struct sp_finding){.id = left.id,
-                                                    .severity = SP_SEVERITY_ERROR,
+    sp_check_add_finding(check, (struct sp_finding){.kind = left.expired ? SP_FINDING_EXPIRED : SP_FINDING_UNUSED,
                                                     .name = left.name,
                                                     .message = left.message,
                                                     .tensor = SP_NONE,

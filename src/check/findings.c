@@ -31,8 +31,7 @@ static const char *differing_dimensions(struct sp_check *check, const struct sp_
 static void shape_finding(struct sp_check *check, struct sp_finding *finding)
 {
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
-    finding->id = "shape";
-    finding->severity = SP_SEVERITY_ERROR;
+    finding->kind = SP_FINDING_SHAPE;
     finding->found = sp_found_shape(&check->arena, tensor);
     finding->message = sp_arena_printf(&check->arena, "%s, expected %s%s", finding->found, finding->expected,
                                        differing_dimensions(check, tensor, finding->predicted));
@@ -53,7 +52,7 @@ static void tie_finding(struct sp_check *check, struct sp_finding *finding, bool
     const char *name = partner == SP_NONE
                            ? sp_prediction_tensor(check->prediction, expected->same_as)->name
                            : sp_inventory_tensor(check->inventory, check->match.tensor_of[partner])->name;
-    finding->id = present ? "tied-present" : "tied-absent";
+    finding->kind = present ? SP_FINDING_TIED_PRESENT : SP_FINDING_TIED_ABSENT;
     finding->message =
         sp_arena_printf(&check->arena, "%s the same as %s%s%s", tie_words(check, finding->predicted, partner, present),
                         expected->rows_only ? "the first rows of " : "", name,
@@ -65,21 +64,20 @@ static void predicted_finding(struct sp_check *check, size_t index)
     const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, index);
     const size_t found = check->match.tensor_of[index];
     const enum sp_difference difference = sp_match_predicted(&check->match, index);
-    struct sp_finding finding = {.severity = SP_SEVERITY_NOTE, .tensor = found, .predicted = index};
+    struct sp_finding finding = {.tensor = found, .predicted = index};
     finding.name = found == SP_NONE ? expected->name : sp_inventory_tensor(check->inventory, found)->name;
     if (difference == SP_SAME || difference == SP_LEFT_OUT) return;
     if (sp_is_error(difference)) finding.expected = sp_shape_text(&check->arena, expected->shape, expected->rank);
     switch (difference) {
     case SP_MISSING:
-        finding.id = "missing";
-        finding.severity = SP_SEVERITY_ERROR;
+        finding.kind = SP_FINDING_MISSING;
         finding.message = "is missing";
         break;
     case SP_SHAPE:
         shape_finding(check, &finding);
         break;
     case SP_OPTIONAL:
-        finding.id = "optional";
+        finding.kind = SP_FINDING_OPTIONAL;
         finding.message = expected->buffer ? "is an optional buffer" : "is optional";
         break;
     default:
@@ -93,8 +91,7 @@ static void tensor_finding(struct sp_check *check, size_t index)
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, index);
     const bool state = sp_match_tensor(&check->match, index) == SP_STATE;
     sp_check_add_finding(check,
-                         (struct sp_finding){.id = state ? "state" : "unexpected",
-                                             .severity = state ? SP_SEVERITY_NOTE : SP_SEVERITY_ERROR,
+                         (struct sp_finding){.kind = state ? SP_FINDING_STATE : SP_FINDING_UNEXPECTED,
                                              .message = state ? "is optimizer or trainer state" : "is unexpected",
                                              .tensor = index,
                                              .predicted = SP_NONE,
@@ -114,8 +111,10 @@ void sp_find_differences(struct sp_check *check)
 /* All of a finding but its name. */
 static void put_kind(struct sp_text *text, const struct sp_finding *finding)
 {
-    const char *const words[] = {finding->id, finding->expected, finding->found, finding->message, finding->reason};
+    const char *const words[] = {finding->expected, finding->found, finding->message, finding->reason};
     text->length = 0;
+    sp_text_number(text, finding->kind);
+    sp_text_puts(text, " ");
     sp_text_number(text, finding->severity);
     sp_text_puts(text, " ");
     sp_text_number(text, finding->cause);
@@ -129,7 +128,7 @@ static bool is_same_text(const char *a, const char *b) { return a == b || (a && 
 
 static bool is_same_kind(const struct sp_finding *a, const struct sp_finding *b)
 {
-    return a->severity == b->severity && a->cause == b->cause && is_same_text(a->id, b->id) &&
+    return a->kind == b->kind && a->severity == b->severity && a->cause == b->cause &&
            is_same_text(a->expected, b->expected) && is_same_text(a->found, b->found) &&
            is_same_text(a->message, b->message) && is_same_text(a->reason, b->reason);
 }

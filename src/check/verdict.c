@@ -35,21 +35,22 @@ static const char *matching_summary(struct sp_check *check)
 /* ---- findings without a cause ---- */
 
 struct kind {
-    const char *id, *says, *plural;
-    size_t count, place;
+    enum sp_finding_kind kind;
+    const char *says, *plural;
+    size_t count;
     const struct sp_finding *first;
 };
 
-static bool open_of_kind(const struct sp_finding *finding, const void *id)
+static bool open_of_kind(const struct sp_finding *finding, const void *kind)
 {
-    return sp_finding_is_open_as(finding, id);
+    return sp_finding_is_open_as(finding, *(const enum sp_finding_kind *)kind);
 }
 
 static int by_count(const void *left, const void *right)
 {
     const struct kind *a = left, *b = right;
     if (a->count != b->count) return a->count > b->count ? -1 : 1;
-    return a->place < b->place ? -1 : a->place > b->place;
+    return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
 /* "3 tensors are missing: a.{0-2}.b"; a single one is said in its own words. */
@@ -58,29 +59,26 @@ static void put_kind(struct sp_check *check, struct sp_text *text, const struct 
     if (kind->count == 1) sp_text_printf(text, "%s %s", kind->first->name, kind->first->message);
     else
         sp_text_printf(text, "%zu tensors %s: %s", kind->count, kind->plural,
-                       sp_check_names(check, open_of_kind, kind->id));
+                       sp_check_names(check, open_of_kind, &kind->kind));
 }
 
 /* The most frequent kind with its names; of the others the numbers. */
 static const char *open_summary(struct sp_check *check)
 {
-    struct kind kinds[] = {{.id = "missing", .says = "is missing", .plural = "are missing"},
-                           {.id = "unexpected", .says = "is unexpected", .plural = "are unexpected", .place = 1},
-                           {.id = "shape", .says = "has another shape", .plural = "have another shape", .place = 2},
-                           {.id = "dtype", .says = "has another dtype", .plural = "have another dtype", .place = 3},
-                           {.id = "unused",
-                            .says = "is expected and was not found",
-                            .plural = "are expected and were not found",
-                            .place = 4},
-                           {.id = "expired",
-                            .says = "was expected until a day that is past",
-                            .plural = "were expected until a day that is past",
-                            .place = 5}};
+    struct kind kinds[] = {
+        {SP_FINDING_MISSING, "is missing", "are missing", 0, NULL},
+        {SP_FINDING_UNEXPECTED, "is unexpected", "are unexpected", 0, NULL},
+        {SP_FINDING_SHAPE, "has another shape", "have another shape", 0, NULL},
+        {SP_FINDING_DTYPE, "has another dtype", "have another dtype", 0, NULL},
+        {SP_FINDING_UNUSED, "is expected and was not found", "are expected and were not found", 0, NULL},
+        {SP_FINDING_EXPIRED, "was expected until a day that is past", "were expected until a day that is past", 0,
+         NULL},
+    };
     enum { KINDS = sizeof kinds / sizeof *kinds };
     struct sp_text text = {0};
     for (size_t i = 0; i < check->finding_count; i++)
         for (size_t k = 0; k < KINDS; k++)
-            if (open_of_kind(&check->findings[i], kinds[k].id) && !kinds[k].count++)
+            if (open_of_kind(&check->findings[i], &kinds[k].kind) && !kinds[k].count++)
                 kinds[k].first = &check->findings[i];
     qsort(kinds, KINDS, sizeof *kinds, by_count);
     put_kind(check, &text, &kinds[0]);

@@ -67,7 +67,7 @@ static void expect_each(struct sp_diff *diff, struct sp_expecting *expecting)
 
 static void add_left_over(void *diff, struct sp_left_over left)
 {
-    sp_diff_add(diff, (struct sp_diff_finding){.id = left.id,
+    sp_diff_add(diff, (struct sp_diff_finding){.id = left.expired ? "expired" : "unused",
                                                .severity = SP_SEVERITY_ERROR,
                                                .name = left.name,
                                                .message = left.message,

@@ -95,7 +95,7 @@ void sp_expecting_end(struct sp_expecting *expecting, struct sp_arena *arena,
     for (size_t i = 0; i < all->count; i++) {
         const struct sp_expectation *item = &all->items[i];
         const bool unused = !expecting->fulfilled || !expecting->fulfilled[i];
-        struct sp_left_over left = {.id = item->expired ? "expired" : "unused"};
+        struct sp_left_over left = {.expired = item->expired};
         if (!item->expired && !unused) continue;
         left.name = sp_arena_printf(arena, "%s %s", item->id, item->name);
         if (item->expired)

@@ -41,7 +41,8 @@ const char *sp_expected(struct sp_expecting *expecting, const char *id, const ch
 
 /* An expectation that no finding fulfils, or that is past its day: a finding of its own, called "missing lm_head.*". */
 struct sp_left_over {
-    const char *id, *name, *message; /* static, or in the arena */
+    bool expired;               /* or unused */
+    const char *name, *message; /* in the arena */
 };
 
 /* Calls `add` for each of these, in the order of the file. */

@@ -91,7 +91,8 @@ static void judge(struct judged *judged, struct sp_check *check)
     judged->bases = sp_realloc(NULL, pairs, sizeof *judged->bases);
     for (size_t i = 0; i < tensors; i++) judged->finding_of[i] = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open_as(&check->findings[i], "unexpected")) judged->finding_of[check->findings[i].tensor] = i;
+        if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_UNEXPECTED))
+            judged->finding_of[check->findings[i].tensor] = i;
     for (size_t i = 0; i < pairs; i++) {
         judged->fits[i] = judge_pair(judged, i);
         judged->counts[judged->fits[i]]++;
@@ -210,7 +211,7 @@ static void explain_absent_base(struct sp_check *check, size_t cause)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open_as(finding, "missing")) continue;
+        if (!sp_finding_is_open_as(finding, SP_FINDING_MISSING)) continue;
         sp_check_explain(check, i, cause);
         take_note(finding, "is not stored: the base has it");
     }
@@ -260,7 +261,7 @@ static size_t matched_tensors(const struct sp_check *check)
 static bool is_anything_unexpected(const struct sp_check *check)
 {
     for (size_t i = 0; i < check->finding_count; i++)
-        if (strcmp(check->findings[i].id, "unexpected") == 0) return true;
+        if (check->findings[i].kind == SP_FINDING_UNEXPECTED) return true;
     return false;
 }
 

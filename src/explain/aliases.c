@@ -29,7 +29,7 @@ static void explain_missing(struct sp_check *check)
     size_t cause = SP_NONE, first = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open_as(finding, "missing")) continue;
+        if (!sp_finding_is_open_as(finding, SP_FINDING_MISSING)) continue;
         const size_t alias = sp_tie_alias(check, finding->predicted);
         if (alias == SP_NONE) continue;
         if (!sp_same_shape(sp_inventory_tensor(check->inventory, alias),
@@ -56,7 +56,7 @@ static void explain_contradictions(struct sp_check *check)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (strcmp(finding->id, "tied-absent") != 0) continue;
+        if (finding->kind != SP_FINDING_TIED_ABSENT) continue;
         const size_t alias = sp_tie_alias(check, finding->predicted);
         if (alias == SP_NONE || is_of_tie(check, finding->predicted, alias)) continue;
         const size_t kept = sp_match_partner(&check->match, finding->predicted);

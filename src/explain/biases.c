@@ -105,8 +105,8 @@ static size_t broken_rule(struct biases *biases, bool lost, size_t key)
 static size_t classify(struct sp_check *check, struct biases *biases, const struct sp_map *packed,
                        const struct sp_finding *finding)
 {
-    const bool lost = strcmp(finding->id, "missing") == 0;
-    if (!sp_finding_is_open(finding) || (!lost && strcmp(finding->id, "unexpected") != 0)) return SP_NONE;
+    const bool lost = finding->kind == SP_FINDING_MISSING;
+    if (!sp_finding_is_open(finding) || (!lost && finding->kind != SP_FINDING_UNEXPECTED)) return SP_NONE;
     const size_t predicted = (lost ? weight_of_lost : weight_of_stray)(check, packed, finding->name);
     if (predicted == SP_NONE || check->match.tensor_of[predicted] == SP_NONE) return SP_NONE;
     const size_t rule = broken_rule(biases, lost, rule_of(check, lost ? finding->predicted : predicted, lost));
@@ -221,7 +221,7 @@ void sp_explain_added_biases(struct sp_check *check)
     map_packed(check, &packed);
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open_as(finding, "unexpected")) continue;
+        if (!sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED)) continue;
         const size_t weight = weight_of_stray(check, &packed, finding->name);
         if (weight == SP_NONE || !sp_prediction_tensor(check->prediction, weight)->stands_for) continue;
         if (cause == SP_NONE)

@@ -123,7 +123,7 @@ static bool is_known(const char *name, const uint64_t *shape, uint32_t rank, enu
 
 static bool is_stray(const struct sp_check *check, const struct sp_finding *finding)
 {
-    if (strcmp(finding->id, "unexpected") != 0) return false;
+    if (finding->kind != SP_FINDING_UNEXPECTED) return false;
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
     return !(tensor->flags & SP_TENSOR_NO_SHAPE) && is_known(finding->name, tensor->shape, tensor->rank, tensor->dtype);
 }
@@ -131,7 +131,7 @@ static bool is_stray(const struct sp_check *check, const struct sp_finding *find
 /* What an older version did not store yet. */
 static bool is_absent(const struct sp_check *check, const struct sp_finding *finding)
 {
-    if (strcmp(finding->id, "missing") != 0) return false;
+    if (finding->kind != SP_FINDING_MISSING) return false;
     const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, finding->predicted);
     return tensor->buffer && is_known(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
 }

@@ -185,7 +185,7 @@ static bool lacks_tensors(const struct sp_check *check)
 {
     if (check->inventory->promise_count) return true;
     for (size_t i = 0; i < check->finding_count; i++)
-        if (strcmp(check->findings[i].id, "missing") == 0) return true;
+        if (check->findings[i].kind == SP_FINDING_MISSING) return true;
     return false;
 }
 

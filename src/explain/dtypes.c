@@ -58,8 +58,7 @@ static void dtype_finding(struct sp_check *check, size_t tensor, enum sp_dtype e
 {
     const struct sp_tensor *found = sp_inventory_tensor(check->inventory, tensor);
     sp_check_add_finding(
-        check, (struct sp_finding){.id = "dtype",
-                                   .severity = SP_SEVERITY_ERROR,
+        check, (struct sp_finding){.kind = SP_FINDING_DTYPE,
                                    .name = found->name,
                                    .expected = sp_dtype_name(expected),
                                    .found = found->dtype_name,
@@ -185,8 +184,7 @@ static bool find_integers(struct sp_check *check, const struct tally *whole)
         if (!is_of_integers(check, i)) continue;
         const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
         sp_check_add_finding(
-            check, (struct sp_finding){.id = "dtype",
-                                       .severity = SP_SEVERITY_ERROR,
+            check, (struct sp_finding){.kind = SP_FINDING_DTYPE,
                                        .name = tensor->name,
                                        .found = tensor->dtype_name,
                                        .tensor = i,

@@ -6,7 +6,10 @@
 #include "base/map.h"
 #include "explain/vocabulary.h"
 
-static bool is_stranger(const struct sp_finding *finding) { return sp_finding_is_open_as(finding, "unexpected"); }
+static bool is_stranger(const struct sp_finding *finding)
+{
+    return sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED);
+}
 
 /* Gathers the findings under a new cause, a warning; the caller words it. */
 static size_t add_cause(struct sp_check *check, const char *id, const size_t *findings, size_t count)

@@ -146,7 +146,7 @@ static void dimensions(struct search *search)
     struct sp_map asked = {0};
     for (size_t i = 0; i < check->finding_count && search->count < MAX_CANDIDATES; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (sp_finding_is_open_as(finding, "shape") && sp_map_add(&asked, finding->message, i))
+        if (sp_finding_is_open_as(finding, SP_FINDING_SHAPE) && sp_map_add(&asked, finding->message, i))
             solve_shape(search, finding);
     }
     sp_map_free(&asked);
@@ -181,9 +181,9 @@ static struct place *list_places(struct sp_check *check, size_t *count)
     *count = 0;
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        const bool missing = strcmp(finding->id, "missing") == 0;
+        const bool missing = finding->kind == SP_FINDING_MISSING;
         const struct sp_place *name = &check->places[i];
-        if (!sp_finding_is_open(finding) || (!missing && strcmp(finding->id, "unexpected") != 0)) continue;
+        if (!sp_finding_is_open(finding) || (!missing && finding->kind != SP_FINDING_UNEXPECTED)) continue;
         for (size_t p = 0; p < name->indices.count; p++) {
             SP_GROW(places, *count, capacity);
             places[(*count)++] = (struct place){name->pattern, p, i, name->indices.value[p], missing};
@@ -251,7 +251,7 @@ static void truth_values(struct search *search)
 
 static bool is_structural(const struct sp_finding *finding)
 {
-    return sp_finding_is_open(finding) && strcmp(finding->id, "shape") != 0;
+    return sp_finding_is_open(finding) && finding->kind != SP_FINDING_SHAPE;
 }
 
 /* A number that is 0, so that something is not predicted: the dimensions of what is there, or how often it is there. */
@@ -408,7 +408,7 @@ static bool are_rivals(const struct search *search, const struct trial *a, const
     const struct sp_check *check = search->check;
     if (a->errors != b->errors || memcmp(a->vanishes, b->vanishes, check->finding_count) != 0) return false;
     for (size_t i = 0; i < check->finding_count; i++)
-        if (a->vanishes[i] && strcmp(check->findings[i].id, "shape") != 0) return false;
+        if (a->vanishes[i] && check->findings[i].kind != SP_FINDING_SHAPE) return false;
     return strcmp(search->candidates[a->candidate].key, search->candidates[b->candidate].key) != 0;
 }
 
@@ -461,25 +461,27 @@ static struct trial best_candidate(struct search *search)
 
 struct wanted {
     size_t cause;
-    const char *id;
+    enum sp_finding_kind kind;
 };
 
 static bool of_cause_and_kind(const struct sp_finding *finding, const void *context)
 {
     const struct wanted *wanted = context;
-    return finding->cause == wanted->cause && strcmp(finding->id, wanted->id) == 0;
+    return finding->cause == wanted->cause && finding->kind == wanted->kind;
 }
 
 /* "has a.bias, b.bias and lacks c.weight". */
 static const char *what_file_does(struct sp_check *check, size_t cause)
 {
     static const struct {
-        const char *id, *verb;
-    } kinds[] = {{"unexpected", "has"}, {"missing", "lacks"}, {"shape", "has another shape of"}};
+        enum sp_finding_kind kind;
+        const char *verb;
+    } kinds[] = {
+        {SP_FINDING_UNEXPECTED, "has"}, {SP_FINDING_MISSING, "lacks"}, {SP_FINDING_SHAPE, "has another shape of"}};
     struct sp_text text = {0};
     sp_text_puts(&text, "");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const struct wanted wanted = {cause, kinds[i].id};
+        const struct wanted wanted = {cause, kinds[i].kind};
         const char *names = sp_check_names(check, of_cause_and_kind, &wanted);
         if (*names) sp_text_printf(&text, "%s%s %s", text.length ? " and " : "", kinds[i].verb, names);
     }

@@ -14,7 +14,7 @@ struct gone {
 
 static size_t layer_of(const struct gone *gone, const struct sp_finding *finding)
 {
-    return sp_finding_is_open_as(finding, "missing") ? gone->layers->of[finding->predicted] : SP_NONE;
+    return sp_finding_is_open_as(finding, SP_FINDING_MISSING) ? gone->layers->of[finding->predicted] : SP_NONE;
 }
 
 /* Whether the tensor of that place in the prediction shows that a layer is not gone: it is in it, and there. */
@@ -31,8 +31,9 @@ static bool could_be_gone(const struct sp_check *check, int level)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        const size_t place = finding->predicted,
-                     length = sp_finding_is_open_as(finding, "missing") ? sp_layer_end(finding->name, level) : 0;
+        const size_t place = finding->predicted, length = sp_finding_is_open_as(finding, SP_FINDING_MISSING)
+                                                              ? sp_layer_end(finding->name, level)
+                                                              : 0;
         if (length && !shows(check, place + 1, finding->name, length) &&
             !(place && shows(check, place - 1, finding->name, length)))
             return true;

@@ -26,7 +26,7 @@ static size_t add_name(const void *context, const char *name)
 static void add_missing(const struct sp_check *check, struct sp_joints *joints, bool whole)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
-        if (!sp_finding_is_open_as(&check->findings[i], "missing")) continue;
+        if (!sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING)) continue;
         const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, check->findings[i].predicted);
         const struct sp_piece piece = {i, tensor->shape, tensor->rank};
         if (whole) sp_joints_add_whole(joints, tensor->name, piece, true);
@@ -40,7 +40,7 @@ static void add_unexpected(const struct sp_check *check, struct sp_joints *joint
     struct sp_finder finder = {.naming = &check->naming, .find = add_name, .context = &adder};
     unsigned renaming;
     for (size_t i = 0; i < check->finding_count; i++) {
-        if (!sp_finding_is_open_as(&check->findings[i], "unexpected")) continue;
+        if (!sp_finding_is_open_as(&check->findings[i], SP_FINDING_UNEXPECTED)) continue;
         const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, check->findings[i].tensor);
         if (tensor->flags & SP_TENSOR_NO_SHAPE) continue;
         adder.piece = (struct sp_piece){i, tensor->shape, tensor->rank};
@@ -206,11 +206,11 @@ static void explain_incomplete(struct sp_check *check, const struct sp_joints *j
 {
     struct remains remains = {.check = check, .joints = joints, .cause = SP_NONE};
     remains.names = 4 * check->finding_count + 1000;
-    const char *id = wholes_in_file ? "unexpected" : "missing";
+    const enum sp_finding_kind kind = wholes_in_file ? SP_FINDING_UNEXPECTED : SP_FINDING_MISSING;
     if (!joints->count) return;
     note_examples(&remains);
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open_as(&check->findings[i], id)) gather_remains(&remains, i, wholes_in_file);
+        if (sp_finding_is_open_as(&check->findings[i], kind)) gather_remains(&remains, i, wholes_in_file);
     if (remains.cause != SP_NONE) say_remains(&remains);
     sp_patterns_free(&remains.patterns);
     sp_map_free(&remains.findings);

@@ -201,7 +201,7 @@ void sp_explain_naming(struct sp_check *check)
 
 static bool is_kernel(const struct sp_check *check, const struct sp_finding *finding)
 {
-    if (!sp_finding_is_open_as(finding, "shape")) return false;
+    if (!sp_finding_is_open_as(finding, SP_FINDING_SHAPE)) return false;
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
     const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
     return (check->match.renaming[finding->tensor] & SP_RESPELT) && strstr(tensor->name, "/kernel") &&
@@ -245,7 +245,7 @@ void sp_explain_state(struct sp_check *check)
 {
     size_t cause = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++) {
-        if (strcmp(check->findings[i].id, "state") != 0) continue;
+        if (check->findings[i].kind != SP_FINDING_STATE) continue;
         if (cause == SP_NONE)
             cause = sp_check_add_cause(check, (struct sp_cause){.id = "state", .severity = SP_SEVERITY_NOTE});
         sp_check_explain(check, i, cause);

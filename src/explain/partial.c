@@ -11,7 +11,7 @@
 #include "explain/vocabulary.h"
 #include "lang/prediction.h"
 
-static bool is_open_shape(const struct sp_finding *finding) { return sp_finding_is_open_as(finding, "shape"); }
+static bool is_open_shape(const struct sp_finding *finding) { return sp_finding_is_open_as(finding, SP_FINDING_SHAPE); }
 
 /* ---- placeholders ---- */
 

@@ -138,8 +138,7 @@ static void add_disputed(struct sp_check *check, struct dispute *dispute, const 
     if (dispute->cause == SP_NONE)
         dispute->cause = sp_check_add_cause(
             check, (struct sp_cause){.id = "quantised-module", .severity = SP_SEVERITY_ERROR, .message = ""});
-    sp_check_add_finding(check, (struct sp_finding){.id = "quantised",
-                                                    .severity = SP_SEVERITY_ERROR,
+    sp_check_add_finding(check, (struct sp_finding){.kind = SP_FINDING_QUANTISED,
                                                     .name = name,
                                                     .message = dispute->says,
                                                     .tensor = check->match.tensor_of[predicted],

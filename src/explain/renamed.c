@@ -7,11 +7,11 @@
 #include "check/check.h"
 #include "names/sides.h"
 
-static void collect(struct sp_check *check, const char *id, struct sp_sides *sides)
+static void collect(struct sp_check *check, enum sp_finding_kind kind, struct sp_sides *sides)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (sp_finding_is_open_as(finding, id))
+        if (sp_finding_is_open_as(finding, kind))
             sp_sides_add(sides, &check->patterns, finding->name, finding->expected ? finding->expected : finding->found,
                          i);
     }
@@ -172,7 +172,7 @@ static void take_along(const struct sp_check *check, struct phrase *phrase, cons
     struct sp_text text = {0};
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (other[i] != SP_NONE || !sp_finding_is_open_as(finding, "unexpected")) continue;
+        if (other[i] != SP_NONE || !sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED)) continue;
         const size_t predicted = stands_for(check, finding, &text, &phrase->component);
         if (predicted == SP_NONE) continue;
         const size_t lost = missing[predicted];
@@ -221,8 +221,8 @@ static void find(struct sp_check *check, struct renaming *renaming)
     *renaming = (struct renaming){.other = sp_realloc(NULL, check->finding_count, sizeof *renaming->other)};
     for (size_t i = 0; i < check->finding_count; i++) renaming->other[i] = SP_NONE;
     if (!sp_check_open_both(check)) return;
-    collect(check, "missing", &renaming->missing);
-    collect(check, "unexpected", &renaming->strangers);
+    collect(check, SP_FINDING_MISSING, &renaming->missing);
+    collect(check, SP_FINDING_UNEXPECTED, &renaming->strangers);
     sp_sides_pair(&check->patterns, &renaming->missing, &renaming->strangers);
     note_pairs(renaming);
     make_phrases(check, &renaming->missing, &renaming->phrases);

@@ -145,7 +145,7 @@ static void explain_absent(struct sp_check *check, const char *shards)
     size_t cause = SP_NONE;
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open_as(finding, "missing")) continue;
+        if (!sp_finding_is_open_as(finding, SP_FINDING_MISSING)) continue;
         if (cause == SP_NONE)
             cause = sp_check_add_cause(check, (struct sp_cause){.id = "shard-missing", .severity = SP_SEVERITY_ERROR});
         sp_check_explain(check, i, cause);

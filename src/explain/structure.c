@@ -43,7 +43,7 @@ static bool is_any_found(const struct sp_check *check)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (strcmp(finding->id, "missing") == 0 && finding->cause != SP_NONE &&
+        if (finding->kind == SP_FINDING_MISSING && finding->cause != SP_NONE &&
             check->causes[finding->cause].severity != SP_SEVERITY_NOTE)
             return true;
     }
@@ -69,7 +69,7 @@ void sp_explain_unrelated(struct sp_check *check)
 
 static bool is_transposed(const struct sp_check *check, const struct sp_finding *finding)
 {
-    if (strcmp(finding->id, "shape") != 0) return false;
+    if (finding->kind != SP_FINDING_SHAPE) return false;
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
     const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
     return tensor->rank == expected->rank && sp_is_transposed(tensor->shape, expected->shape, tensor->rank);
@@ -89,7 +89,7 @@ void sp_explain_transposed(struct sp_check *check)
 
 static bool has_other_ones(const struct sp_check *check, const struct sp_finding *finding)
 {
-    if (strcmp(finding->id, "shape") != 0) return false;
+    if (finding->kind != SP_FINDING_SHAPE) return false;
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
     const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
     return !(tensor->flags & SP_TENSOR_NO_SHAPE) &&

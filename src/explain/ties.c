@@ -138,7 +138,7 @@ void sp_explain_ties(struct sp_check *check)
     struct tie *ties = NULL;
     size_t count = 0, capacity = 0;
     for (size_t i = 0; i < check->finding_count; i++) {
-        if (strcmp(check->findings[i].id, "tied-present") != 0) continue;
+        if (check->findings[i].kind != SP_FINDING_TIED_PRESENT) continue;
         const size_t tie = tie_of(check, &check->findings[i], &ties, &count, &capacity);
         sp_check_explain(check, i, ties[tie].cause);
         check->findings[i].severity = ties[tie].manner == APART ? SP_SEVERITY_ERROR : SP_SEVERITY_NOTE;

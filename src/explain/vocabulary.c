@@ -85,7 +85,7 @@ const char *sp_vocabulary_change(struct sp_check *check, uint64_t configured, ui
 /* The first dimension that differs and is about the vocabulary; false when the tensor differs in another as well. */
 static bool vocabulary_dimension(const struct sp_check *check, const struct sp_finding *finding, uint32_t *dimension)
 {
-    if (!sp_finding_is_open_as(finding, "shape")) return false;
+    if (!sp_finding_is_open_as(finding, SP_FINDING_SHAPE)) return false;
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
     const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
     size_t differing = 0;

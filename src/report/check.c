@@ -226,8 +226,8 @@ static void put_finding(struct sp_text *text, const struct sp_report_options *op
     sp_put_visible(text, name);
     sp_text_puts(text, " ");
     sp_put_visible(text, finding->message);
-    if (!strcmp(finding->id, "missing")) sp_text_printf(text, ": %s", finding->expected);
-    if (!strcmp(finding->id, "unexpected")) sp_text_printf(text, ": %s", finding->found);
+    if (finding->kind == SP_FINDING_MISSING) sp_text_printf(text, ": %s", finding->expected);
+    if (finding->kind == SP_FINDING_UNEXPECTED) sp_text_printf(text, ": %s", finding->found);
     if (count > 1) sp_text_printf(text, " (%zu tensors)", count);
     sp_put_reason(text, finding->reason);
     sp_text_puts(text, "\n");
