@@ -30,11 +30,11 @@ void sp_check_add_finding(struct sp_check *check, struct sp_finding finding)
     check->findings[check->finding_count++] = finding;
 }
 
-size_t sp_check_add_cause(struct sp_check *check, struct sp_cause cause)
+struct sp_cause *sp_check_add_cause(struct sp_check *check, struct sp_cause cause)
 {
     SP_GROW(check->causes, check->cause_count, check->cause_capacity);
     check->causes[check->cause_count] = cause;
-    return check->cause_count++;
+    return &check->causes[check->cause_count++];
 }
 
 void sp_check_explain(struct sp_check *check, size_t finding, size_t cause)

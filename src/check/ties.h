@@ -29,8 +29,6 @@ struct sp_tie_pair {
 /* The key of a condition that is nothing else, in another part of the configuration, the whole or its text part, which
  * says the opposite of `tied`; or NULL. Parts that are models of their own do not count. */
 const char *sp_tie_contradiction(struct sp_check *check, const struct sp_condition *condition, bool tied);
-/* explain/flags.c: what comes of such a contradiction. */
-void sp_explain_flag(struct sp_check *check, const struct sp_tie_pair *pair, bool tied);
 
 enum sp_equality { SP_DATA_UNREAD, SP_DATA_EQUAL, SP_DATA_UNEQUAL, SP_DATA_INCOMPARABLE };
 

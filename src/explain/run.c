@@ -1,49 +1,33 @@
 /* SPDX-License-Identifier: MIT
  * The flow of a check: predict, name, match, findings, causes, groups, verdict. */
-#include "check/check.h"
+#include "explain/causes.h"
 
-static void (*const explainers[])(struct sp_check *) = {
-    sp_explain_quantised,       /* weights in packed form */
-    sp_explain_naming,          /* wrapper and base prefixes */
-    sp_explain_kernels,         /* (in, out) by their name */
-    sp_explain_old_names,       /* gamma for weight */
-    sp_explain_ties,            /* tied and stored all the same */
-    sp_explain_sharing,         /* not tied and one storage all the same */
-    sp_explain_buffers,         /* stored and not trained */
-    sp_explain_computed,        /* causal masks, rotary frequencies: with or without */
-    sp_explain_state,           /* optimizer and trainer state */
-    sp_explain_counters,        /* layers of Keras with other numbers */
-    sp_explain_adapter,         /* low-rank matrices for a base */
-    sp_explain_shards,          /* shards that are not there, or not as the index says */
-    sp_explain_stray,           /* another checkpoint beside the shards */
-    sp_explain_flags,           /* tied in one part of the configuration, not tied in another */
-    sp_explain_untied,          /* not tied, and only one of them stored */
-    sp_explain_aliases,         /* absent, and the file's metadata says which other tensor it is */
-    sp_explain_placeholders,    /* empty: saved by one rank of several */
-    sp_explain_slices,          /* equal parts of matrices */
-    sp_explain_multi_token,     /* layers for multi-token prediction */
-    sp_explain_copies,          /* most of the model twice */
-    sp_explain_layout,          /* fused, split, packed */
-    sp_explain_added_biases,    /* a bias for each quantised weight */
-    sp_explain_ones,            /* (768, 1) for (768) */
-    sp_explain_hyperparameters, /* one hyper-parameter set otherwise */
-    sp_explain_vocabulary,      /* embeddings and heads that disagree */
-    sp_explain_tokenizer,       /* tokens without a row */
-    sp_explain_renamed,         /* missing under one name, there under another */
-    sp_explain_embeddings,      /* the embedding twice */
-    sp_explain_unrelated,       /* a file of something else */
-    sp_explain_layers,          /* whole layers missing */
-    sp_explain_biases,          /* biases too many or too few */
-    sp_explain_transposed,      /* matrices the other way round */
-    sp_explain_dtypes,          /* dtypes that stand out */
+/* An explainer has a row for each of its causes, one below the other. */
+static const struct explainer {
+    enum sp_stage stage;
+    void (*explain)(struct sp_check *check);
+} explainers[] = {
+#define CAUSE(stage, explainer, name, severity, id, meaning) {SP_STAGE_##stage, sp_explain_##explainer},
+#define ALSO(stage, explainer) {SP_STAGE_##stage, sp_explain_##explainer},
+#include "explain/causes.def"
+#undef CAUSE
+#undef ALSO
 };
+
+static void run_stage(struct sp_check *check, enum sp_stage stage)
+{
+    for (size_t i = 0; i < sizeof explainers / sizeof *explainers; i++)
+        if (explainers[i].stage == stage && (!i || explainers[i].explain != explainers[i - 1].explain))
+            explainers[i].explain(check);
+}
 
 static void explain(struct sp_check *check)
 {
     sp_find_differences(check);
-    for (size_t i = 0; i < sizeof explainers / sizeof *explainers; i++) explainers[i](check);
-    sp_count(check);
-    sp_explain_declared(check);
+    for (enum sp_stage stage = 0; stage < SP_STAGE_COUNT; stage++) {
+        if (stage == SP_STAGE_MEASURES) sp_count(check);
+        run_stage(check, stage);
+    }
     sp_decide(check);
     sp_group_findings(check);
 }

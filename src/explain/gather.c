@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "explain/gather.h"
+
+static size_t number_of(const struct sp_check *check, const struct sp_finding *finding)
+{
+    return (size_t)(finding - check->findings);
+}
+
+static size_t place_of(const struct sp_check *check, const struct sp_cause *cause)
+{
+    return (size_t)(cause - check->causes);
+}
+
+bool sp_is_marked(const struct sp_check *check, const struct sp_finding *finding, const void *marks)
+{
+    return ((const bool *)marks)[number_of(check, finding)];
+}
+
+bool sp_is_open_kind(const struct sp_check *check, const struct sp_finding *finding, const void *kind)
+{
+    (void)check;
+    return sp_finding_is_open_as(finding, *(const enum sp_finding_kind *)kind);
+}
+
+size_t sp_count_wanted(const struct sp_check *check, sp_wanted *wanted, const void *context)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < check->finding_count; i++)
+        count += check->findings[i].cause == SP_NONE && wanted(check, &check->findings[i], context);
+    return count;
+}
+
+struct sp_cause *sp_gather(struct sp_check *check, enum sp_cause_kind kind, sp_wanted *wanted, const void *context)
+{
+    struct sp_cause *cause = NULL;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        if (check->findings[i].cause != SP_NONE || !wanted(check, &check->findings[i], context)) continue;
+        if (!cause) cause = sp_blame(check, kind);
+        sp_take(check, i, cause);
+    }
+    return cause;
+}
+
+struct sp_cause *sp_blame(struct sp_check *check, enum sp_cause_kind kind)
+{
+    return sp_check_add_cause(check, sp_cause_of(kind));
+}
+
+void sp_take(struct sp_check *check, size_t finding, const struct sp_cause *cause)
+{
+    sp_check_explain(check, finding, place_of(check, cause));
+}
+
+const char *sp_names_of(struct sp_check *check, const struct sp_cause *cause)
+{
+    const size_t place = place_of(check, cause);
+    return sp_check_names(check, sp_explained_by, &place);
+}
+
+const char *sp_tensors_of(struct sp_check *check, const struct sp_cause *cause)
+{
+    return sp_count_of(&check->arena, cause->explains, "tensor");
+}
+
+void sp_say(struct sp_check *check, struct sp_cause *cause, const char *says)
+{
+    cause->message =
+        sp_arena_printf(&check->arena, "%s: %s (%s)", says, sp_names_of(check, cause), sp_tensors_of(check, cause));
+}
+
+const struct sp_finding *sp_first_of(const struct sp_check *check, const struct sp_cause *cause)
+{
+    const size_t place = place_of(check, cause);
+    size_t first = 0;
+    while (check->findings[first].cause != place) first++;
+    return &check->findings[first];
+}

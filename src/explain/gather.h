@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * What nearly every explainer does: of the findings that no cause explains yet it takes those that satisfy a condition,
+ * makes a cause of them, and says it. */
+#ifndef SP_EXPLAIN_GATHER_H
+#define SP_EXPLAIN_GATHER_H
+
+#include "explain/causes.h"
+
+/* Whether an explainer wants a finding, which has no cause yet; `context` is its own. */
+typedef bool sp_wanted(const struct sp_check *check, const struct sp_finding *finding, const void *context);
+
+/* For conditions that were worked out before: the context is a bool for each finding. */
+bool sp_is_marked(const struct sp_check *check, const struct sp_finding *finding, const void *marks);
+/* The context is the kind that is open, an enum sp_finding_kind. */
+bool sp_is_open_kind(const struct sp_check *check, const struct sp_finding *finding, const void *kind);
+
+size_t sp_count_wanted(const struct sp_check *check, sp_wanted *wanted, const void *context);
+/* A cause of that kind for all of them, without a message so far; NULL when there are none. Like every pointer to a
+ * cause it holds until the next one is added. */
+struct sp_cause *sp_gather(struct sp_check *check, enum sp_cause_kind kind, sp_wanted *wanted, const void *context);
+
+/* Adds a cause of that kind that explains no finding so far. */
+struct sp_cause *sp_blame(struct sp_check *check, enum sp_cause_kind kind);
+/* Says that a finding is explained by the cause. */
+void sp_take(struct sp_check *check, size_t finding, const struct sp_cause *cause);
+
+/* The names of what the cause explains, in one line, and how many: "3 tensors". In the arena. */
+const char *sp_names_of(struct sp_check *check, const struct sp_cause *cause);
+const char *sp_tensors_of(struct sp_check *check, const struct sp_cause *cause);
+/* The message "SAYS: NAMES (3 tensors)". */
+void sp_say(struct sp_check *check, struct sp_cause *cause, const char *says);
+/* The first finding that the cause explains. */
+const struct sp_finding *sp_first_of(const struct sp_check *check, const struct sp_cause *cause);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * Tokens of the tokenizer beside the configuration that the embedding has no rows for. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "config/tokenizer.h"
+#include "explain/gather.h"
+
+static bool counts_tokens(struct sp_hyperparameter hyper)
+{
+    return strcmp(hyper.name, "vocab_size") == 0 || strcmp(hyper.name, "text_config.vocab_size") == 0;
+}
+
+/* How many rows the file has: the vocabulary size, as configured or as a cause has found it. */
+static bool vocabulary_rows(const struct sp_check *check, uint64_t *rows)
+{
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(check->prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, i);
+        struct sp_value value = hyper.value;
+        for (size_t c = 0; c < check->cause_count; c++)
+            if (check->causes[c].hyperparameter && strcmp(check->causes[c].hyperparameter, hyper.name) == 0 &&
+                check->causes[c].found.type != SP_ABSENT)
+                value = check->causes[c].found;
+        if (!counts_tokens(hyper) || value.type != SP_INT || value.integer <= 0) continue;
+        *rows = (uint64_t)value.integer;
+        return true;
+    }
+    return false;
+}
+
+void sp_explain_tokenizer(struct sp_check *check)
+{
+    uint64_t rows;
+    if (!vocabulary_rows(check, &rows)) return;
+    const struct sp_tokenizer tokenizer = sp_tokenizer_beside(&check->arena, check->config, false);
+    if (tokenizer.size <= rows) return;
+    const uint64_t without = tokenizer.size - rows;
+    const char *last = sp_arena_string(&check->arena, sp_quote(tokenizer.last).text);
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_TOKENIZER);
+    cause->explains = 1;
+    cause->message = sp_arena_printf(
+        &check->arena, "%s has tokens up to number %" PRIu64 ", the embedding has %" PRIu64 " rows: %s", tokenizer.file,
+        tokenizer.size - 1, rows,
+        without == 1
+            ? sp_arena_printf(&check->arena, "%s has none", last)
+            : sp_arena_printf(&check->arena, "%" PRIu64 " tokens, the last of them %s, have none", without, last));
+    cause->hint = "take the tokenizer that the model was trained with, or add the rows";
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * A file of something else: not one predicted tensor is there. */
+#include "explain/gather.h"
+
+static bool is_open(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+{
+    (void)check;
+    (void)context;
+    return sp_finding_is_open(finding);
+}
+
+/* Whether a tensor that is missing was found all the same, under another name or in another layout. */
+static bool is_any_found(const struct sp_check *check)
+{
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (finding->kind == SP_FINDING_MISSING && finding->cause != SP_NONE &&
+            check->causes[finding->cause].severity != SP_SEVERITY_NOTE)
+            return true;
+    }
+    return false;
+}
+
+void sp_explain_unrelated(struct sp_check *check)
+{
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        if (check->match.predicted_of[i] != SP_NONE) return;
+    struct sp_cause *cause = is_any_found(check) ? NULL : sp_gather(check, SP_CAUSE_UNRELATED, is_open, NULL);
+    if (!cause) return;
+    cause->message = sp_inventory_count(check->inventory)
+                         ? sp_arena_printf(&check->arena, "no tensor of the file is one that the table %s predicts",
+                                           sp_prediction_table(check->prediction))
+                         : "the file holds no tensors";
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT
+ * Dtypes that stand out. Tables seldom say a dtype, so the file is its own measure: tensors that differ in their
+ * indices alone should have one dtype, and a single tensor should not differ from a file that is uniform otherwise. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/gather.h"
+#include "model/inventory.h"
+
+/* How many tensors have which dtype. */
+struct tally {
+    size_t by_dtype[SP_DTYPE_COUNT], total;
+};
+
+struct dtypes {
+    struct sp_patterns patterns;
+    size_t *pattern_of;  /* for each tensor that counts */
+    struct tally *kinds; /* for each pattern */
+    struct tally whole;
+};
+
+/* A parameter whose dtype is for the file to say. */
+static bool counts(const struct sp_check *check, size_t tensor)
+{
+    const size_t predicted = check->match.predicted_of[tensor];
+    if (predicted == SP_NONE) return false;
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, predicted);
+    return !expected->buffer && expected->dtype == SP_DTYPE_UNKNOWN;
+}
+
+/* Stored in place of a quantised weight, whose quantiser chose the dtype. */
+static bool is_scale(const struct sp_check *check, size_t tensor)
+{
+    const size_t predicted = check->match.predicted_of[tensor];
+    return predicted != SP_NONE && sp_prediction_tensor(check->prediction, predicted)->stands_for != NULL;
+}
+
+static enum sp_dtype dtype_of(const struct sp_check *check, size_t tensor)
+{
+    return sp_inventory_tensor(check->inventory, tensor)->dtype;
+}
+
+static void add(struct tally *tally, enum sp_dtype dtype)
+{
+    tally->by_dtype[dtype]++;
+    tally->total++;
+}
+
+static enum sp_dtype most_common(const struct tally *tally)
+{
+    enum sp_dtype best = SP_DTYPE_UNKNOWN;
+    for (int i = 0; i < SP_DTYPE_COUNT; i++)
+        if (tally->by_dtype[i] > tally->by_dtype[best]) best = (enum sp_dtype)i;
+    return best;
+}
+
+static void dtype_finding(struct sp_check *check, size_t tensor, enum sp_dtype expected, const char *who)
+{
+    const struct sp_tensor *found = sp_inventory_tensor(check->inventory, tensor);
+    sp_check_add_finding(
+        check, (struct sp_finding){.kind = SP_FINDING_DTYPE,
+                                   .name = found->name,
+                                   .expected = sp_dtype_name(expected),
+                                   .found = found->dtype_name,
+                                   .tensor = tensor,
+                                   .predicted = check->match.predicted_of[tensor],
+                                   .message = sp_arena_printf(&check->arena, "has dtype %s where %s %s",
+                                                              found->dtype_name, who, sp_dtype_name(expected))});
+}
+
+/* What the table itself says of a dtype. */
+static void judge_declared(struct sp_check *check)
+{
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const enum sp_dtype declared = sp_prediction_tensor(check->prediction, i)->dtype;
+        const size_t tensor = check->match.tensor_of[i];
+        if (declared != SP_DTYPE_UNKNOWN && tensor != SP_NONE && dtype_of(check, tensor) != declared)
+            dtype_finding(check, tensor, declared, "the table has");
+    }
+}
+
+/* Of a file of one dtype, as nearly all are, one tensor tells as much as all of them. */
+static void tally_whole(const struct sp_check *check, struct tally *whole)
+{
+    const uint64_t dtypes = check->inventory->dtypes;
+    const bool uniform = !(dtypes & (dtypes - 1));
+    for (size_t i = 0; i < sp_inventory_count(check->inventory) && !(uniform && whole->total); i++)
+        if (counts(check, i) && !is_scale(check, i)) add(whole, dtype_of(check, i));
+}
+
+static void tally_kinds(const struct sp_check *check, struct dtypes *dtypes)
+{
+    const size_t count = sp_inventory_count(check->inventory);
+    dtypes->pattern_of = sp_realloc(NULL, count, sizeof *dtypes->pattern_of);
+    for (size_t i = 0; i < count; i++)
+        if (counts(check, i))
+            dtypes->pattern_of[i] =
+                sp_pattern_of(&dtypes->patterns, sp_inventory_tensor(check->inventory, i)->name, NULL);
+    dtypes->kinds = sp_realloc(NULL, dtypes->patterns.count, sizeof *dtypes->kinds);
+    memset(dtypes->kinds, 0, dtypes->patterns.count * sizeof *dtypes->kinds);
+    for (size_t i = 0; i < count; i++)
+        if (counts(check, i)) add(&dtypes->kinds[dtypes->pattern_of[i]], dtype_of(check, i));
+}
+
+/* Norms and routers are often kept in full precision where the rest is in half of it. */
+static bool is_kept_precise(enum sp_dtype dtype, enum sp_dtype everywhere)
+{
+    return dtype == SP_DTYPE_F32 && (everywhere == SP_DTYPE_BF16 || everywhere == SP_DTYPE_F16);
+}
+
+static void judge(struct sp_check *check, const struct dtypes *dtypes, size_t tensor)
+{
+    const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[tensor]], *whole = &dtypes->whole;
+    const enum sp_dtype dtype = dtype_of(check, tensor), usual = most_common(kind), everywhere = most_common(whole);
+    if (kind->by_dtype[usual] > kind->by_dtype[dtype]) dtype_finding(check, tensor, usual, "others of its kind have");
+    else if (whole->total >= 3 && dtype != everywhere && whole->by_dtype[everywhere] == whole->total - 1 &&
+             !is_kept_precise(dtype, everywhere))
+        dtype_finding(check, tensor, everywhere, "all others have");
+}
+
+/* ---- mixed precision ---- */
+
+/* Tensors of a whole kind that are in full precision. */
+static void note_precise(struct sp_check *check, const struct dtypes *dtypes)
+{
+    const size_t count = sp_inventory_count(check->inventory);
+    const enum sp_dtype everywhere = most_common(&dtypes->whole);
+    const char **names = sp_realloc(NULL, count, sizeof *names);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!counts(check, i) || is_scale(check, i) || !is_kept_precise(dtype_of(check, i), everywhere)) continue;
+        const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[i]];
+        if (kind->by_dtype[SP_DTYPE_F32] == kind->total)
+            names[found++] = sp_inventory_tensor(check->inventory, i)->name;
+    }
+    if (found)
+        sp_blame(check, SP_CAUSE_MIXED_PRECISION)->message =
+            sp_arena_printf(&check->arena, "mixed precision: %s, but F32 in %s (%s)", sp_dtype_name(everywhere),
+                            sp_some_names(&check->arena, names, found), sp_count_of(&check->arena, found, "tensor"));
+    free(names);
+}
+
+/* ---- integers ---- */
+
+static bool is_text(struct sp_value value, const char *text)
+{
+    return value.type == SP_STRING && strcmp(value.string, text) == 0;
+}
+
+/* Sockeye says of itself that its matrices are integers, and has a scale for each. */
+static bool may_be_integers(const struct sp_check *check)
+{
+    const size_t key = sp_find_hyperparameter(check->prediction, "dtype");
+    return key != SP_NONE && is_text(sp_prediction_hyperparameter(check->prediction, key).value, "int8");
+}
+
+static const enum sp_dtype integers[] = {SP_DTYPE_I8,  SP_DTYPE_U8,  SP_DTYPE_I16,
+                                         SP_DTYPE_U16, SP_DTYPE_I32, SP_DTYPE_U32};
+enum { INTEGERS = sizeof integers / sizeof *integers };
+
+/* A matrix that nothing scales. */
+static bool is_of_integers(const struct sp_check *check, size_t tensor)
+{
+    const struct sp_tensor *found = sp_inventory_tensor(check->inventory, tensor);
+    bool integer = false;
+    for (size_t i = 0; i < INTEGERS; i++) integer = integer || found->dtype == integers[i];
+    return integer && found->rank > 1 && counts(check, tensor) && !is_scale(check, tensor);
+}
+
+/* False when there are none. One alone stands out as any other dtype would. */
+static bool find_integers(struct sp_check *check, const struct tally *whole)
+{
+    size_t count = 0, any = 0;
+    for (size_t i = 0; i < INTEGERS; i++) any += whole->by_dtype[integers[i]];
+    if (!any) return false;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) count += is_of_integers(check, i);
+    if (count < 2 || may_be_integers(check)) return false;
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_INTEGERS);
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        if (!is_of_integers(check, i)) continue;
+        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
+        sp_check_add_finding(
+            check, (struct sp_finding){.kind = SP_FINDING_DTYPE,
+                                       .name = tensor->name,
+                                       .found = tensor->dtype_name,
+                                       .tensor = i,
+                                       .predicted = check->match.predicted_of[i],
+                                       .message = sp_arena_printf(&check->arena, "has dtype %s, and nothing scales it",
+                                                                  tensor->dtype_name)});
+        sp_take(check, check->finding_count - 1, cause);
+    }
+    sp_say(check, cause, "matrices are stored as integers, without anything that scales them");
+    return true;
+}
+
+/* ---- what the configuration says ---- */
+
+static bool is_floating(enum sp_dtype dtype)
+{
+    return dtype == SP_DTYPE_F64 || dtype == SP_DTYPE_F32 || dtype == SP_DTYPE_F16 || dtype == SP_DTYPE_BF16;
+}
+
+/* Most tensors have another precision than the configuration says: a program that goes by it converts them. */
+static void note_configured(struct sp_check *check, const struct tally *whole)
+{
+    const struct sp_hyper *hyper = sp_config_hyper(check->config);
+    const char *key;
+    const enum sp_dtype configured = sp_configured_dtype(hyper, &key), everywhere = most_common(whole);
+    if (configured == SP_DTYPE_UNKNOWN || configured == everywhere || !is_floating(everywhere)) return;
+    if (check->quantisation.configured || whole->by_dtype[everywhere] * 2 <= whole->total) return;
+    const char *which = whole->by_dtype[everywhere] == whole->total ? "all" : "most",
+               *found = sp_dtype_name(everywhere);
+    const char *said = sp_value_member(hyper->root, key).string;
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_DTYPE_CONFIGURED);
+    cause->message =
+        sp_arena_printf(&check->arena, "the configuration says %s %s, %s tensors are %s", key, said, which, found);
+    cause->hyperparameter = key;
+    cause->configured = sp_value_string(said);
+    cause->found = sp_value_string(found);
+}
+
+/* ---- the whole ---- */
+
+void sp_explain_dtypes(struct sp_check *check)
+{
+    struct dtypes dtypes = {0};
+    const size_t count = sp_inventory_count(check->inventory);
+    judge_declared(check);
+    tally_whole(check, &dtypes.whole);
+    const bool any_integers = find_integers(check, &dtypes.whole);
+    note_configured(check, &dtypes.whole);
+    if (dtypes.whole.by_dtype[most_common(&dtypes.whole)] == dtypes.whole.total) return; /* as nearly all files are */
+    tally_kinds(check, &dtypes);
+    for (size_t i = 0; i < count; i++)
+        if (counts(check, i) && !(any_integers && is_of_integers(check, i))) judge(check, &dtypes, i);
+    note_precise(check, &dtypes);
+    sp_patterns_free(&dtypes.patterns);
+    free(dtypes.pattern_of);
+    free(dtypes.kinds);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ * What stands in front of names, or is spelt as another program spells it: wrappers, prefixes. The match has already
+ * looked past them; here they are counted and said once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/gather.h"
+#include "names/collapse.h"
+#include "names/wrappers.h"
+
+static const char *name_of(const struct sp_check *check, size_t tensor)
+{
+    return sp_inventory_tensor(check->inventory, tensor)->name;
+}
+
+static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
+
+/* How many matched names had that done to them. */
+static size_t count_renamed(const struct sp_check *check, unsigned renaming)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        count += check->match.predicted_of[i] != SP_NONE && (check->match.renaming[i] & renaming);
+    return count;
+}
+
+static struct sp_cause *warn(struct sp_check *check, enum sp_cause_kind kind, size_t explains, const char *message)
+{
+    struct sp_cause *cause = sp_blame(check, kind);
+    cause->message = message;
+    cause->explains = explains;
+    return cause;
+}
+
+/* Whether every name in the file begins with it. */
+static bool is_everywhere(const struct sp_check *check, const char *prefix, size_t length)
+{
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        if (strncmp(name_of(check, i), prefix, length) != 0) return false;
+    return true;
+}
+
+/* "every name in the file begins" / "12 of 148 names in the file begin". */
+static const char *who_begins(struct sp_check *check, const char *prefix, size_t length, size_t count)
+{
+    if (is_everywhere(check, prefix, length)) return "every name in the file begins";
+    return sp_arena_printf(&check->arena, "%zu of %zu names in the file begin", count,
+                           sp_inventory_count(check->inventory));
+}
+
+/* The length of what was taken away in front of the name; 0 when it was taken from elsewhere too, or nothing was. */
+static size_t front_length(struct sp_finder *finder, const char *name)
+{
+    unsigned renaming = 0;
+    const char *bare = sp_finder_bare(finder, name, &renaming);
+    const size_t length = strlen(name), tail = strlen(bare);
+    return tail < length && strcmp(name + length - tail, bare) == 0 ? length - tail : 0;
+}
+
+/* What stands in front of every predicted name in the same way, "module._orig_mod.", is said as one. Returns its
+ * length, or 0 when the names differ in what was taken away. */
+static size_t common_front(const struct sp_check *check)
+{
+    struct sp_finder finder = {.naming = &check->naming};
+    size_t front = 0;
+    bool common = true;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory) && common; i++) {
+        if (check->match.predicted_of[i] == SP_NONE) continue;
+        const size_t length = front_length(&finder, name_of(check, i));
+        common = length && (!front || length == front);
+        front = length;
+    }
+    sp_finder_free(&finder);
+    return common && is_everywhere(check, name_of(check, 0), front) ? front : 0;
+}
+
+/* Appends the wrappers in a name that are not in the list yet. */
+static size_t list_wrappers(const char *name, const char **seen, size_t count, size_t most)
+{
+    for (const char *wrapper; (wrapper = sp_wrapper_in(name)) != NULL;) {
+        bool known = count == most;
+        for (size_t k = 0; k < count; k++) known = known || seen[k] == wrapper;
+        if (!known) seen[count++] = wrapper;
+        name = strstr(name, wrapper) + strlen(wrapper);
+    }
+    return count;
+}
+
+/* "the wrapper '_orig_mod' stands", "the wrappers '_orig_mod', '_fsdp_wrapped_module' stand". */
+static const char *which_wrappers(struct sp_check *check)
+{
+    enum { MOST = 8 };
+    const char *seen[MOST], *list = "";
+    size_t count = 0;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        count = list_wrappers(name_of(check, i), seen, count, MOST);
+    for (size_t i = 0; i < count; i++) list = sp_arena_printf(&check->arena, "%s%s'%s'", list, i ? ", " : "", seen[i]);
+    return sp_arena_printf(&check->arena, count > 1 ? "the wrappers %s stand" : "the wrapper %s stands", list);
+}
+
+/* True when that says all that was taken away. */
+static bool say_wrappers(struct sp_check *check)
+{
+    const size_t count = count_renamed(check, SP_UNWRAPPED), front = count ? common_front(check) : 0;
+    if (!count) return false;
+    if (front)
+        warn(check, SP_CAUSE_WRAPPER, count,
+             sp_arena_printf(&check->arena, "every name in the file begins with '%s'",
+                             sp_arena_copy(&check->arena, name_of(check, 0), front)));
+    else
+        warn(check, SP_CAUSE_WRAPPER, count,
+             sp_arena_printf(&check->arena, "%s in %zu of %zu names in the file", which_wrappers(check), count,
+                             sp_inventory_count(check->inventory)));
+    return front;
+}
+
+/* "names of timm: cls_token for embeddings.cls_token (128 tensors)", for what had that done to it. */
+static void warn_of_names(struct sp_check *check, unsigned renaming, const char *says, const char *hint)
+{
+    const size_t count = count_renamed(check, renaming), total = sp_inventory_count(check->inventory);
+    for (size_t i = 0; i < total; i++) {
+        const size_t predicted = check->match.predicted_of[i];
+        if (predicted == SP_NONE || !(check->match.renaming[i] & renaming)) continue;
+        const char *message = sp_arena_printf(&check->arena, "names %s: %s for %s (%s)", says, name_of(check, i),
+                                              sp_prediction_tensor(check->prediction, predicted)->name,
+                                              sp_count_of(&check->arena, count, "tensor"));
+        warn(check, SP_CAUSE_OTHER_NAMES, count, message)->hint = hint;
+        return;
+    }
+}
+
+/* How many names had each front replaced. */
+static void count_fronts(const struct sp_check *check, size_t *counts)
+{
+    struct sp_finder finder = {.naming = &check->naming, .find = find_predicted, .context = check->prediction};
+    unsigned renaming;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        if (check->match.predicted_of[i] == SP_NONE || !(check->match.renaming[i] & SP_FRONTED)) continue;
+        sp_finder_find(&finder, name_of(check, i), &renaming);
+        counts[finder.front]++;
+    }
+    sp_finder_free(&finder);
+}
+
+static void put_front(struct sp_text *text, const char *from, const char *to, size_t count)
+{
+    if (!count) return;
+    if (text->length) sp_text_puts(text, ", ");
+    if (!*from) sp_text_printf(text, "without '%s' (%zu)", to, count);
+    else if (!*to) sp_text_printf(text, "with '%s' (%zu)", from, count);
+    else sp_text_printf(text, "with '%s' for '%s' (%zu)", from, to, count);
+}
+
+/* Components that begin each in their own way. */
+static void warn_of_fronts(struct sp_check *check, size_t stripped, size_t added)
+{
+    const struct sp_naming *naming = &check->naming;
+    size_t counts[SP_MAX_FRONTS] = {0}, total = 0;
+    struct sp_text text = {0};
+    count_fronts(check, counts);
+    if (!naming->era) put_front(&text, "", naming->add, added);
+    put_front(&text, naming->strip, "", stripped);
+    for (size_t i = 0; i < naming->front_count; i++)
+        put_front(&text, naming->fronts[i].from, naming->fronts[i].to, counts[i]);
+    total = count_renamed(check, SP_STRIPPED | SP_ADDED | SP_FRONTED);
+    if (total)
+        warn(check, SP_CAUSE_PREFIX, total, sp_arena_printf(&check->arena, "names in the file begin %s", text.data));
+    sp_text_free(&text);
+}
+
+static void warn_of_prefixes(struct sp_check *check, bool said, size_t stripped, size_t added)
+{
+    const char *strip = check->naming.strip, *add = check->naming.add;
+    if (!said && stripped)
+        warn(check, SP_CAUSE_PREFIX, stripped,
+             sp_arena_printf(&check->arena, "%s with '%s'", who_begins(check, strip, strlen(strip), stripped), strip));
+    if (added && !check->naming.era)
+        warn(check, SP_CAUSE_BASE_PREFIX, added,
+             sp_arena_printf(&check->arena, "the file leaves out '%s' in front of %s", add,
+                             sp_count_of(&check->arena, added, "name")));
+}
+
+void sp_explain_naming(struct sp_check *check)
+{
+    const struct sp_naming *naming = &check->naming;
+    if (!check->match.renamed) return;
+    const size_t stripped = count_renamed(check, SP_STRIPPED), added = count_renamed(check, SP_ADDED);
+    if (naming->spelt) { /* whatever else was done to them besides */
+        warn_of_names(check, SP_RESPELT, "of TensorFlow", NULL);
+        return;
+    }
+    const bool said = say_wrappers(check);
+    if (count_renamed(check, SP_FRONTED)) warn_of_fronts(check, stripped, added);
+    else warn_of_prefixes(check, said, stripped, added);
+    if (naming->era) warn_of_names(check, SP_TRANSLATED, naming->era->says, naming->era->hint);
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT
+ * Quantised weights: how, and where the file and its configuration do not agree on which. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "explain/gather.h"
+
+enum { LONGEST = 60 }; /* of a value in a message */
+
+/* ---- how, in words ---- */
+
+static bool has_tail(const char *name, const char *tail)
+{
+    const size_t all = strlen(name), length = strlen(tail);
+    return all > length && name[all - length - 1] == '.' && strcmp(name + all - length, tail) == 0;
+}
+
+/* The value of a key that the part looked at; absent when it did not. */
+static struct sp_value value_of(const struct sp_check *check, const char *key)
+{
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(check->prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, i);
+        if (strncmp(hyper.name, "quantization", 12) == 0 || strncmp(hyper.name, "compression", 11) == 0 ||
+            strstr(hyper.name, ".quantization_config."))
+            if (has_tail(hyper.name, key)) return hyper.value;
+    }
+    return sp_value_absent(key);
+}
+
+/* A key whose value is said in words around it. */
+struct phrase {
+    const char *key, *before, *behind;
+};
+
+/* [128, 128] as "128 x 128". */
+static void put_sizes(struct sp_text *text, struct sp_value list)
+{
+    for (size_t i = 0; i < list.count; i++) {
+        if (i) sp_text_puts(text, " x ");
+        sp_value_json(text, list.items[i]);
+    }
+}
+
+static void put_cut(struct sp_text *text, struct sp_value value)
+{
+    struct sp_text json = {0};
+    sp_value_json(&json, value);
+    const size_t quote = value.type == SP_STRING, length = json.length - 2 * quote;
+    sp_text_append(text, json.data + quote, length < LONGEST ? length : LONGEST);
+    sp_text_free(&json);
+}
+
+static void put_phrase(struct sp_text *text, const struct sp_check *check, const struct phrase *phrase)
+{
+    const struct sp_value value = value_of(check, phrase->key);
+    const bool none = value.type == SP_INT && value.integer == -1;
+    if (!sp_value_is_set(value) || none || sp_value_is_bool(value, false)) return;
+    sp_text_printf(text, ", %s", phrase->before);
+    if (value.type == SP_LIST) put_sizes(text, value);
+    else if (value.type != SP_BOOL) put_cut(text, value);
+    sp_text_puts(text, phrase->behind);
+}
+
+/* "gptq, 4 bits, groups of 128". */
+static const char *manner(struct sp_check *check)
+{
+    static const struct phrase phrases[] = {{"quant_algo", "", ""},
+                                            {"format", "", ""},
+                                            {"bits", "", " bits"},
+                                            {"w_bit", "", " bits"},
+                                            {"num_bits", "", " bits"},
+                                            {"load_in_4bit", "4 bits", ""},
+                                            {"load_in_8bit", "8 bits", ""},
+                                            {"bnb_4bit_quant_type", "", ""},
+                                            {"weights", "", ""},
+                                            {"group_size", "groups of ", ""},
+                                            {"q_group_size", "groups of ", ""},
+                                            {"weight_block_size", "blocks of ", ""},
+                                            {"block_structure", "blocks of ", ""}};
+    struct sp_text text = {0};
+    sp_text_puts(&text, check->quantisation.method);
+    for (char *c = text.data; *c; c++)
+        if (*c == '_') *c = '-';
+    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) put_phrase(&text, check, &phrases[i]);
+    return sp_text_keep(&text, &check->arena);
+}
+
+struct tally {
+    size_t weights, tensors;
+    uint64_t parameters;
+};
+
+/* The quantised weights of which the file has a tensor. */
+static struct tally count_packed(const struct sp_check *check)
+{
+    struct tally tally = {0};
+    const char *last = NULL;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
+        if (!predicted->stands_for || check->match.tensor_of[i] == SP_NONE) continue;
+        tally.tensors++;
+        tally.weights += predicted->stands_for != last;
+        last = predicted->stands_for;
+    }
+    return tally;
+}
+
+static const char *how_many(struct sp_check *check)
+{
+    const struct tally tally = count_packed(check);
+    if (!tally.weights) return "no weight is there under its name";
+    return sp_arena_printf(&check->arena, "%s in %s", sp_count_of(&check->arena, tally.weights, "weight"),
+                           sp_count_of(&check->arena, tally.tensors, "tensor"));
+}
+
+/* "quantization_config in config.json". */
+static const char *said_where(struct sp_check *check, const struct sp_quantised *quantised)
+{
+    const struct sp_hyper *hyper = sp_config_hyper(check->quantisation.base);
+    struct sp_provenance from = {.source = SP_SOURCE_CONFIG, .name = hyper->file};
+    for (size_t i = 0; i < hyper->override_count; i++)
+        if (strncmp(hyper->overrides[i].path, quantised->path, strlen(quantised->path)) == 0)
+            from = hyper->overrides[i].from;
+    return sp_arena_printf(&check->arena, "%s %s", quantised->path, sp_said_where(check, from));
+}
+
+/* ---- modules that the one quantises and the other does not ---- */
+
+struct dispute {
+    const struct sp_quantised *quantised;
+    const char *where; /* "quantization_config in config.json" */
+    const char *says;  /* of the finding */
+    struct sp_cause *cause;
+};
+
+static void add_disputed(struct sp_check *check, struct dispute *dispute, const char *name, size_t predicted)
+{
+    if (!dispute->cause) dispute->cause = sp_blame(check, SP_CAUSE_QUANTISED_MODULE);
+    sp_check_add_finding(check, (struct sp_finding){.kind = SP_FINDING_QUANTISED,
+                                                    .name = name,
+                                                    .message = dispute->says,
+                                                    .tensor = check->match.tensor_of[predicted],
+                                                    .predicted = predicted});
+    sp_take(check, check->finding_count - 1, dispute->cause);
+}
+
+/* A weight that is quantised in the file though the configuration lists it among those that are not. */
+static void find_exempted(struct sp_check *check, struct dispute *dispute)
+{
+    const char *last = NULL;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
+        if (!predicted->stands_for || predicted->stands_for == last) continue;
+        if (check->match.tensor_of[i] == SP_NONE) continue;
+        last = predicted->stands_for;
+        const char *module = sp_quantised_module(dispute->quantised, &check->arena, predicted->stands_for);
+        if (sp_quantised_exempts(dispute->quantised, module) == SP_EXEMPT_LISTED)
+            add_disputed(check, dispute, predicted->stands_for, i);
+    }
+}
+
+/* The patterns of weights that the file has in packed form. */
+static void note_packed_kinds(struct sp_check *check, struct sp_map *packed, struct sp_patterns *patterns)
+{
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
+        if (!predicted->stands_for || check->match.tensor_of[i] == SP_NONE) continue;
+        const size_t kind = sp_pattern_of(patterns, predicted->stands_for, NULL);
+        sp_map_add(packed, sp_pattern_text(patterns, kind), kind);
+    }
+}
+
+/* A weight that is stored as it is, although the configuration does not list it; without a list, although others of its
+ * kind are quantised. */
+static void find_plain(struct sp_check *check, struct dispute *dispute)
+{
+    struct sp_map packed = {0};
+    struct sp_patterns patterns = {0};
+    note_packed_kinds(check, &packed, &patterns);
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, i);
+        const size_t tensor = check->match.tensor_of[i];
+        if (predicted->stands_for || tensor == SP_NONE || predicted->rank != 2 || predicted->buffer) continue;
+        const char *module = sp_quantised_module(dispute->quantised, &check->arena, predicted->name);
+        if (!module || sp_quantised_exempts(dispute->quantised, module) != SP_QUANTISED) continue;
+        const char *kind = sp_pattern_text(&patterns, sp_pattern_of(&patterns, predicted->name, NULL));
+        if (dispute->quantised->list_key || sp_map_get(&packed, kind) != SIZE_MAX)
+            add_disputed(check, dispute, sp_inventory_tensor(check->inventory, tensor)->name, i);
+    }
+    sp_map_free(&packed);
+    sp_patterns_free(&patterns);
+}
+
+static void say_exempted(struct sp_check *check, const struct dispute *dispute)
+{
+    struct sp_cause *cause = dispute->cause;
+    if (!cause) return;
+    const char *key = dispute->quantised->list_key;
+    cause->message = sp_arena_printf(&check->arena, "the file quantises what %s exempts%s: %s (%s)", dispute->where,
+                                     key ? sp_arena_printf(&check->arena, " in %s", key) : "",
+                                     sp_names_of(check, cause), sp_count_of(&check->arena, cause->explains, "weight"));
+    if (key)
+        cause->hint = sp_arena_printf(&check->arena, "take %s out of %s", cause->explains == 1 ? "it" : "them", key);
+}
+
+static void say_plain(struct sp_check *check, const struct dispute *dispute)
+{
+    struct sp_cause *cause = dispute->cause;
+    if (!cause) return;
+    cause->message = sp_arena_printf(&check->arena, "%s quantises what the file does not: %s (%s)", dispute->where,
+                                     sp_names_of(check, cause), sp_count_of(&check->arena, cause->explains, "weight"));
+    if (dispute->quantised->list_key)
+        cause->hint = sp_arena_printf(&check->arena, "add %s to %s", cause->explains == 1 ? "it" : "them",
+                                      dispute->quantised->list_key);
+}
+
+static void explain_disputes(struct sp_check *check, const struct sp_quantised *quantised, const char *where)
+{
+    struct dispute exempted = {quantised, where, "is quantised, although the configuration exempts it", NULL};
+    struct dispute plain = {quantised, where, "is not quantised, although the configuration does not exempt it", NULL};
+    if (sp_value_is_set(sp_value_member(quantised->object, "dynamic"))) return; /* rules of GPTQModel */
+    find_exempted(check, &exempted);
+    say_exempted(check, &exempted);
+    find_plain(check, &plain);
+    say_plain(check, &plain);
+}
+
+/* ---- the whole ---- */
+
+static void add_cause(struct sp_check *check, enum sp_severity severity, const char *message, const char *hint)
+{
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_QUANTISED);
+    cause->severity = severity;
+    cause->message = message;
+    cause->hint = hint;
+    cause->explains = check->quantisation.vanished;
+}
+
+/* "quantization_config": {...} as the file would need it. */
+static const char *as_setting(struct sp_check *check)
+{
+    const struct sp_value object = sp_value_member(sp_config_hyper(check->config)->root, "quantization_config");
+    const bool mlx = strcmp(check->quantisation.method, "mlx") == 0; /* has a key of its own, and names no method */
+    const struct sp_value keys = {SP_OBJECT, .count = object.count - mlx, .members = object.members + mlx};
+    struct sp_text text = {0};
+    sp_text_printf(&text, "\"%s\": ", mlx ? "quantization" : "quantization_config");
+    sp_value_json(&text, keys);
+    return sp_text_keep(&text, &check->arena);
+}
+
+/* The configuration says nothing, and the tensors say it all. */
+static void say_recognised(struct sp_check *check)
+{
+    const char *config = sp_config_hyper(check->quantisation.base)->file;
+    add_cause(check, SP_SEVERITY_WARNING,
+              sp_arena_printf(&check->arena, "quantised: %s, although %s has no quantization_config: %s", manner(check),
+                              *config ? config : "the configuration", how_many(check)),
+              sp_arena_printf(&check->arena, "loaders need %s", as_setting(check)));
+}
+
+static void say_other(struct sp_check *check, const struct sp_quantised *quantised)
+{
+    const char *where = said_where(check, quantised);
+    const bool same = strcmp(quantised->method, check->quantisation.method) == 0;
+    add_cause(check, SP_SEVERITY_ERROR,
+              same ? sp_arena_printf(&check->arena, "%s does not say how the file is quantised: %s: %s", where,
+                                     manner(check), how_many(check))
+                   : sp_arena_printf(&check->arena, "%s says %s, the file is quantised with %s: %s", where,
+                                     quantised->method, manner(check), how_many(check)),
+              sp_arena_printf(&check->arena, "the file needs %s", as_setting(check)));
+}
+
+/* The configuration quantises, and the file is as if it did not. */
+static void say_none(struct sp_check *check, const struct sp_quantised *quantised, const char *where)
+{
+    if (check->quantisation.failure)
+        add_cause(check, SP_SEVERITY_ERROR,
+                  sp_arena_printf(&check->arena, "%s says %s, of which nothing can be predicted: %s", where,
+                                  quantised->method, check->quantisation.failure),
+                  NULL);
+    else if (!quantised->part)
+        add_cause(check, SP_SEVERITY_WARNING,
+                  sp_arena_printf(&check->arena,
+                                  "%s says %s, which no part of a table describes: its weights are "
+                                  "compared as if they were not quantised",
+                                  where, quantised->method),
+                  sp_arena_printf(&check->arena,
+                                  "describe it as 'part quantised_%s(o, i)' and give it with --table FILE",
+                                  quantised->method));
+    else
+        add_cause(check, SP_SEVERITY_ERROR,
+                  sp_arena_printf(&check->arena, "%s says %s, but no weight of the file is quantised", where,
+                                  quantised->method),
+                  sp_arena_printf(&check->arena, "take %s out of the configuration", quantised->path));
+}
+
+/* Whether the file has a quantised weight, if only under a name that is not predicted. */
+static bool is_any_packed(const struct sp_check *check)
+{
+    const struct sp_quantisation *quantisation = &check->quantisation;
+    return quantisation->method && (count_packed(check).weights || quantisation->file->packed);
+}
+
+static void say_configured(struct sp_check *check, const struct sp_quantised *quantised)
+{
+    const struct sp_quantisation *quantisation = &check->quantisation;
+    const char *where = said_where(check, quantised);
+    if (quantisation->recognised) say_other(check, quantised);
+    else if (!is_any_packed(check)) say_none(check, quantised, where);
+    else {
+        add_cause(check, SP_SEVERITY_NOTE,
+                  sp_arena_printf(&check->arena, "quantised: %s (%s): %s", manner(check), where, how_many(check)),
+                  NULL);
+        explain_disputes(check, quantised, where);
+    }
+}
+
+void sp_explain_quantised(struct sp_check *check)
+{
+    struct sp_quantised quantised;
+    if (sp_quantised_open(&quantised, check->tables, sp_config_hyper(check->quantisation.base), NULL))
+        say_configured(check, &quantised);
+    else if (check->quantisation.recognised) say_recognised(check);
+    sp_quantised_close(&quantised);
+}

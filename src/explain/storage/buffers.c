@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * Buffers that a table predicts: why a file holds more elements than the model has parameters. */
+#include <stdlib.h>
+
+#include "explain/gather.h"
+
+void sp_explain_buffers(struct sp_check *check)
+{
+    const size_t total = sp_inventory_count(check->inventory);
+    const char **names = sp_realloc(NULL, total, sizeof *names);
+    size_t count = 0;
+    for (size_t i = 0; i < total; i++) {
+        const size_t predicted = check->match.predicted_of[i];
+        if (predicted == SP_NONE || !sp_prediction_tensor(check->prediction, predicted)->buffer) continue;
+        names[count++] = sp_inventory_tensor(check->inventory, i)->name;
+    }
+    if (count) {
+        sp_blame(check, SP_CAUSE_BUFFERS)->message =
+            sp_arena_printf(&check->arena, "%s %s stored, not trained", sp_some_names(&check->arena, names, count),
+                            count == 1 ? "is" : "are");
+    }
+    free(names);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * Layers of Keras that have other numbers than the table: conv3d_1 where conv3d is predicted. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/gather.h"
+#include "names/counters.h"
+
+static struct sp_variable *list_predicted(const struct sp_check *check, size_t *count)
+{
+    struct sp_variable *variables = sp_realloc(NULL, sp_prediction_count(check->prediction), sizeof *variables);
+    *count = 0;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
+        if (tensor->optional && check->match.tensor_of[i] == SP_NONE) continue;
+        variables[(*count)++] = (struct sp_variable){tensor->name, tensor->shape, tensor->rank, i};
+    }
+    return variables;
+}
+
+static struct sp_variable *list_found(const struct sp_check *check, size_t *count)
+{
+    struct sp_variable *variables = sp_realloc(NULL, sp_inventory_count(check->inventory), sizeof *variables);
+    *count = 0;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
+        if (tensor->flags & (SP_TENSOR_STATE | SP_TENSOR_NO_SHAPE)) continue;
+        variables[(*count)++] = (struct sp_variable){tensor->name, tensor->shape, tensor->rank, i};
+    }
+    return variables;
+}
+
+/* Of each tensor on either side whether it has its counterpart under another number. */
+struct moved {
+    bool *predicted, *tensors;
+};
+
+static const char *describe(struct sp_check *check, const struct sp_counted *counted)
+{
+    enum { SHOWN = 3 };
+    struct sp_text text = {0};
+    for (size_t i = 0; i < counted->shift_count && i < SHOWN; i++)
+        sp_text_printf(&text, "%s%s is %s", i ? ", " : "", counted->shifts[i].from, counted->shifts[i].to);
+    if (counted->shift_count > SHOWN) sp_text_printf(&text, " and %zu more", counted->shift_count - SHOWN);
+    const char *message = sp_arena_printf(&check->arena, "the layers of the file are numbered otherwise: %s (%s)",
+                                          text.data, sp_count_of(&check->arena, counted->pair_count, "tensor"));
+    sp_text_free(&text);
+    return message;
+}
+
+static bool is_moved(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+{
+    const struct moved *moved = context;
+    (void)check;
+    return sp_finding_is_open(finding) && ((finding->predicted != SP_NONE && moved->predicted[finding->predicted]) ||
+                                           (finding->tensor != SP_NONE && moved->tensors[finding->tensor]));
+}
+
+static void explain_moved(struct sp_check *check, const struct moved *moved, const struct sp_counted *counted)
+{
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_COUNTERS, is_moved, moved);
+    if (!cause) return;
+    cause->message = describe(check, counted);
+    cause->hint = "load it by the order of its layers: by name some would be mistaken for others";
+}
+
+void sp_explain_counters(struct sp_check *check)
+{
+    struct sp_counted counted = {.arena = &check->arena};
+    size_t predicted_count, found_count;
+    if (strncmp(sp_inventory_format(check->inventory), "keras", 5) != 0) return;
+    struct sp_variable *predicted = list_predicted(check, &predicted_count), *found = list_found(check, &found_count);
+    sp_count_layers(&counted, predicted, predicted_count, found, found_count);
+    struct moved moved = {
+        sp_arena_array(&check->arena, sp_prediction_count(check->prediction), sizeof *moved.predicted),
+        sp_arena_array(&check->arena, sp_inventory_count(check->inventory), sizeof *moved.tensors),
+    };
+    for (size_t i = 0; i < counted.pair_count; i++) {
+        moved.predicted[counted.pairs[i].a] = true;
+        moved.tensors[counted.pairs[i].b] = true;
+    }
+    if (counted.pair_count) explain_moved(check, &moved, &counted);
+    sp_counted_free(&counted);
+    free(predicted);
+    free(found);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ * Files that hold a part of each tensor: what one rank of several has in memory.
+ *
+ * ZeRO stage 3 flattens and divides each parameter; saved without gathering, its place is taken by an empty tensor, or
+ * by one of a single element. Tensor parallelism cuts matrices along one dimension into equal slices. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "explain/gather.h"
+#include "explain/vocabulary.h"
+#include "lang/prediction.h"
+
+static bool is_open_shape(const struct sp_finding *finding) { return sp_finding_is_open_as(finding, SP_FINDING_SHAPE); }
+
+/* ---- placeholders ---- */
+
+/* A flat tensor of so many elements, 0 or 1, where more are expected. */
+static bool is_placeholder(const struct sp_check *check, const struct sp_finding *finding, const void *elements)
+{
+    if (!is_open_shape(finding)) return false;
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    return tensor->rank == 1 && tensor->shape[0] == *(const uint64_t *)elements &&
+           sp_prediction_tensor(check->prediction, finding->predicted)->parameters > 1;
+}
+
+static bool has_matrices(const struct sp_check *check)
+{
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        if (sp_inventory_tensor(check->inventory, i)->rank > 1) return true;
+    return false;
+}
+
+/* An empty tensor is one whatever else there is. Those with one element are when no matrix has more. */
+static void explain_placeholders(struct sp_check *check, uint64_t elements)
+{
+    if (elements && (sp_count_wanted(check, is_placeholder, &elements) < 2 || has_matrices(check))) return;
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_ZERO_PARTITION, is_placeholder, &elements);
+    if (!cause) return;
+    cause->message =
+        sp_arena_printf(&check->arena, "%s %s (%" PRIu64 ")%s, as in a file that one rank of ZeRO stage 3 saved: %s",
+                        sp_tensors_of(check, cause), cause->explains == 1 ? "has shape" : "have shape", elements,
+                        elements ? "" : " and no data", sp_names_of(check, cause));
+    cause->hint = "gather the parameters before saving (stage3_gather_16bit_weights_on_model_save), or "
+                  "convert the checkpoint with zero_to_fp32.py";
+}
+
+void sp_explain_placeholders(struct sp_check *check)
+{
+    explain_placeholders(check, 0);
+    explain_placeholders(check, 1);
+}
+
+/* ---- slices ---- */
+
+enum { MAX_RANKS = 1024, PADDING = 128 };
+
+struct slice {
+    uint32_t dimension;
+    uint64_t ranks;
+};
+
+/* Vocabularies are padded before they are cut. */
+static bool is_padded(const struct sp_check *check, const struct sp_finding *finding, struct slice slice,
+                      uint64_t whole)
+{
+    const uint64_t expected = sp_prediction_tensor(check->prediction, finding->predicted)->shape[slice.dimension];
+    if (whole < expected || whole - expected >= PADDING * slice.ranks || whole - expected > expected / 32) return false;
+    const struct sp_keys keys = sp_prediction_dimension_keys(check->prediction, finding->predicted, slice.dimension);
+    for (size_t i = 0; i < keys.count; i++)
+        if (sp_is_vocabulary(sp_prediction_hyperparameter(check->prediction, keys.list[i]).name)) return true;
+    return false;
+}
+
+/* Where and into how many equal parts the tensor would have been cut; false when it differs in more than that. */
+static bool slice_of(const struct sp_check *check, const struct sp_finding *finding, struct slice *slice)
+{
+    if (!is_open_shape(finding)) return false;
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    uint32_t differing = 0;
+    for (uint32_t d = 0; d < expected->rank && tensor->rank == expected->rank; d++)
+        if (tensor->shape[d] != expected->shape[d] && ++differing) slice->dimension = d;
+    if (differing != 1 || !tensor->shape[slice->dimension]) return false;
+    const uint64_t part = tensor->shape[slice->dimension], whole = expected->shape[slice->dimension];
+    slice->ranks = whole / part + (whole % part != 0);
+    if (slice->ranks < 2 || slice->ranks > MAX_RANKS) return false;
+    return part * slice->ranks == whole || is_padded(check, finding, *slice, part * slice->ranks);
+}
+
+/* Into so many parts. */
+static bool is_cut(const struct sp_check *check, const struct sp_finding *finding, const void *ranks)
+{
+    struct slice slice;
+    return slice_of(check, finding, &slice) && slice.ranks == *(const uint64_t *)ranks;
+}
+
+static uint64_t most_common_ranks(const struct sp_check *check)
+{
+    size_t counts[MAX_RANKS + 1] = {0};
+    uint64_t best = 0;
+    struct slice slice;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (slice_of(check, &check->findings[i], &slice) && ++counts[slice.ranks] > counts[best]) best = slice.ranks;
+    return best;
+}
+
+/* Whether one hyper-parameter is in all the dimensions. */
+static bool have_common_key(const struct sp_keys *dimensions, size_t count)
+{
+    for (size_t i = 0; i < dimensions[0].count; i++) {
+        size_t with = 0;
+        while (with < count && sp_keys_contain(dimensions[with], dimensions[0].list[i])) with++;
+        if (with == count) return true;
+    }
+    return false;
+}
+
+enum { MAX_DIMENSIONS = 32 };
+
+/* One hyper-parameter that is a factor of all that is cut would explain it as well, and more simply. */
+static bool has_one_factor(const struct sp_check *check, uint64_t ranks)
+{
+    struct sp_keys dimensions[MAX_DIMENSIONS];
+    size_t count = 0;
+    struct sp_map asked = {0};
+    struct slice slice;
+    for (size_t i = 0; i < check->finding_count && count < MAX_DIMENSIONS; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (slice_of(check, finding, &slice) && slice.ranks == ranks && sp_map_add(&asked, finding->message, i))
+            dimensions[count++] = sp_prediction_dimension_keys(check->prediction, finding->predicted, slice.dimension);
+    }
+    sp_map_free(&asked);
+    return !count || have_common_key(dimensions, count);
+}
+
+/* Nearly all that differs is cut into the same number of parts, and more than one hyper-parameter would have to be
+ * divided by it. */
+void sp_explain_slices(struct sp_check *check)
+{
+    static const enum sp_finding_kind shape = SP_FINDING_SHAPE;
+    const uint64_t ranks = most_common_ranks(check);
+    const size_t shapes = sp_count_wanted(check, sp_is_open_kind, &shape), cut = sp_count_wanted(check, is_cut, &ranks);
+    if (!cut || cut < shapes - shapes / 8 || has_one_factor(check, ranks)) return;
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_TENSOR_PARALLEL, is_cut, &ranks);
+    cause->message = sp_arena_printf(
+        &check->arena, "this is one of %" PRIu64 " tensor-parallel ranks: it holds 1/%" PRIu64 " of %s (%s)", ranks,
+        ranks, sp_names_of(check, cause), sp_tensors_of(check, cause));
+    cause->hint =
+        sp_arena_printf(&check->arena, "merge the %" PRIu64 " ranks into one checkpoint before loading it", ranks);
+}

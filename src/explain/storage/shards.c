@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ * What is missing because a shard is, and indexes that promise what no shard holds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "check/ties.h"
+#include "explain/gather.h"
+#include "model/inventory.h"
+
+/* ---- which finding a promise is about ---- */
+
+struct promises {
+    struct sp_check *check;
+    size_t *finding_of; /* for each predicted tensor: the finding that it is missing, or SP_NONE */
+    struct sp_finder finder;
+};
+
+static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
+
+static void open_promises(struct promises *promises, struct sp_check *check)
+{
+    *promises = (struct promises){
+        .check = check,
+        .finding_of = sp_check_missing(check),
+        .finder = {.naming = &check->naming, .find = find_predicted, .context = check->prediction},
+    };
+}
+
+static void close_promises(struct promises *promises)
+{
+    free(promises->finding_of);
+    sp_finder_free(&promises->finder);
+}
+
+/* The finding that the promised tensor is missing, or SP_NONE: nothing needs it. */
+static size_t finding_of(struct promises *promises, const struct sp_promise *promise)
+{
+    unsigned renaming;
+    const size_t predicted = sp_finder_find(&promises->finder, promise->tensor, &renaming);
+    return predicted == SP_NONE ? SP_NONE : promises->finding_of[predicted];
+}
+
+/* ---- shards ---- */
+
+/* The distinct shards that promises of a kind are about. Those of one shard need not stand together. */
+static void list_shards(const struct sp_inventory *inventory, bool unreadable, struct sp_names *names)
+{
+    struct sp_map known = {0};
+    for (size_t i = 0; i < inventory->promise_count; i++) {
+        const struct sp_promise *promise = &inventory->promises[i];
+        if (promise->tensor && promise->unreadable == unreadable && sp_map_add(&known, promise->shard, i))
+            sp_names_add(names, promise->shard);
+    }
+    sp_map_free(&known);
+}
+
+static void describe_promised(struct sp_check *check, struct sp_cause *cause, bool unreadable)
+{
+    struct sp_names shards = {0};
+    list_shards(check->inventory, unreadable, &shards);
+    const char *names = sp_names_of(check, cause);
+    const char *count = sp_tensors_of(check, cause);
+    const bool one = shards.count == 1;
+    if (unreadable)
+        cause->message = sp_arena_printf(
+            &check->arena, "%s %s cannot be read: %s that the index has there %s missing: %s", one ? "shard" : "shards",
+            sp_names_text(&shards), count, cause->explains == 1 ? "is" : "are", names);
+    else
+        cause->message = sp_arena_printf(&check->arena, "%s %s what the index has there: %s (%s)",
+                                         sp_names_text(&shards), one ? "lacks" : "lack", names, count);
+    cause->hint = unreadable ? "fetch the shard again" : "the index and the shards are of different versions";
+    sp_names_free(&shards);
+}
+
+/* Of promised tensors those that are missing. */
+static void explain_promises(struct promises *promises, bool unreadable)
+{
+    struct sp_check *check = promises->check;
+    const struct sp_inventory *inventory = check->inventory;
+    struct sp_cause *cause = NULL;
+    for (size_t i = 0; i < inventory->promise_count; i++) {
+        const struct sp_promise *promise = &inventory->promises[i];
+        if (!promise->tensor || promise->unreadable != unreadable) continue;
+        const size_t finding = finding_of(promises, promise);
+        if (finding == SP_NONE || check->findings[finding].cause != SP_NONE) continue;
+        if (!cause) cause = sp_blame(check, unreadable ? SP_CAUSE_SHARD_MISSING : SP_CAUSE_INDEX);
+        sp_take(check, finding, cause);
+    }
+    if (cause) describe_promised(check, cause, unreadable);
+}
+
+/* Whether it is tied to one that is there. */
+static bool is_tied(struct promises *promises, const struct sp_promise *promise, size_t *predicted)
+{
+    unsigned renaming;
+    *predicted = sp_finder_find(&promises->finder, promise->tensor, &renaming);
+    return *predicted != SP_NONE && sp_match_predicted(&promises->check->match, *predicted) == SP_TIED_ABSENT &&
+           sp_match_partner(&promises->check->match, *predicted) != SP_NONE;
+}
+
+/* A head that was trained by itself is gone for good; one that is tied is not. */
+static void explain_tied(struct sp_check *check, size_t predicted)
+{
+    const size_t partner = check->match.tensor_of[sp_match_partner(&check->match, predicted)];
+    struct sp_cause cause = sp_cause_of(SP_CAUSE_INDEX);
+    cause.severity = SP_SEVERITY_WARNING;
+    cause.explains = 1;
+    cause.message = sp_arena_printf(
+        &check->arena, "the index lists %s, which no shard holds: tied to %s, or lost when it was saved%s",
+        sp_prediction_tensor(check->prediction, predicted)->name, sp_inventory_tensor(check->inventory, partner)->name,
+        sp_tie_rule(check, sp_tie_condition_between(check, predicted), &cause));
+    sp_check_add_cause(check, cause);
+}
+
+/* Those that nothing needs: loaders that go by the index stumble over them. */
+static void explain_needless(struct promises *promises)
+{
+    struct sp_check *check = promises->check;
+    const struct sp_inventory *inventory = check->inventory;
+    const char **names = sp_realloc(NULL, inventory->promise_count, sizeof *names);
+    size_t count = 0, predicted;
+    for (size_t i = 0; i < inventory->promise_count; i++) {
+        const struct sp_promise *promise = &inventory->promises[i];
+        if (!promise->tensor || finding_of(promises, promise) != SP_NONE) continue;
+        if (is_tied(promises, promise, &predicted)) explain_tied(check, predicted);
+        else names[count++] = promise->tensor;
+    }
+    if (count) {
+        struct sp_cause *cause = sp_blame(check, SP_CAUSE_INDEX);
+        cause->severity = SP_SEVERITY_WARNING;
+        cause->explains = count;
+        cause->message =
+            sp_arena_printf(&check->arena, "the index lists %s, which no shard holds and the model does not need",
+                            sp_some_names(&check->arena, names, count));
+        cause->hint = "take them out of the index: loaders that go by it look for them";
+    }
+    free(names);
+}
+
+/* Without an index: shards that must be there, since the others are numbered. */
+static void explain_absent(struct sp_check *check, const char *shards)
+{
+    static const enum sp_finding_kind kind = SP_FINDING_MISSING;
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_SHARD_MISSING, sp_is_open_kind, &kind);
+    if (!cause) return;
+    cause->hint = "fetch the shard again";
+    cause->message = sp_arena_printf(&check->arena, "%s: absent beside the other shards, and %s %s missing", shards,
+                                     sp_tensors_of(check, cause), cause->explains == 1 ? "is" : "are");
+}
+
+void sp_explain_shards(struct sp_check *check)
+{
+    const struct sp_inventory *inventory = check->inventory;
+    struct promises promises;
+    if (!inventory->promise_count) return;
+    open_promises(&promises, check);
+    explain_promises(&promises, true);
+    explain_promises(&promises, false);
+    explain_needless(&promises);
+    close_promises(&promises);
+    for (size_t i = 0; i < inventory->promise_count; i++)
+        if (!inventory->promises[i].tensor) explain_absent(check, inventory->promises[i].shard);
+}
+
+/* A whole checkpoint beside the shards: some loaders take it and not them, some take both. */
+void sp_explain_stray(struct sp_check *check)
+{
+    const char *stray = check->inventory->stray;
+    if (!stray) return;
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_STRAY_FILE);
+    cause->explains = 1;
+    cause->message = sp_arena_printf(
+        &check->arena, "%s lies beside the shards of the index: some loaders take it instead of them, some take both",
+        sp_quote(stray).text);
+    cause->hint = "remove the one that you do not mean";
+}

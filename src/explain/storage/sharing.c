@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * Tensors of one storage that nothing ties. */
+#include <stdlib.h>
+
+#include "check/ties.h"
+#include "explain/causes.h"
+
+/* Buffers may be shared: they are not trained. */
+static bool is_parameter(const struct sp_check *check, size_t tensor)
+{
+    const size_t predicted = check->match.predicted_of[tensor];
+    return predicted != SP_NONE && !sp_prediction_tensor(check->prediction, predicted)->buffer;
+}
+
+static bool is_tied(const struct sp_check *check, size_t tensor)
+{
+    return sp_match_partner(&check->match, check->match.predicted_of[tensor]) != SP_NONE;
+}
+
+/* "although tie_word_embeddings is false in config.json", when that would have tied one of the two. */
+static const char *why_not(struct sp_check *check, size_t tensor, size_t alike, struct sp_cause *cause)
+{
+    const struct sp_condition *condition = sp_tie_condition(check, check->match.predicted_of[tensor]);
+    if (!condition) condition = sp_tie_condition(check, check->match.predicted_of[alike]);
+    if (!condition) return "nothing ties them";
+    return sp_tie_said(check, condition, cause);
+}
+
+void sp_explain_sharing(struct sp_check *check)
+{
+    const size_t total = sp_inventory_count(check->inventory);
+    const char **names = sp_realloc(NULL, total, sizeof *names);
+    struct sp_cause cause = sp_cause_of(SP_CAUSE_SHARED);
+    for (size_t i = 0; i < total; i++) {
+        const size_t alike = sp_inventory_tensor(check->inventory, i)->same_as;
+        if (alike == SP_NONE || !is_parameter(check, i) || !is_parameter(check, alike)) continue;
+        if (is_tied(check, i) || is_tied(check, alike)) continue;
+        names[cause.explains++] = sp_inventory_tensor(check->inventory, i)->name;
+        if (cause.explains == 1)
+            cause.message =
+                sp_arena_printf(&check->arena, "%s shares the storage of %s although %s", names[0],
+                                sp_inventory_tensor(check->inventory, alike)->name, why_not(check, i, alike, &cause));
+    }
+    if (cause.explains > 1)
+        cause.message = sp_arena_printf(&check->arena, "%s share their storage with others although nothing ties them",
+                                        sp_some_names(&check->arena, names, cause.explains));
+    if (cause.explains) sp_check_add_cause(check, cause);
+    free(names);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ * Tied tensors that are stored all the same: as one storage, as equal copies, as copies that nobody has compared, or
+ * with values of their own, of which a loader keeps one. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/ties.h"
+#include "explain/gather.h"
+#include "explain/what_if.h"
+
+enum manner { SHARED, COPY, EQUAL, APART, INCOMPARABLE };
+
+static const enum sp_cause_kind causes[] = {[SHARED] = SP_CAUSE_TIED,
+                                            [COPY] = SP_CAUSE_TIED_COPY,
+                                            [EQUAL] = SP_CAUSE_TIED_COPY,
+                                            [APART] = SP_CAUSE_TIED_APART,
+                                            [INCOMPARABLE] = SP_CAUSE_TIED_COPY};
+
+/* A cause gathers all tensors that are tied to one partner in one way. */
+struct tie {
+    size_t predicted, partner, cause; /* `predicted` is the first of them */
+    enum manner manner;
+    bool rows;
+    const struct sp_condition *condition;
+    struct sp_likeness likeness;
+};
+
+static bool same_tie(const struct tie *a, const struct tie *b)
+{
+    return a->partner == b->partner && a->manner == b->manner && a->rows == b->rows && a->condition == b->condition;
+}
+
+static enum manner manner_of(struct sp_check *check, size_t predicted, size_t partner, struct sp_likeness *likeness)
+{
+    static const enum manner manners[] = {[SP_DATA_UNREAD] = COPY,
+                                          [SP_DATA_EQUAL] = EQUAL,
+                                          [SP_DATA_UNEQUAL] = APART,
+                                          [SP_DATA_INCOMPARABLE] = INCOMPARABLE};
+    if (sp_match_shares(&check->match, predicted, partner)) return SHARED;
+    *likeness = sp_tie_likeness(check, check->match.tensor_of[predicted], check->match.tensor_of[partner]);
+    return manners[likeness->equality];
+}
+
+/* The tie that the finding belongs to: a known one, or a new one with its cause. */
+static size_t tie_of(struct sp_check *check, const struct sp_finding *finding, struct tie **ties, size_t *count,
+                     size_t *capacity)
+{
+    struct tie tie = {.predicted = finding->predicted,
+                      .partner = sp_match_partner(&check->match, finding->predicted),
+                      .rows = sp_prediction_tensor(check->prediction, finding->predicted)->rows_only,
+                      .condition = sp_tie_condition_between(check, finding->predicted)};
+    tie.manner = manner_of(check, finding->predicted, tie.partner, &tie.likeness);
+    for (size_t i = *count; i-- > 0 && *count - i <= 8;) /* the last few: what is alike stands together */
+        if (same_tie(&(*ties)[i], &tie)) return i;
+    tie.cause = check->cause_count;
+    struct sp_cause *cause = sp_blame(check, causes[tie.manner]);
+    if (tie.manner == EQUAL) cause->severity = SP_SEVERITY_NOTE;
+    SP_GROW(*ties, *count, *capacity);
+    (*ties)[*count] = tie;
+    return (*count)++;
+}
+
+/* ---- saying it ---- */
+
+/* Whether the tensor is one of its own, and nothing else is wrong, once the hyper-parameter is false. */
+static bool parts_them(struct sp_check *check, const struct tie *tie, struct sp_hyperparameter hyper)
+{
+    const struct sp_change change = {hyper.name, sp_value_bool(false), hyper.value, hyper.from};
+    struct sp_variant variant;
+    if (!sp_variant_try(check, check->config, &change, &variant)) return false;
+    const bool parted = sp_match_tensor(&variant.match, check->match.tensor_of[tie->predicted]) == SP_SAME &&
+                        variant.errors <= sp_match_errors(&check->match);
+    sp_variant_free(&variant);
+    return parted;
+}
+
+/* What to set so that both are kept, when that was tried. */
+static void hint_apart(struct sp_check *check, const struct tie *tie, struct sp_cause *cause)
+{
+    const size_t key = sp_tie_switch(check, tie->condition);
+    if (key == SP_NONE) return;
+    const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
+    if (!parts_them(check, tie, hyper)) return;
+    cause->hyperparameter = hyper.name;
+    cause->configured = hyper.value;
+    cause->found = sp_value_bool(false);
+    cause->hint = sp_arena_printf(&check->arena, "set %s to false to keep both", hyper.name);
+}
+
+static void describe_apart(struct sp_check *check, const struct tie *tie, const char *names, const char *partner,
+                           const char *rule)
+{
+    struct sp_cause *cause = &check->causes[tie->cause];
+    const bool one = cause->explains == 1;
+    const char *where =
+        !one ? "" : sp_arena_printf(&check->arena, " from element %" PRIu64 " on", tie->likeness.element);
+    cause->message = sp_arena_printf(&check->arena, "%s %s from %s%s although tied to it%s: a loader keeps one of them",
+                                     names, one ? "differs" : "differ", partner, where, rule);
+    hint_apart(check, tie, cause);
+}
+
+static void describe(struct sp_check *check, const struct tie *tie)
+{
+    struct sp_cause *cause = &check->causes[tie->cause];
+    struct sp_arena *arena = &check->arena;
+    const bool one = cause->explains == 1;
+    const char *names = sp_names_of(check, cause);
+    const char *name = sp_inventory_tensor(check->inventory, check->match.tensor_of[tie->partner])->name;
+    const char *partner = tie->rows ? sp_arena_printf(arena, "the first rows of %s", name) : name;
+    const char *rule = sp_tie_rule(check, tie->condition, cause);
+    switch (tie->manner) {
+    case SHARED:
+        cause->message = sp_arena_printf(arena, "%s %s the storage of %s, as %s should%s", names,
+                                         one ? "shares" : "share", partner, one ? "it" : "they", rule);
+        break;
+    case EQUAL:
+        cause->message = sp_arena_printf(arena, "%s %s stored once more, byte for byte the same as %s%s", names,
+                                         one ? "is" : "are", partner, rule);
+        break;
+    case APART:
+        describe_apart(check, tie, names, partner, rule);
+        break;
+    default:
+        cause->message = sp_arena_printf(arena, "%s %s stored although %s tied to %s%s", names, one ? "is" : "are",
+                                         one ? "it is" : "they are", partner, rule);
+        cause->hint = tie->manner == COPY
+                          ? "--data tells whether the two are equal"
+                          : sp_arena_printf(arena, "whether they are equal cannot be told: %s", tie->likeness.why);
+    }
+}
+
+void sp_explain_ties(struct sp_check *check)
+{
+    struct tie *ties = NULL;
+    size_t count = 0, capacity = 0;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        if (check->findings[i].kind != SP_FINDING_TIED_PRESENT) continue;
+        const size_t tie = tie_of(check, &check->findings[i], &ties, &count, &capacity);
+        sp_check_explain(check, i, ties[tie].cause);
+        check->findings[i].severity = ties[tie].manner == APART ? SP_SEVERITY_ERROR : SP_SEVERITY_NOTE;
+    }
+    for (size_t i = 0; i < count; i++) describe(check, &ties[i]);
+    free(ties);
+}

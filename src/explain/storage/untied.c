@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ * Tensors that a truth value would tie, and does not. Which they are, and to what, a prediction with the other value
+ * tells. When the file holds only one of two, that value may be wrong; when it holds both and they are equal, they may
+ * be tied. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/ties.h"
+#include "explain/gather.h"
+#include "explain/renaming.h"
+#include "explain/storage/tie_flags.h"
+#include "explain/what_if.h"
+#include "lang/prediction.h"
+
+struct list {
+    struct sp_tie_pair *items; /* that a hyper-parameter would tie if it were true */
+    size_t count, capacity;
+    size_t *missing; /* for each predicted tensor that is under no name there its open finding, or SP_NONE */
+};
+
+/* ---- the pairs ---- */
+
+/* The hyper-parameter that would tie the tensor, if there is one and it is false; or NULL. */
+static const struct sp_condition *switch_of(struct sp_check *check, size_t predicted)
+{
+    const struct sp_row *row = check->prediction->origins[predicted].row;
+    if (!row->has_tie || !row->tie_condition) return NULL;
+    if (sp_prediction_tensor(check->prediction, predicted)->same_as != SP_NONE) return NULL;
+    const struct sp_condition *condition = sp_tie_condition(check, predicted);
+    if (!condition || condition->key == SP_NONE) return NULL;
+    const struct sp_value value = sp_prediction_hyperparameter(check->prediction, condition->key).value;
+    return sp_value_is_bool(value, false) ? condition : NULL;
+}
+
+/* The first layers under the other value of the hyper-parameter: ties between layers all look alike. */
+static struct sp_prediction *predict_tied(const struct sp_check *check, struct sp_config *config, const char *key)
+{
+    static const int64_t first[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const struct sp_scope scope = {first, sizeof first / sizeof *first, 20000};
+    struct sp_error error = {0};
+    sp_config_set_value(config, key, sp_value_bool(true), "what if");
+    sp_config_limit(config, &scope);
+    struct sp_prediction *tied =
+        sp_predict(check->tables, config, &(struct sp_predict_options){.table = check->table_name}, &error);
+    sp_config_limit(config, NULL);
+    return tied;
+}
+
+static const char *key_of(const struct sp_check *check, const struct sp_condition *condition)
+{
+    return sp_prediction_hyperparameter(check->prediction, condition->key).name;
+}
+
+/* All pairs that this hyper-parameter would tie. */
+static void add_pairs(struct sp_check *check, struct list *list, const struct sp_condition *condition)
+{
+    struct sp_config *config = sp_config_variant(check->config);
+    struct sp_prediction *tied = predict_tied(check, config, key_of(check, condition));
+    for (size_t i = 0; tied && i < sp_prediction_count(tied); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(tied, i);
+        if (tensor->same_as == SP_NONE) continue;
+        const struct sp_tie_pair pair = {
+            sp_prediction_find(check->prediction, tensor->name),
+            sp_prediction_find(check->prediction, sp_prediction_tensor(tied, tensor->same_as)->name), condition};
+        if (pair.member == SP_NONE || pair.target == SP_NONE) continue;
+        if (sp_prediction_tensor(check->prediction, pair.member)->same_as != SP_NONE) continue;
+        SP_GROW(list->items, list->count, list->capacity);
+        list->items[list->count++] = pair;
+    }
+    sp_prediction_free(tied);
+    sp_config_free(config);
+}
+
+/* Each hyper-parameter once: rows of one table have few. */
+static void collect(struct sp_check *check, struct list *list)
+{
+    enum { MOST = 4 };
+    const struct sp_condition *switches[MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction) && count < MOST; i++) {
+        const struct sp_condition *condition = switch_of(check, i);
+        bool known = !condition;
+        for (size_t k = 0; k < count; k++) known = known || switches[k] == condition;
+        if (known) continue;
+        switches[count++] = condition;
+        add_pairs(check, list, condition);
+    }
+}
+
+/* What is there under another name is not tied, and not lost. */
+static void note_missing(struct sp_check *check, struct list *list)
+{
+    size_t *renamed = sp_pair_renamed(check, NULL);
+    list->missing = sp_check_missing(check);
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const size_t predicted = check->findings[i].predicted;
+        if (renamed[i] != SP_NONE && predicted != SP_NONE) list->missing[predicted] = SP_NONE;
+    }
+    free(renamed);
+}
+
+static bool is_stored(const struct sp_check *check, size_t predicted)
+{
+    return check->match.tensor_of[predicted] != SP_NONE;
+}
+
+/* ---- one of two is absent ---- */
+
+/* The missing one of a pair whose other one, or what that is tied to, is stored; or SP_NONE. */
+static size_t absent_one(const struct sp_check *check, const struct list *list, const struct sp_tie_pair *pair)
+{
+    const size_t kept = sp_match_partner(&check->match, pair->target);
+    const bool target = is_stored(check, pair->target) || kept != SP_NONE, member = is_stored(check, pair->member);
+    if (target == member) return SP_NONE;
+    const size_t absent = member ? pair->target : pair->member;
+    return list->missing[absent] != SP_NONE ? absent : SP_NONE;
+}
+
+static const char *file_name(const struct sp_check *check, size_t predicted)
+{
+    return sp_inventory_tensor(check->inventory, check->match.tensor_of[predicted])->name;
+}
+
+/* What else speaks for it. */
+static const char *evidence(struct sp_check *check, const struct sp_tie_pair *pair, size_t absent)
+{
+    const size_t alias = sp_tie_alias(check, absent), kept = sp_match_partner(&check->match, pair->target);
+    const char *other = sp_tie_contradiction(check, pair->condition, false);
+    if (alias != SP_NONE)
+        return sp_arena_printf(&check->arena, ": the file's metadata says that it is %s",
+                               sp_inventory_tensor(check->inventory, alias)->name);
+    if (other) return sp_arena_printf(&check->arena, ": tied, as %s has it", other);
+    if (*check->naming.add) return ": tied, or the base model was saved without its head";
+    const size_t stored = absent == pair->target ? pair->member : kept != SP_NONE ? kept : pair->target;
+    return sp_arena_printf(&check->arena, ": tied to %s, or lost", file_name(check, stored));
+}
+
+/* Explains what vanishes once the hyper-parameter of the pair is true; false when that makes nothing better. */
+static bool blame_switch(struct sp_check *check, const struct list *list, const struct sp_tie_pair *pair, size_t absent)
+{
+    const char *key = key_of(check, pair->condition);
+    const struct sp_change change = {.key = key, .value = sp_value_bool(true), .configured = sp_value_bool(false)};
+    struct sp_variant variant;
+    struct sp_cause cause = sp_cause_of(SP_CAUSE_HYPERPARAMETER);
+    if (!sp_variant_try(check, check->config, &change, &variant)) return false;
+    const bool better = variant.errors < sp_match_errors(&check->match) &&
+                        !sp_variant_has(check, &variant, &check->findings[list->missing[absent]]);
+    if (better) {
+        const char *rule = sp_tie_said(check, pair->condition, &cause);
+        cause.found = sp_value_bool(true);
+        struct sp_cause *added = sp_check_add_cause(check, cause);
+        for (size_t i = 0; i < list->count; i++) {
+            const size_t other = absent_one(check, list, &list->items[i]);
+            if (other == SP_NONE || list->items[i].condition != pair->condition) continue;
+            if (sp_finding_is_open(&check->findings[list->missing[other]])) sp_take(check, list->missing[other], added);
+        }
+        added->message = sp_arena_printf(&check->arena, "%s, but the file lacks %s%s", rule, sp_names_of(check, added),
+                                         added->explains == 1 ? evidence(check, pair, absent) : "");
+        added->hint =
+            sp_arena_printf(&check->arena, "with --set %s=true %s", key, sp_what_vanishes(&check->arena, added));
+    }
+    sp_variant_free(&variant);
+    return better;
+}
+
+static void explain_absent(struct sp_check *check, const struct list *list)
+{
+    const struct sp_condition *tried = NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        const size_t absent = absent_one(check, list, &list->items[i]);
+        if (absent == SP_NONE || tried == list->items[i].condition) continue;
+        if (!sp_finding_is_open(&check->findings[list->missing[absent]])) continue;
+        tried = list->items[i].condition;
+        blame_switch(check, list, &list->items[i], absent);
+    }
+}
+
+/* ---- both are stored ---- */
+
+static struct sp_likeness likeness(struct sp_check *check, size_t a, size_t b)
+{
+    if (sp_match_shares(&check->match, a, b)) return (struct sp_likeness){.equality = SP_DATA_EQUAL};
+    return sp_tie_likeness(check, check->match.tensor_of[a], check->match.tensor_of[b]);
+}
+
+/* The first of a tie is absent, another stands for it, and so might the tensor that is not tied: an encoder without an
+ * embedding of its own has been given the output layer. */
+static void explain_stand_in(struct sp_check *check, const struct sp_tie_pair *pair)
+{
+    const size_t kept = sp_match_partner(&check->match, pair->target);
+    if (is_stored(check, pair->target) || kept == SP_NONE || !is_stored(check, pair->member)) return;
+    if (likeness(check, pair->member, kept).equality == SP_DATA_EQUAL) return;
+    struct sp_cause cause = sp_cause_of(SP_CAUSE_TIED_STAND_IN);
+    const char *name = sp_prediction_tensor(check->prediction, pair->target)->name;
+    cause.message = sp_arena_printf(&check->arena, "%s is not stored, and besides %s a loader may take %s for it (%s)",
+                                    name, file_name(check, kept), file_name(check, pair->member),
+                                    sp_tie_said(check, pair->condition, &cause));
+    cause.hint = sp_arena_printf(&check->arena, "store %s as well", name);
+    const struct sp_cause *added = sp_check_add_cause(check, cause);
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (check->findings[i].predicted == pair->target && check->findings[i].cause == SP_NONE)
+            sp_take(check, i, added);
+}
+
+static void explain_equal(struct sp_check *check, const struct sp_tie_pair *pair)
+{
+    if (!check->data || !is_stored(check, pair->member) || !is_stored(check, pair->target)) return;
+    if (sp_match_shares(&check->match, pair->member, pair->target)) return; /* which is worse, and said elsewhere */
+    if (likeness(check, pair->member, pair->target).equality != SP_DATA_EQUAL) return;
+    struct sp_cause cause = sp_cause_of(SP_CAUSE_UNTIED_COPY);
+    cause.message = sp_arena_printf(&check->arena, "%s is byte for byte the same as %s, though not tied to it (%s)",
+                                    file_name(check, pair->member), file_name(check, pair->target),
+                                    sp_tie_said(check, pair->condition, &cause));
+    sp_check_add_cause(check, cause);
+}
+
+void sp_explain_untied(struct sp_check *check)
+{
+    struct list list = {0};
+    collect(check, &list);
+    if (list.count) note_missing(check, &list);
+    explain_absent(check, &list);
+    for (size_t i = 0; i < list.count; i++) {
+        explain_stand_in(check, &list.items[i]);
+        explain_equal(check, &list.items[i]);
+        sp_explain_flag(check, &list.items[i], false);
+    }
+    free(list.items);
+    free(list.missing);
+}

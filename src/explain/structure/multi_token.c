@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ * Layers for multi-token prediction: beside a model that does not know them, or promised and not there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/gather.h"
+
+static bool has_component(const char *name, const char *component)
+{
+    const size_t length = strlen(component);
+    for (const char *p = name; p; p = strchr(p, '.') ? strchr(p, '.') + 1 : NULL)
+        if (strncmp(p, component, length) == 0 && (p[length] == '.' || !p[length])) return true;
+    return false;
+}
+
+static bool is_multi_token(const char *name)
+{
+    static const char *const components[] = {"mtp", "mtp_layers", "mtp_block", "nextn", "nextn_predict_layers"};
+    for (size_t i = 0; i < sizeof components / sizeof *components; i++)
+        if (has_component(name, components[i])) return true;
+    return false;
+}
+
+static bool is_unknown_layer(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+{
+    (void)check;
+    (void)context;
+    return finding->kind == SP_FINDING_UNEXPECTED && is_multi_token(finding->name);
+}
+
+/* Those that the table does not have at all. */
+static void explain_unknown_layers(struct sp_check *check)
+{
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_MULTI_TOKEN, is_unknown_layer, NULL);
+    if (cause)
+        sp_say(check, cause, "the file has layers for multi-token prediction, which the model itself does not use");
+}
+
+/* The tables call their group so; it is optional there, since the model is whole without it. */
+static bool is_for_multi_token(const struct sp_check *check, size_t predicted)
+{
+    const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, predicted);
+    return tensor->optional &&
+           strcmp(sp_prediction_group(check->prediction, tensor->group).name, "multi-token prediction") == 0;
+}
+
+static const char *how_many_configured(struct sp_check *check, struct sp_cause *cause)
+{
+    const size_t key = sp_find_hyperparameter(check->prediction, "num_nextn_predict_layers");
+    if (key == SP_NONE) return "the model is predicted with layers for multi-token prediction";
+    const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, key);
+    cause->hyperparameter = hyper.name;
+    cause->configured = hyper.value;
+    return sp_said(check, hyper);
+}
+
+/* Those that the configuration promises and the file lacks, all or in part. */
+static void explain_dropped_layers(struct sp_check *check)
+{
+    const size_t total = sp_prediction_count(check->prediction);
+    const char **absent = sp_realloc(NULL, total, sizeof *absent);
+    size_t count = 0, present = 0;
+    for (size_t i = 0; i < total; i++) {
+        if (!is_for_multi_token(check, i)) continue;
+        if (check->match.tensor_of[i] != SP_NONE) present++;
+        else absent[count++] = sp_prediction_tensor(check->prediction, i)->name;
+    }
+    if (count) {
+        struct sp_cause cause = sp_cause_of(SP_CAUSE_MULTI_TOKEN);
+        cause.explains = count;
+        const char *says = how_many_configured(check, &cause);
+        if (!present) cause.severity = SP_SEVERITY_NOTE;
+        cause.message = present ? sp_arena_printf(&check->arena, "%s, the file has a part of these layers: it lacks %s",
+                                                  says, sp_some_names(&check->arena, absent, count))
+                                : sp_arena_printf(&check->arena, "%s, the file has none of these layers (%s)", says,
+                                                  sp_count_of(&check->arena, count, "tensor"));
+        sp_check_add_cause(check, cause);
+    }
+    free(absent);
+}
+
+void sp_explain_multi_token(struct sp_check *check)
+{
+    explain_unknown_layers(check);
+    explain_dropped_layers(check);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ * Which hyper-parameter, set otherwise, would make findings vanish? Changes are proposed (proposals.h), a sample tells
+ * which of them are worth it, and those are tried on the whole (trial.h). The best becomes a cause, and with it the
+ * search begins anew, for several values may be wrong. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/gather.h"
+#include "explain/trials/proposals.h"
+#include "explain/trials/say.h"
+
+enum { MAX_ROUNDS = 6, MAX_TRIALS = 4 };
+/* Guesses, which no finding suggests, may predict that many tensors in all. */
+enum { MAX_GUESSED = 20000 };
+
+struct search {
+    struct sp_check *check;
+    struct sp_bundles bundles;
+    struct sp_sample sample;
+    struct sp_proposals proposals;
+    struct sp_variant best; /* with the causes accepted so far */
+    const char *settings;   /* of those: " --set n_layer=2" */
+};
+
+/* With the causes accepted so far. */
+static const struct sp_match *match_so_far(const struct search *search)
+{
+    return search->best.config ? &search->best.match : &search->check->match;
+}
+
+/* Keeps the better one; of two that do the same the first, which remembers the other. */
+static void compete(struct sp_trial *best, struct sp_trial *trial)
+{
+    if (!best->vanishes || trial->errors < best->errors) {
+        sp_trial_free(best);
+        *best = *trial;
+        return;
+    }
+    if (best->rival_count < SP_MOST_RIVALS && sp_trial_is_rival(best, trial))
+        best->rivals[best->rival_count++] = trial->change;
+    sp_trial_free(trial);
+}
+
+/* The highest gain; among equals one that the configuration has rather than a default. */
+static size_t most_promising(const struct search *search, const int64_t *gains)
+{
+    size_t best = SP_NONE;
+    int64_t most = 0;
+    for (size_t i = 0; i < search->proposals.count; i++) {
+        const int64_t promise = 2 * gains[i] + (search->proposals.items[i].from.source != SP_SOURCE_DEFAULT);
+        if (gains[i] <= 0 || promise <= most) continue;
+        most = promise;
+        best = i;
+    }
+    return best;
+}
+
+/* Of the most promising changes the one that leaves the fewest errors, and fewer than there are. */
+static struct sp_trial best_change(const struct search *search)
+{
+    const struct sp_config *base = search->best.config ? search->best.config : search->check->config;
+    const struct sp_change *changes = search->proposals.items;
+    struct sp_trial best = {.check = search->check};
+    int64_t gains[SP_MOST_PROPOSALS] = {0}, top = 0;
+    for (size_t i = 0; i < search->proposals.count; i++) gains[i] = sp_sample_gain(&search->sample, base, &changes[i]);
+    for (int tried = 0; tried < MAX_TRIALS; tried++) {
+        const size_t i = most_promising(search, gains);
+        if (i == SP_NONE || (best.vanishes && gains[i] < top / 2)) break;
+        struct sp_trial trial = {.check = search->check, .change = &changes[i]};
+        top = gains[i] > top ? gains[i] : top;
+        gains[i] = 0;
+        if (sp_trial_run(&trial, &search->bundles, base, match_so_far(search))) compete(&best, &trial);
+    }
+    return best;
+}
+
+/* ---- causes ---- */
+
+/* Whether the model may as well lack all that the cause explains: then nothing is wrong with the weights. */
+static bool is_spare(const struct sp_check *check, const struct sp_trial *trial)
+{
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (!trial->vanishes[i]) continue;
+        if (finding->tensor == SP_NONE || sp_match_tensor(&trial->variant.match, finding->tensor) != SP_OPTIONAL)
+            return false;
+    }
+    return true;
+}
+
+static void accept(struct search *search, const struct sp_trial *trial)
+{
+    struct sp_check *check = search->check;
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_HYPERPARAMETER, sp_is_marked, trial->vanishes);
+    cause->hyperparameter = trial->change->key;
+    cause->configured = trial->change->configured;
+    cause->found = trial->change->value;
+    if (is_spare(check, trial)) cause->severity = SP_SEVERITY_WARNING;
+    sp_trial_say(check, cause, trial, search->settings);
+    search->settings = sp_arena_printf(&check->arena, "%s%s", search->settings,
+                                       sp_setting(check, cause->hyperparameter, cause->found));
+}
+
+/* Accepts the best change again and again, until none explains anything. */
+static void run_rounds(struct search *search)
+{
+    for (int round = 0; round < MAX_ROUNDS && sp_check_open(search->check); round++) {
+        struct sp_trial better = best_change(search);
+        if (!better.vanishes) break;
+        accept(search, &better);
+        free(better.vanishes);
+        sp_variant_free(&search->best);
+        search->best = better.variant;
+        sp_sample_rebase(&search->sample, search->best.config);
+    }
+}
+
+/* A single tensor of another shape is hardly the doing of a hyper-parameter, nor is a file that is mostly something
+ * else. */
+static bool is_worth_guessing(const struct search *search)
+{
+    const struct sp_check *check = search->check;
+    size_t structural = 0, matched = 0;
+    for (size_t i = 0; i < check->finding_count; i++) structural += sp_is_structural(&check->findings[i]);
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
+        matched += check->match.predicted_of[i] != SP_NONE;
+    return search->sample.base && matched && matched * 3 >= sp_inventory_count(check->inventory) &&
+           (structural || sp_check_open(check) > 1);
+}
+
+static void run_guesses(struct search *search)
+{
+    struct sp_proposals *guesses = &search->proposals;
+    const size_t affordable = MAX_GUESSED / (sp_prediction_count(search->sample.base) + 1);
+    guesses->count = 0;
+    sp_propose_guesses(guesses, search->check, !search->bundles.has_layers);
+    if (guesses->count > affordable) guesses->count = affordable;
+    run_rounds(search);
+}
+
+void sp_explain_hyperparameters(struct sp_check *check)
+{
+    struct search search = {.check = check, .settings = ""};
+    if (!sp_check_open(check)) return;
+    sp_bundles_init(&search.bundles, check);
+    sp_sample_init(&search.sample, check);
+    sp_propose_quantisations(&search.proposals, check);
+    sp_propose_sizes(&search.proposals, check, &search.sample);
+    sp_propose_lengths(&search.proposals, check);
+    sp_propose_flags(&search.proposals, check);
+    run_rounds(&search);
+    if (is_worth_guessing(&search)) run_guesses(&search);
+    sp_sample_free(&search.sample);
+    sp_variant_free(&search.best);
+    sp_bundles_free(&search.bundles);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "explain/trials/say.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/gather.h"
+#include "explain/vocabulary.h"
+
+struct wanted {
+    size_t cause;
+    enum sp_finding_kind kind;
+};
+
+static bool of_cause_and_kind(const struct sp_finding *finding, const void *context)
+{
+    const struct wanted *wanted = context;
+    return finding->cause == wanted->cause && finding->kind == wanted->kind;
+}
+
+/* "has a.bias, b.bias and lacks c.weight". */
+static const char *what_file_does(struct sp_check *check, size_t cause)
+{
+    static const struct {
+        enum sp_finding_kind kind;
+        const char *verb;
+    } kinds[] = {
+        {SP_FINDING_UNEXPECTED, "has"}, {SP_FINDING_MISSING, "lacks"}, {SP_FINDING_SHAPE, "has another shape of"}};
+    struct sp_text text = {0};
+    sp_text_puts(&text, "");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct wanted wanted = {cause, kinds[i].kind};
+        const char *names = sp_check_names(check, of_cause_and_kind, &wanted);
+        if (*names) sp_text_printf(&text, "%s%s %s", text.length ? " and " : "", kinds[i].verb, names);
+    }
+    return sp_text_keep(&text, &check->arena);
+}
+
+static const char *how_changed(struct sp_check *check, const struct sp_change *change)
+{
+    const bool integer = change->configured.type == SP_INT && change->value.type == SP_INT;
+    const int64_t from = change->configured.integer, to = change->value.integer;
+    if (!sp_is_vocabulary(change->key) || !integer || from <= 0 || to <= 0) return "";
+    return sp_vocabulary_change(check, (uint64_t)from, (uint64_t)to);
+}
+
+/* What the changed prediction lacks that the configured one did not ask for. */
+static const char *side_effect(struct sp_check *check, const struct sp_variant *variant)
+{
+    const size_t total = sp_prediction_count(variant->prediction);
+    const char **names = sp_realloc(NULL, total, sizeof *names);
+    size_t count = 0;
+    for (size_t i = 0; i < total; i++) {
+        const char *name = sp_prediction_tensor(variant->prediction, i)->name;
+        if (sp_match_predicted(&variant->match, i) == SP_MISSING &&
+            sp_prediction_find(check->prediction, name) == SP_NONE)
+            names[count++] = name;
+    }
+    const char *effect =
+        !count ? "" : sp_arena_printf(&check->arena, "; yet it lacks %s", sp_some_names(&check->arena, names, count));
+    free(names);
+    return effect;
+}
+
+/* What was tried had the earlier settings as well: whether the findings vanish without those, too. */
+static bool holds_alone(const struct sp_trial *trial, size_t cause, const char *settings)
+{
+    const struct sp_check *check = trial->check;
+    struct sp_variant alone;
+    bool holds = true;
+    if (!*settings) return true;
+    if (!sp_variant_try(check, check->config, trial->change, &alone)) return false;
+    for (size_t i = 0; i < check->finding_count && holds; i++)
+        holds = check->findings[i].cause != cause || !sp_variant_has(check, &alone, &check->findings[i]);
+    sp_variant_free(&alone);
+    return holds;
+}
+
+/* "; or num_attention_heads is not 32 but 16", for changes that explain the same. */
+static const char *say_rivals(struct sp_check *check, const struct sp_trial *trial)
+{
+    const char *says = "";
+    for (size_t i = 0; i < trial->rival_count; i++) {
+        const struct sp_change *change = trial->rivals[i];
+        says = sp_arena_printf(&check->arena, "%s; or %s is not %s but %s", says, change->key,
+                               sp_value_words(&check->arena, change->configured),
+                               sp_value_words(&check->arena, change->value));
+    }
+    return says;
+}
+
+const char *sp_setting(struct sp_check *check, const char *key, struct sp_value value)
+{
+    const char *words = sp_value_words(&check->arena, value);
+    const char *quote = strpbrk(words, " []{}\"'$`\\*?;&|<>()") ? "'" : "";
+    return sp_arena_printf(&check->arena, " --set %s%s=%s%s", quote, key, words, quote);
+}
+
+static bool has_word_bias(const char *key)
+{
+    const char *place = strstr(key, "bias");
+    return place && (place == key || place[-1] == '_') && (!place[4] || place[4] == '_');
+}
+
+/* "; config.json has bias=true, which the table does not read": the flag may be spelt as another family spells it. */
+static const char *other_spelling(struct sp_check *check, const struct sp_change *change)
+{
+    const struct sp_hyper *hyper = sp_config_hyper(check->config);
+    if (change->value.type != SP_BOOL || !has_word_bias(change->key)) return "";
+    for (size_t i = 0; i < hyper->root.count; i++) {
+        const struct sp_member *member = &hyper->root.members[i];
+        if (member->value.type != SP_BOOL || member->value.boolean != change->value.boolean) continue;
+        if (!has_word_bias(member->key) || sp_find_hyperparameter(check->prediction, member->key) != SP_NONE) continue;
+        return sp_arena_printf(&check->arena, "; %s has %s=%s, which the table %s does not read",
+                               *hyper->file ? hyper->file : "the configuration", member->key,
+                               member->value.boolean ? "true" : "false", sp_prediction_table(check->prediction));
+    }
+    return "";
+}
+
+void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct sp_trial *trial, const char *settings)
+{
+    const struct sp_change *change = trial->change;
+    const size_t index = (size_t)(cause - check->causes);
+    const char *says = sp_said(check, (struct sp_hyperparameter){change->key, change->configured, change->from});
+    const char *effect =
+        sp_arena_printf(&check->arena, "%s%s", side_effect(check, &trial->variant), say_rivals(check, trial));
+    if (change->value.type != SP_BOOL)
+        cause->message = sp_arena_printf(
+            &check->arena, "%s, the file has %s%s (%s%s)%s", says, sp_value_words(&check->arena, cause->found),
+            how_changed(check, change), sp_tensors_of(check, cause),
+            cause->severity == SP_SEVERITY_WARNING ? ", which loaders leave out" : "", effect);
+    else
+        cause->message = sp_arena_printf(&check->arena, "%s, but the file %s%s%s", says, what_file_does(check, index),
+                                         effect, other_spelling(check, change));
+    cause->hint =
+        sp_arena_printf(&check->arena, "with%s%s %s", sp_setting(check, change->key, cause->found),
+                        holds_alone(trial, index, settings) ? "" : settings, sp_what_vanishes(&check->arena, cause));
+}

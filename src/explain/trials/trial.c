@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "explain/trials/trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether a tensor that is as it should be would no longer be. */
+static bool contradicts(const struct sp_match *before, const struct sp_match *after)
+{
+    for (size_t i = 0; i < sp_inventory_count(after->inventory); i++)
+        if (sp_is_error(sp_match_tensor(after, i)) && !sp_is_error(sp_match_tensor(before, i))) return true;
+    return false;
+}
+
+/* Whether the tensor is one of a whole that may be absent, such as a layer for multi-token prediction. */
+static bool is_spare_part(const struct sp_predicted *tensor)
+{
+    return tensor->optional && !tensor->buffer && !tensor->stands_for;
+}
+
+/* The groups with a spare part that the file has, and that was none before. */
+static bool *find_new_wholes(const struct sp_match *before, const struct sp_match *after)
+{
+    const size_t groups = sp_prediction_group_count(after->prediction);
+    bool *new = sp_realloc(NULL, groups, sizeof *new);
+    memset(new, 0, groups * sizeof *new);
+    for (size_t i = 0; i < sp_prediction_count(after->prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(after->prediction, i);
+        if (sp_match_predicted(after, i) != SP_OPTIONAL || !is_spare_part(tensor)) continue;
+        const size_t known = sp_prediction_find(before->prediction, tensor->name);
+        if (known == SP_NONE || sp_match_predicted(before, known) != SP_OPTIONAL) new[tensor->group] = true;
+    }
+    return new;
+}
+
+/* What is newly missing. */
+static size_t count_brought(const struct sp_match *before, const struct sp_match *after)
+{
+    size_t brought = 0;
+    for (size_t i = 0; i < sp_prediction_count(after->prediction); i++)
+        brought += sp_match_predicted(after, i) == SP_MISSING &&
+                   sp_prediction_find(before->prediction, sp_prediction_tensor(after->prediction, i)->name) == SP_NONE;
+    return brought;
+}
+
+/* What is left out of a whole of which the file, newly, has other parts. */
+static size_t count_lacking(const struct sp_match *before, const struct sp_match *after)
+{
+    bool *new = find_new_wholes(before, after);
+    size_t lacking = 0;
+    for (size_t i = 0; i < sp_prediction_count(after->prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(after->prediction, i);
+        lacking += new[tensor->group] && is_spare_part(tensor) && sp_match_predicted(after, i) == SP_LEFT_OUT;
+    }
+    free(new);
+    return lacking;
+}
+
+static void find_vanishing(const struct sp_bundles *bundles, struct sp_trial *trial)
+{
+    const struct sp_check *check = trial->check;
+    trial->vanishes = sp_realloc(NULL, check->finding_count, sizeof *trial->vanishes);
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        trial->vanishes[i] = sp_finding_is_open(finding) && !sp_variant_has(check, &trial->variant, finding);
+    }
+    trial->vanished = sp_bundles_hold(bundles, check, trial->vanishes);
+}
+
+/* What it takes away must be much more than what it brings: a flag that would replace tensors that are missing by
+ * others that are missing, too, explains nothing. */
+static bool is_worth_it(const struct sp_trial *trial)
+{
+    return trial->vanished && trial->brought * 3 <= trial->vanished;
+}
+
+bool sp_trial_run(struct sp_trial *trial, const struct sp_bundles *bundles, const struct sp_config *base,
+                  const struct sp_match *before)
+{
+    const size_t errors = sp_match_errors(before);
+    if (!sp_variant_try(trial->check, base, trial->change, &trial->variant)) return false;
+    const struct sp_match *after = &trial->variant.match;
+    const size_t lacking = trial->variant.errors < errors ? count_lacking(before, after) : 0;
+    trial->errors = trial->variant.errors + lacking;
+    if (trial->errors < errors && !contradicts(before, after)) {
+        find_vanishing(bundles, trial);
+        trial->brought = count_brought(before, after) + lacking;
+        if (is_worth_it(trial)) return true;
+    }
+    sp_trial_free(trial);
+    return false;
+}
+
+void sp_trial_free(struct sp_trial *trial)
+{
+    free(trial->vanishes);
+    sp_variant_free(&trial->variant);
+}
+
+bool sp_trial_is_rival(const struct sp_trial *a, const struct sp_trial *b)
+{
+    const struct sp_check *check = a->check;
+    if (a->errors != b->errors || memcmp(a->vanishes, b->vanishes, check->finding_count) != 0) return false;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (a->vanishes[i] && check->findings[i].kind != SP_FINDING_SHAPE) return false;
+    return strcmp(a->change->key, b->change->key) != 0;
+}

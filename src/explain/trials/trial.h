@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * A change of a hyper-parameter, tried: the table expanded with it and matched again. Only what was found out in this
+ * way becomes a cause. */
+#ifndef SP_EXPLAIN_TRIALS_TRIAL_H
+#define SP_EXPLAIN_TRIALS_TRIAL_H
+
+#include "explain/trials/bundles.h"
+#include "explain/what_if.h"
+
+enum { SP_MOST_RIVALS = 2 };
+
+/* Begin with the check and the change set and the rest zero. */
+struct sp_trial {
+    const struct sp_check *check;
+    const struct sp_change *change;
+    struct sp_variant variant;
+    bool *vanishes;           /* which findings do; NULL: it was not run, or explains nothing */
+    size_t errors;            /* that it leaves, with what is lacking of optional wholes */
+    size_t vanished, brought; /* findings that it takes away, and missing tensors that it brings */
+    const struct sp_change *rivals[SP_MOST_RIVALS]; /* other changes that explain the same */
+    size_t rival_count;
+};
+
+/* Tries it on top of `base`, under which the file matches as in `before`; false when it makes nothing better, or more
+ * is wrong with it than it explains. */
+bool sp_trial_run(struct sp_trial *trial, const struct sp_bundles *bundles, const struct sp_config *base,
+                  const struct sp_match *before);
+void sp_trial_free(struct sp_trial *trial);
+/* Whether two changes give the same dimensions. Of what is missing or unexpected there is but one reading. */
+bool sp_trial_is_rival(const struct sp_trial *a, const struct sp_trial *b);
+
+#endif
