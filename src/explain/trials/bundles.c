@@ -22,7 +22,6 @@ static void bundle_layers(struct sp_bundles *bundles, struct sp_check *check)
         const size_t layer = sp_gone_layer_of(&gone, &check->findings[i]);
         if (!sp_is_gone(&gone, layer) || bundles->of[i] != SP_NONE) continue;
         bundles->of[i] = bundles->count + layer;
-        bundles->has_layers = true;
     }
     if (gone.layers) bundles->count += gone.layers->count;
     sp_gone_free(&gone);

@@ -10,7 +10,6 @@
 struct sp_bundles {
     size_t *of; /* for each finding the number of its bundle, or SP_NONE */
     size_t count;
-    bool has_layers; /* some of them are layers */
 };
 
 /* The bundles of the open findings. */

@@ -24,14 +24,14 @@ static void guess_from_nothing(struct sp_proposals *proposals, const struct sp_c
 
 /* Near values, for numbers that decide which tensors there are in ways that no finding tells: every n-th layer has
  * experts, more than one expert makes a router. */
-static void guess_near(struct sp_proposals *proposals, struct sp_hyperparameter hyper, int64_t value, bool none)
+static void guess_near(struct sp_proposals *proposals, struct sp_hyperparameter hyper, int64_t value)
 {
     const int64_t near[] = {0, 1, 2, value - 1, value + 1, 2 * value, value / 2};
-    for (size_t i = none ? 0 : 1; i < sizeof near / sizeof *near; i++)
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++)
         if (near[i] >= 0 && near[i] != value) sp_propose(proposals, hyper, sp_value_int(near[i]));
 }
 
-void sp_propose_guesses(struct sp_proposals *proposals, const struct sp_check *check, bool none)
+void sp_propose_guesses(struct sp_proposals *proposals, const struct sp_check *check)
 {
     enum { LARGEST = 1 << 16 };
     const struct sp_prediction *prediction = check->prediction;
@@ -39,7 +39,7 @@ void sp_propose_guesses(struct sp_proposals *proposals, const struct sp_check *c
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
         int64_t value;
         if (!sp_integer_value(hyper, &value) || value < 0 || value > LARGEST) continue;
-        guess_near(proposals, hyper, value, none);
+        guess_near(proposals, hyper, value);
         if (value == 0) guess_from_nothing(proposals, check, hyper);
     }
 }

@@ -133,7 +133,7 @@ static void run_guesses(struct search *search)
     struct sp_proposals *guesses = &search->proposals;
     const size_t affordable = MAX_GUESSED / (sp_prediction_count(search->sample.base) + 1);
     guesses->count = 0;
-    sp_propose_guesses(guesses, search->check, !search->bundles.has_layers);
+    sp_propose_guesses(guesses, search->check);
     if (guesses->count > affordable) guesses->count = affordable;
     run_rounds(search);
 }

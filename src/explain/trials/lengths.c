@@ -75,7 +75,8 @@ static void resize_loop(struct sp_proposals *proposals, const struct sp_predicti
     }
 }
 
-/* When the last indices of a loop, a..b, are all missing, it may end at a; when they are unexpected, behind b. */
+/* When the last indices of a loop, a..b, are all missing, it may end at a; when they are unexpected, behind b. When all
+ * are missing it may have none. */
 void sp_propose_lengths(struct sp_proposals *proposals, struct sp_check *check)
 {
     size_t count;
@@ -85,7 +86,8 @@ void sp_propose_lengths(struct sp_proposals *proposals, struct sp_check *check)
         for (to = from + 1; to < count && same_loop(&places[from], &places[to]); to++)
             if (places[to].index > places[to - 1].index + 1) first = to;
         const uint64_t begin = places[first].index, end = places[to - 1].index + 1;
-        if (!follows_a_match(check, &places[first])) continue;
+        const bool none = places[from].missing && !begin;
+        if (!none && !follows_a_match(check, &places[first])) continue;
         if (places[from].missing) resize_loop(proposals, check->prediction, end, begin);
         else resize_loop(proposals, check->prediction, begin, end);
     }

@@ -30,9 +30,8 @@ void sp_propose_lengths(struct sp_proposals *proposals, struct sp_check *check);
 /* The other truth values, and the usual numbers of quantisations (proposals.c). */
 void sp_propose_flags(struct sp_proposals *proposals, const struct sp_check *check);
 void sp_propose_quantisations(struct sp_proposals *proposals, const struct sp_check *check);
-/* What no finding suggests: numbers near the configured ones, sizes in place of 0 (guesses.c). Of none at all layers
- * that are missing are no sign: whether that is to be guessed. */
-void sp_propose_guesses(struct sp_proposals *proposals, const struct sp_check *check, bool none);
+/* What no finding suggests: numbers near the configured ones, sizes in place of 0 (guesses.c). */
+void sp_propose_guesses(struct sp_proposals *proposals, const struct sp_check *check);
 /* Whether an open finding is about what there is, and not about its shape. */
 bool sp_is_structural(const struct sp_finding *finding);
 

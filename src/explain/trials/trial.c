@@ -85,7 +85,7 @@ bool sp_trial_run(struct sp_trial *trial, const struct sp_bundles *bundles, cons
     if (trial->errors < errors && !contradicts(before, after)) {
         find_vanishing(bundles, trial);
         trial->brought = count_brought(before, after) + lacking;
-        if (is_worth_it(trial)) return true;
+        if (is_worth_it(trial) && sp_trial_agrees(trial)) return true;
     }
     sp_trial_free(trial);
     return false;

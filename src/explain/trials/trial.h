@@ -21,11 +21,13 @@ struct sp_trial {
     size_t rival_count;
 };
 
-/* Tries it on top of `base`, under which the file matches as in `before`; false when it makes nothing better, or more
- * is wrong with it than it explains. */
+/* Tries it on top of `base`, under which the file matches as in `before`; false when it makes nothing better, more is
+ * wrong with it than it explains, or its lengths are not those of the file. */
 bool sp_trial_run(struct sp_trial *trial, const struct sp_bundles *bundles, const struct sp_config *base,
                   const struct sp_match *before);
 void sp_trial_free(struct sp_trial *trial);
+/* Whether the lengths that loops have under the change are those that they have in the file (agree.c). */
+bool sp_trial_agrees(const struct sp_trial *trial);
 /* Whether two changes give the same dimensions. Of what is missing or unexpected there is but one reading. */
 bool sp_trial_is_rival(const struct sp_trial *a, const struct sp_trial *b);
 
