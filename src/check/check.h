@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: MIT
  * A comparison under way. Findings come first, from the match alone; then explainers turn them into causes, each in
- * its own function; what no cause explains stays a finding. */
+ * its own function; what no cause explains stays a finding. Of a GPT-2 of two layers, when the configuration says three
+ * and a bias was lost:
+ *
+ *   match          tensor_of[3] = 17           h.0.ln_1.bias is the prediction's tensor 3, and the file's tensor 17
+ *                  tensor_of[21] = SP_NONE     h.1.ln_2.bias is not there
+ *   findings       0  missing  h.1.ln_2.bias            -> cause SP_NONE
+ *                  1  missing  h.2.ln_1.weight          -> cause 0
+ *                  ...
+ *                 12  missing  h.2.mlp.c_proj.bias      -> cause 0
+ *   places         0  "h.{}.ln_2.bias" with 1, 1  "h.{}.ln_1.weight" with 2, ...: by which findings are grouped
+ *   causes         0  hyperparameter: n_layer is 3 in config.json, the file has 2 (12 tensors)
+ *   groups         0  h.1.ln_2.bias is missing, 1  h.2.ln_1.weight is missing, ...: the lines of a report
+ *   counts, declared, verdict, summary: what follows from them
+ *
+ * explain/run.c has the flow. */
 #ifndef SP_CHECK_CHECK_H
 #define SP_CHECK_CHECK_H
 
@@ -18,30 +32,32 @@
 #include "shapeproof/data.h"
 
 struct sp_check {
-    struct sp_arena arena;
+    struct sp_arena arena; /* of all texts */
+    /* what is compared */
     const struct sp_inventory *inventory;
     const struct sp_tables *tables;
-    const char *table_name;
-    const struct sp_config *config;
-    struct sp_data *data;        /* NULL when only headers are read */
-    struct sp_error *data_error; /* filled when reading it failed */
+    const char *table_name;         /* NULL: the configuration says it */
+    const struct sp_config *config; /* of the prediction */
+    struct sp_data *data;           /* NULL when only headers are read */
+    struct sp_error *data_error;    /* filled when reading it failed */
     struct sp_prediction *prediction;
-    struct sp_naming naming;
+    struct sp_naming naming; /* how names of the file become predicted ones */
     struct sp_match match;
     struct sp_quantisation quantisation;
-    struct sp_levels levels;     /* of the prediction; explain/layers.c reads them when something is missing */
+    /* what comes of it */
+    struct sp_levels levels;     /* of the prediction; explain/gone_layers.c reads them when something is missing */
     struct sp_patterns patterns; /* of the findings' names */
     struct sp_finding *findings;
     struct sp_place *places; /* of the findings' names; parallel to them */
     size_t finding_count, finding_capacity, place_capacity;
-    struct sp_cause *causes;
+    struct sp_cause *causes; /* findings have their numbers */
     size_t cause_count, cause_capacity;
     struct sp_finding_group *groups;
     size_t group_count;
     struct sp_counts counts;
     struct sp_declared *declared;
     size_t declared_count, declared_capacity;
-    const char *summary;
+    const char *summary; /* the verdict's reason, in a line */
     enum sp_verdict verdict;
 };
 
@@ -50,8 +66,10 @@ struct sp_check {
 /* Adds a finding of its kind, with the kind's id and severity, that no cause explains yet; strings must live in the
  * arena, the inventory or the prediction. */
 void sp_check_add_finding(struct sp_check *check, struct sp_finding finding);
-/* Adds a cause and returns its index; strings must live in the arena or be static. */
-size_t sp_check_add_cause(struct sp_check *check, struct sp_cause cause);
+/* Adds a cause and returns it, until the next one is added; strings must live in the arena or be static. */
+struct sp_cause *sp_check_add_cause(struct sp_check *check, struct sp_cause cause);
+/* Puts the causes into another order: order[i] is the number of the one that becomes the i-th. */
+void sp_check_order_causes(struct sp_check *check, const size_t *order);
 /* Says that a finding is explained by a cause. */
 void sp_check_explain(struct sp_check *check, size_t finding, size_t cause);
 /* An error that no cause explains. */
@@ -85,15 +103,6 @@ const char *sp_said(struct sp_check *check, struct sp_hyperparameter hyper);
 const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),
                            const void *context);
 
-/* ---- what explainers tell one another ---- */
-
-/* explain/renamed.c: for each finding of what is missing under one name and there under another the finding about that
- * other name; itself when the prediction need not have it; SP_NONE for all others. To be freed. */
-size_t *sp_pair_renamed(struct sp_check *check);
-/* explain/layers.c: for each finding the number of the layer that is missing as a whole and that it belongs to, or
- * SP_NONE. Returns how many numbers there are. */
-size_t sp_find_gone_layers(struct sp_check *check, size_t *layer_of_finding);
-
 /* ---- findings.c, verdict.c: the steps before and after the explainers ---- */
 
 void sp_find_differences(struct sp_check *check);
@@ -104,42 +113,5 @@ void sp_check_expect(struct sp_check *check, const struct sp_expectations *expec
 /* Fills check->counts, from the findings and their causes. */
 void sp_count(struct sp_check *check);
 void sp_decide(struct sp_check *check);
-
-/* ---- the explainers (check.c lists them in the order in which they run) ---- */
-
-void sp_explain_naming(struct sp_check *check);
-void sp_explain_quantised(struct sp_check *check);
-void sp_explain_kernels(struct sp_check *check);
-void sp_explain_old_names(struct sp_check *check);
-void sp_explain_ties(struct sp_check *check);
-void sp_explain_flags(struct sp_check *check);
-void sp_explain_untied(struct sp_check *check);
-void sp_explain_sharing(struct sp_check *check);
-void sp_explain_aliases(struct sp_check *check);
-void sp_explain_buffers(struct sp_check *check);
-void sp_explain_computed(struct sp_check *check);
-void sp_explain_state(struct sp_check *check);
-void sp_explain_shards(struct sp_check *check);
-void sp_explain_stray(struct sp_check *check);
-void sp_explain_counters(struct sp_check *check);
-void sp_explain_adapter(struct sp_check *check);
-void sp_explain_placeholders(struct sp_check *check);
-void sp_explain_slices(struct sp_check *check);
-void sp_explain_multi_token(struct sp_check *check);
-void sp_explain_copies(struct sp_check *check);
-void sp_explain_layout(struct sp_check *check);
-void sp_explain_hyperparameters(struct sp_check *check);
-void sp_explain_embeddings(struct sp_check *check);
-void sp_explain_vocabulary(struct sp_check *check);
-void sp_explain_tokenizer(struct sp_check *check);
-void sp_explain_unrelated(struct sp_check *check);
-void sp_explain_layers(struct sp_check *check);
-void sp_explain_renamed(struct sp_check *check);
-void sp_explain_added_biases(struct sp_check *check);
-void sp_explain_biases(struct sp_check *check);
-void sp_explain_transposed(struct sp_check *check);
-void sp_explain_ones(struct sp_check *check);
-void sp_explain_dtypes(struct sp_check *check);
-void sp_explain_declared(struct sp_check *check);
 
 #endif

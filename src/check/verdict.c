@@ -93,16 +93,33 @@ static const char *open_summary(struct sp_check *check)
 /* ---- causes ---- */
 
 struct ranked {
-    struct sp_cause cause;
+    const struct sp_cause *cause;
     size_t place; /* before sorting */
 };
 
 static int by_weight(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
-    if (a->cause.severity != b->cause.severity) return a->cause.severity > b->cause.severity ? -1 : 1;
-    if (a->cause.explains != b->cause.explains) return a->cause.explains > b->cause.explains ? -1 : 1;
+    if (a->cause->severity != b->cause->severity) return a->cause->severity > b->cause->severity ? -1 : 1;
+    if (a->cause->explains != b->cause->explains) return a->cause->explains > b->cause->explains ? -1 : 1;
     return a->place < b->place ? -1 : a->place > b->place;
+}
+
+void sp_check_order_causes(struct sp_check *check, const size_t *order)
+{
+    const size_t count = check->cause_count;
+    struct sp_cause *causes = sp_realloc(NULL, count, sizeof *causes);
+    size_t *place = sp_realloc(NULL, count, sizeof *place);
+    for (size_t i = 0; i < count; i++) {
+        causes[i] = check->causes[order[i]];
+        place[order[i]] = i;
+    }
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (check->findings[i].cause != SP_NONE) check->findings[i].cause = place[check->findings[i].cause];
+    free(check->causes);
+    free(place);
+    check->causes = causes;
+    check->cause_capacity = count;
 }
 
 /* The worst first, and of those that are as bad the one that explains the most. */
@@ -110,16 +127,12 @@ static void sort_causes(struct sp_check *check)
 {
     const size_t count = check->cause_count;
     struct ranked *ranked = sp_realloc(NULL, count, sizeof *ranked);
-    size_t *place = sp_realloc(NULL, count, sizeof *place);
-    for (size_t i = 0; i < count; i++) ranked[i] = (struct ranked){check->causes[i], i};
+    size_t *order = sp_realloc(NULL, count, sizeof *order);
+    for (size_t i = 0; i < count; i++) ranked[i] = (struct ranked){&check->causes[i], i};
     if (count) qsort(ranked, count, sizeof *ranked, by_weight);
-    for (size_t i = 0; i < count; i++) {
-        check->causes[i] = ranked[i].cause;
-        place[ranked[i].place] = i;
-    }
-    for (size_t i = 0; i < check->finding_count; i++)
-        if (check->findings[i].cause != SP_NONE) check->findings[i].cause = place[check->findings[i].cause];
-    free(place);
+    for (size_t i = 0; i < count; i++) order[i] = ranked[i].place;
+    sp_check_order_causes(check, order);
+    free(order);
     free(ranked);
 }
 

@@ -16,14 +16,18 @@ enum sp_cause_kind {
     SP_CAUSE_COUNT
 };
 
-/* Explainers run in stages; within one their order does not matter. */
+/* Explainers run in stages. Within one their order does not matter: none takes what another one would, or says so by a
+ * condition of its own. */
 enum sp_stage {
-    SP_STAGE_NAMES,     /* what the match has looked past, said once; takes no finding that a later stage could want */
-    SP_STAGE_STORAGE,   /* how and where the file keeps what it has: ties, buffers, shards, ranks, adapters */
-    SP_STAGE_STRUCTURE, /* what is in another form there: joined, divided, twice */
-    SP_STAGE_TRIALS,    /* other values of hyper-parameters, for what is still open: it cannot be told by its look */
-    SP_STAGE_LEFTOVERS, /* what no value explains: renamed, gone as a whole, transposed */
-    SP_STAGE_MEASURES,  /* the file as its own measure, once it is known what its tensors are: dtypes, sizes */
+    SP_STAGE_NAMES,        /* what the match has looked past in names, said once */
+    SP_STAGE_STORAGE,      /* what is as it may be: ties, buffers, the state of a trainer. No later stage wants it */
+    SP_STAGE_FILES,        /* what is elsewhere: in other shards or ranks, in the base of an adapter */
+    SP_STAGE_TIES,         /* what is tied though it is not said to be, of what no other file would have */
+    SP_STAGE_STRUCTURE,    /* what is in another form there: as another tensor, joined, divided, twice */
+    SP_STAGE_TRIALS,       /* what another value of a hyper-parameter explains; how a file looks is known by now */
+    SP_STAGE_COUNTERPARTS, /* what no value explains, and is there all the same: under another name, with other rows */
+    SP_STAGE_LEFTOVERS,    /* what is really gone, or there for nothing */
+    SP_STAGE_MEASURES,     /* the file as its own measure, once all is known of its tensors: dtypes, sizes */
     SP_STAGE_COUNT
 };
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The flow of a check: predict, name, match, findings, causes, groups, verdict. */
+#include "explain/run.h"
+
+#include <stdlib.h>
+
 #include "explain/causes.h"
 
 /* An explainer has a row for each of its causes, one below the other. */
@@ -13,69 +17,117 @@ static const struct explainer {
 #undef CAUSE
 #undef ALSO
 };
+enum { ROWS = sizeof explainers / sizeof *explainers };
 
-static void run_stage(struct sp_check *check, enum sp_stage stage)
+/* The rows of a stage, of each explainer the first. */
+static size_t list_stage(enum sp_stage stage, size_t rows[ROWS])
 {
-    for (size_t i = 0; i < sizeof explainers / sizeof *explainers; i++)
+    size_t count = 0;
+    for (size_t i = 0; i < ROWS; i++)
         if (explainers[i].stage == stage && (!i || explainers[i].explain != explainers[i - 1].explain))
-            explainers[i].explain(check);
+            rows[count++] = i;
+    return count;
 }
 
-static void explain(struct sp_check *check)
+static void shuffle_rows(size_t *rows, size_t count, uint64_t *seed)
 {
-    sp_find_differences(check);
-    for (enum sp_stage stage = 0; stage < SP_STAGE_COUNT; stage++) {
-        if (stage == SP_STAGE_MEASURES) sp_count(check);
-        run_stage(check, stage);
+    for (size_t i = count; i > 1; i--) {
+        *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const size_t other = (size_t)((*seed >> 33) % i), row = rows[i - 1];
+        rows[i - 1] = rows[other];
+        rows[other] = row;
     }
-    sp_decide(check);
-    sp_group_findings(check);
 }
+
+/* Runs all; of each row the number of causes before and behind it goes into `begin` and `end`. */
+static void run_stages(struct sp_check *check, uint64_t seed, size_t begin[ROWS], size_t end[ROWS])
+{
+    for (enum sp_stage stage = 0; stage < SP_STAGE_COUNT; stage++) {
+        size_t rows[ROWS];
+        const size_t count = list_stage(stage, rows);
+        if (seed) shuffle_rows(rows, count, &seed);
+        if (stage == SP_STAGE_MEASURES) sp_count(check);
+        for (size_t i = 0; i < count; i++) {
+            begin[rows[i]] = check->cause_count;
+            explainers[rows[i]].explain(check);
+            end[rows[i]] = check->cause_count;
+        }
+    }
+}
+
+/* Causes stand in the order of the list, whatever the order in which they were found. */
+static void explain_findings(struct sp_check *check, uint64_t seed)
+{
+    size_t begin[ROWS] = {0}, end[ROWS] = {0}, count = 0;
+    run_stages(check, seed, begin, end);
+    size_t *order = sp_realloc(NULL, check->cause_count, sizeof *order);
+    for (size_t row = 0; row < ROWS; row++)
+        for (size_t cause = begin[row]; cause < end[row]; cause++) order[count++] = cause;
+    sp_check_order_causes(check, order);
+    free(order);
+}
+
+/* The subject of a check. */
+struct subject {
+    const struct sp_inventory *inventory;
+    const struct sp_tables *tables;
+    const struct sp_config *config;
+    const struct sp_check_options *options;
+    uint64_t seed;
+};
 
 /* `data` is borrowed, and needed no longer afterwards; NULL when no data are read. */
-static struct sp_check *compare(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                                const struct sp_config *config, const struct sp_check_options *options,
-                                struct sp_data *data, struct sp_error *error)
+static struct sp_check *compare(const struct subject *subject, struct sp_data *data, struct sp_error *error)
 {
-    const struct sp_predict_options chosen = {.table = options->table};
-    struct sp_prediction *prediction = sp_predict(tables, config, &chosen, error);
+    const struct sp_predict_options chosen = {.table = subject->options->table};
+    struct sp_prediction *prediction = sp_predict(subject->tables, subject->config, &chosen, error);
     if (!prediction) return NULL;
     struct sp_check *check = sp_realloc(NULL, 1, sizeof *check);
-    *check = (struct sp_check){.inventory = inventory, .tables = tables, .config = config, .prediction = prediction};
-    check->table_name = options->table;
-    check->data = data;
-    check->data_error = error;
-    sp_match_begin(&check->match, inventory, prediction);
+    *check = (struct sp_check){.inventory = subject->inventory,
+                               .tables = subject->tables,
+                               .table_name = subject->options->table,
+                               .config = subject->config,
+                               .prediction = prediction,
+                               .data = data,
+                               .data_error = error};
+    sp_match_begin(&check->match, check->inventory, prediction);
     check->naming = sp_naming_infer(&check->arena, &check->match);
     sp_check_quantisation(check);
     sp_match_rest(&check->match, &check->naming);
-    explain(check);
-    if (options->expectations) sp_check_expect(check, options->expectations);
+    sp_find_differences(check);
+    explain_findings(check, subject->seed);
+    sp_decide(check);
+    sp_group_findings(check);
+    if (subject->options->expectations) sp_check_expect(check, subject->options->expectations);
     check->data = NULL;
     check->data_error = NULL;
     return check;
 }
 
-static struct sp_check *compare_with_data(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                                          const struct sp_config *config, const struct sp_check_options *options,
-                                          struct sp_error *error)
+static struct sp_check *compare_with_data(const struct subject *subject, struct sp_error *error)
 {
-    struct sp_data *data = sp_data_open(inventory, error);
-    struct sp_check *check = data ? compare(inventory, tables, config, options, data, error) : NULL;
+    struct sp_data *data = sp_data_open(subject->inventory, error);
+    struct sp_check *check = data ? compare(subject, data, error) : NULL;
     sp_data_close(data);
     if (!check || error->status == SP_OK) return check;
     sp_check_free(check);
     return NULL;
 }
 
+struct sp_check *sp_check_new_shuffled(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                       const struct sp_config *config, const struct sp_check_options *options,
+                                       uint64_t seed, struct sp_error *error)
+{
+    static const struct sp_check_options none = {0};
+    sp_error_reset(error);
+    const struct subject subject = {inventory, tables, config, options ? options : &none, seed};
+    if (!sp_options_are_known(subject.options->reserved, error)) return NULL;
+    return subject.options->data ? compare_with_data(&subject, error) : compare(&subject, NULL, error);
+}
+
 struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,
                               const struct sp_config *config, const struct sp_check_options *options,
                               struct sp_error *error)
 {
-    sp_error_reset(error);
-    static const struct sp_check_options none = {0};
-    if (!options) options = &none;
-    if (!sp_options_are_known(options->reserved, error)) return NULL;
-    if (options->data) return compare_with_data(inventory, tables, config, options, error);
-    return compare(inventory, tables, config, options, NULL, error);
+    return sp_check_new_shuffled(inventory, tables, config, options, 0, error);
 }

@@ -15,9 +15,15 @@
 
 #include "base/text.h"
 #include "check/check.h"
+#include "explain/run.h"
 #include "model/inventory.h"
 #include "read/scratch.h"
 #include "shapeproof/report.h"
+
+/* Each check is made again with the explainers of every stage in that many other orders, and must come to the same. */
+#ifndef ORDERS
+#define ORDERS 20
+#endif
 
 struct part {
     char *name;
@@ -41,6 +47,7 @@ struct model {
     char *first_line;     /* of the last check */
     const char *metadata; /* of the file to write: "\"format\":\"pt\"" */
     struct sp_check_options options;
+    uint64_t orders; /* of explainers that were tried so far */
 };
 
 static inline void model_close_check(struct model *model)
@@ -305,16 +312,47 @@ static inline struct sp_inventory *model_in_memory(const struct model *model)
     return inventory;
 }
 
+/* Fails when there is none. */
+static inline struct sp_check *run_check(const struct model *model, uint64_t seed)
+{
+    struct sp_error error = {0};
+    struct sp_check *check =
+        sp_check_new_shuffled(model->inventory, model->tables, model->config, &model->options, seed, &error);
+    if (!check) die("check", error.message);
+    return check;
+}
+
+static inline char *report_check(const struct sp_check *check)
+{
+    return sp_report_check(check, &(struct sp_report_options){.format = SP_REPORT_JSON}, NULL);
+}
+
+/* The reports in other orders, against that of the usual one. */
+static inline void model_check_orders(struct model *model)
+{
+    char *usual = report_check(model->check);
+    for (int i = 0; i < ORDERS; i++) {
+        struct sp_check *check = run_check(model, ++model->orders);
+        char *report = report_check(check);
+        if (strcmp(report, usual) != 0) {
+            fprintf(stderr, "with seed %" PRIu64 ":\n%s\nin place of\n%s\n", model->orders, report, usual);
+            die("the order of explainers", "makes a difference");
+        }
+        sp_free(report);
+        sp_check_free(check);
+    }
+    sp_free(usual);
+}
+
 /* The first line that `shapeproof check` prints of that inventory, which the model takes over. */
 static inline const char *model_judge(struct model *model, struct sp_inventory *inventory)
 {
-    struct sp_error error = {0};
     struct sp_text line = {0};
     model_close_check(model);
     if (!inventory) die("inventory", "none");
     model->inventory = inventory;
-    model->check = sp_check_new(inventory, model->tables, model->config, &model->options, &error);
-    if (!model->check) die("check", error.message);
+    model->check = run_check(model, 0);
+    model_check_orders(model);
     sp_text_printf(&line, "%s: %s", sp_verdict_name(sp_check_verdict(model->check)), sp_check_summary(model->check));
     return model->first_line = line.data;
 }

@@ -5,6 +5,7 @@
 
 #include "explain/gather.h"
 #include "explain/gone_layers.h"
+#include "explain/leftovers/unrelated.h"
 
 static void describe_gone(struct sp_check *check, const struct sp_gone *gone, struct sp_cause *cause)
 {
@@ -44,5 +45,6 @@ static void explain_level(struct sp_check *check, int level)
 
 void sp_explain_layers(struct sp_check *check)
 {
+    if (sp_is_unrelated(check)) return; /* then all of them are gone, which is no news */
     for (int level = 0; level < SP_LAYER_LEVELS && sp_check_open(check); level++) explain_level(check, level);
 }

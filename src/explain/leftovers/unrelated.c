@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A file of something else: not one predicted tensor is there. */
+#include "explain/leftovers/unrelated.h"
+
 #include "explain/gather.h"
 
 static bool is_open(const struct sp_check *check, const struct sp_finding *finding, const void *context)
@@ -21,11 +23,16 @@ static bool is_any_found(const struct sp_check *check)
     return false;
 }
 
-void sp_explain_unrelated(struct sp_check *check)
+bool sp_is_unrelated(const struct sp_check *check)
 {
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        if (check->match.predicted_of[i] != SP_NONE) return;
-    struct sp_cause *cause = is_any_found(check) ? NULL : sp_gather(check, SP_CAUSE_UNRELATED, is_open, NULL);
+        if (check->match.predicted_of[i] != SP_NONE) return false;
+    return !is_any_found(check);
+}
+
+void sp_explain_unrelated(struct sp_check *check)
+{
+    struct sp_cause *cause = sp_is_unrelated(check) ? sp_gather(check, SP_CAUSE_UNRELATED, is_open, NULL) : NULL;
     if (!cause) return;
     cause->message = sp_inventory_count(check->inventory)
                          ? sp_arena_printf(&check->arena, "no tensor of the file is one that the table %s predicts",

@@ -46,12 +46,6 @@ static void explain_placeholders(struct sp_check *check, uint64_t elements)
                   "convert the checkpoint with zero_to_fp32.py";
 }
 
-void sp_explain_placeholders(struct sp_check *check)
-{
-    explain_placeholders(check, 0);
-    explain_placeholders(check, 1);
-}
-
 /* ---- slices ---- */
 
 enum { MAX_RANKS = 1024, PADDING = 128 };
@@ -137,7 +131,7 @@ static bool has_one_factor(const struct sp_check *check, uint64_t ranks)
 
 /* Nearly all that differs is cut into the same number of parts, and more than one hyper-parameter would have to be
  * divided by it. */
-void sp_explain_slices(struct sp_check *check)
+static void explain_slices(struct sp_check *check)
 {
     static const enum sp_finding_kind shape = SP_FINDING_SHAPE;
     const uint64_t ranks = most_common_ranks(check);
@@ -149,4 +143,11 @@ void sp_explain_slices(struct sp_check *check)
         ranks, sp_names_of(check, cause), sp_tensors_of(check, cause));
     cause->hint =
         sp_arena_printf(&check->arena, "merge the %" PRIu64 " ranks into one checkpoint before loading it", ranks);
+}
+
+void sp_explain_ranks(struct sp_check *check)
+{
+    explain_placeholders(check, 0);
+    explain_placeholders(check, 1);
+    explain_slices(check);
 }

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * The flow of a check, for tests. */
+#ifndef SP_EXPLAIN_RUN_H
+#define SP_EXPLAIN_RUN_H
+
+#include "check/check.h"
+
+/* sp_check_new, but the explainers of each stage run in an order that follows from the seed; 0: in that of the list. It
+ * makes no difference, which is for tests to hold. */
+struct sp_check *sp_check_new_shuffled(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                       const struct sp_config *config, const struct sp_check_options *options,
+                                       uint64_t seed, struct sp_error *error);
+
+#endif
