@@ -7,7 +7,7 @@
 #include "infer/guess.h"
 #include "infer/infer.h"
 
-enum { MAX_GUESSES = 40, MAX_PREMISES = 3, MAX_TEXTS = 12, MAX_TRIALS = 24 };
+enum { MAX_GUESSES = 40, MAX_SUPPOSITIONS = 3, MAX_TEXTS = 12, MAX_TRIALS = 24 };
 
 static void count(struct sp_attempt *attempt, const struct sp_inventory *inventory)
 {
@@ -40,10 +40,10 @@ static void verify(struct sp_attempt *attempt, const struct sp_inventory *invent
 /* ---- trying ---- */
 
 /* What is tried out before anything is deduced: which of several parts with the same names the table uses. */
-struct premise {
+struct supposition {
     const char *key;
     struct sp_value value; /* a text, or absent */
-    const struct premise *next;
+    const struct supposition *next;
 };
 
 struct trial {
@@ -51,11 +51,11 @@ struct trial {
     const struct sp_unit *table;
     const char *class;
     const struct sp_shapes *shapes;
-    size_t *left; /* how many more premises may be tried out */
+    size_t *left; /* how many more suppositions may be tried out */
     size_t *effort;
 };
 
-static struct sp_attempt *try_under(const struct trial *trial, const struct premise *premises, size_t count);
+static struct sp_attempt *try_under(const struct trial *trial, const struct supposition *suppositions, size_t count);
 
 static struct sp_attempt *better_of(struct sp_attempt *a, struct sp_attempt *b)
 {
@@ -67,7 +67,7 @@ static struct sp_attempt *better_of(struct sp_attempt *a, struct sp_attempt *b)
 
 /* The value of the key under which the file is explained best. */
 static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduction *deduction, const char *key,
-                                     const struct premise *premises, size_t count)
+                                     const struct supposition *suppositions, size_t count)
 {
     struct sp_value texts[MAX_TEXTS];
     const size_t text_count = sp_guess_texts(deduction, key, texts, MAX_TEXTS);
@@ -75,29 +75,29 @@ static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduct
     for (size_t i = 0; i < text_count && *trial->left && *trial->effort && !(best && sp_attempt_explains_all(best));
          i++) {
         --*trial->left;
-        const struct premise premise = {key, texts[i], premises};
-        best = better_of(best, try_under(trial, &premise, count + 1));
+        const struct supposition supposition = {key, texts[i], suppositions};
+        best = better_of(best, try_under(trial, &supposition, count + 1));
     }
     return best;
 }
 
-static void tell_premises(struct sp_known *known, const struct premise *premises)
+static void tell_suppositions(struct sp_known *known, const struct supposition *suppositions)
 {
-    known->clue = (struct sp_clue){.kind = SP_CLUE_GUESS, .name = ""};
+    known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
     known->touched = 0;
-    for (; premises; premises = premises->next) {
-        struct sp_value value = premises->value;
+    for (; suppositions; suppositions = suppositions->next) {
+        struct sp_value value = suppositions->value;
         value.string = sp_arena_string(known->arena, value.string); /* that of an attempt that does not last */
         const struct sp_want want = sp_want_value(value);
-        sp_known_tell(known, sp_arena_string(known->arena, premises->key), &want);
+        sp_known_tell(known, sp_arena_string(known->arena, suppositions->key), &want);
     }
 }
 
 /* Deduces, and guesses where that leads no further. */
 static void infer(struct sp_deduction *deduction)
 {
-    sp_deduce(deduction, SP_RIVALS_LATER);
-    for (int i = 0; i < MAX_GUESSES && sp_guess(deduction); i++) sp_deduce(deduction, SP_RIVALS_LATER);
+    sp_deduce(deduction, SP_CONTESTED_FIRST);
+    for (int i = 0; i < MAX_GUESSES && sp_guess(deduction); i++) sp_deduce(deduction, SP_CONTESTED_FIRST);
     sp_guess_rest(deduction);
 }
 
@@ -107,22 +107,22 @@ static bool is_without_layers(const struct sp_deduction *deduction)
     for (size_t i = 0; i < deduction->outline->count; i++) {
         if (!deduction->outline->lines[i].loop) continue;
         has_layers = true;
-        if (deduction->sights.of[i].count) return false;
+        if (deduction->occurrences.of[i].count) return false;
     }
     return has_layers;
 }
 
-static struct sp_attempt *try_under(const struct trial *trial, const struct premise *premises, size_t count)
+static struct sp_attempt *try_under(const struct trial *trial, const struct supposition *suppositions, size_t count)
 {
     struct sp_attempt *attempt = sp_realloc(NULL, 1, sizeof *attempt), *other = NULL;
     struct sp_deduction deduction;
     *attempt = (struct sp_attempt){.tables = trial->tables, .table = trial->table, .class = trial->class};
     sp_outline_init(&attempt->outline, trial->table, trial->class);
-    tell_premises(&attempt->outline.solver.known, premises);
+    tell_suppositions(&attempt->outline.solver.known, suppositions);
     sp_deduction_init(&deduction, &attempt->outline, trial->shapes, trial->effort);
-    sp_deduce(&deduction, SP_RIVALS_OPTIONAL);
-    const char *key = count < MAX_PREMISES ? sp_rivals_lack(&deduction) : NULL;
-    if (key) other = try_values(trial, &deduction, key, premises, count);
+    sp_deduce(&deduction, SP_CONTESTED_REQUIRED);
+    const char *key = count < MAX_SUPPOSITIONS ? sp_contest_lacks(&deduction) : NULL;
+    if (key) other = try_values(trial, &deduction, key, suppositions, count);
     if (!other) {
         infer(&deduction);
         attempt->without_layers = is_without_layers(&deduction);

@@ -19,36 +19,36 @@ static void pose(struct sp_deduction *deduction, struct sp_question question)
 }
 
 /* The table is used; a part is when any of its tensors is there. */
-static bool is_used(const struct sp_deduction *deduction, const struct sp_demand *demand)
+static bool is_used(const struct sp_deduction *deduction, const struct sp_placed_requirement *requirement)
 {
-    if (demand->env->frame == deduction->solver->frame) return true;
-    for (size_t i = demand->first; i < demand->end; i++)
-        if (deduction->sights.of[i].count) return true;
+    if (requirement->env->frame == deduction->solver->frame) return true;
+    for (size_t i = requirement->first; i < requirement->end; i++)
+        if (deduction->occurrences.of[i].count) return true;
     return false;
 }
 
 static void pose_required(struct sp_deduction *deduction)
 {
-    for (size_t i = 0; i < deduction->outline->demand_count; i++)
-        if (is_used(deduction, &deduction->outline->demands[i]))
+    for (size_t i = 0; i < deduction->outline->requirement_count; i++)
+        if (is_used(deduction, &deduction->outline->requirements[i]))
             pose(deduction, (struct sp_question){.kind = SP_ASK_REQUIRED, .place = i});
 }
 
 /* A number such as {L + 1}: told by a name that no other tensor of the pattern has. */
 static void pose_number(struct sp_deduction *deduction, size_t line)
 {
-    const struct sp_sighting *sighting = &deduction->sights.of[line];
-    if (sighting->count == 1)
+    const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
+    if (occurrence->count == 1)
         pose(deduction,
              (struct sp_question){
-                 .kind = SP_ASK_NUMBER, .line = line, .named = sighting->named[0], .place = sighting->unknown});
+                 .kind = SP_ASK_NUMBER, .line = line, .named = occurrence->named[0], .place = occurrence->unknown});
 }
 
 /* Lines under the same condition say the same of it: only the first one is asked. */
-static bool is_asked_by(size_t *asked, const struct sp_proviso *proviso, size_t line)
+static bool is_asked_by(size_t *asked, const struct sp_line_condition *condition, size_t line)
 {
-    if (asked[proviso->number] == SP_NONE) asked[proviso->number] = line;
-    return asked[proviso->number] == line;
+    if (asked[condition->number] == SP_NONE) asked[condition->number] = line;
+    return asked[condition->number] == line;
 }
 
 static void pose_tensor(struct sp_deduction *deduction, size_t line, size_t named)
@@ -56,17 +56,17 @@ static void pose_tensor(struct sp_deduction *deduction, size_t line, size_t name
     const struct sp_line *of = &deduction->outline->lines[line];
     for (size_t d = 0; d < of->row->rank; d++)
         pose(deduction, (struct sp_question){.kind = SP_ASK_DIMENSION, .line = line, .named = named, .place = d});
-    for (const struct sp_proviso *proviso = of->proviso; proviso && !deduction->sights.of[line].is_rival;
-         proviso = proviso->outer)
-        if (is_asked_by(deduction->present, proviso, line))
+    for (const struct sp_line_condition *condition = of->condition;
+         condition && !deduction->occurrences.of[line].is_contested; condition = condition->outer)
+        if (is_asked_by(deduction->present, condition, line))
             pose(deduction,
-                 (struct sp_question){.kind = SP_ASK_PRESENT, .line = line, .named = named, .proviso = proviso});
+                 (struct sp_question){.kind = SP_ASK_PRESENT, .line = line, .named = named, .condition = condition});
 }
 
 static bool same_shape(const struct sp_deduction *deduction, size_t a, size_t b)
 {
-    const struct sp_tensor *left = sp_sighting_tensor(&deduction->sights, a);
-    const struct sp_tensor *right = sp_sighting_tensor(&deduction->sights, b);
+    const struct sp_tensor *left = sp_occurrence_tensor(&deduction->occurrences, a);
+    const struct sp_tensor *right = sp_occurrence_tensor(&deduction->occurrences, b);
     return left->rank == right->rank &&
            (!left->rank || memcmp(left->shape, right->shape, left->rank * sizeof *left->shape) == 0);
 }
@@ -75,18 +75,18 @@ static bool same_shape(const struct sp_deduction *deduction, size_t a, size_t b)
  * loop, and each whose shape is another than that of the one before. */
 static void pose_present(struct sp_deduction *deduction, size_t line)
 {
-    const struct sp_sighting *sighting = &deduction->sights.of[line];
-    const struct sp_loop *loop = sp_line_outermost(sighting->line);
+    const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
+    const struct sp_loop *loop = sp_line_outermost(occurrence->line);
     int64_t turn = -1;
-    for (size_t i = 0; i < sighting->count && (i == 0 || sighting->indexed); i++) {
-        const size_t named = sighting->named[i];
-        const int64_t own = loop ? sp_sighting_turn(&deduction->sights, sighting, loop, named) : -1;
-        if (i && own == turn && same_shape(deduction, named, sighting->named[i - 1])) continue;
+    for (size_t i = 0; i < occurrence->count && (i == 0 || occurrence->indexed); i++) {
+        const size_t named = occurrence->named[i];
+        const int64_t own = loop ? sp_occurrence_turn(&deduction->occurrences, occurrence, loop, named) : -1;
+        if (i && own == turn && same_shape(deduction, named, occurrence->named[i - 1])) continue;
         turn = own;
         pose_tensor(deduction, line, named);
     }
-    if (sighting->line->row->tie_condition && !sighting->is_rival)
-        pose(deduction, (struct sp_question){.kind = SP_ASK_TIED, .line = line, .named = sighting->named[0]});
+    if (occurrence->line->row->tie_condition && !occurrence->is_contested)
+        pose(deduction, (struct sp_question){.kind = SP_ASK_TIED, .line = line, .named = occurrence->named[0]});
 }
 
 /* ---- loops ---- */
@@ -108,8 +108,8 @@ struct spans {
 /* Whether its tensors are there in each turn: then the last one of them is the last turn. */
 static bool tells_of(const struct sp_line *line, const struct sp_loop *loop)
 {
-    for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer)
-        if (sp_depends_on(proviso->env, proviso->expr, loop)) return false;
+    for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer)
+        if (sp_depends_on(condition->env, condition->expr, loop)) return false;
     return true;
 }
 
@@ -138,15 +138,15 @@ static void add_turn(struct spans *spans, struct span turn)
 static void collect_spans(struct sp_deduction *deduction, struct spans *spans, size_t line, struct sp_loop *loop,
                           bool open_ended)
 {
-    const struct sp_sightings *sights = &deduction->sights;
-    const struct sp_sighting *sighting = &sights->of[line];
-    for (size_t i = 0; i < sighting->count; i++) {
-        const size_t named = sighting->named[i];
-        const int64_t own = sp_sighting_turn(sights, sighting, loop, named);
+    const struct sp_occurrences *occurrences = &deduction->occurrences;
+    const struct sp_occurrence *occurrence = &occurrences->of[line];
+    for (size_t i = 0; i < occurrence->count; i++) {
+        const size_t named = occurrence->named[i];
+        const int64_t own = sp_occurrence_turn(occurrences, occurrence, loop, named);
         struct span turn = {loop, {0}, own, own, line, named, open_ended};
         size_t depth = 0;
         for (struct sp_loop *outer = loop->outer; outer && depth < MAX_OUTER; outer = outer->outer)
-            turn.outer[depth++] = sp_sighting_turn(sights, sighting, outer, named);
+            turn.outer[depth++] = sp_occurrence_turn(occurrences, occurrence, outer, named);
         if (own >= 0) add_turn(spans, turn);
     }
 }
@@ -188,10 +188,10 @@ static void pose_spans(struct sp_deduction *deduction, struct spans *spans)
 static void collect_loops(struct sp_deduction *deduction, struct spans *spans, bool *told, bool open_ended)
 {
     for (size_t i = 0; i < deduction->outline->count; i++) {
-        const struct sp_sighting *sighting = &deduction->sights.of[i];
-        if (!sp_sighting_is_owner(&deduction->sights, i) || sighting->unknown != SIZE_MAX) continue;
-        for (struct sp_loop *loop = sighting->line->loop; loop; loop = loop->outer)
-            if (tells_of(sighting->line, loop) != open_ended && !(open_ended && told[loop->number]))
+        const struct sp_occurrence *occurrence = &deduction->occurrences.of[i];
+        if (!sp_occurrence_is_owner(&deduction->occurrences, i) || occurrence->unknown != SIZE_MAX) continue;
+        for (struct sp_loop *loop = occurrence->line->loop; loop; loop = loop->outer)
+            if (tells_of(occurrence->line, loop) != open_ended && !(open_ended && told[loop->number]))
                 collect_spans(deduction, spans, i, loop, open_ended);
     }
     for (size_t i = 0; i < spans->count; i++) told[spans->list[i].loop->number] = true;
@@ -204,7 +204,7 @@ static void pose_loops(struct sp_deduction *deduction)
     bool *told = sp_realloc(NULL, deduction->outline->loop_count, sizeof *told);
     for (size_t i = 0; i < deduction->outline->loop_count; i++) told[i] = false;
     collect_loops(deduction, &spans, told, false);
-    if (deduction->sights.first_owns) collect_loops(deduction, &spans, told, true);
+    if (deduction->occurrences.first_owns) collect_loops(deduction, &spans, told, true);
     pose_spans(deduction, &spans);
     free(spans.list);
     free(told);
@@ -214,9 +214,9 @@ static void pose_loops(struct sp_deduction *deduction)
 
 static bool is_there(const struct sp_deduction *deduction, size_t line)
 {
-    if (deduction->sights.of[line].count) return true;
+    if (deduction->occurrences.of[line].count) return true;
     for (size_t i = line + 1; i < deduction->outline->count && deduction->outline->lines[i].old_of == line; i++)
-        if (deduction->sights.of[i].count) return true;
+        if (deduction->occurrences.of[i].count) return true;
     return false;
 }
 
@@ -224,18 +224,18 @@ static bool is_there(const struct sp_deduction *deduction, size_t line)
 static bool pose_missing_turns(struct sp_deduction *deduction, size_t line, struct sp_loop *loop)
 {
     enum { MAX_TURNS = 10000 };
-    const struct sp_sighting *sighting = &deduction->sights.of[line];
+    const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
     const struct sp_value first = sp_solver_value(deduction->solver, loop->env, loop->clause->first);
     const struct sp_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
     size_t next = 0;
     if (first.type != SP_INT || last.type != SP_INT) return false;
     if (last.integer - first.integer > MAX_TURNS) return true;
     for (int64_t turn = first.integer; turn <= last.integer; turn++) {
-        while (next < sighting->count &&
-               sp_sighting_turn(&deduction->sights, sighting, loop, sighting->named[next]) < turn)
+        while (next < occurrence->count &&
+               sp_occurrence_turn(&deduction->occurrences, occurrence, loop, occurrence->named[next]) < turn)
             next++;
-        if (next < sighting->count &&
-            sp_sighting_turn(&deduction->sights, sighting, loop, sighting->named[next]) == turn)
+        if (next < occurrence->count &&
+            sp_occurrence_turn(&deduction->occurrences, occurrence, loop, occurrence->named[next]) == turn)
             continue;
         pose(deduction, (struct sp_question){.kind = SP_ASK_MISSING, .line = line, .loop = loop, .turn = turn});
     }
@@ -254,13 +254,13 @@ static bool is_none_there(const struct sp_deduction *deduction, size_t line)
 
 static void pose_missing(struct sp_deduction *deduction, size_t line)
 {
-    const struct sp_sighting *sighting = &deduction->sights.of[line];
-    struct sp_loop *loop = sp_line_outermost(sighting->line);
-    const struct sp_proviso *proviso = sighting->line->proviso;
-    if (sighting->line->optional || sighting->line->old_of != SIZE_MAX) return;
-    if (sighting->count && !sighting->indexed) return;
-    if (proviso && !sighting->line->row->has_tie && !is_asked_by(deduction->missing, proviso, line)) return;
-    if (sighting->indexed && loop && !(sighting->count && sighting->is_rival) &&
+    const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
+    struct sp_loop *loop = sp_line_outermost(occurrence->line);
+    const struct sp_line_condition *condition = occurrence->line->condition;
+    if (occurrence->line->optional || occurrence->line->old_of != SIZE_MAX) return;
+    if (occurrence->count && !occurrence->indexed) return;
+    if (condition && !occurrence->line->row->has_tie && !is_asked_by(deduction->missing, condition, line)) return;
+    if (occurrence->indexed && loop && !(occurrence->count && occurrence->is_contested) &&
         pose_missing_turns(deduction, line, loop))
         return;
     if (!is_there(deduction, line))
@@ -273,39 +273,41 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
 static void pose_all(struct sp_deduction *deduction)
 {
     deduction->open_count = deduction->contradictions = 0;
-    for (size_t i = 0; i < deduction->outline->proviso_count; i++)
+    for (size_t i = 0; i < deduction->outline->condition_count; i++)
         deduction->present[i] = deduction->missing[i] = SP_NONE;
     pose_required(deduction);
     for (size_t i = 0; i < deduction->outline->count; i++)
-        if (deduction->sights.of[i].unknown != SIZE_MAX) pose_number(deduction, i);
+        if (deduction->occurrences.of[i].unknown != SIZE_MAX) pose_number(deduction, i);
     pose_loops(deduction);
     for (size_t i = 0; i < deduction->outline->count; i++) {
-        const struct sp_sighting *sighting = &deduction->sights.of[i];
-        if (sp_sighting_is_owner(&deduction->sights, i) && sighting->unknown == SIZE_MAX) pose_present(deduction, i);
+        const struct sp_occurrence *occurrence = &deduction->occurrences.of[i];
+        if (sp_occurrence_is_owner(&deduction->occurrences, i) && occurrence->unknown == SIZE_MAX)
+            pose_present(deduction, i);
     }
     for (size_t i = 0; i < deduction->outline->count; i++) pose_missing(deduction, i);
 }
 
-void sp_deduce(struct sp_deduction *deduction, enum sp_rivalry most)
+void sp_deduce(struct sp_deduction *deduction, enum sp_contest most)
 {
-    enum sp_rivalry rivalry = SP_RIVALS_ALL;
+    enum sp_contest contest = SP_CONTESTED_BY_ALL;
     for (int round = 0; round < MAX_ROUNDS; round++) {
         const size_t before = deduction->solver->known.told;
-        sp_sightings_renew(&deduction->sights, rivalry);
+        sp_occurrences_renew(&deduction->occurrences, contest);
         pose_all(deduction);
         if (deduction->solver->known.told != before) continue;
-        if (rivalry == most) break;
-        rivalry++;
+        if (contest == most) break;
+        contest++;
     }
 }
 
-const char *sp_rivals_lack(struct sp_deduction *deduction)
+const char *sp_contest_lacks(struct sp_deduction *deduction)
 {
     for (size_t i = 0; i < deduction->outline->count; i++) {
-        const struct sp_sighting *sighting = &deduction->sights.of[i];
-        if (!sighting->is_rival || !sighting->count) continue;
-        for (const struct sp_proviso *proviso = sighting->line->proviso; proviso; proviso = proviso->outer) {
-            const struct sp_value value = sp_solver_value(deduction->solver, proviso->env, proviso->expr);
+        const struct sp_occurrence *occurrence = &deduction->occurrences.of[i];
+        if (!occurrence->is_contested || !occurrence->count) continue;
+        for (const struct sp_line_condition *condition = occurrence->line->condition; condition;
+             condition = condition->outer) {
+            const struct sp_value value = sp_solver_value(deduction->solver, condition->env, condition->expr);
             if (value.type == SP_UNKNOWN && *value.string) return value.string;
         }
     }
@@ -315,16 +317,16 @@ const char *sp_rivals_lack(struct sp_deduction *deduction)
 void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes,
                        size_t *effort)
 {
-    const size_t provisos = outline->proviso_count;
+    const size_t conditions = outline->condition_count;
     *deduction = (struct sp_deduction){.outline = outline, .solver = &outline->solver, .effort = effort};
-    deduction->present = sp_realloc(NULL, provisos, sizeof *deduction->present);
-    deduction->missing = sp_realloc(NULL, provisos, sizeof *deduction->missing);
-    sp_sightings_init(&deduction->sights, outline, shapes);
+    deduction->present = sp_realloc(NULL, conditions, sizeof *deduction->present);
+    deduction->missing = sp_realloc(NULL, conditions, sizeof *deduction->missing);
+    sp_occurrences_init(&deduction->occurrences, outline, shapes);
 }
 
 void sp_deduction_free(struct sp_deduction *deduction)
 {
-    sp_sightings_free(&deduction->sights);
+    sp_occurrences_free(&deduction->occurrences);
     free(deduction->open);
     free(deduction->present);
     free(deduction->missing);

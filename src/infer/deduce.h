@@ -3,7 +3,7 @@
 #ifndef SP_INFER_DEDUCE_H
 #define SP_INFER_DEDUCE_H
 
-#include "infer/sightings.h"
+#include "infer/occurrences.h"
 
 /* One thing that the file says. */
 struct sp_question {
@@ -19,9 +19,9 @@ struct sp_question {
     } kind;
     size_t line; /* of the outline */
     size_t named;
-    size_t place;                     /* the dimension, or the number in the name; the demand */
-    const struct sp_proviso *proviso; /* of SP_ASK_PRESENT */
-    struct sp_loop *loop;             /* of SP_ASK_FIRST and SP_ASK_LAST; of SP_ASK_MISSING, or NULL */
+    size_t place;                              /* the dimension, or the number in the name; the requirement */
+    const struct sp_line_condition *condition; /* of SP_ASK_PRESENT */
+    struct sp_loop *loop;                      /* of SP_ASK_FIRST and SP_ASK_LAST; of SP_ASK_MISSING, or NULL */
     int64_t turn;
     bool none;       /* of SP_ASK_MISSING: nor is any of the alternatives of its name */
     bool open_ended; /* of SP_ASK_LAST: there may be turns without tensors behind it */
@@ -30,21 +30,21 @@ struct sp_question {
 struct sp_deduction {
     struct sp_outline *outline;
     struct sp_solver *solver; /* that of the outline */
-    struct sp_sightings sights;
+    struct sp_occurrences occurrences;
     struct sp_question *open; /* what could not be answered */
     size_t open_count, open_capacity;
     size_t contradictions;
     size_t *effort; /* questions that may still be asked to try out values; shared by all tables that are tried */
-    size_t *present, *missing; /* for each proviso the line for which it was asked in this round, or SP_NONE */
+    size_t *present, *missing; /* for each condition the line for which it was asked in this round, or SP_NONE */
 };
 
 void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes,
                        size_t *effort);
 void sp_deduction_free(struct sp_deduction *deduction);
-/* Asks everything, again and again, until nothing more follows. `most`: what may be done about rivals. */
-void sp_deduce(struct sp_deduction *deduction, enum sp_rivalry most);
+/* Asks everything, again and again, until nothing more follows. `most`: what may be done about contested tensors. */
+void sp_deduce(struct sp_deduction *deduction, enum sp_contest most);
 /* The key on which it depends which of the lines that have the same tensors is the right one; or NULL. */
-const char *sp_rivals_lack(struct sp_deduction *deduction);
+const char *sp_contest_lacks(struct sp_deduction *deduction);
 enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *question);
 /* The key that an open question lacks first, or NULL. In the outline's arena. */
 const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_question *question);

@@ -10,7 +10,7 @@
 
 enum { MAX_OTHERS = 40, MAX_INDICES = 12 };
 
-struct doubt {
+struct recheck {
     struct sp_inference *inference;
     int64_t indices[MAX_INDICES]; /* that loops visit: it is enough to see some of the layers and experts */
     struct sp_scope scope;
@@ -19,30 +19,30 @@ struct doubt {
 
 /* ---- what told it ---- */
 
-static const char *because(const struct doubt *doubt, const struct sp_clue *clue)
+static const char *because(const struct recheck *recheck, const struct sp_reason *reason)
 {
-    struct sp_arena *arena = &doubt->inference->arena;
-    struct sp_outline *outline = &doubt->inference->best->outline;
-    const char *name = clue->name;
-    switch (clue->kind) {
-    case SP_CLUE_DIMENSION:
-        return sp_arena_printf(arena, "%s, dimension %zu", name, clue->dimension);
-    case SP_CLUE_INDICES:
+    struct sp_arena *arena = &recheck->inference->arena;
+    struct sp_outline *outline = &recheck->inference->best->outline;
+    const char *name = reason->name;
+    switch (reason->kind) {
+    case SP_REASON_DIMENSION:
+        return sp_arena_printf(arena, "%s, dimension %zu", name, reason->dimension);
+    case SP_REASON_INDICES:
         return sp_arena_printf(arena, "the numbers in names such as %s", name);
-    case SP_CLUE_LAST:
+    case SP_REASON_LAST:
         return sp_arena_printf(arena, "%s is the last one that is there", name);
-    case SP_CLUE_PRESENT:
+    case SP_REASON_PRESENT:
         return sp_arena_printf(arena, "%s is there", name);
-    case SP_CLUE_MISSING:
-        return sp_arena_printf(arena, "%s is not there", sp_line_shown(outline, &outline->lines[clue->line]));
-    case SP_CLUE_TIE:
+    case SP_REASON_MISSING:
+        return sp_arena_printf(arena, "%s is not there", sp_line_shown(outline, &outline->lines[reason->line]));
+    case SP_REASON_TIE:
         return sp_arena_printf(arena, "%s shares its storage with another tensor", name);
-    case SP_CLUE_REQUIRED:
+    case SP_REASON_REQUIRED:
         return "the table covers no other value";
-    case SP_CLUE_ONLY:
+    case SP_REASON_ONLY:
         return "no other value agrees with the file";
-    case SP_CLUE_NONE:
-    case SP_CLUE_GUESS:
+    case SP_REASON_NONE:
+    case SP_REASON_GUESS:
         break;
     }
     return "";
@@ -55,11 +55,11 @@ static void add(struct sp_value *others, size_t *count, struct sp_value value)
     if (*count < MAX_OTHERS) others[(*count)++] = value;
 }
 
-static size_t other_texts(const struct doubt *doubt, const char *key, const char *text, struct sp_value *others)
+static size_t other_texts(const struct recheck *recheck, const char *key, const char *text, struct sp_value *others)
 {
     struct sp_literals texts = {0};
     size_t count = 0;
-    sp_literals_about(&texts, doubt->inference->best->table, key);
+    sp_literals_about(&texts, recheck->inference->best->table, key);
     for (size_t i = 0; i < texts.count; i++)
         if (strcmp(texts.list[i], text) != 0) add(others, &count, sp_value_string(texts.list[i]));
     sp_literals_free(&texts);
@@ -67,7 +67,8 @@ static size_t other_texts(const struct doubt *doubt, const char *key, const char
 }
 
 /* Other values of the same kind. */
-static size_t other_values(const struct doubt *doubt, const char *key, struct sp_value value, struct sp_value *others)
+static size_t other_values(const struct recheck *recheck, const char *key, struct sp_value value,
+                           struct sp_value *others)
 {
     static const struct sp_value zero = {.type = SP_INT};
     const struct sp_value empty = {.type = SP_LIST}, zeros = {.type = SP_LIST, .count = 1, .items = &zero};
@@ -86,7 +87,7 @@ static size_t other_values(const struct doubt *doubt, const char *key, struct sp
         add(others, &count, sp_value_real(value.real / 2));
         break;
     case SP_STRING:
-        return other_texts(doubt, key, value.string, others);
+        return other_texts(recheck, key, value.string, others);
     case SP_LIST:
         add(others, &count, value.count ? empty : zeros);
         break;
@@ -96,32 +97,32 @@ static size_t other_values(const struct doubt *doubt, const char *key, struct sp
     return count;
 }
 
-static struct sp_prediction *predict(const struct doubt *doubt, struct sp_config *config)
+static struct sp_prediction *predict(const struct recheck *recheck, struct sp_config *config)
 {
-    const struct sp_attempt *best = doubt->inference->best;
+    const struct sp_attempt *best = recheck->inference->best;
     struct sp_error error = {0};
-    sp_config_limit(config, &doubt->scope);
+    sp_config_limit(config, &recheck->scope);
     struct sp_prediction *prediction =
         sp_predict(best->tables, config, &(struct sp_predict_options){.table = best->table->name}, &error);
     sp_config_limit(config, NULL);
     return prediction;
 }
 
-static bool would_differ(const struct doubt *doubt, const char *key, struct sp_value value)
+static bool would_differ(const struct recheck *recheck, const char *key, struct sp_value value)
 {
-    struct sp_config *config = sp_config_variant(doubt->inference->best->config);
-    sp_config_set_value(config, key, value, "doubt");
-    struct sp_prediction *prediction = predict(doubt, config);
-    const bool differs = !sp_predictions_agree(prediction, doubt->prediction, doubt->inference->best);
+    struct sp_config *config = sp_config_variant(recheck->inference->best->config);
+    sp_config_set_value(config, key, value, "recheck");
+    struct sp_prediction *prediction = predict(recheck, config);
+    const bool differs = !sp_predictions_agree(prediction, recheck->prediction, recheck->inference->best);
     sp_prediction_free(prediction);
     sp_config_free(config);
     return differs;
 }
 
-static size_t other_classes(const struct doubt *doubt, struct sp_value *others)
+static size_t other_classes(const struct recheck *recheck, struct sp_value *others)
 {
-    struct sp_arena *arena = &doubt->inference->arena;
-    const struct sp_attempt *best = doubt->inference->best;
+    struct sp_arena *arena = &recheck->inference->arena;
+    const struct sp_attempt *best = recheck->inference->best;
     size_t total, count = 0;
     const char **classes = sp_classes_of(arena, best->table, &total);
     for (size_t i = 0; i < total; i++) {
@@ -136,37 +137,37 @@ static size_t other_classes(const struct doubt *doubt, struct sp_value *others)
 static bool is_class(const char *key) { return strcmp(key, "architectures") == 0; }
 
 /* `partial`: of a text not all is told, and so it may be empty. */
-static bool is_indispensable(const struct doubt *doubt, const char *key, struct sp_value value, bool partial)
+static bool is_indispensable(const struct recheck *recheck, const char *key, struct sp_value value, bool partial)
 {
     struct sp_value others[MAX_OTHERS];
-    size_t count = is_class(key) ? other_classes(doubt, others) : other_values(doubt, key, value, others);
+    size_t count = is_class(key) ? other_classes(recheck, others) : other_values(recheck, key, value, others);
     if (partial && value.type == SP_STRING && *value.string) add(others, &count, sp_value_string(""));
     bool differs = count > 0 || is_class(key);
-    for (size_t i = 1; is_class(key) && i < doubt->inference->candidate_count; i++)
-        if (doubt->inference->candidates[i].same) return false; /* of another table */
-    for (size_t i = 0; i < count && differs; i++) differs = would_differ(doubt, key, others[i]);
+    for (size_t i = 1; is_class(key) && i < recheck->inference->candidate_count; i++)
+        if (recheck->inference->candidates[i].same) return false; /* of another table */
+    for (size_t i = 0; i < count && differs; i++) differs = would_differ(recheck, key, others[i]);
     return differs;
 }
 
 /* The first layers and experts, and the last ones, as far as hyper-parameters count them. */
-static void choose_indices(struct doubt *doubt)
+static void choose_indices(struct recheck *recheck)
 {
     enum { FIRST = 4, MOST = 1000 };
-    const struct sp_prediction *prediction = doubt->inference->best->prediction;
+    const struct sp_prediction *prediction = recheck->inference->best->prediction;
     size_t count = 0;
-    for (int64_t i = 0; i < FIRST; i++) doubt->indices[count++] = i;
+    for (int64_t i = 0; i < FIRST; i++) recheck->indices[count++] = i;
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_value number = sp_prediction_hyperparameter(prediction, i).value;
         const int64_t value = number.type == SP_INT ? number.integer - 1 : -1;
         size_t place = count;
         if (value < FIRST || value > MOST || count == MAX_INDICES) continue;
-        while (place && doubt->indices[place - 1] >= value) place--;
-        if (place < count && doubt->indices[place] == value) continue;
-        memmove(&doubt->indices[place + 1], &doubt->indices[place], (count - place) * sizeof *doubt->indices);
-        doubt->indices[place] = value;
+        while (place && recheck->indices[place - 1] >= value) place--;
+        if (place < count && recheck->indices[place] == value) continue;
+        memmove(&recheck->indices[place + 1], &recheck->indices[place], (count - place) * sizeof *recheck->indices);
+        recheck->indices[place] = value;
         count++;
     }
-    doubt->scope = (struct sp_scope){doubt->indices, count, 100000};
+    recheck->scope = (struct sp_scope){recheck->indices, count, 100000};
 }
 
 /* ---- the verdict on each ---- */
@@ -175,12 +176,12 @@ static void choose_indices(struct doubt *doubt)
 static bool is_counted(const struct sp_fact *fact) { return !fact->item_count && fact->length != SIZE_MAX; }
 
 /* Nor, of one of which some members were told, that there are no others; or of one of its items. */
-static bool is_partial(const struct doubt *doubt, const struct sp_fact *fact)
+static bool is_partial(const struct recheck *recheck, const struct sp_fact *fact)
 {
     bool partial = fact->members != NULL;
     for (size_t i = 0; i < fact->item_count && !partial; i++) {
-        const char *path = sp_arena_printf(&doubt->inference->arena, "%s[%zu]", fact->path, i);
-        const struct sp_fact *item = sp_known_fact(&doubt->inference->best->outline.solver.known, path);
+        const char *path = sp_arena_printf(&recheck->inference->arena, "%s[%zu]", fact->path, i);
+        const struct sp_fact *item = sp_known_fact(&recheck->inference->best->outline.solver.known, path);
         partial = item && item->members;
     }
     return partial;
@@ -195,28 +196,30 @@ static void set(struct sp_inferred *inferred, bool determined, const char *why)
     inferred->because = why;
 }
 
-static void judge(const struct doubt *doubt, struct sp_inferred *inferred)
+static void judge(const struct recheck *recheck, struct sp_inferred *inferred)
 {
-    struct sp_arena *arena = &doubt->inference->arena;
-    const struct sp_known *known = &doubt->inference->best->outline.solver.known;
+    struct sp_arena *arena = &recheck->inference->arena;
+    const struct sp_known *known = &recheck->inference->best->outline.solver.known;
     const struct sp_fact *fact = sp_known_fact(known, inferred->name);
-    const bool told = fact && fact->clue.kind != SP_CLUE_NONE, guessed = told && fact->clue.kind == SP_CLUE_GUESS;
-    const bool partial = told && is_partial(doubt, fact);
-    const char *clue = told ? because(doubt, &fact->clue) : "";
+    const bool told = fact && fact->reason.kind != SP_REASON_NONE,
+               guessed = told && fact->reason.kind == SP_REASON_GUESS;
+    const bool partial = told && is_partial(recheck, fact);
+    const char *reason = told ? because(recheck, &fact->reason) : "";
     if (is_range(inferred->value)) set(inferred, false, "other releases would do as well");
     else if (guessed && fact->guess)
         set(inferred, false,
             sp_value_is_set(fact->value) ? "other values would do as well, this one is usual"
                                          : "other values would do as well, this one is the default");
     else if (told && fact->guess)
-        set(inferred, false, sp_arena_printf(arena, "%s, if %s is right", clue, known->guessed[fact->guess]));
-    else if (told && fact->clue.kind == SP_CLUE_LAST) set(inferred, false, clue);
-    else if (told && is_counted(fact)) set(inferred, false, sp_arena_printf(arena, "%s, which only count them", clue));
-    else if (told && *clue && !partial) set(inferred, true, clue);
-    else if (is_indispensable(doubt, inferred->name, inferred->value, partial))
-        set(inferred, true, *clue ? clue : "any other value would predict other tensors");
+        set(inferred, false, sp_arena_printf(arena, "%s, if %s is right", reason, known->guessed[fact->guess]));
+    else if (told && fact->reason.kind == SP_REASON_LAST) set(inferred, false, reason);
+    else if (told && is_counted(fact))
+        set(inferred, false, sp_arena_printf(arena, "%s, which only count them", reason));
+    else if (told && *reason && !partial) set(inferred, true, reason);
+    else if (is_indispensable(recheck, inferred->name, inferred->value, partial))
+        set(inferred, true, *reason ? reason : "any other value would predict other tensors");
     else if (is_class(inferred->name)) set(inferred, false, "other classes have the same tensors");
-    else if (partial && *clue) set(inferred, false, sp_arena_printf(arena, "%s, which tells a part of it", clue));
+    else if (partial && *reason) set(inferred, false, sp_arena_printf(arena, "%s, which tells a part of it", reason));
     else set(inferred, false, "no tensor of the file depends on it");
 }
 
@@ -227,16 +230,16 @@ void sp_determine(struct sp_inference *inference)
 {
     const struct sp_prediction *prediction = inference->best->prediction;
     const size_t count = sp_prediction_hyperparameter_count(prediction);
-    struct doubt doubt = {.inference = inference};
+    struct recheck recheck = {.inference = inference};
     inference->inferred = sp_arena_array(&inference->arena, count, sizeof *inference->inferred);
-    choose_indices(&doubt);
-    doubt.prediction = predict(&doubt, inference->best->config);
+    choose_indices(&recheck);
+    recheck.prediction = predict(&recheck, inference->best->config);
     for (size_t i = 0; i < count; i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
         if (is_given(hyper)) continue;
         struct sp_inferred *inferred = &inference->inferred[inference->inferred_count++];
         *inferred = (struct sp_inferred){.name = hyper.name, .value = hyper.value};
-        judge(&doubt, inferred);
+        judge(&recheck, inferred);
     }
-    sp_prediction_free(doubt.prediction);
+    sp_prediction_free(recheck.prediction);
 }

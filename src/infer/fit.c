@@ -10,9 +10,9 @@
 static bool is_expected(struct sp_outline *outline, const struct sp_line *line, const bool *turns)
 {
     if (line->loop && !turns[line->loop->number]) return false;
-    for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
+    for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
         struct sp_value value;
-        if (!sp_solver_eval(&outline->solver, proviso->env, proviso->expr, &value) || value.type == SP_UNKNOWN)
+        if (!sp_solver_eval(&outline->solver, condition->env, condition->expr, &value) || value.type == SP_UNKNOWN)
             return false;
     }
     return true;
@@ -22,21 +22,21 @@ static struct sp_fit fit_of(const struct sp_unit *table, const char *class, cons
 {
     struct sp_fit fit = {.table = table, .class = class};
     struct sp_outline outline;
-    struct sp_sightings sights;
+    struct sp_occurrences occurrences;
     sp_outline_init(&outline, table, class);
-    sp_sightings_init(&sights, &outline, shapes);
+    sp_occurrences_init(&occurrences, &outline, shapes);
     bool *turns = sp_arena_array(&outline.solver.arena, outline.loop_count, sizeof *turns);
     for (size_t i = 0; i < outline.count; i++)
-        if (sights.of[i].count && outline.lines[i].loop) turns[outline.lines[i].loop->number] = true;
+        if (occurrences.of[i].count && outline.lines[i].loop) turns[outline.lines[i].loop->number] = true;
     for (size_t i = 0; i < outline.count; i++) {
         const struct sp_line *line = &outline.lines[i];
-        if (sights.of[i].count || line->optional || line->old_of != SIZE_MAX) continue;
+        if (occurrences.of[i].count || line->optional || line->old_of != SIZE_MAX) continue;
         if (line->row->has_tie) fit.tied++;
         else if (is_expected(&outline, line, turns)) fit.missing++;
         else fit.absent++;
     }
-    fit.seen = sights.seen;
-    sp_sightings_free(&sights);
+    fit.seen = occurrences.seen;
+    sp_occurrences_free(&occurrences);
     sp_outline_free(&outline);
     return fit;
 }

@@ -3,7 +3,7 @@
 #ifndef SP_INFER_FIT_H
 #define SP_INFER_FIT_H
 
-#include "infer/sightings.h"
+#include "infer/occurrences.h"
 
 struct sp_fit {
     const struct sp_unit *table;

@@ -126,7 +126,7 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
     add_value(trial, sp_value_bool(false));
     end_kind(trial);
     if (counts) {
-        const struct sp_tensor *tensor = sp_sighting_tensor(&deduction->sights, question->named);
+        const struct sp_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, question->named);
         for (uint32_t d = 0; d < tensor->rank; d++) add_head_counts(trial, tensor->shape[d]);
         end_kind(trial);
     }
@@ -214,7 +214,7 @@ static void accept(struct sp_deduction *deduction, const struct choice *choice)
     struct sp_known *known = &deduction->solver->known;
     const struct sp_want want = sp_want_value(choice->value);
     const bool free = !choice->only && !choice->alone && known->guesses < SP_MAX_GUESSES;
-    known->clue = (struct sp_clue){.kind = choice->only ? SP_CLUE_ONLY : SP_CLUE_GUESS, .name = ""};
+    known->reason = (struct sp_reason){.kind = choice->only ? SP_REASON_ONLY : SP_REASON_GUESS, .name = ""};
     if (free) known->guessed[++known->guesses] = choice->key;
     known->touched = free ? known->guesses : guess_behind(deduction, choice->key);
     sp_known_tell(known, choice->key, &want);
@@ -328,9 +328,9 @@ static struct sp_value plausible(const struct sp_deduction *deduction)
 {
     struct trial trial = {.count = 0};
     for (size_t i = 0; i < deduction->outline->count && !trial.count; i++) {
-        const struct sp_sighting *sighting = &deduction->sights.of[i];
+        const struct sp_occurrence *occurrence = &deduction->occurrences.of[i];
         const struct sp_tensor *tensor =
-            sighting->count ? sp_sighting_tensor(&deduction->sights, sighting->named[0]) : NULL;
+            occurrence->count ? sp_occurrence_tensor(&deduction->occurrences, occurrence->named[0]) : NULL;
         if (tensor && tensor->rank == 2) add_head_counts(&trial, tensor->shape[1]);
     }
     return trial.count ? trial.values[0] : sp_value_int(1);

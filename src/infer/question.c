@@ -5,9 +5,9 @@
 #include "infer/deduce.h"
 #include "solve/invert.h"
 
-static struct sp_sighting *sighting_of(struct sp_deduction *deduction, const struct sp_question *question)
+static struct sp_occurrence *occurrence_of(struct sp_deduction *deduction, const struct sp_question *question)
 {
-    return &deduction->sights.of[question->line];
+    return &deduction->occurrences.of[question->line];
 }
 
 static bool is_unknown(struct sp_value value) { return value.type == SP_UNKNOWN; }
@@ -44,24 +44,25 @@ static void may_be(struct excuse *excuse, const struct sp_env *env, const struct
 }
 
 /* Whether it is about the turns of a loop of which it is not known that it has any. */
-static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line *line, const struct sp_proviso *proviso)
+static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line *line,
+                           const struct sp_line_condition *condition)
 {
     for (struct sp_loop *loop = line->loop; loop; loop = loop->outer)
         if (is_unknown(loop->binding.value) &&
             is_unknown(sp_solver_value(deduction->solver, loop->env, loop->clause->last)) &&
-            sp_depends_on(proviso->env, proviso->expr, loop))
+            sp_depends_on(condition->env, condition->expr, loop))
             return true;
     return false;
 }
 
 /* `none`: whichever of its names is the right one, the tensor is not there. */
-static void excuse_by_provisos(struct sp_deduction *deduction, const struct sp_line *line, bool none,
-                               struct excuse *excuse)
+static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp_line *line, bool none,
+                                 struct excuse *excuse)
 {
-    for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
-        if ((none && proviso->assumed) || is_about_turns(deduction, line, proviso)) continue;
-        const struct sp_value value = sp_solver_value(deduction->solver, proviso->env, proviso->expr);
-        if (is_unknown(value)) may_be(excuse, proviso->env, proviso->expr, sp_value_bool(false), value);
+    for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
+        if ((none && condition->assumed) || is_about_turns(deduction, line, condition)) continue;
+        const struct sp_value value = sp_solver_value(deduction->solver, condition->env, condition->expr);
+        if (is_unknown(value)) may_be(excuse, condition->env, condition->expr, sp_value_bool(false), value);
         else if (is_false(value)) excuse->holds = true;
         else if (!is_truth(value)) excuse->broken = true;
     }
@@ -70,7 +71,7 @@ static void excuse_by_provisos(struct sp_deduction *deduction, const struct sp_l
 /* What is tied to a tensor that is there need not be stored. */
 static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *line, struct excuse *excuse)
 {
-    if (!line->tie || sp_shapes_find(deduction->sights.shapes, line->tie) == SP_NONE) return;
+    if (!line->tie || sp_shapes_find(deduction->occurrences.shapes, line->tie) == SP_NONE) return;
     if (!line->row->tie_condition) {
         excuse->holds = true;
         return;
@@ -96,10 +97,10 @@ static void excuse_by_loops(struct sp_deduction *deduction, const struct sp_line
 
 static struct excuse excuse_for(struct sp_deduction *deduction, const struct sp_question *question)
 {
-    const struct sp_line *line = sighting_of(deduction, question)->line;
+    const struct sp_line *line = occurrence_of(deduction, question)->line;
     struct excuse excuse = {.holds = false};
     if (question->loop) sp_loop_enter(question->loop, question->turn);
-    excuse_by_provisos(deduction, line, question->none, &excuse);
+    excuse_by_conditions(deduction, line, question->none, &excuse);
     if (!excuse.unknown) excuse_by_loops(deduction, line, &excuse);
     if (!excuse.by_loop) excuse_by_tie(deduction, line, &excuse);
     return excuse;
@@ -130,7 +131,7 @@ static bool is_shared(const struct sp_inventory *inventory, size_t tensor)
 
 static struct sp_want want_of(struct sp_deduction *deduction, const struct sp_question *question)
 {
-    const struct sp_shapes *shapes = deduction->sights.shapes;
+    const struct sp_shapes *shapes = deduction->occurrences.shapes;
     const struct sp_named *named = &shapes->named[question->named];
     switch (question->kind) {
     case SP_ASK_DIMENSION:
@@ -157,8 +158,8 @@ static const struct sp_expr *expression_of(struct sp_deduction *deduction, const
         *env = *line->env;
         return line->row->shape[question->place];
     case SP_ASK_PRESENT:
-        *env = *question->proviso->env;
-        return question->proviso->expr;
+        *env = *question->condition->env;
+        return question->condition->expr;
     case SP_ASK_TIED:
         *env = *line->env;
         return line->row->tie_condition;
@@ -176,29 +177,30 @@ static const struct sp_expr *expression_of(struct sp_deduction *deduction, const
     return NULL;
 }
 
-static void set_clue(struct sp_deduction *deduction, const struct sp_question *question)
+static void set_reason(struct sp_deduction *deduction, const struct sp_question *question)
 {
-    static const enum sp_clue_kind kinds[] = {
-        [SP_ASK_REQUIRED] = SP_CLUE_REQUIRED, [SP_ASK_DIMENSION] = SP_CLUE_DIMENSION,
-        [SP_ASK_PRESENT] = SP_CLUE_PRESENT,   [SP_ASK_MISSING] = SP_CLUE_MISSING,
-        [SP_ASK_TIED] = SP_CLUE_TIE,          [SP_ASK_NUMBER] = SP_CLUE_INDICES,
-        [SP_ASK_FIRST] = SP_CLUE_INDICES,     [SP_ASK_LAST] = SP_CLUE_INDICES,
+    static const enum sp_reason_kind kinds[] = {
+        [SP_ASK_REQUIRED] = SP_REASON_REQUIRED, [SP_ASK_DIMENSION] = SP_REASON_DIMENSION,
+        [SP_ASK_PRESENT] = SP_REASON_PRESENT,   [SP_ASK_MISSING] = SP_REASON_MISSING,
+        [SP_ASK_TIED] = SP_REASON_TIE,          [SP_ASK_NUMBER] = SP_REASON_INDICES,
+        [SP_ASK_FIRST] = SP_REASON_INDICES,     [SP_ASK_LAST] = SP_REASON_INDICES,
     };
-    struct sp_clue clue = {
+    struct sp_reason reason = {
         .kind = kinds[question->kind], .name = "", .dimension = question->place, .line = question->line};
     if (question->kind != SP_ASK_MISSING && question->kind != SP_ASK_REQUIRED)
-        clue.name = sp_sighting_tensor(&deduction->sights, question->named)->name;
-    if (question->open_ended) clue.kind = SP_CLUE_LAST;
-    if (question->kind == SP_ASK_TIED && !want_of(deduction, question).value.boolean) clue.kind = SP_CLUE_PRESENT;
-    deduction->solver->known.clue = clue;
+        reason.name = sp_occurrence_tensor(&deduction->occurrences, question->named)->name;
+    if (question->open_ended) reason.kind = SP_REASON_LAST;
+    if (question->kind == SP_ASK_TIED && !want_of(deduction, question).value.boolean) reason.kind = SP_REASON_PRESENT;
+    deduction->solver->known.reason = reason;
 }
 
 /* What a part requires matters where it is used: SP_CONTRADICTS when it is not. `open`: what is not known of that. */
-static enum sp_answer is_demanded(struct sp_deduction *deduction, const struct sp_demand *demand, struct sp_value *open)
+static enum sp_answer is_asked_for(struct sp_deduction *deduction, const struct sp_placed_requirement *requirement,
+                                   struct sp_value *open)
 {
     enum sp_answer answer = SP_HOLDS;
-    for (const struct sp_proviso *proviso = demand->proviso; proviso; proviso = proviso->outer) {
-        const struct sp_value value = sp_solver_value(deduction->solver, proviso->env, proviso->expr);
+    for (const struct sp_line_condition *condition = requirement->condition; condition; condition = condition->outer) {
+        const struct sp_value value = sp_solver_value(deduction->solver, condition->env, condition->expr);
         if (is_false(value)) return SP_CONTRADICTS;
         if (is_truth(value)) continue;
         answer = SP_OPEN;
@@ -209,11 +211,11 @@ static enum sp_answer is_demanded(struct sp_deduction *deduction, const struct s
 
 static enum sp_answer ask_required(struct sp_deduction *deduction, const struct sp_question *question)
 {
-    const struct sp_demand *demand = &deduction->outline->demands[question->place];
+    const struct sp_placed_requirement *requirement = &deduction->outline->requirements[question->place];
     struct sp_value open;
-    switch (is_demanded(deduction, demand, &open)) {
+    switch (is_asked_for(deduction, requirement, &open)) {
     case SP_HOLDS:
-        return sp_invert_bool(deduction->solver, demand->env, demand->expr, true);
+        return sp_invert_bool(deduction->solver, requirement->env, requirement->expr, true);
     case SP_CONTRADICTS:
         return SP_HOLDS;
     default:
@@ -224,16 +226,16 @@ static enum sp_answer ask_required(struct sp_deduction *deduction, const struct 
 enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *question)
 {
     struct sp_env env;
-    set_clue(deduction, question);
+    set_reason(deduction, question);
     deduction->solver->known.touched = 0;
     if (question->kind == SP_ASK_REQUIRED) return ask_required(deduction, question);
     if (question->kind == SP_ASK_MISSING) return ask_missing(deduction, question);
     const struct sp_want want = want_of(deduction, question);
-    const struct sp_sighting *sighting = sighting_of(deduction, question);
-    sp_sighting_enter(&deduction->sights, sighting, question->named);
+    const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
+    sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
     const struct sp_expr *expr = expression_of(deduction, question, &env);
     const enum sp_answer answer = sp_invert(deduction->solver, &env, expr, &want);
-    sp_loop_leave(sighting->line->loop);
+    sp_loop_leave(occurrence->line->loop);
     return answer;
 }
 
@@ -250,10 +252,10 @@ static const char *missing_lacks(struct sp_deduction *deduction, const struct sp
 
 static const char *required_lacks(struct sp_deduction *deduction, const struct sp_question *question)
 {
-    const struct sp_demand *demand = &deduction->outline->demands[question->place];
+    const struct sp_placed_requirement *requirement = &deduction->outline->requirements[question->place];
     struct sp_value open = sp_value_absent("");
-    if (is_demanded(deduction, demand, &open) == SP_HOLDS)
-        open = sp_solver_value(deduction->solver, demand->env, demand->expr);
+    if (is_asked_for(deduction, requirement, &open) == SP_HOLDS)
+        open = sp_solver_value(deduction->solver, requirement->env, requirement->expr);
     return key_in(open);
 }
 
@@ -262,10 +264,10 @@ const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_qu
     struct sp_env env;
     if (question->kind == SP_ASK_MISSING) return missing_lacks(deduction, question);
     if (question->kind == SP_ASK_REQUIRED) return required_lacks(deduction, question);
-    const struct sp_sighting *sighting = sighting_of(deduction, question);
-    sp_sighting_enter(&deduction->sights, sighting, question->named);
+    const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
+    sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
     const struct sp_expr *expr = expression_of(deduction, question, &env);
     const struct sp_value value = sp_solver_value(deduction->solver, &env, expr);
-    sp_loop_leave(sighting->line->loop);
+    sp_loop_leave(occurrence->line->loop);
     return key_in(value);
 }

@@ -149,8 +149,8 @@ static void note_members(struct sp_known *known, const struct sp_fact *fact)
 
 static enum sp_answer learn(struct sp_known *known, struct sp_fact *fact)
 {
-    if (fact->clue.kind == SP_CLUE_NONE) {
-        fact->clue = known->clue;
+    if (fact->reason.kind == SP_REASON_NONE) {
+        fact->reason = known->reason;
         fact->guess = known->touched;
     }
     if (fact->value.type == SP_UNKNOWN || sp_value_is_set(fact->value)) note_members(known, fact);
@@ -170,7 +170,7 @@ static void tell_list_of(struct sp_known *known, const char *path)
     const size_t index = strtoul(bracket + 1, NULL, 10);
     if (index >= list->item_count) list->item_count = index + 1;
     list->objects = true;
-    if (list->clue.kind == SP_CLUE_NONE) learn(known, list);
+    if (list->reason.kind == SP_REASON_NONE) learn(known, list);
 }
 
 /* What shapes depend on counts something: it is not negative. */
@@ -193,7 +193,7 @@ static enum sp_answer tell_item(struct sp_known *known, const char *path, const 
         .kind = want->is_member ? SP_WANT_MEMBER : SP_WANT_VALUE, .value = want->value, .lacks = want->lacks};
     if (want->index >= list->item_count) list->item_count = want->index + 1;
     list->scalar = list->scalar || want->scalar;
-    if (list->clue.kind == SP_CLUE_NONE) learn(known, list);
+    if (list->reason.kind == SP_REASON_NONE) learn(known, list);
     if (list->guess < known->touched) list->guess = known->touched;
     return sp_known_tell(known, item, &inner);
 }
@@ -203,7 +203,7 @@ static enum sp_answer tell_length(struct sp_known *known, const char *path, cons
     struct sp_fact *list = fact_of(known, path);
     if (want->value.type != SP_INT || want->value.integer < (int64_t)list->item_count) return SP_CONTRADICTS;
     list->length = (size_t)want->value.integer;
-    if (known->clue.kind == SP_CLUE_LAST) list->clue = known->clue; /* its items told nothing of their number */
+    if (known->reason.kind == SP_REASON_LAST) list->reason = known->reason; /* its items told nothing of their number */
     return learn(known, list);
 }
 

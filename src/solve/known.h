@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * What is known so far of the hyper-parameters of a file that came without any. */
+ * What is known so far of hyper-parameters, told in pieces.
+ *
+ *   told                                   the fact              then its value is
+ *   n_embd is 16                           n_embd                16
+ *   item 2 of depths is 6                  depths, depths[2]     unknown: it is not told how long the list is
+ *   depths has 4 items                     depths                [unknown, unknown, 6, unknown]
+ *   "all" is in lhuc                       lhuc                  unknown, with a member
+ *   vision_config.depth is 32              vision_config.depth   32; and vision_config is an object
+ */
 #ifndef SP_SOLVE_KNOWN_H
 #define SP_SOLVE_KNOWN_H
 
@@ -7,24 +15,24 @@
 #include "lang/hyper.h"
 
 /* What told a hyper-parameter. */
-enum sp_clue_kind {
-    SP_CLUE_NONE,
-    SP_CLUE_DIMENSION, /* a dimension of a tensor */
-    SP_CLUE_INDICES,   /* the indices in names such as the tensor's */
-    SP_CLUE_LAST,      /* the tensor has the last index, although there may be others without a tensor */
-    SP_CLUE_PRESENT,   /* the tensor is there */
-    SP_CLUE_MISSING,   /* no tensor of that name is there */
-    SP_CLUE_TIE,       /* the tensor is the same as another one */
-    SP_CLUE_REQUIRED,  /* the table covers no other value */
-    SP_CLUE_ONLY,      /* of all values that were tried no other one agrees with the file */
-    SP_CLUE_GUESS      /* nothing: it is assumed */
+enum sp_reason_kind {
+    SP_REASON_NONE,
+    SP_REASON_DIMENSION, /* a dimension of a tensor */
+    SP_REASON_INDICES,   /* the indices in names such as the tensor's */
+    SP_REASON_LAST,      /* the tensor has the last index, although there may be others without a tensor */
+    SP_REASON_PRESENT,   /* the tensor is there */
+    SP_REASON_MISSING,   /* no tensor of that name is there */
+    SP_REASON_TIE,       /* the tensor is the same as another one */
+    SP_REASON_REQUIRED,  /* the table covers no other value */
+    SP_REASON_ONLY,      /* of all values that were tried no other one agrees with the file */
+    SP_REASON_GUESS      /* nothing: it is assumed */
 };
 
-struct sp_clue {
-    enum sp_clue_kind kind;
+struct sp_reason {
+    enum sp_reason_kind kind;
     const char *name; /* of the tensor */
     size_t dimension;
-    size_t line; /* of SP_CLUE_MISSING, in place of a name: the line of the outline */
+    size_t line; /* of SP_REASON_MISSING, in place of a name: the line of the outline */
 };
 
 /* What an expression shall be. */
@@ -54,7 +62,7 @@ struct sp_told_member {
 struct sp_fact {
     const char *path;      /* "text_config.depths", or an item: "text_config.depths[2]" */
     struct sp_value value; /* SP_UNKNOWN, a value, SP_NULL, or SP_ABSENT: the configuration is to lack it */
-    struct sp_clue clue;
+    struct sp_reason reason;
     size_t guess;     /* the last guess that it follows from; or 0 */
     size_t parent;    /* the object that it is a member of, as an index; or SIZE_MAX */
     bool has_members; /* something was told of a member */
@@ -80,7 +88,7 @@ struct sp_known {
     size_t touched;                          /* the last guess that anything asked for follows from */
     size_t told;                             /* how many pieces */
     size_t changes;                          /* counts up with each new fact, and each that is taken back */
-    struct sp_clue clue;                     /* of what is told next */
+    struct sp_reason reason;                 /* of what is told next */
     bool tell_items; /* layer_types[i] in place of full_attention_interval, when no interval will do */
 };
 

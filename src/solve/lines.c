@@ -157,9 +157,9 @@ bool sp_line_fits(const struct sp_line *line, const struct sp_fixed_numbers *fix
 
 bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line)
 {
-    for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer) {
+    for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
         struct sp_value value;
-        if (!sp_solver_eval(solver, proviso->env, proviso->expr, &value)) return true;
+        if (!sp_solver_eval(solver, condition->env, condition->expr, &value)) return true;
         if (value.type == SP_BOOL && !value.boolean) return true;
         if (value.type == SP_INT && !value.integer) return true;
     }
@@ -182,8 +182,8 @@ static bool is_within(struct sp_solver *solver, const struct sp_loop *loop)
 
 bool sp_line_is_met(struct sp_solver *solver, const struct sp_line *line)
 {
-    for (const struct sp_proviso *proviso = line->proviso; proviso; proviso = proviso->outer)
-        if (!is_true(sp_solver_value(solver, proviso->env, proviso->expr))) return false;
+    for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer)
+        if (!is_true(sp_solver_value(solver, condition->env, condition->expr))) return false;
     return true;
 }
 

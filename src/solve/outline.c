@@ -14,7 +14,7 @@ enum { MAX_LINES = 20000, MAX_DEPTH = 64 };
 struct place {
     const struct sp_env *env;
     struct sp_loop *loop;
-    const struct sp_proviso *proviso;
+    const struct sp_line_condition *condition;
     const struct sp_assumption *assumed;
     unsigned assumptions;
     const char *prefix; /* a pattern */
@@ -166,7 +166,7 @@ static void add_line(struct sp_outline *outline, const struct place *place, cons
         outline->lines[outline->count++] = (struct sp_line){.row = row,
                                                             .env = place->env,
                                                             .loop = place->loop,
-                                                            .proviso = place->proviso,
+                                                            .condition = place->condition,
                                                             .optional = row->optional || place->optional,
                                                             .name = kept_text(outline, &pattern),
                                                             .holes = kept_holes(outline, &pattern),
@@ -227,12 +227,12 @@ static void walk_use(struct sp_outline *outline, const struct place *place, cons
     sp_text_free(&pattern.text);
 }
 
-static const struct sp_proviso *proviso(struct sp_outline *outline, const struct place *place,
-                                        const struct sp_expr *condition)
+static const struct sp_line_condition *condition_of(struct sp_outline *outline, const struct place *place,
+                                                    const struct sp_expr *expr)
 {
-    struct sp_proviso *added = sp_arena_alloc(&outline->solver.arena, sizeof *added);
-    if (!condition) return place->proviso;
-    *added = (struct sp_proviso){condition, place->env, place->proviso, outline->proviso_count++, false};
+    struct sp_line_condition *added = sp_arena_alloc(&outline->solver.arena, sizeof *added);
+    if (!expr) return place->condition;
+    *added = (struct sp_line_condition){expr, place->env, place->condition, outline->condition_count++, false};
     return added;
 }
 
@@ -241,16 +241,16 @@ static struct place assuming(struct sp_outline *outline, const struct place *pla
                              bool holds)
 {
     struct sp_assumption *kept = sp_arena_alloc(&outline->solver.arena, sizeof *kept);
-    struct sp_proviso *proviso = sp_arena_alloc(&outline->solver.arena, sizeof *proviso);
+    struct sp_line_condition *condition = sp_arena_alloc(&outline->solver.arena, sizeof *condition);
     struct place inner = *place;
     assumption.holds = holds;
     assumption.outer = place->assumed;
     *kept = assumption;
-    *proviso = (struct sp_proviso){sp_assumption_expr(outline, kept), &kept->env, place->proviso,
-                                   outline->proviso_count++, true};
+    *condition = (struct sp_line_condition){sp_assumption_expr(outline, kept), &kept->env, place->condition,
+                                            outline->condition_count++, true};
     inner.assumed = kept;
     inner.assumptions++;
-    inner.proviso = proviso;
+    inner.condition = condition;
     return inner;
 }
 
@@ -290,7 +290,7 @@ static void walk_rows(struct sp_outline *outline, const struct place *place)
         struct sp_value wanted = sp_value_bool(true);
         if (row->condition && !sp_solver_eval(&outline->solver, place->env, row->condition, &wanted)) continue;
         if (is_false(wanted) && !outline->keeps_all) continue;
-        own.proviso = proviso(outline, place, row->condition);
+        own.condition = condition_of(outline, place, row->condition);
         own.origin = origin_within(place->origin, i);
         walk_row(outline, &own, row);
     }
@@ -370,23 +370,23 @@ static void walk_clauses(struct sp_outline *outline, const struct place *place, 
     case SP_CLAUSE_IF:
         if (!sp_solver_eval(&outline->solver, place->env, section->clauses[clause].first, &wanted)) break;
         if (is_false(wanted) && !outline->keeps_all) break;
-        inner.proviso = proviso(outline, place, section->clauses[clause].first);
+        inner.condition = condition_of(outline, place, section->clauses[clause].first);
         walk_clauses(outline, &inner, clause + 1);
         break;
     }
 }
 
 /* The lines of the unit begin with that number. */
-static void add_demands(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place,
-                        size_t first)
+static void add_requirements(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place,
+                             size_t first)
 {
     if (!frame->unit->requirement_count) return;
     struct sp_env *env = sp_arena_alloc(&outline->solver.arena, sizeof *env);
     *env = (struct sp_env){.frame = frame};
-    for (size_t i = 0; i < frame->unit->requirement_count && outline->demand_count < MAX_LINES; i++) {
-        SP_GROW(outline->demands, outline->demand_count, outline->demand_capacity);
-        outline->demands[outline->demand_count++] =
-            (struct sp_demand){frame->unit->requirements[i].condition, env, place->proviso, first, outline->count};
+    for (size_t i = 0; i < frame->unit->requirement_count && outline->requirement_count < MAX_LINES; i++) {
+        SP_GROW(outline->requirements, outline->requirement_count, outline->requirement_capacity);
+        outline->requirements[outline->requirement_count++] = (struct sp_placed_requirement){
+            frame->unit->requirements[i].condition, env, place->condition, first, outline->count};
     }
 }
 
@@ -401,7 +401,7 @@ static void walk_unit(struct sp_outline *outline, const struct sp_frame *frame, 
         inner.origin = origin_within(place->origin, i);
         walk_clauses(outline, &inner, 0);
     }
-    add_demands(outline, frame, place, first);
+    add_requirements(outline, frame, place, first);
 }
 
 /* ---- the whole ---- */
@@ -429,7 +429,7 @@ void sp_outline_configure(struct sp_outline *outline, const struct sp_unit *tabl
 void sp_outline_free(struct sp_outline *outline)
 {
     free(outline->lines);
-    free(outline->demands);
+    free(outline->requirements);
     free(outline->loops);
     sp_solver_free(&outline->solver);
     *outline = (struct sp_outline){.lines = NULL};

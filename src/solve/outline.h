@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * A table laid out before any hyper-parameter is known: every row at every place where it is used, with holes in its
- * name for indices, the loops around it, and the conditions that it depends on. */
+ * name for indices, the loops around it, and the conditions that it depends on.
+ *
+ *   [cross attention] for i in 0..N-1 if cross
+ *   h.{i}.crossattention.q_attn.weight   (E, E)
+ *
+ *   line        h.#.crossattention.q_attn.weight, the row, the environment in which its shape has its value
+ *   hole        # is the index of the loop (times 1, plus 0)
+ *   loop        i, from 0 to N-1, of which neither is known yet
+ *   condition   cross */
 #ifndef SP_SOLVE_OUTLINE_H
 #define SP_SOLVE_OUTLINE_H
 
@@ -21,11 +29,11 @@ struct sp_loop {
     size_t number;            /* in the outline */
 };
 
-/* Something that must be true for the rows below it. */
-struct sp_proviso {
+/* Something that must be true for the lines below it. */
+struct sp_line_condition {
     const struct sp_expr *expr;
     const struct sp_env *env;
-    const struct sp_proviso *outer;
+    const struct sp_line_condition *outer;
     size_t number; /* in the outline */
     bool assumed;  /* for the sake of a name: the outline has lines for the opposite as well */
 };
@@ -40,11 +48,11 @@ struct sp_hole {
 };
 
 /* What a table or part requires where it is used. */
-struct sp_demand {
+struct sp_placed_requirement {
     const struct sp_expr *expr;
     const struct sp_env *env;
-    const struct sp_proviso *proviso; /* of the use */
-    size_t first, end;                /* the lines that the use makes */
+    const struct sp_line_condition *condition; /* of the use */
+    size_t first, end;                         /* the lines that the use makes */
 };
 
 enum { SP_MAX_ASSUMPTIONS = 4, SP_ALL_ALTERNATIVES = 1 << SP_MAX_ASSUMPTIONS };
@@ -53,7 +61,7 @@ struct sp_line {
     const struct sp_row *row;
     const struct sp_env *env;
     struct sp_loop *loop; /* the innermost, or NULL */
-    const struct sp_proviso *proviso;
+    const struct sp_line_condition *condition;
     bool optional;
     const char *name; /* with SP_INDEX_MARK for each number */
     const struct sp_hole *holes;
@@ -70,11 +78,11 @@ struct sp_outline {
     bool keeps_all; /* lines that are known to be ruled out as well */
     struct sp_line *lines;
     size_t count, capacity;
-    struct sp_demand *demands;
-    size_t demand_count, demand_capacity;
+    struct sp_placed_requirement *requirements;
+    size_t requirement_count, requirement_capacity;
     struct sp_loop **loops;
     size_t loop_count, loop_capacity;
-    size_t proviso_count;
+    size_t condition_count;
 };
 
 /* Begins with nothing known but the class of the model ("" for not even that), and lays out the table. */

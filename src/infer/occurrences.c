@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "infer/occurrences.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one line ---- */
+
+static const struct sp_named *named_at(const struct sp_occurrences *occurrences, size_t named)
+{
+    return &occurrences->shapes->named[named];
+}
+
+const struct sp_tensor *sp_occurrence_tensor(const struct sp_occurrences *occurrences, size_t named)
+{
+    return sp_inventory_tensor(occurrences->shapes->inventory, named_at(occurrences, named)->tensor);
+}
+
+int64_t sp_occurrence_turn(const struct sp_occurrences *occurrences, const struct sp_occurrence *occurrence,
+                           const struct sp_loop *loop, size_t named)
+{
+    return sp_line_turn(occurrence->line, loop, named_at(occurrences, named)->place.indices.value);
+}
+
+void sp_occurrence_enter(const struct sp_occurrences *occurrences, const struct sp_occurrence *occurrence, size_t named)
+{
+    sp_line_enter(occurrence->line, named_at(occurrences, named)->place.indices.value);
+}
+
+/* The turns of the outermost loop around the line, as far as they are known. */
+static void known_turns(struct sp_occurrences *occurrences, const struct sp_loop *loop, int64_t *first, int64_t *last)
+{
+    struct sp_value value;
+    *first = 0;
+    *last = INT64_MAX;
+    if (!loop) return;
+    if (sp_solver_eval(&occurrences->outline->solver, loop->env, loop->clause->first, &value) && value.type == SP_INT)
+        *first = value.integer;
+    if (sp_solver_eval(&occurrences->outline->solver, loop->env, loop->clause->last, &value) && value.type == SP_INT)
+        *last = value.integer;
+}
+
+static void collect(struct sp_occurrences *occurrences, struct sp_occurrence *occurrence)
+{
+    const struct sp_shapes *shapes = occurrences->shapes;
+    const size_t pattern = sp_shapes_find(shapes, occurrence->line->name);
+    const struct sp_loop *loop = sp_line_outermost(occurrence->line);
+    struct sp_fixed_numbers fixed;
+    int64_t least, most;
+    occurrence->count = 0;
+    if (pattern == SP_NONE) return;
+    const size_t first = shapes->first[pattern], end = shapes->first[pattern + 1];
+    if (!occurrence->named) occurrence->named = sp_realloc(NULL, end - first, sizeof *occurrence->named);
+    occurrence->unknown = sp_line_fix_numbers(&occurrences->outline->solver, occurrence->line, &fixed);
+    known_turns(occurrences, loop, &least, &most);
+    for (size_t i = first; i < end; i++) {
+        const int64_t turn = loop ? sp_occurrence_turn(occurrences, occurrence, loop, i) : least;
+        if (turn >= least && turn <= most &&
+            sp_line_fits(occurrence->line, &fixed, shapes->named[i].place.indices.value) &&
+            sp_occurrence_tensor(occurrences, i)->rank == occurrence->line->row->rank)
+            occurrence->named[occurrence->count++] = i;
+    }
+}
+
+static bool is_indexed(const struct sp_line *line)
+{
+    for (size_t i = 0; i < line->row->rank && line->loop; i++)
+        if (sp_depends_on(line->env, line->row->shape[i], NULL)) return true;
+    for (const struct sp_line_condition *condition = line->condition; condition && line->loop;
+         condition = condition->outer)
+        if (sp_depends_on(condition->env, condition->expr, NULL)) return true;
+    return false;
+}
+
+/* ---- all of them ---- */
+
+/* Of two lines with the same tensors the one that has them, and whether it can be told. */
+static size_t owner_of(const struct sp_occurrences *occurrences, size_t first, size_t second, enum sp_contest contest,
+                       bool *certain)
+{
+    const struct sp_occurrence *a = &occurrences->of[first], *b = &occurrences->of[second];
+    *certain = true;
+    if ((a->unknown != SIZE_MAX) != (b->unknown != SIZE_MAX)) return a->unknown == SIZE_MAX ? first : second;
+    if (contest != SP_CONTESTED_BY_ALL && a->line->optional != b->line->optional)
+        return a->line->optional ? second : first;
+    *certain = false;
+    return first;
+}
+
+static void find_owners(struct sp_occurrences *occurrences, enum sp_contest contest)
+{
+    occurrences->seen = 0;
+    occurrences->first_owns = contest == SP_CONTESTED_FIRST;
+    for (size_t i = 0; i < occurrences->shapes->count; i++) occurrences->owners[i] = SP_NONE;
+    for (size_t i = 0; i < occurrences->outline->count; i++) occurrences->of[i].is_contested = false;
+    for (size_t i = 0; i < occurrences->outline->count; i++)
+        for (size_t k = 0; k < occurrences->of[i].count; k++) {
+            size_t *owner = &occurrences->owners[occurrences->of[i].named[k]];
+            const size_t before = *owner;
+            bool certain;
+            occurrences->seen += before == SP_NONE;
+            *owner = before == SP_NONE ? i : owner_of(occurrences, before, i, contest, &certain);
+            if (before == SP_NONE) continue;
+            occurrences->of[before].is_contested |= !certain || *owner != before;
+            occurrences->of[i].is_contested |= !certain || *owner != i;
+        }
+}
+
+bool sp_occurrence_is_owner(const struct sp_occurrences *occurrences, size_t line)
+{
+    const struct sp_occurrence *occurrence = &occurrences->of[line];
+    if (!occurrence->count || !occurrence->is_contested) return occurrence->count > 0;
+    return occurrences->first_owns && occurrences->owners[occurrence->named[0]] == line;
+}
+
+void sp_occurrences_renew(struct sp_occurrences *occurrences, enum sp_contest contest)
+{
+    for (size_t i = 0; i < occurrences->outline->count; i++) {
+        struct sp_occurrence *occurrence = &occurrences->of[i];
+        occurrence->count = 0;
+        if (!sp_line_is_ruled_out(&occurrences->outline->solver, occurrence->line)) collect(occurrences, occurrence);
+    }
+    find_owners(occurrences, contest);
+}
+
+void sp_occurrences_init(struct sp_occurrences *occurrences, struct sp_outline *outline, const struct sp_shapes *shapes)
+{
+    *occurrences = (struct sp_occurrences){.outline = outline, .shapes = shapes};
+    occurrences->of = sp_realloc(NULL, outline->count, sizeof *occurrences->of);
+    occurrences->owners = sp_realloc(NULL, shapes->count, sizeof *occurrences->owners);
+    for (size_t i = 0; i < outline->count; i++)
+        occurrences->of[i] =
+            (struct sp_occurrence){.line = &outline->lines[i], .indexed = is_indexed(&outline->lines[i])};
+    sp_occurrences_renew(occurrences, SP_CONTESTED_BY_ALL);
+}
+
+void sp_occurrences_free(struct sp_occurrences *occurrences)
+{
+    for (size_t i = 0; occurrences->outline && i < occurrences->outline->count; i++) free(occurrences->of[i].named);
+    free(occurrences->of);
+    free(occurrences->owners);
+    *occurrences = (struct sp_occurrences){0};
+}

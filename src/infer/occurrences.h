@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * Which tensors of the file have names that a line of the outline can make. */
+#ifndef SP_INFER_OCCURRENCES_H
+#define SP_INFER_OCCURRENCES_H
+
+#include "infer/shapes.h"
+#include "solve/lines.h"
+
+struct sp_occurrence {
+    const struct sp_line *line;
+    size_t *named; /* the tensors (in the shapes' `named`), by the numbers in their names */
+    size_t count;
+    bool indexed;      /* its shape or its conditions depend on the index of a loop */
+    bool is_contested; /* the tensors are, or may be, those of another line */
+    size_t unknown;    /* the number of its name that is not known yet, or SIZE_MAX */
+};
+
+/* When two lines make the same names, as layers for other purposes behind the last layer do: */
+enum sp_contest {
+    SP_CONTESTED_BY_ALL,   /* neither has the tensors */
+    SP_CONTESTED_REQUIRED, /* the one that is not optional has them */
+    SP_CONTESTED_FIRST     /* the first one has them, as long as it is not known better */
+};
+
+struct sp_occurrences {
+    struct sp_outline *outline;
+    const struct sp_shapes *shapes;
+    struct sp_occurrence *of; /* parallel to the outline's lines */
+    size_t *owners;           /* for each tensor in `named` the line that has it, or SP_NONE */
+    bool first_owns;          /* of contested tensors */
+    size_t seen;              /* tensors that have an owner */
+};
+
+void sp_occurrences_init(struct sp_occurrences *occurrences, struct sp_outline *outline,
+                         const struct sp_shapes *shapes);
+void sp_occurrences_free(struct sp_occurrences *occurrences);
+/* The tensors once more, after something was learnt. */
+void sp_occurrences_renew(struct sp_occurrences *occurrences, enum sp_contest contest);
+
+/* The turn of a loop around the line that a tensor (in `named`) stands for; -1 when its name does not tell. */
+int64_t sp_occurrence_turn(const struct sp_occurrences *occurrences, const struct sp_occurrence *occurrence,
+                           const struct sp_loop *loop, size_t named);
+/* Gives all loops around the line the turn that the tensor stands for. */
+void sp_occurrence_enter(const struct sp_occurrences *occurrences, const struct sp_occurrence *occurrence,
+                         size_t named);
+/* Whether the tensors are those of the line. */
+bool sp_occurrence_is_owner(const struct sp_occurrences *occurrences, size_t line);
+const struct sp_tensor *sp_occurrence_tensor(const struct sp_occurrences *occurrences, size_t named);
+
+#endif
