@@ -31,7 +31,7 @@ static struct sp_arena_block *new_block(struct sp_arena *arena, size_t size)
 }
 
 #ifdef SP_ARENA_MALLOC
-static void *take(struct sp_arena *arena, size_t size, size_t alignment)
+static void *take_bytes(struct sp_arena *arena, size_t size, size_t alignment)
 {
     (void)alignment;
     arena->used += round_up(size, sizeof(max_align_t));

@@ -34,6 +34,20 @@ static void the_language_part_of_llava(void **state)
     END;
 }
 
+/* What is absent keeps nothing else from being found out. */
+static void the_language_part_of_a_deeper_llava(void **state)
+{
+    BEGIN(llava);
+    model_drop(&model, "vision_tower.*");
+    model_drop(&model, "multi_modal_projector.*");
+    model_set(&model, "text_config.num_hidden_layers=6");
+    SAYS("differs: vision_tower.vision_model.encoder.layers.{0-23}, multi_modal_projector.linear_{1,2} are missing "
+         "altogether (388 tensors); text_config.num_hidden_layers is 6 on the command line, the file has 4 (18 "
+         "tensors); 7 findings without a known cause",
+         "layers-missing hyperparameter", 7);
+    END;
+}
+
 static void the_encoder_of_t5(void **state)
 {
     BEGIN(t5);
@@ -113,11 +127,11 @@ static void no_experts_and_no_routers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_language_part_of_llava), cmocka_unit_test(the_encoder_of_t5),
-        cmocka_unit_test(the_decoder_of_t5),          cmocka_unit_test(no_layers_of_gpt2),
-        cmocka_unit_test(no_layers_and_no_last_norm), cmocka_unit_test(all_layers_but_the_first),
-        cmocka_unit_test(all_layers_but_the_last),    cmocka_unit_test(no_experts_of_mixtral),
-        cmocka_unit_test(no_experts_and_no_routers),
+        cmocka_unit_test(the_language_part_of_llava), cmocka_unit_test(the_language_part_of_a_deeper_llava),
+        cmocka_unit_test(the_encoder_of_t5),          cmocka_unit_test(the_decoder_of_t5),
+        cmocka_unit_test(no_layers_of_gpt2),          cmocka_unit_test(no_layers_and_no_last_norm),
+        cmocka_unit_test(all_layers_but_the_first),   cmocka_unit_test(all_layers_but_the_last),
+        cmocka_unit_test(no_experts_of_mixtral),      cmocka_unit_test(no_experts_and_no_routers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,15 +109,16 @@ static bool leaves_a_whole(const struct loops *loops, const char *front)
     return true;
 }
 
+/* Of loops that are alike, such as the experts of each layer, the first stands for all. */
 static void note_emptied(struct loops *loops, const struct place *place)
 {
     struct sp_text front = {0};
-    const char *pattern = sp_arena_copy(&loops->arena, place->pattern, front_length(place));
     if (place->indices.value[place->position]) return;
+    const char *pattern = sp_arena_copy(&loops->arena, place->pattern, front_length(place));
+    if (!sp_map_add(&loops->emptied, pattern, 0)) return;
     sp_pattern_fill(&front, pattern, &place->indices);
-    const char *kept = sp_arena_copy(&loops->arena, front.data, front.length);
+    loops->agree = loops->agree && leaves_a_whole(loops, front.data);
     sp_text_free(&front);
-    if (sp_map_add(&loops->emptied, kept, 0)) loops->agree = loops->agree && leaves_a_whole(loops, kept);
 }
 
 /* ---- all that vanishes ---- */
