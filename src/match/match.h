@@ -6,6 +6,14 @@
 #include "base/arena.h"
 #include "match/naming.h"
 
+/* The tensors of a file and the predicted ones, each a list with an index into the other:
+ *
+ *     file                    predicted_of   tensor_of                    predicted, differs
+ *     0 module.wte.weight          0             0        wte.weight      0  same (renaming[0]: SP_STRIPPED)
+ *     1 module.ln_f.weight         2          SP_NONE     lm_head.weight  1  tied to 0 and therefore not there
+ *     2 extra                   SP_NONE          1        ln_f.weight     2  of another shape
+ *
+ * The file's own "extra" is unexpected: what differs about a tensor that is not predicted says sp_match_tensor. */
 struct sp_match {
     const struct sp_inventory *inventory;
     const struct sp_prediction *prediction;

@@ -19,6 +19,16 @@ struct sp_front {
     const char *from, *to;
 };
 
+/* What is done to a name of the file to make it the predicted one, in this order. With drop_wrappers, `strip` "module."
+ * and `add` "model.":
+ *
+ *     module._orig_mod.layers.0.mlp.up_proj.weight      the file
+ *     module.          layers.0.mlp.up_proj.weight      wrappers dropped
+ *                      layers.0.mlp.up_proj.weight      stripped; now an era would translate it
+ *     model.           layers.0.mlp.up_proj.weight      added
+ *
+ * A name that is predicted as it is, or before the last step, stays that. `fronts` are for what this leaves over: the
+ * beginning `from` becomes `to`, in place of `strip` and `add`. */
 struct sp_naming {
     const char *strip;                     /* in front of the file's names; "" for nothing */
     const char *add;                       /* what the file left out in front; "" for nothing */

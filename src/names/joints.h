@@ -2,7 +2,14 @@
  * Several tensors on one side that are one on the other: q, k and v in one projection, the experts of a layer in one
  * tensor, the layers of a model in one. Read off names and shapes: the parts are called alike but for one component,
  * and put together they have exactly the shape of the whole. Where several choices of parts would do, and the whole's
- * name does not say which, nothing is claimed. */
+ * name does not say which, nothing is claimed.
+ *
+ *     layers.0.attn.q_proj.weight  (8, 8)  \
+ *     layers.0.attn.k_proj.weight  (4, 8)   >  layers.0.attn.qkv_proj.weight  (16, 8)     side by side
+ *     layers.0.attn.v_proj.weight  (4, 8)  /
+ *
+ *     layers.0.experts.{0-7}.up.weight  (6, 8)  -->  layers.0.experts.up.weight  (8, 6, 8) or (48, 8)
+ *     layers.{0-11}.norm.weight         (8)     -->  layers.norm.weight          (12, 8) */
 #ifndef SP_NAMES_JOINTS_H
 #define SP_NAMES_JOINTS_H
 
@@ -32,7 +39,7 @@ struct sp_joint {
     enum sp_joining joining;
     bool transposed, mixed; /* mixed: of several components, whose order no shape tells */
     const char *says;       /* "self_attn.qkv_proj = q_proj + k_proj + v_proj"; in the arena */
-    const size_t *parts;    /* items, in the order in which they were added; in the arena */
+    const size_t *parts;    /* items: of each component those by index, components as they were added; in the arena */
     size_t part_count;
 };
 

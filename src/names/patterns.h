@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: MIT
  * Names without their indices: "layers.3.mlp.up_proj.weight" is the pattern "layers.{}.mlp.up_proj.weight" and the
- * index 3. An index is a plain decimal number: no sign, no leading zero, so that what was left out can be put back. */
+ * index 3. An index is a plain decimal number: no sign, no leading zero, so that what was left out can be put back.
+ *
+ * Which file of this room answers which question:
+ *
+ *     which indices has a name, and what is left of it?         patterns.h
+ *     which components has it?                                  components.h
+ *     is it one of a set of names that somebody wrote down?     name_pattern.h
+ *     how does one say many names in a line?                    collapse.h (ranges of indices), some.h (the first few)
+ *
+ *     what is the same name in another framework's spelling?    spelling.h ("dense/kernel:0"), wrappers.h ("_orig_mod")
+ *     what do other programs, or other years, call it?          eras.h
+ *     what do many names begin with?                            prefixes.h
+ *
+ *     of two sides: which names were changed into which?        sides.h (all of a pattern alike), counters.h (Keras)
+ *     of two sides: which tensors are several over there?       joints.h */
 #ifndef SP_NAMES_PATTERNS_H
 #define SP_NAMES_PATTERNS_H
 
@@ -29,13 +43,20 @@ struct sp_indices {
     size_t count;
 };
 
-/* A name taken apart. */
+/* A name taken apart. Where "layers.{}.experts.{}.w" is pattern 2, "layers.3.experts.12.w" is {2, {3, 12}}. */
 struct sp_place {
     size_t pattern;
     struct sp_indices indices;
 };
 
-/* Patterns are numbered: two names have the same pattern when theirs has the same number. Zero-initialise. */
+/* Patterns are numbered in the order in which they are met, and told apart by their texts, marks included:
+ *
+ *     "embed.weight"        -> 0    "embed.weight"
+ *     "h.0.mlp.fc1.weight"  -> 1    "h.\xff.mlp.fc1.weight"    indices 0
+ *     "h.7.mlp.fc1.weight"  -> 1                                indices 7
+ *     "h.7.mlp.fc2.weight"  -> 2    "h.\xff.mlp.fc2.weight"    indices 7
+ *
+ * Zero-initialise but for the rule. */
 struct sp_patterns {
     enum sp_index_rule rule;
     struct sp_arena arena;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Which names of one side are called otherwise on the other. All of a pattern must be renamed alike: as many names,
  * with the same indices and the same content (their shapes), under names that have at least half of their letters in
- * common. When two candidates fit equally well nothing is claimed. */
+ * common. When two candidates fit equally well nothing is claimed.
+ *
+ *     side of A "h.{}.mlp.up_proj"          side of B "h.{}.mlp.up_lin"
+ *         h.0.mlp.up_proj  (8, 4)  <--------->  h.0.mlp.up_lin  (8, 4)
+ *         h.1.mlp.up_proj  (8, 4)  <--------->  h.1.mlp.up_lin  (8, 4)        one class: "0.(8, 4)1.(8, 4)" */
 #ifndef SP_NAMES_SIDES_H
 #define SP_NAMES_SIDES_H
 
