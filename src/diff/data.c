@@ -15,16 +15,9 @@ struct comparison {
 
 static void add_finding(struct comparison *c, size_t a, const char *id, const char *message, const char *detail)
 {
-    const size_t b = c->diff->a.other[a];
-    sp_diff_add(c->diff,
-                (struct sp_diff_finding){.id = id,
-                                         .severity = SP_SEVERITY_ERROR,
-                                         .name = sp_diff_a(c->diff, a)->name,
-                                         .other = sp_diff_is_renamed(c->diff, a) ? sp_diff_b(c->diff, b)->name : NULL,
-                                         .message = message,
-                                         .detail = detail,
-                                         .a = a,
-                                         .b = b});
+    sp_diff_add_about(
+        c->diff, a, c->diff->a.other[a],
+        (struct sp_diff_finding){.id = id, .severity = SP_SEVERITY_ERROR, .message = message, .detail = detail});
 }
 
 static const char *where(struct comparison *c, const struct sp_tensor *tensor, uint64_t byte)

@@ -15,6 +15,15 @@ void sp_diff_add(struct sp_diff *diff, struct sp_diff_finding finding)
     diff->findings[diff->finding_count++] = finding;
 }
 
+void sp_diff_add_about(struct sp_diff *diff, size_t a, size_t b, struct sp_diff_finding finding)
+{
+    finding.a = a;
+    finding.b = b;
+    finding.name = a != SP_NONE ? sp_diff_a(diff, a)->name : sp_diff_b(diff, b)->name;
+    if (a != SP_NONE && b != SP_NONE && sp_diff_is_renamed(diff, a)) finding.other = sp_diff_b(diff, b)->name;
+    sp_diff_add(diff, finding);
+}
+
 static bool is_kernel(const char *leaf) { return strcmp(leaf, "kernel") == 0 || strcmp(leaf, "vars/0") == 0; }
 
 /* A kernel on one side and a weight on the other: then that is the reason, and a square matrix is transposed too. */

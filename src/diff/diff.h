@@ -80,5 +80,7 @@ bool sp_diff_data(struct sp_diff *diff, struct sp_error *error); /* data.c */
 void sp_diff_conclude(struct sp_diff *diff);                     /* summary.c: groups and summary */
 
 void sp_diff_add(struct sp_diff *diff, struct sp_diff_finding finding); /* strings in the arena or the inventories */
+/* Adds one about a tensor of A and its counterpart in B, of which one may be SP_NONE: sets its names and tensors. */
+void sp_diff_add_about(struct sp_diff *diff, size_t a, size_t b, struct sp_diff_finding finding);
 
 #endif

@@ -17,34 +17,25 @@ static void add_alone(struct sp_diff *diff, const struct sp_diff_half *half, siz
 {
     const struct sp_tensor *tensor = sp_inventory_tensor(half->inventory, i);
     const bool in_a = half->side == SP_DIFF_A;
-    struct sp_diff_finding finding = {.name = tensor->name, .a = in_a ? i : SP_NONE, .b = in_a ? SP_NONE : i};
+    struct sp_diff_finding finding = {.id = in_a ? "removed" : "added", .severity = SP_SEVERITY_ERROR};
     if (half->joined[i] || !sp_diff_is_alone(diff, half->side, i)) return;
     if (tensor->flags & SP_TENSOR_STATE) {
         finding.id = "state";
         finding.severity = SP_SEVERITY_NOTE;
         finding.message =
             sp_arena_printf(&diff->arena, "is optimizer or trainer state, in %s alone", sp_half_name(half));
-    } else {
-        finding.id = in_a ? "removed" : "added";
-        finding.severity = SP_SEVERITY_ERROR;
+    } else
         finding.message =
             sp_arena_printf(&diff->arena, "is in %s alone: %s", sp_half_name(half), described(diff, tensor));
-    }
-    sp_diff_add(diff, finding);
+    sp_diff_add_about(diff, in_a ? i : SP_NONE, in_a ? SP_NONE : i, finding);
 }
 
 /* ---- in both ---- */
 
 static void pair_finding(struct sp_diff *diff, size_t a, const char *id, const char *message)
 {
-    const size_t b = diff->a.other[a];
-    sp_diff_add(diff, (struct sp_diff_finding){.id = id,
-                                               .severity = SP_SEVERITY_ERROR,
-                                               .name = sp_diff_a(diff, a)->name,
-                                               .other = sp_diff_is_renamed(diff, a) ? sp_diff_b(diff, b)->name : NULL,
-                                               .message = message,
-                                               .a = a,
-                                               .b = b});
+    sp_diff_add_about(diff, a, diff->a.other[a],
+                      (struct sp_diff_finding){.id = id, .severity = SP_SEVERITY_ERROR, .message = message});
 }
 
 static void compare_shapes(struct sp_diff *diff, size_t tensor)

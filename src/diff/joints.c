@@ -35,14 +35,11 @@ static void add_finding(struct sp_diff *diff, const struct sp_joint *joint, cons
 {
     const size_t item = joint->whole.item - first_item(diff, whole);
     const bool in_a = whole->side == SP_DIFF_A;
-    struct sp_diff_finding finding = {.id = "joined", .severity = SP_SEVERITY_ERROR};
-    finding.a = in_a ? item : SP_NONE;
-    finding.b = in_a ? SP_NONE : item;
-    finding.name = sp_inventory_tensor(whole->inventory, item)->name;
-    finding.message =
+    const char *message =
         sp_arena_printf(&diff->arena, "is one in %s and %zu in %s: %s%s", sp_half_name(whole), joint->part_count,
                         sp_half_name(parts), joint->says, joint->transposed ? " (transposed)" : "");
-    sp_diff_add(diff, finding);
+    sp_diff_add_about(diff, in_a ? item : SP_NONE, in_a ? SP_NONE : item,
+                      (struct sp_diff_finding){.id = "joined", .severity = SP_SEVERITY_ERROR, .message = message});
     whole->joined[item] = true;
     for (size_t i = 0; i < joint->part_count; i++) parts->joined[joint->parts[i] - first_item(diff, parts)] = true;
 }

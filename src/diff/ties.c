@@ -16,15 +16,8 @@ static void add_finding(const struct view *view, size_t tensor, const char *id, 
 {
     const size_t there = view->mine->other[tensor];
     const bool is_a = view->mine->side == SP_DIFF_A;
-    const bool by_theirs = there != SP_NONE && !is_a;
-    const char *name = by_theirs ? sp_inventory_tensor(view->theirs->inventory, there)->name
-                                 : sp_inventory_tensor(view->mine->inventory, tensor)->name;
-    const char *other = NULL;
-    const size_t a = is_a ? tensor : there, b = is_a ? there : tensor;
-    if (a != SP_NONE && b != SP_NONE && sp_diff_is_renamed(view->diff, a)) other = sp_diff_b(view->diff, b)->name;
-    sp_diff_add(view->diff,
-                (struct sp_diff_finding){
-                    .id = id, .severity = severity, .name = name, .other = other, .message = message, .a = a, .b = b});
+    sp_diff_add_about(view->diff, is_a ? tensor : there, is_a ? there : tensor,
+                      (struct sp_diff_finding){.id = id, .severity = severity, .message = message});
 }
 
 /* `kept` is the first of its group that the other side has. */

@@ -25,8 +25,6 @@ struct rest {
     size_t missing;
 };
 
-static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
-
 static bool is_needed(const struct rest *rest, size_t predicted)
 {
     const struct sp_predicted *tensor = sp_prediction_tensor(rest->prediction, predicted);
@@ -36,7 +34,7 @@ static bool is_needed(const struct rest *rest, size_t predicted)
 /* What the naming so far does not explain. */
 static void find_rest(struct rest *rest)
 {
-    struct sp_finder finder = {.naming = rest->naming, .find = find_predicted, .context = rest->prediction};
+    struct sp_finder finder = sp_predicted_finder(rest->naming, rest->prediction);
     const size_t predicted = sp_prediction_count(rest->prediction);
     unsigned renaming;
     rest->count = rest->missing = 0;

@@ -7,7 +7,6 @@
 #include "base/map.h"
 #include "base/order.h"
 
-static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
 static size_t find_old(const void *old_names, const char *name) { return sp_map_get(old_names, name); }
 
 /* The first tensor of the chain of ties that this one belongs to. */
@@ -30,14 +29,14 @@ static void pair(struct sp_match *match, size_t tensor, size_t predicted, unsign
     match->renamed += renaming != 0;
 }
 
-static void pair_by_name(struct sp_match *match, const struct sp_naming *naming)
+/* Pairs what the finder finds for the tensors that are left. */
+static void pair_found(struct sp_match *match, struct sp_finder finder, unsigned also)
 {
-    struct sp_finder finder = {.naming = naming, .find = find_predicted, .context = match->prediction};
     for (size_t i = 0; i < sp_inventory_count(match->inventory); i++) {
         unsigned renaming;
         if (match->predicted_of[i] != SP_NONE) continue;
         const size_t found = sp_finder_find(&finder, sp_inventory_tensor(match->inventory, i)->name, &renaming);
-        pair(match, i, found, renaming);
+        pair(match, i, found, renaming | also);
     }
     sp_finder_free(&finder);
 }
@@ -45,18 +44,12 @@ static void pair_by_name(struct sp_match *match, const struct sp_naming *naming)
 static void pair_by_old_name(struct sp_match *match, const struct sp_naming *naming)
 {
     struct sp_map olds = {0};
-    struct sp_finder finder = {.naming = naming, .find = find_old, .context = &olds};
     for (size_t i = 0; i < sp_prediction_count(match->prediction); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(match->prediction, i);
         for (size_t k = 0; k < tensor->old_name_count; k++) sp_map_add(&olds, tensor->old_names[k], i);
     }
-    for (size_t i = 0; olds.count && i < sp_inventory_count(match->inventory); i++) {
-        unsigned renaming;
-        if (match->predicted_of[i] != SP_NONE) continue;
-        const size_t found = sp_finder_find(&finder, sp_inventory_tensor(match->inventory, i)->name, &renaming);
-        pair(match, i, found, renaming | SP_OLD_NAME);
-    }
-    sp_finder_free(&finder);
+    if (olds.count)
+        pair_found(match, (struct sp_finder){.naming = naming, .find = find_old, .context = &olds}, SP_OLD_NAME);
     sp_map_free(&olds);
 }
 
@@ -124,7 +117,7 @@ void sp_match_begin(struct sp_match *match, const struct sp_inventory *inventory
 
 void sp_match_rest(struct sp_match *match, const struct sp_naming *naming)
 {
-    pair_by_name(match, naming);
+    pair_found(match, sp_predicted_finder(naming, match->prediction), 0);
     pair_by_old_name(match, naming);
     find_kept(match);
     for (size_t i = 0; i < sp_prediction_count(match->prediction); i++)

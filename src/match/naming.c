@@ -93,6 +93,13 @@ static size_t find_renamed(struct sp_finder *finder, const char *name, unsigned 
     return found != SP_NONE ? found : find_added(finder, finder->translated.data, renaming);
 }
 
+static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
+
+struct sp_finder sp_predicted_finder(const struct sp_naming *naming, const struct sp_prediction *prediction)
+{
+    return (struct sp_finder){.naming = naming, .find = find_predicted, .context = prediction};
+}
+
 size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *renaming)
 {
     size_t found = finder->find(finder->context, name);

@@ -68,6 +68,8 @@ struct sp_finder {
     size_t front; /* which one was replaced last */
 };
 
+/* One that looks up among the predicted names. */
+struct sp_finder sp_predicted_finder(const struct sp_naming *naming, const struct sp_prediction *prediction);
 /* The index, or SP_NONE; `renaming` says what was done to the name (enum sp_renaming). */
 size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *renaming);
 /* The name in the common spelling and without wrappers, if the naming says so: it itself, or in the finder's scratch.

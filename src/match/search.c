@@ -59,13 +59,11 @@ void sp_naming_try(struct sp_naming_search *search, struct sp_naming way)
 
 /* ---- against a prediction ---- */
 
-static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
-
 /* How many of a sample of the file's names are predicted; `context` is the match. */
 static size_t count_predicted(const void *context, const struct sp_naming *naming)
 {
     const struct sp_match *same = context;
-    struct sp_finder finder = {.naming = naming, .find = find_predicted, .context = same->prediction};
+    struct sp_finder finder = sp_predicted_finder(naming, same->prediction);
     const size_t count = sp_inventory_count(same->inventory);
     size_t hits = 0;
     unsigned renaming;
