@@ -446,9 +446,10 @@ static void expect_solution(const char *condition, const char *n)
     model_add_shape(&model, "b", SHAPE(4));
     model_add_shape(&model, "c", SHAPE(5));
     struct finding finding = find(&model, "edge");
-    const char *found = finding.inference ? inferred(&finding, "n").value : NULL;
+    char *found = finding.inference ? sp_value_text(inferred(&finding, "n").value) : NULL;
     if (!found != !n || (n && strcmp(found, n) != 0))
         fail_msg("%s: n is %s, not %s", condition, found ? found : "nothing", n ? n : "nothing");
+    sp_free(found);
     finding_close(&finding);
     model_close(&model);
 }
