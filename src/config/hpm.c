@@ -10,8 +10,8 @@
 #include "config/config.h"
 #include "config/sockeye.h"
 
-/* Bytes of all values together, with what $name stands for in them. */
-enum { MAX_VALUES = 16 << 20 };
+/* Bytes to which $name may make one value, and all of them together. */
+enum { MAX_VALUE = 1 << 16, MAX_VALUES = 16 << 20 };
 
 struct hpm {
     struct sp_arena *arena;
@@ -38,8 +38,9 @@ static const char *earlier(const struct hpm *hpm, const char *name)
     return line == SIZE_MAX ? NULL : hpm->members[line].value.string;
 }
 
-/* $name or ${name} at *p; an unknown one stays as it is written, since paths are of no interest here. */
-static bool expand(struct hpm *hpm, const char **p, const char *end, struct sp_text *into)
+/* $name or ${name} at *p; an unknown one stays as it is written, since paths are of no interest here, and so does one
+ * whose value is too long to be anything else. */
+static void expand(struct hpm *hpm, const char **p, const char *end, struct sp_text *into)
 {
     const char *start = *p, *name = *p + 1;
     const bool braces = name < end && *name == '{';
@@ -52,11 +53,9 @@ static bool expand(struct hpm *hpm, const char **p, const char *end, struct sp_t
     sp_text_free(&key);
     if (braces && stop < end && *stop == '}') *p = stop + 1;
     else *p = stop;
-    if (value) sp_text_puts(into, value);
+    const size_t length = value ? into->length + strlen(value) : 0;
+    if (value && length <= MAX_VALUE && hpm->bytes + length <= MAX_VALUES) sp_text_puts(into, value);
     else sp_text_append(into, start, (size_t)(*p - start));
-    return hpm->bytes + into->length <= MAX_VALUES ||
-           sp_fail(hpm->error, SP_ERR_TABLE, SP_KIND_LIMIT, "line %zu: the values have more than %d bytes together",
-                   hpm->line, MAX_VALUES);
 }
 
 /* A whole number that does not fit is a real one, as in JSON. */
@@ -91,8 +90,8 @@ static bool value_text(struct hpm *hpm, const char *p, const char *end, struct s
     for (p += quoted; p < end;) {
         if (quoted ? *p == '"' : *p == ' ' || *p == '\t' || *p == '\r' || *p == '#') break;
         if (strchr("`;|&<>(", *p)) return wrong(hpm, "only key=value lines are read, no shell commands");
-        if (*p != '$') sp_text_append(into, p++, 1);
-        else if (!expand(hpm, &p, end, into)) return false;
+        if (*p == '$') expand(hpm, &p, end, into);
+        else sp_text_append(into, p++, 1);
     }
     if (quoted && (p == end || *p++ != '"')) return wrong(hpm, "the value has no closing '\"'");
     while (p < end && strchr(" \t\r", *p)) p++;
