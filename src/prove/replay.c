@@ -220,9 +220,7 @@ const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values 
     }
     free(reached);
     free(mentioned);
-    const char *kept = sp_arena_copy(trial->arena, words.text.data, words.text.length);
-    sp_text_free(&words.text);
-    return kept;
+    return sp_text_keep(&words.text, trial->arena);
 }
 
 const char *sp_trial_sides_words(struct sp_trial *trial, struct sp_rational truth, struct sp_rational claimed)

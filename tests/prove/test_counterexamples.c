@@ -32,7 +32,7 @@ static bool evaluate(struct place *place, const struct bound *bound, const struc
 
 static bool by_table(struct place *place, const struct sp_expr *expr, struct sp_rational *value)
 {
-    const struct sp_sym_env env = {.frame = place->there.frame};
+    const struct sp_sym_env env = {.frame = place->there.frame, .is_outer = true};
     const struct sp_poly *poly;
     return sp_sym_number(&place->there.symbolic, &env, expr, &poly) && sp_poly_is_constant(poly, value);
 }
