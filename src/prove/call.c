@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT
+ * Items of lists, and the built-in functions. */
+#include "prove/operations.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang/functions.h"
+#include "prove/atoms.h"
+
+/* ---- lists ---- */
+
+/* Of items that are numbers: the smallest. */
+static struct sp_fact item_fact(struct sp_value list)
+{
+    struct sp_fact fact = {.is_whole = true, .is_bounded = true, .least = INT64_MAX};
+    for (size_t i = 0; i < list.count; i++) {
+        const struct sp_value item = list.items[i];
+        if (item.type != SP_INT) return (struct sp_fact){.is_condition = false};
+        if (item.integer < fact.least) fact.least = item.integer;
+    }
+    return fact;
+}
+
+bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                 struct sp_sym *out)
+{
+    const struct sp_sym list = args[0];
+    const bool is_value = list.kind == SP_SYM_VALUE && list.value.type == SP_LIST;
+    const size_t count = is_value ? list.value.count : list.count;
+    struct sp_value place;
+    if (!is_value && !list.items && list.kind != SP_SYM_NUMBER)
+        return sp_sym_fail(symbolic, operation->span, "expected a list, found %s", sp_sym_kind(list));
+    if (is_value && count == 0) { /* architectures[0] of an empty list: as good as absent */
+        *out = (struct sp_sym){.kind = SP_SYM_VALUE, .value = sp_value_absent("an item of an empty list")};
+        return true;
+    }
+    if ((is_value || list.items) && sp_sym_literal(args[1], &place)) {
+        if (place.type != SP_INT)
+            return sp_sym_fail(symbolic, operation->span, "an index is an integer, not %s", sp_value_kind(place.type));
+        if (place.integer < 0 || (uint64_t)place.integer >= count)
+            return sp_sym_fail(symbolic, operation->span, "there is no item %" PRId64 " in a list of %zu",
+                               place.integer, count);
+        *out = is_value ? sp_sym_of_value(symbolic, list.value.items[place.integer]) : list.items[place.integer];
+        return true;
+    }
+    const struct sp_fact given = {.is_whole = true, .is_bounded = true, .is_given = true, .least = 1};
+    sp_sym_mark(symbolic, list, true, false);
+    *out = sp_atom_computed(symbolic, operation, args, 2, is_value ? item_fact(list.value) : given,
+                            sp_arena_printf(&symbolic->algebra.arena, "%s[%s]", sp_sym_words(symbolic, list),
+                                            sp_sym_words(symbolic, args[1])));
+    return true;
+}
+
+/* ---- functions ---- */
+
+static bool is_named(const struct sp_operation *operation, const char *name)
+{
+    return strcmp(operation->function->name, name) == 0;
+}
+
+/* That b is not less than a is assumed where a loop would go backwards otherwise. */
+static bool is_assumed(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
+{
+    if (!symbolic->premises.assumes) return false;
+    const size_t atom = sp_atom_alone(sp_sym_less(symbolic, b, a));
+    return atom != SIZE_MAX && sp_atom_info(symbolic, atom)->range && sp_atom_assume(symbolic, atom);
+}
+
+static bool is_at_most(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
+{
+    return sp_poly_never_negative(symbolic, sp_poly_sub(&symbolic->algebra, b, a)) || is_assumed(symbolic, a, b);
+}
+
+static int compare_words(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* min(b, a) is min(a, b). */
+static const char *extreme_text(struct sp_symbolic *symbolic, const char *name, const struct sp_sym *args, size_t count)
+{
+    const char **words = sp_arena_array(&symbolic->algebra.arena, count, sizeof *words);
+    struct sp_text text = {0};
+    for (size_t i = 0; i < count; i++) words[i] = sp_sym_words(symbolic, args[i]);
+    qsort(words, count, sizeof *words, compare_words);
+    for (size_t i = 0; i < count; i++) sp_text_printf(&text, "%s%s", i ? ", " : "", words[i]);
+    const char *kept = sp_arena_printf(&symbolic->algebra.arena, "%s(%s)", name, text.data);
+    sp_text_free(&text);
+    return kept;
+}
+
+static struct sp_fact extreme_fact(struct sp_symbolic *symbolic, const struct sp_sym *args, size_t count, bool largest)
+{
+    struct sp_fact fact = {.is_whole = true, .is_bounded = !largest, .least = 1};
+    bool any = false, one = false;
+    for (size_t i = 0; i < count; i++) {
+        const bool good = sp_poly_never_negative(symbolic, args[i].poly);
+        const bool above = good && sp_poly_is_at_least(symbolic, args[i].poly, 1);
+        fact.is_whole = fact.is_whole && sp_poly_is_whole(symbolic, args[i].poly);
+        fact.is_bounded = largest ? fact.is_bounded : fact.is_bounded && good;
+        any = any || good;
+        one = one || above;
+        if (!above) fact.least = 0;
+    }
+    if (largest) fact = (struct sp_fact){.is_whole = fact.is_whole, .is_bounded = any, .least = one};
+    if (!fact.is_whole) fact.least = 0;
+    return fact;
+}
+
+/* min and max of numbers: those that another one always beats do not matter. */
+static bool extreme(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                    size_t count, struct sp_sym *out)
+{
+    const bool largest = is_named(operation, "max");
+    struct sp_sym *left = sp_arena_array(&symbolic->algebra.arena, count, sizeof *left);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_poly *poly;
+        bool beaten = false;
+        if (!sp_sym_as_number(symbolic, operation->span, args[i], &poly)) return false;
+        for (size_t k = 0; k < kept && !beaten; k++)
+            beaten = largest ? is_at_most(symbolic, poly, left[k].poly) : is_at_most(symbolic, left[k].poly, poly);
+        for (size_t k = 0; k < kept && !beaten;) {
+            const bool wins =
+                largest ? is_at_most(symbolic, left[k].poly, poly) : is_at_most(symbolic, poly, left[k].poly);
+            if (wins) left[k] = left[--kept];
+            else k++;
+        }
+        if (!beaten) left[kept++] = sp_sym_of_poly(poly);
+    }
+    if (kept == 1) *out = left[0];
+    else
+        *out = sp_atom_computed(symbolic, operation, left, kept, extreme_fact(symbolic, left, kept, largest),
+                                extreme_text(symbolic, operation->function->name, left, kept));
+    return true;
+}
+
+static const struct sp_poly *sum_of_items(struct sp_symbolic *symbolic, const struct sp_sym *items, size_t count)
+{
+    const struct sp_poly *sum = sp_poly_int(&symbolic->algebra, 0);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_poly *item;
+        if (!sp_sym_as_number(symbolic, (struct sp_span){0}, items[i], &item)) return NULL;
+        sum = sp_poly_add(&symbolic->algebra, sum, item);
+    }
+    return sum;
+}
+
+const struct sp_poly *sp_sym_least_of(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
+{
+    const struct sp_operation operation = {.kind = SP_DO_CALL, .function = sp_function_find("min")};
+    const struct sp_sym args[] = {sp_sym_of_poly(a), sp_sym_of_poly(b)};
+    struct sp_sym least = args[0];
+    extreme(symbolic, &operation, args, 2, &least);
+    return least.poly;
+}
+
+static struct sp_fact call_fact(struct sp_symbolic *symbolic, const struct sp_operation *operation,
+                                const struct sp_sym *args)
+{
+    const bool is_number = args[0].kind == SP_SYM_NUMBER;
+    struct sp_fact fact = {.is_condition = is_named(operation, "starts_with") || is_named(operation, "ends_with")};
+    fact.is_whole = !is_named(operation, "at") || (is_number && sp_poly_is_whole(symbolic, args[0].poly));
+    if (is_named(operation, "at"))
+        fact = (struct sp_fact){.is_whole = fact.is_whole, .is_bounded = true, .is_given = true, .least = 1};
+    else if (is_named(operation, "len") || is_named(operation, "sum")) fact.is_bounded = true;
+    else if (is_number) fact.is_bounded = sp_poly_never_negative(symbolic, args[0].poly);
+    if (is_number && (is_named(operation, "ceil_div") || is_named(operation, "round_up")))
+        fact.least = fact.is_bounded && sp_poly_is_whole(symbolic, args[0].poly) &&
+                     sp_poly_is_at_least(symbolic, args[0].poly, 1);
+    return fact;
+}
+
+static struct sp_sym unknown_call(struct sp_symbolic *symbolic, const struct sp_operation *operation,
+                                  const struct sp_sym *args, size_t count)
+{
+    const struct sp_fact fact = call_fact(symbolic, operation, args);
+    struct sp_text text = {0};
+    if (fact.is_condition) sp_sym_mark(symbolic, args[0], false, true);
+    sp_text_printf(&text, "%s%s(", fact.is_condition ? "[" : "", operation->function->name);
+    for (size_t i = 0; i < count; i++) sp_text_printf(&text, "%s%s", i ? ", " : "", sp_sym_words(symbolic, args[i]));
+    sp_text_puts(&text, fact.is_condition ? ")]" : ")");
+    const char *atom = sp_text_keep(&text, &symbolic->algebra.arena);
+    return sp_atom_computed(symbolic, operation, args, count, fact, atom);
+}
+
+/* What can be said without knowing the arguments; false when that is nothing. */
+static bool call_known(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                       size_t count, struct sp_sym *out)
+{
+    const bool is_extreme = is_named(operation, "min") || is_named(operation, "max");
+    const struct sp_sym first = args[0];
+    const bool is_list = first.kind == SP_SYM_OPAQUE && first.items;
+    if (is_extreme && count > 1) return extreme(symbolic, operation, args, count, out);
+    if (is_extreme && is_list && first.count) return extreme(symbolic, operation, first.items, first.count, out);
+    if (is_named(operation, "sum") && is_list) {
+        const struct sp_poly *sum = sum_of_items(symbolic, first.items, first.count);
+        *out = sp_sym_of_poly(sum ? sum : first.poly);
+        return sum != NULL;
+    }
+    *out = first;
+    if (is_named(operation, "int")) return first.kind == SP_SYM_NUMBER && sp_poly_is_whole(symbolic, first.poly);
+    if (is_named(operation, "at") && is_list) return sp_sym_item(symbolic, operation, args, out);
+    if (is_named(operation, "at") && symbolic->fixed.scalars && first.kind == SP_SYM_NUMBER) return true;
+    if (is_named(operation, "len") && is_list) {
+        *out = sp_sym_of_poly(sp_poly_int(&symbolic->algebra, (int64_t)first.count));
+        return true;
+    }
+    return false;
+}
+
+static bool takes_list(const struct sp_operation *operation)
+{
+    return is_named(operation, "len") || is_named(operation, "sum") || is_named(operation, "min") ||
+           is_named(operation, "max");
+}
+
+bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                 size_t count, struct sp_sym *out)
+{
+    struct sp_value *values = sp_arena_array(&symbolic->algebra.arena, count, sizeof *values), result;
+    const char *problem = NULL;
+    bool known = true;
+    for (size_t i = 0; i < count; i++) known = sp_sym_literal(args[i], &values[i]) && known;
+    result = values[0];
+    if (known && operation->function->apply(values, count, &result, &problem)) {
+        *out = sp_sym_of_value(symbolic, result);
+        return true;
+    }
+    if (known) return sp_sym_fail(symbolic, operation->span, "%s: %s", operation->function->name, problem);
+    const size_t mistakes = symbolic->report.mistakes;
+    if (call_known(symbolic, operation, args, count, out)) return true;
+    if (symbolic->report.mistakes > mistakes) return false;
+    if (takes_list(operation)) sp_sym_mark(symbolic, args[0], true, false);
+    *out = unknown_call(symbolic, operation, args, count);
+    if (is_named(operation, "at")) sp_atom_side(symbolic, args, *out);
+    return true;
+}

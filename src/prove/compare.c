@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ * Comparisons: decided where that is seen for all hyper-parameters, else conditions of their own. */
+#include "prove/operations.h"
+
+#include <string.h>
+
+#include "lang/functions.h"
+#include "prove/atoms.h"
+
+enum { MAX_MEMBERS = 16 };
+
+/* The terms of a polynomial with that sign, as they stand on a side of their own. */
+static const struct sp_poly *side(struct sp_symbolic *symbolic, const struct sp_poly *poly, bool positive)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_poly *sum = sp_poly_int(algebra, 0);
+    for (size_t i = 0; i < poly->count; i++) {
+        const struct sp_poly term = {&poly->terms[i], 1};
+        const struct sp_poly *part = sp_poly_scale(algebra, &term, sp_rational_int(positive ? 1 : -1));
+        if ((poly->terms[i].coefficient.num > 0) == positive) sum = sp_poly_add(algebra, sum, part);
+    }
+    return sum;
+}
+
+static struct sp_sym comparison(struct sp_symbolic *symbolic, enum sp_op op, const struct sp_poly *left,
+                                const struct sp_poly *right)
+{
+    const struct sp_operation operation = {.kind = SP_DO_BINARY, .op = op};
+    const struct sp_sym args[] = {sp_sym_of_poly(left), sp_sym_of_poly(right)};
+    return sp_atom_computed(symbolic, &operation, args, 2, (struct sp_fact){.is_condition = true},
+                            sp_arena_printf(&symbolic->algebra.arena, "[%s %s %s]", sp_sym_text(symbolic, left),
+                                            op == SP_OP_LT ? "<" : "==", sp_sym_text(symbolic, right)));
+}
+
+/* However it is written, a comparison is one of sums of positive terms: 0 < L - F is F < L. */
+const struct sp_poly *sp_sym_less(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_poly *gap = sp_poly_sub(algebra, b, a), *back = sp_poly_sub(algebra, a, b);
+    struct sp_rational difference;
+    if (algebra->failed) return gap;
+    if (sp_poly_is_constant(gap, &difference)) return sp_poly_int(algebra, difference.num > 0);
+    if (sp_poly_never_negative(symbolic, back)) return sp_poly_int(algebra, 0);
+    if (sp_poly_is_whole(symbolic, gap) && sp_poly_is_at_least(symbolic, gap, 1)) return sp_poly_int(algebra, 1);
+    return comparison(symbolic, SP_OP_LT, side(symbolic, gap, false), side(symbolic, gap, true)).poly;
+}
+
+static const struct sp_poly *same_number(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_poly *gap = sp_poly_sub(algebra, a, b), *back = sp_poly_sub(algebra, b, a);
+    struct sp_rational difference;
+    if (algebra->failed) return gap;
+    if (sp_poly_is_constant(gap, &difference)) return sp_poly_int(algebra, difference.num == 0);
+    if (sp_poly_is_whole(symbolic, gap) &&
+        (sp_poly_is_at_least(symbolic, gap, 1) || sp_poly_is_at_least(symbolic, back, 1)))
+        return sp_poly_int(algebra, 0);
+    if (gap->terms[0].coefficient.num < 0) gap = back;
+    if (sp_poly_never_negative(symbolic, gap)) /* 0, or more */
+        return sp_sym_not(symbolic, sp_sym_less(symbolic, sp_poly_int(algebra, 0), gap));
+    return comparison(symbolic, SP_OP_EQ, side(symbolic, gap, true), side(symbolic, gap, false)).poly;
+}
+
+/* 1 - p - q + 2pq */
+static const struct sp_poly *same_truth(struct sp_symbolic *symbolic, const struct sp_poly *p, const struct sp_poly *q)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_poly *both = sp_poly_scale(algebra, sp_poly_mul(algebra, p, q), sp_rational_int(2));
+    return sp_sym_not(symbolic, sp_poly_sub(algebra, sp_poly_add(algebra, p, q), both));
+}
+
+/* A comparison of what is only known in part: it is equal to itself alone. */
+static struct sp_sym unknown_condition(struct sp_symbolic *symbolic, const struct sp_operation *operation,
+                                       const struct sp_sym *args, const char *word)
+{
+    const char *text = sp_arena_printf(&symbolic->algebra.arena, "[%s %s %s]", sp_sym_words(symbolic, args[0]), word,
+                                       sp_sym_words(symbolic, args[1]));
+    return sp_atom_computed(symbolic, operation, args, 2, (struct sp_fact){.is_condition = true}, text);
+}
+
+struct sp_sym sp_sym_equal(struct sp_symbolic *symbolic, const struct sp_sym *args)
+{
+    const struct sp_operation operation = {.kind = SP_DO_BINARY, .op = SP_OP_EQ};
+    struct sp_value left, right;
+    if (sp_sym_literal(args[0], &left) && sp_sym_literal(args[1], &right))
+        return sp_sym_of_truth(symbolic, sp_values_equal(left, right));
+    if (args[0].kind == SP_SYM_CONDITION && args[1].kind == SP_SYM_CONDITION)
+        return sp_sym_of_condition(same_truth(symbolic, args[0].poly, args[1].poly));
+    if (sp_sym_is_numeric(args[0]) && sp_sym_is_numeric(args[1]) && args[0].kind != args[1].kind)
+        return sp_sym_of_truth(symbolic, false); /* a truth value is no number */
+    if (sp_sym_is_numeric(args[0]) && sp_sym_is_numeric(args[1]))
+        return sp_sym_of_condition(same_number(symbolic, args[0].poly, args[1].poly));
+    for (size_t i = 0; i < 2; i++)
+        if (sp_sym_is_text(args[!i])) sp_sym_mark(symbolic, args[i], false, true);
+    return unknown_condition(symbolic, &operation, args, "==");
+}
+
+/* a < b, of which the other three are made. */
+static bool less(struct sp_symbolic *symbolic, struct sp_span span, struct sp_sym a, struct sp_sym b,
+                 const struct sp_poly **out)
+{
+    const struct sp_operation operation = {.kind = SP_DO_BINARY, .op = SP_OP_LT, .span = span};
+    const struct sp_sym args[] = {a, b};
+    const struct sp_poly *p, *q;
+    struct sp_value left, right;
+    const bool known = sp_sym_literal(a, &left) && sp_sym_literal(b, &right);
+    if (known && left.type == SP_STRING && right.type == SP_STRING)
+        *out = sp_poly_int(&symbolic->algebra, strcmp(left.string, right.string) < 0);
+    else if (known && (a.kind == SP_SYM_VALUE || b.kind == SP_SYM_VALUE) && sp_value_is_number(left) &&
+             sp_value_is_number(right))
+        *out = sp_poly_int(&symbolic->algebra, sp_values_order(left, right) < 0);
+    else if (sp_sym_is_text(a) || sp_sym_is_text(b)) *out = unknown_condition(symbolic, &operation, args, "<").poly;
+    else {
+        if (!sp_sym_as_number(symbolic, span, a, &p) || !sp_sym_as_number(symbolic, span, b, &q)) return false;
+        *out = sp_sym_less(symbolic, p, q);
+    }
+    return true;
+}
+
+bool sp_sym_order(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                  struct sp_sym *out)
+{
+    const bool swapped = operation->op == SP_OP_GT || operation->op == SP_OP_LE;
+    const struct sp_poly *poly;
+    if (!less(symbolic, operation->span, args[swapped], args[!swapped], &poly)) return false;
+    if (operation->op == SP_OP_LE || operation->op == SP_OP_GE) poly = sp_sym_not(symbolic, poly);
+    *out = sp_sym_of_condition(poly);
+    return true;
+}
+
+/* p or q */
+static const struct sp_poly *one_of(struct sp_symbolic *symbolic, const struct sp_poly *p, const struct sp_poly *q)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    return sp_poly_sub(algebra, sp_poly_add(algebra, p, q), sp_poly_mul(algebra, p, q));
+}
+
+/* A text in a text. */
+static struct sp_sym in_text(struct sp_symbolic *symbolic, const struct sp_operation *operation,
+                             const struct sp_sym *args)
+{
+    struct sp_value part, whole;
+    if (!sp_sym_literal(args[0], &part) || !sp_sym_literal(args[1], &whole) || part.type != SP_STRING) {
+        sp_sym_mark(symbolic, args[0], false, true);
+        return unknown_condition(symbolic, operation, args, "in");
+    }
+    return sp_sym_of_truth(symbolic, strstr(whole.string, part.string) != NULL);
+}
+
+bool sp_sym_member(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                   struct sp_sym *out)
+{
+    struct sp_operation own = *operation;
+    struct sp_value item;
+    const struct sp_sym list = args[1];
+    own.op = SP_OP_IN;
+    if (sp_sym_is_text(list)) {
+        *out = in_text(symbolic, &own, args);
+        return true;
+    }
+    if (list.kind == SP_SYM_VALUE && list.value.type != SP_LIST)
+        return sp_sym_fail(symbolic, operation->span, "'in' needs a list, not %s", sp_sym_kind(list));
+    if (list.kind == SP_SYM_OPAQUE && list.items && list.count <= MAX_MEMBERS) {
+        const struct sp_poly *found = sp_poly_int(&symbolic->algebra, 0);
+        for (size_t i = 0; i < list.count; i++)
+            found = one_of(symbolic, found, sp_sym_equal(symbolic, (struct sp_sym[]){args[0], list.items[i]}).poly);
+        *out = sp_sym_of_condition(found);
+    } else if (list.kind == SP_SYM_VALUE && (list.value.count == 0 || sp_sym_literal(args[0], &item))) {
+        bool found = false;
+        for (size_t i = 0; i < list.value.count; i++) found = found || sp_values_equal(item, list.value.items[i]);
+        *out = sp_sym_of_truth(symbolic, found);
+    } else {
+        const bool texts = list.kind == SP_SYM_VALUE && list.value.items[0].type == SP_STRING;
+        sp_sym_mark(symbolic, args[0], false, texts);
+        sp_sym_mark(symbolic, list, true, sp_sym_is_text(args[0])); /* a text in a text, or in a list of texts */
+        *out = unknown_condition(symbolic, &own, args, "in");
+    }
+    return true;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ * Arithmetic: exact where the result is a polynomial, else an atom that remembers how it is computed. */
+#include "prove/operations.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lang/eval.h"
+#include "lang/functions.h"
+#include "prove/atoms.h"
+
+enum { MAX_POWER = 64 };
+
+static bool real_arithmetic(struct sp_symbolic *symbolic, const struct sp_operation *operation, double a, double b,
+                            struct sp_sym *out)
+{
+    const bool divides = operation->op == SP_OP_DIV || operation->op == SP_OP_FLOOR || operation->op == SP_OP_MOD;
+    if (b == 0 && divides) return sp_sym_fail(symbolic, operation->span, "division by zero");
+    const double result = sp_calculate(operation->op, a, b);
+    if (!isfinite(result)) return sp_sym_fail(symbolic, operation->span, "the result is not a finite number");
+    *out = sp_sym_of_value(symbolic, sp_value_real(result));
+    return true;
+}
+
+static int64_t floor_of(struct sp_rational value) { return value.num / value.den - (value.num % value.den < 0); }
+
+/* p // q where that is seen: an exact quotient, or one of numbers close to 0. */
+static const struct sp_poly *floor_quotient(struct sp_symbolic *symbolic, const struct sp_poly *p,
+                                            const struct sp_poly *q)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    struct sp_rational x, y, ratio;
+    if (sp_poly_is_constant(p, &x) && sp_poly_is_constant(q, &y))
+        return sp_rational_div(x, y, &ratio) ? sp_poly_int(algebra, floor_of(ratio)) : NULL;
+    const struct sp_poly *quotient = sp_poly_divide(algebra, p, q);
+    if (quotient && sp_poly_is_whole(symbolic, quotient)) return quotient;
+    if (algebra->failed || !sp_poly_is_whole(symbolic, p) || !sp_poly_is_whole(symbolic, q)) return NULL;
+    const struct sp_poly *minus = sp_poly_scale(algebra, p, sp_rational_int(-1));
+    if (sp_poly_never_negative(symbolic, p) && sp_poly_is_at_least(symbolic, sp_poly_sub(algebra, q, p), 1))
+        return sp_poly_int(algebra, 0);
+    if (sp_poly_is_at_least(symbolic, minus, 1) && sp_poly_never_negative(symbolic, sp_poly_add(algebra, p, q)))
+        return sp_poly_int(algebra, -1);
+    return NULL;
+}
+
+static const struct sp_poly *remainder_of(struct sp_symbolic *symbolic, const struct sp_poly *p,
+                                          const struct sp_poly *q)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_poly *quotient = floor_quotient(symbolic, p, q);
+    return quotient ? sp_poly_sub(algebra, p, sp_poly_mul(algebra, quotient, q)) : NULL;
+}
+
+static const struct sp_poly *power(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
+{
+    struct sp_rational exponent;
+    if (!sp_poly_is_constant(b, &exponent) || exponent.den != 1 || exponent.num < 0 || exponent.num > MAX_POWER)
+        return NULL;
+    return sp_poly_power(&symbolic->algebra, a, (int)exponent.num);
+}
+
+static const struct sp_poly *exact_result(struct sp_symbolic *symbolic, enum sp_op op, const struct sp_poly *p,
+                                          const struct sp_poly *q)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    switch (op) {
+    case SP_OP_ADD:
+        return sp_poly_add(algebra, p, q);
+    case SP_OP_SUB:
+        return sp_poly_sub(algebra, p, q);
+    case SP_OP_MUL:
+        return sp_poly_mul(algebra, p, q);
+    case SP_OP_DIV:
+        return sp_poly_divide(algebra, p, q);
+    case SP_OP_FLOOR:
+        return floor_quotient(symbolic, p, q);
+    case SP_OP_MOD:
+        return remainder_of(symbolic, p, q);
+    default:
+        return power(symbolic, p, q);
+    }
+}
+
+static struct sp_sym inexact(struct sp_symbolic *symbolic, const struct sp_operation *operation,
+                             const struct sp_sym *args, const struct sp_poly *p, const struct sp_poly *q)
+{
+    static const char *const words[] = {"+", "-", "*", "/", "//", "%", "^"};
+    const bool whole = sp_poly_is_whole(symbolic, p) && sp_poly_is_whole(symbolic, q);
+    struct sp_fact fact = {.is_whole = whole};
+    fact.is_bounded = sp_poly_never_negative(symbolic, p) && sp_poly_never_negative(symbolic, q);
+    if (operation->op == SP_OP_POW && whole && fact.is_bounded) fact.least = sp_poly_is_at_least(symbolic, p, 1);
+    const char *text = sp_arena_printf(&symbolic->algebra.arena, "(%s %s %s)", sp_sym_bracketed(symbolic, args[0]),
+                                       words[operation->op], sp_sym_bracketed(symbolic, args[1]));
+    return sp_atom_computed(symbolic, operation, args, 2, fact, text);
+}
+
+bool sp_sym_compute(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                    struct sp_sym *out)
+{
+    const struct sp_poly *p, *q;
+    struct sp_rational number;
+    struct sp_value x, y;
+    const bool known = sp_sym_literal(args[0], &x) && sp_sym_literal(args[1], &y);
+    if (known && (args[0].kind == SP_SYM_VALUE || args[1].kind == SP_SYM_VALUE) && sp_value_is_number(x) &&
+        sp_value_is_number(y))
+        return real_arithmetic(symbolic, operation, sp_value_as_real(x), sp_value_as_real(y), out);
+    if (!sp_sym_as_number(symbolic, operation->span, args[0], &p) ||
+        !sp_sym_as_number(symbolic, operation->span, args[1], &q))
+        return false;
+    const bool divides = operation->op >= SP_OP_DIV && operation->op <= SP_OP_MOD;
+    if (divides && sp_poly_is_zero(q)) return sp_sym_fail(symbolic, operation->span, "division by zero");
+    if (operation->op == SP_OP_POW && sp_poly_is_constant(q, &number) && number.num < 0)
+        return sp_sym_fail(symbolic, operation->span, "the exponent is negative");
+    const struct sp_poly *result = exact_result(symbolic, operation->op, p, q);
+    const struct sp_sym numbers[] = {sp_sym_of_poly(p), sp_sym_of_poly(q)};
+    *out = result ? sp_sym_of_poly(result) : inexact(symbolic, operation, numbers, p, q);
+    return true;
+}
+
+/* Texts that are not both known. */
+bool sp_sym_join(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                 struct sp_sym *out)
+{
+    struct sp_arena *arena = &symbolic->algebra.arena;
+    const struct sp_value a = args[0].value, b = args[1].value;
+    const bool known = args[0].kind == SP_SYM_VALUE && args[1].kind == SP_SYM_VALUE;
+    if (known && (a.type != SP_STRING || b.type != SP_STRING))
+        return sp_sym_fail(symbolic, operation->span, "cannot compute with %s and %s", sp_sym_kind(args[0]),
+                           sp_sym_kind(args[1]));
+    if (known && strlen(a.string) + strlen(b.string) > 64 * 1024)
+        return sp_sym_fail(symbolic, operation->span, "the text is longer than %d bytes", 64 * 1024);
+    if (known) *out = sp_sym_of_value(symbolic, sp_value_string(sp_arena_printf(arena, "%s%s", a.string, b.string)));
+    else
+        *out = (struct sp_sym){
+            .kind = SP_SYM_OPAQUE,
+            .name = sp_arena_printf(arena, "%s + %s", sp_sym_words(symbolic, args[0]), sp_sym_words(symbolic, args[1])),
+            .depends = sp_sym_depends(symbolic, args[0]) | sp_sym_depends(symbolic, args[1]),
+            .origin = sp_origin_new(symbolic, operation, args, 2)};
+    return true;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ * Hyper-parameters: what is known of them, and what their defaults are. */
+#include "prove/meaning.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "prove/atoms.h"
+#include "prove/operate.h"
+
+/* ---- hyper-parameters ---- */
+
+/* Notes which settings the table looks at. */
+void sp_sym_key_mark(struct sp_symbolic *symbolic, const char *path)
+{
+    const size_t length = strcspn(path, ".");
+    if (!symbolic->fixed.settings) return;
+    const struct sp_value root = symbolic->fixed.settings->root;
+    for (size_t i = 0; i < root.count && i < 64; i++)
+        if (strncmp(root.members[i].key, path, length) == 0 && !root.members[i].key[length])
+            symbolic->fixed.settings_read |= (uint64_t)1 << i;
+}
+
+const struct sp_sym *sp_sym_key_given(const struct sp_sym_frame *frame, const char *key)
+{
+    for (size_t i = 0; i < frame->given_count; i++)
+        if (strcmp(frame->given[i].key, key) == 0) return &frame->given[i].sym;
+    return NULL;
+}
+
+const char *sp_sym_key_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    if (expr->kind == SP_EXPR_NAME)
+        return sp_arena_printf(&symbolic->algebra.arena, "%s%s", env->frame->path, expr->name);
+    return sp_arena_printf(&symbolic->algebra.arena, "%s.%s",
+                           sp_sym_key_path(symbolic, env, sp_sym_name_behind(env, expr->args[0])), expr->name);
+}
+
+/* The setting of a key: absent, null, or a value. */
+struct sp_value sp_sym_key_setting(const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    if (expr->kind == SP_EXPR_NAME) return sp_value_member(env->frame->object, expr->name);
+    return sp_value_member(sp_sym_key_setting(env, sp_sym_name_behind(env, expr->args[0])), expr->name);
+}
+
+/* What has members is no number. */
+static void mark_object(struct sp_symbolic *symbolic, const char *path)
+{
+    const char *object = sp_arena_copy(&symbolic->algebra.arena, path, (size_t)(strrchr(path, '.') - path));
+    const size_t symbol = sp_map_get(&symbolic->symbols.keys, object);
+    if (symbol != SIZE_MAX) symbolic->symbols.items[symbol].is_text = true;
+}
+
+/* What is known of a key: its value (or null), that it is not set, or that it is open. */
+enum sp_sym_key_state sp_sym_key_look_up(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
+                                         const struct sp_expr *expr, const char *path, struct sp_sym *out)
+{
+    const struct sp_sym *by_table = expr->kind == SP_EXPR_NAME ? sp_sym_key_given(env->frame, expr->name) : NULL;
+    if (by_table) {
+        *out = *by_table;
+        return sp_sym_is_set(*out) ? SP_SYM_KEY_KNOWN : SP_SYM_KEY_UNSET;
+    }
+    if (expr->kind == SP_EXPR_MEMBER) mark_object(symbolic, path);
+    if (symbolic->fixed.open && strcmp(symbolic->fixed.open, path) == 0) return SP_SYM_KEY_OPEN;
+    struct sp_value value = sp_sym_key_setting(env, expr);
+    sp_sym_key_mark(symbolic, path);
+    if (!sp_value_is_set(value)) value.string = path;
+    *out = sp_sym_of_value(symbolic, value);
+    if (sp_value_is_set(value)) return SP_SYM_KEY_KNOWN;
+    return value.type == SP_NULL || symbolic->fixed.is_settled ? SP_SYM_KEY_UNSET : SP_SYM_KEY_OPEN;
+}
+
+/* A key that a claim names: one that the table has. */
+static bool claimed_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                        struct sp_sym *out)
+{
+    const struct sp_sym_env table = {.frame = env->outer ? env->outer : env->frame};
+    const char *path = sp_sym_key_path(symbolic, &table, expr);
+    const struct sp_symbol_info *symbol = sp_sym_symbol(symbolic, path);
+    if (expr->kind == SP_EXPR_NAME && strcmp(expr->name, "total") == 0)
+        *out = sp_sym_of_poly(env->group(env->context, NULL));
+    else if (symbol) {
+        const struct sp_poly *poly = sp_poly_atom(&symbolic->algebra, symbol->atom);
+        const bool is_condition = symbolic->algebra.atoms[symbol->atom].is_condition;
+        *out = is_condition ? sp_sym_of_condition(poly) : sp_sym_of_poly(poly);
+    } else if (sp_sym_key_look_up(symbolic, &table, expr, path, out) != SP_SYM_KEY_KNOWN)
+        return sp_sym_fail(symbolic, expr->span, "'%s' is neither defined nor a hyper-parameter of the table", path);
+    return true;
+}
+
+/* A key on its own, without a default. */
+bool sp_sym_key_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                      const char *name, struct sp_sym *out)
+{
+    if (env->group) return claimed_key(symbolic, env, expr, out);
+    const char *path = sp_sym_key_path(symbolic, env, expr);
+    if (sp_sym_key_look_up(symbolic, env, expr, path, out) == SP_SYM_KEY_OPEN)
+        *out = sp_atom_open(symbolic, name, path, env->frame->depends, NULL);
+    return true;
+}
+
+/* ---- defaults ---- */
+
+static bool first_set(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                      const char *name, struct sp_sym *out);
+
+static bool is_numeric_default(struct sp_sym sym)
+{
+    return sym.kind == SP_SYM_NUMBER || sym.kind == SP_SYM_CONDITION ||
+           (sym.kind == SP_SYM_VALUE && sym.value.type == SP_REAL);
+}
+
+/* What is computed from a list or a text that is not known: the table has a default for when it is not given. */
+static bool is_unknown(struct sp_symbolic *symbolic, struct sp_sym sym)
+{
+    bool found = false;
+    if (symbolic->fixed.is_settled || sym.kind > SP_SYM_CONDITION) return false;
+    char *seen = sp_realloc(NULL, symbolic->algebra.atom_count, 1);
+    memset(seen, 0, symbolic->algebra.atom_count);
+    sp_poly_reach(symbolic, sym.poly, seen);
+    for (size_t i = 0; i < symbolic->symbols.count; i++) {
+        struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
+        if (!seen[symbol->atom] || !(symbol->is_list || symbol->is_text)) continue;
+        if (symbolic->fixed.given && sp_map_get(symbolic->fixed.given, symbol->key) != SIZE_MAX) continue;
+        symbol->was_left_out = found = true;
+    }
+    free(seen);
+    return found;
+}
+
+/* What is absent or null becomes the rest of the chain. */
+static bool put_default(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *rest,
+                        const char *name, struct sp_sym sym, struct sp_sym *out)
+{
+    struct sp_sym either[2];
+    *out = sym;
+    if (!sp_sym_is_set(sym)) return first_set(symbolic, env, rest, name, out);
+    if (sym.kind != SP_SYM_EITHER) return true;
+    if (!put_default(symbolic, env, rest, NULL, sym.either[0], &either[0]) ||
+        !put_default(symbolic, env, rest, NULL, sym.either[1], &either[1]))
+        return false;
+    *out = sp_sym_combine(symbolic, sym.poly, either[0], either[1]);
+    return true;
+}
+
+/* Whether it speaks of keys that have no definition of their own: other names of the key in front of it, as in
+ * n_layer default num_hidden_layers default 12. Where that key is not given, they are not given either. */
+static bool has_alias(struct sp_symbolic *symbolic, struct sp_sym sym)
+{
+    bool found = false;
+    if (sym.kind > SP_SYM_CONDITION) return false;
+    char *seen = sp_realloc(NULL, symbolic->algebra.atom_count, 1);
+    memset(seen, 0, symbolic->algebra.atom_count);
+    sp_poly_reach(symbolic, sym.poly, seen);
+    for (size_t i = 0; i < symbolic->symbols.count && !found; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
+        found = seen[symbol->atom] && !symbol->is_computed &&
+                sp_map_get(&symbolic->symbols.own_keys, symbol->key) == SIZE_MAX;
+    }
+    free(seen);
+    return found;
+}
+
+static bool is_alias(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    struct sp_sym sym;
+    if (!sp_sym_name_is_key(env, expr)) return sp_sym_eval(symbolic, env, expr, &sym) && has_alias(symbolic, sym);
+    const char *path = sp_sym_key_path(symbolic, env, expr);
+    return sp_map_get(&symbolic->symbols.own_keys, path) == SIZE_MAX &&
+           sp_sym_key_look_up(symbolic, env, expr, path, &sym) == SP_SYM_KEY_OPEN;
+}
+
+/* The default of a key: the rest of its chain, without its other names. */
+static bool rest_of_chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *rest,
+                          struct sp_sym *out)
+{
+    while (rest->kind == SP_EXPR_DEFAULT && is_alias(symbolic, env, rest->args[0])) rest = rest->args[1];
+    return first_set(symbolic, env, rest, NULL, out);
+}
+
+/* A key that stays open and has a default. A text or a list is the one that the table gives. */
+static bool open_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *rest,
+                     const char *name, const char *path, struct sp_sym *out)
+{
+    struct sp_sym fallback;
+    if (!rest_of_chain(symbolic, env, rest, &fallback)) return false;
+    const bool numeric = is_numeric_default(fallback);
+    if (numeric || !sp_sym_is_set(fallback))
+        *out = sp_atom_open(symbolic, name, path, env->frame->depends, numeric ? &fallback : NULL);
+    else *out = fallback;
+    return true;
+}
+
+/* a default b default c: the first that is set. An open key is set; what follows it is its default. */
+static bool first_set(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                      const char *name, struct sp_sym *out)
+{
+    struct sp_sym first;
+    const struct sp_expr *key = expr->kind == SP_EXPR_DEFAULT ? expr->args[0] : expr;
+    if (sp_sym_name_is_key(env, key) && (!env->group || expr == key)) {
+        if (expr == key) return sp_sym_key_value(symbolic, env, expr, name, out);
+        const char *path = sp_sym_key_path(symbolic, env, key);
+        const enum sp_sym_key_state state = sp_sym_key_look_up(symbolic, env, key, path, &first);
+        if (state == SP_SYM_KEY_OPEN) return open_key(symbolic, env, expr->args[1], name, path, out);
+        return put_default(symbolic, env, expr->args[1], name, first, out);
+    }
+    if (expr == key) return sp_sym_eval(symbolic, env, expr, out);
+    if (!sp_sym_eval(symbolic, env, key, &first)) return false;
+    if (is_unknown(symbolic, first)) return first_set(symbolic, env, expr->args[1], name, out);
+    if (first.kind <= SP_SYM_CONDITION && !env->group) {
+        struct sp_sym fallback;
+        *out = first;
+        if (!rest_of_chain(symbolic, env, expr->args[1], &fallback)) return false;
+        if (is_numeric_default(fallback)) sp_atom_default(symbolic, &first, &fallback);
+        else if (sp_sym_is_set(fallback) && sp_atom_is_text(symbolic, &first)) *out = fallback;
+        return true;
+    }
+    return put_default(symbolic, env, expr->args[1], name, first, out);
+}
+
+/* When none is set, the first is the one to ask for, unless it is null and the last is absent, or the other way round.
+ */
+bool sp_sym_key_chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                      const char *name, struct sp_sym *out)
+{
+    struct sp_sym first;
+    if (!first_set(symbolic, env, expr, name, out)) return false;
+    if (expr->kind != SP_EXPR_DEFAULT || sp_sym_is_set(*out) || out->kind != SP_SYM_VALUE) return true;
+    if (!sp_sym_eval(symbolic, env, expr->args[0], &first)) return false;
+    if (first.kind == SP_SYM_VALUE && first.value.type == out->value.type) *out = first;
+    return true;
+}

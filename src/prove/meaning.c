@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ * What names mean, as lang/eval.c has it for concrete hyper-parameters; tests/prove/test_count.c compares both. */
+#include "prove/meaning.h"
+
+#include <string.h>
+
+#include "lang/functions.h"
+#include "prove/atoms.h"
+#include "prove/operate.h"
+
+/* ---- what a name means ---- */
+
+static const struct sp_sym_binding *loop_numbered(const struct sp_sym_binding *loops, size_t number)
+{
+    while (loops && loops->number > number) loops = loops->outer;
+    return loops && loops->number == number ? loops : NULL;
+}
+
+/* As sp_meaning_of; in the table that a claim is about, of the name alone. */
+struct sp_meaning sp_sym_meaning_of(const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    const struct sp_unit *unit = env->frame->unit;
+    if (env->is_outer) return sp_meaning_by_name(unit, expr->name);
+    const struct sp_meaning meaning = sp_meaning_at(unit, expr);
+    const bool hidden = meaning.kind == SP_MEANS_LOOP && !loop_numbered(env->loops, meaning.index);
+    return hidden ? sp_meaning_in_unit(unit, expr) : meaning;
+}
+
+/* enc = config_encoder: what the name stands for. */
+const struct sp_expr *sp_sym_name_behind(const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    for (int steps = 0; steps < 8 && expr->kind == SP_EXPR_NAME; steps++) {
+        const struct sp_meaning meaning = sp_sym_meaning_of(env, expr);
+        if (meaning.kind != SP_MEANS_DEFINITION || meaning.is_local || meaning.definition->is_function) break;
+        expr = meaning.definition->expr;
+    }
+    return expr;
+}
+
+bool sp_sym_name_is_key(const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    if (expr->kind == SP_EXPR_MEMBER) return sp_sym_name_is_key(env, sp_sym_name_behind(env, expr->args[0]));
+    if (expr->kind != SP_EXPR_NAME || sp_sym_meaning_of(env, expr).kind != SP_MEANS_KEY) return false;
+    if (!env->outer) return true;
+    const struct sp_sym_env outer = {.frame = env->outer, .is_outer = true};
+    return sp_sym_name_is_key(&outer, expr);
+}
+
+/* The environment of a claim's definitions is that of the claim; those of the table know nothing of it. */
+struct sp_sym_env sp_sym_name_env(const struct sp_sym_env *env, bool local)
+{
+    struct sp_sym_env own = {.frame = env->frame, .outer = env->outer};
+    if (env->outer) own.group = env->group, own.context = env->context;
+    if (local) own.section = env->section, own.loops = env->loops;
+    return own;
+}
+
+/* ---- names ---- */
+
+/* The name of a definition is the symbol's, when the definition is a key with or without defaults. In a
+ * sub-table the key itself is: its short names would clash with those of the table around it. */
+static const char *symbol_name(const struct sp_symbolic *symbolic, const struct sp_sym_env *env,
+                               const struct sp_definition *definition)
+{
+    if (env->group) return NULL; /* a claim's own */
+    if (!env->frame->group) return definition->name;
+    for (size_t i = 0; i < symbolic->root->definition_count; i++)
+        if (strcmp(symbolic->root->definitions[i].name, definition->name) == 0) return NULL;
+    return *env->frame->path || env->frame->unit->is_table ? NULL : definition->name;
+}
+
+static bool define(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_definition *definition,
+                   struct sp_sym *out)
+{
+    const char *name = symbol_name(symbolic, env, definition);
+    const bool is_chain = definition->expr->kind == SP_EXPR_DEFAULT || sp_sym_name_is_key(env, definition->expr);
+    if (is_chain ? !sp_sym_key_chain(symbolic, env, definition->expr, name, out)
+                 : !sp_sym_eval(symbolic, env, definition->expr, out))
+        return false;
+    if (name) sp_atom_name(symbolic, name, out);
+    return true;
+}
+
+static bool unit_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, size_t index, struct sp_sym *out)
+{
+    struct sp_sym_frame *frame = env->frame;
+    const struct sp_definition *definition = &frame->unit->definitions[index];
+    const struct sp_sym_env own = sp_sym_name_env(env, false);
+    if (definition->is_function)
+        return sp_sym_fail(symbolic, definition->span, "'%s' needs its arguments", definition->name);
+    if (frame->cached[index] == 1)
+        return sp_sym_fail(symbolic, definition->span, "'%s' is defined through itself", definition->name);
+    if (frame->cached[index] == 0) {
+        frame->cached[index] = 1;
+        const bool good = define(symbolic, &own, definition, &frame->cache[index]);
+        frame->cached[index] = good ? 2 : 0;
+        if (!good) return false;
+    }
+    *out = frame->cache[index];
+    return true;
+}
+
+static bool local_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_definition *local,
+                        struct sp_sym *out)
+{
+    const struct sp_sym_env own = sp_sym_name_env(env, true);
+    if (local->is_function) return sp_sym_fail(symbolic, local->span, "'%s' needs its arguments", local->name);
+    return sp_sym_eval(symbolic, &own, local->expr, out);
+}
+
+bool sp_sym_name_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                       struct sp_sym *out)
+{
+    const struct sp_meaning meaning = sp_sym_meaning_of(env, expr);
+    switch (meaning.kind) {
+    case SP_MEANS_ARGUMENT:
+        *out = env->args[meaning.index];
+        return true;
+    case SP_MEANS_LOOP:
+        *out = loop_numbered(env->loops, meaning.index)->sym;
+        return true;
+    case SP_MEANS_PARAM:
+        *out = env->frame->params[meaning.index];
+        return true;
+    case SP_MEANS_DEFINITION:
+        if (meaning.is_local) return local_value(symbolic, env, meaning.definition, out);
+        return unit_value(symbolic, env, meaning.index, out);
+    case SP_MEANS_KEY:
+        break;
+    }
+    if (!env->outer) return sp_sym_key_value(symbolic, env, expr, NULL, out);
+    const struct sp_sym_env outer = {
+        .frame = env->outer, .is_outer = true, .group = env->group, .context = env->context};
+    return sp_sym_name_value(symbolic, &outer, expr, out);
+}
+
+/* A key that has a definition of its own is a hyper-parameter of its own. */
+static void note_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_definition *definition)
+{
+    const struct sp_sym_env own = sp_sym_name_env(env, false);
+    const struct sp_expr *expr = definition->expr;
+    if (expr->kind == SP_EXPR_DEFAULT) expr = expr->args[0];
+    if (sp_sym_name_is_key(&own, expr))
+        sp_map_add(&symbolic->symbols.own_keys, sp_sym_key_path(symbolic, env, expr), 0);
+}
+
+void sp_sym_note_keys(struct sp_symbolic *symbolic, const struct sp_sym_env *env)
+{
+    for (size_t i = 0; i < env->frame->unit->definition_count; i++)
+        note_key(symbolic, env, &env->frame->unit->definitions[i]);
+}
+
+void sp_sym_name_symbols(struct sp_symbolic *symbolic, const struct sp_sym_env *env)
+{
+    const struct sp_unit *unit = env->frame->unit;
+    struct sp_text *messages = symbolic->report.messages;
+    const size_t mistakes = symbolic->report.mistakes;
+    symbolic->report.messages = &symbolic->report.unheard; /* a definition that nothing uses cannot fail */
+    sp_sym_note_keys(symbolic, env);
+    for (size_t i = 0; i < unit->definition_count; i++) {
+        const struct sp_definition *definition = &unit->definitions[i];
+        const struct sp_sym_env own = sp_sym_name_env(env, false);
+        const struct sp_expr *expr = definition->expr;
+        struct sp_sym sym;
+        if (definition->is_function || !sp_sym_name_is_key(&own, expr->kind == SP_EXPR_DEFAULT ? expr->args[0] : expr))
+            continue;
+        unit_value(symbolic, env, i, &sym);
+    }
+    symbolic->report.messages = messages;
+    symbolic->report.mistakes = mistakes;
+    sp_text_free(&symbolic->report.unheard);
+    symbolic->report.unheard = (struct sp_text){0};
+}

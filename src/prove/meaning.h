@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * What names mean in an expression: shared by the files that evaluate one. */
+#ifndef SP_PROVE_MEANING_H
+#define SP_PROVE_MEANING_H
+
+#include "lang/names.h"
+#include "prove/symbolic.h"
+
+/* How deep expressions and definitions may be nested. */
+enum { SP_SYM_MAX_DEPTH = 1000 };
+
+/* ---- meaning.c ---- */
+
+/* As sp_meaning_at; in the table that a claim is about, of the name alone. */
+struct sp_meaning sp_sym_meaning_of(const struct sp_sym_env *env, const struct sp_expr *expr);
+/* enc = config_encoder: what the name stands for. */
+const struct sp_expr *sp_sym_name_behind(const struct sp_sym_env *env, const struct sp_expr *expr);
+/* Whether it is a hyper-parameter, or a member of one. */
+bool sp_sym_name_is_key(const struct sp_sym_env *env, const struct sp_expr *expr);
+/* In which a definition has its value; a local one sees the indices of its section's loops. */
+struct sp_sym_env sp_sym_name_env(const struct sp_sym_env *env, bool local);
+/* The value of a name. False after a mistake, which was reported; so below. */
+bool sp_sym_name_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                       struct sp_sym *out);
+
+/* ---- keys.c ---- */
+
+enum sp_sym_key_state { SP_SYM_KEY_KNOWN, SP_SYM_KEY_UNSET, SP_SYM_KEY_OPEN };
+
+/* "text_config.hidden_size", in the arena. */
+const char *sp_sym_key_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
+/* What `with` gives for it, or NULL. */
+const struct sp_sym *sp_sym_key_given(const struct sp_sym_frame *frame, const char *key);
+/* Its setting: absent, null, or a value. */
+struct sp_value sp_sym_key_setting(const struct sp_sym_env *env, const struct sp_expr *expr);
+/* Notes that the table looked at that setting. */
+void sp_sym_key_mark(struct sp_symbolic *symbolic, const char *path);
+/* What is known of a key: its value (or null), that it is not set, or that it is open. */
+enum sp_sym_key_state sp_sym_key_look_up(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
+                                         const struct sp_expr *expr, const char *path, struct sp_sym *out);
+/* A key on its own, without a default; `name` is what the table calls it, or NULL. */
+bool sp_sym_key_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                      const char *name, struct sp_sym *out);
+/* a default b default c: the first that is set. */
+bool sp_sym_key_chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                      const char *name, struct sp_sym *out);
+
+/* ---- views.c ---- */
+
+/* The sub-configuration that an expression names, without the dot behind its path. */
+bool sp_sym_view_of(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                    struct sp_sym_frame *view);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * What the files behind sp_sym_operate share; everybody else includes operate.h. */
+#ifndef SP_PROVE_OPERATIONS_H
+#define SP_PROVE_OPERATIONS_H
+
+#include "prove/operate.h"
+
+/* sym.c */
+bool sp_sym_is_numeric(struct sp_sym sym);
+/* A text, known or only named. */
+bool sp_sym_is_text(struct sp_sym sym);
+/* "an integer", "a list", ... for messages. */
+const char *sp_sym_kind(struct sp_sym sym);
+/* Whether a number is not 0, as a condition. */
+struct sp_sym sp_sym_truth(struct sp_symbolic *symbolic, struct sp_span span, struct sp_sym number);
+/* Notes that a hyper-parameter without a value is used as a list, or as a text. */
+void sp_sym_mark(struct sp_symbolic *symbolic, struct sp_sym sym, bool list, bool text);
+/* Whether it is seen to be never below that, as sp_poly_never_negative has it. */
+bool sp_poly_is_at_least(struct sp_symbolic *symbolic, const struct sp_poly *poly, int64_t least);
+/* As it is written, in brackets where it is a sum. */
+const char *sp_sym_bracketed(struct sp_symbolic *symbolic, struct sp_sym sym);
+
+/* compare.c: ==, the four orders, and `in`. Each is false after a mistake, which was reported. */
+struct sp_sym sp_sym_equal(struct sp_symbolic *symbolic, const struct sp_sym *args);
+bool sp_sym_order(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                  struct sp_sym *out);
+bool sp_sym_member(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                   struct sp_sym *out);
+
+/* compute.c: numbers, and texts one behind the other. */
+bool sp_sym_compute(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                    struct sp_sym *out);
+bool sp_sym_join(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                 struct sp_sym *out);
+
+/* call.c */
+bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                 struct sp_sym *out);
+bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                 size_t count, struct sp_sym *out);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * Sub-configurations: what `from` names, and the path in front of the keys in it. */
+#include "prove/meaning.h"
+
+#include "prove/atoms.h"
+#include "prove/operate.h"
+
+static bool view_of_name(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                         struct sp_sym_frame *view)
+{
+    const struct sp_meaning meaning = sp_sym_meaning_of(env, expr);
+    const struct sp_definition *definition = meaning.definition;
+    if (!definition || definition->is_function || symbolic->depth >= SP_SYM_MAX_DEPTH)
+        return sp_sym_fail(symbolic, expr->span, "this sub-configuration has no name");
+    const struct sp_sym_env own = sp_sym_name_env(env, meaning.is_local);
+    symbolic->depth++;
+    const bool good = sp_sym_view_of(symbolic, &own, definition->expr, view);
+    symbolic->depth--;
+    return good;
+}
+
+/* An item of a list of objects: keys in it may differ from turn to turn. */
+static bool view_of_item(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                         struct sp_sym_frame *view)
+{
+    struct sp_sym place;
+    struct sp_value index;
+    if (!sp_sym_view_of(symbolic, env, expr->args[0], view) || !sp_sym_eval(symbolic, env, expr->args[1], &place))
+        return false;
+    const struct sp_value list = view->object;
+    const bool known = sp_sym_literal(place, &index) && index.type == SP_INT && list.type == SP_LIST &&
+                       index.integer >= 0 && (uint64_t)index.integer < list.count;
+    view->object = known ? list.items[index.integer] : sp_value_absent("");
+    view->depends |= sp_sym_depends(symbolic, place);
+    view->path = sp_arena_printf(&symbolic->algebra.arena, "%s[%s]", view->path, sp_sym_words(symbolic, place));
+    return true;
+}
+
+/* Of alternatives the one that is set, or the first. */
+static bool view_of_default(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                            struct sp_sym_frame *view)
+{
+    struct sp_sym_frame other = *view;
+    if (!sp_sym_view_of(symbolic, env, expr->args[0], view)) return false;
+    if (sp_value_is_set(view->object)) return true;
+    if (sp_sym_view_of(symbolic, env, expr->args[1], &other) && sp_value_is_set(other.object)) *view = other;
+    return true;
+}
+
+bool sp_sym_view_of(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                    struct sp_sym_frame *view)
+{
+    if (sp_sym_name_is_key(env, expr)) {
+        const struct sp_sym *by_table = expr->kind == SP_EXPR_NAME ? sp_sym_key_given(env->frame, expr->name) : NULL;
+        view->path = sp_sym_key_path(symbolic, env, expr);
+        view->depends = env->frame->depends;
+        view->object = sp_sym_key_setting(env, expr);
+        sp_sym_key_mark(symbolic, view->path);
+        if (by_table) view->object = by_table->kind == SP_SYM_VALUE ? by_table->value : sp_value_absent("");
+        return true;
+    }
+    switch (expr->kind) {
+    case SP_EXPR_NAME:
+        return view_of_name(symbolic, env, expr, view);
+    case SP_EXPR_DEFAULT:
+        return view_of_default(symbolic, env, expr, view);
+    case SP_EXPR_INDEX:
+        return view_of_item(symbolic, env, expr, view);
+    case SP_EXPR_MEMBER:
+        if (!sp_sym_view_of(symbolic, env, expr->args[0], view)) return false;
+        view->object = sp_value_member(view->object, expr->name);
+        view->path = sp_arena_printf(&symbolic->algebra.arena, "%s.%s", view->path, expr->name);
+        return true;
+    default:
+        return sp_sym_fail(symbolic, expr->span, "this sub-configuration has no name");
+    }
+}
+
+bool sp_sym_open_view(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *from,
+                      struct sp_sym_frame *frame)
+{
+    if (!sp_sym_view_of(symbolic, env, from, frame)) return false;
+    if (sp_value_is_set(frame->object) && frame->object.type != SP_OBJECT)
+        return sp_sym_fail(symbolic, from->span, "expected a sub-configuration, found %s",
+                           sp_value_kind(frame->object.type));
+    frame->path = sp_arena_printf(&symbolic->algebra.arena, "%s.", frame->path);
+    return true;
+}
