@@ -4,7 +4,6 @@
 #include "lang/eval.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -235,176 +234,18 @@ static bool eval_name(struct sp_eval *eval, const struct sp_env *env, const stru
 
 /* ---- operators ---- */
 
-static bool overflow(struct sp_eval *eval, const struct sp_expr *expr)
-{
-    return sp_eval_fail(eval, expr->span, "the result does not fit in 64 bits");
-}
-
-static bool integer_division(struct sp_eval *eval, const struct sp_expr *expr, int64_t a, int64_t b, int64_t *result)
-{
-    if (!b) return sp_eval_fail(eval, expr->span, "division by zero");
-    if (a == INT64_MIN && b == -1) return overflow(eval, expr);
-    const int64_t quotient = a / b, rest = a % b;
-    const bool down = rest && (rest < 0) != (b < 0);
-    if (expr->op == SP_OP_DIV && rest)
-        return sp_eval_fail(eval, expr->span, "%" PRId64 " is not divisible by %" PRId64 " ('//' rounds down)", a, b);
-    *result = expr->op == SP_OP_MOD ? (down ? rest + b : rest) : (down ? quotient - 1 : quotient);
-    return true;
-}
-
-static bool integer_power(struct sp_eval *eval, const struct sp_expr *expr, int64_t base, int64_t exponent,
-                          int64_t *result)
-{
-    int64_t power = 1;
-    if (exponent < 0) return sp_eval_fail(eval, expr->span, "the exponent is negative");
-    if (base == 0 || base == 1 || base == -1) exponent = exponent ? 2 - exponent % 2 : 0;
-    for (; exponent; exponent--)
-        if (__builtin_mul_overflow(power, base, &power)) return overflow(eval, expr);
-    *result = power;
-    return true;
-}
-
-static bool integer_arithmetic(struct sp_eval *eval, const struct sp_expr *expr, int64_t a, int64_t b,
-                               struct sp_value *value)
-{
-    int64_t result = 0;
-    bool wrong = false;
-    switch (expr->op) {
-    case SP_OP_ADD:
-        wrong = __builtin_add_overflow(a, b, &result);
-        break;
-    case SP_OP_SUB:
-        wrong = __builtin_sub_overflow(a, b, &result);
-        break;
-    case SP_OP_MUL:
-        wrong = __builtin_mul_overflow(a, b, &result);
-        break;
-    case SP_OP_POW:
-        if (!integer_power(eval, expr, a, b, &result)) return false;
-        break;
-    default:
-        if (!integer_division(eval, expr, a, b, &result)) return false;
-    }
-    *value = sp_value_int(result);
-    return wrong ? overflow(eval, expr) : true;
-}
-
-double sp_calculate(enum sp_op op, double a, double b)
-{
-    switch (op) {
-    case SP_OP_ADD:
-        return a + b;
-    case SP_OP_SUB:
-        return a - b;
-    case SP_OP_MUL:
-        return a * b;
-    case SP_OP_DIV:
-        return a / b;
-    case SP_OP_FLOOR:
-        return floor(a / b);
-    case SP_OP_MOD:
-        return a - b * floor(a / b);
-    default:
-        return pow(a, b);
-    }
-}
-
-static bool real_arithmetic(struct sp_eval *eval, const struct sp_expr *expr, double a, double b,
-                            struct sp_value *value)
-{
-    if (b == 0 && (expr->op == SP_OP_DIV || expr->op == SP_OP_FLOOR || expr->op == SP_OP_MOD))
-        return sp_eval_fail(eval, expr->span, "division by zero");
-    const double result = sp_calculate(expr->op, a, b);
-    if (!isfinite(result)) return sp_eval_fail(eval, expr->span, "the result is not a finite number");
-    *value = sp_value_real(result);
-    return true;
-}
-
-static bool arithmetic(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value a, struct sp_value b,
-                       struct sp_value *value)
-{
-    if (a.type == SP_INT && b.type == SP_INT) return integer_arithmetic(eval, expr, a.integer, b.integer, value);
-    if (sp_value_is_number(a) && sp_value_is_number(b))
-        return real_arithmetic(eval, expr, sp_value_as_real(a), sp_value_as_real(b), value);
-    if (expr->op == SP_OP_ADD && a.type == SP_STRING && b.type == SP_STRING) {
-        if (strlen(a.string) + strlen(b.string) > SP_MAX_TEXT)
-            return sp_eval_fail(eval, expr->span, "the text is longer than %d bytes", SP_MAX_TEXT);
-        *value = sp_value_string(sp_arena_printf(eval->arena, "%s%s", a.string, b.string));
-        return true;
-    }
-    return sp_eval_fail(eval, expr->span, "cannot compute with %s and %s", sp_value_kind(a.type),
-                        sp_value_kind(b.type));
-}
-
-static bool compare(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value a, struct sp_value b,
-                    struct sp_value *value)
-{
-    int order;
-    if (sp_value_is_number(a) && sp_value_is_number(b)) {
-        order = sp_values_order(a, b);
-    } else if (a.type == SP_STRING && b.type == SP_STRING) {
-        order = strcmp(a.string, b.string);
-    } else {
-        return sp_eval_fail(eval, expr->span, "cannot compare %s with %s", sp_value_kind(a.type),
-                            sp_value_kind(b.type));
-    }
-    const enum sp_op op = expr->op;
-    *value = sp_value_bool(op == SP_OP_LT   ? order < 0
-                           : op == SP_OP_LE ? order <= 0
-                           : op == SP_OP_GT ? order > 0
-                                            : order >= 0);
-    return true;
-}
-
-/* Comparing takes time in proportion to what is compared, which a configuration may make large: lists within lists,
- * long texts. */
-static size_t size_of(struct sp_value value)
-{
-    if (value.type == SP_STRING) return strlen(value.string) / 64;
-    size_t size = value.type == SP_LIST ? value.count / 8 : 0;
-    for (size_t i = 0; value.type == SP_LIST && i < value.count; i++) size += size_of(value.items[i]);
-    return size;
-}
-
-/* An item in a list, or a text in a text. */
-static bool contains(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value item, struct sp_value list,
-                     struct sp_value *value)
-{
-    bool found = false;
-    if (!sp_eval_spend(eval, expr->span, size_of(list))) return false;
-    if (list.type == SP_STRING && item.type == SP_STRING) {
-        *value = sp_value_bool((strstr(list.string, item.string) != NULL) == (expr->op == SP_OP_IN));
-        return true;
-    }
-    if (list.type != SP_LIST)
-        return sp_eval_fail(eval, expr->span, "'in' needs a list, not %s", sp_value_kind(list.type));
-    for (size_t i = 0; i < list.count && !found; i++) found = sp_values_equal(item, list.items[i]);
-    *value = sp_value_bool(found == (expr->op == SP_OP_IN));
-    return true;
-}
-
-/* Python writes 0 and 1 for truth values often enough. */
-static bool truth(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value value, bool *result)
-{
-    *result = false;
-    if (value.type == SP_BOOL) *result = value.boolean;
-    else if (value.type == SP_INT) *result = value.integer != 0;
-    else return sp_eval_fail(eval, expr->span, "expected a truth value, found %s", sp_value_kind(value.type));
-    return true;
-}
-
 /* and, or: the right side is not looked at when the left one decides. */
 static bool logic(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
 {
     bool left, right;
     if (!sp_eval(eval, env, expr->args[0], value)) return false;
     if (!sp_value_is_set(*value)) return true;
-    if (!truth(eval, expr->args[0], *value, &left)) return false;
+    if (!sp_truth(eval, expr->args[0], *value, &left)) return false;
     *value = sp_value_bool(left);
     if (left == (expr->op == SP_OP_OR)) return true;
     if (!sp_eval(eval, env, expr->args[1], value)) return false;
     if (!sp_value_is_set(*value)) return true;
-    if (!truth(eval, expr->args[1], *value, &right)) return false;
+    if (!sp_truth(eval, expr->args[1], *value, &right)) return false;
     *value = sp_value_bool(right);
     return true;
 }
@@ -418,14 +259,7 @@ static bool binary(struct sp_eval *eval, const struct sp_env *env, const struct 
         *value = sp_value_is_set(a) ? b : a;
         return true;
     }
-    if (expr->op == SP_OP_EQ || expr->op == SP_OP_NE) {
-        if (!sp_eval_spend(eval, expr->span, 4 * size_of(a))) return false;
-        *value = sp_value_bool(sp_values_equal(a, b) == (expr->op == SP_OP_EQ));
-        return true;
-    }
-    if (expr->op == SP_OP_IN || expr->op == SP_OP_NOT_IN) return contains(eval, expr, a, b, value);
-    if (expr->op >= SP_OP_LT && expr->op <= SP_OP_GE) return compare(eval, expr, a, b, value);
-    return arithmetic(eval, expr, a, b, value);
+    return sp_operate(eval, expr, a, b, value);
 }
 
 static bool unary(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
@@ -434,15 +268,11 @@ static bool unary(struct sp_eval *eval, const struct sp_env *env, const struct s
     if (!sp_eval(eval, env, expr->args[0], value)) return false;
     if (!sp_value_is_set(*value)) return true;
     if (expr->op == SP_OP_NOT) {
-        if (!truth(eval, expr->args[0], *value, &yes)) return false;
+        if (!sp_truth(eval, expr->args[0], *value, &yes)) return false;
         *value = sp_value_bool(!yes);
         return true;
     }
-    if (value->type == SP_REAL) value->real = -value->real;
-    else if (value->type != SP_INT)
-        return sp_eval_fail(eval, expr->span, "cannot negate %s", sp_value_kind(value->type));
-    else if (__builtin_sub_overflow((int64_t)0, value->integer, &value->integer)) return overflow(eval, expr);
-    return true;
+    return sp_negate(eval, expr, value);
 }
 
 /* ---- the other kinds of expression ---- */
@@ -452,7 +282,7 @@ static bool choice(struct sp_eval *eval, const struct sp_env *env, const struct 
     bool yes;
     if (!sp_eval(eval, env, expr->args[0], value)) return false;
     if (!sp_value_is_set(*value)) return true;
-    if (!truth(eval, expr->args[0], *value, &yes)) return false;
+    if (!sp_truth(eval, expr->args[0], *value, &yes)) return false;
     return sp_eval(eval, env, expr->args[yes ? 1 : 2], value);
 }
 
@@ -650,108 +480,4 @@ bool sp_meaning_open(struct sp_env *env, const struct sp_expr **expr)
         *env = sp_definition_env(env, meaning);
     } else return false;
     return *expr != NULL;
-}
-
-static bool holds(struct sp_value value) { return value.type == SP_BOOL ? value.boolean : value.integer != 0; }
-
-/* What an unset expression got that from: the next thing to look at, in its own environment; false at the key. */
-static bool descend(struct sp_eval *eval, struct sp_env *env, const struct sp_expr **expr)
-{
-    struct sp_value value;
-    if ((*expr)->kind == SP_EXPR_NAME) return sp_meaning_open(env, expr);
-    for (size_t i = 0; i < (*expr)->count; i++) {
-        if (!sp_eval(eval, env, (*expr)->args[i], &value)) return false;
-        if (sp_value_is_set(value)) {
-            if ((*expr)->kind == SP_EXPR_CHOICE && i == 0 && !holds(value)) i++; /* the first alternative is not it */
-            continue;
-        }
-        *expr = (*expr)->args[i];
-        return true;
-    }
-    return false;
-}
-
-/* Where the table reads the key that is not set: most often in a definition, with a comment that says what it is. */
-static struct sp_span place_of_key(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr)
-{
-    struct sp_env own = *env;
-    for (unsigned depth = 0; depth < SP_MAX_EVAL_DEPTH && descend(eval, &own, &expr); depth++) continue;
-    return expr->span;
-}
-
-bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
-{
-    return sp_eval_known(eval, env, expr, value) &&
-           (value->type != SP_UNKNOWN ||
-            sp_eval_fail(eval, expr->span, "the hyper-parameter '%s' is not known", value->string));
-}
-
-bool sp_eval_known(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
-{
-    if (!sp_eval(eval, env, expr, value)) return false;
-    if (sp_value_is_set(*value) || value->type == SP_UNKNOWN) return true;
-    if (!eval->first_missing) eval->first_missing = value->string;
-    return sp_eval_fail(eval, place_of_key(eval, env, expr), "the hyper-parameter '%s' is %s", value->string,
-                        value->type == SP_NULL ? "null" : "not set");
-}
-
-bool sp_eval_bool(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, bool *result)
-{
-    struct sp_value value;
-    return sp_eval_set(eval, env, expr, &value) && truth(eval, expr, value, result);
-}
-
-bool sp_eval_int(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, const char *what,
-                 int64_t *result)
-{
-    struct sp_value value;
-    if (!sp_eval_set(eval, env, expr, &value)) return false;
-    if (value.type == SP_REAL && value.real == floor(value.real) && fabs(value.real) < 9007199254740992.0)
-        value = sp_value_int((int64_t)value.real);
-    *result = value.integer;
-    if (value.type == SP_INT) return true;
-    if (value.type == SP_REAL && fabs(value.real) >= 9007199254740992.0)
-        return sp_eval_fail(eval, expr->span, "%s is %g, which is too large to be exact", what, value.real);
-    if (value.type == SP_REAL)
-        return sp_eval_fail(eval, expr->span, "%s is %g, not a whole number (int() cuts it)", what, value.real);
-    return sp_eval_fail(eval, expr->span, "%s is %s, not a whole number", what, sp_value_kind(value.type));
-}
-
-static void append_integer(struct sp_text *text, int64_t number)
-{
-    char digits[20];
-    size_t first = sizeof digits;
-    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
-    do digits[--first] = (char)('0' + rest % 10);
-    while (rest /= 10);
-    if (number < 0) digits[--first] = '-';
-    sp_text_append(text, digits + first, sizeof digits - first);
-}
-
-static bool append_value(struct sp_eval *eval, const struct sp_expr *hole, struct sp_value value, struct sp_text *text)
-{
-    if (value.type == SP_STRING) sp_text_puts(text, value.string);
-    else if (value.type == SP_INT) append_integer(text, value.integer);
-    else
-        return sp_eval_fail(eval, hole->span, "a name can hold a text or an integer, not %s",
-                            sp_value_kind(value.type));
-    return true;
-}
-
-const struct sp_text *sp_eval_template(struct sp_eval *eval, const struct sp_env *env, const struct sp_template *name)
-{
-    struct sp_text *text = &eval->name;
-    text->length = 0;
-    sp_text_puts(text, env->frame->prefix);
-    for (size_t i = 0; i < name->count; i++) {
-        struct sp_value value;
-        if (name->pieces[i].text) sp_text_puts(text, name->pieces[i].text);
-        else if (!sp_eval_set(eval, env, name->pieces[i].hole, &value) ||
-                 !append_value(eval, name->pieces[i].hole, value, text))
-            return NULL;
-        if (text->length <= SP_MAX_TEXT) continue;
-        sp_eval_fail(eval, name->span, "the name is longer than %d bytes", SP_MAX_TEXT);
-        return NULL;
-    }
-    return text;
 }

@@ -117,9 +117,6 @@ struct sp_env {
     const char *group;           /* of the tensors of the section */
 };
 
-/* The arithmetic of real numbers: one of + - * / // % ^. */
-double sp_calculate(enum sp_op op, double a, double b);
-
 /* False after a mistake, which was reported at its place. The result may be absent or null. */
 bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
 /* As sp_eval, and the value must be set, or of that kind. `what` is for the message: "the dimension". */
@@ -140,6 +137,16 @@ const char *sp_eval_path(struct sp_eval *eval, const struct sp_env *env, const s
 /* Reports a mistake (each once); always false. */
 bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* ---- operate.c: operators, of values that are set; false after a mistake, which was reported ---- */
+
+bool sp_operate(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value a, struct sp_value b,
+                struct sp_value *value);
+bool sp_negate(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value *value);
+/* Python writes 0 and 1 for truth values often enough. */
+bool sp_truth(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value value, bool *result);
+/* The arithmetic of real numbers: one of + - * / // % ^. */
+double sp_calculate(enum sp_op op, double a, double b);
 
 /* ---- finding what a name means; also used to describe dimensions ---- */
 

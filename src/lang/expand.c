@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "lang/walk.h"
 
 enum { MAX_USE_DEPTH = 64 };
 
@@ -268,90 +269,89 @@ static void use(struct sp_expander *x, const struct sp_env *env, const struct sp
 
 /* ---- sections ---- */
 
-static void expand_rows(struct sp_expander *x, const struct sp_env *env)
+/* Where the expansion is. */
+struct place {
+    struct sp_expander *x;
+    const struct sp_env *env;
+};
+
+static const struct sp_walker expansion;
+
+static bool expand_row(const void *at, const struct sp_row *row)
 {
-    for (size_t i = 0; i < env->section->row_count; i++) {
-        const struct sp_row *row = &env->section->rows[i];
-        bool wanted = true;
-        if (!sp_eval_spend(&x->eval, row->span, 1)) return;
-        if (row->condition && (!sp_eval_bool(&x->eval, env, row->condition, &wanted) || !wanted)) continue;
-        if (row->kind == SP_ROW_USE) use(x, env, row);
-        else emit(x, env, row);
-    }
+    const struct place *place = at;
+    struct sp_eval *eval = &place->x->eval;
+    bool wanted = true;
+    if (!sp_eval_spend(eval, row->span, 1)) return false;
+    if (row->condition && (!sp_eval_bool(eval, place->env, row->condition, &wanted) || !wanted)) return true;
+    if (row->kind == SP_ROW_USE) use(place->x, place->env, row);
+    else emit(place->x, place->env, row);
+    return true;
 }
 
-static void expand_clauses(struct sp_expander *x, const struct sp_env *env, size_t clause);
-
 /* One turn of a loop; false ends it. The turn after one with a mistake would make the same again. */
-static bool expand_turn(struct sp_expander *x, const struct sp_env *env, size_t clause, struct sp_value value)
+static bool expand_turn(const struct place *place, size_t clause, struct sp_value value)
 {
-    const struct sp_clause *loop = &env->section->clauses[clause];
-    const struct sp_binding binding = sp_loop_within(env->loops, value);
+    struct sp_expander *x = place->x;
+    const struct sp_section *section = place->env->section;
+    const struct sp_binding binding = sp_loop_within(place->env->loops, value);
     const size_t mistakes = x->eval.mistakes;
-    struct sp_env inner = *env;
+    struct sp_env inner = *place->env;
     inner.loops = &binding;
-    if (!sp_eval_spend(&x->eval, loop->first->span, 1)) return false;
+    if (!sp_eval_spend(&x->eval, section->clauses[clause].first->span, 1)) return false;
     x->turns++;
-    expand_clauses(x, &inner, clause + 1);
+    sp_walk(&expansion, section, clause + 1, &(struct place){x, &inner});
     return x->eval.mistakes == mistakes;
 }
 
 /* The loop over the indices of the scope alone. */
-static void expand_some(struct sp_expander *x, const struct sp_env *env, size_t clause, int64_t first, int64_t last)
+static bool expand_some(const struct place *place, size_t clause, int64_t first, int64_t last)
 {
-    const struct sp_scope *scope = x->eval.hyper->scope;
+    const struct sp_scope *scope = place->x->eval.hyper->scope;
     for (size_t i = 0; i < scope->index_count; i++)
         if (scope->indices[i] >= first && scope->indices[i] <= last &&
-            !expand_turn(x, env, clause, sp_value_int(scope->indices[i])))
-            return;
+            !expand_turn(place, clause, sp_value_int(scope->indices[i])))
+            return false;
+    return true;
 }
 
-static void expand_range(struct sp_expander *x, const struct sp_env *env, size_t clause)
+static bool expand_range(const void *at, size_t clause)
 {
-    const struct sp_clause *loop = &env->section->clauses[clause];
+    const struct place *place = at;
+    const struct sp_clause *loop = &place->env->section->clauses[clause];
+    struct sp_eval *eval = &place->x->eval;
     int64_t first, last;
-    if (!sp_eval_int(&x->eval, env, loop->first, "the first index", &first) ||
-        !sp_eval_int(&x->eval, env, loop->last, "the last index", &last))
-        return;
-    if (x->eval.hyper->scope && x->eval.hyper->scope->indices) {
-        expand_some(x, env, clause, first, last);
-        return;
-    }
-    for (int64_t i = first; i <= last && expand_turn(x, env, clause, sp_value_int(i)) && i < INT64_MAX; i++) continue;
+    if (!sp_eval_int(eval, place->env, loop->first, "the first index", &first) ||
+        !sp_eval_int(eval, place->env, loop->last, "the last index", &last))
+        return false;
+    if (eval->hyper->scope && eval->hyper->scope->indices) return expand_some(place, clause, first, last);
+    for (int64_t i = first; i <= last && expand_turn(place, clause, sp_value_int(i)) && i < INT64_MAX; i++) continue;
+    return true;
 }
 
-static void expand_each(struct sp_expander *x, const struct sp_env *env, size_t clause)
+static bool expand_each(const void *at, size_t clause)
 {
-    const struct sp_clause *loop = &env->section->clauses[clause];
+    const struct place *place = at;
+    const struct sp_expr *expr = place->env->section->clauses[clause].first;
+    struct sp_eval *eval = &place->x->eval;
     struct sp_value list;
-    if (!sp_eval_set(&x->eval, env, loop->first, &list)) return;
-    if (list.type != SP_LIST) {
-        sp_eval_fail(&x->eval, loop->first->span, "expected a list or first..last, found %s", sp_value_kind(list.type));
-        return;
-    }
-    for (size_t i = 0; i < list.count && expand_turn(x, env, clause, list.items[i]); i++) continue;
+    if (!sp_eval_set(eval, place->env, expr, &list)) return false;
+    if (list.type != SP_LIST)
+        return sp_eval_fail(eval, expr->span, "expected a list or first..last, found %s", sp_value_kind(list.type));
+    for (size_t i = 0; i < list.count && expand_turn(place, clause, list.items[i]); i++) continue;
+    return true;
 }
 
-static void expand_clauses(struct sp_expander *x, const struct sp_env *env, size_t clause)
+static bool expand_if(const void *at, size_t clause)
 {
+    const struct place *place = at;
+    const struct sp_section *section = place->env->section;
     bool wanted;
-    if (clause == env->section->clause_count) {
-        expand_rows(x, env);
-        return;
-    }
-    switch (env->section->clauses[clause].kind) {
-    case SP_CLAUSE_RANGE:
-        expand_range(x, env, clause);
-        break;
-    case SP_CLAUSE_EACH:
-        expand_each(x, env, clause);
-        break;
-    case SP_CLAUSE_IF:
-        if (sp_eval_bool(&x->eval, env, env->section->clauses[clause].first, &wanted) && wanted)
-            expand_clauses(x, env, clause + 1);
-        break;
-    }
+    if (!sp_eval_bool(&place->x->eval, place->env, section->clauses[clause].first, &wanted)) return false;
+    return !wanted || sp_walk(&expansion, section, clause + 1, at);
 }
+
+static const struct sp_walker expansion = {expand_range, expand_each, expand_if, expand_row};
 
 static bool requirements_hold(struct sp_expander *x, const struct sp_frame *frame)
 {
@@ -376,7 +376,7 @@ static void expand_unit(struct sp_expander *x, const struct sp_frame *frame)
     for (size_t i = 0; i < frame->unit->section_count; i++) {
         const struct sp_section *section = &frame->unit->sections[i];
         const struct sp_env env = {.frame = frame, .section = section, .group = group_name(x, frame, section)};
-        expand_clauses(x, &env, 0);
+        sp_walk(&expansion, section, 0, &(struct place){x, &env}); /* a mistake in it does not end the unit */
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lang/walk.h"
 #include "solve/alternatives.h"
 
 enum { MAX_LINES = 20000, MAX_DEPTH = 64 };
@@ -281,24 +282,34 @@ static void walk_row(struct sp_outline *outline, const struct place *place, cons
 
 static bool is_false(struct sp_value value) { return value.type == SP_BOOL && !value.boolean; }
 
-static void walk_rows(struct sp_outline *outline, const struct place *place)
+/* Where the walk is, for its callbacks. */
+struct step {
+    struct sp_outline *outline;
+    const struct place *place;
+};
+
+static const struct sp_walker outlining;
+
+static void walk_on(struct sp_outline *outline, const struct place *place, size_t clause)
 {
-    const struct sp_section *section = place->env->section;
-    for (size_t i = 0; i < section->row_count; i++) {
-        const struct sp_row *row = &section->rows[i];
-        struct place own = *place;
-        struct sp_value wanted = sp_value_bool(true);
-        if (row->condition && !sp_solver_eval(&outline->solver, place->env, row->condition, &wanted)) continue;
-        if (is_false(wanted) && !outline->keeps_all) continue;
-        own.condition = condition_of(outline, place, row->condition);
-        own.origin = origin_within(place->origin, i);
-        walk_row(outline, &own, row);
-    }
+    sp_walk(&outlining, place->env->section, clause, &(struct step){outline, place});
+}
+
+static bool outline_row(const void *at, const struct sp_row *row)
+{
+    const struct step *step = at;
+    const struct place *place = step->place;
+    struct place own = *place;
+    struct sp_value wanted = sp_value_bool(true);
+    if (row->condition && !sp_solver_eval(&step->outline->solver, place->env, row->condition, &wanted)) return true;
+    if (is_false(wanted) && !step->outline->keeps_all) return true;
+    own.condition = condition_of(step->outline, place, row->condition);
+    own.origin = origin_within(place->origin, (uint64_t)(row - place->env->section->rows));
+    walk_row(step->outline, &own, row);
+    return true;
 }
 
 /* ---- sections ---- */
-
-static void walk_clauses(struct sp_outline *outline, const struct place *place, size_t clause);
 
 static const struct sp_env *env_with(struct sp_outline *outline, const struct sp_env *env,
                                      const struct sp_binding *binding)
@@ -309,8 +320,11 @@ static const struct sp_env *env_with(struct sp_outline *outline, const struct sp
     return own;
 }
 
-static void walk_range(struct sp_outline *outline, const struct place *place, size_t clause)
+static bool outline_range(const void *at, size_t clause)
 {
+    const struct step *step = at;
+    struct sp_outline *outline = step->outline;
+    const struct place *place = step->place;
     struct sp_loop *loop = sp_arena_alloc(&outline->solver.arena, sizeof *loop);
     struct place inner = *place;
     *loop = (struct sp_loop){.clause = &place->env->section->clauses[clause],
@@ -323,7 +337,8 @@ static void walk_range(struct sp_outline *outline, const struct place *place, si
     outline->loops[outline->loop_count++] = loop;
     inner.env = env_with(outline, place->env, &loop->binding);
     inner.loop = loop;
-    walk_clauses(outline, &inner, clause + 1);
+    walk_on(outline, &inner, clause + 1);
+    return true;
 }
 
 /* A list is walked item by item, each of its alternatives when it depends on something; the rows of one that is not
@@ -347,34 +362,32 @@ static void walk_each(struct sp_outline *outline, const struct place *place, siz
         *binding = sp_loop_within(place->env->loops, list.items[i]);
         inner.env = env_with(outline, place->env, binding);
         inner.origin = origin_within(place->origin, i);
-        walk_clauses(outline, &inner, clause + 1);
+        walk_on(outline, &inner, clause + 1);
     }
 }
 
-static void walk_clauses(struct sp_outline *outline, const struct place *place, size_t clause)
+static bool outline_each(const void *at, size_t clause)
 {
-    const struct sp_section *section = place->env->section;
+    const struct step *step = at;
+    walk_each(step->outline, step->place, clause);
+    return true;
+}
+
+static bool outline_if(const void *at, size_t clause)
+{
+    const struct step *step = at;
+    const struct place *place = step->place;
+    const struct sp_expr *condition = place->env->section->clauses[clause].first;
     struct place inner = *place;
     struct sp_value wanted;
-    if (clause == section->clause_count) {
-        walk_rows(outline, place);
-        return;
-    }
-    switch (section->clauses[clause].kind) {
-    case SP_CLAUSE_RANGE:
-        walk_range(outline, place, clause);
-        break;
-    case SP_CLAUSE_EACH:
-        walk_each(outline, place, clause);
-        break;
-    case SP_CLAUSE_IF:
-        if (!sp_solver_eval(&outline->solver, place->env, section->clauses[clause].first, &wanted)) break;
-        if (is_false(wanted) && !outline->keeps_all) break;
-        inner.condition = condition_of(outline, place, section->clauses[clause].first);
-        walk_clauses(outline, &inner, clause + 1);
-        break;
-    }
+    if (!sp_solver_eval(&step->outline->solver, place->env, condition, &wanted)) return true;
+    if (is_false(wanted) && !step->outline->keeps_all) return true;
+    inner.condition = condition_of(step->outline, place, condition);
+    walk_on(step->outline, &inner, clause + 1);
+    return true;
 }
+
+static const struct sp_walker outlining = {outline_range, outline_each, outline_if, outline_row};
 
 /* The lines of the unit begin with that number. */
 static void add_requirements(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place,
@@ -399,7 +412,7 @@ static void walk_unit(struct sp_outline *outline, const struct sp_frame *frame, 
         *env = (struct sp_env){.frame = frame, .section = &frame->unit->sections[i]};
         inner.env = env;
         inner.origin = origin_within(place->origin, i);
-        walk_clauses(outline, &inner, 0);
+        walk_on(outline, &inner, 0);
     }
     add_requirements(outline, frame, place, first);
 }

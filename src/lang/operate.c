@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ * What operators make of values that are set: exact whole numbers, real numbers, texts and lists. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "lang/eval.h"
+#include "lang/functions.h"
+
+static bool overflow(struct sp_eval *eval, const struct sp_expr *expr)
+{
+    return sp_eval_fail(eval, expr->span, "the result does not fit in 64 bits");
+}
+
+static bool integer_division(struct sp_eval *eval, const struct sp_expr *expr, int64_t a, int64_t b, int64_t *result)
+{
+    if (!b) return sp_eval_fail(eval, expr->span, "division by zero");
+    if (a == INT64_MIN && b == -1) return overflow(eval, expr);
+    const int64_t quotient = a / b, rest = a % b;
+    const bool down = rest && (rest < 0) != (b < 0);
+    if (expr->op == SP_OP_DIV && rest)
+        return sp_eval_fail(eval, expr->span, "%" PRId64 " is not divisible by %" PRId64 " ('//' rounds down)", a, b);
+    *result = expr->op == SP_OP_MOD ? (down ? rest + b : rest) : (down ? quotient - 1 : quotient);
+    return true;
+}
+
+static bool integer_power(struct sp_eval *eval, const struct sp_expr *expr, int64_t base, int64_t exponent,
+                          int64_t *result)
+{
+    int64_t power = 1;
+    if (exponent < 0) return sp_eval_fail(eval, expr->span, "the exponent is negative");
+    if (base == 0 || base == 1 || base == -1) exponent = exponent ? 2 - exponent % 2 : 0;
+    for (; exponent; exponent--)
+        if (__builtin_mul_overflow(power, base, &power)) return overflow(eval, expr);
+    *result = power;
+    return true;
+}
+
+static bool integer_arithmetic(struct sp_eval *eval, const struct sp_expr *expr, int64_t a, int64_t b,
+                               struct sp_value *value)
+{
+    int64_t result = 0;
+    bool wrong = false;
+    switch (expr->op) {
+    case SP_OP_ADD:
+        wrong = __builtin_add_overflow(a, b, &result);
+        break;
+    case SP_OP_SUB:
+        wrong = __builtin_sub_overflow(a, b, &result);
+        break;
+    case SP_OP_MUL:
+        wrong = __builtin_mul_overflow(a, b, &result);
+        break;
+    case SP_OP_POW:
+        if (!integer_power(eval, expr, a, b, &result)) return false;
+        break;
+    default:
+        if (!integer_division(eval, expr, a, b, &result)) return false;
+    }
+    *value = sp_value_int(result);
+    return wrong ? overflow(eval, expr) : true;
+}
+
+double sp_calculate(enum sp_op op, double a, double b)
+{
+    switch (op) {
+    case SP_OP_ADD:
+        return a + b;
+    case SP_OP_SUB:
+        return a - b;
+    case SP_OP_MUL:
+        return a * b;
+    case SP_OP_DIV:
+        return a / b;
+    case SP_OP_FLOOR:
+        return floor(a / b);
+    case SP_OP_MOD:
+        return a - b * floor(a / b);
+    default:
+        return pow(a, b);
+    }
+}
+
+static bool real_arithmetic(struct sp_eval *eval, const struct sp_expr *expr, double a, double b,
+                            struct sp_value *value)
+{
+    if (b == 0 && (expr->op == SP_OP_DIV || expr->op == SP_OP_FLOOR || expr->op == SP_OP_MOD))
+        return sp_eval_fail(eval, expr->span, "division by zero");
+    const double result = sp_calculate(expr->op, a, b);
+    if (!isfinite(result)) return sp_eval_fail(eval, expr->span, "the result is not a finite number");
+    *value = sp_value_real(result);
+    return true;
+}
+
+static bool arithmetic(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value a, struct sp_value b,
+                       struct sp_value *value)
+{
+    if (a.type == SP_INT && b.type == SP_INT) return integer_arithmetic(eval, expr, a.integer, b.integer, value);
+    if (sp_value_is_number(a) && sp_value_is_number(b))
+        return real_arithmetic(eval, expr, sp_value_as_real(a), sp_value_as_real(b), value);
+    if (expr->op == SP_OP_ADD && a.type == SP_STRING && b.type == SP_STRING) {
+        if (strlen(a.string) + strlen(b.string) > SP_MAX_TEXT)
+            return sp_eval_fail(eval, expr->span, "the text is longer than %d bytes", SP_MAX_TEXT);
+        *value = sp_value_string(sp_arena_printf(eval->arena, "%s%s", a.string, b.string));
+        return true;
+    }
+    return sp_eval_fail(eval, expr->span, "cannot compute with %s and %s", sp_value_kind(a.type),
+                        sp_value_kind(b.type));
+}
+
+static bool compare(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value a, struct sp_value b,
+                    struct sp_value *value)
+{
+    int order;
+    if (sp_value_is_number(a) && sp_value_is_number(b)) {
+        order = sp_values_order(a, b);
+    } else if (a.type == SP_STRING && b.type == SP_STRING) {
+        order = strcmp(a.string, b.string);
+    } else {
+        return sp_eval_fail(eval, expr->span, "cannot compare %s with %s", sp_value_kind(a.type),
+                            sp_value_kind(b.type));
+    }
+    const enum sp_op op = expr->op;
+    *value = sp_value_bool(op == SP_OP_LT   ? order < 0
+                           : op == SP_OP_LE ? order <= 0
+                           : op == SP_OP_GT ? order > 0
+                                            : order >= 0);
+    return true;
+}
+
+/* Comparing takes time in proportion to what is compared, which a configuration may make large: lists within lists,
+ * long texts. */
+static size_t size_of(struct sp_value value)
+{
+    if (value.type == SP_STRING) return strlen(value.string) / 64;
+    size_t size = value.type == SP_LIST ? value.count / 8 : 0;
+    for (size_t i = 0; value.type == SP_LIST && i < value.count; i++) size += size_of(value.items[i]);
+    return size;
+}
+
+/* An item in a list, or a text in a text. */
+static bool contains(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value item, struct sp_value list,
+                     struct sp_value *value)
+{
+    bool found = false;
+    if (!sp_eval_spend(eval, expr->span, size_of(list))) return false;
+    if (list.type == SP_STRING && item.type == SP_STRING) {
+        *value = sp_value_bool((strstr(list.string, item.string) != NULL) == (expr->op == SP_OP_IN));
+        return true;
+    }
+    if (list.type != SP_LIST)
+        return sp_eval_fail(eval, expr->span, "'in' needs a list, not %s", sp_value_kind(list.type));
+    for (size_t i = 0; i < list.count && !found; i++) found = sp_values_equal(item, list.items[i]);
+    *value = sp_value_bool(found == (expr->op == SP_OP_IN));
+    return true;
+}
+
+bool sp_truth(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value value, bool *result)
+{
+    *result = false;
+    if (value.type == SP_BOOL) *result = value.boolean;
+    else if (value.type == SP_INT) *result = value.integer != 0;
+    else return sp_eval_fail(eval, expr->span, "expected a truth value, found %s", sp_value_kind(value.type));
+    return true;
+}
+
+bool sp_operate(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value a, struct sp_value b,
+                struct sp_value *value)
+{
+    if (expr->op == SP_OP_EQ || expr->op == SP_OP_NE) {
+        if (!sp_eval_spend(eval, expr->span, 4 * size_of(a))) return false;
+        *value = sp_value_bool(sp_values_equal(a, b) == (expr->op == SP_OP_EQ));
+        return true;
+    }
+    if (expr->op == SP_OP_IN || expr->op == SP_OP_NOT_IN) return contains(eval, expr, a, b, value);
+    if (expr->op >= SP_OP_LT && expr->op <= SP_OP_GE) return compare(eval, expr, a, b, value);
+    return arithmetic(eval, expr, a, b, value);
+}
+
+bool sp_negate(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value *value)
+{
+    if (value->type == SP_REAL) value->real = -value->real;
+    else if (value->type != SP_INT)
+        return sp_eval_fail(eval, expr->span, "cannot negate %s", sp_value_kind(value->type));
+    else if (__builtin_sub_overflow((int64_t)0, value->integer, &value->integer)) return overflow(eval, expr);
+    return true;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#include "lang/walk.h"
+
+static bool walk_clause(const struct sp_walker *walker, enum sp_clause_kind kind, size_t clause, const void *at)
+{
+    switch (kind) {
+    case SP_CLAUSE_RANGE:
+        return walker->range(at, clause);
+    case SP_CLAUSE_EACH:
+        return walker->each(at, clause);
+    case SP_CLAUSE_IF:
+        return walker->condition(at, clause);
+    }
+    return false;
+}
+
+bool sp_walk(const struct sp_walker *walker, const struct sp_section *section, size_t clause, const void *at)
+{
+    if (clause < section->clause_count) return walk_clause(walker, section->clauses[clause].kind, clause, at);
+    for (size_t i = 0; i < section->row_count; i++)
+        if (!walker->row(at, &section->rows[i])) return false;
+    return true;
+}
