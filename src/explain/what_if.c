@@ -234,20 +234,6 @@ int64_t sp_sample_gain(const struct sp_sample *sample, const struct sp_config *b
     return gain;
 }
 
-bool sp_sample_dimension(const struct sp_sample *sample, const struct sp_change *change, const char *name,
-                         uint32_t dimension, uint64_t *size)
-{
-    struct sp_config *config = changed(sample->check->config, change, &sample->scope);
-    struct sp_prediction *variant = predict(sample, config);
-    const size_t place = variant ? sp_prediction_find(variant, name) : SP_NONE;
-    const struct sp_predicted *tensor = place == SP_NONE ? NULL : sp_prediction_tensor(variant, place);
-    const bool there = tensor && dimension < tensor->rank;
-    if (there) *size = tensor->shape[dimension];
-    sp_prediction_free(variant);
-    sp_config_free(config);
-    return there;
-}
-
 void sp_sample_free(struct sp_sample *sample)
 {
     forget_base(sample);

@@ -47,9 +47,6 @@ void sp_sample_init(struct sp_sample *sample, const struct sp_check *check);
 void sp_sample_rebase(struct sp_sample *sample, const struct sp_config *base);
 /* How many errors of the sample vanish under the change, less those that it brings; 0 without a prediction. */
 int64_t sp_sample_gain(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change);
-/* The size of a dimension under a change of the check's configuration; false when the sample does not have it. */
-bool sp_sample_dimension(const struct sp_sample *sample, const struct sp_change *change, const char *name,
-                         uint32_t dimension, uint64_t *size);
 void sp_sample_free(struct sp_sample *sample);
 
 #endif

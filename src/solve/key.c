@@ -71,7 +71,8 @@ static bool invert(const struct question *question, struct sp_solutions *solutio
     const enum sp_answer answer = sp_invert(solver, question->env, question->expr, &question->want);
     const struct sp_value value = sp_known_value(&solver->known, question->key->path);
     open_key(solver, NULL);
-    if (answer != SP_HOLDS || !sp_value_is_set(value) || !would_hold(question, value)) return false;
+    const bool is_scalar = value.type > SP_UNKNOWN && value.type < SP_LIST; /* of a list only parts may be known */
+    if (answer != SP_HOLDS || !is_scalar || !would_hold(question, value)) return false;
     solutions->list[solutions->count++] = value;
     return true;
 }

@@ -18,7 +18,7 @@ struct sp_unknown {
 /* Whether the value of the expression depends on the key, as everything else is configured. */
 bool sp_key_matters(struct sp_solver *solver, const struct sp_unknown *key, const struct sp_env *env,
                     const struct sp_expr *expr);
-/* Values of a key, the likeliest first. */
+/* Values of a key, the likeliest first: numbers, texts, true or false, no lists. Texts live as long as the solver. */
 enum { SP_MAX_SOLUTIONS = 6 };
 struct sp_solutions {
     struct sp_value list[SP_MAX_SOLUTIONS];

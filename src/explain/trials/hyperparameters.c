@@ -18,6 +18,7 @@ struct search {
     struct sp_bundles bundles;
     struct sp_sample sample;
     struct sp_proposals proposals;
+    size_t first_count;     /* of those that were made before one was accepted */
     struct sp_variant best; /* with the causes accepted so far */
     const char *settings;   /* of those: " --set n_layer=2" */
 };
@@ -41,13 +42,15 @@ static void compete(struct sp_trial *best, struct sp_trial *trial)
     sp_trial_free(trial);
 }
 
-/* The highest gain; among equals one that the configuration has rather than a default. */
+/* The highest gain; among equals one that was proposed before anything was accepted, which holds whatever else is
+ * wrong, and one that the configuration has rather than a default. */
 static size_t most_promising(const struct search *search, const int64_t *gains)
 {
     size_t best = SP_NONE;
     int64_t most = 0;
     for (size_t i = 0; i < search->proposals.count; i++) {
-        const int64_t promise = 2 * gains[i] + (search->proposals.items[i].from.source != SP_SOURCE_DEFAULT);
+        const bool is_default = search->proposals.items[i].from.source == SP_SOURCE_DEFAULT;
+        const int64_t promise = 4 * gains[i] + 2 * (i < search->first_count) + !is_default;
         if (gains[i] <= 0 || promise <= most) continue;
         most = promise;
         best = i;
@@ -101,9 +104,28 @@ static void accept(struct search *search, const struct sp_trial *trial)
                                        sp_setting(check, cause->hyperparameter, cause->found));
 }
 
-/* Accepts the best change again and again, until none explains anything. */
-static void run_rounds(struct search *search)
+static void suggest(struct search *search)
 {
+    sp_propose_quantisations(&search->proposals);
+    sp_propose_sizes(&search->proposals);
+    sp_propose_lengths(&search->proposals);
+    sp_propose_flags(&search->proposals);
+}
+
+static void guess(struct search *search)
+{
+    const size_t affordable = MAX_GUESSED / (sp_prediction_count(search->sample.base) + 1);
+    search->proposals.count = 0;
+    sp_propose_conditions(&search->proposals);
+    if (search->proposals.count > affordable) search->proposals.count = affordable;
+}
+
+/* Accepts the best change again and again, until none explains anything. Each leads to new ones, since a dimension may
+ * depend on more than one key that is wrong. */
+static void run_rounds(struct search *search, void (*propose)(struct search *))
+{
+    propose(search);
+    search->first_count = search->proposals.count;
     for (int round = 0; round < MAX_ROUNDS && sp_check_open(search->check); round++) {
         struct sp_trial better = best_change(search);
         if (!better.vanishes) break;
@@ -112,6 +134,8 @@ static void run_rounds(struct search *search)
         sp_variant_free(&search->best);
         search->best = better.variant;
         sp_sample_rebase(&search->sample, search->best.config);
+        sp_proposals_renew(&search->proposals, search->best.config);
+        propose(search);
     }
 }
 
@@ -128,28 +152,16 @@ static bool is_worth_guessing(const struct search *search)
            (structural || sp_check_open(check) > 1);
 }
 
-static void run_guesses(struct search *search)
-{
-    struct sp_proposals *guesses = &search->proposals;
-    const size_t affordable = MAX_GUESSED / (sp_prediction_count(search->sample.base) + 1);
-    guesses->count = 0;
-    sp_propose_guesses(guesses, search->check);
-    if (guesses->count > affordable) guesses->count = affordable;
-    run_rounds(search);
-}
-
 void sp_explain_hyperparameters(struct sp_check *check)
 {
     struct search search = {.check = check, .settings = ""};
     if (!sp_check_open(check)) return;
     sp_bundles_init(&search.bundles, check);
     sp_sample_init(&search.sample, check);
-    sp_propose_quantisations(&search.proposals, check);
-    sp_propose_sizes(&search.proposals, check, &search.sample);
-    sp_propose_lengths(&search.proposals, check);
-    sp_propose_flags(&search.proposals, check);
-    run_rounds(&search);
-    if (is_worth_guessing(&search)) run_guesses(&search);
+    sp_proposals_init(&search.proposals, check);
+    run_rounds(&search, suggest);
+    if (is_worth_guessing(&search)) run_rounds(&search, guess);
+    sp_proposals_free(&search.proposals);
     sp_sample_free(&search.sample);
     sp_variant_free(&search.best);
     sp_bundles_free(&search.bundles);

@@ -1,95 +1,99 @@
 /* SPDX-License-Identifier: MIT
  * Loops that are shorter or longer in the file than predicted, by the indices in the names of findings. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include "explain/trials/conditions.h"
 
-#include "explain/trials/proposals.h"
-
-/* An index in the name of an open finding. */
-struct place {
-    size_t pattern, position, finding;
-    uint64_t index;
-    bool missing;
+/* Indices of a loop that are all missing, or all unexpected. */
+struct run {
+    const struct sp_named_index *first, *last;
+    bool is_all; /* nothing of the loop is there */
 };
 
-static bool same_loop(const struct place *a, const struct place *b)
-{
-    return a->pattern == b->pattern && a->position == b->position && a->missing == b->missing;
-}
-
-static int compare_places(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-    if (a->pattern != b->pattern) return a->pattern < b->pattern ? -1 : 1;
-    if (a->position != b->position) return a->position < b->position ? -1 : 1;
-    if (a->missing != b->missing) return a->missing ? -1 : 1;
-    if (a->index != b->index) return a->index < b->index ? -1 : 1;
-    return a->finding < b->finding ? -1 : a->finding > b->finding;
-}
-
-static struct place *list_places(struct sp_check *check, size_t *count)
-{
-    struct place *places = NULL;
-    size_t capacity = 0;
-    *count = 0;
-    for (size_t i = 0; i < check->finding_count; i++) {
-        const struct sp_finding *finding = &check->findings[i];
-        const bool missing = finding->kind == SP_FINDING_MISSING;
-        const struct sp_place *name = &check->places[i];
-        if (!sp_finding_is_open(finding) || (!missing && finding->kind != SP_FINDING_UNEXPECTED)) continue;
-        for (size_t p = 0; p < name->indices.count; p++) {
-            SP_GROW(places, *count, capacity);
-            places[(*count)++] = (struct place){name->pattern, p, i, name->indices.value[p], missing};
-        }
-    }
-    if (*count) qsort(places, *count, sizeof *places, compare_places);
-    return places;
-}
-
 /* Whether the tensor with the index before it is in the file and expected there: then a loop ends here. */
-static bool follows_a_match(struct sp_check *check, const struct place *place)
+static bool follows_a_match(const struct sp_check *check, const struct sp_named_index *at)
 {
     struct sp_text name = {0};
-    struct sp_indices indices = check->places[place->finding].indices;
+    struct sp_indices indices = check->places[at->finding].indices;
     const struct sp_match *match = &check->match;
-    if (!indices.value[place->position]--) return false;
-    sp_pattern_fill(&name, sp_pattern_text(&check->patterns, place->pattern), &indices);
-    const size_t other = place->missing ? sp_prediction_find(check->prediction, name.data)
-                                        : sp_inventory_find(check->inventory, name.data);
+    if (!indices.count || !indices.value[at->position]--) return false;
+    sp_pattern_fill(&name, sp_pattern_text(&check->patterns, at->pattern), &indices);
+    const size_t other =
+        at->missing ? sp_prediction_find(check->prediction, name.data) : sp_inventory_find(check->inventory, name.data);
     sp_text_free(&name);
-    return other != SP_NONE && (place->missing ? match->tensor_of[other] : match->predicted_of[other]) != SP_NONE;
+    return other != SP_NONE && (at->missing ? match->tensor_of[other] : match->predicted_of[other]) != SP_NONE;
 }
 
-/* A loop that is shorter or longer in the file than predicted: any integer that has the predicted length. */
-static void resize_loop(struct sp_proposals *proposals, const struct sp_prediction *prediction, uint64_t predicted,
-                        uint64_t found)
+/* Whether the file has nothing of the loop that the first index is of: no tensor whose name begins as that one. */
+static bool is_all_missing(const struct sp_check *check, const struct sp_named_index *first)
 {
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        int64_t value;
-        if (!sp_integer_value(hyper, &value)) continue;
-        if (value == (int64_t)predicted) sp_propose(proposals, hyper, sp_value_int((int64_t)found));
-        /* A number of further layers, or of those at the end that lack something, and so far there are none. */
-        if (value == 0) sp_propose(proposals, hyper, sp_value_int(llabs((int64_t)found - (int64_t)predicted)));
+    struct sp_text before = {0}, front = {0};
+    const struct sp_indices *indices = &check->places[first->finding].indices;
+    const char *pattern = sp_pattern_text(&check->patterns, first->pattern);
+    size_t length = 0, position = 0;
+    bool none = first->missing && !first->index && indices->count;
+    if (!none) return false;
+    while (pattern[length] && (pattern[length] != SP_INDEX_MARK || position++ < first->position)) length++;
+    sp_text_append(&before, pattern, length);
+    sp_pattern_fill(&front, before.data, indices);
+    for (size_t i = 0; none && i < sp_prediction_count(check->prediction); i++)
+        none = check->match.tensor_of[i] == SP_NONE ||
+               strncmp(sp_prediction_tensor(check->prediction, i)->name, front.data, front.length) != 0;
+    sp_text_free(&before);
+    sp_text_free(&front);
+    return none;
+}
+
+/* The loop's turn for an index in a name. */
+static int64_t turn_of(const struct sp_hole *hole, uint64_t index)
+{
+    return ((int64_t)index - (int64_t)hole->constant) / (int64_t)hole->factor;
+}
+
+/* A loop that ends with the run where it is missing should end before it; one that ends before it where it is
+ * unexpected, with it. */
+static void propose_end(struct sp_proposals *proposals, const struct run *run, const struct sp_hole *hole)
+{
+    const struct sp_loop *loop = hole->loop;
+    const struct sp_value last = sp_solver_value(&proposals->outline.solver, loop->env, loop->clause->last);
+    const int64_t before = turn_of(hole, run->first->index) - 1, with = turn_of(hole, run->last->index);
+    const bool missing = run->first->missing;
+    if (last.type != SP_INT || last.integer != (missing ? with : before)) return;
+    for (size_t i = 0; i < proposals->key_count; i++)
+        sp_propose_for(proposals, &proposals->keys[i], loop->env, loop->clause->last,
+                       sp_value_int(missing ? before : with));
+}
+
+/* At either end of a run a condition with a number in it may change: `index < layers - shared`. */
+static void propose_at(struct sp_proposals *proposals, const struct run *run, const struct sp_named_index *at)
+{
+    const struct sp_line *lines[SP_MOST_LINES];
+    struct sp_indices indices;
+    const struct sp_finding *finding = &proposals->check->findings[at->finding];
+    const size_t count = sp_proposal_lines(proposals, finding, &indices, lines);
+    for (size_t i = 0; i < count; i++) {
+        bool counts = false;
+        sp_line_find_turns(&proposals->outline.solver, lines[i], indices.value);
+        for (size_t h = 0; h < lines[i]->hole_count; h++) {
+            if (!lines[i]->holes[h].loop || indices.value[h] != at->index) continue;
+            counts = true;
+            if (at == run->first) propose_end(proposals, run, &lines[i]->holes[h]);
+        }
+        if (counts && !run->is_all) sp_propose_met(proposals, lines[i], !at->missing, sp_is_number_key);
+        sp_loop_leave(lines[i]->loop);
     }
 }
 
-/* When the last indices of a loop, a..b, are all missing, it may end at a; when they are unexpected, behind b. When all
- * are missing it may have none. */
-void sp_propose_lengths(struct sp_proposals *proposals, struct sp_check *check)
+/* When the last indices of a loop, a..b, are all missing, it may end before a; when they are unexpected, with b.
+ * When all are missing it may have none. */
+void sp_propose_lengths(struct sp_proposals *proposals)
 {
-    size_t count;
-    struct place *places = list_places(check, &count);
-    for (size_t from = 0, to; from < count; from = to) {
+    const struct sp_named_index *indices = proposals->indices;
+    for (size_t from = 0, to; from < proposals->index_count; from = to) {
         size_t first = from; /* of the last run of indices */
-        for (to = from + 1; to < count && same_loop(&places[from], &places[to]); to++)
-            if (places[to].index > places[to - 1].index + 1) first = to;
-        const uint64_t begin = places[first].index, end = places[to - 1].index + 1;
-        const bool none = places[from].missing && !begin;
-        if (!none && !follows_a_match(check, &places[first])) continue;
-        if (places[from].missing) resize_loop(proposals, check->prediction, end, begin);
-        else resize_loop(proposals, check->prediction, begin, end);
+        for (to = from + 1; to < proposals->index_count && sp_same_loop(&indices[from], &indices[to]); to++)
+            if (indices[to].index > indices[to - 1].index + 1) first = to;
+        const struct run run = {&indices[first], &indices[to - 1], is_all_missing(proposals->check, &indices[first])};
+        if (!run.is_all && !follows_a_match(proposals->check, run.first)) continue;
+        propose_at(proposals, &run, run.first);
+        if (run.last != run.first) propose_at(proposals, &run, run.last);
     }
-    free(places);
 }

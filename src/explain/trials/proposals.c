@@ -1,33 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/trials/proposals.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-void sp_propose(struct sp_proposals *proposals, struct sp_hyperparameter hyper, struct sp_value value)
+#include "lang/prediction.h"
+
+/* Lists are those of this file: the same when they are in the same place. */
+static bool is_same(struct sp_value a, struct sp_value b)
 {
-    if (hyper.from.source == SP_SOURCE_TABLE) return; /* the table says so itself */
+    return a.type == SP_STRING ? strcmp(a.string, b.string) == 0 : a.integer == b.integer;
+}
+
+void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key, struct sp_value value)
+{
+    const struct sp_hyperparameter hyper = key->hyper;
     for (size_t i = 0; i < proposals->count; i++)
         if (strcmp(proposals->items[i].key, hyper.name) == 0 && proposals->items[i].value.type == value.type &&
-            proposals->items[i].value.integer == value.integer)
+            is_same(proposals->items[i].value, value))
             return;
+    if (value.type == SP_STRING) value.string = sp_arena_string(&proposals->check->arena, value.string);
     if (proposals->count < SP_MOST_PROPOSALS)
         proposals->items[proposals->count++] = (struct sp_change){hyper.name, value, hyper.value, hyper.from};
 }
 
-void sp_propose_number(struct sp_proposals *proposals, struct sp_hyperparameter hyper, double value)
+void sp_propose_for(struct sp_proposals *proposals, const struct sp_changeable *key, const struct sp_env *env,
+                    const struct sp_expr *expr, struct sp_value wanted)
 {
-    if (value >= 0 && value < (double)SP_MOST_DIMENSION)
-        sp_propose(proposals, hyper, sp_value_int((int64_t)(value + 0.5)));
+    const struct sp_solutions solutions = sp_solve_key(&proposals->outline.solver, &key->unknown, env, expr, wanted);
+    for (size_t i = 0; i < solutions.count; i++) sp_propose(proposals, key, solutions.list[i]);
 }
 
-bool sp_integer_value(struct sp_hyperparameter hyper, int64_t *value)
-{
-    *value = hyper.value.integer;
-    return hyper.value.type == SP_INT;
-}
+/* ---- quantisation ---- */
 
-/* Shapes of quantised weights do not grow with the numbers of the quantisation: the usual ones are tried. */
-static void usual_numbers(struct sp_proposals *proposals, struct sp_hyperparameter hyper, const char *key)
+/* Shapes of quantised weights do not grow with the numbers of the quantisation, and no other row depends on these:
+ * there is nothing to turn round, and the usual ones are tried. */
+static void usual_numbers(struct sp_proposals *proposals, const struct sp_changeable *of, const char *key)
 {
     static const int64_t bits[] = {4, 8, 3, 2, 5, 6}, groups[] = {128, 64, 32, 16, 256, 512, 1024, -1};
     static const struct sp_value blocks[][2] = {{{SP_INT, .integer = 128}, {SP_INT, .integer = 128}},
@@ -38,30 +46,117 @@ static void usual_numbers(struct sp_proposals *proposals, struct sp_hyperparamet
     const bool is_bits = strcmp(key, ".bits") == 0 || strcmp(key, ".num_bits") == 0;
     const bool is_group = strcmp(key, ".group_size") == 0 || strcmp(key, ".q_group_size") == 0;
     const bool is_block = strcmp(key, ".weight_block_size") == 0 || strcmp(key, ".block_structure") == 0;
-    for (size_t i = 0; is_bits && i < sizeof bits / sizeof *bits; i++)
-        sp_propose(proposals, hyper, sp_value_int(bits[i]));
+    for (size_t i = 0; is_bits && i < sizeof bits / sizeof *bits; i++) sp_propose(proposals, of, sp_value_int(bits[i]));
     for (size_t i = 0; is_group && i < sizeof groups / sizeof *groups; i++)
-        sp_propose(proposals, hyper, sp_value_int(groups[i]));
+        sp_propose(proposals, of, sp_value_int(groups[i]));
     for (size_t i = 0; is_block && i < sizeof blocks / sizeof *blocks; i++)
-        sp_propose(proposals, hyper, (struct sp_value){SP_LIST, .count = 2, .items = blocks[i]});
-    if (is_block) sp_propose(proposals, hyper, (struct sp_value){.type = SP_NULL});
+        sp_propose(proposals, of, (struct sp_value){SP_LIST, .count = 2, .items = blocks[i]});
+    if (is_block) sp_propose(proposals, of, (struct sp_value){.type = SP_NULL});
 }
 
-void sp_propose_quantisations(struct sp_proposals *proposals, const struct sp_check *check)
+void sp_propose_quantisations(struct sp_proposals *proposals)
 {
-    const struct sp_prediction *prediction = check->prediction;
-    for (size_t i = 0; check->quantisation.method && i < sp_prediction_hyperparameter_count(prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        const char *key = strrchr(hyper.name, '.');
-        if (key) usual_numbers(proposals, hyper, key);
+    for (size_t i = 0; proposals->check->quantisation.method && i < proposals->key_count; i++) {
+        const char *key = strrchr(proposals->keys[i].hyper.name, '.');
+        if (key) usual_numbers(proposals, &proposals->keys[i], key);
     }
 }
 
-void sp_propose_flags(struct sp_proposals *proposals, const struct sp_check *check)
+/* ---- findings and lines ---- */
+
+bool sp_is_structural(const struct sp_finding *finding)
 {
-    const struct sp_prediction *prediction = check->prediction;
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        if (hyper.value.type == SP_BOOL) sp_propose(proposals, hyper, sp_value_bool(!hyper.value.boolean));
+    return sp_finding_is_open(finding) && finding->kind != SP_FINDING_SHAPE;
+}
+
+size_t sp_proposal_lines(struct sp_proposals *proposals, const struct sp_finding *finding, struct sp_indices *indices,
+                         const struct sp_line *lines[SP_MOST_LINES])
+{
+    const struct sp_check *check = proposals->check;
+    struct sp_text name = {0};
+    if (finding->predicted != SP_NONE) {
+        const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, finding->predicted);
+        sp_text_puts(&name, predicted->stands_for ? predicted->stands_for : predicted->name);
+    } else sp_naming_apply(&check->naming, sp_inventory_tensor(check->inventory, finding->tensor)->name, &name);
+    const size_t count = sp_lines_named(&proposals->lines, name.data, indices, lines, SP_MOST_LINES);
+    sp_text_free(&name);
+    return count;
+}
+
+bool sp_same_loop(const struct sp_named_index *a, const struct sp_named_index *b)
+{
+    return a->pattern == b->pattern && a->position == b->position && a->missing == b->missing;
+}
+
+static int compare_named_indices(const void *left, const void *right)
+{
+    const struct sp_named_index *a = left, *b = right;
+    if (a->pattern != b->pattern) return a->pattern < b->pattern ? -1 : 1;
+    if (a->position != b->position) return a->position < b->position ? -1 : 1;
+    if (a->missing != b->missing) return a->missing ? -1 : 1;
+    if (a->index != b->index) return a->index < b->index ? -1 : 1;
+    return a->finding < b->finding ? -1 : a->finding > b->finding;
+}
+
+static void list_indices(struct sp_proposals *proposals)
+{
+    const struct sp_check *check = proposals->check;
+    size_t capacity = 0;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        const struct sp_indices *own = &check->places[i].indices;
+        if (!sp_is_structural(finding)) continue;
+        for (size_t p = 0; p == 0 || p < own->count; p++) {
+            SP_GROW(proposals->indices, proposals->index_count, capacity);
+            proposals->indices[proposals->index_count++] = (struct sp_named_index){
+                check->places[i].pattern, p, i, own->count ? own->value[p] : 0, finding->kind == SP_FINDING_MISSING};
+        }
     }
+    if (proposals->index_count)
+        qsort(proposals->indices, proposals->index_count, sizeof *proposals->indices, compare_named_indices);
+}
+
+/* ---- the whole ---- */
+
+/* What the table itself gives to a table within it is no hyper-parameter of the configuration. */
+static void list_keys(struct sp_proposals *proposals)
+{
+    const struct sp_prediction *prediction = proposals->check->prediction;
+    struct sp_arena *arena = &proposals->outline.solver.arena;
+    const size_t count = sp_prediction_hyperparameter_count(prediction);
+    proposals->keys = sp_arena_array(arena, count, sizeof *proposals->keys);
+    proposals->key_of = sp_arena_array(arena, count, sizeof *proposals->key_of);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        proposals->key_of[i] = SP_NONE;
+        if (hyper.from.source == SP_SOURCE_TABLE) continue;
+        proposals->key_of[i] = proposals->key_count;
+        proposals->keys[proposals->key_count++] = (struct sp_changeable){hyper, {hyper.name, hyper.value}};
+    }
+}
+
+void sp_proposals_init(struct sp_proposals *proposals, struct sp_check *check)
+{
+    *proposals = (struct sp_proposals){.check = check};
+    sp_outline_configure(&proposals->outline, check->prediction->table, &sp_config_hyper(check->config)->root);
+    sp_line_map_init(&proposals->lines, &proposals->outline);
+    list_keys(proposals);
+    list_indices(proposals);
+}
+
+void sp_proposals_renew(struct sp_proposals *proposals, const struct sp_config *config)
+{
+    size_t kept = 0;
+    proposals->outline.solver.configured = &sp_config_hyper(config)->root;
+    for (size_t i = 0; i < proposals->index_count; i++)
+        if (sp_finding_is_open(&proposals->check->findings[proposals->indices[i].finding]))
+            proposals->indices[kept++] = proposals->indices[i];
+    proposals->index_count = kept;
+}
+
+void sp_proposals_free(struct sp_proposals *proposals)
+{
+    free(proposals->indices);
+    sp_line_map_free(&proposals->lines);
+    sp_outline_free(&proposals->outline);
 }

@@ -1,38 +1,72 @@
 /* SPDX-License-Identifier: MIT
- * What could be set otherwise so that findings vanish: changes of hyper-parameters that are worth a trial. Nothing here
- * is sure; trial.h decides. */
+ * What could be set otherwise so that findings vanish: changes of hyper-parameters that are worth a trial. A finding
+ * points to rows of the table; the expressions there are turned round for one key at a time, all others as configured,
+ * by the solver that infers hyper-parameters (solve/key.h). Nothing here is sure: trial.h decides. */
 #ifndef SP_EXPLAIN_TRIALS_PROPOSALS_H
 #define SP_EXPLAIN_TRIALS_PROPOSALS_H
 
 #include "explain/what_if.h"
+#include "solve/key.h"
+#include "solve/lines.h"
 
-enum { SP_MOST_PROPOSALS = 128 };
-/* What floating-point numbers hold exactly. */
-#define SP_MOST_DIMENSION (UINT64_C(1) << 52)
+enum { SP_MOST_PROPOSALS = 128, SP_MOST_LINES = 8 };
+
+/* A hyper-parameter that may be changed. */
+struct sp_changeable {
+    struct sp_hyperparameter hyper;
+    struct sp_unknown unknown;
+};
+
+/* An index in the name of an open finding about what there is; 0 at the position 0 of a name without any. */
+struct sp_named_index {
+    size_t pattern, position, finding;
+    uint64_t index;
+    bool missing;
+};
 
 /* Changes, each once; there is room for so many, and the first ones stay. */
 struct sp_proposals {
     struct sp_change items[SP_MOST_PROPOSALS];
     size_t count;
+    struct sp_check *check;
+    struct sp_outline outline; /* of the check's table, under its configuration and the changes accepted so far */
+    struct sp_line_map lines;
+    struct sp_changeable *keys;
+    size_t *key_of; /* for each hyper-parameter of the prediction its key, or SP_NONE */
+    size_t key_count;
+    struct sp_named_index *indices; /* sorted: the same pattern, position and `missing` are together, ascending */
+    size_t index_count;
 };
 
-/* Adds a change, unless the hyper-parameter is one that the table itself sets. */
-void sp_propose(struct sp_proposals *proposals, struct sp_hyperparameter hyper, struct sp_value value);
-/* Likewise of a number, rounded; nothing when it is negative or too large for a dimension. */
-void sp_propose_number(struct sp_proposals *proposals, struct sp_hyperparameter hyper, double value);
-/* The value of an integer hyper-parameter; false for any other. */
-bool sp_integer_value(struct sp_hyperparameter hyper, int64_t *value);
+void sp_proposals_init(struct sp_proposals *proposals, struct sp_check *check);
+void sp_proposals_free(struct sp_proposals *proposals);
+/* From now on the other keys are as in that configuration, which must live as long, and findings may be explained. */
+void sp_proposals_renew(struct sp_proposals *proposals, const struct sp_config *config);
 
-/* For each dimension that differs what the hyper-parameters in it would have to be (sizes.c). */
-void sp_propose_sizes(struct sp_proposals *proposals, struct sp_check *check, const struct sp_sample *sample);
-/* For loops that are shorter or longer in the file (lengths.c). */
-void sp_propose_lengths(struct sp_proposals *proposals, struct sp_check *check);
-/* The other truth values, and the usual numbers of quantisations (proposals.c). */
-void sp_propose_flags(struct sp_proposals *proposals, const struct sp_check *check);
-void sp_propose_quantisations(struct sp_proposals *proposals, const struct sp_check *check);
-/* What no finding suggests: numbers near the configured ones, sizes in place of 0 (guesses.c). */
-void sp_propose_guesses(struct sp_proposals *proposals, const struct sp_check *check);
+/* For each dimension that differs what the keys in it would have to be (sizes.c). */
+void sp_propose_sizes(struct sp_proposals *proposals);
+/* For loops that are shorter or longer in the file, and conditions that change with the turn (lengths.c). */
+void sp_propose_lengths(struct sp_proposals *proposals);
+/* For conditions of what is missing or unexpected: truth values, and all else (conditions.c). */
+void sp_propose_flags(struct sp_proposals *proposals);
+void sp_propose_conditions(struct sp_proposals *proposals);
+/* The usual numbers of quantisations (proposals.c). */
+void sp_propose_quantisations(struct sp_proposals *proposals);
 /* Whether an open finding is about what there is, and not about its shape. */
 bool sp_is_structural(const struct sp_finding *finding);
+
+/* ---- what these share (proposals.c) ---- */
+
+/* Adds a change. */
+void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key, struct sp_value value);
+/* What the key would have to be for the expression to have that value. */
+void sp_propose_for(struct sp_proposals *proposals, const struct sp_changeable *key, const struct sp_env *env,
+                    const struct sp_expr *expr, struct sp_value wanted);
+/* The lines of the outline that could have the tensor of the finding; of their loops all are out of any turn. Returns
+ * how many. */
+size_t sp_proposal_lines(struct sp_proposals *proposals, const struct sp_finding *finding, struct sp_indices *indices,
+                         const struct sp_line *lines[SP_MOST_LINES]);
+/* Whether both are about one index of one pattern. */
+bool sp_same_loop(const struct sp_named_index *a, const struct sp_named_index *b);
 
 #endif

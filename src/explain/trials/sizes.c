@@ -1,82 +1,122 @@
 /* SPDX-License-Identifier: MIT
- * A dimension that differs, and what the hyper-parameters in it would have to be. */
-#include <math.h>
+ * A dimension that differs, and what the keys in it would have to be. */
+#include <string.h>
 
 #include "base/map.h"
 #include "explain/trials/proposals.h"
 #include "lang/prediction.h"
 
-struct solver {
-    struct sp_proposals *proposals;
-    struct sp_check *check;
-    const struct sp_sample *sample;
-};
+/* Numbers below 0 stand for none: what they switch off has no size. */
+static bool is_off(const struct sp_changeable *key)
+{
+    return key->unknown.now.type == SP_INT && key->unknown.now.integer < 0;
+}
 
-/* A dimension of a tensor that has another size. */
-struct question {
-    const char *name; /* of the tensor, as predicted */
+/* A dimension of a tensor that has another size, and the expression that it is. */
+struct resized {
+    size_t predicted;
     uint32_t dimension;
-    uint64_t found, expected;
+    uint64_t size; /* in the file */
+    const struct sp_env *env;
+    const struct sp_expr *expr;
 };
 
-/* What the hyper-parameter would have to be for a dimension that is proportional to it, or inversely so, or that it is
- * a term of. Whatever is rounded away, the trial decides. */
-static void solve_for(struct solver *solver, struct sp_hyperparameter hyper, double found, double expected)
+static void propose_key(struct sp_proposals *proposals, const struct resized *resized, const struct sp_changeable *key)
 {
-    const double value = (double)hyper.value.integer;
-    if (expected > 0) sp_propose_number(solver->proposals, hyper, value * found / expected);
-    sp_propose_number(solver->proposals, hyper, value + found - expected);
-    if (found > 0) sp_propose_number(solver->proposals, hyper, value * expected / found);
+    if (!is_off(key)) sp_propose_for(proposals, key, resized->env, resized->expr, sp_value_int((int64_t)resized->size));
 }
 
-/* What a hyper-parameter of one more does to the dimension tells what it takes to reach the size that was found. */
-static void solve_by_slope(struct solver *solver, struct sp_hyperparameter hyper, struct question question)
+/* The keys in the order in which the expression has them. */
+static void propose_in_order(struct sp_proposals *proposals, const struct resized *resized)
 {
-    int64_t value;
-    uint64_t moved;
-    if (!sp_integer_value(hyper, &value) || value == INT64_MAX) return;
-    const struct sp_change change = {.key = hyper.name, .value = sp_value_int(value + 1)};
-    if (!sp_sample_dimension(solver->sample, &change, question.name, question.dimension, &moved)) return;
-    const double slope = (double)moved - (double)question.expected;
-    if (slope != 0)
-        sp_propose_number(solver->proposals, hyper,
-                          (double)value + ((double)question.found - (double)question.expected) / slope);
+    const struct sp_keys keys =
+        sp_prediction_depends_on(proposals->check->prediction, resized->predicted, resized->dimension);
+    for (size_t i = 0; i < keys.count; i++)
+        if (proposals->key_of[keys.list[i]] != SP_NONE)
+            propose_key(proposals, resized, &proposals->keys[proposals->key_of[keys.list[i]]]);
 }
 
-static void solve_question(struct solver *solver, struct sp_hyperparameter hyper, struct question question)
+/* ---- where a dimension has its value ---- */
+
+/* What a part of a quantisation reads of its own object, as something that is given. */
+static const struct sp_view *packed_view(struct sp_arena *arena, const struct sp_view *view)
 {
-    int64_t value;
-    const double found = (double)question.found, expected = (double)question.expected;
-    if (!sp_integer_value(hyper, &value) || question.found > SP_MOST_DIMENSION || question.expected > SP_MOST_DIMENSION)
-        return;
-    solve_for(solver, hyper, found, expected);
-    solve_for(solver, hyper, sqrt(found), sqrt(expected)); /* (image_size//patch_size)^2 + 1 */
-    solve_by_slope(solver, hyper, question);
+    struct sp_view *own = sp_arena_alloc(arena, sizeof *own);
+    const size_t members = view->object.type == SP_OBJECT ? view->object.count : 0;
+    struct sp_given *given = sp_arena_array(arena, view->given_count + members, sizeof *given);
+    *own = *view;
+    if (own->given_count) memcpy(given, own->given, own->given_count * sizeof *given);
+    for (size_t i = 0; i < members; i++)
+        given[own->given_count++] =
+            (struct sp_given){.key = view->object.members[i].key, .value = view->object.members[i].value};
+    own->given = given;
+    return own;
 }
 
-static void solve_shape(struct solver *solver, const struct sp_finding *finding)
+/* Of what is stored in place of a matrix the dimensions are those of a part of the quantisation. Its frames once more,
+ * so that its parameters lead to the matrix, whose environment in the outline that is. */
+static const struct sp_frame *packed_frame(struct sp_arena *arena, const struct sp_frame *frame,
+                                           const struct sp_env *matrix)
 {
-    struct sp_prediction *prediction = solver->check->prediction;
-    const struct sp_tensor *tensor = sp_inventory_tensor(solver->check->inventory, finding->tensor);
-    const struct sp_predicted *expected = sp_prediction_tensor(prediction, finding->predicted);
-    for (uint32_t d = 0; d < expected->rank && expected->rank == tensor->rank; d++) {
-        if (tensor->shape[d] == expected->shape[d]) continue;
-        const struct question question = {expected->name, d, tensor->shape[d], expected->shape[d]};
-        const struct sp_keys keys = sp_prediction_depends_on(prediction, finding->predicted, d);
-        for (size_t i = 0; i < keys.count; i++)
-            solve_question(solver, sp_prediction_hyperparameter(prediction, keys.list[i]), question);
+    struct sp_frame *own = sp_arena_alloc(arena, sizeof *own);
+    struct sp_env *env = sp_arena_alloc(arena, sizeof *env);
+    *own = *frame;
+    *env = *matrix;
+    if (frame->caller->replaced) *env = (struct sp_env){.frame = packed_frame(arena, frame->caller, matrix)};
+    own->view = packed_view(arena, frame->view);
+    own->user_env = env;
+    return own;
+}
+
+static void propose_size(struct sp_proposals *proposals, const struct sp_line *line, struct resized resized)
+{
+    const struct sp_origin *origin = &proposals->check->prediction->origins[resized.predicted];
+    const struct sp_replaced *replaced = origin->frame->replaced;
+    struct sp_env env = *line->env;
+    size_t dimension = resized.dimension;
+    const struct sp_row *row = line->row;
+    if (replaced && dimension >= replaced->lead_rank) {
+        env = (struct sp_env){.frame = packed_frame(&proposals->outline.solver.arena, origin->frame, line->env)};
+        dimension -= replaced->lead_rank;
+        row = origin->row;
+    }
+    if (dimension >= row->rank || resized.size > INT64_MAX) return;
+    resized.env = &env;
+    resized.expr = row->shape[dimension];
+    propose_in_order(proposals, &resized);
+}
+
+/* ---- findings ---- */
+
+static void propose_shape(struct sp_proposals *proposals, const struct sp_finding *finding)
+{
+    const struct sp_tensor *tensor = sp_inventory_tensor(proposals->check->inventory, finding->tensor);
+    const struct sp_predicted *expected = sp_prediction_tensor(proposals->check->prediction, finding->predicted);
+    const struct sp_line *lines[SP_MOST_LINES];
+    struct sp_solver *solver = &proposals->outline.solver;
+    struct sp_indices indices;
+    if (expected->rank != tensor->rank) return;
+    const size_t count = sp_proposal_lines(proposals, finding, &indices, lines);
+    for (size_t i = 0; i < count; i++) {
+        sp_line_find_turns(solver, lines[i], indices.value);
+        for (uint32_t d = 0; d < expected->rank && !sp_line_is_ruled_out(solver, lines[i]); d++)
+            if (tensor->shape[d] != expected->shape[d])
+                propose_size(
+                    proposals, lines[i],
+                    (struct resized){.predicted = finding->predicted, .dimension = d, .size = tensor->shape[d]});
+        sp_loop_leave(lines[i]->loop);
     }
 }
 
 /* Findings in the same words ask the same question. */
-void sp_propose_sizes(struct sp_proposals *proposals, struct sp_check *check, const struct sp_sample *sample)
+void sp_propose_sizes(struct sp_proposals *proposals)
 {
-    struct solver solver = {proposals, check, sample};
+    const struct sp_check *check = proposals->check;
     struct sp_map asked = {0};
     for (size_t i = 0; i < check->finding_count && proposals->count < SP_MOST_PROPOSALS; i++) {
         const struct sp_finding *finding = &check->findings[i];
         if (sp_finding_is_open_as(finding, SP_FINDING_SHAPE) && sp_map_add(&asked, finding->message, i))
-            solve_shape(&solver, finding);
+            propose_shape(proposals, finding);
     }
     sp_map_free(&asked);
 }

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ * What is missing although all conditions of its row are met, or there although one is not: what keys would have to be
+ * for the conditions to say so. */
+#include "explain/trials/conditions.h"
+
+bool sp_is_number_key(const struct sp_changeable *key) { return key->unknown.now.type == SP_INT; }
+
+static bool is_flag(const struct sp_changeable *key) { return key->unknown.now.type == SP_BOOL; }
+
+static bool is_no_flag(const struct sp_changeable *key) { return key->unknown.now.type != SP_BOOL; }
+
+static bool is_met(struct sp_value value)
+{
+    return (value.type == SP_BOOL && value.boolean) || (value.type == SP_INT && value.integer);
+}
+
+void sp_propose_met(struct sp_proposals *proposals, const struct sp_line *line, bool there, sp_key_filter filter)
+{
+    for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
+        const struct sp_value now = sp_solver_value(&proposals->outline.solver, condition->env, condition->expr);
+        for (size_t i = 0; i < proposals->key_count && is_met(now) != there; i++)
+            if (filter(&proposals->keys[i]))
+                sp_propose_for(proposals, &proposals->keys[i], condition->env, condition->expr, sp_value_bool(there));
+    }
+}
+
+/* ---- numbers ---- */
+
+/* Whether the line would be as the file has it, in the turns that its loops were given: there, or ruled out. That a
+ * loop might end earlier is no matter of conditions (lengths.c). */
+static bool would_be(struct sp_proposals *proposals, const struct sp_line *line, bool there, const char *path,
+                     int64_t number)
+{
+    struct sp_solver *solver = &proposals->outline.solver;
+    const bool good = sp_suppose(solver, path, sp_value_int(number)) &&
+                      (there ? sp_line_is_used(solver, line) : !sp_line_is_met(solver, line));
+    sp_suppose_end(solver);
+    return good;
+}
+
+/* Numbers near the configured one with which the line would be there, or not. Turning round leads to the nearest, but
+ * of a condition such as `index % step == 0` there are many more, and one finding does not tell which. */
+static void propose_near(struct sp_proposals *proposals, const struct sp_changeable *key, const struct sp_line *line,
+                         bool there)
+{
+    enum { LARGEST = 1 << 16 };
+    const int64_t now = key->unknown.now.integer;
+    const int64_t near[] = {0, 1, 2, now - 1, now + 1, 2 * now, now / 2};
+    if (!sp_is_number_key(key) || now < 0 || now > LARGEST) return;
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++)
+        if (near[i] >= 0 && near[i] != now && would_be(proposals, line, there, key->unknown.path, near[i]))
+            sp_propose(proposals, key, sp_value_int(near[i]));
+}
+
+/* What is there although a number is 0: its dimensions may be that number. */
+static void propose_dimensions(struct sp_proposals *proposals, const struct sp_line *line,
+                               const struct sp_tensor *tensor)
+{
+    for (uint32_t d = 0; d < tensor->rank && tensor->rank == line->row->rank; d++)
+        for (size_t i = 0; i < proposals->key_count && tensor->shape[d] <= INT64_MAX; i++)
+            sp_propose_for(proposals, &proposals->keys[i], line->env, line->row->shape[d],
+                           sp_value_int((int64_t)tensor->shape[d]));
+}
+
+static void propose_numbers(struct sp_proposals *proposals, const struct sp_finding *finding,
+                            const struct sp_line *line)
+{
+    const bool there = finding->tensor != SP_NONE;
+    if (sp_line_is_used(&proposals->outline.solver, line) == there) return;
+    for (size_t k = 0; k < proposals->key_count; k++) propose_near(proposals, &proposals->keys[k], line, there);
+    if (there) propose_dimensions(proposals, line, sp_inventory_tensor(proposals->check->inventory, finding->tensor));
+}
+
+/* ---- findings ---- */
+
+static void propose_flags(struct sp_proposals *proposals, const struct sp_finding *finding, const struct sp_line *line)
+{
+    sp_propose_met(proposals, line, finding->tensor != SP_NONE, is_flag);
+}
+
+static void propose_others(struct sp_proposals *proposals, const struct sp_finding *finding, const struct sp_line *line)
+{
+    sp_propose_met(proposals, line, finding->tensor != SP_NONE, is_no_flag);
+    propose_numbers(proposals, finding, line);
+}
+
+/* One finding speaks for all whose names are the same but for an index: the first of them, and the last. */
+static void each_line(struct sp_proposals *proposals,
+                      void (*visit)(struct sp_proposals *, const struct sp_finding *, const struct sp_line *))
+{
+    const struct sp_named_index *indices = proposals->indices;
+    for (size_t i = 0; i < proposals->index_count; i++) {
+        const bool first = i == 0 || !sp_same_loop(&indices[i - 1], &indices[i]);
+        const bool last = i + 1 == proposals->index_count || !sp_same_loop(&indices[i], &indices[i + 1]);
+        const struct sp_finding *finding = &proposals->check->findings[indices[i].finding];
+        const struct sp_line *lines[SP_MOST_LINES];
+        struct sp_indices own;
+        const size_t count = first || last ? sp_proposal_lines(proposals, finding, &own, lines) : 0;
+        for (size_t k = 0; k < count; k++) {
+            sp_line_find_turns(&proposals->outline.solver, lines[k], own.value);
+            visit(proposals, finding, lines[k]);
+            sp_loop_leave(lines[k]->loop);
+        }
+    }
+}
+
+void sp_propose_flags(struct sp_proposals *proposals) { each_line(proposals, propose_flags); }
+
+void sp_propose_conditions(struct sp_proposals *proposals) { each_line(proposals, propose_others); }
