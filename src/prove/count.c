@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lang/functions.h"
+#include "lang/walk.h"
 #include "prove/atoms.h"
 #include "prove/operate.h"
 #include "prove/sums.h"
@@ -174,18 +175,21 @@ static bool use(struct walk *walk, const struct sp_sym_env *env, const struct sp
     return good;
 }
 
-static bool rows(struct walk *walk, const struct sp_sym_env *env, struct tally *tally)
-{
-    for (size_t i = 0; i < env->section->row_count; i++) {
-        const struct sp_row *row = &env->section->rows[i];
-        if (!(row->kind == SP_ROW_USE ? use(walk, env, row, tally) : tensor(walk, env, row, tally))) return false;
-    }
-    return true;
-}
-
 /* ---- loops ---- */
 
-static bool clauses(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct tally *tally);
+/* Where the count is. */
+struct place {
+    struct walk *walk;
+    const struct sp_sym_env *env;
+    struct tally *tally;
+};
+
+static const struct sp_walker counting;
+
+static bool count_behind(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct tally *tally)
+{
+    return sp_walk(&counting, env->section, clause, &(struct place){walk, env, tally});
+}
 
 /* One turn; or all of them, when the index is a symbol. */
 static bool with_index(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym sym,
@@ -195,7 +199,7 @@ static bool with_index(struct walk *walk, const struct sp_sym_env *env, size_t c
     const struct sp_sym_binding binding = {sym, env->loops, env->loops ? env->loops->number + 1 : 0};
     struct sp_sym_env inner = *env;
     inner.loops = &binding;
-    return sp_sym_spend(walk->symbolic, loop->first->span, 1) && clauses(walk, &inner, clause + 1, tally);
+    return sp_sym_spend(walk->symbolic, loop->first->span, 1) && count_behind(walk, &inner, clause + 1, tally);
 }
 
 /* The item of a list at an index. */
@@ -273,16 +277,21 @@ static bool each_of(struct walk *walk, const struct sp_sym_env *env, size_t clau
     return sum_loop(walk, env, clause, sp_poly_int(algebra, 0), last, &list, tally);
 }
 
-static bool each(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct tally *tally)
+static bool count_each(const void *at, size_t clause)
 {
+    const struct place *place = at;
+    const struct sp_expr *items = place->env->section->clauses[clause].first;
     struct sp_sym list;
-    return sp_sym_eval(walk->symbolic, env, env->section->clauses[clause].first, &list) &&
-           each_of(walk, env, clause, list, tally);
+    return sp_sym_eval(place->walk->symbolic, place->env, items, &list) &&
+           each_of(place->walk, place->env, clause, list, place->tally);
 }
 
 /* A loop over a few known indices is unrolled, so that list items in it are known too. */
-static bool range(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct tally *tally)
+static bool count_range(const void *at, size_t clause)
 {
+    const struct place *place = at;
+    struct walk *walk = place->walk;
+    const struct sp_sym_env *env = place->env;
     const struct sp_clause *loop = &env->section->clauses[clause];
     const struct sp_poly *first, *last;
     struct sp_rational from, to;
@@ -292,44 +301,41 @@ static bool range(struct walk *walk, const struct sp_sym_env *env, size_t clause
     const bool known = sp_poly_is_constant(first, &from) && sp_poly_is_constant(last, &to);
     if (known && from.den == 1 && to.den == 1 && to.num < from.num) return true;
     if (!known || from.den != 1 || to.den != 1 || (uint64_t)to.num - (uint64_t)from.num >= UNROLL)
-        return sum_loop(walk, env, clause, first, last, NULL, tally);
+        return sum_loop(walk, env, clause, first, last, NULL, place->tally);
     for (int64_t i = from.num; i <= to.num; i++)
-        if (!with_index(walk, env, clause, sp_sym_of_poly(sp_poly_int(&walk->symbolic->algebra, i)), tally))
+        if (!with_index(walk, env, clause, sp_sym_of_poly(sp_poly_int(&walk->symbolic->algebra, i)), place->tally))
             return false;
     return true;
 }
 
-static bool conditional(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct tally *tally)
+static bool count_if(const void *at, size_t clause)
 {
+    const struct place *place = at;
+    struct walk *walk = place->walk;
     struct tally inner = {0};
     const struct sp_poly *wanted;
-    if (!sp_sym_condition(walk->symbolic, env, env->section->clauses[clause].first, &wanted)) return false;
+    if (!sp_sym_condition(walk->symbolic, place->env, place->env->section->clauses[clause].first, &wanted))
+        return false;
     if (sp_poly_is_zero(wanted)) return true;
-    const bool good = clauses(walk, env, clause + 1, &inner);
-    multiply_into(walk, tally, &inner, wanted);
+    const bool good = count_behind(walk, place->env, clause + 1, &inner);
+    multiply_into(walk, place->tally, &inner, wanted);
     free(inner.rows);
     return good;
 }
 
-static bool clauses(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct tally *tally)
+static bool count_row(const void *at, const struct sp_row *row)
 {
-    if (clause == env->section->clause_count) return rows(walk, env, tally);
-    switch (env->section->clauses[clause].kind) {
-    case SP_CLAUSE_RANGE:
-        return range(walk, env, clause, tally);
-    case SP_CLAUSE_EACH:
-        return each(walk, env, clause, tally);
-    case SP_CLAUSE_IF:
-        return conditional(walk, env, clause, tally);
-    }
-    return false;
+    const struct place *place = at;
+    return (row->kind == SP_ROW_USE ? use : tensor)(place->walk, place->env, row, place->tally);
 }
+
+static const struct sp_walker counting = {count_range, count_each, count_if, count_row};
 
 static bool walk_unit(struct walk *walk, struct sp_sym_frame *frame, struct tally *tally)
 {
     for (size_t i = 0; i < frame->unit->section_count; i++) {
         const struct sp_sym_env env = {.frame = frame, .section = &frame->unit->sections[i]};
-        if (!clauses(walk, &env, 0, tally)) return false;
+        if (!count_behind(walk, &env, 0, tally)) return false;
     }
     return true;
 }
