@@ -145,7 +145,7 @@ static void step_character(struct machine *m, struct places *now)
     m->pattern = end_of_atom(m, atom);
     if (!now->any || !spend(m, now->high - now->low + 1)) return;
     for (size_t i = now->low; i <= now->high; i++)
-        if (now->reached[i] && i < m->length && accepts(m, atom, m->name[i])) reach(&m->next, i + 1);
+        if (i < m->length && now->reached[i] && accepts(m, atom, m->name[i])) reach(&m->next, i + 1);
     end_step(m, now);
 }
 
