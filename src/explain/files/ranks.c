@@ -116,7 +116,7 @@ enum { MAX_DIMENSIONS = 32 };
 /* One hyper-parameter that is a factor of all that is cut would explain it as well, and more simply. */
 static bool has_one_factor(const struct sp_check *check, uint64_t ranks)
 {
-    struct sp_keys dimensions[MAX_DIMENSIONS];
+    struct sp_keys dimensions[MAX_DIMENSIONS] = {{NULL, 0}};
     size_t count = 0;
     struct sp_map asked = {0};
     struct slice slice;

@@ -87,7 +87,6 @@ static const char *manner(struct sp_check *check)
 
 struct tally {
     size_t weights, tensors;
-    uint64_t parameters;
 };
 
 /* The quantised weights of which the file has a tensor. */

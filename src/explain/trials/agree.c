@@ -27,9 +27,9 @@ struct place {
 /* The length of the pattern in front of the index. */
 static size_t front_length(const struct place *place)
 {
-    const char *mark = strchr(place->pattern, SP_INDEX_MARK);
-    for (size_t i = 0; i < place->position; i++) mark = strchr(mark + 1, SP_INDEX_MARK);
-    return (size_t)(mark - place->pattern);
+    size_t length = 0;
+    for (size_t marks = 0; place->pattern[length] != SP_INDEX_MARK || marks++ < place->position;) length++;
+    return length;
 }
 
 /* ---- the last element ---- */
