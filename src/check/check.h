@@ -84,6 +84,13 @@ static inline bool sp_finding_is_open_as(const struct sp_finding *finding, enum 
 size_t sp_check_open(const struct sp_check *check);
 /* Of each predicted tensor the open finding that it is missing, or SP_NONE. To be freed. */
 size_t *sp_check_missing(const struct sp_check *check);
+/* Whether the predicted tensor is in the file. */
+static inline bool sp_is_stored(const struct sp_check *check, size_t predicted)
+{
+    return check->match.tensor_of[predicted] != SP_NONE;
+}
+/* How many tensors of the file are predicted ones. */
+size_t sp_check_matched(const struct sp_check *check);
 /* Whether there are both, missing and unexpected: only then can one be the other under another name or in another
  * layout. */
 bool sp_check_open_both(const struct sp_check *check);

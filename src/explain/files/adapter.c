@@ -245,21 +245,6 @@ static void explain_targets(struct judged *judged)
     sp_names_free(&absent);
 }
 
-static size_t matched_tensors(const struct sp_check *check)
-{
-    size_t matched = 0;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        matched += check->match.predicted_of[i] != SP_NONE;
-    return matched;
-}
-
-static bool is_anything_unexpected(const struct sp_check *check)
-{
-    for (size_t i = 0; i < check->finding_count; i++)
-        if (check->findings[i].kind == SP_FINDING_UNEXPECTED) return true;
-    return false;
-}
-
 void sp_explain_adapter(struct sp_check *check)
 {
     static const enum sp_cause_kind kinds[FITS_COUNT] = {[FITS] = SP_CAUSE_ADAPTER,
@@ -267,8 +252,9 @@ void sp_explain_adapter(struct sp_check *check)
                                                          [NO_BASE] = SP_CAUSE_ADAPTER_MODULE,
                                                          [LONELY] = SP_CAUSE_ADAPTER_PAIR,
                                                          [OTHER_RANK] = SP_CAUSE_ADAPTER_RANK};
+    static const enum sp_finding_kind unexpected = SP_FINDING_UNEXPECTED;
     struct judged judged = {.check = check};
-    if (!is_anything_unexpected(check)) return;
+    if (!sp_count_wanted(check, sp_is_open_kind, &unexpected)) return;
     if (!sp_adapter_read(&judged.adapter, &check->arena, check->inventory)) {
         sp_adapter_free(&judged.adapter);
         return;
@@ -276,7 +262,7 @@ void sp_explain_adapter(struct sp_check *check)
     judge(&judged, check);
     const size_t first = check->cause_count;
     for (enum fit fit = FITS; fit < FITS_COUNT; fit++) explain_pairs(&judged, fit, kinds[fit]);
-    if (matched_tensors(check) <= judged.adapter.count) explain_absent_base(check, &check->causes[first]);
+    if (sp_check_matched(check) <= judged.adapter.count) explain_absent_base(check, &check->causes[first]);
     explain_targets(&judged);
     release(&judged);
 }

@@ -23,12 +23,7 @@ static bool is_any_found(const struct sp_check *check)
     return false;
 }
 
-bool sp_is_unrelated(const struct sp_check *check)
-{
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        if (check->match.predicted_of[i] != SP_NONE) return false;
-    return !is_any_found(check);
-}
+bool sp_is_unrelated(const struct sp_check *check) { return !sp_check_matched(check) && !is_any_found(check); }
 
 void sp_explain_unrelated(struct sp_check *check)
 {

@@ -7,16 +7,11 @@
 
 #include "explain/causes.h"
 
-static bool is_stored(const struct sp_check *check, size_t predicted)
-{
-    return check->match.tensor_of[predicted] != SP_NONE;
-}
-
 /* The tensor that comes to harm where the other part is believed: made up instead of taken from its partner, or
  * overwritten by it; or SP_NONE. */
 static size_t harmed(struct sp_check *check, const struct sp_tie_pair *pair, bool tied)
 {
-    const bool member = is_stored(check, pair->member), target = is_stored(check, pair->target);
+    const bool member = sp_is_stored(check, pair->member), target = sp_is_stored(check, pair->target);
     if (tied) return member == target ? SP_NONE : member ? pair->target : pair->member;
     if (!member || !target || sp_match_shares(&check->match, pair->member, pair->target)) return SP_NONE;
     const struct sp_likeness likeness =

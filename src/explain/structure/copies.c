@@ -28,14 +28,6 @@ static size_t copy_prefix(const struct sp_check *check, const struct sp_finding 
     return 0;
 }
 
-static size_t matched_tensors(const struct sp_check *check)
-{
-    size_t matched = 0;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        matched += check->match.predicted_of[i] != SP_NONE;
-    return matched;
-}
-
 /* The prefix under which there are copies of at least half the model, or NULL; marks their findings. */
 static const char *common_prefix(struct sp_check *check, bool *copied)
 {
@@ -49,7 +41,7 @@ static const char *common_prefix(struct sp_check *check, bool *copied)
         count += copied[i];
         others += length && !copied[i];
     }
-    return count > 1 && count >= matched_tensors(check) / 2 && count > others ? prefix : NULL;
+    return count > 1 && count >= sp_check_matched(check) / 2 && count > others ? prefix : NULL;
 }
 
 void sp_explain_copies(struct sp_check *check)

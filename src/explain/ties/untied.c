@@ -99,18 +99,14 @@ static void note_missing(struct sp_check *check, struct list *list)
     free(renamed);
 }
 
-static bool is_stored(const struct sp_check *check, size_t predicted)
-{
-    return check->match.tensor_of[predicted] != SP_NONE;
-}
-
 /* ---- one of two is absent ---- */
 
 /* The missing one of a pair whose other one, or what that is tied to, is stored; or SP_NONE. */
 static size_t absent_one(const struct sp_check *check, const struct list *list, const struct sp_tie_pair *pair)
 {
     const size_t kept = sp_match_partner(&check->match, pair->target);
-    const bool target = is_stored(check, pair->target) || kept != SP_NONE, member = is_stored(check, pair->member);
+    const bool target = sp_is_stored(check, pair->target) || kept != SP_NONE,
+               member = sp_is_stored(check, pair->member);
     if (target == member) return SP_NONE;
     const size_t absent = member ? pair->target : pair->member;
     return list->missing[absent] != SP_NONE ? absent : SP_NONE;
@@ -188,7 +184,7 @@ static struct sp_likeness likeness(struct sp_check *check, size_t a, size_t b)
 static void explain_stand_in(struct sp_check *check, const struct sp_tie_pair *pair)
 {
     const size_t kept = sp_match_partner(&check->match, pair->target);
-    if (is_stored(check, pair->target) || kept == SP_NONE || !is_stored(check, pair->member)) return;
+    if (sp_is_stored(check, pair->target) || kept == SP_NONE || !sp_is_stored(check, pair->member)) return;
     if (likeness(check, pair->member, kept).equality == SP_DATA_EQUAL) return;
     struct sp_cause cause = sp_cause_of(SP_CAUSE_TIED_STAND_IN);
     const char *name = sp_prediction_tensor(check->prediction, pair->target)->name;
@@ -204,7 +200,7 @@ static void explain_stand_in(struct sp_check *check, const struct sp_tie_pair *p
 
 static void explain_equal(struct sp_check *check, const struct sp_tie_pair *pair)
 {
-    if (!check->data || !is_stored(check, pair->member) || !is_stored(check, pair->target)) return;
+    if (!check->data || !sp_is_stored(check, pair->member) || !sp_is_stored(check, pair->target)) return;
     if (sp_match_shares(&check->match, pair->member, pair->target)) return; /* which is worse, and said elsewhere */
     if (likeness(check, pair->member, pair->target).equality != SP_DATA_EQUAL) return;
     struct sp_cause cause = sp_cause_of(SP_CAUSE_UNTIED_COPY);

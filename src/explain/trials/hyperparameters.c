@@ -144,10 +144,9 @@ static void run_rounds(struct search *search, void (*propose)(struct search *))
 static bool is_worth_guessing(const struct search *search)
 {
     const struct sp_check *check = search->check;
-    size_t structural = 0, matched = 0;
+    const size_t matched = sp_check_matched(check);
+    size_t structural = 0;
     for (size_t i = 0; i < check->finding_count; i++) structural += sp_is_structural(&check->findings[i]);
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        matched += check->match.predicted_of[i] != SP_NONE;
     return search->sample.base && matched && matched * 3 >= sp_inventory_count(check->inventory) &&
            (structural || sp_check_open(check) > 1);
 }
