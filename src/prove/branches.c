@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lang/functions.h"
-#include "prove/atoms.h"
+#include "prove/symbolic/atoms.h"
 
 enum { MAX_REMAINDERS = 1024, MAX_DIVIDEND = 1 << 22 };
 

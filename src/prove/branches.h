@@ -5,7 +5,7 @@
 #ifndef SP_PROVE_BRANCHES_H
 #define SP_PROVE_BRANCHES_H
 
-#include "prove/symbolic.h"
+#include "prove/symbolic/symbolic.h"
 
 struct sp_branches {
     struct sp_algebra *algebra;

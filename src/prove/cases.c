@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lang/eval.h"
-#include "prove/atoms.h"
+#include "prove/symbolic/atoms.h"
 
 /* ---- one case ---- */
 

@@ -4,7 +4,7 @@
 #ifndef SP_PROVE_CASES_H
 #define SP_PROVE_CASES_H
 
-#include "prove/reduce.h"
+#include "prove/symbolic/reduce.h"
 
 /* What a formula gains when one condition is the other way round. */
 struct sp_change {

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "config/choose.h"
-#include "prove/atoms.h"
 #include "prove/cases.h"
 #include "prove/settle.h"
+#include "prove/symbolic/atoms.h"
 #include "prove/words.h"
 #include "shapeproof/prove.h"
 

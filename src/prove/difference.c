@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "prove/atoms.h"
+#include "prove/symbolic/atoms.h"
 #include "prove/trial.h"
 
 enum { MAX_SYMBOLS = 16, MAX_SMALL = 4, MAX_TRIES = 100000, MAX_REPLAYS = 64, MAX_SHOWN = 200 };

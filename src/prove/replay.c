@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prove/atoms.h"
 #include "prove/settle.h"
+#include "prove/symbolic/atoms.h"
 #include "prove/trial.h"
 #include "prove/words.h"
 

@@ -3,7 +3,7 @@
 #ifndef SP_PROVE_SETTLE_H
 #define SP_PROVE_SETTLE_H
 
-#include "prove/reduce.h"
+#include "prove/symbolic/reduce.h"
 
 /* The value of a dotted key; absent when it is not there. */
 struct sp_value sp_configured(const struct sp_hyper *hyper, const char *key);

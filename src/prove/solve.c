@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "config/choose.h"
-#include "prove/atoms.h"
 #include "prove/branches.h"
 #include "prove/printed.h"
-#include "prove/reduce.h"
+#include "prove/symbolic/atoms.h"
+#include "prove/symbolic/reduce.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 

@@ -3,7 +3,7 @@
 #ifndef SP_PROVE_TRIAL_H
 #define SP_PROVE_TRIAL_H
 
-#include "prove/reduce.h"
+#include "prove/symbolic/reduce.h"
 #include "shapeproof/prove.h"
 
 struct sp_trial {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "prove/atoms.h"
-#include "prove/operate.h"
+#include "prove/symbolic/atoms.h"
+#include "prove/symbolic/operate.h"
 
 /* Where the bracket that opens at the beginning is closed. */
 static size_t closing_bracket(const char *text)

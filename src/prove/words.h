@@ -2,7 +2,7 @@
 #ifndef SP_PROVE_WORDS_H
 #define SP_PROVE_WORDS_H
 
-#include "prove/symbolic.h"
+#include "prove/symbolic/symbolic.h"
 
 /* A condition that holds, or does not, as a reader would say it: "tied", "not tied", "E != H", "q_lora_rank is null".
  * In the arena. */

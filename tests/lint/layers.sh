@@ -32,7 +32,8 @@ src/explain/            explain      solve check match names config lang model b
 src/diff/               diff         expect names model base
 src/solve/              solve        names config lang base
 src/infer/              infer        solve match names config lang model base
-src/prove/              prove        config lang math base
+src/prove/symbolic/     prove/symbolic  config lang math base
+src/prove/              prove        prove/symbolic config lang math base
 src/report/             report       names base
 src/cli/                cli          -
 '

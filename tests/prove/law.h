@@ -16,8 +16,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "prove/atoms.h"
 #include "prove/settle.h"
+#include "prove/symbolic/atoms.h"
 #include "shapeproof/prediction.h"
 
 /* ---- random numbers (splitmix64) ---- */

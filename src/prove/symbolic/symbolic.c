@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The value of an expression. What names mean is in meaning.c, what operations give in operate.c. */
-#include "prove/symbolic.h"
+#include "prove/symbolic/symbolic.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 
 #include "lang/functions.h"
 #include "lang/names.h"
-#include "prove/atoms.h"
-#include "prove/meaning.h"
-#include "prove/operate.h"
+#include "prove/symbolic/atoms.h"
+#include "prove/symbolic/meaning.h"
+#include "prove/symbolic/operate.h"
 
 enum { MAX_STEPS = 4 * 1000 * 1000, MAX_MESSAGES = 20 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Items of lists, and the built-in functions. */
-#include "prove/operations.h"
+#include "prove/symbolic/operations.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lang/functions.h"
-#include "prove/atoms.h"
+#include "prove/symbolic/atoms.h"
 
 /* ---- lists ---- */
 

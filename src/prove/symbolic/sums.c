@@ -2,13 +2,13 @@
  * The body of a loop is a sum of terms. Powers of the index have Faulhaber's closed form. A condition [i < F] makes the
  * loop end earlier, [i == c] leaves one turn, and [(i + s) % k == 0] holds every k turns. What depends on the index in
  * any other way stays a sum that is only written down, until both of its ends have values. */
-#include "prove/sums.h"
+#include "prove/symbolic/sums.h"
 
 #include <string.h>
 
-#include "prove/atoms.h"
-#include "prove/operate.h"
-#include "prove/reduce.h"
+#include "prove/symbolic/atoms.h"
+#include "prove/symbolic/operate.h"
+#include "prove/symbolic/reduce.h"
 
 enum { MAX_TURNS = 4096, MAX_BOUNDS = 16 };
 

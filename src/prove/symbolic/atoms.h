@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Atoms of formulas: hyper-parameters, indices of loops, and what is computed but is no polynomial. */
-#ifndef SP_PROVE_ATOMS_H
-#define SP_PROVE_ATOMS_H
+#ifndef SP_PROVE_SYMBOLIC_ATOMS_H
+#define SP_PROVE_SYMBOLIC_ATOMS_H
 
-#include "prove/symbolic.h"
+#include "prove/symbolic/symbolic.h"
 
 struct sp_atom_info *sp_atom_info(struct sp_symbolic *symbolic, size_t atom);
 /* The only atom of a polynomial that is nothing but an atom; SIZE_MAX for any other. */

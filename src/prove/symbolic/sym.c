@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Values that are known in part: their kinds, and how they are written. */
-#include "prove/operations.h"
+#include "prove/symbolic/operations.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "prove/atoms.h"
+#include "prove/symbolic/atoms.h"
 
 /* ---- kinds ---- */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Giving values to symbols: by the claim, by a configuration, or by the table's defaults. What is computed from them is
  * computed again, so that min(F, L) is 3 once F is 3 and L is 12. */
-#ifndef SP_PROVE_REDUCE_H
-#define SP_PROVE_REDUCE_H
+#ifndef SP_PROVE_SYMBOLIC_REDUCE_H
+#define SP_PROVE_SYMBOLIC_REDUCE_H
 
-#include "prove/count.h"
+#include "prove/symbolic/count.h"
 
 /* Symbols with a value; for a condition the value is 0 or 1. */
 struct sp_values {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Hyper-parameters: what is known of them, and what their defaults are. */
-#include "prove/meaning.h"
+#include "prove/symbolic/meaning.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "prove/atoms.h"
-#include "prove/operate.h"
+#include "prove/symbolic/atoms.h"
+#include "prove/symbolic/operate.h"
 
 /* ---- hyper-parameters ---- */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * What names mean, as lang/eval.c has it for concrete hyper-parameters; tests/prove/test_count.c compares both. */
-#include "prove/meaning.h"
+#include "prove/symbolic/meaning.h"
 
 #include <string.h>
 
 #include "lang/functions.h"
-#include "prove/atoms.h"
-#include "prove/operate.h"
+#include "prove/symbolic/atoms.h"
+#include "prove/symbolic/operate.h"
 
 /* ---- what a name means ---- */
 

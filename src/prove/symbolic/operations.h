@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * What the files behind sp_sym_operate share; everybody else includes operate.h. */
-#ifndef SP_PROVE_OPERATIONS_H
-#define SP_PROVE_OPERATIONS_H
+#ifndef SP_PROVE_SYMBOLIC_OPERATIONS_H
+#define SP_PROVE_SYMBOLIC_OPERATIONS_H
 
-#include "prove/operate.h"
+#include "prove/symbolic/operate.h"
 
 /* sym.c */
 bool sp_sym_is_numeric(struct sp_sym sym);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Loops as sums in closed form. */
-#ifndef SP_PROVE_SUMS_H
-#define SP_PROVE_SUMS_H
+#ifndef SP_PROVE_SYMBOLIC_SUMS_H
+#define SP_PROVE_SYMBOLIC_SUMS_H
 
-#include "prove/symbolic.h"
+#include "prove/symbolic/symbolic.h"
 
 /* The sum of `body` over the index from first to last; 0 when last is less than first. */
 const struct sp_poly *sp_sym_sum(struct sp_symbolic *symbolic, struct sp_span span, size_t index,

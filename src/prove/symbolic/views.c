@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Sub-configurations: what `from` names, and the path in front of the keys in it. */
-#include "prove/meaning.h"
+#include "prove/symbolic/meaning.h"
 
-#include "prove/atoms.h"
-#include "prove/operate.h"
+#include "prove/symbolic/atoms.h"
+#include "prove/symbolic/operate.h"
 
 static bool view_of_name(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                          struct sp_sym_frame *view)

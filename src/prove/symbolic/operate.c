@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Which operation it is; and those whose arguments are either of two. */
-#include "prove/operations.h"
+#include "prove/symbolic/operations.h"
 
 #include <string.h>
 
-#include "prove/sums.h"
+#include "prove/symbolic/sums.h"
 
 /* ---- choices ---- */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Comparisons: decided where that is seen for all hyper-parameters, else conditions of their own. */
-#include "prove/operations.h"
+#include "prove/symbolic/operations.h"
 
 #include <string.h>
 
 #include "lang/functions.h"
-#include "prove/atoms.h"
+#include "prove/symbolic/atoms.h"
 
 enum { MAX_MEMBERS = 16 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "prove/count.h"
+#include "prove/symbolic/count.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lang/functions.h"
 #include "lang/walk.h"
-#include "prove/atoms.h"
-#include "prove/operate.h"
-#include "prove/sums.h"
+#include "prove/symbolic/atoms.h"
+#include "prove/symbolic/operate.h"
+#include "prove/symbolic/sums.h"
 
 enum { MAX_USES = 64, UNROLL = 64, MAX_NAME = 1024, MAX_ROUNDS = 8 };
 

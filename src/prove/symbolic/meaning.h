@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * What names mean in an expression: shared by the files that evaluate one. */
-#ifndef SP_PROVE_MEANING_H
-#define SP_PROVE_MEANING_H
+#ifndef SP_PROVE_SYMBOLIC_MEANING_H
+#define SP_PROVE_SYMBOLIC_MEANING_H
 
 #include "lang/names.h"
-#include "prove/symbolic.h"
+#include "prove/symbolic/symbolic.h"
 
 /* How deep expressions and definitions may be nested. */
 enum { SP_SYM_MAX_DEPTH = 1000 };

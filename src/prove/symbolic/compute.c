@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Arithmetic: exact where the result is a polynomial, else an atom that remembers how it is computed. */
-#include "prove/operations.h"
+#include "prove/symbolic/operations.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "lang/eval.h"
 #include "lang/functions.h"
-#include "prove/atoms.h"
+#include "prove/symbolic/atoms.h"
 
 enum { MAX_POWER = 64 };
 

@@ -6,8 +6,8 @@
  * Every hyper-parameter is taken to be given, and as a whole number from 1 up (from its default up, where that is
  * less). Texts and lists have the value that the table gives by default, unless they are set: a formula is proved for
  * one architecture, not for all names at once. */
-#ifndef SP_PROVE_SYMBOLIC_H
-#define SP_PROVE_SYMBOLIC_H
+#ifndef SP_PROVE_SYMBOLIC_SYMBOLIC_H
+#define SP_PROVE_SYMBOLIC_SYMBOLIC_H
 
 #include "base/map.h"
 #include "config/config.h"

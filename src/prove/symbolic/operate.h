@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * What operators and functions give for values that are known in part. */
-#ifndef SP_PROVE_OPERATE_H
-#define SP_PROVE_OPERATE_H
+#ifndef SP_PROVE_SYMBOLIC_OPERATE_H
+#define SP_PROVE_SYMBOLIC_OPERATE_H
 
-#include "prove/symbolic.h"
+#include "prove/symbolic/symbolic.h"
 
 /* The result of the operation. False after a mistake, which was reported. */
 bool sp_sym_operate(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,

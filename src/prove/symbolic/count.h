@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * How many parameters a table has, as polynomials: for each group and in total. The loops of its headings are sums in
  * closed form, its conditions are factors of 0 or 1. */
-#ifndef SP_PROVE_COUNT_H
-#define SP_PROVE_COUNT_H
+#ifndef SP_PROVE_SYMBOLIC_COUNT_H
+#define SP_PROVE_SYMBOLIC_COUNT_H
 
-#include "prove/symbolic.h"
+#include "prove/symbolic/symbolic.h"
 
 struct sp_group_count {
     const char *name;

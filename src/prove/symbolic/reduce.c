@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Each atom has one final form: its value, or the result of its operation for the final forms of the arguments, or
  * itself. Conditions go first, because what they make 0 need not have a value. */
-#include "prove/reduce.h"
+#include "prove/symbolic/reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lang/eval.h"
-#include "prove/atoms.h"
-#include "prove/operate.h"
+#include "prove/symbolic/atoms.h"
+#include "prove/symbolic/operate.h"
 
 enum { MAX_ROUNDS = 8, MAX_DEPTH = 1000, MAX_TURNS = 4096 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "prove/atoms.h"
+#include "prove/symbolic/atoms.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "prove/operate.h"
+#include "prove/symbolic/operate.h"
 
 enum { MAX_INDICES = 64, MAX_ATOM_TEXT = 16 * 1024, MAX_TERMS_BOUNDED = 64, MAX_BOUND_DEPTH = 12 };
 
