@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "check/quantised.h"
-#include "lang/ast.h"
+#include "lang/syntax/ast.h"
 #include "model/inventory.h"
 
 enum { MAX_MEMBERS = 32 };

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "lang/source.h"
+#include "lang/syntax/source.h"
 
 enum { MAX_FILE = 256 * 1024 };
 

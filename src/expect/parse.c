@@ -11,7 +11,7 @@
 
 #include "base/utf8.h"
 #include "expect/expect.h"
-#include "lang/source.h"
+#include "lang/syntax/source.h"
 
 enum { MAX_MISTAKES = 50 };
 

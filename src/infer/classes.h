@@ -2,7 +2,7 @@
 #ifndef SP_INFER_CLASSES_H
 #define SP_INFER_CLASSES_H
 
-#include "lang/ast.h"
+#include "lang/syntax/ast.h"
 
 /* The classes that the table covers, the plainest first; "" when it does not depend on the class. In the arena. */
 const char **sp_classes_of(struct sp_arena *arena, const struct sp_unit *table, size_t *count);

@@ -4,9 +4,9 @@
 #define SP_LANG_EVAL_H
 
 #include "base/map.h"
-#include "lang/ast.h"
 #include "lang/hyper.h"
 #include "lang/names.h"
+#include "lang/syntax/ast.h"
 
 /* What one prediction may take. */
 enum {

@@ -16,7 +16,7 @@
 #ifndef SP_LANG_NAMES_H
 #define SP_LANG_NAMES_H
 
-#include "lang/ast.h"
+#include "lang/syntax/ast.h"
 #include "lang/tables.h"
 
 /* Finds where the names in the units from index `first` on lead. The units are linked, without a mistake. */

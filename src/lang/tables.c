@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "lang/builtin.h"
-#include "lang/parser.h"
+#include "lang/syntax/parser.h"
 
 enum { MAX_TABLE_FILE = 1 << 20 };
 

@@ -3,8 +3,8 @@
 #ifndef SP_LANG_TABLES_H
 #define SP_LANG_TABLES_H
 
-#include "lang/ast.h"
-#include "lang/symbols.h"
+#include "lang/syntax/ast.h"
+#include "lang/syntax/symbols.h"
 #include "shapeproof/table.h"
 
 struct sp_tables {

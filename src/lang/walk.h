@@ -15,7 +15,7 @@
 #ifndef SP_LANG_WALK_H
 #define SP_LANG_WALK_H
 
-#include "lang/ast.h"
+#include "lang/syntax/ast.h"
 
 /* `at` is where the walker is: what it knows of the loops around. Each returns false to give up the turn. */
 struct sp_walker {

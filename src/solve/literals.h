@@ -3,7 +3,7 @@
 #ifndef SP_SOLVE_LITERALS_H
 #define SP_SOLVE_LITERALS_H
 
-#include "lang/ast.h"
+#include "lang/syntax/ast.h"
 
 struct sp_literals {
     const char **list;

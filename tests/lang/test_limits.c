@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "lang/eval.h"
-#include "lang/parser.h"
+#include "lang/syntax/parser.h"
 
 /* head, then `count` times `middle`, then tail. */
 static char *repeat(const char *head, const char *middle, size_t count, const char *tail)

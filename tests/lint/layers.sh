@@ -21,19 +21,20 @@ src/read/torch/         read/torch   read/zip read/pickle read model base
 src/read/hdf5/          read/hdf5    read/hdf5/library.h read model base
 src/read/hdf5/library   libhdf5      -
 src/read/hdf5/keras_zip read/hdf5    read/zip read model base
-src/lang/               lang         math base
+src/lang/syntax/        lang/syntax  base
+src/lang/               lang         lang/syntax base
 src/tables/             lang         -
 src/config/             config       names lang base
 src/names/              names        base
-src/match/              match        names config lang model base
-src/expect/             expect       names lang base
-src/check/              check        match expect names config lang model base
+src/match/              match        names base
+src/expect/             expect       names lang/syntax base
+src/check/              check        match expect names config lang lang/syntax model base
 src/explain/            explain      solve check match names config lang model base
 src/diff/               diff         expect names model base
-src/solve/              solve        names config lang base
-src/infer/              infer        solve match names config lang model base
+src/solve/              solve        names lang lang/syntax base
+src/infer/              infer        solve match names config lang lang/syntax base
 src/prove/symbolic/     prove/symbolic  config lang math base
-src/prove/              prove        prove/symbolic config lang math base
+src/prove/              prove        prove/symbolic config lang base
 src/report/             report       names base
 src/cli/                cli          -
 '

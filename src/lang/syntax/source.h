@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The text of a table file, and messages that point into it. */
-#ifndef SP_LANG_SOURCE_H
-#define SP_LANG_SOURCE_H
+#ifndef SP_LANG_SYNTAX_SOURCE_H
+#define SP_LANG_SYNTAX_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

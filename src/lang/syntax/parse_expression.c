@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Expressions, by a table of binding strengths (Pratt). From weakest to strongest:
  *   c ? a : b    default    or    and    not    == != < <= > >= in    + -    * / // %    -x    ^    f(x) x[i] x.k */
-#include "lang/parser.h"
+#include "lang/syntax/parser.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lang/source.h"
+#include "lang/syntax/source.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The lines of a table file. What a line is shows at its start: a heading '[', a directive word, a definition
  * (NAME = or NAME(a) =), and else a row that begins with a tensor name. */
-#include "lang/parser.h"
+#include "lang/syntax/parser.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Tokens of a table file, read on demand: the parser decides at the start of a line whether a tensor name or an
  * expression follows, and only the latter is made of tokens. */
-#ifndef SP_LANG_LEXER_H
-#define SP_LANG_LEXER_H
+#ifndef SP_LANG_SYNTAX_LEXER_H
+#define SP_LANG_SYNTAX_LEXER_H
 
 #include <string.h>
 
-#include "lang/ast.h"
+#include "lang/syntax/ast.h"
 
 enum sp_token_kind {
     SP_TOKEN_END,     /* of the file */

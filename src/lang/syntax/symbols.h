@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Interned names: equal names are equal pointers, so that looking one up compares addresses. */
-#ifndef SP_LANG_SYMBOLS_H
-#define SP_LANG_SYMBOLS_H
+#ifndef SP_LANG_SYNTAX_SYMBOLS_H
+#define SP_LANG_SYNTAX_SYMBOLS_H
 
 #include "base/arena.h"
 #include "base/map.h"

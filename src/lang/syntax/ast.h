@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * What a table file says, as a tree: units (tables and parts) of definitions and sections, sections of rows.
  * Built by the parser, completed by the linker, never changed afterwards. docs/language.md is the reference. */
-#ifndef SP_LANG_AST_H
-#define SP_LANG_AST_H
+#ifndef SP_LANG_SYNTAX_AST_H
+#define SP_LANG_SYNTAX_AST_H
 
 #include "base/value.h"
-#include "lang/source.h"
+#include "lang/syntax/source.h"
 #include "shapeproof/dtype.h"
 
 enum { SP_MAX_PARAMS = 16 }; /* of a function, a part or a table */

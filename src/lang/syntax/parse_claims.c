@@ -9,7 +9,7 @@
  * NAME = value and conditions. They stand in a table, or below a line of their own:
  *   claims for TABLE [when ...]                           which then narrows each of them
  */
-#include "lang/parser.h"
+#include "lang/syntax/parser.h"
 
 #include <string.h>
 

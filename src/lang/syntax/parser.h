@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Table text to tree. A line with a mistake is reported and left out, and the next line is read: several mistakes
  * are found in one run. */
-#ifndef SP_LANG_PARSER_H
-#define SP_LANG_PARSER_H
+#ifndef SP_LANG_SYNTAX_PARSER_H
+#define SP_LANG_SYNTAX_PARSER_H
 
-#include "lang/lexer.h"
-#include "lang/symbols.h"
+#include "lang/syntax/lexer.h"
+#include "lang/syntax/symbols.h"
 
 /* So that no table can exhaust the stack. */
 enum { SP_MAX_EXPR_DEPTH = 200, SP_MAX_OPERATORS = 500, SP_MAX_CLAUSES = 16 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lang/symbols.h"
+#include "lang/syntax/symbols.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lang/lexer.h"
+#include "lang/syntax/lexer.h"
 
 #include <string.h>
 
