@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ * Facts that are told in pieces. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "solve/known.h"
+
+struct facts {
+    struct sp_arena arena;
+    struct sp_known known;
+};
+
+static void facts_open(struct facts *facts) { *facts = (struct facts){.known = {.arena = &facts->arena}}; }
+
+static void facts_close(struct facts *facts)
+{
+    sp_known_free(&facts->known);
+    sp_arena_free(&facts->arena);
+}
+
+static enum sp_answer tell_number(struct facts *facts, const char *path, int64_t number)
+{
+    const struct sp_want want = sp_want_value(sp_value_int(number));
+    return sp_known_tell(&facts->known, path, &want);
+}
+
+static enum sp_answer tell_item(struct facts *facts, const char *path, size_t index, int64_t number)
+{
+    const struct sp_want want = {.kind = SP_WANT_ITEM, .value = sp_value_int(number), .index = index};
+    return sp_known_tell(&facts->known, path, &want);
+}
+
+static enum sp_answer tell_length(struct facts *facts, const char *path, int64_t length)
+{
+    const struct sp_want want = {.kind = SP_WANT_LENGTH, .value = sp_value_int(length)};
+    return sp_known_tell(&facts->known, path, &want);
+}
+
+static enum sp_answer tell_member(struct facts *facts, const char *path, const char *text, bool lacks)
+{
+    const struct sp_want want = {.kind = SP_WANT_MEMBER, .value = sp_value_string(text), .lacks = lacks};
+    return sp_known_tell(&facts->known, path, &want);
+}
+
+/* Told once, never changed. */
+static void values(void **state)
+{
+    struct facts facts;
+    (void)state;
+    facts_open(&facts);
+    assert_int_equal(sp_known_value(&facts.known, "n_embd").type, SP_UNKNOWN);
+    assert_int_equal(tell_number(&facts, "n_embd", 16), SP_HOLDS);
+    assert_int_equal(tell_number(&facts, "n_embd", 16), SP_HOLDS);
+    assert_int_equal(tell_number(&facts, "n_embd", 17), SP_CONTRADICTS);
+    assert_int_equal(sp_known_value(&facts.known, "n_embd").integer, 16);
+    assert_int_equal(tell_number(&facts, "n_head", -1), SP_CONTRADICTS);
+    assert_int_equal(sp_known_value(&facts.known, "n_head").type, SP_UNKNOWN);
+    facts_close(&facts);
+}
+
+/* A member makes an object of what it is in; what is absent has no members. */
+static void members_of_objects(void **state)
+{
+    struct facts facts;
+    const struct sp_want absent = sp_want_value(sp_value_absent("text_config"));
+    (void)state;
+    facts_open(&facts);
+    assert_int_equal(tell_number(&facts, "vision_config.depth", 32), SP_HOLDS);
+    assert_int_equal(sp_known_value(&facts.known, "vision_config").type, SP_OBJECT);
+    assert_int_equal(sp_known_tell(&facts.known, "text_config", &absent), SP_HOLDS);
+    assert_int_equal(sp_known_value(&facts.known, "text_config.depth").type, SP_ABSENT);
+    assert_int_equal(tell_number(&facts, "text_config.depth", 3), SP_CONTRADICTS);
+    facts_close(&facts);
+}
+
+/* An item says nothing of how long the list is, and the length nothing of the items. */
+static void lists(void **state)
+{
+    struct facts facts;
+    (void)state;
+    facts_open(&facts);
+    assert_int_equal(tell_item(&facts, "depths", 2, 6), SP_HOLDS);
+    assert_int_equal(sp_known_value(&facts.known, "depths").type, SP_UNKNOWN);
+    assert_int_equal(tell_length(&facts, "depths", 2), SP_CONTRADICTS);
+    assert_int_equal(tell_length(&facts, "depths", 4), SP_HOLDS);
+    const struct sp_value depths = sp_known_value(&facts.known, "depths");
+    assert_int_equal(depths.type, SP_LIST);
+    assert_int_equal(depths.count, 4);
+    assert_int_equal(depths.items[1].type, SP_UNKNOWN);
+    assert_int_equal(depths.items[2].integer, 6);
+    assert_int_equal(tell_item(&facts, "depths", 2, 7), SP_CONTRADICTS);
+    assert_int_equal(tell_item(&facts, "depths", 4, 7), SP_CONTRADICTS);
+    facts_close(&facts);
+}
+
+/* A list that was told item by item ends with its last one, or as another list beside it does. */
+static void ends_of_lists(void **state)
+{
+    struct facts facts;
+    (void)state;
+    facts_open(&facts);
+    assert_int_equal(tell_item(&facts, "widths", 1, 64), SP_HOLDS);
+    assert_int_equal(tell_item(&facts, "depths", 0, 2), SP_HOLDS);
+    assert_int_equal(tell_length(&facts, "depths", 3), SP_HOLDS);
+    assert_int_equal(tell_item(&facts, "other.widths", 1, 64), SP_HOLDS);
+    assert_true(sp_known_close_lists(&facts.known));
+    assert_int_equal(sp_known_value(&facts.known, "widths").count, 3);
+    assert_int_equal(sp_known_value(&facts.known, "other.widths").count, 2);
+    assert_false(sp_known_close_lists(&facts.known));
+    facts_close(&facts);
+}
+
+static void what_is_in_lists(void **state)
+{
+    struct facts facts;
+    (void)state;
+    facts_open(&facts);
+    assert_int_equal(tell_member(&facts, "lhuc", "all", false), SP_HOLDS);
+    assert_int_equal(tell_member(&facts, "lhuc", "encoder", true), SP_HOLDS);
+    assert_int_equal(tell_member(&facts, "lhuc", "all", false), SP_HOLDS);
+    assert_int_equal(tell_member(&facts, "lhuc", "all", true), SP_CONTRADICTS);
+    assert_int_equal(sp_known_value(&facts.known, "lhuc").type, SP_UNKNOWN);
+    facts_close(&facts);
+}
+
+/* What was told since is forgotten; what was known before is as it was. */
+static void trying_out(void **state)
+{
+    struct facts facts;
+    (void)state;
+    facts_open(&facts);
+    assert_int_equal(tell_number(&facts, "a", 1), SP_HOLDS);
+    struct sp_kept kept = sp_known_keep(&facts.known);
+    assert_int_equal(tell_number(&facts, "b", 2), SP_HOLDS);
+    assert_int_equal(tell_item(&facts, "c", 0, 2), SP_HOLDS);
+    sp_known_restore(&facts.known, &kept);
+    assert_int_equal(sp_known_value(&facts.known, "a").integer, 1);
+    assert_int_equal(sp_known_value(&facts.known, "b").type, SP_UNKNOWN);
+    assert_int_equal(tell_number(&facts, "c", 5), SP_HOLDS);
+    sp_known_forget(&facts.known);
+    assert_int_equal(sp_known_value(&facts.known, "a").type, SP_UNKNOWN);
+    assert_int_equal(tell_number(&facts, "a", 7), SP_HOLDS);
+    facts_close(&facts);
+}
+
+/* What follows from a guess remembers the last one. */
+static void guesses(void **state)
+{
+    struct facts facts;
+    (void)state;
+    facts_open(&facts);
+    facts.known.reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
+    facts.known.touched = 1;
+    assert_int_equal(tell_number(&facts, "n_head", 4), SP_HOLDS);
+    facts.known.reason = (struct sp_reason){.kind = SP_REASON_DIMENSION, .name = "q.weight"};
+    facts.known.touched = 0;
+    assert_int_equal(tell_number(&facts, "n_embd", 16), SP_HOLDS);
+    assert_int_equal(sp_known_value(&facts.known, "n_head").integer, 4);
+    assert_int_equal(tell_number(&facts, "head_dim", 4), SP_HOLDS);
+    assert_int_equal(sp_known_fact(&facts.known, "n_embd")->guess, 0);
+    assert_int_equal(sp_known_fact(&facts.known, "head_dim")->guess, 1);
+    assert_int_equal(sp_known_fact(&facts.known, "head_dim")->reason.kind, SP_REASON_DIMENSION);
+    assert_null(sp_known_fact(&facts.known, "n_layer"));
+    facts_close(&facts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values),        cmocka_unit_test(members_of_objects), cmocka_unit_test(lists),
+        cmocka_unit_test(ends_of_lists), cmocka_unit_test(what_is_in_lists),   cmocka_unit_test(trying_out),
+        cmocka_unit_test(guesses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
