@@ -133,7 +133,7 @@ static struct sp_value ask(const struct sp_eval *eval, const char *path)
 static bool read_key(struct sp_eval *eval, const struct sp_view *view, const char *key, struct sp_value *value)
 {
     const struct sp_given *given = sp_view_given(view, key);
-    if (given && given->expr) return sp_eval(eval, given->env, given->expr, value);
+    if (given && given->open.expr) return sp_eval(eval, given->open.env, given->open.expr, value);
     struct sp_reading *reading = reading_of(eval, view->prefix, "", key);
     *value = given || !eval->hyper->knowledge ? sp_view_get(view, key) : ask(eval, reading->path);
     *value = look_at(eval, reading, *value, view, key);

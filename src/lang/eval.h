@@ -42,14 +42,18 @@ struct sp_eval {
     unsigned depth;
 };
 
+/* In place of a value that inference does not know yet: where it comes from. */
+struct sp_unevaluated {
+    const struct sp_expr *expr; /* NULL: there is a value */
+    const struct sp_env *env;
+};
+
 /* A hyper-parameter that a table gives to one that it uses: `with key = expr`. */
 struct sp_given {
     const char *key;
     struct sp_value value;
     struct sp_provenance from;
-    /* When its value was not known yet: where it comes from. */
-    const struct sp_expr *expr;
-    const struct sp_env *env;
+    struct sp_unevaluated open; /* of inference alone */
 };
 
 /* The configuration that a table reads: the whole one, or a sub-configuration, with values given by `with`. */

@@ -22,7 +22,9 @@ struct sp_scope {
     size_t most; /* tensors; more are an error */
 };
 
-/* What is known so far of hyper-parameters that are being inferred. It is asked in place of the configuration. */
+/* What is known so far of hyper-parameters that are being inferred. It is asked in place of the configuration. All that
+ * the evaluation does for inference alone hangs on it: without it no value is SP_UNKNOWN, no sp_given is `open`, and
+ * nothing has the path of an item of a list (sp_eval_item_path). */
 struct sp_knowledge {
     struct sp_value (*ask)(void *context, const char *path); /* SP_UNKNOWN, naming the path, when it is not */
     void *context;

@@ -55,7 +55,7 @@ static enum sp_answer solve_name(struct sp_solver *solver, const struct sp_env *
     if (meaning.kind != SP_MEANS_KEY)
         return sp_meaning_open(&own, &expr) ? solve(solver, &own, expr, want) : SP_CONTRADICTS;
     const struct sp_given *given = sp_view_given(env->frame->view, expr->name);
-    if (given) return solve(solver, given->env, given->expr, want);
+    if (given) return solve(solver, given->open.env, given->open.expr, want);
     return sp_known_tell(&solver->known, sp_solver_path(solver, env, expr->name), want);
 }
 

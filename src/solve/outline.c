@@ -200,7 +200,7 @@ static const struct sp_view *view_of(struct sp_outline *outline, const struct sp
     *view = (struct sp_view){.prefix = outer->prefix, .given = given, .given_count = row->with_count + inherited};
     if (path) view->prefix = sp_arena_printf(&outline->solver.arena, "%s.", path);
     for (size_t i = 0; i < row->with_count; i++)
-        given[i] = (struct sp_given){.key = row->with[i].name, .expr = row->with[i].expr, .env = env};
+        given[i] = (struct sp_given){.key = row->with[i].name, .open = {row->with[i].expr, env}};
     if (inherited) memcpy(given + row->with_count, outer->given, inherited * sizeof *given);
     return view;
 }

@@ -62,8 +62,8 @@ const char *sp_solver_key(struct sp_solver *solver, const struct sp_env *env, co
         }
         const struct sp_given *given = sp_view_given(own.frame->view, expr->name);
         if (!given) return sp_solver_path(solver, &own, expr->name);
-        own = *given->env;
-        expr = given->expr;
+        own = *given->open.env;
+        expr = given->open.expr;
     }
     if (expr->kind != SP_EXPR_MEMBER) return NULL;
     const char *object = sp_solver_key(solver, &own, expr->args[0]);

@@ -13,11 +13,6 @@
 
 #include <string.h>
 
-static bool at_end(const struct sp_parser *parser)
-{
-    return parser->lexer.token.kind == SP_TOKEN_NEWLINE || parser->lexer.token.kind == SP_TOKEN_END;
-}
-
 /* One NAME = value, or a condition. A bracket begins a list here. */
 static bool binding(struct sp_parser *parser, struct sp_argument *into)
 {
@@ -85,8 +80,8 @@ static bool ending(struct sp_parser *parser, struct sp_claim *claim)
         claim->source = parser->lexer.token.value.string;
         sp_lexer_next(&parser->lexer);
     }
-    return at_end(parser) || sp_parse_fail(parser, parser->lexer.token.span,
-                                           "expected 'when', the source in quotes, or the end of the line");
+    return sp_parse_at_end(parser) || sp_parse_fail(parser, parser->lexer.token.span,
+                                                    "expected 'when', the source in quotes, or the end of the line");
 }
 
 static size_t end_of_line(const struct sp_parser *parser, size_t from)

@@ -90,291 +90,19 @@ void *sp_parse_grow(struct sp_arena *arena, void *items, size_t count, size_t si
     if (count) memcpy(grown, items, count * size);
     return grown;
 }
-#define APPEND SP_PARSE_APPEND
-
-static const char *text_at(const struct sp_parser *parser, size_t offset)
-{
-    return parser->lexer.source->text + offset;
-}
-
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 static size_t skip_spaces(const struct sp_parser *parser, size_t offset)
 {
-    while (is_blank(*text_at(parser, offset))) offset++;
+    while (sp_parse_is_blank(*sp_parse_text(parser, offset))) offset++;
     return offset;
-}
-
-static void restart_at(struct sp_parser *parser, size_t offset)
-{
-    parser->lexer.offset = offset;
-    parser->lexer.nesting = 0;
-}
-
-/* ---- names with holes ---- */
-
-static void add_text(struct sp_parser *parser, struct sp_template *name, size_t from, size_t to)
-{
-    if (from < to)
-        *APPEND(parser, name->pieces, name->count) =
-            (struct sp_piece){sp_arena_copy(parser->arena, text_at(parser, from), to - from), NULL};
-}
-
-/* {expression} at `offset`; returns the offset after it, 0 after a mistake. */
-static size_t hole(struct sp_parser *parser, struct sp_template *name, size_t offset)
-{
-    restart_at(parser, offset);
-    sp_lexer_next(&parser->lexer);
-    const struct sp_span open = parser->lexer.token.span;
-    sp_lexer_next(&parser->lexer);
-    struct sp_expr *expr = sp_parse_expression(parser);
-    if (!expr) return 0;
-    if (!sp_token_is(&parser->lexer, "}")) {
-        sp_parse_close(parser, "}", open, "'}'");
-        return 0;
-    }
-    *APPEND(parser, name->pieces, name->count) = (struct sp_piece){NULL, expr};
-    return parser->lexer.token.span.offset + 1;
-}
-
-static bool ends_name(char c, bool quoted) { return c == '\0' || c == '\n' || (quoted ? c == '"' : is_blank(c)); }
-
-/* A name begins at `offset`; afterwards the token behind it is the current one. */
-static bool template(struct sp_parser *parser, size_t offset, struct sp_template *name)
-{
-    const bool quoted = *text_at(parser, offset) == '"';
-    const size_t start = offset;
-    size_t from = offset += quoted;
-    while (!ends_name(*text_at(parser, offset), quoted)) {
-        if (*text_at(parser, offset) == '}')
-            return sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, 1},
-                                 "no '{' opens a hole before this");
-        if (*text_at(parser, offset) != '{') {
-            offset++;
-            continue;
-        }
-        add_text(parser, name, from, offset);
-        from = offset = hole(parser, name, offset);
-        if (!offset) return false;
-    }
-    add_text(parser, name, from, offset);
-    name->span = (struct sp_span){parser->lexer.source, (uint32_t)start, (uint32_t)(offset - start)};
-    if (quoted && *text_at(parser, offset) != '"')
-        return sp_parse_fail(parser, name->span, "the name has no closing '\"' on its line");
-    restart_at(parser, offset + quoted);
-    sp_lexer_next(&parser->lexer);
-    return true;
-}
-
-/* The name that follows a keyword; the keyword's next token was already looked at. */
-static bool template_here(struct sp_parser *parser, struct sp_template *name)
-{
-    const struct sp_token *token = &parser->lexer.token;
-    if (token->kind == SP_TOKEN_NEWLINE || token->kind == SP_TOKEN_END)
-        return sp_parse_fail(parser, token->span, "expected a tensor name");
-    return template(parser, token->span.offset, name);
-}
-
-/* "prefix.*": the star is taken off. */
-static bool take_star(struct sp_template *name)
-{
-    struct sp_piece *last = name->count ? &name->pieces[name->count - 1] : NULL;
-    const size_t length = last && last->text ? strlen(last->text) : 0;
-    if (!length || last->text[length - 1] != '*') return false;
-    ((char *)last->text)[length - 1] = '\0'; /* the arena's own copy */
-    return true;
 }
 
 /* ---- rows ---- */
 
-static bool shape(struct sp_parser *parser, struct sp_row *row)
-{
-    struct sp_lexer *lexer = &parser->lexer;
-    const struct sp_span open = lexer->token.span;
-    sp_lexer_next(lexer);
-    while (!sp_token_is(lexer, ")")) {
-        struct sp_expr *dim = sp_parse_expression(parser);
-        if (!dim) return false;
-        *APPEND(parser, row->shape, row->rank) = dim;
-        if (!sp_parse_accept(parser, ",")) break;
-    }
-    return sp_parse_close(parser, ")", open, "',' or ')'");
-}
-
-static bool condition(struct sp_parser *parser, struct sp_expr **into)
-{
-    const struct sp_span span = parser->lexer.token.span;
-    sp_lexer_next(&parser->lexer);
-    if (*into) return sp_parse_fail(parser, span, "a second 'if' here: join the conditions with 'and'");
-    *into = sp_parse_expression(parser);
-    return *into != NULL;
-}
-
-/* A tensor and its tie have a condition each, and a reader should not have to guess which one is meant: 'if' is always
- * the tensor's and stands in front, 'when' is always the tie's; with the one, the other must be said too. */
-static bool tie_condition(struct sp_parser *parser, struct sp_row *row)
-{
-    if (sp_parse_accept(parser, "always")) return true;
-    if (sp_token_is(&parser->lexer, "when")) return condition(parser, &row->tie_condition);
-    if (!row->condition) return true;
-    return sp_parse_fail(parser, parser->lexer.token.span,
-                         "the 'if' in front is that of the tensor: expected 'when ...' for the tie, or 'always'");
-}
-
-static bool tie(struct sp_parser *parser, struct sp_row *row)
-{
-    const struct sp_span span = parser->lexer.token.span;
-    sp_lexer_next(&parser->lexer);
-    if (row->has_tie) return sp_parse_fail(parser, span, "a tensor can be the same as one other only");
-    row->has_tie = true;
-    row->tie_rows = sp_parse_accept(parser, "rows");
-    if (!sp_token_is(&parser->lexer, "as")) return sp_parse_expect(parser, "as", "after 'same'");
-    sp_lexer_next(&parser->lexer);
-    return template_here(parser, &row->tie) && tie_condition(parser, row);
-}
-
-static bool old_name(struct sp_parser *parser, struct sp_row *row)
-{
-    struct sp_template *old = APPEND(parser, row->olds, row->old_count);
-    *old = (struct sp_template){0};
-    sp_lexer_next(&parser->lexer);
-    return template_here(parser, old);
-}
-
-static bool dtype_word(struct sp_parser *parser, struct sp_row *row)
-{
-    const struct sp_span span = parser->lexer.token.span;
-    const enum sp_dtype dtype = sp_dtype_from_name(text_at(parser, span.offset), span.length);
-    if (dtype == SP_DTYPE_UNKNOWN) return false;
-    row->dtype = dtype;
-    sp_lexer_next(&parser->lexer);
-    return true;
-}
-
-static bool at_line_end(const struct sp_parser *parser)
-{
-    return parser->lexer.token.kind == SP_TOKEN_NEWLINE || parser->lexer.token.kind == SP_TOKEN_END;
-}
-
-static bool row_condition(struct sp_parser *parser, struct sp_row *row)
-{
-    if (!row->has_tie) return condition(parser, &row->condition);
-    return sp_parse_fail(parser, parser->lexer.token.span,
-                         "the condition of the tensor goes in front of 'same as'; for that of the tie write 'when'");
-}
-
-static bool stray_when(struct sp_parser *parser, const struct sp_row *row)
-{
-    return sp_parse_fail(parser, parser->lexer.token.span,
-                         row->has_tie
-                             ? "'when' goes right behind 'same as NAME', and is there once"
-                             : "'when' goes behind 'same as NAME'; for the condition of the tensor write 'if'");
-}
-
-static bool modifiers(struct sp_parser *parser, struct sp_row *row)
-{
-    while (!at_line_end(parser)) {
-        bool good = true;
-        if (sp_token_is(&parser->lexer, "if")) good = row_condition(parser, row);
-        else if (sp_token_is(&parser->lexer, "when")) good = stray_when(parser, row);
-        else if (sp_token_is(&parser->lexer, "same")) good = tie(parser, row);
-        else if (sp_token_is(&parser->lexer, "was")) good = old_name(parser, row);
-        else if (sp_parse_accept(parser, "optional")) row->optional = true;
-        else if (sp_parse_accept(parser, "buffer")) row->buffer = true;
-        else if (!dtype_word(parser, row))
-            good = sp_parse_fail(parser, parser->lexer.token.span,
-                                 "expected 'if', 'same as', 'optional', 'buffer', 'was' or a dtype after the shape");
-        if (!good) return false;
-    }
-    return true;
-}
-
-/* NAME = ...; anything else begins an expression. */
-static bool is_named(const struct sp_parser *parser)
-{
-    struct sp_lexer ahead = parser->lexer;
-    if (ahead.token.kind != SP_TOKEN_NAME) return false;
-    sp_lexer_next(&ahead);
-    return sp_token_is(&ahead, "=");
-}
-
-static bool argument(struct sp_parser *parser, struct sp_argument *into, bool must_be_named)
-{
-    *into = (struct sp_argument){.span = parser->lexer.token.span};
-    if (is_named(parser)) {
-        into->name = sp_parse_name(parser, "a name");
-        if (!into->name) return false;
-        sp_lexer_next(&parser->lexer); /* the '=' */
-    } else if (must_be_named) return sp_parse_fail(parser, into->span, "expected KEY = value");
-    into->expr = sp_parse_expression(parser);
-    return into->expr != NULL;
-}
-
-static bool use_arguments(struct sp_parser *parser, struct sp_row *row)
-{
-    const struct sp_span open = parser->lexer.token.span;
-    if (!sp_parse_accept(parser, "(")) return true;
-    while (!sp_token_is(&parser->lexer, ")")) {
-        if (!argument(parser, APPEND(parser, row->args, row->arg_count), false)) return false;
-        if (!sp_parse_accept(parser, ",")) break;
-    }
-    return sp_parse_close(parser, ")", open, "',' or ')'");
-}
-
-static bool with_arguments(struct sp_parser *parser, struct sp_row *row)
-{
-    do {
-        if (!argument(parser, APPEND(parser, row->with, row->with_count), true)) return false;
-    } while (sp_parse_accept(parser, ","));
-    return true;
-}
-
-static bool use(struct sp_parser *parser, struct sp_row *row)
-{
-    row->kind = SP_ROW_USE;
-    row->unit_span = parser->lexer.token.span;
-    row->unit_name = sp_parse_name(parser, "the name of a part or table after 'prefix.*'");
-    if (!row->unit_name || !use_arguments(parser, row)) return false;
-    while (!at_line_end(parser)) {
-        bool good;
-        if (sp_token_is(&parser->lexer, "if")) good = condition(parser, &row->condition);
-        else if (sp_parse_accept(parser, "from")) {
-            row->has_from = true;
-            row->from = sp_parse_expression(parser);
-            good = row->from != NULL;
-        } else if (sp_parse_accept(parser, "with")) good = with_arguments(parser, row);
-        else if (sp_parse_accept(parser, "optional")) good = row->optional = true;
-        else good = sp_parse_fail(parser, parser->lexer.token.span, "expected 'from', 'with', 'optional' or 'if' here");
-        if (!good) return false;
-    }
-    return true;
-}
-
-/* "weight(V," is a name to the parser. */
-static bool glued(const struct sp_template *name)
-{
-    for (size_t i = 0; i < name->count; i++)
-        if (name->pieces[i].text && strchr(name->pieces[i].text, '(')) return true;
-    return false;
-}
-
-static bool row_body(struct sp_parser *parser, struct sp_row *row, size_t offset)
-{
-    if (!template(parser, offset, &row->name)) return false;
-    row->span = row->name.span;
-    const bool star = take_star(&row->name);
-    if (star && parser->lexer.token.kind == SP_TOKEN_NAME) return use(parser, row);
-    if (star) return sp_parse_fail(parser, parser->lexer.token.span, "expected a part or table after 'prefix.*'");
-    if (sp_token_is(&parser->lexer, "(")) return shape(parser, row) && modifiers(parser, row);
-    if (glued(&row->name))
-        return sp_parse_fail(parser, row->name.span, "expected a space between the name and its shape");
-    return sp_parse_fail(parser, row->name.span, "expected 'name (shape)', 'prefix.* part(...)' or 'NAME = value'");
-}
-
 static struct sp_section *current_section(struct sp_parser *parser, struct sp_unit *unit)
 {
     if (!unit->section_count) {
-        struct sp_section *section = APPEND(parser, unit->sections, unit->section_count);
+        struct sp_section *section = SP_PARSE_APPEND(parser, unit->sections, unit->section_count);
         *section = (struct sp_section){.name = ""};
     }
     return &unit->sections[unit->section_count - 1];
@@ -383,9 +111,9 @@ static struct sp_section *current_section(struct sp_parser *parser, struct sp_un
 static void row(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 {
     struct sp_row parsed = {0};
-    if (!row_body(parser, &parsed, offset)) return;
+    if (!sp_parse_row(parser, &parsed, offset)) return;
     struct sp_section *section = current_section(parser, unit);
-    *APPEND(parser, section->rows, section->row_count) = parsed;
+    *SP_PARSE_APPEND(parser, section->rows, section->row_count) = parsed;
 }
 
 /* ---- definitions ---- */
@@ -393,7 +121,7 @@ static void row(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 /* NAME = ... or NAME(a, b) = ... at the start of a line. */
 static bool is_definition(const struct sp_parser *parser, size_t offset)
 {
-    const char *p = text_at(parser, offset);
+    const char *p = sp_parse_text(parser, offset);
     size_t i = 0;
     if (!sp_is_name_start(*p)) return false;
     while (sp_is_name_char(p[i])) i++;
@@ -415,7 +143,7 @@ static bool definition_params(struct sp_parser *parser, struct sp_definition *de
             return sp_parse_fail(parser, parser->lexer.token.span, "more than %d parameters", SP_MAX_PARAMS);
         const char *name = sp_parse_name(parser, "the name of a parameter");
         if (!name) return false;
-        *APPEND(parser, definition->params, definition->param_count) = name;
+        *SP_PARSE_APPEND(parser, definition->params, definition->param_count) = name;
     } while (sp_parse_accept(parser, ","));
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }
@@ -427,14 +155,14 @@ static void add_definition(struct sp_parser *parser, struct sp_unit *unit, const
     struct sp_section *section = top ? NULL : &unit->sections[unit->section_count - 1];
     if ((top ? unit->definition_count : section->local_count) == SP_MAX_DEFINITIONS)
         sp_parse_fail(parser, parsed->span, "more than %d definitions", SP_MAX_DEFINITIONS);
-    else if (top) *APPEND(parser, unit->definitions, unit->definition_count) = *parsed;
-    else *APPEND(parser, section->locals, section->local_count) = *parsed;
+    else if (top) *SP_PARSE_APPEND(parser, unit->definitions, unit->definition_count) = *parsed;
+    else *SP_PARSE_APPEND(parser, section->locals, section->local_count) = *parsed;
 }
 
 static void definition(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 {
     struct sp_definition parsed = {0};
-    restart_at(parser, offset);
+    sp_parse_restart(parser, offset);
     sp_lexer_next(&parser->lexer);
     parsed.span = parser->lexer.token.span;
     parsed.name = sp_parse_name(parser, "a name");
@@ -463,7 +191,7 @@ static bool loop_clause(struct sp_parser *parser, struct sp_clause *clause)
 
 static bool clauses(struct sp_parser *parser, struct sp_section *section)
 {
-    while (!at_line_end(parser)) {
+    while (!sp_parse_at_end(parser)) {
         struct sp_clause clause = {.kind = SP_CLAUSE_IF};
         if (section->clause_count == SP_MAX_CLAUSES)
             return sp_parse_fail(parser, parser->lexer.token.span, "more than %d 'for' and 'if'", SP_MAX_CLAUSES);
@@ -473,26 +201,26 @@ static bool clauses(struct sp_parser *parser, struct sp_section *section)
             clause.first = sp_parse_expression(parser);
             if (!clause.first) return false;
         } else return sp_parse_fail(parser, parser->lexer.token.span, "expected 'for' or 'if' after the group name");
-        *APPEND(parser, section->clauses, section->clause_count) = clause;
+        *SP_PARSE_APPEND(parser, section->clauses, section->clause_count) = clause;
     }
     return true;
 }
 
 static void heading(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 {
-    const size_t end = offset + strcspn(text_at(parser, offset), "]\n");
+    const size_t end = offset + strcspn(sp_parse_text(parser, offset), "]\n");
     const struct sp_span span = {parser->lexer.source, (uint32_t)offset, (uint32_t)(end + 1 - offset)};
     size_t from = skip_spaces(parser, offset + 1), to = end;
-    while (to > from && is_blank(*text_at(parser, to - 1))) to--;
-    if (*text_at(parser, end) != ']' || from >= to) {
+    while (to > from && sp_parse_is_blank(*sp_parse_text(parser, to - 1))) to--;
+    if (*sp_parse_text(parser, end) != ']' || from >= to) {
         sp_parse_fail(parser, span, "expected '[group name]'");
         return;
     }
-    struct sp_section section = {.name = sp_parse_intern(parser, text_at(parser, from), to - from), .span = span};
-    restart_at(parser, end + 1);
+    struct sp_section section = {.name = sp_parse_intern(parser, sp_parse_text(parser, from), to - from), .span = span};
+    sp_parse_restart(parser, end + 1);
     sp_lexer_next(&parser->lexer);
     clauses(parser, &section); /* kept even after a mistake, so that its rows are checked too */
-    *APPEND(parser, unit->sections, unit->section_count) = section;
+    *SP_PARSE_APPEND(parser, unit->sections, unit->section_count) = section;
 }
 
 /* ---- directives ---- */
@@ -521,7 +249,7 @@ static bool unit_params(struct sp_parser *parser, struct sp_unit *unit)
     while (!sp_token_is(&parser->lexer, ")")) {
         if (unit->param_count == SP_MAX_PARAMS)
             return sp_parse_fail(parser, parser->lexer.token.span, "more than %d parameters", SP_MAX_PARAMS);
-        struct sp_param *param = APPEND(parser, unit->params, unit->param_count);
+        struct sp_param *param = SP_PARSE_APPEND(parser, unit->params, unit->param_count);
         *param = (struct sp_param){.span = parser->lexer.token.span};
         param->name = sp_parse_name(parser, "the name of a parameter");
         if (!param->name) return false;
@@ -574,7 +302,7 @@ static void requirement(struct sp_parser *parser, struct sp_unit *unit)
     parsed.condition = sp_parse_expression(parser);
     if (!parsed.condition || !sp_parse_expect(parser, ",", "between the condition and its message")) return;
     parsed.message = sp_parse_expression(parser);
-    if (parsed.message) *APPEND(parser, unit->requirements, unit->requirement_count) = parsed;
+    if (parsed.message) *SP_PARSE_APPEND(parser, unit->requirements, unit->requirement_count) = parsed;
 }
 
 enum directive { NO_DIRECTIVE, UNIT, MODEL_TYPE, ARCHITECTURES, REQUIRE, CLAIM };
@@ -596,11 +324,11 @@ static enum directive directive_at(const struct sp_parser *parser, size_t offset
                  {"architectures", ARCHITECTURES},
                  {"require", REQUIRE}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const char *p = text_at(parser, offset);
+        const char *p = sp_parse_text(parser, offset);
         const size_t length = strlen(words[i].word);
         if (*p != *words[i].word || strncmp(p, words[i].word, length) != 0 || (p[length] != ' ' && p[length] != '\t'))
             continue;
-        const char next = *text_at(parser, skip_spaces(parser, offset + length));
+        const char next = *sp_parse_text(parser, skip_spaces(parser, offset + length));
         if (words[i].directive == UNIT && !sp_is_name_start(next)) continue;
         if (words[i].directive == CLAIM && next == '=') continue; /* a definition of that name */
         if ((words[i].directive == MODEL_TYPE || words[i].directive == ARCHITECTURES) && next != '"') continue;
@@ -634,7 +362,7 @@ static void line(struct sp_parser *parser, struct output *out, size_t offset)
     const enum directive directive = directive_at(parser, offset);
     const size_t end = sp_lexer_line_end(&parser->lexer, offset);
     if (directive != NO_DIRECTIVE) {
-        restart_at(parser, offset);
+        sp_parse_restart(parser, offset);
         sp_lexer_next(&parser->lexer);
     }
     if (directive == UNIT) start_unit(parser, out, offset);
@@ -650,7 +378,7 @@ static void line(struct sp_parser *parser, struct output *out, size_t offset)
     else if (unit->about && !is_definition(parser, offset))
         sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, (uint32_t)(end - offset)},
                       "among claims only 'claim', 'erratum', 'approx', 'example' and NAME = value can stand");
-    else if (*text_at(parser, offset) == '[') heading(parser, unit, offset);
+    else if (*sp_parse_text(parser, offset) == '[') heading(parser, unit, offset);
     else if (is_definition(parser, offset)) definition(parser, unit, offset);
     else row(parser, unit, offset);
 }
@@ -661,11 +389,11 @@ static size_t finish_line(struct sp_parser *parser, size_t offset)
 {
     const struct sp_token *token = &parser->lexer.token;
     if (!parser->failed && token->kind == SP_TOKEN_BAD) sp_parse_fail(parser, token->span, "%s", token->problem);
-    if (!parser->failed && !at_line_end(parser))
+    if (!parser->failed && !sp_parse_at_end(parser))
         sp_parse_fail(parser, token->span, "unexpected here: the line should end");
     const size_t from = parser->failed ? parser->failed_at : token->span.offset;
     const size_t end = sp_lexer_line_end(&parser->lexer, from > offset ? from : offset);
-    return *text_at(parser, end) ? end + 1 : end;
+    return *sp_parse_text(parser, end) ? end + 1 : end;
 }
 
 /* Offset of the first byte that a table file cannot hold, or its length. */
@@ -692,11 +420,11 @@ bool sp_parse(const struct sp_source_text *source, struct sp_arena *arena, struc
     if (bad < source->length)
         return sp_parse_fail(&parser, (struct sp_span){source, (uint32_t)bad, 1},
                              "a table file is UTF-8 text without control characters");
-    for (size_t offset = mark; *text_at(&parser, offset = skip_spaces(&parser, offset));) {
-        const char c = *text_at(&parser, offset);
+    for (size_t offset = mark; *sp_parse_text(&parser, offset = skip_spaces(&parser, offset));) {
+        const char c = *sp_parse_text(&parser, offset);
         if (c == '\n' || c == '#') {
             offset = sp_lexer_line_end(&parser.lexer, offset);
-            offset += *text_at(&parser, offset) == '\n';
+            offset += *sp_parse_text(&parser, offset) == '\n';
             continue;
         }
         parser.failed = false;

@@ -37,6 +37,27 @@ void *sp_parse_grow(struct sp_arena *arena, void *items, size_t count, size_t si
 #define SP_PARSE_APPEND(parser, items, count)                                                                          \
     ((items) = sp_parse_grow((parser)->arena, (items), (count), sizeof *(items)), &(items)[(count)++])
 
+/* The source from an offset on. */
+static inline const char *sp_parse_text(const struct sp_parser *parser, size_t offset)
+{
+    return parser->lexer.source->text + offset;
+}
+/* Goes on reading tokens at the offset. */
+static inline void sp_parse_restart(struct sp_parser *parser, size_t offset)
+{
+    parser->lexer.offset = offset;
+    parser->lexer.nesting = 0;
+}
+static inline bool sp_parse_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+/* Whether the line ends at the current token. */
+static inline bool sp_parse_at_end(const struct sp_parser *parser)
+{
+    return parser->lexer.token.kind == SP_TOKEN_NEWLINE || parser->lexer.token.kind == SP_TOKEN_END;
+}
+
+/* parse_row.c: the row that begins at the offset. False after a mistake. */
+bool sp_parse_row(struct sp_parser *parser, struct sp_row *row, size_t offset);
+
 /* parse_claims.c: "claims for TABLE", and the lines claim, erratum, approx, example. The word is the current token. */
 void sp_parse_claims_header(struct sp_parser *parser, struct sp_unit *unit);
 void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ * The rows of a section: a tensor, its shape and what else there is to say about it; the use of a part or table. */
+#include "lang/syntax/parser.h"
+
+#include <string.h>
+
+/* ---- names with holes ---- */
+
+static void add_text(struct sp_parser *parser, struct sp_template *name, size_t from, size_t to)
+{
+    if (from < to)
+        *SP_PARSE_APPEND(parser, name->pieces, name->count) =
+            (struct sp_piece){sp_arena_copy(parser->arena, sp_parse_text(parser, from), to - from), NULL};
+}
+
+/* {expression} at `offset`; returns the offset after it, 0 after a mistake. */
+static size_t hole(struct sp_parser *parser, struct sp_template *name, size_t offset)
+{
+    sp_parse_restart(parser, offset);
+    sp_lexer_next(&parser->lexer);
+    const struct sp_span open = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    struct sp_expr *expr = sp_parse_expression(parser);
+    if (!expr) return 0;
+    if (!sp_token_is(&parser->lexer, "}")) {
+        sp_parse_close(parser, "}", open, "'}'");
+        return 0;
+    }
+    *SP_PARSE_APPEND(parser, name->pieces, name->count) = (struct sp_piece){NULL, expr};
+    return parser->lexer.token.span.offset + 1;
+}
+
+static bool ends_name(char c, bool quoted)
+{
+    return c == '\0' || c == '\n' || (quoted ? c == '"' : sp_parse_is_blank(c));
+}
+
+/* A name begins at `offset`; afterwards the token behind it is the current one. */
+static bool template(struct sp_parser *parser, size_t offset, struct sp_template *name)
+{
+    const bool quoted = *sp_parse_text(parser, offset) == '"';
+    const size_t start = offset;
+    size_t from = offset += quoted;
+    while (!ends_name(*sp_parse_text(parser, offset), quoted)) {
+        if (*sp_parse_text(parser, offset) == '}')
+            return sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, 1},
+                                 "no '{' opens a hole before this");
+        if (*sp_parse_text(parser, offset) != '{') {
+            offset++;
+            continue;
+        }
+        add_text(parser, name, from, offset);
+        from = offset = hole(parser, name, offset);
+        if (!offset) return false;
+    }
+    add_text(parser, name, from, offset);
+    name->span = (struct sp_span){parser->lexer.source, (uint32_t)start, (uint32_t)(offset - start)};
+    if (quoted && *sp_parse_text(parser, offset) != '"')
+        return sp_parse_fail(parser, name->span, "the name has no closing '\"' on its line");
+    sp_parse_restart(parser, offset + quoted);
+    sp_lexer_next(&parser->lexer);
+    return true;
+}
+
+/* The name that follows a keyword; the keyword's next token was already looked at. */
+static bool template_here(struct sp_parser *parser, struct sp_template *name)
+{
+    const struct sp_token *token = &parser->lexer.token;
+    if (token->kind == SP_TOKEN_NEWLINE || token->kind == SP_TOKEN_END)
+        return sp_parse_fail(parser, token->span, "expected a tensor name");
+    return template(parser, token->span.offset, name);
+}
+
+/* "prefix.*": the star is taken off. */
+static bool take_star(struct sp_template *name)
+{
+    struct sp_piece *last = name->count ? &name->pieces[name->count - 1] : NULL;
+    const size_t length = last && last->text ? strlen(last->text) : 0;
+    if (!length || last->text[length - 1] != '*') return false;
+    ((char *)last->text)[length - 1] = '\0'; /* the arena's own copy */
+    return true;
+}
+
+/* ---- rows ---- */
+
+static bool shape(struct sp_parser *parser, struct sp_row *row)
+{
+    struct sp_lexer *lexer = &parser->lexer;
+    const struct sp_span open = lexer->token.span;
+    sp_lexer_next(lexer);
+    while (!sp_token_is(lexer, ")")) {
+        struct sp_expr *dim = sp_parse_expression(parser);
+        if (!dim) return false;
+        *SP_PARSE_APPEND(parser, row->shape, row->rank) = dim;
+        if (!sp_parse_accept(parser, ",")) break;
+    }
+    return sp_parse_close(parser, ")", open, "',' or ')'");
+}
+
+static bool condition(struct sp_parser *parser, struct sp_expr **into)
+{
+    const struct sp_span span = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    if (*into) return sp_parse_fail(parser, span, "a second 'if' here: join the conditions with 'and'");
+    *into = sp_parse_expression(parser);
+    return *into != NULL;
+}
+
+/* A tensor and its tie have a condition each, and a reader should not have to guess which one is meant: 'if' is always
+ * the tensor's and stands in front, 'when' is always the tie's; with the one, the other must be said too. */
+static bool tie_condition(struct sp_parser *parser, struct sp_row *row)
+{
+    if (sp_parse_accept(parser, "always")) return true;
+    if (sp_token_is(&parser->lexer, "when")) return condition(parser, &row->tie_condition);
+    if (!row->condition) return true;
+    return sp_parse_fail(parser, parser->lexer.token.span,
+                         "the 'if' in front is that of the tensor: expected 'when ...' for the tie, or 'always'");
+}
+
+static bool tie(struct sp_parser *parser, struct sp_row *row)
+{
+    const struct sp_span span = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    if (row->has_tie) return sp_parse_fail(parser, span, "a tensor can be the same as one other only");
+    row->has_tie = true;
+    row->tie_rows = sp_parse_accept(parser, "rows");
+    if (!sp_token_is(&parser->lexer, "as")) return sp_parse_expect(parser, "as", "after 'same'");
+    sp_lexer_next(&parser->lexer);
+    return template_here(parser, &row->tie) && tie_condition(parser, row);
+}
+
+static bool old_name(struct sp_parser *parser, struct sp_row *row)
+{
+    struct sp_template *old = SP_PARSE_APPEND(parser, row->olds, row->old_count);
+    *old = (struct sp_template){0};
+    sp_lexer_next(&parser->lexer);
+    return template_here(parser, old);
+}
+
+static bool dtype_word(struct sp_parser *parser, struct sp_row *row)
+{
+    const struct sp_span span = parser->lexer.token.span;
+    const enum sp_dtype dtype = sp_dtype_from_name(sp_parse_text(parser, span.offset), span.length);
+    if (dtype == SP_DTYPE_UNKNOWN) return false;
+    row->dtype = dtype;
+    sp_lexer_next(&parser->lexer);
+    return true;
+}
+
+static bool row_condition(struct sp_parser *parser, struct sp_row *row)
+{
+    if (!row->has_tie) return condition(parser, &row->condition);
+    return sp_parse_fail(parser, parser->lexer.token.span,
+                         "the condition of the tensor goes in front of 'same as'; for that of the tie write 'when'");
+}
+
+static bool stray_when(struct sp_parser *parser, const struct sp_row *row)
+{
+    return sp_parse_fail(parser, parser->lexer.token.span,
+                         row->has_tie
+                             ? "'when' goes right behind 'same as NAME', and is there once"
+                             : "'when' goes behind 'same as NAME'; for the condition of the tensor write 'if'");
+}
+
+static bool modifiers(struct sp_parser *parser, struct sp_row *row)
+{
+    while (!sp_parse_at_end(parser)) {
+        bool good = true;
+        if (sp_token_is(&parser->lexer, "if")) good = row_condition(parser, row);
+        else if (sp_token_is(&parser->lexer, "when")) good = stray_when(parser, row);
+        else if (sp_token_is(&parser->lexer, "same")) good = tie(parser, row);
+        else if (sp_token_is(&parser->lexer, "was")) good = old_name(parser, row);
+        else if (sp_parse_accept(parser, "optional")) row->optional = true;
+        else if (sp_parse_accept(parser, "buffer")) row->buffer = true;
+        else if (!dtype_word(parser, row))
+            good = sp_parse_fail(parser, parser->lexer.token.span,
+                                 "expected 'if', 'same as', 'optional', 'buffer', 'was' or a dtype after the shape");
+        if (!good) return false;
+    }
+    return true;
+}
+
+/* NAME = ...; anything else begins an expression. */
+static bool is_named(const struct sp_parser *parser)
+{
+    struct sp_lexer ahead = parser->lexer;
+    if (ahead.token.kind != SP_TOKEN_NAME) return false;
+    sp_lexer_next(&ahead);
+    return sp_token_is(&ahead, "=");
+}
+
+static bool argument(struct sp_parser *parser, struct sp_argument *into, bool must_be_named)
+{
+    *into = (struct sp_argument){.span = parser->lexer.token.span};
+    if (is_named(parser)) {
+        into->name = sp_parse_name(parser, "a name");
+        if (!into->name) return false;
+        sp_lexer_next(&parser->lexer); /* the '=' */
+    } else if (must_be_named) return sp_parse_fail(parser, into->span, "expected KEY = value");
+    into->expr = sp_parse_expression(parser);
+    return into->expr != NULL;
+}
+
+static bool use_arguments(struct sp_parser *parser, struct sp_row *row)
+{
+    const struct sp_span open = parser->lexer.token.span;
+    if (!sp_parse_accept(parser, "(")) return true;
+    while (!sp_token_is(&parser->lexer, ")")) {
+        if (!argument(parser, SP_PARSE_APPEND(parser, row->args, row->arg_count), false)) return false;
+        if (!sp_parse_accept(parser, ",")) break;
+    }
+    return sp_parse_close(parser, ")", open, "',' or ')'");
+}
+
+static bool with_arguments(struct sp_parser *parser, struct sp_row *row)
+{
+    do {
+        if (!argument(parser, SP_PARSE_APPEND(parser, row->with, row->with_count), true)) return false;
+    } while (sp_parse_accept(parser, ","));
+    return true;
+}
+
+static bool use(struct sp_parser *parser, struct sp_row *row)
+{
+    row->kind = SP_ROW_USE;
+    row->unit_span = parser->lexer.token.span;
+    row->unit_name = sp_parse_name(parser, "the name of a part or table after 'prefix.*'");
+    if (!row->unit_name || !use_arguments(parser, row)) return false;
+    while (!sp_parse_at_end(parser)) {
+        bool good;
+        if (sp_token_is(&parser->lexer, "if")) good = condition(parser, &row->condition);
+        else if (sp_parse_accept(parser, "from")) {
+            row->has_from = true;
+            row->from = sp_parse_expression(parser);
+            good = row->from != NULL;
+        } else if (sp_parse_accept(parser, "with")) good = with_arguments(parser, row);
+        else if (sp_parse_accept(parser, "optional")) good = row->optional = true;
+        else good = sp_parse_fail(parser, parser->lexer.token.span, "expected 'from', 'with', 'optional' or 'if' here");
+        if (!good) return false;
+    }
+    return true;
+}
+
+/* "weight(V," is a name to the parser. */
+static bool glued(const struct sp_template *name)
+{
+    for (size_t i = 0; i < name->count; i++)
+        if (name->pieces[i].text && strchr(name->pieces[i].text, '(')) return true;
+    return false;
+}
+
+bool sp_parse_row(struct sp_parser *parser, struct sp_row *row, size_t offset)
+{
+    if (!template(parser, offset, &row->name)) return false;
+    row->span = row->name.span;
+    const bool star = take_star(&row->name);
+    if (star && parser->lexer.token.kind == SP_TOKEN_NAME) return use(parser, row);
+    if (star) return sp_parse_fail(parser, parser->lexer.token.span, "expected a part or table after 'prefix.*'");
+    if (sp_token_is(&parser->lexer, "(")) return shape(parser, row) && modifiers(parser, row);
+    if (glued(&row->name))
+        return sp_parse_fail(parser, row->name.span, "expected a space between the name and its shape");
+    return sp_parse_fail(parser, row->name.span, "expected 'name (shape)', 'prefix.* part(...)' or 'NAME = value'");
+}
