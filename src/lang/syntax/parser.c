@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/word.h"
 
 /* ---- helpers shared with the expression parser ---- */
 
@@ -396,14 +397,26 @@ static size_t finish_line(struct sp_parser *parser, size_t offset)
     return *sp_parse_text(parser, end) ? end + 1 : end;
 }
 
+/* How many bytes from `p` on are no control characters. */
+static size_t plain_bytes(const char *p, size_t left)
+{
+    size_t i = 0;
+    for (; left - i >= SP_WORD; i += SP_WORD) {
+        const uint64_t word = sp_word_at(p + i), control = sp_word_below(word, 0x20) | sp_word_equal(word, 0x7f);
+        if (control) return i + sp_word_first(control);
+    }
+    while (i < left && (unsigned char)p[i] >= 0x20 && p[i] != 0x7f) i++;
+    return i;
+}
+
 /* Offset of the first byte that a table file cannot hold, or its length. */
 static size_t first_bad_byte(const struct sp_source_text *source)
 {
     const size_t valid = sp_utf8_check(source->text, source->length);
     for (size_t i = 0; i < valid; i++) {
-        const unsigned char c = (unsigned char)source->text[i];
-        if (c >= 0x20 && c != 0x7f) continue;
-        if (c != '\t' && c != '\n' && c != '\r') return i;
+        i += plain_bytes(source->text + i, valid - i);
+        const char c = source->text[i];
+        if (i < valid && c != '\t' && c != '\n' && c != '\r') return i;
     }
     return valid;
 }
