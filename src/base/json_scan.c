@@ -18,7 +18,7 @@ static uint64_t json_place(const struct sp_json *json) { return json->origin + j
 
 static bool at_json_end(const struct sp_json *json) { return json->offset >= json->length; }
 
-static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+static bool is_json_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 /* The byte at the cursor, '\0' at the end. */
 static char look(const struct sp_json *json) { return at_json_end(json) ? '\0' : json->text[json->offset]; }
@@ -47,7 +47,7 @@ static inline char pass_space(struct sp_json *json)
     for (size_t offset = json->offset; offset < json->length; offset++) {
         const char c = json->text[offset];
         json->offset = offset;
-        if (!is_space(c)) return c;
+        if (!is_json_space(c)) return c;
     }
     json->offset = json->length;
     return '\0';
@@ -253,7 +253,7 @@ bool sp_json_item(struct sp_json *json, bool *first) { return next_element(json,
 static inline bool ends_number(const struct sp_json *json)
 {
     const char c = look(json);
-    return c == ',' || c == ']' || c == '}' || c == '\0' || is_space(c);
+    return c == ',' || c == ']' || c == '}' || c == '\0' || is_json_space(c);
 }
 
 /* What stands where a number should, for a message. */

@@ -119,7 +119,7 @@ static const char *after_string(const char *quote)
 }
 
 /* Where the next number begins, which is taken. */
-static const char *take_number(struct tree *tree)
+static const char *take_json_number(struct tree *tree)
 {
     const char *at = tree->text;
     while (*at && !strchr("-0123456789", *at)) at = *at == '"' ? after_string(at) : at + 1;
@@ -129,7 +129,7 @@ static const char *take_number(struct tree *tree)
 
 static struct sp_value from_number(struct tree *tree, const cJSON *node)
 {
-    const char *digits = take_number(tree);
+    const char *digits = take_json_number(tree);
     char *end;
     errno = 0;
     const long long whole = strtoll(digits, &end, 10);

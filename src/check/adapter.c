@@ -25,7 +25,7 @@ struct place {
     const char *label;
 };
 
-static bool is_component(const char *p, size_t length, const char *word)
+static bool is_adapter_component(const char *p, size_t length, const char *word)
 {
     return strlen(word) == length && memcmp(p, word, length) == 0;
 }
@@ -49,8 +49,8 @@ static bool find_place(struct sp_arena *arena, const char *name, struct place *p
     for (const char *p = name; *p; p += length + (p[length] == '.')) {
         length = strcspn(p, ".");
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds && p > name; k++) {
-            const bool is_a = is_component(p, length, kinds[k].a);
-            place->is_b = is_component(p, length, kinds[k].b);
+            const bool is_a = is_adapter_component(p, length, kinds[k].a);
+            place->is_b = is_adapter_component(p, length, kinds[k].b);
             if (!is_a && !place->is_b) continue;
             place->kind = &kinds[k];
             place->module = (size_t)(p - 1 - name);
@@ -63,7 +63,7 @@ static bool find_place(struct sp_arena *arena, const char *name, struct place *p
 /* ---- pairs ---- */
 
 /* The pair of that module, kind and label: a known one, or a new one. */
-static struct sp_pair *pair_of(struct sp_adapter *adapter, const char *name, const struct place *place)
+static struct sp_pair *pair_of_module(struct sp_adapter *adapter, const char *name, const struct place *place)
 {
     const char *module = sp_arena_copy(adapter->arena, name, place->module);
     const char *key = sp_arena_printf(adapter->arena, "%s %s %s", module, place->kind->a, place->label);
@@ -109,7 +109,7 @@ bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const s
         const char *name = sp_inventory_tensor(inventory, i)->name;
         struct place place;
         if (!strstr(name, "lora_") || !find_place(arena, name, &place)) continue;
-        struct sp_pair *pair = pair_of(adapter, name, &place);
+        struct sp_pair *pair = pair_of_module(adapter, name, &place);
         *(place.is_b ? &pair->b : &pair->a) = i;
     }
     if (adapter->count) read_config(adapter);

@@ -8,7 +8,7 @@
 enum share { LOGICAL, COPY, BUFFER, STATE };
 
 /* An unexpected tensor that a harmless cause explains is no parameter: a mask, a position. */
-static bool is_excused(const struct sp_check *check, size_t finding)
+static bool is_excused_count(const struct sp_check *check, size_t finding)
 {
     if (finding == SP_NONE || check->findings[finding].kind != SP_FINDING_UNEXPECTED) return false;
     const size_t cause = check->findings[finding].cause;
@@ -21,7 +21,7 @@ static enum share share_of(const struct sp_check *check, size_t tensor, size_t f
     const size_t predicted = check->match.predicted_of[tensor];
     if (predicted == SP_NONE) {
         if (sp_match_tensor(&check->match, tensor) == SP_STATE) return STATE;
-        return is_excused(check, finding) ? BUFFER : LOGICAL;
+        return is_excused_count(check, finding) ? BUFFER : LOGICAL;
     }
     if (sp_prediction_tensor(check->prediction, predicted)->buffer) return BUFFER;
     return sp_match_predicted(&check->match, predicted) == SP_TIED_PRESENT ? COPY : LOGICAL;
@@ -49,7 +49,7 @@ static size_t *findings_of(const struct sp_check *check)
 }
 
 /* Sums of parts of the inventory's total, which fits in 64 bits. */
-static void add(struct sp_counts *counts, enum share share, uint64_t elements, uint64_t parameters)
+static void add_to_count(struct sp_counts *counts, enum share share, uint64_t elements, uint64_t parameters)
 {
     counts->unique_tensors++;
     if (share == COPY) counts->copies += elements;
@@ -85,7 +85,7 @@ void sp_count(struct sp_check *check)
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
         const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
         if (tensor->same_as == SP_NONE)
-            add(counts, share_of(check, i, findings[i]), tensor->parameters, parameters_in(check, i));
+            add_to_count(counts, share_of(check, i, findings[i]), tensor->parameters, parameters_in(check, i));
     }
     free(findings);
 }

@@ -14,7 +14,7 @@ static const char *other_name(const struct sp_check *check, const struct sp_find
     return strcmp(name, finding->name) != 0 ? name : NULL;
 }
 
-static void expect_findings(struct sp_check *check, struct sp_expecting *expecting)
+static void expect_check_findings(struct sp_check *check, struct sp_expecting *expecting)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         struct sp_finding *finding = &check->findings[i];
@@ -53,7 +53,7 @@ static void excuse_causes(struct sp_check *check, struct sp_expecting *expecting
     free(others);
 }
 
-static void add_left_over(void *check, struct sp_left_over left)
+static void add_unmet_to_check(void *check, struct sp_left_over left)
 {
     sp_check_add_finding(check, (struct sp_finding){.kind = left.expired ? SP_FINDING_EXPIRED : SP_FINDING_UNUSED,
                                                     .name = left.name,
@@ -65,9 +65,9 @@ static void add_left_over(void *check, struct sp_left_over left)
 void sp_check_expect(struct sp_check *check, const struct sp_expectations *expectations)
 {
     struct sp_expecting expecting = {.expectations = expectations};
-    expect_findings(check, &expecting);
+    expect_check_findings(check, &expecting);
     excuse_causes(check, &expecting);
-    sp_expecting_end(&expecting, &check->arena, add_left_over, check);
+    sp_expecting_end(&expecting, &check->arena, add_unmet_to_check, check);
     sp_decide(check);
     sp_group_findings(check);
 }

@@ -14,13 +14,13 @@ struct members {
     bool stacked; /* "_blocks" follows the module without a dot */
 };
 
-static void collect(struct members *members, const struct sp_unit *part, unsigned depth)
+static void collect_modules(struct members *members, const struct sp_unit *part, unsigned depth)
 {
     for (size_t s = 0; s < part->section_count; s++)
         for (size_t r = 0; r < part->sections[s].row_count; r++) {
             const struct sp_row *row = &part->sections[s].rows[r];
             const char *name = row->name.count == 1 ? row->name.pieces[0].text : NULL;
-            if (row->kind == SP_ROW_USE && depth < 4) collect(members, row->unit, depth + 1);
+            if (row->kind == SP_ROW_USE && depth < 4) collect_modules(members, row->unit, depth + 1);
             if (row->kind != SP_ROW_TENSOR || row->optional || !name || members->count == MAX_MEMBERS) continue;
             if (strcmp(name, "weight") == 0) continue;
             members->name[members->count++] = name;
@@ -31,7 +31,7 @@ static void collect(struct members *members, const struct sp_unit *part, unsigne
 bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails)
 {
     struct members members = {.count = 0};
-    collect(&members, part, 0);
+    collect_modules(&members, part, 0);
     for (size_t i = 0; i < members.count; i++) {
         const char *dot = strrchr(members.name[i], '.');
         if (members.stacked || sp_map_get(tails, dot ? dot + 1 : members.name[i]) != SIZE_MAX) return true;
@@ -56,7 +56,7 @@ static bool strip_tail(struct sp_text *module, const char *name, const char *dot
     return true;
 }
 
-static void note(struct sp_file_storage *storage, const struct sp_text *module, enum sp_stored stored)
+static void note_storage(struct sp_file_storage *storage, const struct sp_text *module, enum sp_stored stored)
 {
     const size_t known = sp_map_get(&storage->modules, module->data);
     if (known == SP_STORED_PACKED || known == (size_t)stored) return;
@@ -99,20 +99,20 @@ static size_t read_name(const void *context, const char *name)
     bool member = false;
     for (size_t i = 0; i < members->count && !member; i++) {
         member = strip_tail(&module, name, members->stacked ? "" : ".", members->name[i]);
-        if (member) note(reading->storage, &module, SP_STORED_PACKED);
+        if (member) note_storage(reading->storage, &module, SP_STORED_PACKED);
     }
     if (!member && members->stacked) {
         sp_text_puts(&module, name);
-        note(reading->storage, &module, SP_STORED_PLAIN);
+        note_storage(reading->storage, &module, SP_STORED_PLAIN);
     } else if (!member && strip_tail(&module, name, ".", "weight")) {
-        note(reading->storage, &module, sp_looks_packed(reading->tensor) ? SP_STORED_PACKED : SP_STORED_PLAIN);
+        note_storage(reading->storage, &module, sp_looks_packed(reading->tensor) ? SP_STORED_PACKED : SP_STORED_PLAIN);
     }
     note_text(reading->storage, reading->tensor, name);
     sp_text_free(&module);
     return SP_NONE;
 }
 
-static enum sp_stored ask(const struct sp_storage *storage, const char *module)
+static enum sp_stored ask_storage(const struct sp_storage *storage, const char *module)
 {
     const size_t known = sp_map_get(&((const struct sp_file_storage *)storage)->modules, module);
     return known == SIZE_MAX ? SP_STORED_NOWHERE : (enum sp_stored)known;
@@ -128,8 +128,8 @@ void sp_file_storage_read(struct sp_file_storage *storage, const struct sp_unit 
                           const struct sp_inventory *inventory, const struct sp_naming *naming)
 {
     struct members members = {.count = 0};
-    *storage = (struct sp_file_storage){.storage = {ask, text_bytes}};
-    collect(&members, part, 0);
+    *storage = (struct sp_file_storage){.storage = {ask_storage, text_bytes}};
+    collect_modules(&members, part, 0);
     struct reading reading = {storage, &members, NULL};
     struct sp_finder finder = {.naming = naming, .find = read_name, .context = &reading};
     for (size_t i = 0; i < sp_inventory_count(inventory); i++) {

@@ -109,7 +109,7 @@ void sp_find_differences(struct sp_check *check)
 /* ---- groups ---- */
 
 /* All of a finding but its name. */
-static void put_kind(struct sp_text *text, const struct sp_finding *finding)
+static void put_finding_kind(struct sp_text *text, const struct sp_finding *finding)
 {
     const char *const words[] = {finding->expected, finding->found, finding->message, finding->reason};
     text->length = 0;
@@ -145,7 +145,7 @@ static size_t *merge_keys(struct sp_check *check)
             keys[i] = keys[i - 1];
             continue;
         }
-        put_kind(&kind, finding);
+        put_finding_kind(&kind, finding);
         keys[i] = sp_kind_of(&kinds, &kind);
     }
     sp_text_free(&kind);

@@ -7,8 +7,8 @@
 #include "check/check.h"
 
 /* The method that a configuration names, and its part; false when it quantises nothing. */
-static bool method_of(struct sp_check *check, const struct sp_config *config, const char **method,
-                      const struct sp_unit **part)
+static bool method_of_file(struct sp_check *check, const struct sp_config *config, const char **method,
+                           const struct sp_unit **part)
 {
     struct sp_quantised quantised;
     const bool found = sp_quantised_open(&quantised, check->tables, sp_config_hyper(config), NULL);
@@ -95,7 +95,7 @@ static void adopt_configured(struct sp_check *check)
 {
     const struct sp_unit *part;
     const char *method;
-    if (!method_of(check, check->config, &method, &part)) return;
+    if (!method_of_file(check, check->config, &method, &part)) return;
     check->quantisation.configured = method;
     if (part) adopt(check, sp_config_variant(check->config), method, part);
 }
@@ -125,8 +125,8 @@ static bool differs_in_kind(const struct sp_check *check, struct sp_value form)
 
 /* The same method with other numbers is a matter of hyper-parameters; and what a configuration says is not given up for
  * a few tensors. */
-static bool is_better(const struct sp_check *check, const char *method, struct sp_value form, size_t errors,
-                      size_t left)
+static bool is_better_method(const struct sp_check *check, const char *method, struct sp_value form, size_t errors,
+                             size_t left)
 {
     const bool same = strcmp(method, check->quantisation.configured) == 0;
     return left <= errors / 2 && !(same && !differs_in_kind(check, form));
@@ -162,8 +162,8 @@ static void adopt_recognised(struct sp_check *check)
     struct sp_config *config = sp_config_variant(quantisation->base);
     sp_config_set_value(config, "quantization", (struct sp_value){.type = SP_NULL}, "the file");
     sp_config_set_value(config, "quantization_config", form, "the file");
-    method_of(check, config, &method, &part);
-    if (quantisation->configured && !is_better(check, method, form, errors, left)) {
+    method_of_file(check, config, &method, &part);
+    if (quantisation->configured && !is_better_method(check, method, form, errors, left)) {
         sp_config_free(config);
     } else if (adopt(check, config, method, part)) {
         quantisation->recognised = true;

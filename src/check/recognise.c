@@ -84,7 +84,7 @@ static void read_names(struct recogniser *recogniser)
     sp_finder_free(&finder);
 }
 
-static int compare(const void *left, const void *right)
+static int compare_methods(const void *left, const void *right)
 {
     const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
     return a < b ? -1 : a > b;
@@ -98,7 +98,7 @@ static void add_index(struct recogniser *recogniser, int64_t index)
 }
 
 /* The indices in the names of a few tensors that show how the file is quantised. */
-static void choose_indices(struct recogniser *recogniser)
+static void choose_few_indices(struct recogniser *recogniser)
 {
     const struct sp_inventory *inventory = recogniser->check->inventory;
     struct sp_patterns patterns = {0};
@@ -113,14 +113,14 @@ static void choose_indices(struct recogniser *recogniser)
         showing++;
         for (size_t p = 0; p < indices.count; p++) add_index(recogniser, (int64_t)indices.value[p]);
     }
-    qsort(recogniser->indices, recogniser->index_count, sizeof *recogniser->indices, compare);
+    qsort(recogniser->indices, recogniser->index_count, sizeof *recogniser->indices, compare_methods);
     sp_patterns_free(&patterns);
 }
 
 /* ---- trying ---- */
 
-static struct sp_prediction *predict(const struct recogniser *recogniser, struct sp_value form,
-                                     const struct sp_storage *storage, const struct sp_scope *scope)
+static struct sp_prediction *predict_quantised(const struct recogniser *recogniser, struct sp_value form,
+                                               const struct sp_storage *storage, const struct sp_scope *scope)
 {
     const struct sp_check *check = recogniser->check;
     struct sp_config *config = sp_config_variant(check->config);
@@ -144,7 +144,7 @@ static bool is_other_dtype(const struct sp_tensor *tensor, const struct sp_predi
 static size_t sample_errors(const struct recogniser *recogniser, struct sp_value form, const struct sp_storage *storage)
 {
     const struct sp_scope scope = {recogniser->indices, recogniser->index_count, 20000};
-    struct sp_prediction *prediction = predict(recogniser, form, storage, &scope);
+    struct sp_prediction *prediction = predict_quantised(recogniser, form, storage, &scope);
     size_t errors = 0, packed = 0;
     for (size_t i = 0; prediction && i < sp_prediction_count(prediction); i++) {
         const struct sp_predicted *expected = sp_prediction_tensor(prediction, i);
@@ -161,7 +161,7 @@ static size_t sample_errors(const struct recogniser *recogniser, struct sp_value
 
 static size_t whole_errors(const struct recogniser *recogniser, struct sp_value form, const struct sp_storage *storage)
 {
-    struct sp_prediction *prediction = predict(recogniser, form, storage, NULL);
+    struct sp_prediction *prediction = predict_quantised(recogniser, form, storage, NULL);
     const size_t errors = prediction ? sp_stored_errors(recogniser->check, prediction) : SIZE_MAX;
     sp_prediction_free(prediction);
     return errors;
@@ -220,7 +220,7 @@ static struct sp_value best_form(struct recogniser *recogniser, const struct sp_
     return best;
 }
 
-static const struct sp_unit *part_of(struct recogniser *recogniser, const char *form)
+static const struct sp_unit *part_of_method(struct recogniser *recogniser, const char *form)
 {
     struct sp_quantised quantised;
     struct sp_value value;
@@ -241,7 +241,7 @@ static const struct sp_unit *part_of(struct recogniser *recogniser, const char *
 static void try_method(struct recogniser *recogniser, const char *form, struct sp_value *best, size_t *errors)
 {
     const struct sp_check *check = recogniser->check;
-    const struct sp_unit *part = part_of(recogniser, form);
+    const struct sp_unit *part = part_of_method(recogniser, form);
     if (!part || !sp_part_shows(part, &recogniser->tails)) return;
     if (part != recogniser->part) {
         sp_file_storage_free(&recogniser->storage);
@@ -259,7 +259,7 @@ struct sp_value sp_recognise_quantisation(struct sp_check *check, size_t *errors
 {
     struct recogniser recogniser = {.check = check};
     struct sp_value best = sp_value_absent("quantization_config");
-    choose_indices(&recogniser);
+    choose_few_indices(&recogniser);
     read_names(&recogniser);
     for (size_t i = 0; i < sizeof forms / sizeof *forms && *errors; i++)
         try_method(&recogniser, forms[i], &best, errors);

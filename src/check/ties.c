@@ -11,7 +11,7 @@
 /* ---- rules ---- */
 
 /* The class decides which rule there is, and is none. */
-static bool is_class(const struct sp_check *check, size_t key)
+static bool is_class_key(const struct sp_check *check, size_t key)
 {
     return strcmp(sp_prediction_hyperparameter(check->prediction, key).name, "architectures") == 0;
 }
@@ -20,7 +20,7 @@ const struct sp_condition *sp_tie_condition(struct sp_check *check, size_t predi
 {
     const struct sp_condition *condition = sp_prediction_tie_condition(check->prediction, predicted);
     for (size_t i = 0; condition && i < condition->keys.count; i++)
-        if (!is_class(check, condition->keys.list[i])) return condition;
+        if (!is_class_key(check, condition->keys.list[i])) return condition;
     return NULL;
 }
 
@@ -35,7 +35,7 @@ const char *sp_tie_said(struct sp_check *check, const struct sp_condition *condi
 {
     const char *said = NULL;
     for (size_t i = 0; i < condition->keys.count; i++) {
-        if (is_class(check, condition->keys.list[i])) continue;
+        if (is_class_key(check, condition->keys.list[i])) continue;
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, condition->keys.list[i]);
         const char *one = sp_said(check, hyper);
         said = said ? sp_arena_printf(&check->arena, "%s, %s", said, one) : one;
@@ -65,7 +65,7 @@ size_t sp_tie_switch(struct sp_check *check, const struct sp_condition *conditio
 }
 
 /* The part of the configuration that a key is in, with its dot, when it is the whole or the text part; or NULL. */
-static const char *part_of(const char *key)
+static const char *part_of_config(const char *key)
 {
     static const char *const parts[] = {"text_config.", "llm_config.", "language_config."};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -87,7 +87,7 @@ const char *sp_tie_contradiction(struct sp_check *check, const struct sp_conditi
 {
     static const char *const parts[] = {"", "text_config.", "llm_config.", "language_config."};
     const char *key = sp_prediction_hyperparameter(check->prediction, condition->key).name;
-    const char *own = part_of(key), *leaf = own ? key + strlen(own) : key;
+    const char *own = part_of_config(key), *leaf = own ? key + strlen(own) : key;
     for (size_t i = 0; own && i < sizeof parts / sizeof *parts; i++)
         if (strcmp(own, parts[i]) != 0 && says(check, parts[i], leaf, !tied))
             return sp_arena_printf(&check->arena, "%s%s", parts[i], leaf);
@@ -104,7 +104,7 @@ static bool begins_alike(const struct sp_tensor *tensor, const struct sp_tensor 
 }
 
 /* Why it cannot be compared, or NULL. */
-static const char *obstacle(struct sp_check *check, size_t tensor, size_t whole)
+static const char *obstacle_to_likeness(struct sp_check *check, size_t tensor, size_t whole)
 {
     const struct sp_tensor *a = sp_inventory_tensor(check->inventory, tensor);
     const struct sp_tensor *b = sp_inventory_tensor(check->inventory, whole);
@@ -121,7 +121,7 @@ static const char *obstacle(struct sp_check *check, size_t tensor, size_t whole)
 struct sp_likeness sp_tie_likeness(struct sp_check *check, size_t tensor, size_t whole)
 {
     const struct sp_tensor *part = sp_inventory_tensor(check->inventory, tensor);
-    const char *why = obstacle(check, tensor, whole);
+    const char *why = obstacle_to_likeness(check, tensor, whole);
     const bool failed = check->data && check->data_error->status != SP_OK;
     uint64_t at;
     if (why) return (struct sp_likeness){.equality = SP_DATA_INCOMPARABLE, .why = why};

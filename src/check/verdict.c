@@ -54,7 +54,7 @@ static int by_count(const void *left, const void *right)
 }
 
 /* "3 tensors are missing: a.{0-2}.b"; a single one is said in its own words. */
-static void put_kind(struct sp_check *check, struct sp_text *text, const struct kind *kind)
+static void put_open_kind(struct sp_check *check, struct sp_text *text, const struct kind *kind)
 {
     if (kind->count == 1) sp_text_printf(text, "%s %s", kind->first->name, kind->first->message);
     else
@@ -81,7 +81,7 @@ static const char *open_summary(struct sp_check *check)
             if (open_of_kind(&check->findings[i], &kinds[k].kind) && !kinds[k].count++)
                 kinds[k].first = &check->findings[i];
     qsort(kinds, KINDS, sizeof *kinds, by_count);
-    put_kind(check, &text, &kinds[0]);
+    put_open_kind(check, &text, &kinds[0]);
     for (size_t k = 1; k < KINDS && kinds[k].count; k++) {
         if (kinds[k].count == 1 && kinds[0].count == 1)
             sp_text_printf(&text, "; %s %s", kinds[k].first->name, kinds[k].first->message);

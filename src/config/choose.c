@@ -7,7 +7,7 @@
 #include "config/config.h"
 #include "lang/prediction.h"
 
-static bool among(const char *const *list, size_t count, const char *text)
+static bool is_among_texts(const char *const *list, size_t count, const char *text)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(list[i], text) == 0) return true;
@@ -20,9 +20,10 @@ static const struct sp_unit *by_model_type(const struct sp_tables *tables, const
     const struct sp_unit *found = NULL;
     for (size_t i = tables->count; i-- > 0;) {
         const struct sp_unit *unit = tables->units[i];
-        if (!unit->is_table || !among(unit->model_types, unit->model_type_count, model_type)) continue;
+        if (!unit->is_table || !is_among_texts(unit->model_types, unit->model_type_count, model_type)) continue;
         if (sp_tables_unit(tables, unit->name) != unit) continue;
-        if (unit->architecture_count && among(unit->architectures, unit->architecture_count, class)) return unit;
+        if (unit->architecture_count && is_among_texts(unit->architectures, unit->architecture_count, class))
+            return unit;
         if (!unit->architecture_count && !found) found = unit;
     }
     return found;
@@ -66,22 +67,22 @@ static const char *model_type_of_class(const struct sp_tables *tables, const cha
     return best;
 }
 
-static const char *text_of(struct sp_value value) { return value.type == SP_STRING ? value.string : ""; }
+static const char *text_or_empty(struct sp_value value) { return value.type == SP_STRING ? value.string : ""; }
 
 static const char *first_class(const struct sp_hyper *hyper)
 {
     const struct sp_value classes = sp_value_member(hyper->root, "architectures");
-    return classes.type == SP_LIST && classes.count ? text_of(classes.items[0]) : text_of(classes);
+    return classes.type == SP_LIST && classes.count ? text_or_empty(classes.items[0]) : text_or_empty(classes);
 }
 
 /* Configurations that 'infer' wrote for a table that no model_type leads to name it themselves. */
 static const char *named_table(const struct sp_hyper *hyper)
 {
-    const char *name = text_of(sp_value_member(hyper->root, "shapeproof_table"));
+    const char *name = text_or_empty(sp_value_member(hyper->root, "shapeproof_table"));
     return *name ? name : NULL;
 }
 
-static const struct sp_unit *by_name(const struct sp_tables *tables, const char *name, struct sp_error *error)
+static const struct sp_unit *choose_by_name(const struct sp_tables *tables, const char *name, struct sp_error *error)
 {
     const struct sp_unit *unit = sp_tables_unit(tables, name);
     if (unit && unit->is_table) return unit;
@@ -94,8 +95,8 @@ const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char
                                       struct sp_error *error)
 {
     if (!name) name = named_table(hyper);
-    if (name) return by_name(tables, name, error);
-    const char *class = first_class(hyper), *model_type = text_of(sp_value_member(hyper->root, "model_type"));
+    if (name) return choose_by_name(tables, name, error);
+    const char *class = first_class(hyper), *model_type = text_or_empty(sp_value_member(hyper->root, "model_type"));
     if (!*model_type && *class) model_type = model_type_of_class(tables, class);
     const struct sp_unit *unit = model_type && *model_type ? by_model_type(tables, model_type, class) : NULL;
     if (unit) return unit;

@@ -66,7 +66,7 @@ static struct sp_value with_path(struct sp_arena *arena, struct sp_value root, c
     return value;
 }
 
-static const char *file_name(const char *path)
+static const char *config_file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -81,7 +81,7 @@ static void rebuild(struct sp_config *config)
     for (size_t i = 0; i < config->setting_count; i++)
         root = with_path(&config->arena, root, config->settings[i].path, config->settings[i].value);
     config->hyper = (struct sp_hyper){.root = root,
-                                      .file = file_name(config->path),
+                                      .file = config_file_name(config->path),
                                       .overrides = config->overrides,
                                       .override_count = config->setting_count,
                                       .other_keys = others,
@@ -101,20 +101,20 @@ static void add_setting(struct sp_config *config, struct sp_setting setting, str
     rebuild(config);
 }
 
-static struct sp_provenance other(const char *name)
+static struct sp_provenance other_file(const char *name)
 {
     return (struct sp_provenance){.source = SP_SOURCE_OTHER, .name = name};
 }
 
 void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from)
 {
-    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, false}, other(from));
+    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, false}, other_file(from));
 }
 
 void sp_config_derive(struct sp_config *config, const char *path, struct sp_value value, const char *from)
 {
     const char *kept = sp_arena_string(&config->arena, from);
-    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, true}, other(kept));
+    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, true}, other_file(kept));
 }
 
 /* What the files beside an earlier file said goes with it. */
@@ -186,7 +186,7 @@ void sp_config_store(struct sp_config *config, const struct sp_storage *storage)
 static bool is_yaml(const char *path, const char *text)
 {
     if (sp_ends_with(path, ".yaml") || sp_ends_with(path, ".yml")) return true;
-    return strcmp(file_name(path), "config") == 0 && text[strspn(text, " \t\r\n")] != '{';
+    return strcmp(config_file_name(path), "config") == 0 && text[strspn(text, " \t\r\n")] != '{';
 }
 
 static bool parse_text(struct sp_arena *arena, const char *path, const char *text, size_t length, struct sp_value *root,
@@ -221,7 +221,8 @@ static void complete_quantised(struct sp_config *config)
     if (sp_value_is_set(beside)) sp_config_derive(config, "quantization_config", beside, name);
 }
 
-static bool parse(struct sp_config *config, const char *path, const char *text, size_t length, struct sp_error *error)
+static bool parse_config(struct sp_config *config, const char *path, const char *text, size_t length,
+                         struct sp_error *error)
 {
     struct sp_value root;
     if (!parse_text(&config->arena, path, text, length, &root, error)) return false;
@@ -243,7 +244,7 @@ enum sp_status sp_config_load(struct sp_config *config, const char *path, struct
     struct sp_file file;
     if (sp_file_open(&file, AT_FDCWD, path, error)) {
         char *text = sp_file_slurp(&file, MAX_CONFIG, error);
-        if (text) parse(config, path, text, (size_t)file.size, error);
+        if (text) parse_config(config, path, text, (size_t)file.size, error);
         free(text);
         sp_file_close(&file);
     }

@@ -27,7 +27,7 @@ static bool is_name_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool wrong(struct hpm *hpm, const char *what)
+static bool wrong_hpm(struct hpm *hpm, const char *what)
 {
     return sp_fail(hpm->error, SP_ERR_TABLE, SP_KIND_MALFORMED, "line %zu: %s", hpm->line, what);
 }
@@ -89,13 +89,13 @@ static bool value_text(struct hpm *hpm, const char *p, const char *end, struct s
     sp_text_puts(into, "");
     for (p += quoted; p < end;) {
         if (quoted ? *p == '"' : *p == ' ' || *p == '\t' || *p == '\r' || *p == '#') break;
-        if (strchr("`;|&<>(", *p)) return wrong(hpm, "only key=value lines are read, no shell commands");
+        if (strchr("`;|&<>(", *p)) return wrong_hpm(hpm, "only key=value lines are read, no shell commands");
         if (*p == '$') expand(hpm, &p, end, into);
         else sp_text_append(into, p++, 1);
     }
-    if (quoted && (p == end || *p++ != '"')) return wrong(hpm, "the value has no closing '\"'");
+    if (quoted && (p == end || *p++ != '"')) return wrong_hpm(hpm, "the value has no closing '\"'");
     while (p < end && strchr(" \t\r", *p)) p++;
-    return p == end || *p == '#' ? true : wrong(hpm, "unexpected text after the value");
+    return p == end || *p == '#' ? true : wrong_hpm(hpm, "unexpected text after the value");
 }
 
 static bool one_line(struct hpm *hpm, const char *p, const char *end)
@@ -105,7 +105,7 @@ static bool one_line(struct hpm *hpm, const char *p, const char *end)
     if (p == end || *p == '#') return true;
     const char *name = p;
     while (p < end && is_name_char(*p)) p++;
-    if (p == name || p == end || *p != '=') return wrong(hpm, "expected key=value");
+    if (p == name || p == end || *p != '=') return wrong_hpm(hpm, "expected key=value");
     const char *key = sp_arena_copy(hpm->arena, name, (size_t)(p - name));
     const bool good = value_text(hpm, p + 1, end, &value);
     if (good) {

@@ -11,14 +11,14 @@
 
 enum { MAX_GLOBS = 4096, MAX_GROUPS = 64, MAX_METHOD = 64, PATTERN_BUDGET = 50 * 1000 * 1000 };
 
-static bool is_one_of(const char *text, const char *const *list, size_t count)
+static bool is_one_of_texts(const char *text, const char *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(text, list[i]) == 0) return true;
     return false;
 }
 
-#define IS_ONE_OF(text, list) is_one_of(text, list, sizeof(list) / sizeof *(list))
+#define IS_ONE_OF(text, list) is_one_of_texts(text, list, sizeof(list) / sizeof *(list))
 
 /* ---- the method ---- */
 
@@ -37,7 +37,7 @@ static struct sp_value member_at(struct sp_value root, const char *path)
 
 static bool has(struct sp_value object, const char *key) { return sp_value_is_set(sp_value_member(object, key)); }
 
-static const char *text_of(struct sp_value object, const char *key)
+static const char *text_of_member(struct sp_value object, const char *key)
 {
     const struct sp_value value = sp_value_member(object, key);
     return value.type == SP_STRING ? value.string : NULL;
@@ -74,9 +74,9 @@ static const char *method_by_key(struct sp_value object)
 }
 
 /* As part names have it: "compressed_tensors". */
-static const char *method_of(struct sp_quantised *quantised)
+static const char *method_of_config(struct sp_quantised *quantised)
 {
-    const char *said = text_of(quantised->object, "quant_method");
+    const char *said = text_of_member(quantised->object, "quant_method");
     if (!said) return method_by_key(quantised->object);
     if (strncmp(said, "modelopt", 8) == 0) said = "modelopt"; /* modelopt_fp4 */
     char *method = sp_arena_printf(&quantised->arena, "%.*s", MAX_METHOD, said);
@@ -235,7 +235,7 @@ static size_t group_of(const struct sp_quantised *quantised, const char *module)
 }
 
 /* The configuration says so of the module by itself, or leaves it out of all groups. */
-static bool is_left_out(const struct sp_quantised *quantised, const char *module)
+static bool is_left_out_module(const struct sp_quantised *quantised, const char *module)
 {
     const struct sp_value own = own_keys(quantised, module);
     if (own.type == SP_BOOL) return !own.boolean;
@@ -247,7 +247,7 @@ enum sp_exemption sp_quantised_exempts(const struct sp_quantised *quantised, con
     if (quantised->exempt_sizes && contains_exempt(quantised, module)) return SP_EXEMPT_LISTED;
     for (size_t i = 0; i < quantised->glob_count; i++)
         if (sp_module_matches(quantised->globs[i], module, quantised->budget)) return SP_EXEMPT_LISTED;
-    if (is_left_out(quantised, module)) return SP_EXEMPT_LISTED;
+    if (is_left_out_module(quantised, module)) return SP_EXEMPT_LISTED;
     return is_exempt_by_nature(quantised, module) ? SP_EXEMPT_BY_NATURE : SP_QUANTISED;
 }
 
@@ -275,13 +275,14 @@ static void find_keys(const struct sp_quantised *quantised, struct sp_arena *are
     replacement->path = sp_arena_printf(arena, "%s.config_groups.%s", quantised->path, member->key);
 }
 
-static struct sp_provenance other(const char *name)
+static struct sp_provenance other_dialect(const char *name)
 {
     return (struct sp_provenance){.source = SP_SOURCE_OTHER, .name = name};
 }
 
 /* What a group of modules leaves to the whole, and what only the file can tell: nothing, most often. */
-static void find_given(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_replacement *replacement)
+static void find_given_setting(const struct sp_quantised *quantised, struct sp_arena *arena,
+                               struct sp_replacement *replacement)
 {
     static const char *const keys[] = {"format", "quant_algo"};
     const struct sp_storage *storage = quantised->storage;
@@ -290,12 +291,12 @@ static void find_given(const struct sp_quantised *quantised, struct sp_arena *ar
     for (size_t i = 0; replacement->path != quantised->path && i < sizeof keys / sizeof *keys; i++) {
         const struct sp_value value = sp_value_member(quantised->object, keys[i]);
         if (has(replacement->object, keys[i]) || !sp_value_is_set(value)) continue;
-        given[count++] = (struct sp_given){.key = keys[i], .value = value, .from = other(quantised->path)};
+        given[count++] = (struct sp_given){.key = keys[i], .value = value, .from = other_dialect(quantised->path)};
     }
     const uint64_t bytes = storage->text_bytes ? storage->text_bytes(storage, replacement->module) : 0;
     if (bytes && bytes <= INT64_MAX)
         given[count++] = (struct sp_given){
-            .key = "quant_state_bytes", .value = sp_value_int((int64_t)bytes), .from = other("the file")};
+            .key = "quant_state_bytes", .value = sp_value_int((int64_t)bytes), .from = other_dialect("the file")};
     if (!count) return;
     replacement->given = memcpy(sp_arena_array(arena, count, sizeof *given), given, count * sizeof *given);
     replacement->given_count = count;
@@ -318,7 +319,7 @@ static bool replace_weight(const struct sp_overlay *overlay, struct sp_arena *ar
     replacement->module = sp_quantised_module(quantised, arena, name);
     if (!replacement->module || !is_packed(quantised, name, replacement->module, rank)) return false;
     find_keys(quantised, arena, replacement);
-    find_given(quantised, arena, replacement);
+    find_given_setting(quantised, arena, replacement);
     replacement->prefix = quantised->stacked
                               ? replacement->module
                               : sp_arena_copy(arena, name, strlen(replacement->module) + 1); /* with its dot */
@@ -333,7 +334,7 @@ bool sp_quantised_open(struct sp_quantised *quantised, const struct sp_tables *t
     *quantised = (struct sp_quantised){.overlay = {.replace = replace_weight}, .storage = storage};
     if (!find_object(quantised, hyper->root)) return false;
     quantised->groups = sp_value_member(quantised->object, "config_groups");
-    quantised->method = method_of(quantised);
+    quantised->method = method_of_config(quantised);
     find_part(quantised, tables);
     read_exemptions(quantised);
     read_modules(quantised);

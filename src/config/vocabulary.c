@@ -42,7 +42,7 @@ static void free_words(struct words *words)
 
 /* ---- reading ---- */
 
-static bool is_space(uint32_t code)
+static bool is_text_space(uint32_t code)
 {
     if (code <= ' ') return code == ' ' || (code >= '\t' && code <= '\r') || (code >= 0x1c && code <= 0x1f);
     return code == 0x85 || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x2028 ||
@@ -86,7 +86,7 @@ static bool read_character(struct words *words, const char *bytes, size_t length
     *size = sp_utf8_decode(bytes, length, &code);
     if (!*size) return !last && length < 4 ? true : wrong_byte(words, offset, "not UTF-8");
     if (!code) return wrong_byte(words, offset, "a NUL in a text");
-    if (is_space(code)) return end_word(words);
+    if (is_text_space(code)) return end_word(words);
     sp_text_append(&words->word, bytes, *size);
     return true;
 }
@@ -135,7 +135,7 @@ static bool count_words(struct words *words, const char *path)
 
 /* ---- the rules ---- */
 
-static int64_t number_of(const struct sp_config *config, const char *key, size_t side, int64_t fallback)
+static int64_t number_of_words(const struct sp_config *config, const char *key, size_t side, int64_t fallback)
 {
     const struct sp_value value = sp_value_member(sp_config_hyper(config)->root, key);
     const struct sp_value one = value.type == SP_LIST && side < value.count ? value.items[side] : value;
@@ -144,9 +144,9 @@ static int64_t number_of(const struct sp_config *config, const char *key, size_t
 
 static int64_t sockeye_size(const struct sp_config *config, const struct words *words, size_t side)
 {
-    const uint64_t least = (uint64_t)number_of(config, "word_min_count", side, 1);
-    const int64_t most = number_of(config, "num_words", side, 0); /* 0: any number */
-    const int64_t multiple = number_of(config, "pad_vocab_to_multiple_of", side, 0);
+    const uint64_t least = (uint64_t)number_of_words(config, "word_min_count", side, 1);
+    const int64_t most = number_of_words(config, "num_words", side, 0); /* 0: any number */
+    const int64_t multiple = number_of_words(config, "pad_vocab_to_multiple_of", side, 0);
     int64_t size = 0;
     for (size_t i = 0; i < words->count; i++) size += words->counts[i] >= least;
     for (size_t i = 0; i < SPECIAL; i++) { /* in the text they are no words of their own */
@@ -160,7 +160,8 @@ static int64_t sockeye_size(const struct sp_config *config, const struct words *
 
 static int64_t nparam_size(const struct sp_config *config, const struct words *words, size_t side)
 {
-    const int64_t merges = number_of(config, side ? "bpe_symbols_trg" : "bpe_symbols_src", 0, INT64_MAX - SPECIAL);
+    const int64_t merges =
+        number_of_words(config, side ? "bpe_symbols_trg" : "bpe_symbols_src", 0, INT64_MAX - SPECIAL);
     const int64_t size = (int64_t)words->count + SPECIAL;
     return size > merges ? merges + SPECIAL : size;
 }
@@ -213,7 +214,7 @@ static bool count_text(const struct sp_config *config, struct words *words, size
 }
 
 /* --shared-vocab, or a weight tying that needs it. */
-static bool is_shared(const struct sp_config *config)
+static bool is_shared_vocabulary(const struct sp_config *config)
 {
     const struct sp_value root = sp_config_hyper(config)->root, shared = sp_value_member(root, "shared_vocab");
     const struct sp_value tying = sp_value_member(root, "weight_tying"),
@@ -222,7 +223,7 @@ static bool is_shared(const struct sp_config *config)
     return tying.type == SP_BOOL && tying.boolean && type.type == SP_STRING && strncmp(type.string, "src_trg", 7) == 0;
 }
 
-static const char *file_name(const char *path)
+static const char *vocabulary_file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -231,15 +232,15 @@ static const char *file_name(const char *path)
 static bool set_size(struct sp_config *config, enum sp_vocabulary rule, size_t side, struct sp_error *error)
 {
     struct words words = {.error = error};
-    const bool shared = rule == SP_VOCABULARY_SOCKEYE && is_shared(config);
+    const bool shared = rule == SP_VOCABULARY_SOCKEYE && is_shared_vocabulary(config);
     const bool good = count_text(config, &words, side) && (!shared || count_text(config, &words, 1 - side));
     if (good) {
         const struct sp_value text = sp_value_member(sp_config_hyper(config)->root, sides[side].text);
         const int64_t size =
             rule == SP_VOCABULARY_NPARAM ? nparam_size(config, &words, side) : sockeye_size(config, &words, side);
-        const char *from =
-            sp_arena_printf(&words.arena, "%zu words of %s%s, rule of %s", words.count, file_name(text.string),
-                            shared ? " and the other side" : "", rule == SP_VOCABULARY_NPARAM ? "nparam" : "Sockeye");
+        const char *from = sp_arena_printf(&words.arena, "%zu words of %s%s, rule of %s", words.count,
+                                           vocabulary_file_name(text.string), shared ? " and the other side" : "",
+                                           rule == SP_VOCABULARY_NPARAM ? "nparam" : "Sockeye");
         sp_config_derive(config, sides[side].size, sp_value_int(size), from);
     }
     free_words(&words);

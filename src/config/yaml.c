@@ -58,22 +58,22 @@ static bool wrong_at(struct reader *reader, yaml_mark_t mark, enum sp_kind kind,
                    what, more);
 }
 
-static bool wrong(struct reader *reader, const char *what)
+static bool wrong_yaml(struct reader *reader, const char *what)
 {
     return wrong_at(reader, reader->mark, SP_KIND_MALFORMED, what, "");
 }
 
 /* ---- scalars ---- */
 
-static bool is_one_of(const char *const *words, size_t count, const char *text)
+static bool is_one_of_words(const char *const *words, size_t count, const char *text)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(words[i], text) == 0) return true;
     return false;
 }
-#define IS_ONE_OF(words, text) is_one_of((words), sizeof(words) / sizeof *(words), (text))
+#define IS_ONE_OF(words, text) is_one_of_words((words), sizeof(words) / sizeof *(words), (text))
 
-static bool is_integer(const char *text)
+static bool is_yaml_integer(const char *text)
 {
     text += *text == '-' || *text == '+';
     if (*text == '0') return !text[1];
@@ -81,7 +81,7 @@ static bool is_integer(const char *text)
 }
 
 /* [-+]1.5e+3, with a point and a signed exponent: to PyYAML 1e3 is a text. */
-static bool is_real(const char *text)
+static bool is_yaml_real(const char *text)
 {
     text += *text == '-' || *text == '+';
     const size_t whole = strspn(text, "0123456789");
@@ -97,11 +97,11 @@ static bool is_real(const char *text)
 }
 
 /* A whole number that does not fit is a real one, as in JSON. */
-static struct sp_value number(const char *text)
+static struct sp_value yaml_number(const char *text)
 {
     errno = 0;
     const long long integer = strtoll(text, NULL, 10);
-    return is_integer(text) && !errno ? sp_value_int(integer) : sp_value_real(strtod(text, NULL));
+    return is_yaml_integer(text) && !errno ? sp_value_int(integer) : sp_value_real(strtod(text, NULL));
 }
 
 static struct sp_value plain(struct reader *reader, const char *text)
@@ -112,7 +112,7 @@ static struct sp_value plain(struct reader *reader, const char *text)
     if (IS_ONE_OF(nulls, text)) return (struct sp_value){.type = SP_NULL, .string = ""};
     if (IS_ONE_OF(yes, text)) return sp_value_bool(true);
     if (IS_ONE_OF(no, text)) return sp_value_bool(false);
-    if (is_integer(text) || is_real(text)) return number(text);
+    if (is_yaml_integer(text) || is_yaml_real(text)) return yaml_number(text);
     return sp_value_string(sp_arena_string(reader->arena, text));
 }
 
@@ -126,7 +126,7 @@ static bool is_plain(const yaml_event_t *event)
 
 /* ---- building the tree ---- */
 
-static bool spend(struct reader *reader, size_t nodes)
+static bool spend_nodes(struct reader *reader, size_t nodes)
 {
     reader->total += nodes; /* each at most MAX_NODES */
     if (reader->total <= MAX_NODES) return true;
@@ -142,7 +142,7 @@ static void name_node(struct reader *reader, const char *anchor, struct node nod
 }
 
 /* Hands a finished value to the collection that is open. */
-static bool put(struct reader *reader, struct node node)
+static bool put_yaml(struct reader *reader, struct node node)
 {
     if (!reader->depth) {
         reader->root = node.value;
@@ -152,7 +152,7 @@ static bool put(struct reader *reader, struct node node)
     struct open *open = &reader->stack[reader->depth - 1];
     if (reader->depth + node.height > MAX_DEPTH)
         return wrong_at(reader, reader->mark, SP_KIND_LIMIT, "nested more than 64 deep", "");
-    if (open->mapping && !open->key) return wrong(reader, "a key must be a text or a number");
+    if (open->mapping && !open->key) return wrong_yaml(reader, "a key must be a text or a number");
     SP_GROW(open->members, open->count, open->capacity);
     open->members[open->count++] = (struct sp_member){open->key, node.value};
     open->key = NULL;
@@ -160,20 +160,20 @@ static bool put(struct reader *reader, struct node node)
     return true;
 }
 
-static bool begin(struct reader *reader, bool mapping, const char *tag, const char *anchor)
+static bool begin_yaml(struct reader *reader, bool mapping, const char *tag, const char *anchor)
 {
     if (reader->depth == MAX_DEPTH)
         return wrong_at(reader, reader->mark, SP_KIND_LIMIT, "nested more than 64 deep", "");
     if (reader->depth && reader->stack[reader->depth - 1].mapping && !reader->stack[reader->depth - 1].key)
-        return wrong(reader, "a key must be a text or a number");
+        return wrong_yaml(reader, "a key must be a text or a number");
     struct open *open = &reader->stack[reader->depth++];
     *open = (struct open){.mapping = mapping, .nodes_before = reader->total};
     if (anchor) open->anchor = sp_arena_string(reader->arena, anchor);
     if (tag && *tag == '!' && tag[1]) open->tag = sp_arena_string(reader->arena, tag + 1);
-    return spend(reader, 1);
+    return spend_nodes(reader, 1);
 }
 
-static struct sp_value list_of(struct reader *reader, const struct open *open)
+static struct sp_value list_of_sequence(struct reader *reader, const struct open *open)
 {
     struct sp_value *items = sp_arena_array(reader->arena, open->count, sizeof *items);
     for (size_t i = 0; i < open->count; i++) items[i] = open->members[i].value;
@@ -181,7 +181,7 @@ static struct sp_value list_of(struct reader *reader, const struct open *open)
 }
 
 /* The tag comes first, so that a member of that name would win. */
-static struct sp_value object_of(struct reader *reader, const struct open *open)
+static struct sp_value object_of_mapping(struct reader *reader, const struct open *open)
 {
     const size_t tags = open->tag != NULL;
     struct sp_member *members = sp_arena_array(reader->arena, tags + open->count, sizeof *members);
@@ -193,21 +193,21 @@ static struct sp_value object_of(struct reader *reader, const struct open *open)
 static bool end(struct reader *reader)
 {
     struct open *open = &reader->stack[--reader->depth];
-    const struct node node = {.value = open->mapping ? object_of(reader, open) : list_of(reader, open),
+    const struct node node = {.value = open->mapping ? object_of_mapping(reader, open) : list_of_sequence(reader, open),
                               .nodes = reader->total - open->nodes_before,
                               .height = open->height + 1};
     free(open->members);
     open->members = NULL;
     name_node(reader, open->anchor, node);
-    return put(reader, node);
+    return put_yaml(reader, node);
 }
 
 static bool scalar(struct reader *reader, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
     struct open *open = reader->depth ? &reader->stack[reader->depth - 1] : NULL;
-    if (strlen(text) != event->data.scalar.length) return wrong(reader, "a text with a NUL character in it");
-    if (!spend(reader, 1)) return false;
+    if (strlen(text) != event->data.scalar.length) return wrong_yaml(reader, "a text with a NUL character in it");
+    if (!spend_nodes(reader, 1)) return false;
     if (open && open->mapping && !open->key) {
         open->key = sp_arena_string(reader->arena, text);
         return true;
@@ -216,7 +216,7 @@ static bool scalar(struct reader *reader, const yaml_event_t *event)
     node.value = is_plain(event) ? plain(reader, text) : sp_value_string(sp_arena_string(reader->arena, text));
     if (event->data.scalar.anchor)
         name_node(reader, sp_arena_string(reader->arena, (const char *)event->data.scalar.anchor), node);
-    return put(reader, node);
+    return put_yaml(reader, node);
 }
 
 static bool alias(struct reader *reader, const char *name)
@@ -224,26 +224,26 @@ static bool alias(struct reader *reader, const char *name)
     const size_t index = sp_map_get(&reader->anchors, name);
     if (index == SIZE_MAX)
         return wrong_at(reader, reader->mark, SP_KIND_MALFORMED, "no finished value has the anchor &", name);
-    return spend(reader, reader->nodes[index].nodes) && put(reader, reader->nodes[index]);
+    return spend_nodes(reader, reader->nodes[index].nodes) && put_yaml(reader, reader->nodes[index]);
 }
 
 /* ---- events ---- */
 
-static bool take(struct reader *reader, const yaml_event_t *event)
+static bool take_yaml_char(struct reader *reader, const yaml_event_t *event)
 {
     reader->mark = event->start_mark;
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return reader->has_root ? wrong(reader, "a second document begins: there may be one only") : true;
+        return reader->has_root ? wrong_yaml(reader, "a second document begins: there may be one only") : true;
     case YAML_SCALAR_EVENT:
         return scalar(reader, event);
     case YAML_ALIAS_EVENT:
         return alias(reader, (const char *)event->data.alias.anchor);
     case YAML_SEQUENCE_START_EVENT:
-        return begin(reader, false, NULL, (const char *)event->data.sequence_start.anchor);
+        return begin_yaml(reader, false, NULL, (const char *)event->data.sequence_start.anchor);
     case YAML_MAPPING_START_EVENT:
-        return begin(reader, true, (const char *)event->data.mapping_start.tag,
-                     (const char *)event->data.mapping_start.anchor);
+        return begin_yaml(reader, true, (const char *)event->data.mapping_start.tag,
+                          (const char *)event->data.mapping_start.anchor);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         return end(reader);
@@ -277,12 +277,12 @@ static bool read_events(struct reader *reader, const char *text)
     for (bool more = true; more;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&reader->parser, &event)) return not_yaml(reader, text);
-        const bool good = take(reader, &event);
+        const bool good = take_yaml_char(reader, &event);
         more = event.type != YAML_STREAM_END_EVENT;
         yaml_event_delete(&event);
         if (!good) return false;
     }
-    return reader->has_root ? true : wrong(reader, "there is no document");
+    return reader->has_root ? true : wrong_yaml(reader, "there is no document");
 }
 
 /* libyaml compares each %TAG with all that came before it, so that many of them take minutes. */

@@ -13,7 +13,7 @@ struct comparison {
     struct sp_error *error;
 };
 
-static void add_finding(struct comparison *c, size_t a, const char *id, const char *message, const char *detail)
+static void add_data_finding(struct comparison *c, size_t a, const char *id, const char *message, const char *detail)
 {
     sp_diff_add_about(
         c->diff, a, c->diff->a.other[a],
@@ -27,7 +27,7 @@ static const char *where(struct comparison *c, const struct sp_tensor *tensor, u
 }
 
 /* Why their bytes cannot be compared, or NULL. In the arena, or static. */
-static const char *obstacle(struct comparison *c, size_t a, size_t b)
+static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b)
 {
     const struct sp_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
     const char *why = sp_data_obstacle(c->a, a), *side = "A";
@@ -63,10 +63,10 @@ static bool compare_tensor(struct comparison *c, size_t a)
     const size_t b = c->diff->a.other[a];
     uint64_t at;
     if (!is_comparable(c->diff, a, b) || is_compared_already(c->diff, a, b)) return true;
-    const char *why = tensor->parameters ? obstacle(c, a, b) : NULL;
+    const char *why = tensor->parameters ? obstacle_to_data(c, a, b) : NULL;
     if (why) {
         totals->data_unread++;
-        add_finding(c, a, "not-compared", why, NULL);
+        add_data_finding(c, a, "not-compared", why, NULL);
         return true;
     }
     if (!sp_bytes_compare((struct sp_bytes_of){c->a, a}, (struct sp_bytes_of){c->b, b}, tensor->bytes, &at, c->error))
@@ -75,7 +75,7 @@ static bool compare_tensor(struct comparison *c, size_t a)
     totals->data_bytes += tensor->bytes; /* of ranges in files: no overflow */
     if (at == tensor->bytes) return true;
     totals->data_different++;
-    add_finding(c, a, "data", "has other data", where(c, tensor, at));
+    add_data_finding(c, a, "data", "has other data", where(c, tensor, at));
     return true;
 }
 

@@ -24,14 +24,14 @@ void sp_diff_add_about(struct sp_diff *diff, size_t a, size_t b, struct sp_diff_
     sp_diff_add(diff, finding);
 }
 
-static bool is_kernel(const char *leaf) { return strcmp(leaf, "kernel") == 0 || strcmp(leaf, "vars/0") == 0; }
+static bool is_kernel_leaf(const char *leaf) { return strcmp(leaf, "kernel") == 0 || strcmp(leaf, "vars/0") == 0; }
 
 /* A kernel on one side and a weight on the other: then that is the reason, and a square matrix is transposed too. */
 bool sp_diff_is_converted(const struct sp_diff *diff, size_t a)
 {
     const size_t b = diff->a.other[a];
     if (b == SP_NONE || !diff->a.spelling[a].text || !diff->b.spelling[b].text) return false;
-    return is_kernel(diff->a.spelling[a].leaf) != is_kernel(diff->b.spelling[b].leaf) &&
+    return is_kernel_leaf(diff->a.spelling[a].leaf) != is_kernel_leaf(diff->b.spelling[b].leaf) &&
            sp_tensor_is_transposed(sp_diff_a(diff, a), sp_diff_b(diff, b));
 }
 
@@ -74,7 +74,7 @@ static void expect_each(struct sp_diff *diff, struct sp_expecting *expecting)
     }
 }
 
-static void add_left_over(void *diff, struct sp_left_over left)
+static void add_unmet_to_diff(void *diff, struct sp_left_over left)
 {
     sp_diff_add(diff, (struct sp_diff_finding){.id = left.expired ? "expired" : "unused",
                                                .severity = SP_SEVERITY_ERROR,
@@ -86,16 +86,16 @@ static void add_left_over(void *diff, struct sp_left_over left)
 
 /* Turns the findings that are expected into notes, and adds one for each expectation that is expired or that nothing
  * fulfilled. */
-static void expect_findings(struct sp_diff *diff, const struct sp_expectations *expectations)
+static void expect_diff_findings(struct sp_diff *diff, const struct sp_expectations *expectations)
 {
     struct sp_expecting expecting = {.expectations = expectations};
     expect_each(diff, &expecting);
-    sp_expecting_end(&expecting, &diff->arena, add_left_over, diff);
+    sp_expecting_end(&expecting, &diff->arena, add_unmet_to_diff, diff);
 }
 
 /* ---- the flow ---- */
 
-static bool compare(struct sp_diff *diff, const struct sp_diff_options *options, struct sp_error *error)
+static bool compare_checkpoints(struct sp_diff *diff, const struct sp_diff_options *options, struct sp_error *error)
 {
     sp_diff_pair(diff);
     sp_diff_map(diff);
@@ -104,7 +104,7 @@ static bool compare(struct sp_diff *diff, const struct sp_diff_options *options,
     sp_diff_find(diff);
     diff->totals.data = options->data;
     if (options->data && !sp_diff_data(diff, error)) return false;
-    if (options->expectations) expect_findings(diff, options->expectations);
+    if (options->expectations) expect_diff_findings(diff, options->expectations);
     sp_diff_conclude(diff);
     return true;
 }
@@ -117,7 +117,7 @@ struct sp_diff *sp_diff_new(const struct sp_inventory *a, const struct sp_invent
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
     struct sp_diff *diff = new_diff(a, b);
-    if (compare(diff, options, error)) return diff;
+    if (compare_checkpoints(diff, options, error)) return diff;
     sp_diff_free(diff);
     return NULL;
 }

@@ -30,8 +30,8 @@ static void add_pieces(const struct sp_diff *diff, struct sp_joints *joints, con
     }
 }
 
-static void add_finding(struct sp_diff *diff, const struct sp_joint *joint, const struct sp_diff_half *whole,
-                        const struct sp_diff_half *parts)
+static void add_joint_finding(struct sp_diff *diff, const struct sp_joint *joint, const struct sp_diff_half *whole,
+                              const struct sp_diff_half *parts)
 {
     const size_t item = joint->whole.item - first_item(diff, whole);
     const bool in_a = whole->side == SP_DIFF_A;
@@ -44,18 +44,18 @@ static void add_finding(struct sp_diff *diff, const struct sp_joint *joint, cons
     for (size_t i = 0; i < joint->part_count; i++) parts->joined[joint->parts[i] - first_item(diff, parts)] = true;
 }
 
-static void join(struct sp_diff *diff, const struct sp_diff_half *whole, const struct sp_diff_half *parts)
+static void join_tensors(struct sp_diff *diff, const struct sp_diff_half *whole, const struct sp_diff_half *parts)
 {
     struct sp_joints joints = {0};
     add_pieces(diff, &joints, &diff->a, whole == &diff->a);
     if (joints.nests.count) add_pieces(diff, &joints, &diff->b, whole == &diff->b);
     sp_joints_find(&joints);
-    for (size_t i = 0; i < joints.count; i++) add_finding(diff, &joints.items[i], whole, parts);
+    for (size_t i = 0; i < joints.count; i++) add_joint_finding(diff, &joints.items[i], whole, parts);
     sp_joints_free(&joints);
 }
 
 void sp_diff_join(struct sp_diff *diff)
 {
-    join(diff, &diff->a, &diff->b);
-    join(diff, &diff->b, &diff->a);
+    join_tensors(diff, &diff->a, &diff->b);
+    join_tensors(diff, &diff->b, &diff->a);
 }

@@ -24,7 +24,7 @@ struct mapper {
     struct sp_text key;
 };
 
-static void note(struct mapper *mapper, const char *from, const char *to, bool transposed)
+static void note_mapping(struct mapper *mapper, const char *from, const char *to, bool transposed)
 {
     struct sp_diff *diff = mapper->diff;
     mapper->key.length = 0;
@@ -44,8 +44,8 @@ static void note_leaf(struct mapper *mapper, size_t tensor)
     const char *from = diff->a.spelling[tensor].leaf, *to = diff->b.spelling[diff->a.other[tensor]].leaf;
     struct sp_arena scratch = {0};
     if (strcmp(from, to) != 0)
-        note(mapper, sp_arena_printf(&scratch, "*%s", from), sp_arena_printf(&scratch, "*%s", to),
-             sp_diff_is_converted(diff, tensor));
+        note_mapping(mapper, sp_arena_printf(&scratch, "*%s", from), sp_arena_printf(&scratch, "*%s", to),
+                     sp_diff_is_converted(diff, tensor));
     sp_arena_free(&scratch);
 }
 
@@ -55,11 +55,13 @@ static void note_tensor(struct mapper *mapper, size_t tensor)
     const size_t translation = diff->translation_of[tensor];
     const unsigned in_a = diff->a.spelling[tensor].spelt, in_b = diff->b.spelling[diff->a.other[tensor]].spelt;
     if (translation != SP_NONE)
-        note(mapper, diff->translations.items[translation].from, diff->translations.items[translation].to, false);
+        note_mapping(mapper, diff->translations.items[translation].from, diff->translations.items[translation].to,
+                     false);
     for (size_t i = 0; i < sizeof habits / sizeof *habits; i++) {
         if (!((in_a ^ in_b) & habits[i].spelt)) continue;
         const bool with = in_a & habits[i].spelt;
-        note(mapper, with ? habits[i].with : habits[i].without, with ? habits[i].without : habits[i].with, false);
+        note_mapping(mapper, with ? habits[i].with : habits[i].without, with ? habits[i].without : habits[i].with,
+                     false);
     }
     note_leaf(mapper, tensor);
 }

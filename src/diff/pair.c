@@ -43,7 +43,7 @@ static void pair_equal_names(struct sp_diff *diff)
 
 /* ---- joining two sides ---- */
 
-static size_t run_of(const struct sp_side *side, size_t from)
+static size_t run_of_strays(const struct sp_side *side, size_t from)
 {
     size_t to = from + 1;
     while (to < side->count && sp_compare_indices(&side->members[to].indices, &side->members[from].indices) == 0) to++;
@@ -55,7 +55,7 @@ void sp_pairing_join(struct sp_pairing *p, const struct sp_side *a, const struct
 {
     struct sp_diff *diff = p->diff;
     for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
-        const size_t i_run = run_of(a, i), k_run = run_of(b, k);
+        const size_t i_run = run_of_strays(a, i), k_run = run_of_strays(b, k);
         const size_t x = a->members[i].item, y = b->members[k].item;
         const int order = sp_compare_indices(&a->members[i].indices, &b->members[k].indices);
         if (order <= 0) i += i_run;
@@ -81,7 +81,7 @@ static void collect_side(struct sp_pairing *p, const struct sp_diff_half *half, 
     sp_sides_form(sides);
 }
 
-static void collect(struct sp_pairing *p)
+static void collect_unpaired(struct sp_pairing *p)
 {
     collect_side(p, &p->diff->a, &p->a);
     collect_side(p, &p->diff->b, &p->b);
@@ -162,9 +162,9 @@ static void pair_renamed(struct sp_pairing *p, enum sp_index_rule rule)
     sp_sides_free(&p->b);
     sp_patterns_free(&p->patterns);
     p->patterns.rule = rule;
-    collect(p);
+    collect_unpaired(p);
     sp_pairing_fronts(p);
-    collect(p);
+    collect_unpaired(p);
     pair_alike(p);
 }
 
@@ -175,7 +175,7 @@ void sp_diff_pair(struct sp_diff *diff)
     pair_equal_names(diff);
     spell(diff, &diff->a);
     spell(diff, &diff->b);
-    collect(&p);
+    collect_unpaired(&p);
     pair_spellings(&p);
     pair_renamed(&p, SP_INDEX_COMPONENT);
     pair_renamed(&p, SP_INDEX_APART);

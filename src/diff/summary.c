@@ -119,7 +119,7 @@ static void put_only_kind(struct sp_diff *diff, struct sp_text *text, size_t kin
 }
 
 /* "2 tensors removed, 1 added" */
-static void put_kinds(struct sp_diff *diff, struct sp_text *text, const struct tally *tallies)
+static void put_difference_kinds(struct sp_diff *diff, struct sp_text *text, const struct tally *tallies)
 {
     const char *noun = "";
     for (size_t k = 0; k < KINDS; k++) {
@@ -182,6 +182,6 @@ void sp_diff_conclude(struct sp_diff *diff)
     diff->same = !used;
     if (!used) put_same(diff, &text);
     else if (used == 1) put_only_kind(diff, &text, only, &tallies[only]);
-    else put_kinds(diff, &text, tallies);
+    else put_difference_kinds(diff, &text, tallies);
     diff->summary = sp_text_keep(&text, &diff->arena);
 }

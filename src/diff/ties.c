@@ -11,8 +11,8 @@ struct view {
     const struct sp_diff_half *mine, *theirs;
 };
 
-static void add_finding(const struct view *view, size_t tensor, const char *id, enum sp_severity severity,
-                        const char *message)
+static void add_tie_finding(const struct view *view, size_t tensor, const char *id, enum sp_severity severity,
+                            const char *message)
 {
     const size_t there = view->mine->other[tensor];
     const bool is_a = view->mine->side == SP_DIFF_A;
@@ -30,10 +30,10 @@ static void compare_tie(const struct view *view, size_t tensor, size_t kept)
     const size_t there = view->mine->other[tensor];
     if (there == SP_NONE) {
         view->mine->once[tensor] = true;
-        add_finding(view, tensor, "stored-once", SP_SEVERITY_NOTE,
-                    sp_arena_printf(arena, "is tied to %s in %s, stored once in %s", partner, here, over_there));
+        add_tie_finding(view, tensor, "stored-once", SP_SEVERITY_NOTE,
+                        sp_arena_printf(arena, "is tied to %s in %s, stored once in %s", partner, here, over_there));
     } else if (sp_tie_group(theirs, there) != sp_tie_group(theirs, view->mine->other[kept])) {
-        add_finding(
+        add_tie_finding(
             view, tensor, "tied", SP_SEVERITY_ERROR,
             sp_arena_printf(arena, "is tied to %s in %s, a tensor of its own in %s", partner, here, over_there));
     }

@@ -28,9 +28,9 @@ struct word {
     size_t offset, length;
 };
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+static bool is_blank_line(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-static bool fail(struct parser *p, struct word where, const char *message)
+static bool fail_expectation(struct parser *p, struct word where, const char *message)
 {
     const struct sp_span span = {&p->source, (uint32_t)where.offset, (uint32_t)(where.length ? where.length : 1)};
     sp_diagnose(p->messages, span, "%s", message);
@@ -42,15 +42,15 @@ static bool fail(struct parser *p, struct word where, const char *message)
 static struct word next_word(struct parser *p)
 {
     const char *text = p->source.text;
-    while (p->at < p->end && is_blank(text[p->at])) p->at++;
+    while (p->at < p->end && is_blank_line(text[p->at])) p->at++;
     struct word word = {p->at, 0};
     if (p->at < p->end && text[p->at] == '#') return word;
-    while (p->at < p->end && !is_blank(text[p->at])) p->at += text[p->at] == '\\' && p->at + 1 < p->end ? 2 : 1;
+    while (p->at < p->end && !is_blank_line(text[p->at])) p->at += text[p->at] == '\\' && p->at + 1 < p->end ? 2 : 1;
     word.length = p->at - word.offset;
     return word;
 }
 
-static bool is_word(const struct parser *p, struct word word, const char *text)
+static bool is_word_char(const struct parser *p, struct word word, const char *text)
 {
     return word.length == strlen(text) && memcmp(p->source.text + word.offset, text, word.length) == 0;
 }
@@ -69,7 +69,7 @@ static bool read_id(struct parser *p, struct sp_expectation *expectation)
     if (strcmp(expectation->id, "*") == 0) return true;
     for (size_t i = 0; i < word.length; i++)
         if ((expectation->id[i] < 'a' || expectation->id[i] > 'z') && (i == 0 || expectation->id[i] != '-'))
-            return fail(p, word, "expected the id of a finding or cause, such as 'missing', or '*'");
+            return fail_expectation(p, word, "expected the id of a finding or cause, such as 'missing', or '*'");
     return true;
 }
 
@@ -77,10 +77,10 @@ static bool read_pattern(struct parser *p, struct sp_expectation *expectation)
 {
     struct sp_pattern_mistake mistake;
     const struct word word = next_word(p);
-    if (!word.length) return fail(p, word, "expected a pattern of names, or '*'");
+    if (!word.length) return fail_expectation(p, word, "expected a pattern of names, or '*'");
     expectation->name = copy_of(p, word);
     if (sp_name_pattern_parse(&expectation->pattern, expectation->name, word.length, &mistake)) return true;
-    return fail(p, (struct word){word.offset + mistake.offset, 1}, mistake.message);
+    return fail_expectation(p, (struct word){word.offset + mistake.offset, 1}, mistake.message);
 }
 
 /* Two digits at `text`, or -1. */
@@ -106,13 +106,14 @@ static bool read_until(struct parser *p, struct sp_expectation *expectation)
 {
     const struct word word = next_word(p);
     if (!word.length) return true;
-    if (!is_word(p, word, "until")) return fail(p, word, "expected 'until YYYY-MM-DD', or '#' and the reason");
+    if (!is_word_char(p, word, "until"))
+        return fail_expectation(p, word, "expected 'until YYYY-MM-DD', or '#' and the reason");
     const struct word date = next_word(p);
     expectation->until = copy_of(p, date);
-    if (!is_date(expectation->until)) return fail(p, date, "expected a day of the calendar, as YYYY-MM-DD");
+    if (!is_date(expectation->until)) return fail_expectation(p, date, "expected a day of the calendar, as YYYY-MM-DD");
     expectation->expired = strcmp(p->today, expectation->until) > 0;
     const struct word more = next_word(p);
-    return !more.length || fail(p, more, "expected '#' and the reason");
+    return !more.length || fail_expectation(p, more, "expected '#' and the reason");
 }
 
 static bool read_reason(struct parser *p, struct sp_expectation *expectation)
@@ -120,10 +121,10 @@ static bool read_reason(struct parser *p, struct sp_expectation *expectation)
     const char *text = p->source.text;
     struct word word = {p->at, p->end - p->at};
     if (p->at < p->end) word.offset++, word.length--; /* the '#' */
-    while (word.length && is_blank(text[word.offset])) word.offset++, word.length--;
-    while (word.length && is_blank(text[word.offset + word.length - 1])) word.length--;
+    while (word.length && is_blank_line(text[word.offset])) word.offset++, word.length--;
+    while (word.length && is_blank_line(text[word.offset + word.length - 1])) word.length--;
     if (!word.length)
-        return fail(p, (struct word){p->end, 1}, "expected '#' and the reason for which this is expected");
+        return fail_expectation(p, (struct word){p->end, 1}, "expected '#' and the reason for which this is expected");
     expectation->reason = copy_of(p, word);
     return true;
 }
@@ -148,9 +149,10 @@ bool sp_expectations_parse(struct sp_expectations *expectations, const char *tex
     struct parser p = {.expectations = expectations, .today = today, .messages = messages};
     p.source = (struct sp_source_text){.name = expectations->path, .text = text, .length = length};
     const size_t good = sp_utf8_check(text, length), nul = strlen(text);
-    if (!is_date(today)) return fail(&p, (struct word){0, 1}, "today is no day of the calendar, as YYYY-MM-DD");
+    if (!is_date(today))
+        return fail_expectation(&p, (struct word){0, 1}, "today is no day of the calendar, as YYYY-MM-DD");
     if (good < length || nul < length)
-        return fail(&p, (struct word){good < nul ? good : nul, 1}, "this is no UTF-8 text");
+        return fail_expectation(&p, (struct word){good < nul ? good : nul, 1}, "this is no UTF-8 text");
     for (size_t line = 1; p.at < length && p.mistakes < MAX_MISTAKES; line++) {
         const char *end = memchr(text + p.at, '\n', length - p.at);
         p.end = end ? (size_t)(end - text) : length;

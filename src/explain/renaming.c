@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "names/sides.h"
 
-static void collect(struct sp_check *check, enum sp_finding_kind kind, struct sp_sides *sides)
+static void collect_strays(struct sp_check *check, enum sp_finding_kind kind, struct sp_sides *sides)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
@@ -114,7 +114,7 @@ static void add_likely(struct sp_check *check, const struct sp_sides *missing, c
         }
 }
 
-static bool is_component(const char *a, size_t a_length, const char *b, size_t b_length)
+static bool is_renamed_component(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     return a_length == b_length && memcmp(a, b, a_length) == 0;
 }
@@ -127,8 +127,8 @@ static bool is_clear(const struct phrases *phrases, const struct phrase *phrase)
     for (size_t i = 0; i < phrases->count && !phrase->pairs; i++) {
         const struct sp_component *other = &phrases->items[i].component;
         if (&phrases->items[i] == phrase || !other->a || phrases->items[i].likely < 2) continue;
-        if (is_component(one->a, one->a_length, other->a, other->a_length) ||
-            is_component(one->b, one->b_length, other->b, other->b_length))
+        if (is_renamed_component(one->a, one->a_length, other->a, other->a_length) ||
+            is_renamed_component(one->b, one->b_length, other->b, other->b_length))
             return false;
     }
     return true;
@@ -245,13 +245,13 @@ static void note_pairs(struct renaming *renaming)
     }
 }
 
-static void find_renamed(struct sp_check *check, struct renaming *renaming)
+static void find_renamed_pairs(struct sp_check *check, struct renaming *renaming)
 {
     *renaming = (struct renaming){.other = sp_realloc(NULL, check->finding_count, sizeof *renaming->other)};
     for (size_t i = 0; i < check->finding_count; i++) renaming->other[i] = SP_NONE;
     if (!sp_check_open_both(check)) return;
-    collect(check, SP_FINDING_MISSING, &renaming->missing);
-    collect(check, SP_FINDING_UNEXPECTED, &renaming->strangers);
+    collect_strays(check, SP_FINDING_MISSING, &renaming->missing);
+    collect_strays(check, SP_FINDING_UNEXPECTED, &renaming->strangers);
     sp_sides_pair(&check->patterns, &renaming->missing, &renaming->strangers);
     note_pairs(renaming);
     make_phrases(check, &renaming->missing, &renaming->phrases);
@@ -271,7 +271,7 @@ static void free_renaming(struct renaming *renaming)
 size_t *sp_pair_renamed(struct sp_check *check, const char **says)
 {
     struct renaming renaming;
-    find_renamed(check, &renaming);
+    find_renamed_pairs(check, &renaming);
     if (says) *says = say_phrases(check, &renaming.phrases);
     free_renaming(&renaming);
     return renaming.other;

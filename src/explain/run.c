@@ -77,7 +77,8 @@ struct subject {
 };
 
 /* `data` is borrowed, and needed no longer afterwards; NULL when no data are read. */
-static struct sp_check *compare(const struct subject *subject, struct sp_data *data, struct sp_error *error)
+static struct sp_check *compare_with_prediction(const struct subject *subject, struct sp_data *data,
+                                                struct sp_error *error)
 {
     const struct sp_predict_options chosen = {.table = subject->options->table};
     struct sp_prediction *prediction = sp_predict(subject->tables, subject->config, &chosen, error);
@@ -107,7 +108,7 @@ static struct sp_check *compare(const struct subject *subject, struct sp_data *d
 static struct sp_check *compare_with_data(const struct subject *subject, struct sp_error *error)
 {
     struct sp_data *data = sp_data_open(subject->inventory, error);
-    struct sp_check *check = data ? compare(subject, data, error) : NULL;
+    struct sp_check *check = data ? compare_with_prediction(subject, data, error) : NULL;
     sp_data_close(data);
     if (!check || error->status == SP_OK) return check;
     sp_check_free(check);
@@ -122,7 +123,7 @@ struct sp_check *sp_check_new_shuffled(const struct sp_inventory *inventory, con
     sp_error_reset(error);
     const struct subject subject = {inventory, tables, config, options ? options : &none, seed};
     if (!sp_options_are_known(subject.options->reserved, error)) return NULL;
-    return subject.options->data ? compare_with_data(&subject, error) : compare(&subject, NULL, error);
+    return subject.options->data ? compare_with_data(&subject, error) : compare_with_prediction(&subject, NULL, error);
 }
 
 struct sp_check *sp_check_new(const struct sp_inventory *inventory, const struct sp_tables *tables,

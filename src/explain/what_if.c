@@ -66,7 +66,7 @@ struct extremes {
     int sign;
 };
 
-static void note(struct extremes *extremes, int64_t value)
+static void note_extreme(struct extremes *extremes, int64_t value)
 {
     size_t place = 0;
     while (place < extremes->count && extremes->sign * extremes->value[place] < extremes->sign * value) place++;
@@ -93,7 +93,7 @@ static size_t unique(int64_t *values, size_t count)
 }
 
 /* The first few, and of each position in the names of open findings the smallest and largest few. */
-static void choose_indices(struct sp_sample *sample, const struct sp_check *check)
+static void choose_sample_indices(struct sp_sample *sample, const struct sp_check *check)
 {
     struct extremes low[SP_MAX_INDICES] = {{.count = 0}}, high[SP_MAX_INDICES] = {{.count = 0}};
     size_t count = 0;
@@ -102,8 +102,8 @@ static void choose_indices(struct sp_sample *sample, const struct sp_check *chec
         const struct sp_indices *indices = &check->places[i].indices;
         if (!sp_finding_is_open(&check->findings[i])) continue;
         for (size_t p = 0; p < indices->count; p++) {
-            note(&low[p], (int64_t)indices->value[p]);
-            note(&high[p], (int64_t)indices->value[p]);
+            note_extreme(&low[p], (int64_t)indices->value[p]);
+            note_extreme(&high[p], (int64_t)indices->value[p]);
         }
     }
     sample->indices = sp_realloc(NULL, MAX_VISITED, sizeof *sample->indices);
@@ -142,7 +142,7 @@ static const struct sp_tensor *tensor_named(const struct sp_sample *sample, cons
 
 /* ---- gains ---- */
 
-static struct sp_prediction *predict(const struct sp_sample *sample, struct sp_config *config)
+static struct sp_prediction *predict_change(const struct sp_sample *sample, struct sp_config *config)
 {
     struct sp_error error = {0};
     sp_config_limit(config, &sample->scope);
@@ -151,8 +151,8 @@ static struct sp_prediction *predict(const struct sp_sample *sample, struct sp_c
 }
 
 /* What is tied need not be there, unless all of the tie is absent. */
-static bool is_excused(const struct sp_sample *sample, const struct sp_prediction *prediction,
-                       const struct sp_predicted *expected)
+static bool is_excused_finding(const struct sp_sample *sample, const struct sp_prediction *prediction,
+                               const struct sp_predicted *expected)
 {
     return expected->same_as != SP_NONE &&
            tensor_named(sample, sp_prediction_tensor(prediction, expected->same_as)->name) != NULL;
@@ -162,7 +162,7 @@ static bool is_excused(const struct sp_sample *sample, const struct sp_predictio
 static bool is_wrong(const struct sp_sample *sample, const struct sp_prediction *prediction,
                      const struct sp_predicted *expected, const struct sp_tensor *tensor)
 {
-    if (!tensor) return !expected->optional && !is_excused(sample, prediction, expected);
+    if (!tensor) return !expected->optional && !is_excused_finding(sample, prediction, expected);
     return !sp_same_shape(tensor, expected);
 }
 
@@ -182,7 +182,7 @@ void sp_sample_rebase(struct sp_sample *sample, const struct sp_config *base)
 {
     struct sp_config *config = sp_config_variant(base);
     forget_base(sample);
-    sample->base = predict(sample, config);
+    sample->base = predict_change(sample, config);
     sp_config_free(config);
     const size_t count = sample->base ? sp_prediction_count(sample->base) : 0;
     sample->found = sp_realloc(NULL, count, sizeof *sample->found);
@@ -197,13 +197,13 @@ void sp_sample_rebase(struct sp_sample *sample, const struct sp_config *base)
 void sp_sample_init(struct sp_sample *sample, const struct sp_check *check)
 {
     *sample = (struct sp_sample){.check = check, .renamed = check->match.renamed};
-    choose_indices(sample, check);
+    choose_sample_indices(sample, check);
     if (sample->renamed) name_tensors(sample);
     sp_sample_rebase(sample, check->config);
 }
 
 /* Both predictions list tensors, and what only one of them lists is unexpected under the other, if it is there. */
-static int64_t gain_of(const struct sp_sample *sample, const struct sp_prediction *variant)
+static int64_t gain_of_change(const struct sp_sample *sample, const struct sp_prediction *variant)
 {
     const size_t count = sp_prediction_count(sample->base);
     bool *listed = sp_realloc(NULL, count, sizeof *listed);
@@ -227,8 +227,8 @@ static int64_t gain_of(const struct sp_sample *sample, const struct sp_predictio
 int64_t sp_sample_gain(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change)
 {
     struct sp_config *config = changed(base, change, &sample->scope);
-    struct sp_prediction *variant = sample->base ? predict(sample, config) : NULL;
-    const int64_t gain = variant ? gain_of(sample, variant) : 0;
+    struct sp_prediction *variant = sample->base ? predict_change(sample, config) : NULL;
+    const int64_t gain = variant ? gain_of_change(sample, variant) : 0;
     sp_prediction_free(variant);
     sp_config_free(config);
     return gain;

@@ -179,7 +179,7 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
 }
 
 /* Whether the file has the tensor, under whatever name. */
-static bool is_there(const struct sp_attempt *attempt, const char *name)
+static bool is_class_there(const struct sp_attempt *attempt, const char *name)
 {
     const size_t predicted = sp_prediction_find(attempt->prediction, name);
     if (predicted != SP_NONE) return attempt->match.tensor_of[predicted] != SP_NONE;
@@ -187,24 +187,28 @@ static bool is_there(const struct sp_attempt *attempt, const char *name)
 }
 
 /* It need not be there. */
-static bool is_excused(const struct sp_predicted *tensor) { return tensor->optional || tensor->same_as != SP_NONE; }
+static bool is_excused_tensor(const struct sp_predicted *tensor)
+{
+    return tensor->optional || tensor->same_as != SP_NONE;
+}
 
 /* Of a tensor that is not there its shape says nothing. */
 static bool says_the_same(const struct sp_predicted *a, const struct sp_predicted *b, bool there)
 {
-    if (!there) return is_excused(a) == is_excused(b);
+    if (!there) return is_excused_tensor(a) == is_excused_tensor(b);
     return (a->same_as == SP_NONE) == (b->same_as == SP_NONE) && a->rank == b->rank &&
            (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
 }
 
 /* Whether b says of the file whatever a says of it. */
-static bool contains(const struct sp_prediction *b, const struct sp_prediction *a, const struct sp_attempt *attempt)
+static bool attempt_contains(const struct sp_prediction *b, const struct sp_prediction *a,
+                             const struct sp_attempt *attempt)
 {
     for (size_t i = 0; i < sp_prediction_count(a); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(a, i);
         const size_t other = sp_prediction_find(b, tensor->name);
-        const bool there = is_there(attempt, tensor->name);
-        if (other == SP_NONE ? there || !is_excused(tensor)
+        const bool there = is_class_there(attempt, tensor->name);
+        if (other == SP_NONE ? there || !is_excused_tensor(tensor)
                              : !says_the_same(tensor, sp_prediction_tensor(b, other), there))
             return false;
     }
@@ -214,5 +218,5 @@ static bool contains(const struct sp_prediction *b, const struct sp_prediction *
 bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b,
                           const struct sp_attempt *attempt)
 {
-    return a && b && contains(a, b, attempt) && contains(b, a, attempt);
+    return a && b && attempt_contains(a, b, attempt) && attempt_contains(b, a, attempt);
 }

@@ -58,7 +58,7 @@ static bool is_covered(const struct sp_unit *table, const char *class)
     return covered;
 }
 
-static void consider(struct classes *classes, const char *begin, const char *end)
+static void consider_class(struct classes *classes, const char *begin, const char *end)
 {
     const char *class = sp_arena_printf(classes->arena, "%s%s", begin, end);
     for (size_t i = 0; i < classes->count; i++)
@@ -87,11 +87,11 @@ static void find_classes(struct classes *classes)
     collect_defined(&texts, &solver);
     sp_literals_define(&texts, classes->table);
     for (size_t i = 0; i < texts.count; i++)
-        if (is_camel(texts.list[i])) consider(classes, texts.list[i], "");
+        if (is_camel(texts.list[i])) consider_class(classes, texts.list[i], "");
     for (size_t i = 0; i < texts.count; i++)
         for (size_t k = 0; k < texts.count && is_camel(texts.list[i]); k++)
             if (is_camel(texts.list[k]) && strncmp(texts.list[k], texts.list[i], strlen(texts.list[i])) != 0)
-                consider(classes, texts.list[i], texts.list[k]);
+                consider_class(classes, texts.list[i], texts.list[k]);
     sp_solver_free(&solver);
     sp_literals_free(&texts);
 }
@@ -100,7 +100,7 @@ const char **sp_classes_of(struct sp_arena *arena, const struct sp_unit *table, 
 {
     struct classes classes = {arena, table, sp_arena_array(arena, MAX_CLASSES + 1, sizeof(char *)), 0};
     if (table->architecture_count)
-        for (size_t i = 0; i < table->architecture_count; i++) consider(&classes, table->architectures[i], "");
+        for (size_t i = 0; i < table->architecture_count; i++) consider_class(&classes, table->architectures[i], "");
     else if (depends_on_class(table)) find_classes(&classes);
     if (!classes.count) classes.list[classes.count++] = "";
     *count = classes.count;

@@ -7,7 +7,7 @@
 #include "infer/members.h"
 #include "lang/functions.h"
 
-static bool is_item(const char *path) { return strchr(path, '[') != NULL; }
+static bool is_item_path(const char *path) { return strchr(path, '[') != NULL; }
 
 static bool all_equal(struct sp_value list)
 {
@@ -17,7 +17,7 @@ static bool all_equal(struct sp_value list)
 }
 
 /* An item whose members were told: the object that they make. */
-static struct sp_value object_of(struct sp_outline *outline, const char *item)
+static struct sp_value object_of_item(struct sp_outline *outline, const char *item)
 {
     const struct sp_known *known = &outline->solver.known;
     const size_t length = strlen(item);
@@ -40,14 +40,14 @@ static struct sp_value filled(struct sp_outline *outline, struct sp_value list, 
     struct sp_value *items = sp_arena_array(&outline->solver.arena, list.count, sizeof *items);
     for (size_t i = 0; i < list.count; i++) {
         items[i] = list.items[i];
-        if (objects && items[i].type == SP_UNKNOWN) items[i] = object_of(outline, items[i].string);
+        if (objects && items[i].type == SP_UNKNOWN) items[i] = object_of_item(outline, items[i].string);
         if (sp_value_is_set(items[i])) continue;
         items[i] = i && sp_value_is_set(list.items[i - 1]) ? items[i - 1] : sp_value_int((int64_t)i);
     }
     return (struct sp_value){.type = SP_LIST, .count = list.count, .items = items};
 }
 
-static struct sp_value put_together(struct sp_outline *outline, const struct sp_fact *fact)
+static struct sp_value put_values_together(struct sp_outline *outline, const struct sp_fact *fact)
 {
     const struct sp_value value = sp_known_value(&outline->solver.known, fact->path);
     if (value.type != SP_LIST) return value;
@@ -97,8 +97,8 @@ struct sp_config *sp_known_config(struct sp_outline *outline)
     else sp_config_set_value(config, "shapeproof_table", sp_value_string(table->name), "inferred");
     for (size_t i = 0; i < outline->solver.known.count; i++) {
         const struct sp_fact *fact = &outline->solver.known.facts[i];
-        if (is_item(fact->path)) continue;
-        const struct sp_value value = put_together(outline, fact);
+        if (is_item_path(fact->path)) continue;
+        const struct sp_value value = put_values_together(outline, fact);
         if (sp_value_is_set(value) || value.type == SP_NULL) sp_config_set_value(config, fact->path, value, "inferred");
     }
     return config;

@@ -212,7 +212,7 @@ static void pose_loops(struct sp_deduction *deduction)
 
 /* ---- what is missing ---- */
 
-static bool is_there(const struct sp_deduction *deduction, size_t line)
+static bool is_line_there(const struct sp_deduction *deduction, size_t line)
 {
     if (deduction->occurrences.of[line].count) return true;
     for (size_t i = line + 1; i < deduction->outline->count && deduction->outline->lines[i].old_of == line; i++)
@@ -248,7 +248,7 @@ static bool is_none_there(const struct sp_deduction *deduction, size_t line)
     const struct sp_line *lines = deduction->outline->lines;
     if (lines[line].alternative == SIZE_MAX) return false;
     for (size_t i = lines[line].alternative; i != line; i = lines[i].alternative)
-        if (is_there(deduction, i)) return false;
+        if (is_line_there(deduction, i)) return false;
     return true;
 }
 
@@ -263,7 +263,7 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
     if (occurrence->indexed && loop && !(occurrence->count && occurrence->is_contested) &&
         pose_missing_turns(deduction, line, loop))
         return;
-    if (!is_there(deduction, line))
+    if (!is_line_there(deduction, line))
         pose(deduction,
              (struct sp_question){.kind = SP_ASK_MISSING, .line = line, .none = is_none_there(deduction, line)});
 }

@@ -50,7 +50,7 @@ static const char *because(const struct recheck *recheck, const struct sp_reason
 
 /* ---- what if it were another one? ---- */
 
-static void add(struct sp_value *others, size_t *count, struct sp_value value)
+static void add_other_value(struct sp_value *others, size_t *count, struct sp_value value)
 {
     if (*count < MAX_OTHERS) others[(*count)++] = value;
 }
@@ -61,7 +61,7 @@ static size_t other_texts(const struct recheck *recheck, const char *key, const 
     size_t count = 0;
     sp_literals_about(&texts, recheck->inference->best->table, key);
     for (size_t i = 0; i < texts.count; i++)
-        if (strcmp(texts.list[i], text) != 0) add(others, &count, sp_value_string(texts.list[i]));
+        if (strcmp(texts.list[i], text) != 0) add_other_value(others, &count, sp_value_string(texts.list[i]));
     sp_literals_free(&texts);
     return count;
 }
@@ -75,21 +75,21 @@ static size_t other_values(const struct recheck *recheck, const char *key, struc
     size_t count = 0;
     switch (value.type) {
     case SP_BOOL:
-        add(others, &count, sp_value_bool(!value.boolean));
+        add_other_value(others, &count, sp_value_bool(!value.boolean));
         break;
     case SP_INT:
-        if (value.integer < INT64_MAX / 2) add(others, &count, sp_value_int(2 * value.integer));
-        if (value.integer < INT64_MAX) add(others, &count, sp_value_int(value.integer + 1));
-        if (value.integer > 0) add(others, &count, sp_value_int(value.integer - 1));
+        if (value.integer < INT64_MAX / 2) add_other_value(others, &count, sp_value_int(2 * value.integer));
+        if (value.integer < INT64_MAX) add_other_value(others, &count, sp_value_int(value.integer + 1));
+        if (value.integer > 0) add_other_value(others, &count, sp_value_int(value.integer - 1));
         break;
     case SP_REAL:
-        add(others, &count, sp_value_real(value.real * 2));
-        add(others, &count, sp_value_real(value.real / 2));
+        add_other_value(others, &count, sp_value_real(value.real * 2));
+        add_other_value(others, &count, sp_value_real(value.real / 2));
         break;
     case SP_STRING:
         return other_texts(recheck, key, value.string, others);
     case SP_LIST:
-        add(others, &count, value.count ? empty : zeros);
+        add_other_value(others, &count, value.count ? empty : zeros);
         break;
     default:
         break;
@@ -97,7 +97,7 @@ static size_t other_values(const struct recheck *recheck, const char *key, struc
     return count;
 }
 
-static struct sp_prediction *predict(const struct recheck *recheck, struct sp_config *config)
+static struct sp_prediction *predict_in_scope(const struct recheck *recheck, struct sp_config *config)
 {
     const struct sp_attempt *best = recheck->inference->best;
     struct sp_error error = {0};
@@ -112,7 +112,7 @@ static bool would_differ(const struct recheck *recheck, const char *key, struct 
 {
     struct sp_config *config = sp_config_variant(recheck->inference->best->config);
     sp_config_set_value(config, key, value, "recheck");
-    struct sp_prediction *prediction = predict(recheck, config);
+    struct sp_prediction *prediction = predict_in_scope(recheck, config);
     const bool differs = !sp_predictions_agree(prediction, recheck->prediction, recheck->inference->best);
     sp_prediction_free(prediction);
     sp_config_free(config);
@@ -129,28 +129,28 @@ static size_t other_classes(const struct recheck *recheck, struct sp_value *othe
         struct sp_value *item = sp_arena_alloc(arena, sizeof *item);
         *item = sp_value_string(classes[i]);
         if (strcmp(classes[i], best->class) != 0)
-            add(others, &count, (struct sp_value){.type = SP_LIST, .count = 1, .items = item});
+            add_other_value(others, &count, (struct sp_value){.type = SP_LIST, .count = 1, .items = item});
     }
     return count;
 }
 
-static bool is_class(const char *key) { return strcmp(key, "architectures") == 0; }
+static bool is_class_name(const char *key) { return strcmp(key, "architectures") == 0; }
 
 /* `partial`: of a text not all is told, and so it may be empty. */
 static bool is_indispensable(const struct recheck *recheck, const char *key, struct sp_value value, bool partial)
 {
     struct sp_value others[MAX_OTHERS];
-    size_t count = is_class(key) ? other_classes(recheck, others) : other_values(recheck, key, value, others);
-    if (partial && value.type == SP_STRING && *value.string) add(others, &count, sp_value_string(""));
-    bool differs = count > 0 || is_class(key);
-    for (size_t i = 1; is_class(key) && i < recheck->inference->candidate_count; i++)
+    size_t count = is_class_name(key) ? other_classes(recheck, others) : other_values(recheck, key, value, others);
+    if (partial && value.type == SP_STRING && *value.string) add_other_value(others, &count, sp_value_string(""));
+    bool differs = count > 0 || is_class_name(key);
+    for (size_t i = 1; is_class_name(key) && i < recheck->inference->candidate_count; i++)
         if (recheck->inference->candidates[i].same) return false; /* of another table */
     for (size_t i = 0; i < count && differs; i++) differs = would_differ(recheck, key, others[i]);
     return differs;
 }
 
 /* The first layers and experts, and the last ones, as far as hyper-parameters count them. */
-static void choose_indices(struct recheck *recheck)
+static void choose_scope_indices(struct recheck *recheck)
 {
     enum { FIRST = 4, MOST = 1000 };
     const struct sp_prediction *prediction = recheck->inference->best->prediction;
@@ -196,7 +196,7 @@ static void set(struct sp_inferred *inferred, bool determined, const char *why)
     inferred->because = why;
 }
 
-static void judge(const struct recheck *recheck, struct sp_inferred *inferred)
+static void judge_inferred(const struct recheck *recheck, struct sp_inferred *inferred)
 {
     struct sp_arena *arena = &recheck->inference->arena;
     const struct sp_known *known = &recheck->inference->best->outline.solver.known;
@@ -218,13 +218,13 @@ static void judge(const struct recheck *recheck, struct sp_inferred *inferred)
     else if (told && *reason && !partial) set(inferred, true, reason);
     else if (is_indispensable(recheck, inferred->name, inferred->value, partial))
         set(inferred, true, *reason ? reason : "any other value would predict other tensors");
-    else if (is_class(inferred->name)) set(inferred, false, "other classes have the same tensors");
+    else if (is_class_name(inferred->name)) set(inferred, false, "other classes have the same tensors");
     else if (partial && *reason) set(inferred, false, sp_arena_printf(arena, "%s, which tells a part of it", reason));
     else set(inferred, false, "no tensor of the file depends on it");
 }
 
 /* What the table itself gives to a table within it is no hyper-parameter of the file. */
-static bool is_given(struct sp_hyperparameter hyper) { return hyper.from.source == SP_SOURCE_TABLE; }
+static bool is_given_clue(struct sp_hyperparameter hyper) { return hyper.from.source == SP_SOURCE_TABLE; }
 
 void sp_determine(struct sp_inference *inference)
 {
@@ -232,14 +232,14 @@ void sp_determine(struct sp_inference *inference)
     const size_t count = sp_prediction_hyperparameter_count(prediction);
     struct recheck recheck = {.inference = inference};
     inference->inferred = sp_arena_array(&inference->arena, count, sizeof *inference->inferred);
-    choose_indices(&recheck);
-    recheck.prediction = predict(&recheck, inference->best->config);
+    choose_scope_indices(&recheck);
+    recheck.prediction = predict_in_scope(&recheck, inference->best->config);
     for (size_t i = 0; i < count; i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        if (is_given(hyper)) continue;
+        if (is_given_clue(hyper)) continue;
         struct sp_inferred *inferred = &inference->inferred[inference->inferred_count++];
         *inferred = (struct sp_inferred){.name = hyper.name, .value = hyper.value};
-        judge(&recheck, inferred);
+        judge_inferred(&recheck, inferred);
     }
     sp_prediction_free(recheck.prediction);
 }

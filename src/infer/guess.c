@@ -55,7 +55,7 @@ static struct outcome try_value(struct sp_deduction *deduction, const char *key,
 
 /* ---- candidates ---- */
 
-static void add_value(struct trial *trial, struct sp_value value)
+static void add_guess_value(struct trial *trial, struct sp_value value)
 {
     if (trial->count < MAX_VALUES) trial->values[trial->count++] = value;
 }
@@ -68,9 +68,9 @@ static void add_small_numbers(struct trial *trial, const struct sp_deduction *de
     int64_t most = heads ? MAX_NUMBER : 8;
     for (size_t i = 0; i < deduction->open_count; i++)
         if (deduction->open[i].turn >= most && deduction->open[i].turn < MAX_NUMBER) most = deduction->open[i].turn + 1;
-    add_value(trial, sp_value_int(1));
+    add_guess_value(trial, sp_value_int(1));
     for (int64_t number = 0; number <= most; number++)
-        if (number != 1) add_value(trial, sp_value_int(number));
+        if (number != 1) add_guess_value(trial, sp_value_int(number));
 }
 
 /* Numbers of heads, most likely first: a dimension by the widths that heads usually have. */
@@ -81,7 +81,7 @@ static void add_head_counts(struct trial *trial, uint64_t dimension)
         int64_t width = wide[i];
         if (i < 2 && dimension < 2048) width = wide[1 - i]; /* small models have small heads */
         if (dimension && dimension <= INT64_MAX && (int64_t)dimension % width == 0)
-            add_value(trial, sp_value_int((int64_t)dimension / width));
+            add_guess_value(trial, sp_value_int((int64_t)dimension / width));
     }
 }
 
@@ -107,10 +107,10 @@ static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
     struct sp_literals texts = {0};
     sp_literals_about(&texts, deduction->solver->table, trial->key);
     const char *first = first_release(deduction->solver->known.arena, &texts);
-    for (size_t i = 0; i < texts.count; i++) add_value(trial, sp_value_string(texts.list[i]));
-    if (first) add_value(trial, sp_value_string(first));
+    for (size_t i = 0; i < texts.count; i++) add_guess_value(trial, sp_value_string(texts.list[i]));
+    if (first) add_guess_value(trial, sp_value_string(first));
     end_kind(trial);
-    if (texts.count && !first) add_value(trial, sp_value_string(""));
+    if (texts.count && !first) add_guess_value(trial, sp_value_string(""));
     end_kind(trial);
     sp_literals_free(&texts);
 }
@@ -119,11 +119,11 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
 {
     const bool counts = question->kind == SP_ASK_DIMENSION;
     if (trial->key[strlen(trial->key) - 1] != ']')
-        add_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
+        add_guess_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
     end_kind(trial);
     add_texts(trial, deduction);
-    add_value(trial, sp_value_bool(true));
-    add_value(trial, sp_value_bool(false));
+    add_guess_value(trial, sp_value_bool(true));
+    add_guess_value(trial, sp_value_bool(false));
     end_kind(trial);
     if (counts) {
         const struct sp_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, question->named);
@@ -144,7 +144,7 @@ struct choice {
     bool alone; /* nor does any other value that was tried */
 };
 
-static bool is_better(struct outcome a, struct outcome b)
+static bool is_better_guess(struct outcome a, struct outcome b)
 {
     if (a.contradictions != b.contradictions) return a.contradictions < b.contradictions;
     return a.answered > b.answered;
@@ -161,7 +161,7 @@ static size_t count_others(struct sp_deduction *deduction, const struct trial *t
 }
 
 /* A number that decides nothing: after some of them, larger ones will not either. */
-static bool is_idle(struct outcome outcome, struct sp_value value)
+static bool is_idle_guess(struct outcome outcome, struct sp_value value)
 {
     return value.type == SP_INT && !outcome.answered && !outcome.contradictions;
 }
@@ -171,7 +171,7 @@ static bool stands_for_others(struct sp_value value) { return value.type == SP_S
 
 /* The best value of the first kind that has one without contradictions. That the key is absent, which leaves everything
  * open, is only taken when no value answers anything. */
-static void choose(struct sp_deduction *deduction, const struct trial *trial, struct choice *best)
+static void choose_guess(struct sp_deduction *deduction, const struct trial *trial, struct choice *best)
 {
     for (size_t kind = 0, i = 0; kind < trial->kinds; kind++) {
         size_t equals = 0, idle = 0;
@@ -180,8 +180,8 @@ static void choose(struct sp_deduction *deduction, const struct trial *trial, st
             const size_t limit = best->key ? best->outcome.contradictions : SIZE_MAX - 1;
             const struct outcome outcome = try_value(deduction, trial->key, trial->values[i], limit);
             equals += outcome.contradictions == 0;
-            idle = is_idle(outcome, trial->values[i]) ? idle + 1 : 0;
-            if (best->key && !is_better(outcome, best->outcome)) continue;
+            idle = is_idle_guess(outcome, trial->values[i]) ? idle + 1 : 0;
+            if (best->key && !is_better_guess(outcome, best->outcome)) continue;
             *best = (struct choice){.key = trial->key, .value = trial->values[i], .outcome = outcome};
             found = true;
         }
@@ -209,7 +209,7 @@ static size_t guess_behind(struct sp_deduction *deduction, const char *key)
     return last;
 }
 
-static void accept(struct sp_deduction *deduction, const struct choice *choice)
+static void accept_guess(struct sp_deduction *deduction, const struct choice *choice)
 {
     struct sp_known *known = &deduction->solver->known;
     const struct sp_want want = sp_want_value(choice->value);
@@ -224,7 +224,7 @@ size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct sp
 {
     struct trial trial = {.key = key};
     size_t count = 0;
-    add_value(&trial, (struct sp_value){.type = SP_ABSENT, .string = key});
+    add_guess_value(&trial, (struct sp_value){.type = SP_ABSENT, .string = key});
     add_texts(&trial, deduction);
     for (size_t i = 0; i < trial.count && count < most; i++)
         if (!try_value(deduction, key, trial.values[i], 0).contradictions) texts[count++] = trial.values[i];
@@ -245,7 +245,7 @@ struct lacking {
     size_t count;
 };
 
-static struct lacking find_lacking(struct sp_deduction *deduction)
+static struct lacking find_lacking_line(struct sp_deduction *deduction)
 {
     struct lacking lacking = {.count = 0};
     for (size_t i = 0; i < deduction->open_count && lacking.count < MAX_KEYS; i++) {
@@ -262,7 +262,7 @@ static struct choice choose_for(struct sp_deduction *deduction, const char *key,
     struct trial trial = {.key = key};
     struct choice choice = {.key = NULL};
     add_candidates(&trial, deduction, question);
-    choose(deduction, &trial, &choice);
+    choose_guess(deduction, &trial, &choice);
     return choice;
 }
 
@@ -290,7 +290,7 @@ static struct choice choose_key(struct sp_deduction *deduction, const struct lac
     for (size_t i = 0; i < lacking->count; i++) {
         const struct choice own = choose_for(deduction, lacking->keys[i], lacking->questions[i]);
         if (is_settled(&own)) return own;
-        if (own.key && (!best.key || is_better(own.outcome, best.outcome))) best = own;
+        if (own.key && (!best.key || is_better_guess(own.outcome, best.outcome))) best = own;
     }
     for (size_t i = 0; i < lacking->count; i++) {
         const char *second = second_key(deduction, lacking->keys[i], lacking->questions[i]);
@@ -305,22 +305,22 @@ bool sp_guess(struct sp_deduction *deduction)
 {
     if (sp_known_close_lists(&deduction->solver->known)) return true;
     if (!*deduction->effort) return sp_members_close(deduction->solver);
-    const struct lacking lacking = find_lacking(deduction);
+    const struct lacking lacking = find_lacking_line(deduction);
     const struct choice best = choose_key(deduction, &lacking);
     if (!best.key || best.outcome.contradictions) {
         if (sp_members_close(deduction->solver)) return true;
         if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
     }
-    accept(deduction, &best);
+    accept_guess(deduction, &best);
     return true;
 }
 
 /* ---- the rest ---- */
 
-static void assume(struct sp_deduction *deduction, const char *key, struct sp_value value)
+static void assume_guess(struct sp_deduction *deduction, const char *key, struct sp_value value)
 {
     const struct choice choice = {.key = key, .value = value, .alone = true}; /* nothing follows from it */
-    accept(deduction, &choice);
+    accept_guess(deduction, &choice);
 }
 
 /* Most often a number of heads. The first matrix, an embedding, tells the width of the model. */
@@ -345,7 +345,7 @@ static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, 
         return false;
     const char *key = value.string;
     struct sp_kept kept = sp_known_keep(known);
-    assume(deduction, key, (struct sp_value){.type = SP_ABSENT, .string = key});
+    assume_guess(deduction, key, (struct sp_value){.type = SP_ABSENT, .string = key});
     const bool has_default =
         sp_solver_eval(deduction->solver, env, expr, &value) && (sp_value_is_set(value) || value.type == SP_UNKNOWN);
     if (has_default) {
@@ -353,7 +353,7 @@ static bool guess_for(struct sp_deduction *deduction, const struct sp_env *env, 
         return true;
     }
     sp_known_restore(known, &kept);
-    assume(deduction, key, plausible(deduction));
+    assume_guess(deduction, key, plausible(deduction));
     return true;
 }
 

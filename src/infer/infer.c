@@ -52,8 +52,8 @@ static struct sp_naming likely_naming(struct sp_inference *inference, const stru
 }
 
 /* The names once more, with something taken away in front, or added; kept when a table sees more of them so. */
-static size_t find_renamed(struct sp_inference *inference, const struct search *search, struct sp_shapes *shapes,
-                           struct sp_fit *fits, size_t count)
+static size_t find_renamed_fits(struct sp_inference *inference, const struct search *search, struct sp_shapes *shapes,
+                                struct sp_fit *fits, size_t count)
 {
     struct sp_shapes renamed;
     struct sp_fit others[MAX_TABLES];
@@ -98,7 +98,7 @@ static void keep_findings(struct sp_inference *inference)
         if (sp_match_predicted(&best->match, i) == SP_MISSING) inference->missing[inference->missing_count++] = i;
 }
 
-static void finish(struct sp_inference *inference, struct sp_attempt **attempts, size_t count)
+static void finish_inference(struct sp_inference *inference, struct sp_attempt **attempts, size_t count)
 {
     keep_candidates(inference, attempts, count);
     keep_findings(inference);
@@ -131,7 +131,7 @@ static void attempt_all(struct attempts *attempts, const struct sp_tables *table
     }
 }
 
-static bool choose(struct search *search, const char *table_name, struct sp_error *error)
+static bool choose_only_table(struct search *search, const char *table_name, struct sp_error *error)
 {
     if (!table_name) return true;
     search->only = sp_tables_unit(search->tables, table_name);
@@ -149,7 +149,7 @@ struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct
     if (!sp_options_are_known(options->reserved, error)) return NULL;
     const char *table_name = options->table;
     struct search search = {.tables = tables};
-    if (!choose(&search, table_name, error)) return NULL;
+    if (!choose_only_table(&search, table_name, error)) return NULL;
     const struct sp_naming plain = {.strip = "", .add = ""};
     struct sp_inference *inference = sp_realloc(NULL, 1, sizeof *inference);
     struct sp_shapes shapes;
@@ -157,12 +157,12 @@ struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct
     sp_shapes_init(&shapes, inventory, &plain, 1);
     struct sp_fit fits[MAX_TABLES];
     size_t count = find_fits(&inference->arena, &search, &shapes, fits);
-    if (count && fits[0].seen < shapes.count) count = find_renamed(inference, &search, &shapes, fits, count);
+    if (count && fits[0].seen < shapes.count) count = find_renamed_fits(inference, &search, &shapes, fits, count);
     struct attempts attempts = {.count = 0};
     attempt_all(&attempts, tables, &shapes, fits, count);
     if (sp_attempt_is_plausible(attempts.best, table_name != NULL)) {
         inference->best = attempts.best;
-        finish(inference, attempts.list, attempts.count);
+        finish_inference(inference, attempts.list, attempts.count);
     } else sp_fail_unknown(error, inventory, table_name, attempts.list, attempts.count);
     sp_shapes_free(&shapes);
     for (size_t i = 0; i < attempts.count; i++)

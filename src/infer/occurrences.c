@@ -40,7 +40,7 @@ static void known_turns(struct sp_occurrences *occurrences, const struct sp_loop
         *last = value.integer;
 }
 
-static void collect(struct sp_occurrences *occurrences, struct sp_occurrence *occurrence)
+static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_occurrence *occurrence)
 {
     const struct sp_shapes *shapes = occurrences->shapes;
     const size_t pattern = sp_shapes_find(shapes, occurrence->line->name);
@@ -118,7 +118,8 @@ void sp_occurrences_renew(struct sp_occurrences *occurrences, enum sp_contest co
     for (size_t i = 0; i < occurrences->outline->count; i++) {
         struct sp_occurrence *occurrence = &occurrences->of[i];
         occurrence->count = 0;
-        if (!sp_line_is_ruled_out(&occurrences->outline->solver, occurrence->line)) collect(occurrences, occurrence);
+        if (!sp_line_is_ruled_out(&occurrences->outline->solver, occurrence->line))
+            collect_occurrences(occurrences, occurrence);
     }
     find_owners(occurrences, contest);
 }

@@ -10,11 +10,11 @@ static struct sp_occurrence *occurrence_of(struct sp_deduction *deduction, const
     return &deduction->occurrences.of[question->line];
 }
 
-static bool is_unknown(struct sp_value value) { return value.type == SP_UNKNOWN; }
+static bool is_unknown_key(struct sp_value value) { return value.type == SP_UNKNOWN; }
 
-static bool is_truth(struct sp_value value) { return value.type == SP_BOOL || value.type == SP_INT; }
+static bool is_truth_value(struct sp_value value) { return value.type == SP_BOOL || value.type == SP_INT; }
 
-static bool is_false(struct sp_value value)
+static bool is_false_answer(struct sp_value value)
 {
     return value.type == SP_BOOL ? !value.boolean : value.type == SP_INT && !value.integer;
 }
@@ -48,8 +48,8 @@ static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line 
                            const struct sp_line_condition *condition)
 {
     for (struct sp_loop *loop = line->loop; loop; loop = loop->outer)
-        if (is_unknown(loop->binding.value) &&
-            is_unknown(sp_solver_value(deduction->solver, loop->env, loop->clause->last)) &&
+        if (is_unknown_key(loop->binding.value) &&
+            is_unknown_key(sp_solver_value(deduction->solver, loop->env, loop->clause->last)) &&
             sp_depends_on(condition->env, condition->expr, loop))
             return true;
     return false;
@@ -62,9 +62,9 @@ static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
         if ((none && condition->assumed) || is_about_turns(deduction, line, condition)) continue;
         const struct sp_value value = sp_solver_value(deduction->solver, condition->env, condition->expr);
-        if (is_unknown(value)) may_be(excuse, condition->env, condition->expr, sp_value_bool(false), value);
-        else if (is_false(value)) excuse->holds = true;
-        else if (!is_truth(value)) excuse->broken = true;
+        if (is_unknown_key(value)) may_be(excuse, condition->env, condition->expr, sp_value_bool(false), value);
+        else if (is_false_answer(value)) excuse->holds = true;
+        else if (!is_truth_value(value)) excuse->broken = true;
     }
 }
 
@@ -77,9 +77,9 @@ static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *
         return;
     }
     const struct sp_value value = sp_solver_value(deduction->solver, line->env, line->row->tie_condition);
-    if (is_unknown(value)) may_be(excuse, line->env, line->row->tie_condition, sp_value_bool(true), value);
-    else if (!is_truth(value)) excuse->broken = true;
-    else if (!is_false(value)) excuse->holds = true;
+    if (is_unknown_key(value)) may_be(excuse, line->env, line->row->tie_condition, sp_value_bool(true), value);
+    else if (!is_truth_value(value)) excuse->broken = true;
+    else if (!is_false_answer(value)) excuse->holds = true;
 }
 
 /* A loop may have no turns. */
@@ -89,7 +89,7 @@ static void excuse_by_loops(struct sp_deduction *deduction, const struct sp_line
         const struct sp_value first = sp_solver_value(deduction->solver, loop->env, loop->clause->first);
         const struct sp_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
         if (first.type == SP_INT && last.type == SP_INT && last.integer < first.integer) excuse->holds = true;
-        if (first.type != SP_INT || !is_unknown(last)) continue;
+        if (first.type != SP_INT || !is_unknown_key(last)) continue;
         may_be(excuse, loop->env, loop->clause->last, sp_value_int(first.integer - 1), last);
         excuse->by_loop = true;
     }
@@ -120,7 +120,7 @@ static enum sp_answer ask_missing(struct sp_deduction *deduction, const struct s
 
 /* ---- the expression that a question is about, and what it is to be ---- */
 
-static bool is_shared(const struct sp_inventory *inventory, size_t tensor)
+static bool is_shared_key(const struct sp_inventory *inventory, size_t tensor)
 {
     if (!sp_inventory_tensor(inventory, tensor)->storage) return false;
     if (sp_inventory_tensor(inventory, tensor)->same_as != SP_NONE) return true;
@@ -140,7 +140,7 @@ static struct sp_want want_of(struct sp_deduction *deduction, const struct sp_qu
     case SP_ASK_NUMBER:
         return sp_want_value(sp_value_int((int64_t)named->place.indices.value[question->place]));
     case SP_ASK_TIED:
-        return sp_want_value(sp_value_bool(is_shared(shapes->inventory, named->tensor)));
+        return sp_want_value(sp_value_bool(is_shared_key(shapes->inventory, named->tensor)));
     case SP_ASK_FIRST:
     case SP_ASK_LAST:
         return sp_want_value(sp_value_int(question->turn));
@@ -201,8 +201,8 @@ static enum sp_answer is_asked_for(struct sp_deduction *deduction, const struct 
     enum sp_answer answer = SP_HOLDS;
     for (const struct sp_line_condition *condition = requirement->condition; condition; condition = condition->outer) {
         const struct sp_value value = sp_solver_value(deduction->solver, condition->env, condition->expr);
-        if (is_false(value)) return SP_CONTRADICTS;
-        if (is_truth(value)) continue;
+        if (is_false_answer(value)) return SP_CONTRADICTS;
+        if (is_truth_value(value)) continue;
         answer = SP_OPEN;
         *open = value;
     }
@@ -241,7 +241,10 @@ enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *
 
 /* ---- what an open question lacks ---- */
 
-static const char *key_in(struct sp_value value) { return is_unknown(value) && *value.string ? value.string : NULL; }
+static const char *key_in(struct sp_value value)
+{
+    return is_unknown_key(value) && *value.string ? value.string : NULL;
+}
 
 static const char *missing_lacks(struct sp_deduction *deduction, const struct sp_question *question)
 {

@@ -35,7 +35,7 @@ static void add_ends(struct ends *ends, const char *pattern, size_t number)
 }
 
 /* Marks the patterns that end as the name does; false when there are none. */
-static bool cover(const struct ends *ends, const char *name, bool *covered)
+static bool cover_pattern(const struct ends *ends, const char *name, bool *covered)
 {
     size_t i = sp_map_get(&ends->map, name);
     const bool found = i != SIZE_MAX;
@@ -49,12 +49,12 @@ static bool cover_line(const struct ends *ends, const struct sp_line *line, bool
     const char *name = line->name;
     for (const char *p = name; *p; p++)
         if (*p == SP_TEXT_MARK) name = p + 1;
-    if (cover(ends, name, covered)) return true;
+    if (cover_pattern(ends, name, covered)) return true;
     name = name == line->name ? next_component(name) : NULL;
-    return name && next_component(name) && cover(ends, name, covered);
+    return name && next_component(name) && cover_pattern(ends, name, covered);
 }
 
-static struct sp_ranked rank(const struct sp_unit *table, const struct ends *ends, size_t patterns)
+static struct sp_ranked rank_table(const struct sp_unit *table, const struct ends *ends, size_t patterns)
 {
     struct sp_ranked ranked = {.table = table};
     struct sp_outline outline;
@@ -67,7 +67,7 @@ static struct sp_ranked rank(const struct sp_unit *table, const struct ends *end
     return ranked;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_table_names(const void *left, const void *right)
 {
     const struct sp_ranked *a = left, *b = right;
     if (a->covered != b->covered) return a->covered > b->covered ? -1 : 1;
@@ -91,10 +91,10 @@ struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp
     for (size_t p = 0; p < shapes->patterns.count; p++) add_ends(&ends, sp_pattern_text(&shapes->patterns, p), p);
     for (size_t i = 0; i < tables->list_count; i++) {
         if (needs_arguments(tables->list[i]) || (only && tables->list[i] != only)) continue;
-        ranked[*count] = rank(tables->list[i], &ends, shapes->patterns.count);
+        ranked[*count] = rank_table(tables->list[i], &ends, shapes->patterns.count);
         *count += ranked[*count].covered > 0;
     }
-    if (*count) qsort(ranked, *count, sizeof *ranked, compare);
+    if (*count) qsort(ranked, *count, sizeof *ranked, compare_table_names);
     sp_map_free(&ends.map);
     free(ends.list);
     return ranked;

@@ -54,8 +54,8 @@ static void put_member(const struct scribe *scribe, const char *member)
         keys->list[keys->count - 1].to = scribe->text->length;
 }
 
-static void describe(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
-                     int depth);
+static void describe_expression(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
+                                bool nested, int depth);
 
 /* The value of a key, `a` or `a.b`; absent for any other expression. */
 static struct sp_value value_of_key(const struct sp_env *env, const struct sp_expr *expr)
@@ -83,26 +83,26 @@ static const struct sp_expr *alternative(const struct sp_env *env, const struct 
 }
 
 /* `a default b`: the one that holds; as a whole, all up to the first that is set. */
-static void fallback(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
-                     int depth)
+static void describe_fallback(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
+                              bool nested, int depth)
 {
     const struct sp_expr *first = expr->args[0];
     if (!scribe->whole) {
-        describe(scribe, env, alternative(env, expr), nested, depth);
+        describe_expression(scribe, env, alternative(env, expr), nested, depth);
         return;
     }
-    describe(scribe, env, first, true, depth);
+    describe_expression(scribe, env, first, true, depth);
     if (is_set_key(env, first)) return;
     sp_text_puts(scribe->text, " default ");
-    describe(scribe, env, expr->args[1], true, depth);
+    describe_expression(scribe, env, expr->args[1], true, depth);
 }
 
-static void argument(const struct scribe *scribe, const struct sp_expr *expr, bool nested, int depth)
+static void describe_argument(const struct scribe *scribe, const struct sp_expr *expr, bool nested, int depth)
 {
     const struct call *call = scribe->call;
     struct scribe outer = *scribe;
     outer.call = call->caller;
-    describe(&outer, call->env, call->expr->args[expr->index], nested, depth);
+    describe_expression(&outer, call->env, call->expr->args[expr->index], nested, depth);
 }
 
 static void name(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
@@ -113,11 +113,12 @@ static void name(const struct scribe *scribe, const struct sp_env *env, const st
     struct scribe plain = *scribe;
     plain.call = NULL;
     if (meaning.kind == SP_MEANS_ARGUMENT && scribe->call) {
-        argument(scribe, expr, nested, depth);
+        describe_argument(scribe, expr, nested, depth);
     } else if (meaning.kind == SP_MEANS_PARAM && frame->param_exprs[meaning.index] && frame->caller) {
-        describe(&plain, &(struct sp_env){.frame = frame->caller}, frame->param_exprs[meaning.index], nested, depth);
+        describe_expression(&plain, &(struct sp_env){.frame = frame->caller}, frame->param_exprs[meaning.index], nested,
+                            depth);
     } else if (meaning.kind == SP_MEANS_DEFINITION && !meaning.definition->is_function) {
-        describe(&plain, env, meaning.definition->expr, nested, depth);
+        describe_expression(&plain, env, meaning.definition->expr, nested, depth);
     } else if (meaning.kind == SP_MEANS_KEY) {
         put_key(scribe, frame->view->prefix, expr->name);
     } else { /* the values of loops are not kept */
@@ -125,34 +126,35 @@ static void name(const struct scribe *scribe, const struct sp_env *env, const st
     }
 }
 
-static void binary(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
-                   int depth)
+static void describe_binary(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
+                            bool nested, int depth)
 {
     if (nested) sp_text_puts(scribe->text, "(");
-    describe(scribe, env, expr->args[0], true, depth);
+    describe_expression(scribe, env, expr->args[0], true, depth);
     const bool tight = expr->op >= SP_OP_MUL && expr->op <= SP_OP_POW;
     sp_text_printf(scribe->text, tight ? "%s" : " %s ", operators[expr->op]);
-    describe(scribe, env, expr->args[1], true, depth);
+    describe_expression(scribe, env, expr->args[1], true, depth);
     if (nested) sp_text_puts(scribe->text, ")");
 }
 
-static void choice(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
-                   int depth)
+static void describe_choice(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
+                            bool nested, int depth)
 {
     if (nested) sp_text_puts(scribe->text, "(");
-    describe(scribe, env, expr->args[0], true, depth);
+    describe_expression(scribe, env, expr->args[0], true, depth);
     sp_text_puts(scribe->text, " ? ");
-    describe(scribe, env, expr->args[1], true, depth);
+    describe_expression(scribe, env, expr->args[1], true, depth);
     sp_text_puts(scribe->text, " : ");
-    describe(scribe, env, expr->args[2], true, depth);
+    describe_expression(scribe, env, expr->args[2], true, depth);
     if (nested) sp_text_puts(scribe->text, ")");
 }
 
-static void arguments(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, int depth)
+static void describe_arguments(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
+                               int depth)
 {
     for (size_t i = 0; i < expr->count; i++) {
         if (i) sp_text_puts(scribe->text, ", ");
-        describe(scribe, env, expr->args[i], false, depth);
+        describe_expression(scribe, env, expr->args[i], false, depth);
     }
 }
 
@@ -162,7 +164,7 @@ static void own_function(const struct scribe *scribe, const struct sp_env *env, 
     const struct call call = {expr, env, scribe->call};
     struct scribe body = *scribe;
     body.call = &call;
-    describe(&body, env, function->expr, nested, depth);
+    describe_expression(&body, env, function->expr, nested, depth);
 }
 
 static void function(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
@@ -174,12 +176,12 @@ static void function(const struct scribe *scribe, const struct sp_env *env, cons
         return;
     }
     sp_text_printf(scribe->text, "%s(", expr->name);
-    arguments(scribe, env, expr, depth);
+    describe_arguments(scribe, env, expr, depth);
     sp_text_puts(scribe->text, ")");
 }
 
-static void describe(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr, bool nested,
-                     int depth)
+static void describe_expression(const struct scribe *scribe, const struct sp_env *env, const struct sp_expr *expr,
+                                bool nested, int depth)
 {
     if (depth > MAX_DEPTH || scribe->text->length > MAX_DESCRIPTION) {
         sp_text_puts(scribe->text, "...");
@@ -194,34 +196,34 @@ static void describe(const struct scribe *scribe, const struct sp_env *env, cons
         name(scribe, env, expr, nested, depth);
         break;
     case SP_EXPR_DEFAULT:
-        fallback(scribe, env, expr, nested, depth);
+        describe_fallback(scribe, env, expr, nested, depth);
         break;
     case SP_EXPR_BINARY:
-        binary(scribe, env, expr, nested, depth);
+        describe_binary(scribe, env, expr, nested, depth);
         break;
     case SP_EXPR_UNARY:
         sp_text_puts(scribe->text, operators[expr->op]);
-        describe(scribe, env, expr->args[0], true, depth);
+        describe_expression(scribe, env, expr->args[0], true, depth);
         break;
     case SP_EXPR_CHOICE:
-        choice(scribe, env, expr, nested, depth);
+        describe_choice(scribe, env, expr, nested, depth);
         break;
     case SP_EXPR_LIST:
         sp_text_puts(scribe->text, "[");
-        arguments(scribe, env, expr, depth);
+        describe_arguments(scribe, env, expr, depth);
         sp_text_puts(scribe->text, "]");
         break;
     case SP_EXPR_CALL:
         function(scribe, env, expr, nested, depth);
         break;
     case SP_EXPR_INDEX:
-        describe(scribe, env, expr->args[0], true, depth);
+        describe_expression(scribe, env, expr->args[0], true, depth);
         sp_text_puts(scribe->text, "[");
-        describe(scribe, env, expr->args[1], false, depth);
+        describe_expression(scribe, env, expr->args[1], false, depth);
         sp_text_puts(scribe->text, "]");
         break;
     case SP_EXPR_MEMBER:
-        describe(scribe, env, expr->args[0], true, depth);
+        describe_expression(scribe, env, expr->args[0], true, depth);
         put_member(scribe, expr->name);
         break;
     case SP_EXPR_GROUP:
@@ -233,7 +235,7 @@ static void describe(const struct scribe *scribe, const struct sp_env *env, cons
 void sp_describe(struct sp_text *text, const struct sp_env *env, const struct sp_expr *expr)
 {
     const struct scribe scribe = {.text = text};
-    describe(&scribe, env, expr, false, 0);
+    describe_expression(&scribe, env, expr, false, 0);
 }
 
 /* ---- dimensions and conditions of a prediction ---- */
@@ -247,7 +249,7 @@ static void describe_dimension(const struct sp_prediction *prediction, size_t te
     sp_text_puts(scribe->text, "");
     if (dimension < lead) sp_text_number(scribe->text, prediction->tensors[tensor].shape[dimension]);
     else if (dimension - lead < origin->row->rank)
-        describe(scribe, &env, origin->row->shape[dimension - lead], false, 0);
+        describe_expression(scribe, &env, origin->row->shape[dimension - lead], false, 0);
 }
 
 char *sp_prediction_dimension(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension)
@@ -340,7 +342,7 @@ const struct sp_condition *sp_prediction_condition(struct sp_prediction *predict
 {
     struct sp_text text = {0};
     struct key_words words = {.count = 0};
-    describe(&(struct scribe){.text = &text, .keys = &words}, env, expr, false, 0);
+    describe_expression(&(struct scribe){.text = &text, .keys = &words}, env, expr, false, 0);
     sp_text_puts(&text, "");
     const size_t known = sp_map_get(&prediction->condition_words, text.data);
     const struct sp_condition *condition =

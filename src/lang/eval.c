@@ -124,7 +124,7 @@ static struct sp_value look_at(struct sp_eval *eval, struct sp_reading *reading,
     return value;
 }
 
-static struct sp_value ask(const struct sp_eval *eval, const char *path)
+static struct sp_value ask_knowledge(const struct sp_eval *eval, const char *path)
 {
     const struct sp_knowledge *knowledge = eval->hyper->knowledge;
     return knowledge->ask(knowledge->context, path);
@@ -135,7 +135,7 @@ static bool read_key(struct sp_eval *eval, const struct sp_view *view, const cha
     const struct sp_given *given = sp_view_given(view, key);
     if (given && given->open.expr) return sp_eval(eval, given->open.env, given->open.expr, value);
     struct sp_reading *reading = reading_of(eval, view->prefix, "", key);
-    *value = given || !eval->hyper->knowledge ? sp_view_get(view, key) : ask(eval, reading->path);
+    *value = given || !eval->hyper->knowledge ? sp_view_get(view, key) : ask_knowledge(eval, reading->path);
     *value = look_at(eval, reading, *value, view, key);
     return true;
 }
@@ -235,7 +235,8 @@ static bool eval_name(struct sp_eval *eval, const struct sp_env *env, const stru
 /* ---- operators ---- */
 
 /* and, or: the right side is not looked at when the left one decides. */
-static bool logic(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+static bool eval_logic(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                       struct sp_value *value)
 {
     bool left, right;
     if (!sp_eval(eval, env, expr->args[0], value)) return false;
@@ -250,10 +251,11 @@ static bool logic(struct sp_eval *eval, const struct sp_env *env, const struct s
     return true;
 }
 
-static bool binary(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+static bool eval_binary(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                        struct sp_value *value)
 {
     struct sp_value a, b;
-    if (expr->op == SP_OP_AND || expr->op == SP_OP_OR) return logic(eval, env, expr, value);
+    if (expr->op == SP_OP_AND || expr->op == SP_OP_OR) return eval_logic(eval, env, expr, value);
     if (!sp_eval(eval, env, expr->args[0], &a) || !sp_eval(eval, env, expr->args[1], &b)) return false;
     if (!sp_value_is_set(a) || !sp_value_is_set(b)) {
         *value = sp_value_is_set(a) ? b : a;
@@ -262,7 +264,8 @@ static bool binary(struct sp_eval *eval, const struct sp_env *env, const struct 
     return sp_operate(eval, expr, a, b, value);
 }
 
-static bool unary(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+static bool eval_unary(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                       struct sp_value *value)
 {
     bool yes;
     if (!sp_eval(eval, env, expr->args[0], value)) return false;
@@ -277,7 +280,8 @@ static bool unary(struct sp_eval *eval, const struct sp_env *env, const struct s
 
 /* ---- the other kinds of expression ---- */
 
-static bool choice(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+static bool eval_choice(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                        struct sp_value *value)
 {
     bool yes;
     if (!sp_eval(eval, env, expr->args[0], value)) return false;
@@ -307,7 +311,8 @@ static void record_default(struct sp_eval *eval, const struct sp_env *env, const
 }
 
 /* a default b default 12: the first that is set. When none is there, the first is the one to ask for. */
-static bool fallback(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+static bool eval_fallback(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                          struct sp_value *value)
 {
     const struct sp_expr *last = expr;
     struct sp_value first = sp_value_absent("");
@@ -322,7 +327,8 @@ static bool fallback(struct sp_eval *eval, const struct sp_env *env, const struc
     return true;
 }
 
-static bool list(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+static bool eval_list(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                      struct sp_value *value)
 {
     struct sp_value *items = sp_arena_array(eval->arena, expr->count, sizeof *items);
     for (size_t i = 0; i < expr->count; i++) {
@@ -335,8 +341,8 @@ static bool list(struct sp_eval *eval, const struct sp_env *env, const struct sp
     return true;
 }
 
-static bool index_value(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                        struct sp_value *value)
+static bool eval_index(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                       struct sp_value *value)
 {
     struct sp_value from;
     if (!sp_eval(eval, env, expr->args[0], &from)) return false;
@@ -369,7 +375,8 @@ const char *sp_eval_item_path(struct sp_arena *arena, struct sp_value item, cons
     return length && item.string[length - 1] == ']' ? sp_arena_printf(arena, "%s.%s", item.string, name) : NULL;
 }
 
-static bool member(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+static bool eval_member(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                        struct sp_value *value)
 {
     struct sp_value object;
     if (!sp_eval(eval, env, expr->args[0], &object)) return false;
@@ -378,16 +385,16 @@ static bool member(struct sp_eval *eval, const struct sp_env *env, const struct 
     if (object.type == SP_OBJECT && !sp_eval_spend(eval, expr->span, object.count / 8)) return false;
     const char *path = sp_eval_path(eval, env, expr);
     *value = sp_value_is_set(object) ? sp_value_member(object, expr->name) : object;
-    if (path && eval->hyper->knowledge) *value = ask(eval, path);
+    if (path && eval->hyper->knowledge) *value = ask_knowledge(eval, path);
     if (path) *value = look_at(eval, reading_of(eval, path, "", ""), *value, env->frame->view, "");
     else if (value->type == SP_UNKNOWN && (path = sp_eval_item_path(eval->arena, object, expr->name)) != NULL)
-        *value = ask(eval, path);
+        *value = ask_knowledge(eval, path);
     else if (!sp_value_is_set(*value) && value->type != SP_UNKNOWN) value->string = expr->name;
     return true;
 }
 
-static bool call_own(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
-                     struct sp_meaning meaning, struct sp_value *value)
+static bool eval_call_own(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                          struct sp_meaning meaning, struct sp_value *value)
 {
     const struct sp_definition *definition = meaning.definition;
     struct sp_value args[SP_MAX_PARAMS];
@@ -401,13 +408,14 @@ static bool call_own(struct sp_eval *eval, const struct sp_env *env, const struc
     return sp_eval(eval, &own, definition->expr, value);
 }
 
-static bool call(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+static bool eval_call(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                      struct sp_value *value)
 {
     struct sp_value args[SP_MAX_PARAMS];
     const char *problem = NULL;
     const struct sp_meaning meaning = sp_meaning_of(env, expr);
     if (meaning.kind == SP_MEANS_DEFINITION && meaning.definition->is_function)
-        return call_own(eval, env, expr, meaning, value);
+        return eval_call_own(eval, env, expr, meaning, value);
     if (!expr->function || expr->count > SP_MAX_PARAMS)
         return sp_eval_fail(eval, expr->span, "there is no function '%s'", expr->name);
     for (size_t i = 0; i < expr->count; i++) {
@@ -428,21 +436,21 @@ static __attribute__((noinline)) bool operate(struct sp_eval *eval, const struct
 {
     switch (expr->kind) {
     case SP_EXPR_LIST:
-        return list(eval, env, expr, value);
+        return eval_list(eval, env, expr, value);
     case SP_EXPR_UNARY:
-        return unary(eval, env, expr, value);
+        return eval_unary(eval, env, expr, value);
     case SP_EXPR_BINARY:
-        return binary(eval, env, expr, value);
+        return eval_binary(eval, env, expr, value);
     case SP_EXPR_CHOICE:
-        return choice(eval, env, expr, value);
+        return eval_choice(eval, env, expr, value);
     case SP_EXPR_DEFAULT:
-        return fallback(eval, env, expr, value);
+        return eval_fallback(eval, env, expr, value);
     case SP_EXPR_CALL:
-        return call(eval, env, expr, value);
+        return eval_call(eval, env, expr, value);
     case SP_EXPR_INDEX:
-        return index_value(eval, env, expr, value);
+        return eval_index(eval, env, expr, value);
     case SP_EXPR_MEMBER:
-        return member(eval, env, expr, value);
+        return eval_member(eval, env, expr, value);
     default: /* a group stands in claims alone, which are never evaluated here */
         return false;
     }

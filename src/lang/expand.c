@@ -32,7 +32,8 @@ static size_t group_index(struct sp_expander *x, const char *name)
 
 /* A part's tensors belong to the group that uses it, or, outside of any group, to the part's own; a sub-table's groups
  * are named after both. */
-static const char *group_name(struct sp_expander *x, const struct sp_frame *frame, const struct sp_section *section)
+static const char *group_name_of_section(struct sp_expander *x, const struct sp_frame *frame,
+                                         const struct sp_section *section)
 {
     const char *own = section->name, *outer = frame->group;
     if (!outer || !*outer) return own;
@@ -40,8 +41,8 @@ static const char *group_name(struct sp_expander *x, const struct sp_frame *fram
     return sp_arena_printf(x->eval.arena, "%s: %s", outer, own);
 }
 
-static bool shape(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
-                  struct sp_predicted *tensor)
+static bool expand_shape(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
+                         struct sp_predicted *tensor)
 {
     const struct sp_replaced *replaced = env->frame->replaced;
     const uint32_t lead = replaced ? replaced->lead_rank : 0;
@@ -88,7 +89,8 @@ void sp_expander_tie(struct sp_expander *x, const char *target, struct sp_span s
     x->ties[x->tie_count++] = (struct sp_pending_tie){x->out->count, target, span};
 }
 
-static bool tie(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row, struct sp_predicted *tensor)
+static bool tie_tensor(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
+                       struct sp_predicted *tensor)
 {
     bool tied = row->has_tie;
     if (tied && row->tie_condition && !sp_eval_bool(&x->eval, env, row->tie_condition, &tied)) return false;
@@ -131,8 +133,8 @@ static void emit(struct sp_expander *x, const struct sp_env *env, const struct s
                                   .optional = row->optional || env->frame->optional,
                                   .buffer = row->buffer};
     tensor.name = sp_expander_name(x, env, &row->name);
-    if (!shape(x, env, row, &tensor) || !tensor.name || sp_expander_replace(x, env, row, &tensor)) return;
-    if (!old_names(x, env, row, &tensor) || !tie(x, env, row, &tensor)) return;
+    if (!expand_shape(x, env, row, &tensor) || !tensor.name || sp_expander_replace(x, env, row, &tensor)) return;
+    if (!old_names(x, env, row, &tensor) || !tie_tensor(x, env, row, &tensor)) return;
     sp_expander_stand_for(x, env, &tensor);
     tensor.group = group_index(x, env->group);
     sp_expander_add(x, &(struct sp_origin){row, env->frame}, &tensor);
@@ -174,7 +176,7 @@ static bool open_object(struct sp_expander *x, const struct sp_env *env, const s
 
 /* The configuration that a sub-table reads when it is not just the user's own: the one that `from` opens, and what
  * `with` gives. */
-static struct sp_view *open_view(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
+static struct sp_view *expand_view(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
 {
     const struct sp_view *outer = env->frame->view;
     struct sp_view *view = sp_arena_alloc(x->eval.arena, sizeof *view);
@@ -237,8 +239,8 @@ void sp_expander_use(struct sp_expander *x, const struct sp_env *env, struct sp_
     close_frame(frame);
 }
 
-static struct sp_frame *new_frame(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
-                                  const struct sp_view *view)
+static struct sp_frame *new_use_frame(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
+                                      const struct sp_view *view)
 {
     struct sp_frame *frame = sp_arena_alloc(x->eval.arena, sizeof *frame);
     *frame = (struct sp_frame){.unit = row->unit,
@@ -251,10 +253,10 @@ static struct sp_frame *new_frame(struct sp_expander *x, const struct sp_env *en
     return frame;
 }
 
-static void use(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
+static void expand_use(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
 {
     const bool own_view = row->has_from || row->with_count;
-    const struct sp_view *view = own_view ? open_view(x, env, row) : env->frame->view;
+    const struct sp_view *view = own_view ? expand_view(x, env, row) : env->frame->view;
     const struct sp_text *prefix = view ? sp_eval_template(&x->eval, env, &row->name) : NULL;
     if (!prefix) return;
     if (x->use_depth >= MAX_USE_DEPTH) {
@@ -262,7 +264,7 @@ static void use(struct sp_expander *x, const struct sp_env *env, const struct sp
         return;
     }
     struct sp_usage *usage = own_view ? NULL : sp_usage_of(x, env, row);
-    struct sp_frame *frame = usage && usage->frame ? usage->frame : new_frame(x, env, row, view);
+    struct sp_frame *frame = usage && usage->frame ? usage->frame : new_use_frame(x, env, row, view);
     if (usage) usage->frame = frame;
     sp_expander_use(x, env, frame, usage, prefix->data);
 }
@@ -284,7 +286,7 @@ static bool expand_row(const void *at, const struct sp_row *row)
     bool wanted = true;
     if (!sp_eval_spend(eval, row->span, 1)) return false;
     if (row->condition && (!sp_eval_bool(eval, place->env, row->condition, &wanted) || !wanted)) return true;
-    if (row->kind == SP_ROW_USE) use(place->x, place->env, row);
+    if (row->kind == SP_ROW_USE) expand_use(place->x, place->env, row);
     else emit(place->x, place->env, row);
     return true;
 }
@@ -375,7 +377,8 @@ static void expand_unit(struct sp_expander *x, const struct sp_frame *frame)
     if (!requirements_hold(x, frame)) return;
     for (size_t i = 0; i < frame->unit->section_count; i++) {
         const struct sp_section *section = &frame->unit->sections[i];
-        const struct sp_env env = {.frame = frame, .section = section, .group = group_name(x, frame, section)};
+        const struct sp_env env = {
+            .frame = frame, .section = section, .group = group_name_of_section(x, frame, section)};
         sp_walk(&expansion, section, 0, &(struct place){x, &env}); /* a mistake in it does not end the unit */
     }
 }

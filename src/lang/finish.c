@@ -111,7 +111,7 @@ static void find_unused(struct sp_expander *x)
             x->out->unused[x->out->unused_count++] = hyper->overrides[i].path;
 }
 
-static void report(struct sp_expander *x, struct sp_error *error)
+static void report_mistakes(struct sp_expander *x, struct sp_error *error)
 {
     const char *missing = x->eval.first_missing;
     sp_diagnoses_fail(error, x->unsupported ? SP_ERR_UNKNOWN : SP_ERR_TABLE, SP_KIND_NONE, x->eval.messages->data);
@@ -126,5 +126,5 @@ void sp_expander_finish(struct sp_expander *x, struct sp_error *error)
     if (!x->eval.mistakes && !sum_up(x->out)) sp_eval_fail(&x->eval, span, "the total does not fit in 64 bits");
     keep_readings(x);
     find_unused(x);
-    if (x->eval.mistakes) report(x, error);
+    if (x->eval.mistakes) report_mistakes(x, error);
 }

@@ -26,13 +26,13 @@ bool sp_values_equal(struct sp_value a, struct sp_value b)
     return true;
 }
 
-static bool fail(const char **problem, const char *text)
+static bool fail_call(const char **problem, const char *text)
 {
     *problem = text;
     return false;
 }
 
-static bool is_absent(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_absent(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
     (void)count, (void)problem;
     *result = sp_value_bool(args[0].type == SP_ABSENT);
@@ -51,21 +51,21 @@ static bool length(const struct sp_value *args, size_t count, struct sp_value *r
     (void)count;
     if (args[0].type == SP_STRING) *result = sp_value_int((int64_t)strlen(args[0].string));
     else if (args[0].type == SP_LIST || args[0].type == SP_OBJECT) *result = sp_value_int((int64_t)args[0].count);
-    else return fail(problem, "takes a list, an object or a text");
+    else return fail_call(problem, "takes a list, an object or a text");
     return true;
 }
 
-static bool extreme(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem,
-                    bool largest)
+static bool call_extreme(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem,
+                         bool largest)
 {
     const struct sp_value *items = args;
     if (count == 1 && args[0].type == SP_LIST) {
         items = args[0].items;
         count = args[0].count;
     }
-    if (!count) return fail(problem, "takes at least one number");
+    if (!count) return fail_call(problem, "takes at least one number");
     for (size_t i = 0; i < count; i++) {
-        if (!sp_value_is_number(items[i])) return fail(problem, "takes numbers");
+        if (!sp_value_is_number(items[i])) return fail_call(problem, "takes numbers");
         const int order = i ? sp_values_order(items[i], *result) : 0;
         if (i == 0 || (largest ? order > 0 : order < 0)) *result = items[i];
     }
@@ -74,38 +74,38 @@ static bool extreme(const struct sp_value *args, size_t count, struct sp_value *
 
 static bool minimum(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
-    return extreme(args, count, result, problem, false);
+    return call_extreme(args, count, result, problem, false);
 }
 
 static bool maximum(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
-    return extreme(args, count, result, problem, true);
+    return call_extreme(args, count, result, problem, true);
 }
 
 /* sum(list), or sum(list, "key"): of that member of each object. */
-static bool sum(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_sum(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
     int64_t total = 0;
     if (args[0].type != SP_LIST || (count == 2 && args[1].type != SP_STRING))
-        return fail(problem, "takes a list of integers, or a list of objects and a key");
+        return fail_call(problem, "takes a list of integers, or a list of objects and a key");
     for (size_t i = 0; i < args[0].count; i++) {
         const struct sp_value item = count == 2 ? sp_value_member(args[0].items[i], args[1].string) : args[0].items[i];
-        if (item.type != SP_INT) return fail(problem, "takes a list of integers, or a list of objects and a key");
+        if (item.type != SP_INT) return fail_call(problem, "takes a list of integers, or a list of objects and a key");
         if (__builtin_add_overflow(total, item.integer, &total))
-            return fail(problem, "the result does not fit in 64 bits");
+            return fail_call(problem, "the result does not fit in 64 bits");
     }
     *result = sp_value_int(total);
     return true;
 }
 
 /* x[i] of a list; what is no list stands for every item ("one value for both sides"). */
-static bool at(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_at(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
     (void)count;
-    if (args[1].type != SP_INT) return fail(problem, "the index is an integer");
+    if (args[1].type != SP_INT) return fail_call(problem, "the index is an integer");
     if (args[0].type != SP_LIST) return true;
     if (args[1].integer < 0 || (uint64_t)args[1].integer >= args[0].count)
-        return fail(problem, "the list is too short");
+        return fail_call(problem, "the list is too short");
     *result = args[0].items[args[1].integer];
     return true;
 }
@@ -114,10 +114,10 @@ static bool at(const struct sp_value *args, size_t count, struct sp_value *resul
 static bool truncate_number(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
     (void)count;
-    if (!sp_value_is_number(args[0])) return fail(problem, "takes a number");
+    if (!sp_value_is_number(args[0])) return fail_call(problem, "takes a number");
     *result = args[0];
     if (args[0].type == SP_INT) return true;
-    if (!(fabs(args[0].real) < 9007199254740992.0)) return fail(problem, "the number is too large to be exact");
+    if (!(fabs(args[0].real) < 9007199254740992.0)) return fail_call(problem, "the number is too large to be exact");
     *result = sp_value_int((int64_t)args[0].real);
     return true;
 }
@@ -125,7 +125,7 @@ static bool truncate_number(const struct sp_value *args, size_t count, struct sp
 static bool two_integers(const struct sp_value *args, const char **problem)
 {
     if (args[0].type == SP_INT && args[1].type == SP_INT && args[0].integer >= 0 && args[1].integer > 0) return true;
-    return fail(problem, "takes an integer from 0 up and a divisor from 1 up");
+    return fail_call(problem, "takes an integer from 0 up and a divisor from 1 up");
 }
 
 static bool ceil_div(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
@@ -136,11 +136,11 @@ static bool ceil_div(const struct sp_value *args, size_t count, struct sp_value 
     return true;
 }
 
-static bool round_up(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_round_up(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
     if (!ceil_div(args, count, result, problem)) return false;
     if (__builtin_mul_overflow(result->integer, args[1].integer, &result->integer))
-        return fail(problem, "the result does not fit in 64 bits");
+        return fail_call(problem, "the result does not fit in 64 bits");
     return true;
 }
 
@@ -157,9 +157,9 @@ static bool affix(const struct sp_value *args, struct sp_value *result, const ch
     const struct sp_value *affixes = several ? args[1].items : &args[1];
     const size_t count = several ? args[1].count : 1;
     bool found = false;
-    if (args[0].type != SP_STRING) return fail(problem, "takes a text and a text or a list of texts");
+    if (args[0].type != SP_STRING) return fail_call(problem, "takes a text and a text or a list of texts");
     for (size_t i = 0; i < count; i++) {
-        if (affixes[i].type != SP_STRING) return fail(problem, "takes a text and a text or a list of texts");
+        if (affixes[i].type != SP_STRING) return fail_call(problem, "takes a text and a text or a list of texts");
         found = found || has_affix(args[0].string, affixes[i].string, at_end);
     }
     *result = sp_value_bool(found);
@@ -172,14 +172,14 @@ static bool starts_with(const struct sp_value *args, size_t count, struct sp_val
     return affix(args, result, problem, false);
 }
 
-static bool ends_with(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool text_ends_with(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
     (void)count;
     return affix(args, result, problem, true);
 }
 
 /* "1.18.2" as 1018002, so that versions compare. What follows three numbers ("-rc1") is left out. */
-static bool release(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+static bool call_release(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
     (void)count;
     const char *text = args[0].type == SP_STRING ? args[0].string : "";
@@ -187,7 +187,8 @@ static bool release(const struct sp_value *args, size_t count, struct sp_value *
     for (int part = 0; part < 3; part++) {
         int64_t one = 0;
         const size_t digits = strspn(text, "0123456789");
-        if (digits > 3 || (!digits && !part)) return fail(problem, "takes a version as a text, such as \"1.18.2\"");
+        if (digits > 3 || (!digits && !part))
+            return fail_call(problem, "takes a version as a text, such as \"1.18.2\"");
         for (size_t i = 0; i < digits; i++) one = one * 10 + (*text++ - '0');
         text += *text == '.';
         number = number * 1000 + one;
@@ -197,19 +198,19 @@ static bool release(const struct sp_value *args, size_t count, struct sp_value *
 }
 
 static const struct sp_function functions[] = {
-    {"at", 2, 2, false, at},
-    {"absent", 1, 1, true, is_absent},
+    {"at", 2, 2, false, call_at},
+    {"absent", 1, 1, true, call_absent},
     {"null", 1, 1, true, is_null},
     {"len", 1, 1, false, length},
     {"min", 1, 16, false, minimum},
     {"max", 1, 16, false, maximum},
-    {"sum", 1, 2, false, sum},
+    {"sum", 1, 2, false, call_sum},
     {"int", 1, 1, false, truncate_number},
     {"ceil_div", 2, 2, false, ceil_div},
-    {"round_up", 2, 2, false, round_up},
+    {"round_up", 2, 2, false, call_round_up},
     {"starts_with", 2, 2, false, starts_with},
-    {"ends_with", 2, 2, false, ends_with},
-    {"release", 1, 1, false, release},
+    {"ends_with", 2, 2, false, text_ends_with},
+    {"release", 1, 1, false, call_release},
 };
 
 const struct sp_function *sp_function_find(const char *name)

@@ -14,7 +14,7 @@ struct linker {
 };
 
 /* What a table inherits is looked at again in the child: the same mistake is reported once. */
-static void report(struct linker *linker, struct sp_text *message)
+static void report_link_mistakes(struct linker *linker, struct sp_text *message)
 {
     struct sp_text *all = &linker->tables->messages;
     linker->mistakes++;
@@ -29,7 +29,7 @@ static void report(struct linker *linker, struct sp_text *message)
     do {                                                                                                               \
         struct sp_text mistake_text = {0};                                                                             \
         sp_diagnose(&mistake_text, (span), __VA_ARGS__);                                                               \
-        report((linker), &mistake_text);                                                                               \
+        report_link_mistakes((linker), &mistake_text);                                                                 \
     } while (0)
 
 /* ---- extends: definitions and groups of the same name replace the parent's, new ones are added ---- */

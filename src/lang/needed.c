@@ -6,7 +6,10 @@
 
 #include "lang/eval.h"
 
-static bool holds(struct sp_value value) { return value.type == SP_BOOL ? value.boolean : value.integer != 0; }
+static bool holds_in_choice(struct sp_value value)
+{
+    return value.type == SP_BOOL ? value.boolean : value.integer != 0;
+}
 
 /* What an unset expression got that from: the next thing to look at, in its own environment; false at the key. */
 static bool descend(struct sp_eval *eval, struct sp_env *env, const struct sp_expr **expr)
@@ -16,7 +19,8 @@ static bool descend(struct sp_eval *eval, struct sp_env *env, const struct sp_ex
     for (size_t i = 0; i < (*expr)->count; i++) {
         if (!sp_eval(eval, env, (*expr)->args[i], &value)) return false;
         if (sp_value_is_set(value)) {
-            if ((*expr)->kind == SP_EXPR_CHOICE && i == 0 && !holds(value)) i++; /* the first alternative is not it */
+            if ((*expr)->kind == SP_EXPR_CHOICE && i == 0 && !holds_in_choice(value))
+                i++; /* the first alternative is not it */
             continue;
         }
         *expr = (*expr)->args[i];

@@ -81,8 +81,8 @@ double sp_calculate(enum sp_op op, double a, double b)
     }
 }
 
-static bool real_arithmetic(struct sp_eval *eval, const struct sp_expr *expr, double a, double b,
-                            struct sp_value *value)
+static bool eval_real_arithmetic(struct sp_eval *eval, const struct sp_expr *expr, double a, double b,
+                                 struct sp_value *value)
 {
     if (b == 0 && (expr->op == SP_OP_DIV || expr->op == SP_OP_FLOOR || expr->op == SP_OP_MOD))
         return sp_eval_fail(eval, expr->span, "division by zero");
@@ -97,7 +97,7 @@ static bool arithmetic(struct sp_eval *eval, const struct sp_expr *expr, struct 
 {
     if (a.type == SP_INT && b.type == SP_INT) return integer_arithmetic(eval, expr, a.integer, b.integer, value);
     if (sp_value_is_number(a) && sp_value_is_number(b))
-        return real_arithmetic(eval, expr, sp_value_as_real(a), sp_value_as_real(b), value);
+        return eval_real_arithmetic(eval, expr, sp_value_as_real(a), sp_value_as_real(b), value);
     if (expr->op == SP_OP_ADD && a.type == SP_STRING && b.type == SP_STRING) {
         if (strlen(a.string) + strlen(b.string) > SP_MAX_TEXT)
             return sp_eval_fail(eval, expr->span, "the text is longer than %d bytes", SP_MAX_TEXT);
@@ -108,8 +108,8 @@ static bool arithmetic(struct sp_eval *eval, const struct sp_expr *expr, struct 
                         sp_value_kind(b.type));
 }
 
-static bool compare(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value a, struct sp_value b,
-                    struct sp_value *value)
+static bool compare_operands(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value a, struct sp_value b,
+                             struct sp_value *value)
 {
     int order;
     if (sp_value_is_number(a) && sp_value_is_number(b)) {
@@ -139,8 +139,8 @@ static size_t size_of(struct sp_value value)
 }
 
 /* An item in a list, or a text in a text. */
-static bool contains(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value item, struct sp_value list,
-                     struct sp_value *value)
+static bool list_contains(struct sp_eval *eval, const struct sp_expr *expr, struct sp_value item, struct sp_value list,
+                          struct sp_value *value)
 {
     bool found = false;
     if (!sp_eval_spend(eval, expr->span, size_of(list))) return false;
@@ -172,8 +172,8 @@ bool sp_operate(struct sp_eval *eval, const struct sp_expr *expr, struct sp_valu
         *value = sp_value_bool(sp_values_equal(a, b) == (expr->op == SP_OP_EQ));
         return true;
     }
-    if (expr->op == SP_OP_IN || expr->op == SP_OP_NOT_IN) return contains(eval, expr, a, b, value);
-    if (expr->op >= SP_OP_LT && expr->op <= SP_OP_GE) return compare(eval, expr, a, b, value);
+    if (expr->op == SP_OP_IN || expr->op == SP_OP_NOT_IN) return list_contains(eval, expr, a, b, value);
+    if (expr->op >= SP_OP_LT && expr->op <= SP_OP_GE) return compare_operands(eval, expr, a, b, value);
     return arithmetic(eval, expr, a, b, value);
 }
 

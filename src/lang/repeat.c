@@ -43,7 +43,7 @@ void sp_usage_keep(struct sp_expander *x, struct sp_usage *usage, const struct s
 }
 
 /* Equal texts and lists in two places are taken to differ. */
-static bool is_same(struct sp_value a, struct sp_value b)
+static bool is_same_argument(struct sp_value a, struct sp_value b)
 {
     if (a.type != b.type || a.count != b.count) return false;
     if (a.type == SP_BOOL) return a.boolean == b.boolean;
@@ -52,7 +52,7 @@ static bool is_same(struct sp_value a, struct sp_value b)
 }
 
 /* A limit that could be reached within the part has to be reached there. */
-static bool fits(const struct sp_expander *x, const struct sp_usage *usage, const char *prefix)
+static bool fits_limits(const struct sp_expander *x, const struct sp_usage *usage, const char *prefix)
 {
     return x->eval.steps + usage->steps <= SP_MAX_STEPS && x->out->count + usage->tensor_count <= sp_expander_most(x) &&
            strlen(prefix) <= usage->prefix_length;
@@ -79,9 +79,9 @@ static const char *const *renamed_olds(struct sp_expander *x, const struct sp_us
 bool sp_usage_repeat(struct sp_expander *x, const struct sp_usage *usage, const struct sp_frame *frame,
                      const char *prefix)
 {
-    if (!usage->values || !fits(x, usage, prefix)) return false;
+    if (!usage->values || !fits_limits(x, usage, prefix)) return false;
     for (size_t i = 0; i < frame->unit->param_count; i++)
-        if (!is_same(usage->values[i], frame->params[i])) return false;
+        if (!is_same_argument(usage->values[i], frame->params[i])) return false;
     x->eval.steps += usage->steps;
     size_t tie = usage->tie;
     for (size_t i = usage->tensor; i < usage->tensor + usage->tensor_count && !x->eval.stopped; i++) {

@@ -21,7 +21,7 @@ const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char 
 }
 
 /* Parses without linking, so that files can name each other in any order. The name and the text are kept. */
-static bool parse(struct sp_tables *tables, const char *name, const char *text, size_t length)
+static bool parse_table_text(struct sp_tables *tables, const char *name, const char *text, size_t length)
 {
     struct sp_source_text *source = sp_arena_alloc(&tables->arena, sizeof *source);
     *source = (struct sp_source_text){name, text, length};
@@ -29,7 +29,7 @@ static bool parse(struct sp_tables *tables, const char *name, const char *text, 
                     &tables->messages);
 }
 
-static int by_name(const void *a, const void *b)
+static int table_by_name(const void *a, const void *b)
 {
     return strcmp((*(struct sp_unit *const *)a)->name, (*(struct sp_unit *const *)b)->name);
 }
@@ -43,7 +43,7 @@ static void make_list(struct sp_tables *tables)
         struct sp_unit *unit = tables->units[i];
         if (unit->is_table && sp_tables_unit(tables, unit->name) == unit) tables->list[tables->list_count++] = unit;
     }
-    qsort(tables->list, tables->list_count, sizeof *tables->list, by_name);
+    qsort(tables->list, tables->list_count, sizeof *tables->list, table_by_name);
 }
 
 enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, const char *text, size_t length,
@@ -51,8 +51,8 @@ enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, co
 {
     sp_error_reset(error);
     const size_t first = tables->count, said = tables->messages.length;
-    const bool parsed =
-        parse(tables, sp_arena_string(&tables->arena, name), sp_arena_copy(&tables->arena, text, length), length);
+    const bool parsed = parse_table_text(tables, sp_arena_string(&tables->arena, name),
+                                         sp_arena_copy(&tables->arena, text, length), length);
     if (sp_link(tables, first) && parsed) {
         make_list(tables);
         return SP_OK;
@@ -87,7 +87,7 @@ struct sp_tables *sp_tables_new(struct sp_error *error)
     *tables = (struct sp_tables){0};
     for (size_t i = 0; i < sp_builtin_file_count; i++) {
         const struct sp_builtin_file *file = &sp_builtin_files[i];
-        good = parse(tables, file->name, file->text, file->length) && good;
+        good = parse_table_text(tables, file->name, file->text, file->length) && good;
     }
     if (sp_link(tables, 0) && good) {
         make_list(tables);

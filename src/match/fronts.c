@@ -25,7 +25,7 @@ struct rest {
     size_t missing;
 };
 
-static bool is_needed(const struct rest *rest, size_t predicted)
+static bool is_needed_front(const struct rest *rest, size_t predicted)
 {
     const struct sp_predicted *tensor = sp_prediction_tensor(rest->prediction, predicted);
     return !rest->found[predicted] && !tensor->optional;
@@ -46,12 +46,12 @@ static void find_rest(struct rest *rest)
         if (place != SP_NONE) rest->found[place] = true;
         else if (!(tensor->flags & SP_TENSOR_STATE)) rest->tensors[rest->count++] = i;
     }
-    for (size_t i = 0; i < predicted; i++) rest->missing += is_needed(rest, i);
+    for (size_t i = 0; i < predicted; i++) rest->missing += is_needed_front(rest, i);
     sp_finder_free(&finder);
 }
 
 /* The name as a front sees it; until the next one is asked for. */
-static const char *name_of(const struct rest *rest, size_t place)
+static const char *name_of_front(const struct rest *rest, size_t place)
 {
     unsigned renaming = 0;
     return sp_finder_plain(rest->names, sp_inventory_tensor(rest->inventory, rest->tensors[place])->name, &renaming);
@@ -59,20 +59,20 @@ static const char *name_of(const struct rest *rest, size_t place)
 
 /* How many of a sample of the rest are explained by it. Where nothing but a "weight" and a "bias" stands behind it,
  * names tell little: then as many as have the right shape. */
-static size_t gain_of(const struct rest *rest, const struct sp_front *front)
+static size_t gain_of_front(const struct rest *rest, const struct sp_front *front)
 {
     const size_t from = strlen(front->from);
     struct sp_text wanted = {0};
     size_t gain = 0, fitting = 0;
     bool telling = false;
     for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, SAMPLE)) {
-        const char *name = name_of(rest, i);
+        const char *name = name_of_front(rest, i);
         if (strncmp(name, front->from, from) != 0) continue;
         wanted.length = 0;
         sp_text_puts(&wanted, front->to);
         sp_text_puts(&wanted, name + from);
         const size_t place = sp_prediction_find(rest->prediction, wanted.data);
-        if (place == SP_NONE || !is_needed(rest, place)) continue;
+        if (place == SP_NONE || !is_needed_front(rest, place)) continue;
         gain++;
         telling = telling || strchr(name + from, '.');
         fitting += sp_same_shape(sp_inventory_tensor(rest->inventory, rest->tensors[i]),
@@ -93,7 +93,7 @@ static size_t times_in(const char *prefix, const char *component, size_t length)
 }
 
 /* Every component of the one is in the other, as often; but for holders, when these do not count. */
-static bool is_within(const char *one, const char *other, bool holders_count)
+static bool is_within_front(const char *one, const char *other, bool holders_count)
 {
     for (struct sp_components part = {.rest = one}; sp_component_next(&part, ".:");) {
         const bool counts = holders_count || !sp_is_holder(part.text, part.length);
@@ -104,7 +104,7 @@ static bool is_within(const char *one, const char *other, bool holders_count)
 
 static bool looks_like_a_wrapper(const struct sp_front *front)
 {
-    return is_within(front->from, front->to, false) || is_within(front->to, front->from, true);
+    return is_within_front(front->from, front->to, false) || is_within_front(front->to, front->from, true);
 }
 
 /* ---- the search ---- */
@@ -113,9 +113,9 @@ static void offer(const struct rest *rest, struct sp_prefixes *froms, struct sp_
 {
     size_t seen = 0;
     for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, SP_PREFIX_NAMES))
-        sp_prefixes_offer(froms, name_of(rest, i));
+        sp_prefixes_offer(froms, name_of_front(rest, i));
     for (size_t i = 0; i < sp_prediction_count(rest->prediction); i++)
-        if (is_needed(rest, i) && seen++ % sp_stride_for(rest->missing, SP_PREFIX_NAMES) == 0)
+        if (is_needed_front(rest, i) && seen++ % sp_stride_for(rest->missing, SP_PREFIX_NAMES) == 0)
             sp_prefixes_offer(tos, sp_prediction_tensor(rest->prediction, i)->name);
     sp_prefixes_keep_common(froms);
     sp_prefixes_keep_common(tos);
@@ -125,7 +125,7 @@ static void offer(const struct rest *rest, struct sp_prefixes *froms, struct sp_
 static size_t least_gain(const struct rest *rest, const struct sp_front *front)
 {
     const bool others = rest->naming->front_count || *rest->naming->strip || *rest->naming->add;
-    return others && (is_within(front->from, "", false) || !*front->to) ? 1 : 2;
+    return others && (is_within_front(front->from, "", false) || !*front->to) ? 1 : 2;
 }
 
 /* The best front for the rest, with its strings in the arena; false when there is none. */
@@ -138,7 +138,7 @@ static bool find_front(const struct rest *rest, struct sp_arena *arena, struct s
         for (size_t k = 0; k <= tos.count; k++) {
             const struct sp_front front = {i ? froms.list[i - 1] : "", k ? tos.list[k - 1] : ""};
             if (strcmp(front.from, front.to) == 0 || !looks_like_a_wrapper(&front)) continue;
-            const size_t gain = gain_of(rest, &front);
+            const size_t gain = gain_of_front(rest, &front);
             if (gain <= most || gain < least_gain(rest, &front)) continue;
             most = gain;
             *best = front;

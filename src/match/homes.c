@@ -27,7 +27,7 @@ void sp_homes_add(struct sp_homes *homes, const char *name)
     }
 }
 
-static void note(struct sp_homes *homes, struct sp_text *scratch, const char *name, bool there)
+static void note_module(struct sp_homes *homes, struct sp_text *scratch, const char *name, bool there)
 {
     if (sp_map_get(&homes->tensors, name) != SIZE_MAX) return;
     scratch->length = 0;
@@ -46,12 +46,12 @@ void sp_homes_read(struct sp_homes *homes, const struct sp_match *match)
     for (size_t i = 0; i < sp_prediction_count(match->prediction); i++) {
         const enum sp_difference difference = sp_match_predicted(match, i);
         if (difference != SP_LEFT_OUT)
-            note(homes, &scratch, sp_prediction_tensor(match->prediction, i)->name, difference != SP_MISSING);
+            note_module(homes, &scratch, sp_prediction_tensor(match->prediction, i)->name, difference != SP_MISSING);
     }
     for (size_t i = 0; i < sp_inventory_count(match->inventory); i++) {
         const enum sp_difference difference = sp_match_tensor(match, i);
         if (difference != SP_STATE)
-            note(homes, &scratch, sp_inventory_tensor(match->inventory, i)->name, difference != SP_UNEXPECTED);
+            note_module(homes, &scratch, sp_inventory_tensor(match->inventory, i)->name, difference != SP_UNEXPECTED);
     }
     sp_text_free(&scratch);
 }

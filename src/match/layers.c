@@ -40,7 +40,7 @@ bool sp_is_in_layer(const char *tensor, const char *name, size_t length)
 }
 
 /* Mostly a name is in the layer of the one before it, `last`. */
-static size_t layer_of(struct sp_levels *levels, int level, const char *name, size_t last)
+static size_t layer_of_name(struct sp_levels *levels, int level, const char *name, size_t last)
 {
     struct sp_layers *layers = &levels->at[level];
     if (last != SP_NONE && sp_is_in_layer(name, layers->items[last].name, layers->items[last].length)) return last;
@@ -56,7 +56,7 @@ void sp_levels_read(struct sp_levels *levels, const struct sp_prediction *predic
     layers->of = sp_realloc(NULL, count, sizeof *layers->of);
     for (size_t i = 0; i < count; i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
-        layers->of[i] = tensor->optional ? SP_NONE : layer_of(levels, level, tensor->name, last);
+        layers->of[i] = tensor->optional ? SP_NONE : layer_of_name(levels, level, tensor->name, last);
         if (layers->of[i] == SP_NONE) continue;
         last = layers->of[i];
         layers->items[last].predicted++;

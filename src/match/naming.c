@@ -81,7 +81,7 @@ static size_t find_fronted(struct sp_finder *finder, const char *name, unsigned 
 }
 
 /* As the naming of the whole file says. */
-static size_t find_renamed(struct sp_finder *finder, const char *name, unsigned *renaming)
+static size_t find_under_naming(struct sp_finder *finder, const char *name, unsigned *renaming)
 {
     const struct sp_era *era = finder->naming->era;
     const char *bare = sp_finder_bare(finder, name, renaming);
@@ -104,7 +104,7 @@ size_t sp_finder_find(struct sp_finder *finder, const char *name, unsigned *rena
 {
     size_t found = finder->find(finder->context, name);
     *renaming = 0;
-    if (found == SP_NONE) found = find_renamed(finder, name, renaming);
+    if (found == SP_NONE) found = find_under_naming(finder, name, renaming);
     if (found == SP_NONE && finder->naming->front_count) found = find_fronted(finder, name, renaming);
     return found;
 }

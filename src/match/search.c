@@ -9,7 +9,7 @@
 
 enum { SAMPLE = 256 };
 
-static bool is_state(const struct sp_inventory *inventory, size_t tensor)
+static bool is_state_name(const struct sp_inventory *inventory, size_t tensor)
 {
     return sp_inventory_tensor(inventory, tensor)->flags & SP_TENSOR_STATE;
 }
@@ -23,7 +23,7 @@ void sp_naming_offer(struct sp_prefixes *strips, const struct sp_inventory *inve
     struct sp_finder finder = {.naming = &plain};
     unsigned renaming = 0;
     for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
-        if (is_state(inventory, i)) continue;
+        if (is_state_name(inventory, i)) continue;
         sp_prefixes_offer(strips, sp_finder_plain(&finder, sp_inventory_tensor(inventory, i)->name, &renaming));
     }
     sp_prefixes_keep_common(strips);
@@ -31,7 +31,7 @@ void sp_naming_offer(struct sp_prefixes *strips, const struct sp_inventory *inve
 }
 
 /* A stranger naming must explain more than a plainer one, which was tried before it; one name proves no era. */
-static void consider(struct sp_naming_search *search, struct sp_naming way, const char *strip, const char *add)
+static void consider_naming(struct sp_naming_search *search, struct sp_naming way, const char *strip, const char *add)
 {
     way.strip = strip;
     way.add = add;
@@ -45,14 +45,14 @@ static void consider(struct sp_naming_search *search, struct sp_naming way, cons
 static void consider_adds(struct sp_naming_search *search, struct sp_naming way, const char *strip)
 {
     for (size_t i = 0; i < search->adds.count && sp_is_all_holders(strip); i++)
-        consider(search, way, strip, search->adds.list[i]);
+        consider_naming(search, way, strip, search->adds.list[i]);
 }
 
 void sp_naming_try(struct sp_naming_search *search, struct sp_naming way)
 {
     const struct sp_prefixes *strips = &search->strips;
-    consider(search, way, "", "");
-    for (size_t i = 0; i < strips->count; i++) consider(search, way, strips->list[i], "");
+    consider_naming(search, way, "", "");
+    for (size_t i = 0; i < strips->count; i++) consider_naming(search, way, strips->list[i], "");
     consider_adds(search, way, "");
     for (size_t i = 0; i < strips->count; i++) consider_adds(search, way, strips->list[i]);
 }
@@ -68,7 +68,7 @@ static size_t count_predicted(const void *context, const struct sp_naming *namin
     size_t hits = 0;
     unsigned renaming;
     for (size_t i = 0; i < count; i += sp_stride_for(count, SAMPLE)) {
-        if (is_state(same->inventory, i)) continue;
+        if (is_state_name(same->inventory, i)) continue;
         const size_t found = sp_finder_find(&finder, sp_inventory_tensor(same->inventory, i)->name, &renaming);
         /* What the file has under the predicted name itself is no other tensor renamed. */
         hits += found != SP_NONE && !(renaming && same->tensor_of[found] != SP_NONE);
@@ -82,7 +82,7 @@ static size_t count_sampled(const struct sp_inventory *inventory)
 {
     const size_t count = sp_inventory_count(inventory);
     size_t sampled = 0;
-    for (size_t i = 0; i < count; i += sp_stride_for(count, SAMPLE)) sampled += !is_state(inventory, i);
+    for (size_t i = 0; i < count; i += sp_stride_for(count, SAMPLE)) sampled += !is_state_name(inventory, i);
     return sampled;
 }
 
@@ -114,7 +114,7 @@ static void try_eras(struct sp_naming_search *search, struct sp_naming way, cons
             const char *strip = i ? strips->list[i - 1] : "";
             way.era = sp_era(e);
             if (!speaks(inventory, way.era, strip, way.drop_wrappers)) continue;
-            consider(search, way, strip, "");
+            consider_naming(search, way, strip, "");
             consider_adds(search, way, strip);
         }
 }

@@ -18,7 +18,7 @@ struct finder {
 };
 
 static const struct sp_sum *find(struct finder *finder, const struct sp_poly *a, int depth);
-static const struct sp_sum *collect(struct finder *finder, const struct sp_poly *a, int depth);
+static const struct sp_sum *collect_factors(struct finder *finder, const struct sp_poly *a, int depth);
 
 /* ---- cost ---- */
 
@@ -49,7 +49,7 @@ static size_t cost_of_piece(const struct sp_piece *piece)
 /* ---- order ---- */
 
 /* Plain terms, then products with brackets, a number last; each by its first term. */
-static int rank(const struct sp_piece *piece) { return piece->count ? 1 : piece->term.count ? 0 : 2; }
+static int rank_of_form(const struct sp_piece *piece) { return piece->count ? 1 : piece->term.count ? 0 : 2; }
 
 static int compare_values(const struct sp_poly *a, const struct sp_poly *b)
 {
@@ -65,7 +65,7 @@ static int compare_values(const struct sp_poly *a, const struct sp_poly *b)
 static int compare_pieces(const void *left, const void *right)
 {
     const struct sp_piece *a = left, *b = right;
-    if (rank(a) != rank(b)) return rank(a) - rank(b);
+    if (rank_of_form(a) != rank_of_form(b)) return rank_of_form(a) - rank_of_form(b);
     return compare_values(a->value, b->value);
 }
 
@@ -133,7 +133,7 @@ static size_t join_brackets(struct sp_bracket *brackets, size_t count)
     return kept;
 }
 
-static bool is_number(const struct sp_term *term, int64_t number)
+static bool is_number_form(const struct sp_term *term, int64_t number)
 {
     return term->count == 0 && term->coefficient.den == 1 && term->coefficient.num == number;
 }
@@ -144,13 +144,13 @@ static const struct sp_sum *product_of(struct finder *finder, const struct sp_po
     struct sp_arena *arena = &finder->algebra->arena;
     struct sp_bracket *brackets = sp_arena_array(arena, factors->count, sizeof *brackets);
     for (size_t i = 0; i < factors->count; i++)
-        brackets[i] = (struct sp_bracket){collect(finder, factors->sums[i], depth), 1};
+        brackets[i] = (struct sp_bracket){collect_factors(finder, factors->sums[i], depth), 1};
     qsort(brackets, factors->count, sizeof *brackets, compare_brackets);
     struct sp_piece *piece = sp_arena_alloc(arena, sizeof *piece);
     *piece = (struct sp_piece){factors->monomial, brackets, join_brackets(brackets, factors->count), value};
     if (piece->count == 1 && brackets[0].power == 1) {
-        if (is_number(&piece->term, 1)) return brackets[0].sum;
-        if (is_number(&piece->term, -1)) return negative(finder, brackets[0].sum);
+        if (is_number_form(&piece->term, 1)) return brackets[0].sum;
+        if (is_number_form(&piece->term, -1)) return negative(finder, brackets[0].sum);
     }
     return make_sum(arena, value, piece, 1);
 }
@@ -245,7 +245,7 @@ static const struct sp_sum *cheaper(const struct sp_sum *a, const struct sp_sum 
 }
 
 /* A sum that has no factor. */
-static const struct sp_sum *collect(struct finder *finder, const struct sp_poly *a, int depth)
+static const struct sp_sum *collect_factors(struct finder *finder, const struct sp_poly *a, int depth)
 {
     const struct sp_sum *best = sp_sum_expanded(&finder->algebra->arena, a);
     const bool few = a->count <= MANY_TERMS && finder->left > 0;
@@ -279,7 +279,7 @@ struct named {
     size_t atom;
 };
 
-static int compare_names(const void *a, const void *b)
+static int compare_atom_names(const void *a, const void *b)
 {
     return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
@@ -290,7 +290,7 @@ static const size_t *atoms_by_name(struct sp_algebra *algebra)
     struct named *names = sp_arena_array(&algebra->arena, count, sizeof *names);
     size_t *atoms = sp_arena_array(&algebra->arena, count, sizeof *atoms);
     for (size_t i = 0; i < count; i++) names[i] = (struct named){algebra->atoms[i].text, i};
-    qsort(names, count, sizeof *names, compare_names);
+    qsort(names, count, sizeof *names, compare_atom_names);
     for (size_t i = 0; i < count; i++) atoms[i] = names[i].atom;
     return atoms;
 }

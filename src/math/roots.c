@@ -100,7 +100,7 @@ static void sort_points(struct points *points)
 }
 
 /* The last integer in [from, to) with the sign of `from`; the signs at both ends differ. */
-static int64_t bisect(const struct univariate *p, int64_t from, int64_t to)
+static int64_t bisect_root(const struct univariate *p, int64_t from, int64_t to)
 {
     const int sign = sign_at(p, from);
     while (to - from > 1) {
@@ -121,7 +121,7 @@ static void stationary_points(struct univariate p, int64_t bound, struct points 
         const struct points before = *points;
         for (size_t i = 0; i + 1 < before.count; i++) {
             if (sign_at(&p, before.at[i]) == sign_at(&p, before.at[i + 1])) continue;
-            const int64_t change = bisect(&p, before.at[i], before.at[i + 1]);
+            const int64_t change = bisect_root(&p, before.at[i], before.at[i + 1]);
             add_point(points, change, bound);
             add_point(points, change + 1, bound);
             if (change + 1 < bound) add_point(points, change + 2, bound); /* change+1 may be the root */
@@ -148,7 +148,7 @@ static bool find_roots(const struct univariate *p, int64_t *roots, size_t *count
     for (size_t i = 0; i < points.count; i++) {
         if (sign_at(p, points.at[i]) == 0) all &= add_root(roots, count, limit, points.at[i]);
         if (i + 1 == points.count || sign_at(p, points.at[i]) == sign_at(p, points.at[i + 1])) continue;
-        const int64_t next = bisect(p, points.at[i], points.at[i + 1]) + 1;
+        const int64_t next = bisect_root(p, points.at[i], points.at[i + 1]) + 1;
         if (sign_at(p, next) == 0) all &= add_root(roots, count, limit, next);
     }
     return all;

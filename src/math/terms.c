@@ -151,11 +151,14 @@ static size_t sort_and_join(struct sp_algebra *algebra, struct sp_term *terms, s
 
 /* ---- products ---- */
 
-static bool is_condition(const struct sp_algebra *algebra, size_t atom) { return algebra->atoms[atom].is_condition; }
+static bool is_condition_atom(const struct sp_algebra *algebra, size_t atom)
+{
+    return algebra->atoms[atom].is_condition;
+}
 
 /* *collapsed becomes true when a condition met itself: b*b = b. */
-static struct sp_term multiply(struct sp_algebra *algebra, const struct sp_term *a, const struct sp_term *b,
-                               struct sp_factor *factors, bool *collapsed)
+static struct sp_term multiply_terms(struct sp_algebra *algebra, const struct sp_term *a, const struct sp_term *b,
+                                     struct sp_factor *factors, bool *collapsed)
 {
     struct sp_term product = {{0, 1}, factors, 0};
     for (size_t i = 0, k = 0; i < a->count || k < b->count;) {
@@ -165,8 +168,8 @@ static struct sp_term multiply(struct sp_algebra *algebra, const struct sp_term 
         k += right.atom <= left.atom;
         if (left.atom == right.atom) {
             factor.exponent += right.exponent; /* 0 when a condition is divided by itself */
-            if (is_condition(algebra, factor.atom)) *collapsed = true;
-            if (is_condition(algebra, factor.atom) && factor.exponent) factor.exponent = 1;
+            if (is_condition_atom(algebra, factor.atom)) *collapsed = true;
+            if (is_condition_atom(algebra, factor.atom) && factor.exponent) factor.exponent = 1;
         }
         if (abs(factor.exponent) > SP_MAX_EXPONENT) sp_algebra_fail(algebra, "an exponent is out of bounds");
         if (factor.exponent) factors[product.count++] = factor;
@@ -184,7 +187,7 @@ size_t sp_terms_row(struct sp_algebra *algebra, const struct sp_term *by, const 
     for (size_t i = 0; i < a->count; i++) room += by->count + a->terms[i].count;
     struct sp_factor *next = sp_arena_array(factors, room, sizeof *next);
     for (size_t i = 0; i < a->count; i++) {
-        out[i] = multiply(algebra, by, &a->terms[i], next, &collapsed);
+        out[i] = multiply_terms(algebra, by, &a->terms[i], next, &collapsed);
         next += out[i].count;
     }
     return collapsed ? sort_and_join(algebra, out, a->count) : a->count;
@@ -193,7 +196,7 @@ size_t sp_terms_row(struct sp_algebra *algebra, const struct sp_term *by, const 
 bool sp_term_has_condition(const struct sp_algebra *algebra, const struct sp_term *term)
 {
     for (size_t i = 0; i < term->count; i++)
-        if (is_condition(algebra, term->factors[i].atom)) return true;
+        if (is_condition_atom(algebra, term->factors[i].atom)) return true;
     return false;
 }
 

@@ -82,7 +82,7 @@ static const char *signature(struct sp_arena *scratch, const struct covers *cove
 }
 
 /* Takes over `rest`, what follows `value`. */
-static void add_value(struct sp_arena *scratch, struct families *families, uint64_t value, struct covers rest)
+static void add_cover_value(struct sp_arena *scratch, struct families *families, uint64_t value, struct covers rest)
 {
     const char *text = signature(scratch, &rest);
     size_t place = sp_map_get(&families->by_cover, text);
@@ -135,7 +135,8 @@ static void cover_last(struct sp_arena *scratch, const struct entry *entries, si
 }
 
 /* Covers entries[0..count), sorted, from index position `depth` on. The depth is bounded by SP_MAX_INDICES. */
-static void cover(struct sp_arena *scratch, const struct entry *entries, size_t count, size_t depth, struct covers *out)
+static void cover_indices(struct sp_arena *scratch, const struct entry *entries, size_t count, size_t depth,
+                          struct covers *out)
 {
     struct families families = {0};
     if (!entries->place.indices.count) {
@@ -150,8 +151,8 @@ static void cover(struct sp_arena *scratch, const struct entry *entries, size_t 
         const uint64_t value = entries[from].place.indices.value[depth];
         struct covers rest = {0};
         for (to = from; to < count && entries[to].place.indices.value[depth] == value;) to++;
-        cover(scratch, entries + from, to - from, depth + 1, &rest);
-        add_value(scratch, &families, value, rest);
+        cover_indices(scratch, entries + from, to - from, depth + 1, &rest);
+        add_cover_value(scratch, &families, value, rest);
     }
     for (size_t i = 0; i < families.count; i++) {
         emit_family(scratch, &families.items[i], out);
@@ -162,7 +163,7 @@ static void cover(struct sp_arena *scratch, const struct entry *entries, size_t 
 }
 
 /* Puts the texts of a cover into the holes of the pattern. */
-static const char *fill(struct sp_arena *arena, const char *pattern, const char *parts)
+static const char *fill_cover(struct sp_arena *arena, const char *pattern, const char *parts)
 {
     struct sp_text text = {0};
     for (; *pattern; pattern++) {
@@ -188,9 +189,9 @@ static void collapse_pattern(struct sp_arena *arena, const struct entry *entries
 {
     struct sp_arena scratch = {0};
     struct covers covers = {0};
-    cover(&scratch, entries, count, 0, &covers);
+    cover_indices(&scratch, entries, count, 0, &covers);
     for (size_t i = 0; i < covers.count; i++)
-        *SP_PUSH(out) = (struct sp_collapsed){fill(arena, pattern, covers.items[i].text), covers.items[i].count,
+        *SP_PUSH(out) = (struct sp_collapsed){fill_cover(arena, pattern, covers.items[i].text), covers.items[i].count,
                                               covers.items[i].first, entries->key};
     free(covers.items);
     sp_arena_free(&scratch);

@@ -73,7 +73,7 @@ static const char *without_layer(const char *rest, const char *layer, size_t len
 }
 
 /* Takes a name apart: by its counter, or by an ending that all layers of its side have. */
-static bool read_part(struct reader *reader, const char *name, const char *ending, struct part *part)
+static bool read_counter_part(struct reader *reader, const char *name, const char *ending, struct part *part)
 {
     size_t begin, end;
     if (!find_layer(name, &begin, &end)) return false;
@@ -92,7 +92,7 @@ static bool read_part(struct reader *reader, const char *name, const char *endin
     return true;
 }
 
-static int compare_parts(const void *left, const void *right)
+static int compare_counter_parts(const void *left, const void *right)
 {
     const struct part *a = left, *b = right;
     if (a->class != b->class) return sp_order(a->class, b->class);
@@ -107,9 +107,9 @@ static bool read_side(struct reader *reader, struct side *side, const char *endi
     side->count = 0;
     for (size_t i = 0; i < side->total; i++) {
         struct part part = {.variable = &side->variables[i]};
-        if (read_part(reader, part.variable->name, ending, &part)) side->parts[side->count++] = part;
+        if (read_counter_part(reader, part.variable->name, ending, &part)) side->parts[side->count++] = part;
     }
-    if (side->count) qsort(side->parts, side->count, sizeof *side->parts, compare_parts);
+    if (side->count) qsort(side->parts, side->count, sizeof *side->parts, compare_counter_parts);
     return side->count && side->count == side->total;
 }
 
@@ -142,7 +142,7 @@ static void add_shift(struct reader *reader, const struct part *a, const struct 
     }
 }
 
-static size_t run_of(const struct side *side, size_t from)
+static size_t run_of_layers(const struct side *side, size_t from)
 {
     size_t to = from;
     while (to < side->count && side->parts[to].class == side->parts[from].class) to++;
@@ -175,7 +175,7 @@ static void pair_shifted(struct reader *reader, bool several)
 {
     const struct side *a = &reader->a, *b = &reader->b;
     for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
-        const size_t in_a = run_of(a, i), in_b = run_of(b, k);
+        const size_t in_a = run_of_layers(a, i), in_b = run_of_layers(b, k);
         const struct part *from = &a->parts[i], *to = &b->parts[k];
         const bool is_several = from[in_a - 1].counter > from->counter;
         if (from->class == to->class && from->counter != to->counter && in_a == in_b && is_several == several &&
@@ -192,7 +192,7 @@ static bool pair_ended(struct reader *reader, const char *ending)
 {
     struct side *a = &reader->a, *b = &reader->b;
     if (!read_side(reader, a, "") || !read_side(reader, b, ending)) return false;
-    if (a->count != b->count || run_of(a, 0) == a->count || !agree(a->parts, b->parts, a->count)) return false;
+    if (a->count != b->count || run_of_layers(a, 0) == a->count || !agree(a->parts, b->parts, a->count)) return false;
     add_shift(reader, a->parts, b->parts, a->count, "x", sp_arena_printf(reader->counted->arena, "x%s", ending));
     return true;
 }

@@ -36,13 +36,13 @@ struct place {
     size_t container_length, component_length;
 };
 
-static bool ends_with(const char *text, size_t length, const char *tail)
+static bool ends_with_component(const char *text, size_t length, const char *tail)
 {
     const size_t tail_length = strlen(tail);
     return length > tail_length && memcmp(text + length - tail_length, tail, tail_length) == 0;
 }
 
-static struct place place_of(const char *name)
+static struct place place_of_joint(const char *name)
 {
     size_t length = strlen(name), begin = sp_last_component(name, length, ".");
     struct place place = {.container = name, .leaf = "weight"};
@@ -50,8 +50,8 @@ static struct place place_of(const char *name)
         place.leaf = name + begin;
         length = begin ? begin - 1 : 0;
         begin = sp_last_component(name, length, ".");
-    } else if (ends_with(name + begin, length - begin, "_weight")) length -= strlen("_weight");
-    else if (ends_with(name + begin, length - begin, "_bias")) {
+    } else if (ends_with_component(name + begin, length - begin, "_weight")) length -= strlen("_weight");
+    else if (ends_with_component(name + begin, length - begin, "_bias")) {
         place.leaf = "bias";
         length -= strlen("_bias");
     }
@@ -90,7 +90,7 @@ static size_t component_of(struct sp_joints *joints, const struct place *place)
 
 void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens)
 {
-    const struct place place = place_of(name);
+    const struct place place = place_of_joint(name);
     const size_t nest = nest_of(joints, &place, opens), above = sp_last_component(name, place.container_length, ".");
     if (nest == SIZE_MAX || piece.rank > MAX_RANK) return;
     *SP_PUSH(&joints->wholes) = (struct sp_joint_whole){
@@ -103,7 +103,7 @@ void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_p
 static void add_part(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens,
                      enum sp_joining joining, uint64_t index)
 {
-    const struct place place = place_of(name);
+    const struct place place = place_of_joint(name);
     const size_t nest = nest_of(joints, &place, opens);
     if (nest == SIZE_MAX || piece.rank >= MAX_RANK) return;
     const struct sp_joint_part part = {.nest = nest,
@@ -158,7 +158,7 @@ struct table {
     size_t count;
 };
 
-static int compare_parts(const void *left, const void *right)
+static int compare_joint_parts(const void *left, const void *right)
 {
     const struct sp_joint_part *a = left, *b = right;
     if (a->nest != b->nest) return sp_order(a->nest, b->nest);
@@ -216,7 +216,7 @@ static void make_table(struct table *table, size_t from, size_t to)
 /* ---- shapes ---- */
 
 /* The shape of columns put together along one dimension; false when they do not fit. */
-static bool put_together(const struct table *table, unsigned chosen, uint32_t axis, uint64_t *shape)
+static bool put_parts_together(const struct table *table, unsigned chosen, uint32_t axis, uint64_t *shape)
 {
     const struct sp_piece *first = NULL;
     for (size_t i = 0; i < table->count; i++) {
@@ -274,7 +274,7 @@ static bool may_be_chosen(const struct table *table, unsigned chosen, size_t *de
     return bits(chosen) > 1 || (table->joining != SP_SIDE_BY_SIDE && *depth);
 }
 
-static bool fits(const struct table *table, unsigned chosen, const struct sp_piece *whole, bool *transposed)
+static bool fits_joint(const struct table *table, unsigned chosen, const struct sp_piece *whole, bool *transposed)
 {
     uint64_t shape[MAX_RANK];
     size_t depth, lowest = 0;
@@ -283,7 +283,7 @@ static bool fits(const struct table *table, unsigned chosen, const struct sp_pie
     const uint32_t rank = table->columns[lowest].parts->piece.rank, axes = bits(chosen) > 1 ? rank : 1;
     for (int turned = 0; turned < 2; turned++)
         for (uint32_t axis = 0; axis < axes; axis++)
-            if (put_together(table, chosen, axis, shape) && is_whole(whole, table, depth, shape, rank, turned)) {
+            if (put_parts_together(table, chosen, axis, shape) && is_whole(whole, table, depth, shape, rank, turned)) {
                 *transposed = turned;
                 return true;
             }
@@ -368,7 +368,8 @@ static void put_columns(struct sp_text *text, const struct table *table, const s
     }
 }
 
-static const char *say(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen, size_t depth)
+static const char *say_joint(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen,
+                             size_t depth)
 {
     struct sp_joints *joints = table->joints;
     size_t places[MAX_COLUMNS];
@@ -390,11 +391,11 @@ static unsigned only_fitting(const struct table *table, const struct sp_joint_wh
     for (unsigned chosen = 1; chosen < 1u << table->count; chosen++) {
         if (table->joints->tries == MAX_TRIES) return 0;
         table->joints->tries++;
-        if (!fits(table, chosen, &whole->piece, transposed)) continue;
+        if (!fits_joint(table, chosen, &whole->piece, transposed)) continue;
         if (found) return 0;
         found = chosen;
     }
-    return found && fits(table, found, &whole->piece, transposed) ? found : 0;
+    return found && fits_joint(table, found, &whole->piece, transposed) ? found : 0;
 }
 
 /* Vectors add up by chance: they follow matrices that were joined alike, unless the name says it. */
@@ -404,16 +405,16 @@ static bool follows(const struct table *table, const struct sp_joint_whole *whol
     if (!chosen) return false;
     if (whole->piece.rank > 1) return true;
     may_be_chosen(table, chosen, &depth);
-    return sp_map_get(&table->joints->said, say(table, whole, chosen, depth)) != SIZE_MAX;
+    return sp_map_get(&table->joints->said, say_joint(table, whole, chosen, depth)) != SIZE_MAX;
 }
 
 /* The columns that the name says, or the only ones that fit below the same component; 0 when that is not clear. */
-static unsigned choose(const struct table *table, const struct sp_joint_whole *whole, bool *transposed)
+static unsigned choose_joint(const struct table *table, const struct sp_joint_whole *whole, bool *transposed)
 {
     size_t places[MAX_COLUMNS];
     const unsigned named = find_places(table, whole, places);
     const bool within = *whole->container;
-    if (named && fits(table, named, &whole->piece, transposed))
+    if (named && fits_joint(table, named, &whole->piece, transposed))
         return within || follows(table, whole, named) ? named : 0;
     if (bits(named) > 1 || !within) return 0;
     const unsigned found = only_fitting(table, whole, transposed);
@@ -422,14 +423,14 @@ static unsigned choose(const struct table *table, const struct sp_joint_whole *w
 
 /* ---- joints ---- */
 
-static void take(struct table *table, const struct sp_joint_whole *whole, unsigned chosen, bool transposed)
+static void take_joint(struct table *table, const struct sp_joint_whole *whole, unsigned chosen, bool transposed)
 {
     struct sp_joints *joints = table->joints;
     struct sp_joint joint = {.whole = whole->piece, .joining = table->joining, .transposed = transposed};
     size_t depth = 0, *parts;
     may_be_chosen(table, chosen, &depth);
     joint.mixed = bits(chosen) > 1;
-    joint.says = say(table, whole, chosen, depth);
+    joint.says = say_joint(table, whole, chosen, depth);
     if (whole->piece.rank > 1) sp_map_add(&joints->said, joint.says, 0);
     joint.parts = parts = sp_arena_array(&joints->arena, bits(chosen) * depth, sizeof *parts);
     for (size_t i = 0; i < table->count; i++) {
@@ -446,7 +447,7 @@ static void take(struct table *table, const struct sp_joint_whole *whole, unsign
 }
 
 /* What one whole takes may make clear what another one does. */
-static void join(struct table *table, const struct sp_joint_whole *wholes, size_t count)
+static void join_parts(struct table *table, const struct sp_joint_whole *wholes, size_t count)
 {
     if (count > MAX_COLUMNS) return;
     for (bool again = true; again;) {
@@ -454,9 +455,9 @@ static void join(struct table *table, const struct sp_joint_whole *wholes, size_
         for (size_t i = 0; i < count; i++) {
             bool transposed;
             const bool taken = table->joints->taken[wholes[i].piece.item];
-            const unsigned chosen = taken ? 0 : choose(table, &wholes[i], &transposed);
+            const unsigned chosen = taken ? 0 : choose_joint(table, &wholes[i], &transposed);
             if (!chosen) continue;
-            take(table, &wholes[i], chosen, transposed);
+            take_joint(table, &wholes[i], chosen, transposed);
             again = true;
         }
     }
@@ -486,7 +487,7 @@ static void join_nests(struct sp_joints *joints)
             whole_end++;
         if (whole == whole_end) continue;
         make_table(&table, from, to);
-        join(&table, joints->wholes.items + whole, whole_end - whole);
+        join_parts(&table, joints->wholes.items + whole, whole_end - whole);
     }
 }
 
@@ -494,7 +495,7 @@ void sp_joints_find(struct sp_joints *joints)
 {
     if (!joints->parts.count || !joints->wholes.count) return;
     mark_none_taken(joints);
-    qsort(joints->parts.items, joints->parts.count, sizeof *joints->parts.items, compare_parts);
+    qsort(joints->parts.items, joints->parts.count, sizeof *joints->parts.items, compare_joint_parts);
     qsort(joints->wholes.items, joints->wholes.count, sizeof *joints->wholes.items, compare_wholes);
     join_nests(joints);
     join_nests(joints); /* what follows what was joined */

@@ -33,7 +33,7 @@ struct machine {
     unsigned nesting;
 };
 
-static void reach(struct places *places, size_t place)
+static void reach_state(struct places *places, size_t place)
 {
     if (!places->any || place < places->low) places->low = place;
     if (!places->any || place > places->high) places->high = place;
@@ -47,7 +47,7 @@ static bool reach_all(struct places *places, const struct places *more)
     bool grew = false;
     for (size_t i = more->low; more->any && i <= more->high; i++) {
         if (!more->reached[i] || places->reached[i]) continue;
-        reach(places, i);
+        reach_state(places, i);
         grew = true;
     }
     return grew;
@@ -69,7 +69,7 @@ static struct places copy_places(const struct machine *m, const struct places *f
 }
 
 /* False when nothing is left. */
-static bool spend(const struct machine *m, size_t work)
+static bool spend_budget(const struct machine *m, size_t work)
 {
     if (m->budget) *m->budget -= work < *m->budget ? work : *m->budget;
     return !m->budget || *m->budget;
@@ -143,16 +143,16 @@ static void step_character(struct machine *m, struct places *now)
 {
     const char *atom = m->pattern;
     m->pattern = end_of_atom(m, atom);
-    if (!now->any || !spend(m, now->high - now->low + 1)) return;
+    if (!now->any || !spend_budget(m, now->high - now->low + 1)) return;
     for (size_t i = now->low; i <= now->high; i++)
-        if (i < m->length && now->reached[i] && accepts(m, atom, m->name[i])) reach(&m->next, i + 1);
+        if (i < m->length && now->reached[i] && accepts(m, atom, m->name[i])) reach_state(&m->next, i + 1);
     end_step(m, now);
 }
 
 /* ---- patterns of names ---- */
 
 /* Decimal digits without a leading zero; returns their number, 0 when there are none or too many. */
-static size_t read_number(const char *text, size_t length, uint64_t *number)
+static size_t read_pattern_number(const char *text, size_t length, uint64_t *number)
 {
     size_t digits = 0;
     for (*number = 0; digits < length && sp_is_digit(text[digits]); digits++) {
@@ -164,9 +164,9 @@ static size_t read_number(const char *text, size_t length, uint64_t *number)
 
 static bool read_range(const char *text, size_t length, uint64_t *first, uint64_t *last)
 {
-    const size_t digits = read_number(text, length, first);
+    const size_t digits = read_pattern_number(text, length, first);
     if (!digits || digits + 1 >= length || text[digits] != '-') return false;
-    return read_number(text + digits + 1, length - digits - 1, last) == length - digits - 1;
+    return read_pattern_number(text + digits + 1, length - digits - 1, last) == length - digits - 1;
 }
 
 /* Every end of a number in the range that begins here: "1" and "12" for 0 to 99. */
@@ -175,8 +175,8 @@ static void reach_numbers(struct machine *m, size_t place, uint64_t first, uint6
     uint64_t number;
     const char *digits = m->name + place;
     for (size_t length = 1; length <= MAX_DIGITS && sp_is_digit(digits[length - 1]); length++)
-        if (read_number(digits, length, &number) == length && number >= first && number <= last)
-            reach(&m->next, place + length);
+        if (read_pattern_number(digits, length, &number) == length && number >= first && number <= last)
+            reach_state(&m->next, place + length);
 }
 
 /* Over one of the texts in braces, or the numbers of a range. */
@@ -187,7 +187,7 @@ static void step_alternative(struct machine *m, const struct places *now, const 
     for (size_t i = now->low; now->any && i <= now->high; i++) {
         if (!now->reached[i]) continue;
         if (is_range) reach_numbers(m, i, first, last);
-        else if (strncmp(m->name + i, text, length) == 0) reach(&m->next, i + length);
+        else if (strncmp(m->name + i, text, length) == 0) reach_state(&m->next, i + length);
     }
 }
 
@@ -214,8 +214,8 @@ static void step_alternatives(struct machine *m, struct places *now)
 static void step_anywhere(struct machine *m, struct places *now)
 {
     m->pattern++;
-    if (!now->any || !spend(m, m->length - now->low + 1)) return;
-    for (size_t i = now->low; i <= m->length; i++) reach(now, i);
+    if (!now->any || !spend_budget(m, m->length - now->low + 1)) return;
+    for (size_t i = now->low; i <= m->length; i++) reach_state(now, i);
 }
 
 static void run_glob(struct machine *m, struct places *now)
@@ -240,7 +240,7 @@ static void run_atom(struct machine *m, struct places *now)
         m->pattern += char_at(m, m->pattern) == ')';
     } else if (kind == '^' || kind == '$') {
         const size_t place = kind == '^' ? 0 : m->length;
-        if (now->any && now->reached[place]) reach(&m->next, place);
+        if (now->any && now->reached[place]) reach_state(&m->next, place);
         end_step(m, now);
         m->pattern++;
     } else step_character(m, now);
@@ -306,15 +306,15 @@ static bool run_machine(struct machine *m)
     bool matches = false;
     m->length = strlen(m->name);
     for (; m->dialect != REGEX && m->pattern < m->end && !strchr("*?[{\\", *m->pattern); m->pattern++)
-        if (!spend(m, 1) || m->name[plain++] != *m->pattern) return false;
+        if (!spend_budget(m, 1) || m->name[plain++] != *m->pattern) return false;
     struct places now = copy_places(m, NULL);
     m->next = copy_places(m, NULL);
-    reach(&now, plain);
+    reach_state(&now, plain);
     (m->dialect == REGEX ? run_regex : run_glob)(m, &now);
     for (size_t i = now.low; now.any && i <= now.high && !matches; i++) matches = now.reached[i] && is_end(m, i);
     free(now.reached);
     free(m->next.reached);
-    return matches && spend(m, 0);
+    return matches && spend_budget(m, 0);
 }
 
 bool sp_name_pattern_matches(const struct sp_name_pattern *pattern, const char *name)
@@ -337,7 +337,7 @@ bool sp_module_matches(const char *pattern, const char *module, size_t *budget)
 /* ---- mistakes ---- */
 
 /* What is wrong at `at`, or NULL: then it is where the next part of the pattern begins. */
-static const char *read_part(const struct machine *m, const char **at)
+static const char *read_pattern_part(const struct machine *m, const char **at)
 {
     const char *const part = *at;
     uint64_t first, last;
@@ -365,7 +365,7 @@ bool sp_name_pattern_parse(struct sp_name_pattern *pattern, const char *text, si
     const struct machine m = {.dialect = NAMES, .end = text + length};
     const char *at = text, *message = NULL;
     *pattern = (struct sp_name_pattern){text, length};
-    while (at < m.end && !message) message = read_part(&m, &at);
+    while (at < m.end && !message) message = read_pattern_part(&m, &at);
     if (message) *mistake = (struct sp_pattern_mistake){(size_t)(at - text), message};
     return !message;
 }

@@ -6,7 +6,7 @@
 #include "names/components.h"
 #include "names/patterns.h"
 
-static void note(struct sp_prefixes *prefixes, const char *name, size_t length)
+static void note_prefix(struct sp_prefixes *prefixes, const char *name, size_t length)
 {
     for (size_t i = 0; i < prefixes->count; i++)
         if (sp_is_component(name, length, prefixes->list[i])) {
@@ -24,7 +24,7 @@ void sp_prefixes_offer(struct sp_prefixes *prefixes, const char *name)
     prefixes->names++;
     for (size_t i = 0; name[i] && name[i] != SP_INDEX_MARK && components < SP_PREFIX_COMPONENTS; i++)
         if (name[i] == '.' || name[i] == ':') { /* MXNet writes "arg:" in front */
-            note(prefixes, name, i + 1);
+            note_prefix(prefixes, name, i + 1);
             components++;
         }
 }
@@ -40,5 +40,5 @@ void sp_prefixes_keep_common(struct sp_prefixes *prefixes)
 void sp_prefixes_join(struct sp_prefixes *prefixes, const struct sp_prefixes *more)
 {
     for (size_t i = 0; i < more->count && prefixes->count < SP_MAX_PREFIXES; i++)
-        note(prefixes, more->list[i], strlen(more->list[i]));
+        note_prefix(prefixes, more->list[i], strlen(more->list[i]));
 }

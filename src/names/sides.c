@@ -50,7 +50,7 @@ void sp_sides_free(struct sp_sides *sides)
 /* ---- classes ---- */
 
 /* Numbers equal contents alike. */
-static void classify(struct sp_sides *sides, struct sp_map *classes, struct sp_arena *scratch)
+static void classify_sides(struct sp_sides *sides, struct sp_map *classes, struct sp_arena *scratch)
 {
     struct sp_text text = {0};
     for (size_t i = 0; i < sides->count; i++) {
@@ -102,7 +102,7 @@ size_t sp_similarity(const char *a, const char *b)
 }
 
 /* The letters that only one of two similar texts has; SIZE_MAX when they are not similar. */
-static size_t distance(const char *a, const char *b)
+static size_t distance_of_names(const char *a, const char *b)
 {
     const size_t alike = sp_similarity(a, b);
     return alike ? strlen(a) + strlen(b) - 2 * alike : SIZE_MAX;
@@ -124,7 +124,7 @@ static struct sp_side *nearest(const struct sp_patterns *patterns, const struct 
     struct sp_side *best = NULL;
     size_t least = SIZE_MAX, rivals = 0;
     for (size_t i = 0; i < count; i++) {
-        const size_t far = distance(name, sp_pattern_text(patterns, among[i].members->pattern));
+        const size_t far = distance_of_names(name, sp_pattern_text(patterns, among[i].members->pattern));
         if (far == least) best = NULL;
         if (far >= least) continue;
         least = far;
@@ -166,8 +166,8 @@ void sp_sides_pair(const struct sp_patterns *patterns, struct sp_sides *a, struc
     struct sp_map classes = {0};
     struct sp_arena scratch = {0};
     if (!a->count || !b->count) return;
-    classify(a, &classes, &scratch);
-    classify(b, &classes, &scratch);
+    classify_sides(a, &classes, &scratch);
+    classify_sides(b, &classes, &scratch);
     qsort(a->items, a->count, sizeof *a->items, compare_classes);
     qsort(b->items, b->count, sizeof *b->items, compare_classes);
     pair_sorted(patterns, a, b);

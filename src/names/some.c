@@ -25,7 +25,7 @@ static bool one_difference(const char *a, const char *b, struct sp_component *on
     return !memchr(one->a, '{', one->a_length) && !memchr(one->b, '{', one->b_length);
 }
 
-static bool join(struct fold *fold, const char *name)
+static bool join_component(struct fold *fold, const char *name)
 {
     struct sp_component one;
     if (!one_difference(fold->name, name, &one)) return false;
@@ -57,7 +57,7 @@ static size_t fold_names(const struct sp_collapsed *groups, size_t count, struct
 {
     size_t used = 0;
     for (size_t i = 0; i < count; i++)
-        if (!used || !join(&folds[used - 1], groups[i].name))
+        if (!used || !join_component(&folds[used - 1], groups[i].name))
             folds[used++] = (struct fold){.name = groups[i].name, .count = 1};
     return used;
 }

@@ -10,14 +10,14 @@ static const char *const wrappers[] = {"_orig_mod", "_fsdp_wrapped_module", "_ch
  * any other replacement is a renaming, not a prefix. */
 static const char *const holders[] = {"module", "model", "state_dict", "model_state_dict", "net", "network"};
 
-static const char *among(const char *const *list, size_t count, const char *component, size_t length)
+static const char *among_components(const char *const *list, size_t count, const char *component, size_t length)
 {
     for (size_t i = 0; i < count; i++)
         if (sp_is_component(component, length, list[i])) return list[i];
     return NULL;
 }
 
-#define AMONG(list, component, length) among(list, sizeof(list) / sizeof *(list), component, length)
+#define AMONG(list, component, length) among_components(list, sizeof(list) / sizeof *(list), component, length)
 
 bool sp_is_wrapper(const char *component, size_t length) { return AMONG(wrappers, component, length) != NULL; }
 

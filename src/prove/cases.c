@@ -32,7 +32,7 @@ static void add_members(struct sp_count *count, struct sp_values *values, size_t
 }
 
 /* A condition that the defaults leave open counts as false. */
-static bool holds(struct sp_count *count, size_t condition, const struct sp_values *apart)
+static bool holds_in_case(struct sp_count *count, size_t condition, const struct sp_values *apart)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
     const struct sp_poly *value = sp_poly_atom(algebra, condition);
@@ -61,7 +61,7 @@ static struct sp_values usual_values(struct sp_count *count, const struct sp_pol
         const bool is_apart = value_in(apart, atom, &value), is_free = sp_symbol_of(count, atom) != NULL;
         if (!algebra->atoms[atom].is_condition) continue;
         if (!is_free && !(poly && (is_apart || sp_poly_uses(poly, atom)))) continue;
-        sp_values_add(&values, atom, is_apart ? value : sp_poly_int(algebra, holds(count, atom, apart)));
+        sp_values_add(&values, atom, is_apart ? value : sp_poly_int(algebra, holds_in_case(count, atom, apart)));
     }
     return values;
 }
@@ -95,8 +95,8 @@ static void add_change(struct sp_count *count, struct sp_values *apart, const st
 }
 
 /* The gain while another condition is the other way round; NULL for none. */
-static const struct sp_poly *gain_of(struct sp_count *count, const struct sp_poly *total,
-                                     const struct sp_change *change, const struct sp_change *other)
+static const struct sp_poly *gain_of_case(struct sp_count *count, const struct sp_poly *total,
+                                          const struct sp_change *change, const struct sp_change *other)
 {
     struct sp_values before = {0}, after = {0};
     if (other) add_change(count, &before, other), add_change(count, &after, other);
@@ -109,7 +109,8 @@ static const struct sp_poly *gain_of(struct sp_count *count, const struct sp_pol
 }
 
 /* One that is computed can change the total where no other condition must change first. */
-static bool may_change(struct sp_count *count, const struct sp_poly *total, const struct sp_poly *open, size_t atom)
+static bool may_change_case(struct sp_count *count, const struct sp_poly *total, const struct sp_poly *open,
+                            size_t atom)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
     if (!symbolic->algebra.atoms[atom].is_condition || sp_atom_info(symbolic, atom)->depends) return false;
@@ -123,9 +124,9 @@ struct sp_changes sp_case_changes(struct sp_count *count, const struct sp_poly *
     const size_t atoms = count->symbolic.algebra.atom_count;
     for (size_t atom = 0; open && atom < atoms; atom++) {
         struct sp_change change = {.condition = atom};
-        if (!may_change(count, total, open, atom)) continue;
-        change.holds = !holds(count, atom, NULL);
-        change.gain = gain_of(count, total, &change, NULL);
+        if (!may_change_case(count, total, open, atom)) continue;
+        change.holds = !holds_in_case(count, atom, NULL);
+        change.gain = gain_of_case(count, total, &change, NULL);
         if (!change.gain || sp_poly_is_zero(change.gain)) continue;
         SP_GROW(changes.items, changes.count, changes.capacity);
         changes.items[changes.count++] = change;
@@ -137,7 +138,7 @@ bool sp_case_holds(struct sp_count *count, size_t condition, const struct sp_cha
 {
     struct sp_values apart = {0};
     if (change) add_change(count, &apart, change);
-    const bool truth = holds(count, condition, &apart);
+    const bool truth = holds_in_case(count, condition, &apart);
     sp_values_free(&apart);
     return truth;
 }
@@ -175,19 +176,19 @@ struct sp_conditions sp_case_open(struct sp_count *count, const struct sp_poly *
 }
 
 /* The other way round than usual. */
-static struct sp_change turned(struct sp_count *count, size_t condition)
+static struct sp_change turned_condition(struct sp_count *count, size_t condition)
 {
-    return (struct sp_change){.condition = condition, .holds = !holds(count, condition, NULL)};
+    return (struct sp_change){.condition = condition, .holds = !holds_in_case(count, condition, NULL)};
 }
 
 bool sp_case_is_needed(struct sp_count *count, const struct sp_poly *total, const struct sp_conditions *open,
                        size_t which)
 {
-    const struct sp_change change = turned(count, open->items[which]);
+    const struct sp_change change = turned_condition(count, open->items[which]);
     for (size_t i = 0; i < open->count; i++) {
         if (i == which) continue;
-        const struct sp_change other = turned(count, open->items[i]);
-        const struct sp_poly *gain = gain_of(count, total, &change, &other);
+        const struct sp_change other = turned_condition(count, open->items[i]);
+        const struct sp_poly *gain = gain_of_case(count, total, &change, &other);
         if (!gain || !sp_poly_is_zero(gain)) return true;
     }
     return false;
@@ -207,7 +208,7 @@ struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_po
         const size_t condition = found.items[i];
         if (is_changed(changes, condition)) continue;
         const struct sp_change other = {.condition = condition, .holds = !sp_case_holds(count, condition, change)};
-        const struct sp_poly *gain = gain_of(count, total, change, &other);
+        const struct sp_poly *gain = gain_of_case(count, total, change, &other);
         if (!gain || !sp_poly_equal(gain, change->gain)) found.items[found.count++] = condition;
     }
     return found;

@@ -188,7 +188,7 @@ static void judge_counted(struct sp_trial *trial)
 }
 
 /* With texts or lists among its values the claim is about another count of the table. */
-static void judge(struct sp_trial *trial)
+static void judge_claim(struct sp_trial *trial)
 {
     struct sp_config *settings = sp_config_new();
     const struct sp_hyper *hyper = sp_config_hyper(settings);
@@ -230,7 +230,7 @@ static void prove_claim(struct sp_proofs *proofs, struct sp_count *count, const 
                                     .file = claim->span.source->name,
                                     .line = sp_span_position(claim->span).line,
                                     .erratum = claim->erratum};
-    judge(&trial);
+    judge_claim(&trial);
     trial.proof.as_expected = trial.proof.verdict == (claim->erratum ? SP_REFUTED : SP_PROVED) ||
                               (!claim->erratum && trial.proof.verdict == SP_TESTED);
     SP_GROW(proofs->items, proofs->count, proofs->capacity);

@@ -51,8 +51,8 @@ static int sign_of(struct sp_trial *trial, const struct sp_poly *poly)
 
 /* What the claim lacks, or has too much of: the word is true at the example, where the error has that sign. With the
  * sign 0 it may be either, and what is shown is what the claim lacks. */
-static const char *describe(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error,
-                            int sign)
+static const char *describe_difference(struct sp_trial *trial, const struct sp_values *values,
+                                       const struct sp_poly *error, int sign)
 {
     static const char *const words[] = {"short by", "differs by", "too large by"};
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
@@ -125,7 +125,7 @@ static void add_others(struct search *search)
             add_symbol(search, &symbolic->symbols.items[i]);
 }
 
-static bool value_at(const struct search *search, const struct sp_poly *poly, struct sp_rational *value)
+static bool value_at_point(const struct search *search, const struct sp_poly *poly, struct sp_rational *value)
 {
     const size_t count = search->trial->count->symbolic.algebra.atom_count;
     struct sp_rational *values = sp_realloc(NULL, count, sizeof *values);
@@ -169,7 +169,7 @@ static bool is_allowed(const struct search *search)
     for (size_t i = 0; i < search->constraint_count; i++) {
         const struct constraint constraint = search->constraints[i];
         struct sp_rational gap;
-        if (!value_at(search, constraint.gap, &gap)) return false;
+        if (!value_at_point(search, constraint.gap, &gap)) return false;
         if ((constraint.equality ? gap.num == 0 : gap.num > 0) != constraint.holds) return false;
     }
     return true;
@@ -236,10 +236,10 @@ static bool shows_error(const struct search *search, struct wish wish, struct sp
 {
     struct sp_rational truth;
     const bool positive = search->error->terms[0].coefficient.num > 0;
-    if (!value_at(search, search->error, gap) || !gap->num || !is_allowed(search)) return false;
+    if (!value_at_point(search, search->error, gap) || !gap->num || !is_allowed(search)) return false;
     if ((wish.sign && (gap->num > 0) != positive) || (wish.whole && gap->den != 1)) return false;
     if (!wish.whole || !sp_is_transparent(search->trial->count, search->left)) return true;
-    return value_at(search, search->left, &truth) && truth.den == 1;
+    return value_at_point(search, search->left, &truth) && truth.den == 1;
 }
 
 static bool find_example(struct search *search, struct wish wish, bool replayed)
@@ -304,7 +304,7 @@ bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, con
     if (!found && !find_example(&search, (struct wish){false, false}, false)) return false;
     trial->proof.verdict = SP_REFUTED;
     const int sign = found ? sp_rational_compare(search.claimed, search.truth) : sign_of(trial, error);
-    trial->proof.difference = describe(trial, values, error, sign);
+    trial->proof.difference = describe_difference(trial, values, error, sign);
     if (found) show_example(&search);
     return true;
 }

@@ -11,7 +11,7 @@
 
 /* ---- values into a configuration ---- */
 
-static bool is_condition(const struct sp_trial *trial, const struct sp_symbol_info *symbol)
+static bool is_condition_given(const struct sp_trial *trial, const struct sp_symbol_info *symbol)
 {
     return trial->count->symbolic.algebra.atoms[symbol->atom].is_condition;
 }
@@ -56,7 +56,7 @@ static bool is_side(const struct sp_trial *trial, const struct sp_symbol_info *s
 }
 
 /* The key of something that a condition of the point says is not given. */
-static bool is_left_out(const struct sp_trial *trial, const struct sp_values *values, const char *key)
+static bool is_left_out_key(const struct sp_trial *trial, const struct sp_values *values, const char *key)
 {
     for (size_t i = 0; i < values->count; i++) {
         const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, values->atoms[i]);
@@ -74,7 +74,8 @@ static void set_symbol(const struct sp_trial *trial, const struct sp_symbol_info
     else if (is_side(trial, symbol)) set_side(symbol, number, config);
     else if (!strpbrk(symbol->key, "([ "))
         sp_config_set_value(config, symbol->key,
-                            is_condition(trial, symbol) ? sp_value_bool(number != 0) : sp_value_int(number), "claim");
+                            is_condition_given(trial, symbol) ? sp_value_bool(number != 0) : sp_value_int(number),
+                            "claim");
 }
 
 /* First the pairs, then the sides of which the point speaks. */
@@ -86,7 +87,7 @@ static struct sp_config *configured(const struct sp_trial *trial, const struct s
             const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, values->atoms[i]);
             int64_t number;
             if (!symbol || is_side(trial, symbol) != (sides == 1)) continue;
-            if (is_left_out(trial, values, symbol->key)) continue;
+            if (is_left_out_key(trial, values, symbol->key)) continue;
             if (whole_number(trial, values->values[i], values, &number)) set_symbol(trial, symbol, number, config);
         }
     return config;
@@ -134,7 +135,8 @@ static bool is_when(const struct sp_trial *trial, size_t atom)
 }
 
 /* One whose sides have values: num_layers beside num_layers[0]. */
-static bool is_pair(const struct sp_trial *trial, const struct sp_values *values, const struct sp_symbol_info *symbol)
+static bool is_pair_of_sides(const struct sp_trial *trial, const struct sp_values *values,
+                             const struct sp_symbol_info *symbol)
 {
     const size_t length = strlen(symbol->key);
     for (size_t i = 0; i < values->count; i++) {
@@ -170,7 +172,7 @@ static const char *flag_words(struct sp_trial *trial, const struct sp_symbol_inf
 }
 
 /* A number for which there must be a value, although it need not matter which. */
-static bool is_needed(const struct sp_symbol_info *symbol, const char *reached)
+static bool is_needed_key(const struct sp_symbol_info *symbol, const char *reached)
 {
     return reached[symbol->atom] || !symbol->fallback || symbol->is_ambiguous;
 }
@@ -204,10 +206,10 @@ const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values 
     sp_text_puts(&words.text, "");
     for (size_t i = 0; i < values->count; i++) {
         const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, values->atoms[i]);
-        if (!symbol || is_when(trial, symbol->atom) || is_pair(trial, values, symbol)) continue;
-        if (!is_condition(trial, symbol)) {
+        if (!symbol || is_when(trial, symbol->atom) || is_pair_of_sides(trial, values, symbol)) continue;
+        if (!is_condition_given(trial, symbol)) {
             words.depends = words.depends || reached[symbol->atom];
-            if (is_needed(symbol, reached))
+            if (is_needed_key(symbol, reached))
                 add_number(trial, symbol, values->values[i], i < varied && reached[symbol->atom], &words);
         } else if (mentioned[symbol->atom]) {
             const char *flag = flag_words(trial, symbol, values->values[i]);

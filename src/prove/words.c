@@ -42,7 +42,7 @@ static const char *sign_words(struct sp_symbolic *symbolic, const struct sp_poly
                                      : "<=");
 }
 
-static bool is_constant(struct sp_sym sym)
+static bool is_constant_side(struct sp_sym sym)
 {
     struct sp_rational value;
     return sym.kind == SP_SYM_NUMBER && sp_poly_is_constant(sym.poly, &value);
@@ -57,8 +57,8 @@ static const char *comparison_words(struct sp_symbolic *symbolic, const struct s
     if (origin->operation.op == SP_OP_IN) return sp_arena_printf(arena, "%s %s %s", a, holds ? "in" : "not in", b);
     if (left.kind == SP_SYM_NUMBER && right.kind == SP_SYM_NUMBER && sp_poly_is_zero(left.poly))
         return sign_words(symbolic, right.poly, holds);
-    if (is_constant(left) && holds) return sp_arena_printf(arena, "%s > %s", b, a);
-    if (is_constant(right) && !holds) return sp_arena_printf(arena, "%s >= %s", a, b);
+    if (is_constant_side(left) && holds) return sp_arena_printf(arena, "%s > %s", b, a);
+    if (is_constant_side(right) && !holds) return sp_arena_printf(arena, "%s >= %s", a, b);
     return holds ? sp_arena_printf(arena, "%s < %s", a, b) : sp_arena_printf(arena, "%s <= %s", b, a);
 }
 

@@ -8,7 +8,7 @@
 #include "read/reader.h"
 #include "read/torch/zip.h"
 
-static unsigned probe(const struct sp_probe *probe)
+static unsigned probe_archive(const struct sp_probe *probe)
 {
     return probe->head_length >= 4 && !memcmp(probe->head, "PK\3\4", 4) ? 32 : 0;
 }
@@ -42,8 +42,8 @@ static bool unrecognised(const struct sp_zip *zip, struct sp_error *error)
     return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "a zip archive without a checkpoint in it");
 }
 
-static bool index_file(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                       struct sp_error *error)
+static bool index_archive(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                          struct sp_error *error)
 {
     size_t pickle;
     struct sp_zip *zip = sp_zip_open(file, error);
@@ -56,8 +56,8 @@ static bool index_file(const struct sp_file *file, uint32_t file_index, struct s
     return ok;
 }
 
-static bool locate(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
-                   struct sp_place *places, struct sp_error *error)
+static bool locate_archived(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
+                            struct sp_place *places, struct sp_error *error)
 {
     size_t pickle;
     struct sp_zip *zip = sp_zip_open(file, error);
@@ -68,4 +68,5 @@ static bool locate(const struct sp_file *file, uint32_t file_index, const struct
     return ok;
 }
 
-const struct sp_reader sp_reader_archive = {.name = "zip", .probe = probe, .index = index_file, .locate = locate};
+const struct sp_reader sp_reader_archive = {
+    .name = "zip", .probe = probe_archive, .index = index_archive, .locate = locate_archived};

@@ -27,7 +27,8 @@ static struct sp_assumption named_condition(const struct sp_env *env, const stru
     return named;
 }
 
-static bool choose(struct search *search, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+static bool choose_alternative(struct search *search, const struct sp_env *env, const struct sp_expr *expr,
+                               struct sp_value *value)
 {
     const struct sp_assumption needed = named_condition(env, expr->args[0]);
     struct sp_value condition;
@@ -40,7 +41,8 @@ static bool choose(struct search *search, const struct sp_env *env, const struct
     return true;
 }
 
-static bool join(struct search *search, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value)
+static bool join_alternatives(struct search *search, const struct sp_env *env, const struct sp_expr *expr,
+                              struct sp_value *value)
 {
     struct sp_value left, right;
     if (!evaluate(search, env, expr->args[0], &left) || !evaluate(search, env, expr->args[1], &right)) return false;
@@ -63,8 +65,8 @@ static bool evaluate(struct search *search, const struct sp_env *env, const stru
     bool good = true;
     search->depth++;
     if (expr->kind == SP_EXPR_NAME && sp_meaning_open(&own, &expr)) good = evaluate(search, &own, expr, value);
-    else if (expr->kind == SP_EXPR_CHOICE) good = choose(search, env, expr, value);
-    else if (expr->kind == SP_EXPR_BINARY && expr->op == SP_OP_ADD) good = join(search, env, expr, value);
+    else if (expr->kind == SP_EXPR_CHOICE) good = choose_alternative(search, env, expr, value);
+    else if (expr->kind == SP_EXPR_BINARY && expr->op == SP_OP_ADD) good = join_alternatives(search, env, expr, value);
     search->depth--;
     return good;
 }

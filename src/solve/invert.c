@@ -28,12 +28,13 @@ static enum sp_answer both(enum sp_answer a, enum sp_answer b)
     return a == SP_HOLDS && b == SP_HOLDS ? SP_HOLDS : SP_OPEN;
 }
 
-static struct sp_value value_of(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
+static struct sp_value value_of_expression(struct sp_solver *solver, const struct sp_env *env,
+                                           const struct sp_expr *expr)
 {
     return sp_solver_value(solver, env, expr);
 }
 
-static bool is_unknown(struct sp_value value) { return value.type == SP_UNKNOWN; }
+static bool is_unknown_value(struct sp_value value) { return value.type == SP_UNKNOWN; }
 
 /* ---- keys ---- */
 
@@ -117,24 +118,25 @@ static bool invert_right(enum sp_op op, int64_t left, int64_t want, int64_t *rig
 static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                        const struct sp_want *want)
 {
-    const struct sp_value left = value_of(solver, env, expr->args[0]), right = value_of(solver, env, expr->args[1]);
+    const struct sp_value left = value_of_expression(solver, env, expr->args[0]),
+                          right = value_of_expression(solver, env, expr->args[1]);
     if (want->kind != SP_WANT_VALUE || !sp_value_is_number(want->value)) return SP_CONTRADICTS;
-    if (is_unknown(left) && is_unknown(right)) return SP_OPEN;
-    const struct sp_value known = is_unknown(left) ? right : left;
-    const struct sp_expr *open = expr->args[is_unknown(left) ? 0 : 1];
+    if (is_unknown_value(left) && is_unknown_value(right)) return SP_OPEN;
+    const struct sp_value known = is_unknown_value(left) ? right : left;
+    const struct sp_expr *open = expr->args[is_unknown_value(left) ? 0 : 1];
     if (!sp_value_is_number(known)) return SP_CONTRADICTS;
     if (expr->op == SP_OP_MUL) return solve_quotient(solver, env, open, want->value, known);
     if (known.type != SP_INT || want->value.type != SP_INT || expr->op == SP_OP_MOD) return SP_OPEN;
-    if (expr->op == SP_OP_POW && is_unknown(right)) return SP_OPEN;
+    if (expr->op == SP_OP_POW && is_unknown_value(right)) return SP_OPEN;
     int64_t value = 0;
-    const bool possible = is_unknown(left) ? invert_left(expr->op, known.integer, want->value.integer, &value)
-                                           : invert_right(expr->op, known.integer, want->value.integer, &value);
+    const bool possible = is_unknown_value(left) ? invert_left(expr->op, known.integer, want->value.integer, &value)
+                                                 : invert_right(expr->op, known.integer, want->value.integer, &value);
     return solve_int(solver, env, open, possible, value);
 }
 
 /* ---- conditions ---- */
 
-static bool is_true(struct sp_value value)
+static bool is_true_value(struct sp_value value)
 {
     return (value.type == SP_BOOL && value.boolean) || (value.type == SP_INT && value.integer);
 }
@@ -155,10 +157,14 @@ static enum sp_answer solve_logic(struct sp_solver *solver, const struct sp_env 
     const struct sp_value so = sp_value_bool(want);
     if ((expr->op == SP_OP_AND) == want)
         return both(solve_value(solver, env, expr->args[0], so), solve_value(solver, env, expr->args[1], so));
-    const struct sp_value left = value_of(solver, env, expr->args[0]), right = value_of(solver, env, expr->args[1]);
-    if ((!is_unknown(left) && is_true(left) == want) || (!is_unknown(right) && is_true(right) == want)) return SP_HOLDS;
-    if (is_unknown(left) && is_unknown(right) && !is_about_one_list(expr->args[0], expr->args[1])) return SP_OPEN;
-    return solve_value(solver, env, expr->args[is_unknown(left) ? 0 : 1], so);
+    const struct sp_value left = value_of_expression(solver, env, expr->args[0]),
+                          right = value_of_expression(solver, env, expr->args[1]);
+    if ((!is_unknown_value(left) && is_true_value(left) == want) ||
+        (!is_unknown_value(right) && is_true_value(right) == want))
+        return SP_HOLDS;
+    if (is_unknown_value(left) && is_unknown_value(right) && !is_about_one_list(expr->args[0], expr->args[1]))
+        return SP_OPEN;
+    return solve_value(solver, env, expr->args[is_unknown_value(left) ? 0 : 1], so);
 }
 
 /* The items of a list are one of two texts when the table names no third; NULL when it does, or it is no item. */
@@ -179,10 +185,11 @@ static const char *only_other_text(struct sp_solver *solver, const struct sp_env
 static enum sp_answer solve_equality(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                      bool equal)
 {
-    const struct sp_value left = value_of(solver, env, expr->args[0]), right = value_of(solver, env, expr->args[1]);
-    if (is_unknown(left) && is_unknown(right)) return SP_OPEN;
-    const struct sp_value known = is_unknown(left) ? right : left;
-    const struct sp_expr *open = expr->args[is_unknown(left) ? 0 : 1];
+    const struct sp_value left = value_of_expression(solver, env, expr->args[0]),
+                          right = value_of_expression(solver, env, expr->args[1]);
+    if (is_unknown_value(left) && is_unknown_value(right)) return SP_OPEN;
+    const struct sp_value known = is_unknown_value(left) ? right : left;
+    const struct sp_expr *open = expr->args[is_unknown_value(left) ? 0 : 1];
     if (equal) return solve_value(solver, env, open, known);
     if (known.type == SP_BOOL) return solve_value(solver, env, open, sp_value_bool(!known.boolean));
     const char *other = known.type == SP_STRING ? only_other_text(solver, env, open, known.string) : NULL;
@@ -192,10 +199,11 @@ static enum sp_answer solve_equality(struct sp_solver *solver, const struct sp_e
 static enum sp_answer solve_membership(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                        bool member)
 {
-    const struct sp_value item = value_of(solver, env, expr->args[0]), list = value_of(solver, env, expr->args[1]);
-    if (is_unknown(item) && list.type == SP_LIST && list.count == 1 && member)
+    const struct sp_value item = value_of_expression(solver, env, expr->args[0]),
+                          list = value_of_expression(solver, env, expr->args[1]);
+    if (is_unknown_value(item) && list.type == SP_LIST && list.count == 1 && member)
         return solve_value(solver, env, expr->args[0], list.items[0]);
-    if (is_unknown(item)) return SP_OPEN;
+    if (is_unknown_value(item)) return SP_OPEN;
     const struct sp_want want = {.kind = SP_WANT_MEMBER, .value = item, .lacks = !member};
     return solve(solver, env, expr->args[1], &want);
 }
@@ -239,10 +247,10 @@ static enum sp_answer solve_unary(struct sp_solver *solver, const struct sp_env 
 static enum sp_answer solve_choice(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                    const struct sp_want *want)
 {
-    const struct sp_value condition = value_of(solver, env, expr->args[0]);
-    if (!is_unknown(condition)) return solve(solver, env, expr->args[is_true(condition) ? 1 : 2], want);
-    const enum sp_answer yes = sp_meets(value_of(solver, env, expr->args[1]), want);
-    const enum sp_answer no = sp_meets(value_of(solver, env, expr->args[2]), want);
+    const struct sp_value condition = value_of_expression(solver, env, expr->args[0]);
+    if (!is_unknown_value(condition)) return solve(solver, env, expr->args[is_true_value(condition) ? 1 : 2], want);
+    const enum sp_answer yes = sp_meets(value_of_expression(solver, env, expr->args[1]), want);
+    const enum sp_answer no = sp_meets(value_of_expression(solver, env, expr->args[2]), want);
     if (yes == no) return yes; /* both will do, neither will, or too little is known */
     const bool chosen = yes == SP_HOLDS || no == SP_CONTRADICTS;
     const enum sp_answer decided = solve_value(solver, env, expr->args[0], sp_value_bool(chosen));
@@ -261,8 +269,8 @@ static bool holds_without(struct sp_solver *solver, const struct sp_env *env, co
 {
     struct sp_known *known = &solver->known;
     struct sp_kept before = sp_known_keep(known);
-    const bool holds =
-        tell_unset(solver, key, unset) == SP_HOLDS && sp_meets(value_of(solver, env, expr), want) == SP_HOLDS;
+    const bool holds = tell_unset(solver, key, unset) == SP_HOLDS &&
+                       sp_meets(value_of_expression(solver, env, expr), want) == SP_HOLDS;
     sp_known_restore(known, &before);
     return holds;
 }
@@ -283,8 +291,8 @@ static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_en
 {
     const struct sp_expr *first = expr->args[0];
     const char *key = sp_solver_key(solver, env, first);
-    const struct sp_value value = value_of(solver, env, first);
-    if (!is_unknown(value)) return solve(solver, env, sp_value_is_set(value) ? first : expr->args[1], want);
+    const struct sp_value value = value_of_expression(solver, env, first);
+    if (!is_unknown_value(value)) return solve(solver, env, sp_value_is_set(value) ? first : expr->args[1], want);
     if (want->kind == SP_WANT_VALUE && key && holds_without(solver, env, expr, want, key, SP_NULL) &&
         !holds_without(solver, env, expr, want, key, SP_ABSENT))
         return tell_unset(solver, key, SP_NULL);
@@ -305,9 +313,9 @@ static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_en
 static enum sp_answer solve_item(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want, bool scalar)
 {
-    const struct sp_value index = value_of(solver, env, expr->args[1]);
+    const struct sp_value index = value_of_expression(solver, env, expr->args[1]);
     const bool is_member = want->kind == SP_WANT_MEMBER;
-    if ((want->kind != SP_WANT_VALUE && !is_member) || is_unknown(index)) return SP_OPEN;
+    if ((want->kind != SP_WANT_VALUE && !is_member) || is_unknown_value(index)) return SP_OPEN;
     if (index.type != SP_INT || index.integer < 0) return SP_CONTRADICTS;
     const struct sp_want item = {.kind = SP_WANT_ITEM,
                                  .value = want->value,
@@ -332,18 +340,18 @@ static enum sp_answer solve_member(struct sp_solver *solver, const struct sp_env
                                    const struct sp_want *want)
 {
     const char *key = sp_solver_key(solver, env, expr);
-    if (!key) key = sp_eval_item_path(&solver->arena, value_of(solver, env, expr->args[0]), expr->name);
+    if (!key) key = sp_eval_item_path(&solver->arena, value_of_expression(solver, env, expr->args[0]), expr->name);
     return key ? sp_known_tell(&solver->known, key, want) : SP_OPEN;
 }
 
-static enum sp_answer call_own(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
-                               const struct sp_want *want)
+static enum sp_answer invert_call_own(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                      const struct sp_want *want)
 {
     struct sp_value args[SP_MAX_PARAMS];
     struct sp_env own;
     const struct sp_definition *function = function_of(env, expr, &own);
     if (!function || function->param_count != expr->count || expr->count > SP_MAX_PARAMS) return SP_CONTRADICTS;
-    for (size_t i = 0; i < expr->count; i++) args[i] = value_of(solver, env, expr->args[i]);
+    for (size_t i = 0; i < expr->count; i++) args[i] = value_of_expression(solver, env, expr->args[i]);
     own.args = args;
     return solve(solver, &own, function->expr, want);
 }
@@ -352,7 +360,7 @@ static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *
                                  const struct sp_want *want)
 {
     struct sp_env own;
-    if (!expr->function || function_of(env, expr, &own)) return call_own(solver, env, expr, want);
+    if (!expr->function || function_of(env, expr, &own)) return invert_call_own(solver, env, expr, want);
     if (strcmp(expr->name, "at") == 0) return solve_item(solver, env, expr, want, true);
     if (want->kind != SP_WANT_VALUE) return SP_OPEN;
     if (strcmp(expr->name, "len") == 0 && want->value.type == SP_INT) {
@@ -361,11 +369,11 @@ static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *
     }
     if (strcmp(expr->name, "int") == 0 && want->value.type == SP_INT) /* as a real number: it need not divide */
         return solve_value(solver, env, expr->args[0], sp_value_real((double)want->value.integer));
-    if (strcmp(expr->name, "starts_with") == 0 && is_true(want->value)) {
-        const struct sp_value start = value_of(solver, env, expr->args[1]);
+    if (strcmp(expr->name, "starts_with") == 0 && is_true_value(want->value)) {
+        const struct sp_value start = value_of_expression(solver, env, expr->args[1]);
         if (start.type == SP_STRING) return solve_value(solver, env, expr->args[0], start);
     }
-    if ((strcmp(expr->name, "absent") == 0 || strcmp(expr->name, "null") == 0) && is_true(want->value))
+    if ((strcmp(expr->name, "absent") == 0 || strcmp(expr->name, "null") == 0) && is_true_value(want->value))
         return solve_value(solver, env, expr->args[0],
                            (struct sp_value){.type = expr->name[0] == 'a' ? SP_ABSENT : SP_NULL, .string = ""});
     return SP_OPEN;
@@ -373,8 +381,8 @@ static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *
 
 /* ---- all kinds ---- */
 
-static enum sp_answer dispatch(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
-                               const struct sp_want *want)
+static enum sp_answer invert_dispatch(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                                      const struct sp_want *want)
 {
     switch (expr->kind) {
     case SP_EXPR_NAME:
@@ -411,7 +419,7 @@ static enum sp_answer solve(struct sp_solver *solver, const struct sp_env *env, 
     const enum sp_answer known = sp_meets(value, want);
     if (known != SP_OPEN) return known;
     solver->depth++;
-    const enum sp_answer answer = dispatch(solver, env, expr, want);
+    const enum sp_answer answer = invert_dispatch(solver, env, expr, want);
     solver->depth--;
     return answer;
 }

@@ -10,7 +10,7 @@
 
 /* ---- putting a value in ---- */
 
-static void open_key(struct sp_solver *solver, const char *path)
+static void open_solved_key(struct sp_solver *solver, const char *path)
 {
     sp_known_forget(&solver->known);
     solver->open = path;
@@ -19,11 +19,11 @@ static void open_key(struct sp_solver *solver, const char *path)
 bool sp_suppose(struct sp_solver *solver, const char *path, struct sp_value value)
 {
     const struct sp_want want = sp_want_value(value);
-    open_key(solver, path);
+    open_solved_key(solver, path);
     return sp_known_tell(&solver->known, path, &want) == SP_HOLDS;
 }
 
-void sp_suppose_end(struct sp_solver *solver) { open_key(solver, NULL); }
+void sp_suppose_end(struct sp_solver *solver) { open_solved_key(solver, NULL); }
 
 /* A question about one key: for which value of it is the expression what is wanted? */
 struct question {
@@ -54,7 +54,7 @@ static bool would_hold_for(const struct question *question, int64_t number)
     return number >= 0 && number < MOST && would_hold(question, sp_value_int(number));
 }
 
-static void add(const struct question *question, struct sp_solutions *solutions, int64_t number)
+static void add_key_value(const struct question *question, struct sp_solutions *solutions, int64_t number)
 {
     for (size_t i = 0; i < solutions->count; i++)
         if (solutions->list[i].type == SP_INT && solutions->list[i].integer == number) return;
@@ -67,10 +67,10 @@ static void add(const struct question *question, struct sp_solutions *solutions,
 static bool invert(const struct question *question, struct sp_solutions *solutions)
 {
     struct sp_solver *solver = question->solver;
-    open_key(solver, question->key->path);
+    open_solved_key(solver, question->key->path);
     const enum sp_answer answer = sp_invert(solver, question->env, question->expr, &question->want);
     const struct sp_value value = sp_known_value(&solver->known, question->key->path);
-    open_key(solver, NULL);
+    open_solved_key(solver, NULL);
     const bool is_scalar = value.type > SP_UNKNOWN && value.type < SP_LIST; /* of a list only parts may be known */
     if (answer != SP_HOLDS || !is_scalar || !would_hold(question, value)) return false;
     solutions->list[solutions->count++] = value;
@@ -89,7 +89,7 @@ static bool number_if(const struct question *question, int64_t number, int64_t *
 
 static void add_rounded(const struct question *question, struct sp_solutions *solutions, double number)
 {
-    if (number >= 0 && number < (double)MOST) add(question, solutions, (int64_t)(number + 0.5));
+    if (number >= 0 && number < (double)MOST) add_key_value(question, solutions, (int64_t)(number + 0.5));
 }
 
 /* Proportional to the key, or to it and something else: `hidden + 2*kv_heads*(hidden/heads)`, `width + 2*groups`. */
@@ -110,16 +110,16 @@ static void look_near(const struct question *question, int64_t now, struct sp_so
     enum { FAR = 8 };
     const size_t before = solutions->count;
     for (int64_t distance = 1; distance <= FAR && solutions->count == before; distance++) {
-        add(question, solutions, now - distance);
-        add(question, solutions, now + distance);
+        add_key_value(question, solutions, now - distance);
+        add_key_value(question, solutions, now + distance);
     }
-    add(question, solutions, now / 2);
-    add(question, solutions, 2 * now);
+    add_key_value(question, solutions, now / 2);
+    add_key_value(question, solutions, 2 * now);
 }
 
 /* The smallest number for which an expression that grows with it is at least what is wanted, if it is just that then.
  */
-static void bisect(const struct question *question, struct sp_solutions *solutions)
+static void bisect_key(const struct question *question, struct sp_solutions *solutions)
 {
     const int64_t wanted = question->want.value.integer;
     int64_t below = 0, above = 1, have;
@@ -133,7 +133,7 @@ static void bisect(const struct question *question, struct sp_solutions *solutio
         if (have < wanted) below = middle;
         else above = middle;
     }
-    add(question, solutions, above);
+    add_key_value(question, solutions, above);
 }
 
 /* ---- conditions: `index < dense_layers` leaves many numbers ---- */
@@ -155,7 +155,7 @@ static void find_boundary(const struct question *question, int64_t now, int64_t 
         if (would_hold_for(question, now + direction * middle)) above = middle;
         else below = middle;
     }
-    add(question, solutions, now + direction * above);
+    add_key_value(question, solutions, now + direction * above);
 }
 
 static void approach(const struct question *question, struct sp_solutions *solutions)
@@ -167,7 +167,7 @@ static void approach(const struct question *question, struct sp_solutions *solut
     if (wanted.type == SP_INT) {
         extrapolate(question, now.integer, solutions);
         look_near(question, now.integer, solutions);
-        if (!solutions->count) bisect(question, solutions);
+        if (!solutions->count) bisect_key(question, solutions);
     } else if (wanted.type == SP_BOOL) {
         find_boundary(question, now.integer, -1, solutions);
         find_boundary(question, now.integer, 1, solutions);
@@ -179,9 +179,9 @@ static void approach(const struct question *question, struct sp_solutions *solut
 bool sp_key_matters(struct sp_solver *solver, const struct sp_unknown *key, const struct sp_env *env,
                     const struct sp_expr *expr)
 {
-    open_key(solver, key->path);
+    open_solved_key(solver, key->path);
     const bool matters = sp_solver_value(solver, env, expr).type == SP_UNKNOWN;
-    open_key(solver, NULL);
+    open_solved_key(solver, NULL);
     return matters;
 }
 

@@ -72,12 +72,13 @@ static struct sp_fact blank(const char *path, size_t parent)
         .path = path, .value = unknown(path), .parent = parent, .length = SIZE_MAX, .list_made = SIZE_MAX};
 }
 
-static size_t index_of(struct sp_known *known, const char *path)
+static size_t index_of_fact(struct sp_known *known, const char *path)
 {
     const size_t index = sp_map_get(&known->names, path);
     const char *dot = strrchr(path, '.');
     if (index != SIZE_MAX) return index;
-    const size_t parent = dot ? index_of(known, sp_arena_copy(known->arena, path, (size_t)(dot - path))) : SIZE_MAX;
+    const size_t parent =
+        dot ? index_of_fact(known, sp_arena_copy(known->arena, path, (size_t)(dot - path))) : SIZE_MAX;
     SP_GROW(known->facts, known->count, known->capacity);
     known->facts[known->count] = blank(sp_arena_string(known->arena, path), parent);
     sp_map_add(&known->names, known->facts[known->count].path, known->count);
@@ -86,7 +87,7 @@ static size_t index_of(struct sp_known *known, const char *path)
 
 static struct sp_fact *fact_of(struct sp_known *known, const char *path)
 {
-    const size_t index = index_of(known, path);
+    const size_t index = index_of_fact(known, path);
     return &known->facts[index];
 }
 
@@ -102,7 +103,7 @@ static const char *item_path(const struct sp_known *known, const char *path, siz
 }
 
 /* The list whose length is known, with unknown items where nothing was told of them. */
-static struct sp_value list_of(struct sp_known *known, struct sp_fact *fact)
+static struct sp_value list_of_items(struct sp_known *known, struct sp_fact *fact)
 {
     if (fact->list_made == known->changes) return fact->list;
     struct sp_value *items = sp_arena_array(known->arena, fact->length, sizeof *items);
@@ -133,15 +134,15 @@ struct sp_value sp_known_value(struct sp_known *known, const char *path)
     if (is_within_absent(known, fact)) return sp_value_absent(fact->path);
     if (fact->value.type == SP_UNKNOWN && fact->has_members) return (struct sp_value){.type = SP_OBJECT};
     if (fact->value.type != SP_UNKNOWN || fact->length == SIZE_MAX) return fact->value;
-    return list_of(known, fact);
+    return list_of_items(known, fact);
 }
 
-static bool is_item(const char *path) { return path[strlen(path) - 1] == ']'; }
+static bool is_item_key(const char *path) { return path[strlen(path) - 1] == ']'; }
 
 /* What has a member is there. */
 static void note_members(struct sp_known *known, const struct sp_fact *fact)
 {
-    for (size_t i = fact->parent; i != SIZE_MAX && !is_item(known->facts[i].path); i = known->facts[i].parent) {
+    for (size_t i = fact->parent; i != SIZE_MAX && !is_item_key(known->facts[i].path); i = known->facts[i].parent) {
         if (!known->facts[i].has_members) known->facts[i].guess = known->touched;
         known->facts[i].has_members = true;
     }

@@ -166,12 +166,12 @@ bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line)
     return false;
 }
 
-static bool is_true(struct sp_value value)
+static bool is_true_condition(struct sp_value value)
 {
     return (value.type == SP_BOOL && value.boolean) || (value.type == SP_INT && value.integer);
 }
 
-static bool is_within(struct sp_solver *solver, const struct sp_loop *loop)
+static bool is_within_line(struct sp_solver *solver, const struct sp_loop *loop)
 {
     const struct sp_value first = sp_solver_value(solver, loop->env, loop->clause->first);
     const struct sp_value last = sp_solver_value(solver, loop->env, loop->clause->last);
@@ -183,14 +183,14 @@ static bool is_within(struct sp_solver *solver, const struct sp_loop *loop)
 bool sp_line_is_met(struct sp_solver *solver, const struct sp_line *line)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer)
-        if (!is_true(sp_solver_value(solver, condition->env, condition->expr))) return false;
+        if (!is_true_condition(sp_solver_value(solver, condition->env, condition->expr))) return false;
     return true;
 }
 
 bool sp_line_is_used(struct sp_solver *solver, const struct sp_line *line)
 {
     for (const struct sp_loop *loop = line->loop; loop; loop = loop->outer)
-        if (!is_within(solver, loop)) return false;
+        if (!is_within_line(solver, loop)) return false;
     return sp_line_is_met(solver, line);
 }
 

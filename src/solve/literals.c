@@ -6,7 +6,7 @@
 
 enum { MAX_LITERALS = 200, MAX_DEPTH = 16 };
 
-static void add(struct sp_literals *literals, const char *text)
+static void add_literal(struct sp_literals *literals, const char *text)
 {
     for (size_t i = 0; i < literals->count; i++)
         if (strcmp(literals->list[i], text) == 0) return;
@@ -17,7 +17,7 @@ static void add(struct sp_literals *literals, const char *text)
 
 void sp_literals_add(struct sp_literals *literals, struct sp_value value)
 {
-    if (value.type == SP_STRING) add(literals, value.string);
+    if (value.type == SP_STRING) add_literal(literals, value.string);
     for (size_t i = 0; value.type == SP_LIST && i < value.count; i++) sp_literals_add(literals, value.items[i]);
 }
 
@@ -56,10 +56,10 @@ static bool mentions(const struct sp_literals *names, const struct sp_expr *expr
     return false;
 }
 
-static bool is_constant(const struct sp_expr *expr)
+static bool is_constant_literal(const struct sp_expr *expr)
 {
     bool constant = expr->kind == SP_EXPR_LITERAL || expr->kind == SP_EXPR_LIST;
-    for (size_t i = 0; i < expr->count; i++) constant = constant && is_constant(expr->args[i]);
+    for (size_t i = 0; i < expr->count; i++) constant = constant && is_constant_literal(expr->args[i]);
     return constant;
 }
 
@@ -68,7 +68,7 @@ static void collect_named(const struct subject *subject, const struct sp_expr *e
 {
     for (size_t i = 0; expr->kind == SP_EXPR_NAME && i < subject->unit->definition_count; i++)
         if (strcmp(subject->unit->definitions[i].name, expr->name) == 0 &&
-            is_constant(subject->unit->definitions[i].expr))
+            is_constant_literal(subject->unit->definitions[i].expr))
             collect_expr(subject->texts, subject->unit->definitions[i].expr);
     for (size_t i = 0; i < expr->count; i++) collect_named(subject, expr->args[i]);
 }
@@ -86,7 +86,7 @@ static const char *fallback_in(const struct sp_literals *names, const struct sp_
     return found;
 }
 
-static void take(struct subject *subject, const struct sp_expr *expr)
+static void take_literals(struct subject *subject, const struct sp_expr *expr)
 {
     if (!expr || !mentions(&subject->names, expr)) return;
     if (!subject->texts->fallback) subject->texts->fallback = fallback_in(&subject->names, expr);
@@ -98,9 +98,9 @@ static void take_unit(struct subject *subject, const struct sp_unit *unit, unsig
 
 static void take_row(struct subject *subject, const struct sp_row *row, unsigned depth)
 {
-    take(subject, row->condition);
-    for (size_t i = 0; i < row->rank; i++) take(subject, row->shape[i]);
-    for (size_t i = 0; i < row->arg_count; i++) take(subject, row->args[i].expr);
+    take_literals(subject, row->condition);
+    for (size_t i = 0; i < row->rank; i++) take_literals(subject, row->shape[i]);
+    for (size_t i = 0; i < row->arg_count; i++) take_literals(subject, row->args[i].expr);
     if (row->kind == SP_ROW_USE) take_unit(subject, row->unit, depth + 1);
 }
 
@@ -110,12 +110,13 @@ static void take_unit(struct subject *subject, const struct sp_unit *unit, unsig
     if (depth > MAX_DEPTH || subject->texts->count == MAX_LITERALS) return;
     subject->unit = unit;
     for (size_t i = 0; i < unit->definition_count; i++)
-        if (mentions(&subject->names, unit->definitions[i].expr)) add(&subject->names, unit->definitions[i].name);
-    for (size_t i = 0; i < unit->definition_count; i++) take(subject, unit->definitions[i].expr);
-    for (size_t i = 0; i < unit->requirement_count; i++) take(subject, unit->requirements[i].condition);
+        if (mentions(&subject->names, unit->definitions[i].expr))
+            add_literal(&subject->names, unit->definitions[i].name);
+    for (size_t i = 0; i < unit->definition_count; i++) take_literals(subject, unit->definitions[i].expr);
+    for (size_t i = 0; i < unit->requirement_count; i++) take_literals(subject, unit->requirements[i].condition);
     for (size_t s = 0; s < unit->section_count; s++) {
         const struct sp_section *section = &unit->sections[s];
-        for (size_t i = 0; i < section->clause_count; i++) take(subject, section->clauses[i].first);
+        for (size_t i = 0; i < section->clause_count; i++) take_literals(subject, section->clauses[i].first);
         for (size_t i = 0; i < section->row_count; i++) take_row(subject, &section->rows[i], depth);
     }
     subject->unit = outer;
@@ -127,7 +128,7 @@ void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table
     const size_t length = strcspn(key, "["); /* an item is named as its list */
     struct subject subject = {.texts = literals};
     struct sp_arena arena = {0};
-    add(&subject.names, sp_arena_copy(&arena, key, length));
+    add_literal(&subject.names, sp_arena_copy(&arena, key, length));
     take_unit(&subject, table, 0);
     sp_arena_free(&arena);
     sp_literals_free(&subject.names);

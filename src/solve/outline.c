@@ -26,7 +26,7 @@ struct place {
     uint64_t origin;
 };
 
-static void walk_unit(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place);
+static void outline_unit(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place);
 
 /* Numbers that lead from one origin to two others lead to different ones, but for a chance of one in 2^64. */
 static uint64_t origin_within(uint64_t origin, uint64_t number)
@@ -148,7 +148,7 @@ const char *sp_line_shown(struct sp_outline *outline, const struct sp_line *line
     return sp_text_keep(&text, &outline->solver.arena);
 }
 
-static const char *tie_of(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
+static const char *tie_of_row(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
 {
     struct pattern pattern;
     if (!row->has_tie) return NULL;
@@ -172,7 +172,7 @@ static void add_line(struct sp_outline *outline, const struct place *place, cons
                                                             .name = kept_text(outline, &pattern),
                                                             .holes = kept_holes(outline, &pattern),
                                                             .hole_count = pattern.count,
-                                                            .tie = tie_of(outline, place, row),
+                                                            .tie = tie_of_row(outline, place, row),
                                                             .old_of = old_of,
                                                             .origin = place->origin,
                                                             .share = SP_ALL_ALTERNATIVES >> place->assumptions,
@@ -223,7 +223,7 @@ static void walk_use(struct sp_outline *outline, const struct place *place, cons
         inner.hole_count = pattern.count;
         inner.optional = place->optional || row->optional;
         inner.depth++;
-        walk_unit(outline, frame, &inner);
+        outline_unit(outline, frame, &inner);
     }
     sp_text_free(&pattern.text);
 }
@@ -255,8 +255,8 @@ static struct place assuming(struct sp_outline *outline, const struct place *pla
     return inner;
 }
 
-static void find_lacking(struct sp_outline *outline, const struct place *place, const struct sp_template *name,
-                         struct sp_assumption *lacking)
+static void find_lacking_key(struct sp_outline *outline, const struct place *place, const struct sp_template *name,
+                             struct sp_assumption *lacking)
 {
     struct sp_value value;
     for (size_t i = 0; i < name->count; i++)
@@ -268,9 +268,9 @@ static void find_lacking(struct sp_outline *outline, const struct place *place, 
 static void walk_row(struct sp_outline *outline, const struct place *place, const struct sp_row *row)
 {
     struct sp_assumption lacking = {.condition = NULL};
-    find_lacking(outline, place, &row->name, &lacking);
-    if (row->has_tie) find_lacking(outline, place, &row->tie, &lacking);
-    for (size_t i = 0; i < row->old_count; i++) find_lacking(outline, place, &row->olds[i], &lacking);
+    find_lacking_key(outline, place, &row->name, &lacking);
+    if (row->has_tie) find_lacking_key(outline, place, &row->tie, &lacking);
+    for (size_t i = 0; i < row->old_count; i++) find_lacking_key(outline, place, &row->olds[i], &lacking);
     if (lacking.condition && place->assumptions < SP_MAX_ASSUMPTIONS) {
         const struct place yes = assuming(outline, place, lacking, true);
         const struct place no = assuming(outline, place, lacking, false);
@@ -280,7 +280,7 @@ static void walk_row(struct sp_outline *outline, const struct place *place, cons
     else walk_tensor(outline, place, row);
 }
 
-static bool is_false(struct sp_value value) { return value.type == SP_BOOL && !value.boolean; }
+static bool is_false_value(struct sp_value value) { return value.type == SP_BOOL && !value.boolean; }
 
 /* Where the walk is, for its callbacks. */
 struct step {
@@ -302,7 +302,7 @@ static bool outline_row(const void *at, const struct sp_row *row)
     struct place own = *place;
     struct sp_value wanted = sp_value_bool(true);
     if (row->condition && !sp_solver_eval(&step->outline->solver, place->env, row->condition, &wanted)) return true;
-    if (is_false(wanted) && !step->outline->keeps_all) return true;
+    if (is_false_value(wanted) && !step->outline->keeps_all) return true;
     own.condition = condition_of(step->outline, place, row->condition);
     own.origin = origin_within(place->origin, (uint64_t)(row - place->env->section->rows));
     walk_row(step->outline, &own, row);
@@ -381,7 +381,7 @@ static bool outline_if(const void *at, size_t clause)
     struct place inner = *place;
     struct sp_value wanted;
     if (!sp_solver_eval(&step->outline->solver, place->env, condition, &wanted)) return true;
-    if (is_false(wanted) && !step->outline->keeps_all) return true;
+    if (is_false_value(wanted) && !step->outline->keeps_all) return true;
     inner.condition = condition_of(step->outline, place, condition);
     walk_on(step->outline, &inner, clause + 1);
     return true;
@@ -403,7 +403,7 @@ static void add_requirements(struct sp_outline *outline, const struct sp_frame *
     }
 }
 
-static void walk_unit(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place)
+static void outline_unit(struct sp_outline *outline, const struct sp_frame *frame, const struct place *place)
 {
     const size_t first = outline->count;
     for (size_t i = 0; i < frame->unit->section_count; i++) {
@@ -424,7 +424,7 @@ void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, co
     *outline = (struct sp_outline){.lines = NULL};
     sp_solver_init(&outline->solver, table);
     if (*class) sp_solver_tell_class(&outline->solver, class);
-    walk_unit(outline, outline->solver.frame, &(struct place){.prefix = ""});
+    outline_unit(outline, outline->solver.frame, &(struct place){.prefix = ""});
     sp_alternatives_link(outline);
 }
 
@@ -434,7 +434,7 @@ void sp_outline_configure(struct sp_outline *outline, const struct sp_unit *tabl
     sp_solver_init(&outline->solver, table);
     outline->solver.configured = root;
     outline->solver.flags_open = true;
-    walk_unit(outline, outline->solver.frame, &(struct place){.prefix = ""});
+    outline_unit(outline, outline->solver.frame, &(struct place){.prefix = ""});
     outline->solver.flags_open = false;
     sp_alternatives_link(outline);
 }

@@ -7,7 +7,7 @@
 enum { MAX_KEY = 200 };
 
 /* What the object has at a dotted path. */
-static struct sp_value value_at(struct sp_value object, const char *path)
+static struct sp_value value_at_key(struct sp_value object, const char *path)
 {
     char key[MAX_KEY];
     for (size_t length; (length = strcspn(path, ".")) < sizeof key; path += length + 1) {
@@ -20,12 +20,12 @@ static struct sp_value value_at(struct sp_value object, const char *path)
     return sp_value_absent(path);
 }
 
-static struct sp_value ask(void *context, const char *path)
+static struct sp_value ask_known(void *context, const char *path)
 {
     struct sp_solver *solver = context;
     if (!solver->configured || (solver->open && strcmp(path, solver->open) == 0))
         return sp_known_value(&solver->known, path);
-    const struct sp_value value = value_at(*solver->configured, path);
+    const struct sp_value value = value_at_key(*solver->configured, path);
     return value.type == SP_BOOL && solver->flags_open ? sp_known_value(&solver->known, path) : value;
 }
 
@@ -88,7 +88,7 @@ void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table)
     frame->param_exprs = sp_arena_array(&solver->arena, table->param_count, sizeof(struct sp_expr *));
     solver->frame = frame;
     solver->known.arena = &solver->arena;
-    solver->knowledge = (struct sp_knowledge){ask, solver};
+    solver->knowledge = (struct sp_knowledge){ask_known, solver};
     solver->hyper = (struct sp_hyper){.root = {.type = SP_OBJECT}, .file = "", .knowledge = &solver->knowledge};
     solver->eval = (struct sp_eval){.arena = &solver->arena, .hyper = &solver->hyper, .messages = &solver->messages};
 }

@@ -82,7 +82,7 @@ static enum fit judge_pair(struct judged *judged, size_t index)
     return FITS;
 }
 
-static void judge(struct judged *judged, struct sp_check *check)
+static void judge_pairs(struct judged *judged, struct sp_check *check)
 {
     const size_t tensors = sp_inventory_count(check->inventory), pairs = judged->adapter.count;
     judged->check = check;
@@ -99,7 +99,7 @@ static void judge(struct judged *judged, struct sp_check *check)
     }
 }
 
-static void release(struct judged *judged)
+static void release_adapter(struct judged *judged)
 {
     free(judged->finding_of);
     free(judged->fits);
@@ -149,7 +149,7 @@ static const char *first_unfit(const struct judged *judged)
                            shape_of(judged, pair->b), sp_found_shape(&judged->check->arena, &as_tensor));
 }
 
-static void describe(const struct judged *judged, enum fit fit, struct sp_cause *cause)
+static void describe_adapter(const struct judged *judged, enum fit fit, struct sp_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
     const char *names = modules(judged, fit), *label = judged->adapter.pairs[0].label;
@@ -178,7 +178,7 @@ static void describe(const struct judged *judged, enum fit fit, struct sp_cause 
 /* ---- causes ---- */
 
 /* What is as it should be in an adapter is no error. */
-static void take_note(struct sp_finding *finding, const char *message)
+static void take_adapter_note(struct sp_finding *finding, const char *message)
 {
     finding->severity = SP_SEVERITY_NOTE;
     finding->message = message;
@@ -188,7 +188,7 @@ static void explain_tensor(const struct judged *judged, size_t tensor, const str
 {
     if (tensor == SP_NONE || judged->finding_of[tensor] == SP_NONE) return;
     sp_take(judged->check, judged->finding_of[tensor], cause);
-    if (fits) take_note(&judged->check->findings[judged->finding_of[tensor]], "is part of the adapter");
+    if (fits) take_adapter_note(&judged->check->findings[judged->finding_of[tensor]], "is part of the adapter");
 }
 
 static void explain_pairs(struct judged *judged, enum fit fit, enum sp_cause_kind kind)
@@ -200,7 +200,7 @@ static void explain_pairs(struct judged *judged, enum fit fit, enum sp_cause_kin
         explain_tensor(judged, judged->adapter.pairs[i].a, cause, fit == FITS);
         explain_tensor(judged, judged->adapter.pairs[i].b, cause, fit == FITS);
     }
-    describe(judged, fit, cause);
+    describe_adapter(judged, fit, cause);
 }
 
 /* The model itself is not in such a file, apart from what was trained as a whole: a head, an embedding. */
@@ -210,7 +210,7 @@ static void explain_absent_base(struct sp_check *check, const struct sp_cause *c
         struct sp_finding *finding = &check->findings[i];
         if (!sp_finding_is_open_as(finding, SP_FINDING_MISSING)) continue;
         sp_take(check, i, cause);
-        take_note(finding, "is not stored: the base has it");
+        take_adapter_note(finding, "is not stored: the base has it");
     }
 }
 
@@ -259,10 +259,10 @@ void sp_explain_adapter(struct sp_check *check)
         sp_adapter_free(&judged.adapter);
         return;
     }
-    judge(&judged, check);
+    judge_pairs(&judged, check);
     const size_t first = check->cause_count;
     for (enum fit fit = FITS; fit < FITS_COUNT; fit++) explain_pairs(&judged, fit, kinds[fit]);
     if (sp_check_matched(check) <= judged.adapter.count) explain_absent_base(check, &check->causes[first]);
     explain_targets(&judged);
-    release(&judged);
+    release_adapter(&judged);
 }

@@ -35,7 +35,7 @@ struct moved {
     bool *predicted, *tensors;
 };
 
-static const char *describe(struct sp_check *check, const struct sp_counted *counted)
+static const char *describe_counters(struct sp_check *check, const struct sp_counted *counted)
 {
     enum { SHOWN = 3 };
     struct sp_text text = {0};
@@ -60,7 +60,7 @@ static void explain_moved(struct sp_check *check, const struct moved *moved, con
 {
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_COUNTERS, is_moved, moved);
     if (!cause) return;
-    cause->message = describe(check, counted);
+    cause->message = describe_counters(check, counted);
     cause->hint = "load it by the order of its layers: by name some would be mistaken for others";
 }
 

@@ -16,14 +16,14 @@ struct promises {
     struct sp_finder finder;
 };
 
-static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
+static size_t find_promised(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
 
 static void open_promises(struct promises *promises, struct sp_check *check)
 {
     *promises = (struct promises){
         .check = check,
         .finding_of = sp_check_missing(check),
-        .finder = {.naming = &check->naming, .find = find_predicted, .context = check->prediction},
+        .finder = {.naming = &check->naming, .find = find_promised, .context = check->prediction},
     };
 }
 
@@ -91,7 +91,7 @@ static void explain_promises(struct promises *promises, bool unreadable)
 }
 
 /* Whether it is tied to one that is there. */
-static bool is_tied(struct promises *promises, const struct sp_promise *promise, size_t *predicted)
+static bool is_tied_promise(struct promises *promises, const struct sp_promise *promise, size_t *predicted)
 {
     unsigned renaming;
     *predicted = sp_finder_find(&promises->finder, promise->tensor, &renaming);
@@ -123,7 +123,7 @@ static void explain_needless(struct promises *promises)
     for (size_t i = 0; i < inventory->promise_count; i++) {
         const struct sp_promise *promise = &inventory->promises[i];
         if (!promise->tensor || finding_of(promises, promise) != SP_NONE) continue;
-        if (is_tied(promises, promise, &predicted)) explain_tied(check, predicted);
+        if (is_tied_promise(promises, promise, &predicted)) explain_tied(check, predicted);
         else names[count++] = promise->tensor;
     }
     if (count) {
@@ -139,7 +139,7 @@ static void explain_needless(struct promises *promises)
 }
 
 /* Without an index: shards that must be there, since the others are numbered. */
-static void explain_absent(struct sp_check *check, const char *shards)
+static void explain_absent_shards(struct sp_check *check, const char *shards)
 {
     static const enum sp_finding_kind kind = SP_FINDING_MISSING;
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_SHARD_MISSING, sp_is_open_kind, &kind);
@@ -160,7 +160,7 @@ void sp_explain_shards(struct sp_check *check)
     explain_needless(&promises);
     close_promises(&promises);
     for (size_t i = 0; i < inventory->promise_count; i++)
-        if (!inventory->promises[i].tensor) explain_absent(check, inventory->promises[i].shard);
+        if (!inventory->promises[i].tensor) explain_absent_shards(check, inventory->promises[i].shard);
 }
 
 /* A whole checkpoint beside the shards: some loaders take it and not them, some take both. */

@@ -60,8 +60,8 @@ static size_t broken_rule(struct biases *biases, bool lost, size_t key)
     return biases->count++;
 }
 
-static size_t classify(struct sp_check *check, struct biases *biases, const struct sp_map *packed,
-                       const struct sp_finding *finding)
+static size_t classify_biases(struct sp_check *check, struct biases *biases, const struct sp_map *packed,
+                              const struct sp_finding *finding)
 {
     const bool lost = finding->kind == SP_FINDING_MISSING;
     if (!sp_finding_is_open(finding) || (!lost && finding->kind != SP_FINDING_UNEXPECTED)) return SP_NONE;
@@ -73,7 +73,7 @@ static size_t classify(struct sp_check *check, struct biases *biases, const stru
 }
 
 /* "model.layers.3" of "model.layers.3.mlp.up_proj.bias"; NULL without an index. In the arena. */
-static const char *layer_of(struct sp_arena *arena, const char *name)
+static const char *layer_of_bias(struct sp_arena *arena, const char *name)
 {
     uint64_t value;
     for (size_t i = 0; name[i]; i++) {
@@ -84,7 +84,7 @@ static const char *layer_of(struct sp_arena *arena, const char *name)
 }
 
 /* "72 tensors in 24 layers". */
-static const char *how_many(struct sp_check *check, const struct biases *biases, size_t rule)
+static const char *how_many_biases(struct sp_check *check, const struct biases *biases, size_t rule)
 {
     struct sp_map layers = {0};
     const size_t count = biases->list[rule].count;
@@ -92,7 +92,7 @@ static const char *how_many(struct sp_check *check, const struct biases *biases,
     bool all = true;
     for (size_t i = 0; i < check->finding_count && all; i++) {
         if (biases->of[i] != rule) continue;
-        const char *layer = layer_of(&check->arena, check->findings[i].name);
+        const char *layer = layer_of_bias(&check->arena, check->findings[i].name);
         all = layer != NULL;
         if (layer) sp_map_add(&layers, layer, i);
     }
@@ -107,7 +107,7 @@ static void say_broken(struct sp_check *check, const struct biases *biases, size
     const struct broken *broken = &biases->list[rule];
     const char *table = sp_prediction_table(check->prediction), *does = broken->lost ? "lacks" : "has";
     const char *names = sp_names_of(check, cause);
-    const char *count = how_many(check, biases, rule);
+    const char *count = how_many_biases(check, biases, rule);
     if (broken->key == SP_NONE) {
         cause->message = sp_arena_printf(&check->arena, "the file %s biases that %s %s has: %s (%s)", does, table,
                                          broken->lost ? "always" : "never", names, count);
@@ -139,7 +139,7 @@ void sp_explain_biases(struct sp_check *check)
     biases.of = sp_realloc(NULL, check->finding_count, sizeof *biases.of);
     sp_map_packed(check, &packed);
     for (size_t i = 0; i < check->finding_count; i++)
-        biases.of[i] = classify(check, &biases, &packed, &check->findings[i]);
+        biases.of[i] = classify_biases(check, &biases, &packed, &check->findings[i]);
     for (size_t rule = 0; rule < biases.count; rule++) {
         if (biases.list[rule].count < LEAST) continue;
         const struct ruled ruled = {&biases, rule};

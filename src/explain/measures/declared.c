@@ -16,7 +16,7 @@ static void declare(struct sp_check *check, struct sp_declared declared)
     check->declared[check->declared_count++] = declared;
 }
 
-static const char *grouped(struct sp_check *check, uint64_t number)
+static const char *grouped_number(struct sp_check *check, uint64_t number)
 {
     struct sp_text text = {0};
     sp_text_grouped(&text, number);
@@ -66,7 +66,7 @@ static bool declare_name(struct sp_check *check, const char *name, size_t length
     if (!agrees)
         sp_blame(check, SP_CAUSE_DECLARED)->message =
             sp_arena_printf(&check->arena, "%s says %s, the file holds %s parameters", where, text,
-                            grouped(check, check->counts.logical));
+                            grouped_number(check, check->counts.logical));
     return true;
 }
 
@@ -110,7 +110,7 @@ static void declare_origin(struct sp_check *check)
 /* ---- the index ---- */
 
 /* "1234", or "1234.0" as some writers have it. */
-static bool read_number(const char *text, uint64_t *value)
+static bool read_declared_number(const char *text, uint64_t *value)
 {
     const char *p = text;
     for (*value = 0; *p >= '0' && *p <= '9'; p++)
@@ -120,15 +120,15 @@ static bool read_number(const char *text, uint64_t *value)
     return !*p;
 }
 
-static const char *index_value(const struct sp_check *check, const char *key, uint64_t *value)
+static const char *total_of_index(const struct sp_check *check, const char *key, uint64_t *value)
 {
     const size_t found = sp_map_get(&check->inventory->metadata_keys, key);
     const char *text = found == SP_NONE ? NULL : check->inventory->metadata[found].value;
-    return text && strlen(text) < 40 && read_number(text, value) ? text : NULL;
+    return text && strlen(text) < 40 && read_declared_number(text, value) ? text : NULL;
 }
 
 /* Within one in a hundred: writers do not agree on what is a parameter. */
-static bool is_about(uint64_t value, uint64_t count)
+static bool is_about_count(uint64_t value, uint64_t count)
 {
     const uint64_t difference = value > count ? value - count : count - value;
     return difference <= count / 100;
@@ -139,19 +139,19 @@ static void declare_total_parameters(struct sp_check *check)
     const struct sp_counts *counts = &check->counts;
     const struct sp_predicted_totals predicted = sp_prediction_totals(check->prediction);
     uint64_t value;
-    const char *text = index_value(check, "index.total_parameters", &value);
+    const char *text = total_of_index(check, "index.total_parameters", &value);
     if (!text) return;
     struct sp_declared declared = {
         .where = "total_parameters of the index", .text = text, .value = value, .exact = true};
-    const bool once = is_about(value, counts->unique) || is_about(value, counts->logical) ||
-                      is_about(value, predicted.unique_parameters);
-    declared.agrees = once || is_about(value, counts->stored) || is_about(value, predicted.parameters);
+    const bool once = is_about_count(value, counts->unique) || is_about_count(value, counts->logical) ||
+                      is_about_count(value, predicted.unique_parameters);
+    declared.agrees = once || is_about_count(value, counts->stored) || is_about_count(value, predicted.parameters);
     if (value == predicted.parameters && value != predicted.unique_parameters) declared.note = "with ties twice";
     declare(check, declared);
     if (!declared.agrees)
         sp_blame(check, SP_CAUSE_DECLARED)->message =
             sp_arena_printf(&check->arena, "the index says total_parameters %s, the file holds %s parameters", text,
-                            grouped(check, counts->logical));
+                            grouped_number(check, counts->logical));
 }
 
 /* Bytes of all tensors, those of one storage counted each; 0 when they do not fit in 64 bits. */
@@ -190,7 +190,7 @@ static void declare_total_size(struct sp_check *check)
 {
     const uint64_t bytes = sp_inventory_totals(check->inventory).bytes;
     uint64_t value;
-    const char *text = index_value(check, "index.total_size", &value);
+    const char *text = total_of_index(check, "index.total_size", &value);
     if (!text) return;
     struct sp_declared declared = {
         .where = "total_size of the index", .text = text, .value = value, .exact = true, .bytes = true};

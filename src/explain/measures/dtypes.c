@@ -40,7 +40,7 @@ static enum sp_dtype dtype_of(const struct sp_check *check, size_t tensor)
     return sp_inventory_tensor(check->inventory, tensor)->dtype;
 }
 
-static void add(struct tally *tally, enum sp_dtype dtype)
+static void add_dtype(struct tally *tally, enum sp_dtype dtype)
 {
     tally->by_dtype[dtype]++;
     tally->total++;
@@ -85,7 +85,7 @@ static void tally_whole(const struct sp_check *check, struct tally *whole)
     const uint64_t dtypes = check->inventory->dtypes;
     const bool uniform = !(dtypes & (dtypes - 1));
     for (size_t i = 0; i < sp_inventory_count(check->inventory) && !(uniform && whole->total); i++)
-        if (counts(check, i) && !is_scale(check, i)) add(whole, dtype_of(check, i));
+        if (counts(check, i) && !is_scale(check, i)) add_dtype(whole, dtype_of(check, i));
 }
 
 static void tally_kinds(const struct sp_check *check, struct dtypes *dtypes)
@@ -99,7 +99,7 @@ static void tally_kinds(const struct sp_check *check, struct dtypes *dtypes)
     dtypes->kinds = sp_realloc(NULL, dtypes->patterns.count, sizeof *dtypes->kinds);
     memset(dtypes->kinds, 0, dtypes->patterns.count * sizeof *dtypes->kinds);
     for (size_t i = 0; i < count; i++)
-        if (counts(check, i)) add(&dtypes->kinds[dtypes->pattern_of[i]], dtype_of(check, i));
+        if (counts(check, i)) add_dtype(&dtypes->kinds[dtypes->pattern_of[i]], dtype_of(check, i));
 }
 
 /* Norms and routers are often kept in full precision where the rest is in half of it. */
@@ -108,7 +108,7 @@ static bool is_kept_precise(enum sp_dtype dtype, enum sp_dtype everywhere)
     return dtype == SP_DTYPE_F32 && (everywhere == SP_DTYPE_BF16 || everywhere == SP_DTYPE_F16);
 }
 
-static void judge(struct sp_check *check, const struct dtypes *dtypes, size_t tensor)
+static void judge_dtypes(struct sp_check *check, const struct dtypes *dtypes, size_t tensor)
 {
     const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[tensor]], *whole = &dtypes->whole;
     const enum sp_dtype dtype = dtype_of(check, tensor), usual = most_common(kind), everywhere = most_common(whole);
@@ -232,7 +232,7 @@ void sp_explain_dtypes(struct sp_check *check)
     if (dtypes.whole.by_dtype[most_common(&dtypes.whole)] == dtypes.whole.total) return; /* as nearly all files are */
     tally_kinds(check, &dtypes);
     for (size_t i = 0; i < count; i++)
-        if (counts(check, i) && !(any_integers && is_of_integers(check, i))) judge(check, &dtypes, i);
+        if (counts(check, i) && !(any_integers && is_of_integers(check, i))) judge_dtypes(check, &dtypes, i);
     note_precise(check, &dtypes);
     sp_patterns_free(&dtypes.patterns);
     free(dtypes.pattern_of);

@@ -5,7 +5,7 @@
 #include "explain/gather.h"
 #include "model/layouts.h"
 
-static bool is_kernel(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_kernel_finding(const struct sp_check *check, const struct sp_finding *finding, const void *context)
 {
     (void)context;
     if (finding->kind != SP_FINDING_SHAPE) return false;
@@ -17,7 +17,7 @@ static bool is_kernel(const struct sp_check *check, const struct sp_finding *fin
 
 void sp_explain_kernels(struct sp_check *check)
 {
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_KERNELS, is_kernel, NULL);
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_KERNELS, is_kernel_finding, NULL);
     if (!cause) return;
     cause->message = sp_arena_printf(&check->arena, "kernels are transposed, as TensorFlow has them (%s)",
                                      sp_tensors_of(check, cause));

@@ -16,7 +16,7 @@ static bool has_tail(const char *name, const char *tail)
 }
 
 /* The value of a key that the part looked at; absent when it did not. */
-static struct sp_value value_of(const struct sp_check *check, const char *key)
+static struct sp_value value_of_setting(const struct sp_check *check, const char *key)
 {
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(check->prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(check->prediction, i);
@@ -52,7 +52,7 @@ static void put_cut(struct sp_text *text, struct sp_value value)
 
 static void put_phrase(struct sp_text *text, const struct sp_check *check, const struct phrase *phrase)
 {
-    const struct sp_value value = value_of(check, phrase->key);
+    const struct sp_value value = value_of_setting(check, phrase->key);
     const bool none = value.type == SP_INT && value.integer == -1;
     if (!sp_value_is_set(value) || none || sp_value_is_bool(value, false)) return;
     sp_text_printf(text, ", %s", phrase->before);
@@ -104,7 +104,7 @@ static struct tally count_packed(const struct sp_check *check)
     return tally;
 }
 
-static const char *how_many(struct sp_check *check)
+static const char *how_many_modules(struct sp_check *check)
 {
     const struct tally tally = count_packed(check);
     if (!tally.weights) return "no weight is there under its name";
@@ -253,7 +253,7 @@ static void say_recognised(struct sp_check *check)
     const char *config = sp_config_hyper(check->quantisation.base)->file;
     add_cause(check, SP_SEVERITY_WARNING,
               sp_arena_printf(&check->arena, "quantised: %s, although %s has no quantization_config: %s", manner(check),
-                              *config ? config : "the configuration", how_many(check)),
+                              *config ? config : "the configuration", how_many_modules(check)),
               sp_arena_printf(&check->arena, "loaders need %s", as_setting(check)));
 }
 
@@ -263,9 +263,9 @@ static void say_other(struct sp_check *check, const struct sp_quantised *quantis
     const bool same = strcmp(quantised->method, check->quantisation.method) == 0;
     add_cause(check, SP_SEVERITY_ERROR,
               same ? sp_arena_printf(&check->arena, "%s does not say how the file is quantised: %s: %s", where,
-                                     manner(check), how_many(check))
+                                     manner(check), how_many_modules(check))
                    : sp_arena_printf(&check->arena, "%s says %s, the file is quantised with %s: %s", where,
-                                     quantised->method, manner(check), how_many(check)),
+                                     quantised->method, manner(check), how_many_modules(check)),
               sp_arena_printf(&check->arena, "the file needs %s", as_setting(check)));
 }
 
@@ -307,9 +307,10 @@ static void say_configured(struct sp_check *check, const struct sp_quantised *qu
     if (quantisation->recognised) say_other(check, quantised);
     else if (!is_any_packed(check)) say_none(check, quantised, where);
     else {
-        add_cause(check, SP_SEVERITY_NOTE,
-                  sp_arena_printf(&check->arena, "quantised: %s (%s): %s", manner(check), where, how_many(check)),
-                  NULL);
+        add_cause(
+            check, SP_SEVERITY_NOTE,
+            sp_arena_printf(&check->arena, "quantised: %s (%s): %s", manner(check), where, how_many_modules(check)),
+            NULL);
         explain_disputes(check, quantised, where);
     }
 }

@@ -47,8 +47,8 @@ static const struct {
     {"decoder.version", ONE},
 };
 
-static bool is_integer(enum sp_dtype dtype) { return dtype == SP_DTYPE_I64 || dtype == SP_DTYPE_I32; }
-static bool is_truth(enum sp_dtype dtype) { return dtype == SP_DTYPE_BOOL || dtype == SP_DTYPE_U8; }
+static bool is_integer_tensor(enum sp_dtype dtype) { return dtype == SP_DTYPE_I64 || dtype == SP_DTYPE_I32; }
+static bool is_stored_truth(enum sp_dtype dtype) { return dtype == SP_DTYPE_BOOL || dtype == SP_DTYPE_U8; }
 
 static bool is_square(const uint64_t *shape, uint32_t rank)
 {
@@ -60,15 +60,15 @@ static bool is_mask(const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
     if (rank > 4 || !is_square(shape, rank)) return false;
     for (uint32_t i = 0; i + 2 < rank; i++)
         if (shape[i] != 1) return false;
-    return rank > 2 || is_truth(dtype);
+    return rank > 2 || is_stored_truth(dtype);
 }
 
 static bool has_look(enum look look, const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
 {
-    const bool integer = is_integer(dtype), one = rank == 0 || (rank == 1 && shape[0] == 1);
+    const bool integer = is_integer_tensor(dtype), one = rank == 0 || (rank == 1 && shape[0] == 1);
     switch (look) {
     case VECTOR:
-        return rank == 1 && !integer && !is_truth(dtype);
+        return rank == 1 && !integer && !is_stored_truth(dtype);
     case ONE:
         return one;
     case COUNTER:
@@ -80,22 +80,22 @@ static bool has_look(enum look look, const uint64_t *shape, uint32_t rank, enum 
     case INDEX:
         return integer && rank == 2 && is_square(shape, rank);
     case TABLE:
-        return rank >= 2 && !integer && !is_truth(dtype);
+        return rank >= 2 && !integer && !is_stored_truth(dtype);
     }
     return false;
 }
 
-static bool ends_with(const char *name, const char *tail)
+static bool ends_with_name(const char *name, const char *tail)
 {
     if (!sp_ends_with(name, tail)) return false;
     const size_t front = strlen(name) - strlen(tail);
     return !front || name[front - 1] == '.';
 }
 
-static bool is_known(const char *name, const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
+static bool is_known_buffer(const char *name, const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (ends_with(name, known[i].tail) && has_look(known[i].look, shape, rank, dtype)) return true;
+        if (ends_with_name(name, known[i].tail) && has_look(known[i].look, shape, rank, dtype)) return true;
     return false;
 }
 
@@ -103,15 +103,16 @@ static bool is_stray(const struct sp_check *check, const struct sp_finding *find
 {
     if (finding->kind != SP_FINDING_UNEXPECTED) return false;
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
-    return !(tensor->flags & SP_TENSOR_NO_SHAPE) && is_known(finding->name, tensor->shape, tensor->rank, tensor->dtype);
+    return !(tensor->flags & SP_TENSOR_NO_SHAPE) &&
+           is_known_buffer(finding->name, tensor->shape, tensor->rank, tensor->dtype);
 }
 
 /* What an older version did not store yet. */
-static bool is_absent(const struct sp_check *check, const struct sp_finding *finding)
+static bool is_absent_buffer(const struct sp_check *check, const struct sp_finding *finding)
 {
     if (finding->kind != SP_FINDING_MISSING) return false;
     const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, finding->predicted);
-    return tensor->buffer && is_known(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
+    return tensor->buffer && is_known_buffer(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
 }
 
 /* Of a module that is not there at all, or that nobody expects, the buffers are no matter of their own; nor is one that
@@ -152,7 +153,7 @@ void sp_explain_computed(struct sp_check *check)
     bool *excused = sp_realloc(NULL, check->finding_count, sizeof *excused), any = false;
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        excused[i] = sp_finding_is_open(finding) && (is_stray(check, finding) || is_absent(check, finding));
+        excused[i] = sp_finding_is_open(finding) && (is_stray(check, finding) || is_absent_buffer(check, finding));
         any = any || excused[i];
     }
     if (any) {

@@ -12,7 +12,7 @@ static bool is_parameter(const struct sp_check *check, size_t tensor)
     return predicted != SP_NONE && !sp_prediction_tensor(check->prediction, predicted)->buffer;
 }
 
-static bool is_tied(const struct sp_check *check, size_t tensor)
+static bool is_tied_storage(const struct sp_check *check, size_t tensor)
 {
     return sp_match_partner(&check->match, check->match.predicted_of[tensor]) != SP_NONE;
 }
@@ -34,7 +34,7 @@ void sp_explain_sharing(struct sp_check *check)
     for (size_t i = 0; i < total; i++) {
         const size_t alike = sp_inventory_tensor(check->inventory, i)->same_as;
         if (alike == SP_NONE || !is_parameter(check, i) || !is_parameter(check, alike)) continue;
-        if (is_tied(check, i) || is_tied(check, alike)) continue;
+        if (is_tied_storage(check, i) || is_tied_storage(check, alike)) continue;
         names[cause.explains++] = sp_inventory_tensor(check->inventory, i)->name;
         if (cause.explains == 1)
             cause.message =

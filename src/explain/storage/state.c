@@ -2,7 +2,7 @@
  * The state of an optimizer or trainer beside the model. */
 #include "explain/gather.h"
 
-static bool is_state(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_state_finding(const struct sp_check *check, const struct sp_finding *finding, const void *context)
 {
     (void)check;
     (void)context;
@@ -11,7 +11,7 @@ static bool is_state(const struct sp_check *check, const struct sp_finding *find
 
 void sp_explain_state(struct sp_check *check)
 {
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_STATE, is_state, NULL);
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_STATE, is_state_finding, NULL);
     if (cause)
         cause->message = sp_arena_printf(&check->arena, "%s of optimizer or trainer state beside the model",
                                          sp_tensors_of(check, cause));

@@ -43,8 +43,8 @@ static enum manner manner_of(struct sp_check *check, size_t predicted, size_t pa
 }
 
 /* The tie that the finding belongs to: a known one, or a new one with its cause. */
-static size_t tie_of(struct sp_check *check, const struct sp_finding *finding, struct tie **ties, size_t *count,
-                     size_t *capacity)
+static size_t tie_of_finding(struct sp_check *check, const struct sp_finding *finding, struct tie **ties, size_t *count,
+                             size_t *capacity)
 {
     struct tie tie = {.predicted = finding->predicted,
                       .partner = sp_match_partner(&check->match, finding->predicted),
@@ -100,7 +100,7 @@ static void describe_apart(struct sp_check *check, const struct tie *tie, const 
     hint_apart(check, tie, cause);
 }
 
-static void describe(struct sp_check *check, const struct tie *tie)
+static void describe_ties(struct sp_check *check, const struct tie *tie)
 {
     struct sp_cause *cause = &check->causes[tie->cause];
     struct sp_arena *arena = &check->arena;
@@ -136,10 +136,10 @@ void sp_explain_ties(struct sp_check *check)
     size_t count = 0, capacity = 0;
     for (size_t i = 0; i < check->finding_count; i++) {
         if (check->findings[i].kind != SP_FINDING_TIED_PRESENT) continue;
-        const size_t tie = tie_of(check, &check->findings[i], &ties, &count, &capacity);
+        const size_t tie = tie_of_finding(check, &check->findings[i], &ties, &count, &capacity);
         sp_check_explain(check, i, ties[tie].cause);
         check->findings[i].severity = ties[tie].manner == APART ? SP_SEVERITY_ERROR : SP_SEVERITY_NOTE;
     }
-    for (size_t i = 0; i < count; i++) describe(check, &ties[i]);
+    for (size_t i = 0; i < count; i++) describe_ties(check, &ties[i]);
     free(ties);
 }

@@ -12,7 +12,7 @@ static const char *kept_name(const struct sp_check *check, size_t alias)
     return sp_inventory_tensor(check->inventory, alias)->name;
 }
 
-static bool is_alias(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_alias_finding(const struct sp_check *check, const struct sp_finding *finding, const void *context)
 {
     (void)context;
     if (finding->kind != SP_FINDING_MISSING) return false;
@@ -24,7 +24,7 @@ static bool is_alias(const struct sp_check *check, const struct sp_finding *find
 /* Missing ones: the metadata explains them when the other tensor has the shape. */
 static void explain_missing(struct sp_check *check)
 {
-    struct sp_cause *cause = sp_gather(check, SP_CAUSE_ALIAS, is_alias, NULL);
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_ALIAS, is_alias_finding, NULL);
     if (!cause) return;
     if (cause->explains == 1)
         cause->message = sp_arena_printf(&check->arena, "%s is not stored: the file's metadata says that it is %s",

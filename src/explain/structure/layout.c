@@ -66,7 +66,7 @@ static const char order_hint[] = "shapes tell neither the order of what is joine
 static bool is_of(const struct sp_joint *joint, bool stacked) { return stacked == (joint->joining != SP_SIDE_BY_SIDE); }
 
 /* "self_attn.qkv_proj = q_proj + k_proj + v_proj, mlp.gate_up_proj = gate_proj + up_proj". */
-static void put_kinds(struct sp_text *text, const struct sp_joints *joints, bool stacked)
+static void put_joint_kinds(struct sp_text *text, const struct sp_joints *joints, bool stacked)
 {
     enum { SHOWN = 3 };
     struct sp_map known = {0};
@@ -97,7 +97,7 @@ static void explain_joints(struct sp_check *check, const struct sp_joints *joint
     }
     if (!cause) return;
     sp_text_printf(&text, "%s: ", words[stacked][wholes_in_file].says);
-    put_kinds(&text, joints, stacked);
+    put_joint_kinds(&text, joints, stacked);
     sp_text_printf(&text, " (%zu tensors as %zu)", wholes_in_file ? parts : wholes, wholes_in_file ? wholes : parts);
     cause->message = sp_text_keep(&text, &check->arena);
 }

@@ -46,7 +46,7 @@ static struct sp_prediction *predict_tied(const struct sp_check *check, struct s
     return tied;
 }
 
-static const char *key_of(const struct sp_check *check, const struct sp_condition *condition)
+static const char *key_of_tie(const struct sp_check *check, const struct sp_condition *condition)
 {
     return sp_prediction_hyperparameter(check->prediction, condition->key).name;
 }
@@ -55,7 +55,7 @@ static const char *key_of(const struct sp_check *check, const struct sp_conditio
 static void add_pairs(struct sp_check *check, struct list *list, const struct sp_condition *condition)
 {
     struct sp_config *config = sp_config_variant(check->config);
-    struct sp_prediction *tied = predict_tied(check, config, key_of(check, condition));
+    struct sp_prediction *tied = predict_tied(check, config, key_of_tie(check, condition));
     for (size_t i = 0; tied && i < sp_prediction_count(tied); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(tied, i);
         if (tensor->same_as == SP_NONE) continue;
@@ -72,7 +72,7 @@ static void add_pairs(struct sp_check *check, struct list *list, const struct sp
 }
 
 /* Each hyper-parameter once: rows of one table have few. */
-static void collect(struct sp_check *check, struct list *list)
+static void collect_untied(struct sp_check *check, struct list *list)
 {
     enum { MOST = 4 };
     const struct sp_condition *switches[MOST];
@@ -112,7 +112,7 @@ static size_t absent_one(const struct sp_check *check, const struct list *list, 
     return list->missing[absent] != SP_NONE ? absent : SP_NONE;
 }
 
-static const char *file_name(const struct sp_check *check, size_t predicted)
+static const char *tensor_file_name(const struct sp_check *check, size_t predicted)
 {
     return sp_inventory_tensor(check->inventory, check->match.tensor_of[predicted])->name;
 }
@@ -128,13 +128,13 @@ static const char *evidence(struct sp_check *check, const struct sp_tie_pair *pa
     if (other) return sp_arena_printf(&check->arena, ": tied, as %s has it", other);
     if (*check->naming.add) return ": tied, or the base model was saved without its head";
     const size_t stored = absent == pair->target ? pair->member : kept != SP_NONE ? kept : pair->target;
-    return sp_arena_printf(&check->arena, ": tied to %s, or lost", file_name(check, stored));
+    return sp_arena_printf(&check->arena, ": tied to %s, or lost", tensor_file_name(check, stored));
 }
 
 /* Explains what vanishes once the hyper-parameter of the pair is true; false when that makes nothing better. */
 static bool blame_switch(struct sp_check *check, const struct list *list, const struct sp_tie_pair *pair, size_t absent)
 {
-    const char *key = key_of(check, pair->condition);
+    const char *key = key_of_tie(check, pair->condition);
     const struct sp_change change = {.key = key, .value = sp_value_bool(true), .configured = sp_value_bool(false)};
     struct sp_variant variant;
     struct sp_cause cause = sp_cause_of(SP_CAUSE_HYPERPARAMETER);
@@ -159,7 +159,7 @@ static bool blame_switch(struct sp_check *check, const struct list *list, const 
     return better;
 }
 
-static void explain_absent(struct sp_check *check, const struct list *list)
+static void explain_absent_tie(struct sp_check *check, const struct list *list)
 {
     const struct sp_condition *tried = NULL;
     for (size_t i = 0; i < list->count; i++) {
@@ -189,7 +189,7 @@ static void explain_stand_in(struct sp_check *check, const struct sp_tie_pair *p
     struct sp_cause cause = sp_cause_of(SP_CAUSE_TIED_STAND_IN);
     const char *name = sp_prediction_tensor(check->prediction, pair->target)->name;
     cause.message = sp_arena_printf(&check->arena, "%s is not stored, and besides %s a loader may take %s for it (%s)",
-                                    name, file_name(check, kept), file_name(check, pair->member),
+                                    name, tensor_file_name(check, kept), tensor_file_name(check, pair->member),
                                     sp_tie_said(check, pair->condition, &cause));
     cause.hint = sp_arena_printf(&check->arena, "store %s as well", name);
     const struct sp_cause *added = sp_check_add_cause(check, cause);
@@ -205,7 +205,7 @@ static void explain_equal(struct sp_check *check, const struct sp_tie_pair *pair
     if (likeness(check, pair->member, pair->target).equality != SP_DATA_EQUAL) return;
     struct sp_cause cause = sp_cause_of(SP_CAUSE_UNTIED_COPY);
     cause.message = sp_arena_printf(&check->arena, "%s is byte for byte the same as %s, though not tied to it (%s)",
-                                    file_name(check, pair->member), file_name(check, pair->target),
+                                    tensor_file_name(check, pair->member), tensor_file_name(check, pair->target),
                                     sp_tie_said(check, pair->condition, &cause));
     sp_check_add_cause(check, cause);
 }
@@ -213,9 +213,9 @@ static void explain_equal(struct sp_check *check, const struct sp_tie_pair *pair
 void sp_explain_untied(struct sp_check *check)
 {
     struct list list = {0};
-    collect(check, &list);
+    collect_untied(check, &list);
     if (list.count) note_missing(check, &list);
-    explain_absent(check, &list);
+    explain_absent_tie(check, &list);
     for (size_t i = 0; i < list.count; i++) {
         explain_stand_in(check, &list.items[i]);
         explain_equal(check, &list.items[i]);

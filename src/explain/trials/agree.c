@@ -25,7 +25,7 @@ struct place {
 };
 
 /* The length of the pattern in front of the index. */
-static size_t front_length(const struct place *place)
+static size_t front_of_loop(const struct place *place)
 {
     size_t length = 0;
     for (size_t marks = 0; place->pattern[length] != SP_INDEX_MARK || marks++ < place->position;) length++;
@@ -46,7 +46,7 @@ static size_t find_with(const struct loops *loops, const struct place *place, ui
     return predicted;
 }
 
-static bool is_there(const struct loops *loops, size_t predicted)
+static bool is_element_there(const struct loops *loops, size_t predicted)
 {
     return predicted != SP_NONE && loops->match->tensor_of[predicted] != SP_NONE;
 }
@@ -54,7 +54,7 @@ static bool is_there(const struct loops *loops, size_t predicted)
 /* One tensor of it that is there is enough: others may be missing besides. */
 static void note_end(struct loops *loops, const struct place *place, bool there)
 {
-    const char *front = sp_arena_copy(&loops->arena, place->pattern, front_length(place));
+    const char *front = sp_arena_copy(&loops->arena, place->pattern, front_of_loop(place));
     const size_t known = sp_map_get(&loops->ends, front);
     if (known == there || known == true) return;
     sp_map_set(&loops->ends, front, there);
@@ -67,7 +67,7 @@ static void note_shorter(struct loops *loops, const struct place *place)
 {
     const uint64_t index = place->indices.value[place->position];
     const size_t last = index ? find_with(loops, place, index - 1) : SP_NONE;
-    if (last != SP_NONE) note_end(loops, place, is_there(loops, last));
+    if (last != SP_NONE) note_end(loops, place, is_element_there(loops, last));
 }
 
 /* One that becomes longer: what vanishes is the last element, or elements follow of which nothing is there. */
@@ -76,7 +76,7 @@ static void note_longer(struct loops *loops, const struct place *place)
     const uint64_t index = place->indices.value[place->position];
     uint64_t next = index + 1;
     size_t predicted;
-    while ((predicted = find_with(loops, place, next)) != SP_NONE && !is_there(loops, predicted)) next++;
+    while ((predicted = find_with(loops, place, next)) != SP_NONE && !is_element_there(loops, predicted)) next++;
     if (predicted == SP_NONE) note_end(loops, place, next == index + 1);
 }
 
@@ -114,7 +114,7 @@ static void note_emptied(struct loops *loops, const struct place *place)
 {
     struct sp_text front = {0};
     if (place->indices.value[place->position]) return;
-    const char *pattern = sp_arena_copy(&loops->arena, place->pattern, front_length(place));
+    const char *pattern = sp_arena_copy(&loops->arena, place->pattern, front_of_loop(place));
     if (!sp_map_add(&loops->emptied, pattern, 0)) return;
     sp_pattern_fill(&front, pattern, &place->indices);
     loops->agree = loops->agree && leaves_a_whole(loops, front.data);

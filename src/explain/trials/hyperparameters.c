@@ -91,7 +91,7 @@ static bool is_spare(const struct sp_check *check, const struct sp_trial *trial)
     return true;
 }
 
-static void accept(struct search *search, const struct sp_trial *trial)
+static void accept_change(struct search *search, const struct sp_trial *trial)
 {
     struct sp_check *check = search->check;
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_HYPERPARAMETER, sp_is_marked, trial->vanishes);
@@ -129,7 +129,7 @@ static void run_rounds(struct search *search, void (*propose)(struct search *))
     for (int round = 0; round < MAX_ROUNDS && sp_check_open(search->check); round++) {
         struct sp_trial better = best_change(search);
         if (!better.vanishes) break;
-        accept(search, &better);
+        accept_change(search, &better);
         free(better.vanishes);
         sp_variant_free(&search->best);
         search->best = better.variant;

@@ -43,7 +43,7 @@ static bool is_all_missing(const struct sp_check *check, const struct sp_named_i
 }
 
 /* The loop's turn for an index in a name. */
-static int64_t turn_of(const struct sp_hole *hole, uint64_t index)
+static int64_t turn_of_loop(const struct sp_hole *hole, uint64_t index)
 {
     return ((int64_t)index - (int64_t)hole->constant) / (int64_t)hole->factor;
 }
@@ -54,7 +54,7 @@ static void propose_end(struct sp_proposals *proposals, const struct run *run, c
 {
     const struct sp_loop *loop = hole->loop;
     const struct sp_value last = sp_solver_value(&proposals->outline.solver, loop->env, loop->clause->last);
-    const int64_t before = turn_of(hole, run->first->index) - 1, with = turn_of(hole, run->last->index);
+    const int64_t before = turn_of_loop(hole, run->first->index) - 1, with = turn_of_loop(hole, run->last->index);
     const bool missing = run->first->missing;
     if (last.type != SP_INT || last.integer != (missing ? with : before)) return;
     for (size_t i = 0; i < proposals->key_count; i++)

@@ -7,7 +7,7 @@
 #include "lang/prediction.h"
 
 /* Lists are those of this file: the same when they are in the same place. */
-static bool is_same(struct sp_value a, struct sp_value b)
+static bool is_same_change(struct sp_value a, struct sp_value b)
 {
     return a.type == SP_STRING ? strcmp(a.string, b.string) == 0 : a.integer == b.integer;
 }
@@ -17,7 +17,7 @@ void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key,
     const struct sp_hyperparameter hyper = key->hyper;
     for (size_t i = 0; i < proposals->count; i++)
         if (strcmp(proposals->items[i].key, hyper.name) == 0 && proposals->items[i].value.type == value.type &&
-            is_same(proposals->items[i].value, value))
+            is_same_change(proposals->items[i].value, value))
             return;
     if (value.type == SP_STRING) value.string = sp_arena_string(&proposals->check->arena, value.string);
     if (proposals->count < SP_MOST_PROPOSALS)

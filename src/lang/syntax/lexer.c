@@ -25,7 +25,7 @@ static void skip_blanks(struct sp_lexer *lexer)
     }
 }
 
-static void finish(struct sp_lexer *lexer, enum sp_token_kind kind, size_t length)
+static void finish_token(struct sp_lexer *lexer, enum sp_token_kind kind, size_t length)
 {
     lexer->token.kind = kind;
     lexer->token.span = (struct sp_span){lexer->source, (uint32_t)lexer->offset, (uint32_t)length};
@@ -35,7 +35,7 @@ static void finish(struct sp_lexer *lexer, enum sp_token_kind kind, size_t lengt
 static void bad(struct sp_lexer *lexer, size_t length, const char *problem)
 {
     lexer->token.problem = problem;
-    finish(lexer, SP_TOKEN_BAD, length);
+    finish_token(lexer, SP_TOKEN_BAD, length);
 }
 
 /* The fraction is read by hand, because strtod depends on the locale. Exact for up to 15 digits. */
@@ -50,10 +50,10 @@ static void real_number(struct sp_lexer *lexer, const char *p, size_t whole)
     }
     lexer->token.value = sp_value_real(value / scale);
     if (digits > 15) bad(lexer, i, "a real number may have 15 digits");
-    else finish(lexer, SP_TOKEN_REAL, i);
+    else finish_token(lexer, SP_TOKEN_REAL, i);
 }
 
-static void number(struct sp_lexer *lexer)
+static void lex_number(struct sp_lexer *lexer)
 {
     const char *p = lexer->source->text + lexer->offset;
     size_t length = 0;
@@ -71,7 +71,7 @@ static void number(struct sp_lexer *lexer)
     lexer->token.value = sp_value_int(value);
     if (!fits) bad(lexer, length, "the number does not fit in 64 bits");
     else if (sp_is_name_start(p[length])) bad(lexer, length + 1, "a number cannot be followed by a letter");
-    else finish(lexer, SP_TOKEN_INT, length);
+    else finish_token(lexer, SP_TOKEN_INT, length);
 }
 
 static void string(struct sp_lexer *lexer)
@@ -83,7 +83,7 @@ static void string(struct sp_lexer *lexer)
         return;
     }
     lexer->token.value = sp_value_string(sp_arena_copy(lexer->arena, p, length));
-    finish(lexer, SP_TOKEN_STRING, length + 2);
+    finish_token(lexer, SP_TOKEN_STRING, length + 2);
 }
 
 static void meaningless(struct sp_lexer *lexer, const char *p)
@@ -104,7 +104,7 @@ static void punctuation(struct sp_lexer *lexer)
     }
     if (*p == '(' || *p == '[' || *p == '{') lexer->nesting++;
     if ((*p == ')' || *p == ']' || *p == '}') && lexer->nesting) lexer->nesting--;
-    finish(lexer, SP_TOKEN_PUNCTUATION, twice || compares ? 2 : 1);
+    finish_token(lexer, SP_TOKEN_PUNCTUATION, twice || compares ? 2 : 1);
 }
 
 void sp_lexer_next(struct sp_lexer *lexer)
@@ -112,13 +112,13 @@ void sp_lexer_next(struct sp_lexer *lexer)
     skip_blanks(lexer);
     const char *p = lexer->source->text + lexer->offset;
     lexer->token = (struct sp_token){0};
-    if (*p == '\0') finish(lexer, SP_TOKEN_END, 0);
-    else if (*p == '\n') finish(lexer, SP_TOKEN_NEWLINE, 1);
-    else if (sp_is_digit(*p)) number(lexer);
+    if (*p == '\0') finish_token(lexer, SP_TOKEN_END, 0);
+    else if (*p == '\n') finish_token(lexer, SP_TOKEN_NEWLINE, 1);
+    else if (sp_is_digit(*p)) lex_number(lexer);
     else if (*p == '"') string(lexer);
     else if (sp_is_name_start(*p)) {
         size_t length = 1;
         while (sp_is_name_char(p[length])) length++;
-        finish(lexer, SP_TOKEN_NAME, length);
+        finish_token(lexer, SP_TOKEN_NAME, length);
     } else punctuation(lexer);
 }

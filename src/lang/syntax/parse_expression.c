@@ -37,7 +37,7 @@ static struct sp_expr *node(struct sp_parser *parser, enum sp_expr_kind kind, st
     return expr;
 }
 
-static struct sp_span join(struct sp_span from, struct sp_span to)
+static struct sp_span join_operands(struct sp_span from, struct sp_span to)
 {
     return (struct sp_span){from.source, from.offset, to.offset + to.length - from.offset};
 }
@@ -51,7 +51,7 @@ static struct sp_expr *literal(struct sp_parser *parser, struct sp_value value)
 }
 
 /* The bracket that is the current token, comma-separated expressions, and `close`: into expr->args. */
-static bool arguments(struct sp_parser *parser, struct sp_expr *expr, const char *close)
+static bool parse_arguments(struct sp_parser *parser, struct sp_expr *expr, const char *close)
 {
     struct sp_expr *items[64];
     const struct sp_span open = parser->lexer.token.span;
@@ -63,7 +63,7 @@ static bool arguments(struct sp_parser *parser, struct sp_expr *expr, const char
         if (!items[expr->count++]) return false;
         if (!sp_parse_accept(parser, ",")) break;
     }
-    expr->span = join(expr->span, parser->lexer.token.span);
+    expr->span = join_operands(expr->span, parser->lexer.token.span);
     if (!sp_parse_close(parser, close, open, *close == ')' ? "',' or ')'" : "',' or ']'")) return false;
     expr->args = sp_arena_array(parser->arena, expr->count, sizeof *items);
     if (expr->count) memcpy(expr->args, items, expr->count * sizeof *items);
@@ -77,22 +77,22 @@ static struct sp_expr *named(struct sp_parser *parser)
     if (!expr->name) return NULL;
     if (!sp_token_is(&parser->lexer, "(")) return expr;
     expr->kind = SP_EXPR_CALL;
-    return arguments(parser, expr, ")") ? expr : NULL;
+    return parse_arguments(parser, expr, ")") ? expr : NULL;
 }
 
-static struct sp_expr *unary(struct sp_parser *parser, enum sp_op op, int strength)
+static struct sp_expr *parse_unary(struct sp_parser *parser, enum sp_op op, int strength)
 {
     const struct sp_span span = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
     struct sp_expr *operand = parse_strength(parser, strength);
     if (!operand) return NULL;
-    struct sp_expr *expr = node(parser, SP_EXPR_UNARY, join(span, operand->span), 1);
+    struct sp_expr *expr = node(parser, SP_EXPR_UNARY, join_operands(span, operand->span), 1);
     expr->op = op;
     expr->args[0] = operand;
     return expr;
 }
 
-static struct sp_expr *grouped(struct sp_parser *parser)
+static struct sp_expr *parse_parenthesis(struct sp_parser *parser)
 {
     const struct sp_span open = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
@@ -101,7 +101,7 @@ static struct sp_expr *grouped(struct sp_parser *parser)
 }
 
 /* [feed-forward] in a claim: the name is read as it stands in its heading. */
-static struct sp_expr *group(struct sp_parser *parser)
+static struct sp_expr *parse_group(struct sp_parser *parser)
 {
     struct sp_lexer *lexer = &parser->lexer;
     const size_t start = lexer->token.span.offset;
@@ -128,13 +128,13 @@ static struct sp_expr *primary(struct sp_parser *parser)
         return literal(parser, lexer->token.value);
     if (sp_token_is(lexer, "true")) return literal(parser, sp_value_bool(true));
     if (sp_token_is(lexer, "false")) return literal(parser, sp_value_bool(false));
-    if (sp_token_is(lexer, "not")) return unary(parser, SP_OP_NOT, STRENGTH_NOT);
-    if (sp_token_is(lexer, "-")) return unary(parser, SP_OP_NEGATE, STRENGTH_NEGATE);
-    if (sp_token_is(lexer, "(")) return grouped(parser);
-    if (sp_token_is(lexer, "[") && parser->in_claim) return group(parser);
+    if (sp_token_is(lexer, "not")) return parse_unary(parser, SP_OP_NOT, STRENGTH_NOT);
+    if (sp_token_is(lexer, "-")) return parse_unary(parser, SP_OP_NEGATE, STRENGTH_NEGATE);
+    if (sp_token_is(lexer, "(")) return parse_parenthesis(parser);
+    if (sp_token_is(lexer, "[") && parser->in_claim) return parse_group(parser);
     if (sp_token_is(lexer, "[")) {
         struct sp_expr *expr = node(parser, SP_EXPR_LIST, lexer->token.span, 0);
-        return arguments(parser, expr, "]") ? expr : NULL;
+        return parse_arguments(parser, expr, "]") ? expr : NULL;
     }
     if (kind == SP_TOKEN_NAME) return named(parser);
     if (kind == SP_TOKEN_BAD) sp_parse_fail(parser, lexer->token.span, "%s", lexer->token.problem);
@@ -142,13 +142,13 @@ static struct sp_expr *primary(struct sp_parser *parser)
     return NULL;
 }
 
-static struct sp_expr *index_of(struct sp_parser *parser, struct sp_expr *list)
+static struct sp_expr *parse_index(struct sp_parser *parser, struct sp_expr *list)
 {
     const struct sp_span open = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
     struct sp_expr *place = parse_strength(parser, 0);
     if (!place) return NULL;
-    struct sp_expr *expr = node(parser, SP_EXPR_INDEX, join(list->span, parser->lexer.token.span), 2);
+    struct sp_expr *expr = node(parser, SP_EXPR_INDEX, join_operands(list->span, parser->lexer.token.span), 2);
     expr->args[0] = list;
     expr->args[1] = place;
     return sp_parse_close(parser, "]", open, "']'") ? expr : NULL;
@@ -157,7 +157,7 @@ static struct sp_expr *index_of(struct sp_parser *parser, struct sp_expr *list)
 static struct sp_expr *member_of(struct sp_parser *parser, struct sp_expr *object)
 {
     sp_lexer_next(&parser->lexer);
-    struct sp_expr *expr = node(parser, SP_EXPR_MEMBER, join(object->span, parser->lexer.token.span), 1);
+    struct sp_expr *expr = node(parser, SP_EXPR_MEMBER, join_operands(object->span, parser->lexer.token.span), 1);
     expr->args[0] = object;
     expr->name = sp_parse_name(parser, "the name of a key");
     return expr->name ? expr : NULL;
@@ -177,7 +177,7 @@ static struct sp_expr *postfix(struct sp_parser *parser)
         const bool index = sp_token_is(&parser->lexer, "[");
         if (!index && !sp_token_is(&parser->lexer, ".")) break;
         if (!count_operator(parser)) return NULL;
-        expr = index ? index_of(parser, expr) : member_of(parser, expr);
+        expr = index ? parse_index(parser, expr) : member_of(parser, expr);
     }
     return expr;
 }
@@ -190,13 +190,13 @@ static const struct infix *infix_here(const struct sp_lexer *lexer)
     return NULL;
 }
 
-static struct sp_expr *choice(struct sp_parser *parser, struct sp_expr *condition)
+static struct sp_expr *parse_choice(struct sp_parser *parser, struct sp_expr *condition)
 {
     struct sp_expr *yes = parse_strength(parser, 0);
     if (!yes || !sp_parse_expect(parser, ":", "between the two values of a choice")) return NULL;
     struct sp_expr *no = parse_strength(parser, 1);
     if (!no) return NULL;
-    struct sp_expr *expr = node(parser, SP_EXPR_CHOICE, join(condition->span, no->span), 3);
+    struct sp_expr *expr = node(parser, SP_EXPR_CHOICE, join_operands(condition->span, no->span), 3);
     expr->args[0] = condition;
     expr->args[1] = yes;
     expr->args[2] = no;
@@ -206,11 +206,11 @@ static struct sp_expr *choice(struct sp_parser *parser, struct sp_expr *conditio
 static struct sp_expr *infix(struct sp_parser *parser, struct sp_expr *left, const struct infix *how)
 {
     sp_lexer_next(&parser->lexer);
-    if (how->kind == SP_EXPR_CHOICE) return choice(parser, left);
+    if (how->kind == SP_EXPR_CHOICE) return parse_choice(parser, left);
     if (how->op == SP_OP_NOT_IN && !sp_parse_expect(parser, "in", "after 'not'")) return NULL;
     struct sp_expr *right = parse_strength(parser, how->right ? how->strength : how->strength + 1);
     if (!right) return NULL;
-    struct sp_expr *expr = node(parser, how->kind, join(left->span, right->span), 2);
+    struct sp_expr *expr = node(parser, how->kind, join_operands(left->span, right->span), 2);
     expr->op = how->op;
     expr->args[0] = left;
     expr->args[1] = right;

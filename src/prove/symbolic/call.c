@@ -55,7 +55,7 @@ bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operat
 
 /* ---- functions ---- */
 
-static bool is_named(const struct sp_operation *operation, const char *name)
+static bool is_named_function(const struct sp_operation *operation, const char *name)
 {
     return strcmp(operation->function->name, name) == 0;
 }
@@ -110,10 +110,10 @@ static struct sp_fact extreme_fact(struct sp_symbolic *symbolic, const struct sp
 }
 
 /* min and max of numbers: those that another one always beats do not matter. */
-static bool extreme(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
-                    size_t count, struct sp_sym *out)
+static bool symbolic_extreme(struct sp_symbolic *symbolic, const struct sp_operation *operation,
+                             const struct sp_sym *args, size_t count, struct sp_sym *out)
 {
-    const bool largest = is_named(operation, "max");
+    const bool largest = is_named_function(operation, "max");
     struct sp_sym *left = sp_arena_array(&symbolic->algebra.arena, count, sizeof *left);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -153,7 +153,7 @@ const struct sp_poly *sp_sym_least_of(struct sp_symbolic *symbolic, const struct
     const struct sp_operation operation = {.kind = SP_DO_CALL, .function = sp_function_find("min")};
     const struct sp_sym args[] = {sp_sym_of_poly(a), sp_sym_of_poly(b)};
     struct sp_sym least = args[0];
-    extreme(symbolic, &operation, args, 2, &least);
+    symbolic_extreme(symbolic, &operation, args, 2, &least);
     return least.poly;
 }
 
@@ -161,13 +161,14 @@ static struct sp_fact call_fact(struct sp_symbolic *symbolic, const struct sp_op
                                 const struct sp_sym *args)
 {
     const bool is_number = args[0].kind == SP_SYM_NUMBER;
-    struct sp_fact fact = {.is_condition = is_named(operation, "starts_with") || is_named(operation, "ends_with")};
-    fact.is_whole = !is_named(operation, "at") || (is_number && sp_poly_is_whole(symbolic, args[0].poly));
-    if (is_named(operation, "at"))
+    struct sp_fact fact = {.is_condition = is_named_function(operation, "starts_with") ||
+                                           is_named_function(operation, "ends_with")};
+    fact.is_whole = !is_named_function(operation, "at") || (is_number && sp_poly_is_whole(symbolic, args[0].poly));
+    if (is_named_function(operation, "at"))
         fact = (struct sp_fact){.is_whole = fact.is_whole, .is_bounded = true, .is_given = true, .least = 1};
-    else if (is_named(operation, "len") || is_named(operation, "sum")) fact.is_bounded = true;
+    else if (is_named_function(operation, "len") || is_named_function(operation, "sum")) fact.is_bounded = true;
     else if (is_number) fact.is_bounded = sp_poly_never_negative(symbolic, args[0].poly);
-    if (is_number && (is_named(operation, "ceil_div") || is_named(operation, "round_up")))
+    if (is_number && (is_named_function(operation, "ceil_div") || is_named_function(operation, "round_up")))
         fact.least = fact.is_bounded && sp_poly_is_whole(symbolic, args[0].poly) &&
                      sp_poly_is_at_least(symbolic, args[0].poly, 1);
     return fact;
@@ -190,21 +191,23 @@ static struct sp_sym unknown_call(struct sp_symbolic *symbolic, const struct sp_
 static bool call_known(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                        size_t count, struct sp_sym *out)
 {
-    const bool is_extreme = is_named(operation, "min") || is_named(operation, "max");
+    const bool is_extreme = is_named_function(operation, "min") || is_named_function(operation, "max");
     const struct sp_sym first = args[0];
     const bool is_list = first.kind == SP_SYM_OPAQUE && first.items;
-    if (is_extreme && count > 1) return extreme(symbolic, operation, args, count, out);
-    if (is_extreme && is_list && first.count) return extreme(symbolic, operation, first.items, first.count, out);
-    if (is_named(operation, "sum") && is_list) {
+    if (is_extreme && count > 1) return symbolic_extreme(symbolic, operation, args, count, out);
+    if (is_extreme && is_list && first.count)
+        return symbolic_extreme(symbolic, operation, first.items, first.count, out);
+    if (is_named_function(operation, "sum") && is_list) {
         const struct sp_poly *sum = sum_of_items(symbolic, first.items, first.count);
         *out = sp_sym_of_poly(sum ? sum : first.poly);
         return sum != NULL;
     }
     *out = first;
-    if (is_named(operation, "int")) return first.kind == SP_SYM_NUMBER && sp_poly_is_whole(symbolic, first.poly);
-    if (is_named(operation, "at") && is_list) return sp_sym_item(symbolic, operation, args, out);
-    if (is_named(operation, "at") && symbolic->fixed.scalars && first.kind == SP_SYM_NUMBER) return true;
-    if (is_named(operation, "len") && is_list) {
+    if (is_named_function(operation, "int"))
+        return first.kind == SP_SYM_NUMBER && sp_poly_is_whole(symbolic, first.poly);
+    if (is_named_function(operation, "at") && is_list) return sp_sym_item(symbolic, operation, args, out);
+    if (is_named_function(operation, "at") && symbolic->fixed.scalars && first.kind == SP_SYM_NUMBER) return true;
+    if (is_named_function(operation, "len") && is_list) {
         *out = sp_sym_of_poly(sp_poly_int(&symbolic->algebra, (int64_t)first.count));
         return true;
     }
@@ -213,8 +216,8 @@ static bool call_known(struct sp_symbolic *symbolic, const struct sp_operation *
 
 static bool takes_list(const struct sp_operation *operation)
 {
-    return is_named(operation, "len") || is_named(operation, "sum") || is_named(operation, "min") ||
-           is_named(operation, "max");
+    return is_named_function(operation, "len") || is_named_function(operation, "sum") ||
+           is_named_function(operation, "min") || is_named_function(operation, "max");
 }
 
 bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
@@ -235,6 +238,6 @@ bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operat
     if (symbolic->report.mistakes > mistakes) return false;
     if (takes_list(operation)) sp_sym_mark(symbolic, args[0], true, false);
     *out = unknown_call(symbolic, operation, args, count);
-    if (is_named(operation, "at")) sp_atom_side(symbolic, args, *out);
+    if (is_named_function(operation, "at")) sp_atom_side(symbolic, args, *out);
     return true;
 }

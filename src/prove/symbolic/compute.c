@@ -11,8 +11,8 @@
 
 enum { MAX_POWER = 64 };
 
-static bool real_arithmetic(struct sp_symbolic *symbolic, const struct sp_operation *operation, double a, double b,
-                            struct sp_sym *out)
+static bool symbolic_real_arithmetic(struct sp_symbolic *symbolic, const struct sp_operation *operation, double a,
+                                     double b, struct sp_sym *out)
 {
     const bool divides = operation->op == SP_OP_DIV || operation->op == SP_OP_FLOOR || operation->op == SP_OP_MOD;
     if (b == 0 && divides) return sp_sym_fail(symbolic, operation->span, "division by zero");
@@ -22,7 +22,10 @@ static bool real_arithmetic(struct sp_symbolic *symbolic, const struct sp_operat
     return true;
 }
 
-static int64_t floor_of(struct sp_rational value) { return value.num / value.den - (value.num % value.den < 0); }
+static int64_t floor_of_division(struct sp_rational value)
+{
+    return value.num / value.den - (value.num % value.den < 0);
+}
 
 /* p // q where that is seen: an exact quotient, or one of numbers close to 0. */
 static const struct sp_poly *floor_quotient(struct sp_symbolic *symbolic, const struct sp_poly *p,
@@ -31,7 +34,7 @@ static const struct sp_poly *floor_quotient(struct sp_symbolic *symbolic, const 
     struct sp_algebra *algebra = &symbolic->algebra;
     struct sp_rational x, y, ratio;
     if (sp_poly_is_constant(p, &x) && sp_poly_is_constant(q, &y))
-        return sp_rational_div(x, y, &ratio) ? sp_poly_int(algebra, floor_of(ratio)) : NULL;
+        return sp_rational_div(x, y, &ratio) ? sp_poly_int(algebra, floor_of_division(ratio)) : NULL;
     const struct sp_poly *quotient = sp_poly_divide(algebra, p, q);
     if (quotient && sp_poly_is_whole(symbolic, quotient)) return quotient;
     if (algebra->failed || !sp_poly_is_whole(symbolic, p) || !sp_poly_is_whole(symbolic, q)) return NULL;
@@ -43,8 +46,8 @@ static const struct sp_poly *floor_quotient(struct sp_symbolic *symbolic, const 
     return NULL;
 }
 
-static const struct sp_poly *remainder_of(struct sp_symbolic *symbolic, const struct sp_poly *p,
-                                          const struct sp_poly *q)
+static const struct sp_poly *remainder_of_division(struct sp_symbolic *symbolic, const struct sp_poly *p,
+                                                   const struct sp_poly *q)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
     const struct sp_poly *quotient = floor_quotient(symbolic, p, q);
@@ -75,7 +78,7 @@ static const struct sp_poly *exact_result(struct sp_symbolic *symbolic, enum sp_
     case SP_OP_FLOOR:
         return floor_quotient(symbolic, p, q);
     case SP_OP_MOD:
-        return remainder_of(symbolic, p, q);
+        return remainder_of_division(symbolic, p, q);
     default:
         return power(symbolic, p, q);
     }
@@ -103,7 +106,7 @@ bool sp_sym_compute(struct sp_symbolic *symbolic, const struct sp_operation *ope
     const bool known = sp_sym_literal(args[0], &x) && sp_sym_literal(args[1], &y);
     if (known && (args[0].kind == SP_SYM_VALUE || args[1].kind == SP_SYM_VALUE) && sp_value_is_number(x) &&
         sp_value_is_number(y))
-        return real_arithmetic(symbolic, operation, sp_value_as_real(x), sp_value_as_real(y), out);
+        return symbolic_real_arithmetic(symbolic, operation, sp_value_as_real(x), sp_value_as_real(y), out);
     if (!sp_sym_as_number(symbolic, operation->span, args[0], &p) ||
         !sp_sym_as_number(symbolic, operation->span, args[1], &q))
         return false;

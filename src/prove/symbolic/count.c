@@ -23,7 +23,7 @@ struct tally {
     size_t count, capacity;
 };
 
-static bool walk_unit(struct walk *walk, struct sp_sym_frame *frame, struct tally *tally);
+static bool count_unit(struct walk *walk, struct sp_sym_frame *frame, struct tally *tally);
 
 static void add_to(struct walk *walk, struct tally *tally, struct sp_row_count row, const struct sp_poly *poly)
 {
@@ -43,7 +43,7 @@ static void multiply_into(struct walk *walk, struct tally *tally, const struct t
         add_to(walk, tally, inner->rows[i], sp_poly_mul(&walk->symbolic->algebra, by, inner->rows[i].parameters));
 }
 
-static const char *group_name(struct walk *walk, const struct sp_sym_env *env)
+static const char *counted_group_name(struct walk *walk, const struct sp_sym_env *env)
 {
     const char *own = env->section->name, *outer = env->frame->group;
     if (!outer || !*outer) return own;
@@ -92,13 +92,13 @@ static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct
         if (!sp_sym_number(walk->symbolic, env, row->shape[i], &dim)) return false;
         size = sp_poly_mul(&walk->symbolic->algebra, size, dim);
     }
-    const struct sp_row_count count = {group_name(walk, env), row_name(walk, env, &row->name), NULL};
+    const struct sp_row_count count = {counted_group_name(walk, env), row_name(walk, env, &row->name), NULL};
     if (row->optional || row->buffer) return true; /* but its hyper-parameters are known now */
     add_to(walk, tally, count, size);
     return true;
 }
 
-static struct sp_sym_frame *new_frame(struct walk *walk, const struct sp_unit *unit)
+static struct sp_sym_frame *new_count_frame(struct walk *walk, const struct sp_unit *unit)
 {
     struct sp_arena *arena = &walk->symbolic->algebra.arena;
     struct sp_sym_frame *frame = sp_arena_alloc(arena, sizeof *frame);
@@ -109,8 +109,8 @@ static struct sp_sym_frame *new_frame(struct walk *walk, const struct sp_unit *u
     return frame;
 }
 
-static bool arguments(struct walk *walk, const struct sp_sym_env *env, struct sp_expr **given,
-                      struct sp_sym_frame *frame)
+static bool count_arguments(struct walk *walk, const struct sp_sym_env *env, struct sp_expr **given,
+                            struct sp_sym_frame *frame)
 {
     struct sp_sym *params = sp_arena_array(&walk->symbolic->algebra.arena, frame->unit->param_count, sizeof *params);
     frame->params = params;
@@ -128,8 +128,8 @@ static bool arguments(struct walk *walk, const struct sp_sym_env *env, struct sp
 }
 
 /* The keys of a sub-configuration begin with its path; `with` gives some of them. */
-static bool open_view(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
-                      struct sp_sym_frame *frame)
+static bool count_view(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
+                       struct sp_sym_frame *frame)
 {
     struct sp_arena *arena = &walk->symbolic->algebra.arena;
     struct sp_sym_given *given = sp_arena_array(arena, row->with_count + env->frame->given_count, sizeof *given);
@@ -144,10 +144,10 @@ static bool open_view(struct walk *walk, const struct sp_sym_env *env, const str
     return true;
 }
 
-static bool use(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, struct tally *tally)
+static bool count_use(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, struct tally *tally)
 {
     struct sp_algebra *algebra = &walk->symbolic->algebra;
-    struct sp_sym_frame *frame = new_frame(walk, row->unit);
+    struct sp_sym_frame *frame = new_count_frame(walk, row->unit);
     struct tally inner = {0};
     const struct sp_poly *wanted = sp_poly_int(algebra, 1);
     if (!sp_sym_spend(walk->symbolic, row->span, 1)) return false;
@@ -155,7 +155,7 @@ static bool use(struct walk *walk, const struct sp_sym_env *env, const struct sp
     if (sp_poly_is_zero(wanted)) return true;
     if (walk->uses >= MAX_USES)
         return sp_sym_fail(walk->symbolic, row->unit_span, "parts used more than %d deep", MAX_USES);
-    frame->group = group_name(walk, env);
+    frame->group = counted_group_name(walk, env);
     frame->prefix = row_name(walk, env, &row->name);
     frame->path = env->frame->path;
     frame->object = env->frame->object;
@@ -164,11 +164,11 @@ static bool use(struct walk *walk, const struct sp_sym_env *env, const struct sp
     frame->given_count = env->frame->given_count;
     if (row->unit->is_table) {
         frame->given_count = 0;
-        if (!open_view(walk, env, row, frame)) return false;
+        if (!count_view(walk, env, row, frame)) return false;
     }
     sp_sym_note_keys(walk->symbolic, &(struct sp_sym_env){.frame = frame});
     walk->uses++;
-    const bool good = arguments(walk, env, row->given, frame) && walk_unit(walk, frame, &inner);
+    const bool good = count_arguments(walk, env, row->given, frame) && count_unit(walk, frame, &inner);
     walk->uses--;
     if (!row->optional) multiply_into(walk, tally, &inner, wanted);
     free(inner.rows);
@@ -326,12 +326,12 @@ static bool count_if(const void *at, size_t clause)
 static bool count_row(const void *at, const struct sp_row *row)
 {
     const struct place *place = at;
-    return (row->kind == SP_ROW_USE ? use : tensor)(place->walk, place->env, row, place->tally);
+    return (row->kind == SP_ROW_USE ? count_use : tensor)(place->walk, place->env, row, place->tally);
 }
 
 static const struct sp_walker counting = {count_range, count_each, count_if, count_row};
 
-static bool walk_unit(struct walk *walk, struct sp_sym_frame *frame, struct tally *tally)
+static bool count_unit(struct walk *walk, struct sp_sym_frame *frame, struct tally *tally)
 {
     for (size_t i = 0; i < frame->unit->section_count; i++) {
         const struct sp_sym_env env = {.frame = frame, .section = &frame->unit->sections[i]};
@@ -367,11 +367,11 @@ static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
     count->symbolic.report.messages = &count->messages;
     count->symbolic.fixed.given = &count->given;
     count->symbolic.root = count->table;
-    count->frame = new_frame(&walk, count->table);
+    count->frame = new_count_frame(&walk, count->table);
     const struct sp_sym_env env = {.frame = count->frame};
-    const bool given = arguments(&walk, &env, NULL, count->frame);
+    const bool given = count_arguments(&walk, &env, NULL, count->frame);
     if (given) sp_sym_name_symbols(walk.symbolic, &env);
-    const bool good = given && walk_unit(&walk, count->frame, &tally);
+    const bool good = given && count_unit(&walk, count->frame, &tally);
     count->rows = tally.rows;
     count->row_count = tally.count;
     sum_groups(count);
@@ -380,7 +380,7 @@ static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
 }
 
 /* The default of a list was taken in one place, while the total depends on the list: then it must be given. */
-static bool find_given(struct sp_count *count)
+static bool find_given_argument(struct sp_count *count)
 {
     bool found = false;
     for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
@@ -407,7 +407,7 @@ static bool count_how(struct sp_count *count, const struct sp_tables *tables, co
 {
     *count = (struct sp_count){.tables = tables, .table = table};
     bool good = count_once(count, how);
-    for (int round = 0; good && round < MAX_ROUNDS && find_given(count); round++) {
+    for (int round = 0; good && round < MAX_ROUNDS && find_given_argument(count); round++) {
         forget(count);
         good = count_once(count, how);
     }

@@ -111,7 +111,7 @@ static bool is_numeric_default(struct sp_sym sym)
 }
 
 /* What is computed from a list or a text that is not known: the table has a default for when it is not given. */
-static bool is_unknown(struct sp_symbolic *symbolic, struct sp_sym sym)
+static bool is_unknown_symbol(struct sp_symbolic *symbolic, struct sp_sym sym)
 {
     bool found = false;
     if (symbolic->fixed.is_settled || sym.kind > SP_SYM_CONDITION) return false;
@@ -161,7 +161,7 @@ static bool has_alias(struct sp_symbolic *symbolic, struct sp_sym sym)
     return found;
 }
 
-static bool is_alias(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
+static bool is_alias_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
 {
     struct sp_sym sym;
     if (!sp_sym_name_is_key(env, expr)) return sp_sym_eval(symbolic, env, expr, &sym) && has_alias(symbolic, sym);
@@ -174,13 +174,13 @@ static bool is_alias(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
 static bool rest_of_chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *rest,
                           struct sp_sym *out)
 {
-    while (rest->kind == SP_EXPR_DEFAULT && is_alias(symbolic, env, rest->args[0])) rest = rest->args[1];
+    while (rest->kind == SP_EXPR_DEFAULT && is_alias_key(symbolic, env, rest->args[0])) rest = rest->args[1];
     return first_set(symbolic, env, rest, NULL, out);
 }
 
 /* A key that stays open and has a default. A text or a list is the one that the table gives. */
-static bool open_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *rest,
-                     const char *name, const char *path, struct sp_sym *out)
+static bool open_symbolic_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *rest,
+                              const char *name, const char *path, struct sp_sym *out)
 {
     struct sp_sym fallback;
     if (!rest_of_chain(symbolic, env, rest, &fallback)) return false;
@@ -201,12 +201,12 @@ static bool first_set(struct sp_symbolic *symbolic, const struct sp_sym_env *env
         if (expr == key) return sp_sym_key_value(symbolic, env, expr, name, out);
         const char *path = sp_sym_key_path(symbolic, env, key);
         const enum sp_sym_key_state state = sp_sym_key_look_up(symbolic, env, key, path, &first);
-        if (state == SP_SYM_KEY_OPEN) return open_key(symbolic, env, expr->args[1], name, path, out);
+        if (state == SP_SYM_KEY_OPEN) return open_symbolic_key(symbolic, env, expr->args[1], name, path, out);
         return put_default(symbolic, env, expr->args[1], name, first, out);
     }
     if (expr == key) return sp_sym_eval(symbolic, env, expr, out);
     if (!sp_sym_eval(symbolic, env, key, &first)) return false;
-    if (is_unknown(symbolic, first)) return first_set(symbolic, env, expr->args[1], name, out);
+    if (is_unknown_symbol(symbolic, first)) return first_set(symbolic, env, expr->args[1], name, out);
     if (first.kind <= SP_SYM_CONDITION && !env->group) {
         struct sp_sym fallback;
         *out = first;

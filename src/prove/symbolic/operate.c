@@ -23,8 +23,8 @@ struct sp_sym sp_sym_combine(struct sp_symbolic *symbolic, const struct sp_poly 
     return (struct sp_sym){.kind = SP_SYM_EITHER, .poly = c, .either = either};
 }
 
-static bool choose(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
-                   struct sp_sym *out)
+static bool choose_side(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                        struct sp_sym *out)
 {
     const struct sp_poly *number;
     const struct sp_sym chosen = sp_sym_combine(symbolic, args[0].poly, args[1], args[2]);
@@ -48,8 +48,8 @@ static bool both_ways(struct sp_symbolic *symbolic, const struct sp_operation *o
     return true;
 }
 
-static bool binary(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
-                   struct sp_sym *out)
+static bool operate_on_two(struct sp_symbolic *symbolic, const struct sp_operation *operation,
+                           const struct sp_sym *args, struct sp_sym *out)
 {
     const enum sp_op op = operation->op;
     if (op >= SP_OP_LT && op <= SP_OP_GE) return sp_sym_order(symbolic, operation, args, out);
@@ -65,8 +65,8 @@ static bool binary(struct sp_symbolic *symbolic, const struct sp_operation *oper
 
 /* ---- all of them ---- */
 
-static bool sum(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
-                struct sp_sym *out)
+static bool symbolic_sum(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                         struct sp_sym *out)
 {
     *out = sp_sym_of_poly(
         sp_sym_sum(symbolic, operation->span, operation->index, args[0].poly, args[1].poly, args[2].poly));
@@ -76,8 +76,8 @@ static bool sum(struct sp_symbolic *symbolic, const struct sp_operation *operati
 bool sp_sym_operate(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                     size_t count, struct sp_sym *out)
 {
-    if (operation->kind == SP_DO_CHOICE) return choose(symbolic, operation, args, out);
-    if (operation->kind == SP_DO_SUM) return sum(symbolic, operation, args, out);
+    if (operation->kind == SP_DO_CHOICE) return choose_side(symbolic, operation, args, out);
+    if (operation->kind == SP_DO_SUM) return symbolic_sum(symbolic, operation, args, out);
     for (size_t i = 0; i < count; i++) {
         if (sp_sym_is_set(args[i])) continue;
         *out = args[i]; /* absent and null are contagious */
@@ -87,7 +87,7 @@ bool sp_sym_operate(struct sp_symbolic *symbolic, const struct sp_operation *ope
         if (args[i].kind == SP_SYM_EITHER) return both_ways(symbolic, operation, args, count, i, out);
     switch (operation->kind) {
     case SP_DO_BINARY:
-        return binary(symbolic, operation, args, out);
+        return operate_on_two(symbolic, operation, args, out);
     case SP_DO_TRUTH:
         *out = sp_sym_truth(symbolic, operation->span, args[0]);
         return true;

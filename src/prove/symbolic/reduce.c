@@ -98,7 +98,7 @@ static bool same_args(const struct sp_sym *a, const struct sp_sym *b, size_t cou
 }
 
 /* Operations that may be decided by sizes alone. */
-static bool may_change(const struct sp_operation *operation)
+static bool may_change_atom(const struct sp_operation *operation)
 {
     return operation->kind == SP_DO_BINARY || operation->kind == SP_DO_CALL;
 }
@@ -107,7 +107,7 @@ static const struct sp_poly *reduce_once(struct sp_symbolic *symbolic, const str
                                          const struct sp_poly *const *values, size_t count);
 
 /* One turn of a loop: what is in its body need not have a value in another turn. */
-static const struct sp_poly *turn_of(struct reducer *r, const struct sp_origin *sum, int64_t index)
+static const struct sp_poly *turn_of_sum(struct reducer *r, const struct sp_origin *sum, int64_t index)
 {
     size_t *atoms = sp_realloc(NULL, r->count + 1, sizeof *atoms);
     const struct sp_poly **values = sp_realloc(NULL, r->count + 1, sizeof *values);
@@ -133,7 +133,7 @@ static bool by_turns(struct reducer *r, const struct sp_origin *origin, const st
         return false;
     *sum = sp_poly_int(&r->symbolic->algebra, 0);
     for (int64_t i = first.num; *sum && i <= last.num; i++) {
-        const struct sp_poly *turn = turn_of(r, origin, i);
+        const struct sp_poly *turn = turn_of_sum(r, origin, i);
         const bool spent = turn && sp_sym_spend(r->symbolic, origin->operation.span, 1 + turn->count);
         *sum = spent ? sp_poly_add(&r->symbolic->algebra, *sum, turn) : NULL;
     }
@@ -149,7 +149,7 @@ static const struct sp_poly *computed(struct reducer *r, size_t atom, const stru
     if (by_turns(r, origin, &poly)) return poly;
     if (!reduce_list(r, origin->args, origin->count, &args)) return NULL;
     const bool same = same_args(origin->args, args, origin->count);
-    if (!same || may_change(&origin->operation)) {
+    if (!same || may_change_atom(&origin->operation)) {
         if (!sp_sym_operate(symbolic, &origin->operation, args, origin->count, &result)) return NULL;
         if (!(is_condition ? sp_sym_as_condition(symbolic, origin->operation.span, result, &poly)
                            : sp_sym_as_number(symbolic, origin->operation.span, result, &poly)))
@@ -280,7 +280,7 @@ size_t sp_positive_atom(struct sp_symbolic *symbolic, size_t condition)
 }
 
 /* A condition 0 < x beside x, which decides nothing there: [0 < x]*x is x. */
-static bool is_idle(struct sp_symbolic *symbolic, const struct sp_term *term, size_t atom)
+static bool is_idle_atom(struct sp_symbolic *symbolic, const struct sp_term *term, size_t atom)
 {
     const size_t positive = symbolic->algebra.atoms[atom].is_condition ? sp_positive_atom(symbolic, atom) : SIZE_MAX;
     return positive != SIZE_MAX && exponent_in(term, positive) > 0;
@@ -289,7 +289,7 @@ static bool is_idle(struct sp_symbolic *symbolic, const struct sp_term *term, si
 static bool has_idle(struct sp_symbolic *symbolic, const struct sp_term *term)
 {
     for (size_t i = 0; i < term->count; i++)
-        if (is_idle(symbolic, term, term->factors[i].atom)) return true;
+        if (is_idle_atom(symbolic, term, term->factors[i].atom)) return true;
     return false;
 }
 
@@ -299,7 +299,7 @@ static const struct sp_poly *tidy_term(struct sp_symbolic *symbolic, const struc
     struct sp_factor *factors = sp_arena_array(&symbolic->algebra.arena, term->count, sizeof *factors);
     struct sp_term tidied = {term->coefficient, factors, 0};
     for (size_t i = 0; i < term->count; i++)
-        if (!is_idle(symbolic, term, term->factors[i].atom)) factors[tidied.count++] = term->factors[i];
+        if (!is_idle_atom(symbolic, term, term->factors[i].atom)) factors[tidied.count++] = term->factors[i];
     return sp_poly_scale(&symbolic->algebra, &(struct sp_poly){&tidied, 1}, sp_rational_int(1));
 }
 

@@ -58,7 +58,7 @@ static bool comparison_gap(const struct loop *loop, size_t atom, enum sp_op op, 
 }
 
 /* [c < index] is 1 - [index < c + 1]. */
-static const struct sp_poly *turned(const struct loop *loop, const struct sp_poly *body)
+static const struct sp_poly *turned_sum(const struct loop *loop, const struct sp_poly *body)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
     struct sp_algebra *algebra = &symbolic->algebra;
@@ -78,7 +78,7 @@ static const struct sp_poly *turned(const struct loop *loop, const struct sp_pol
 
 /* ---- one term ---- */
 
-static void multiply(const struct loop *loop, const struct sp_poly **product, const struct sp_poly *by)
+static void multiply_sums(const struct loop *loop, const struct sp_poly **product, const struct sp_poly *by)
 {
     *product = sp_poly_mul(&loop->symbolic->algebra, *product, by);
 }
@@ -91,17 +91,17 @@ static void take_factor(const struct loop *loop, struct sp_factor factor, struct
         algebra->atoms[factor.atom].is_condition ? atom : sp_poly_power(algebra, atom, factor.exponent);
     int sign;
     if (factor.atom != loop->index && !is_tangled(loop, factor.atom)) {
-        multiply(loop, &pieces->outside, power);
+        multiply_sums(loop, &pieces->outside, power);
         return;
     }
-    multiply(loop, &pieces->inside, power);
+    multiply_sums(loop, &pieces->inside, power);
     if (factor.atom == loop->index) pieces->powers = power;
     else if (!pieces->point && comparison_gap(loop, factor.atom, SP_OP_EQ, &gap) && is_linear(loop, gap, &sign, &rest))
         pieces->point = sp_poly_scale(algebra, rest, sp_rational_int(-sign));
     else if (pieces->bound_count < MAX_BOUNDS && comparison_gap(loop, factor.atom, SP_OP_LT, &gap) &&
              is_linear(loop, gap, &sign, &rest) && sign < 0)
         pieces->bounds[pieces->bound_count++] = rest;
-    else multiply(loop, &pieces->tangle, power);
+    else multiply_sums(loop, &pieces->tangle, power);
 }
 
 static struct pieces take_apart(const struct loop *loop, const struct sp_term *term)
@@ -126,12 +126,12 @@ static const struct sp_poly *at_point(const struct loop *loop, const struct piec
     struct sp_symbolic *symbolic = loop->symbolic;
     const struct sp_poly *rest = pieces->powers, *index = sp_poly_atom(&symbolic->algebra, loop->index);
     for (size_t i = 0; i < pieces->bound_count; i++)
-        multiply(loop, &rest, sp_sym_less(symbolic, index, pieces->bounds[i]));
-    multiply(loop, &rest, pieces->tangle);
+        multiply_sums(loop, &rest, sp_sym_less(symbolic, index, pieces->bounds[i]));
+    multiply_sums(loop, &rest, pieces->tangle);
     rest = sp_sym_put(symbolic, rest, loop->index, pieces->point);
     if (!rest) return NULL;
-    multiply(loop, &rest, not_less(loop, pieces->point, loop->first));
-    multiply(loop, &rest, not_less(loop, loop->last, pieces->point));
+    multiply_sums(loop, &rest, not_less(loop, pieces->point, loop->first));
+    multiply_sums(loop, &rest, not_less(loop, loop->last, pieces->point));
     return rest;
 }
 
@@ -158,16 +158,16 @@ static const struct sp_poly *of_powers(const struct loop *loop, const struct pie
     for (size_t i = 0; i < pieces->bound_count; i++) {
         const struct sp_poly *most = sp_poly_sub(algebra, pieces->bounds[i], loop->first);
         turns = sp_sym_least_of(symbolic, turns, most);
-        multiply(loop, &guard, not_less(loop, most, zero));
+        multiply_sums(loop, &guard, not_less(loop, most, zero));
     }
     const struct sp_poly *end = sp_poly_add(algebra, loop->first, sp_poly_sub(algebra, turns, sp_poly_int(algebra, 1)));
     const struct sp_poly *sum = sp_poly_sum(algebra, pieces->powers, loop->index, loop->first, end);
-    if (sum) multiply(loop, &sum, guard);
+    if (sum) multiply_sums(loop, &sum, guard);
     return sum;
 }
 
 /* The operation (index + shift) % every behind a condition: that it is 0, or above 0. NULL for any other condition. */
-static const struct sp_origin *remainder_of(const struct loop *loop, size_t condition, bool *is_zero)
+static const struct sp_origin *remainder_of_sum(const struct loop *loop, size_t condition, bool *is_zero)
 {
     struct sp_algebra *algebra = &loop->symbolic->algebra;
     const struct sp_poly *gap;
@@ -180,7 +180,7 @@ static const struct sp_origin *remainder_of(const struct loop *loop, size_t cond
     return found ? origin : NULL;
 }
 
-static const struct sp_poly *floor_of(const struct loop *loop, const struct sp_poly *of, const struct sp_poly *by)
+static const struct sp_poly *floor_of_sum(const struct loop *loop, const struct sp_poly *of, const struct sp_poly *by)
 {
     const struct sp_operation floor = {.kind = SP_DO_BINARY, .op = SP_OP_FLOOR, .span = loop->span};
     const struct sp_sym args[] = {sp_sym_of_poly(of), sp_sym_of_poly(by)};
@@ -198,17 +198,17 @@ static const struct sp_poly *every_few(const struct loop *loop, const struct pie
     bool is_zero;
     int sign;
     if (pieces->bound_count || sp_poly_uses(pieces->powers, loop->index)) return NULL;
-    const struct sp_origin *rest = remainder_of(loop, sp_atom_alone(pieces->tangle), &is_zero);
+    const struct sp_origin *rest = remainder_of_sum(loop, sp_atom_alone(pieces->tangle), &is_zero);
     if (!rest || !is_linear(loop, rest->args[0].poly, &sign, &shift) || sign < 0) return NULL;
     const struct sp_poly *every = rest->args[1].poly;
     if ((sp_poly_depends(symbolic, every) & bit_of(loop)) || !sp_poly_is_whole(symbolic, every)) return NULL;
     const struct sp_poly *before = sp_poly_add(algebra, sp_poly_sub(algebra, loop->first, one), shift);
-    const struct sp_poly *to = floor_of(loop, sp_poly_add(algebra, loop->last, shift), every);
-    const struct sp_poly *from = floor_of(loop, before, every);
+    const struct sp_poly *to = floor_of_sum(loop, sp_poly_add(algebra, loop->last, shift), every);
+    const struct sp_poly *from = floor_of_sum(loop, before, every);
     if (!to || !from) return NULL;
     const struct sp_poly *count = sp_poly_sub(algebra, to, from);
     if (!is_zero) count = sp_poly_sub(algebra, loop->length, count);
-    multiply(loop, &count, not_less(loop, loop->length, one)); /* without turns k may be 0 */
+    multiply_sums(loop, &count, not_less(loop, loop->length, one)); /* without turns k may be 0 */
     return count;
 }
 
@@ -290,7 +290,7 @@ const struct sp_poly *sp_sym_sum(struct sp_symbolic *symbolic, struct sp_span sp
         const struct sp_poly *turns = unrolled(&loop, body, from.num, from.num + length.num - 1);
         if (turns) return turns;
     }
-    body = turned(&loop, body);
+    body = turned_sum(&loop, body);
     for (size_t i = 0; i < body->count; i++) sum = sp_poly_add(algebra, sum, sum_term(&loop, &body->terms[i]));
     return sum;
 }

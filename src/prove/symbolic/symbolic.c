@@ -57,8 +57,8 @@ const struct sp_symbol_info *sp_sym_symbol(const struct sp_symbolic *symbolic, c
 /* ---- operators ---- */
 
 /* and, or: the right side is not looked at when the left one decides. */
-static bool logic(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                  struct sp_sym *out)
+static bool symbolic_logic(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                           struct sp_sym *out)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
     struct sp_rational value;
@@ -76,8 +76,8 @@ static bool logic(struct sp_symbolic *symbolic, const struct sp_sym_env *env, co
     return true;
 }
 
-static bool choice(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                   struct sp_sym *out)
+static bool symbolic_choice(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                            struct sp_sym *out)
 {
     struct sp_rational value;
     struct sp_sym yes, no;
@@ -92,19 +92,19 @@ static bool choice(struct sp_symbolic *symbolic, const struct sp_sym_env *env, c
     return true;
 }
 
-static bool binary(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                   struct sp_sym *out)
+static bool symbolic_binary(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                            struct sp_sym *out)
 {
     const struct sp_operation operation = {.kind = SP_DO_BINARY, .op = expr->op, .span = expr->span};
     struct sp_sym args[2];
-    if (expr->op == SP_OP_AND || expr->op == SP_OP_OR) return logic(symbolic, env, expr, out);
+    if (expr->op == SP_OP_AND || expr->op == SP_OP_OR) return symbolic_logic(symbolic, env, expr, out);
     if (!sp_sym_eval(symbolic, env, expr->args[0], &args[0]) || !sp_sym_eval(symbolic, env, expr->args[1], &args[1]))
         return false;
     return sp_sym_operate(symbolic, &operation, args, 2, out);
 }
 
-static bool unary(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                  struct sp_sym *out)
+static bool symbolic_unary(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                           struct sp_sym *out)
 {
     const struct sp_operation minus = {.kind = SP_DO_BINARY, .op = SP_OP_SUB, .span = expr->span};
     struct sp_sym args[2] = {sp_sym_of_poly(sp_poly_int(&symbolic->algebra, 0))};
@@ -120,8 +120,8 @@ static bool unary(struct sp_symbolic *symbolic, const struct sp_sym_env *env, co
 
 /* ---- lists, members, calls ---- */
 
-static bool list(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                 struct sp_sym *out)
+static bool symbolic_list(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                          struct sp_sym *out)
 {
     struct sp_sym *items = sp_arena_array(&symbolic->algebra.arena, expr->count, sizeof *items);
     for (size_t i = 0; i < expr->count; i++) {
@@ -142,7 +142,7 @@ static bool item(struct sp_symbolic *symbolic, const struct sp_sym_env *env, con
            sp_sym_operate(symbolic, &operation, args, 2, out);
 }
 
-static const struct sp_symbol_info *symbol_of(const struct sp_symbolic *symbolic, struct sp_sym sym)
+static const struct sp_symbol_info *symbol_of_key(const struct sp_symbolic *symbolic, struct sp_sym sym)
 {
     const size_t atom = sym.kind <= SP_SYM_CONDITION ? sp_atom_alone(sym.poly) : SIZE_MAX;
     for (size_t i = 0; i < symbolic->symbols.count; i++)
@@ -154,7 +154,7 @@ static const struct sp_symbol_info *symbol_of(const struct sp_symbolic *symbolic
 static bool unknown_member(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym object, struct sp_sym *out)
 {
-    const struct sp_symbol_info *symbol = symbol_of(symbolic, object);
+    const struct sp_symbol_info *symbol = symbol_of_key(symbolic, object);
     struct sp_sym_frame view = {.path = ""};
     if (symbol && !symbol->is_computed) {
         view.path = sp_arena_printf(&symbolic->algebra.arena, "%s.%s", symbol->key, expr->name);
@@ -164,8 +164,8 @@ static bool unknown_member(struct sp_symbolic *symbolic, const struct sp_sym_env
     return true;
 }
 
-static bool member(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                   struct sp_sym *out)
+static bool symbolic_member(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                            struct sp_sym *out)
 {
     struct sp_sym object;
     if (sp_sym_name_is_key(env, expr)) return sp_sym_key_value(symbolic, env, expr, NULL, out);
@@ -181,9 +181,9 @@ static bool member(struct sp_symbolic *symbolic, const struct sp_sym_env *env, c
 }
 
 /* `home` is where the function is defined; its arguments stand in `env`. */
-static bool call_own(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                     const struct sp_sym_env *home, const struct sp_definition *definition, bool local,
-                     struct sp_sym *out)
+static bool symbolic_call_own(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                              const struct sp_sym_env *home, const struct sp_definition *definition, bool local,
+                              struct sp_sym *out)
 {
     struct sp_sym_env own = sp_sym_name_env(home, local);
     struct sp_sym *args = sp_arena_array(&symbolic->algebra.arena, expr->count, sizeof *args);
@@ -219,7 +219,7 @@ static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *en
             return true;
         }
     } else if (!sp_sym_eval(symbolic, env, arg, &sym)) return false;
-    const struct sp_symbol_info *symbol = symbol_of(symbolic, sym);
+    const struct sp_symbol_info *symbol = symbol_of_key(symbolic, sym);
     if (symbol && !symbol->fallback && !symbol->is_computed && !symbol->unset_key)
         *out = unset_condition(symbolic, expr->name, symbol->key);
     else if (sym.kind == SP_SYM_EITHER) {
@@ -243,24 +243,25 @@ static bool call_builtin(struct sp_symbolic *symbolic, const struct sp_sym_env *
     return sp_sym_operate(symbolic, &operation, args, expr->count, out);
 }
 
-static bool call(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                 struct sp_sym *out)
+static bool symbolic_call(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                          struct sp_sym *out)
 {
     const struct sp_meaning own = sp_sym_meaning_of(env, expr);
     if (own.definition && own.definition->is_function)
-        return call_own(symbolic, env, expr, env, own.definition, own.is_local, out);
+        return symbolic_call_own(symbolic, env, expr, env, own.definition, own.is_local, out);
     if (env->outer) {
         const struct sp_sym_env table = {.frame = env->outer};
         const struct sp_definition *of_table = sp_meaning_by_name(env->outer->unit, expr->name).definition;
-        if (of_table && of_table->is_function) return call_own(symbolic, env, expr, &table, of_table, false, out);
+        if (of_table && of_table->is_function)
+            return symbolic_call_own(symbolic, env, expr, &table, of_table, false, out);
     }
     if (expr->function && expr->function->sees_absent) return call_unset(symbolic, env, expr, out);
     if (expr->function) return call_builtin(symbolic, env, expr, out);
     return sp_sym_fail(symbolic, expr->span, "there is no function '%s'", expr->name);
 }
 
-static bool group(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                  struct sp_sym *out)
+static bool symbolic_group(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                           struct sp_sym *out)
 {
     const struct sp_poly *poly = env->group ? env->group(env->context, expr->name) : NULL;
     if (!poly) return sp_sym_fail(symbolic, expr->span, "the table has no group [%s]", expr->name ? expr->name : "");
@@ -268,8 +269,8 @@ static bool group(struct sp_symbolic *symbolic, const struct sp_sym_env *env, co
     return true;
 }
 
-static bool dispatch(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                     struct sp_sym *out)
+static bool symbolic_dispatch(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                              struct sp_sym *out)
 {
     switch (expr->kind) {
     case SP_EXPR_LITERAL:
@@ -278,23 +279,23 @@ static bool dispatch(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
     case SP_EXPR_NAME:
         return sp_sym_name_value(symbolic, env, expr, out);
     case SP_EXPR_LIST:
-        return list(symbolic, env, expr, out);
+        return symbolic_list(symbolic, env, expr, out);
     case SP_EXPR_UNARY:
-        return unary(symbolic, env, expr, out);
+        return symbolic_unary(symbolic, env, expr, out);
     case SP_EXPR_BINARY:
-        return binary(symbolic, env, expr, out);
+        return symbolic_binary(symbolic, env, expr, out);
     case SP_EXPR_CHOICE:
-        return choice(symbolic, env, expr, out);
+        return symbolic_choice(symbolic, env, expr, out);
     case SP_EXPR_DEFAULT:
         return sp_sym_key_chain(symbolic, env, expr, NULL, out);
     case SP_EXPR_CALL:
-        return call(symbolic, env, expr, out);
+        return symbolic_call(symbolic, env, expr, out);
     case SP_EXPR_INDEX:
         return item(symbolic, env, expr, out);
     case SP_EXPR_MEMBER:
-        return member(symbolic, env, expr, out);
+        return symbolic_member(symbolic, env, expr, out);
     case SP_EXPR_GROUP:
-        return group(symbolic, env, expr, out);
+        return symbolic_group(symbolic, env, expr, out);
     }
     return false;
 }
@@ -306,7 +307,7 @@ bool sp_sym_eval(struct sp_symbolic *symbolic, const struct sp_sym_env *env, con
     if (!sp_sym_spend(symbolic, expr->span, 1)) return false;
     if (symbolic->depth >= SP_SYM_MAX_DEPTH) return sp_sym_fail(symbolic, expr->span, "nested too deep");
     symbolic->depth++;
-    const bool good = dispatch(symbolic, env, expr, out);
+    const bool good = symbolic_dispatch(symbolic, env, expr, out);
     symbolic->depth--;
     return good;
 }

@@ -36,7 +36,7 @@ static hid_t memory_type(hid_t file_type, bool variable)
 }
 
 /* Type, element count and size, before anything is read. */
-static bool describe(hid_t attribute, struct strings *strings)
+static bool describe_attribute(hid_t attribute, struct strings *strings)
 {
     const hid_t file_type = H5Aget_type(attribute);
     strings->space = H5Aget_space(attribute);
@@ -59,7 +59,7 @@ static bool too_long(const struct strings *strings)
            (strings->size && strings->count > SP_H5_MAX_ATTRIBUTE / strings->size);
 }
 
-static bool fill(hid_t attribute, struct strings *strings)
+static bool fill_strings(hid_t attribute, struct strings *strings)
 {
     if (!strings->count || !strings->text || too_long(strings)) return true;
     strings->data = calloc(strings->count, strings->size);
@@ -67,12 +67,12 @@ static bool fill(hid_t attribute, struct strings *strings)
 }
 
 /* A failure ends the walk and the process. Nothing is closed then: it would clear HDF5's record of the reason. */
-static bool load(hid_t object, const char *name, struct strings *strings)
+static bool load_attribute(hid_t object, const char *name, struct strings *strings)
 {
     *strings = (struct strings){0};
     const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
     if (attribute < 0) return false;
-    if (!describe(attribute, strings) || !fill(attribute, strings)) return false;
+    if (!describe_attribute(attribute, strings) || !fill_strings(attribute, strings)) return false;
     return H5Aclose(attribute) >= 0;
 }
 
@@ -120,7 +120,7 @@ bool sp_h5_send_text(struct sp_wire *wire, hid_t object, const char *path, const
     struct strings strings;
     if (!exists(object, name, &present)) return false;
     if (!present) return true;
-    if (!load(object, name, &strings)) return false;
+    if (!load_attribute(object, name, &strings)) return false;
     if (usable(wire, &strings, path, name)) {
         size_t length;
         const char *text = string_at(&strings, 0, &length);
@@ -136,7 +136,7 @@ bool sp_h5_send_text(struct sp_wire *wire, hid_t object, const char *path, const
 static bool send_part(struct sp_wire *wire, hid_t object, const char *path, const char *name, const char *part)
 {
     struct strings strings;
-    if (!load(object, part, &strings)) return false;
+    if (!load_attribute(object, part, &strings)) return false;
     const bool send = usable(wire, &strings, path, part);
     sp_wire_put_names(wire, path, name, send ? (uint32_t)strings.count : 0);
     for (size_t i = 0; send && i < strings.count; i++) {
@@ -199,7 +199,7 @@ bool sp_h5_short_text(hid_t object, const char *name, char *buffer, size_t size)
     buffer[0] = '\0';
     if (!exists(object, name, &present)) return false;
     if (!present) return true;
-    if (!load(object, name, &strings)) return false;
+    if (!load_attribute(object, name, &strings)) return false;
     const char *text = strings.data && strings.count == 1 ? string_at(&strings, 0, &length) : "";
     if (length >= size) length = 0;
     memcpy(buffer, text, length);

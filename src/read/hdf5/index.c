@@ -165,7 +165,7 @@ static const struct {
                             "attributes both whole and in parts"},
 };
 
-static bool take_note(struct decoder *d)
+static bool take_wire_note(struct decoder *d)
 {
     struct sp_arena *arena = &d->inventory->arena;
     const uint64_t note = sp_cursor_le(&d->in, 1);
@@ -203,7 +203,7 @@ static bool take_record(struct decoder *d)
     case SP_WIRE_ALIAS:
         return take_alias(d);
     case SP_WIRE_NOTE:
-        return take_note(d);
+        return take_wire_note(d);
     case SP_WIRE_NAMES:
         return take_names(d);
     case SP_WIRE_ATTRIBUTE:
@@ -218,7 +218,7 @@ static bool take_record(struct decoder *d)
     }
 }
 
-static bool decode(struct decoder *d)
+static bool decode_wire(struct decoder *d)
 {
     while (!d->complete && sp_cursor_left(&d->in))
         if (!take_record(d))
@@ -251,7 +251,7 @@ bool sp_h5_index(struct sp_h5_source *source, uint32_t file_index, struct sp_inv
                         .inventory = inventory,
                         .error = error,
                         .file = file_index};
-    const bool ok = decode(&d);
+    const bool ok = decode_wire(&d);
     decoder_free(&d);
     free(bytes);
     return ok;

@@ -85,7 +85,7 @@ struct ranking {
     const char *first_weight, *first_layer;
 };
 
-static const char *join(const struct sp_h5_contents *contents, const char *group, const char *name)
+static const char *join_group(const struct sp_h5_contents *contents, const char *group, const char *name)
 {
     return *group ? sp_arena_printf(&contents->inventory->arena, "%s/%s", group, name) : name;
 }
@@ -98,7 +98,7 @@ static bool is_list(const struct sp_h5_names *list, const char *attribute)
 static void rank_weights(struct ranking *ranking, const struct sp_h5_names *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const char *path = join(ranking->contents, list->group, list->names[i]);
+        const char *path = join_group(ranking->contents, list->group, list->names[i]);
         const size_t index = sp_map_get(&ranking->tensors, path);
         if (index == SIZE_MAX && !ranking->missing_weights++) ranking->first_weight = path;
         if (index != SIZE_MAX && ranking->rank[index] == SP_NONE) ranking->rank[index] = ranking->ranked++;
@@ -108,7 +108,7 @@ static void rank_weights(struct ranking *ranking, const struct sp_h5_names *list
 static void rank_layers(struct ranking *ranking, const struct sp_h5_names *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const char *path = join(ranking->contents, list->group, list->names[i]);
+        const char *path = join_group(ranking->contents, list->group, list->names[i]);
         const size_t index = sp_map_get(&ranking->groups, path);
         if (index == SIZE_MAX && !ranking->missing_layers++) ranking->first_layer = path;
         if (index == SIZE_MAX) continue;

@@ -28,7 +28,7 @@ uint64_t sp_h5_signature(const struct sp_file *file)
 
 /* A signature behind a user block may be there by chance, or because a zip archive happens to store an HDF5 file at
  * byte 512: it counts for less than any magic number at the beginning. */
-static unsigned probe(const struct sp_probe *probe)
+static unsigned probe_hdf5(const struct sp_probe *probe)
 {
     if (probe->head_length >= sizeof signature && !memcmp(probe->head, signature, sizeof signature))
         return 8 * sizeof signature;
@@ -50,7 +50,7 @@ static bool check_closed(const struct sp_file *file, uint64_t at, struct sp_erro
     return false;
 }
 
-static bool index_file(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+static bool index_hdf5(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
                        struct sp_error *error)
 {
     const uint64_t at = sp_h5_signature(file);
@@ -62,8 +62,8 @@ static bool index_file(const struct sp_file *file, uint32_t file_index, struct s
 }
 
 /* What lies in one piece has its place already. */
-static bool locate(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
-                   struct sp_place *places, struct sp_error *error)
+static bool locate_hdf5_tensor(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
+                               struct sp_place *places, struct sp_error *error)
 {
     (void)file, (void)error;
     for (size_t i = 0; i < inventory->count; i++)
@@ -72,4 +72,5 @@ static bool locate(const struct sp_file *file, uint32_t file_index, const struct
     return true;
 }
 
-const struct sp_reader sp_reader_hdf5 = {.name = "hdf5", .probe = probe, .index = index_file, .locate = locate};
+const struct sp_reader sp_reader_hdf5 = {
+    .name = "hdf5", .probe = probe_hdf5, .index = index_hdf5, .locate = locate_hdf5_tensor};

@@ -155,7 +155,7 @@ static void reap(struct collector *c, int options)
 }
 
 /* One read; false at the end of the stream. */
-static bool take(struct collector *c)
+static bool take_output(struct collector *c)
 {
     enum { STEP = 64 * 1024 };
     if (c->capacity - c->length < STEP) {
@@ -169,12 +169,12 @@ static bool take(struct collector *c)
 
 /* Reads until the end of the stream. Another process of the host may have inherited the pipe and keep it open, so the
  * death of the child ends it as well, one silent poll after it was noticed. */
-static bool collect(struct collector *c, int64_t deadline, struct sp_error *error)
+static bool collect_output(struct collector *c, int64_t deadline, struct sp_error *error)
 {
     struct pollfd ready = {.fd = c->in, .events = POLLIN};
     for (bool dead = false;; dead = c->reaped) {
         const int events = poll(&ready, 1, 50);
-        if (events > 0 && !take(c)) return true;
+        if (events > 0 && !take_output(c)) return true;
         if (events <= 0 && dead) return true;
         if (events <= 0) reap(c, WNOHANG);
         if (c->length > (size_t)SP_SANDBOX_OUTPUT_MIB << 20)
@@ -187,7 +187,7 @@ static bool collect(struct collector *c, int64_t deadline, struct sp_error *erro
 }
 
 /* The stream has ended, so the child is dying: wait for it, but not for a hostile one that goes on. */
-static void finish(struct collector *c, bool kill_now)
+static void finish_child(struct collector *c, bool kill_now)
 {
     const struct timespec pause = {.tv_nsec = 200 * 1000};
     for (int i = 0; !c->reaped && !kill_now && i < 5000; i++) {
@@ -199,7 +199,7 @@ static void finish(struct collector *c, bool kill_now)
     reap(c, 0);
 }
 
-static bool judge(const struct collector *c, struct sp_error *error)
+static bool judge_child(const struct collector *c, struct sp_error *error)
 {
     const char *library = c->job->library, *name = NULL;
     if (c->lost || (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)) return true;
@@ -235,12 +235,12 @@ bool sp_sandbox_run(const struct sp_sandbox_job *job, char **bytes, size_t *leng
         return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "fork: %s", strerror(fork_errno));
     }
     struct collector c = {.job = job, .pid = pid, .in = ends[0]};
-    const bool complete = collect(&c, now_ms() + SP_SANDBOX_WALL_SECONDS * 1000, error);
+    const bool complete = collect_output(&c, now_ms() + SP_SANDBOX_WALL_SECONDS * 1000, error);
     close(ends[0]);
-    finish(&c, !complete);
+    finish_child(&c, !complete);
     *bytes = c.bytes;
     *length = c.length;
-    if (complete && judge(&c, error)) return true;
+    if (complete && judge_child(&c, error)) return true;
     free(c.bytes);
     return false;
 }

@@ -78,7 +78,7 @@ static bool read_fd(const struct sp_h5_source *source, uint64_t offset, unsigned
 }
 
 /* The first record on the stack is the one that is shown. */
-static herr_t refuse(const char *why)
+static herr_t refuse_call(const char *why)
 {
     H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_VFL, H5E_READERROR, "%s", why);
     return -1;
@@ -89,7 +89,7 @@ static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t add
     struct sp_h5_source *source = ((struct driver_file *)file)->source;
     (void)type, (void)dxpl;
     if (size > source->budget) source->exhausted = true;
-    if (source->exhausted || address > source->size) return refuse("an address past the end of the file");
+    if (source->exhausted || address > source->size) return refuse_call("an address past the end of the file");
     source->budget -= size;
     const uint64_t left = source->size - address;
     const size_t present = size < left ? size : (size_t)left;
@@ -98,7 +98,7 @@ static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t add
         memcpy(buffer, source->memory + address, present);
         return 0;
     }
-    return read_fd(source, address, buffer, present) ? 0 : refuse("the file cannot be read, or became shorter");
+    return read_fd(source, address, buffer, present) ? 0 : refuse_call("the file cannot be read, or became shorter");
 }
 
 static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t address, size_t size, const void *buffer)

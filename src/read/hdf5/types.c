@@ -11,7 +11,7 @@ static struct sp_h5_type known(enum sp_dtype dtype, hid_t type)
                                .big_endian = H5Tget_size(type) > 1 && H5Tget_order(type) == H5T_ORDER_BE};
 }
 
-static struct sp_h5_type other(const char *name, size_t bits)
+static struct sp_h5_type other_type(const char *name, size_t bits)
 {
     struct sp_h5_type result = {.dtype = SP_DTYPE_UNKNOWN};
     if (bits) snprintf(result.name, sizeof result.name, "%s%zu", name, bits);
@@ -28,7 +28,7 @@ static struct sp_h5_type integer(hid_t type)
     const size_t size = H5Tget_size(type), bits = H5Tget_precision(type);
     const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
     if (size <= 8 && bits == 8 * size && plain[size][0]) return known(plain[size][is_signed], type);
-    return other(is_signed ? "int" : "uint", bits); /* an odd size, or padding bits */
+    return other_type(is_signed ? "int" : "uint", bits); /* an odd size, or padding bits */
 }
 
 static struct sp_h5_type floating(hid_t type)
@@ -36,14 +36,14 @@ static struct sp_h5_type floating(hid_t type)
     size_t sign, exponent, exponent_bits = 0, mantissa, mantissa_bits = 0;
     const size_t size = H5Tget_size(type), bits = H5Tget_precision(type);
     if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0 || bits != 8 * size)
-        return other("float", bits);
+        return other_type("float", bits);
     if (size == 8 && exponent_bits == 11) return known(SP_DTYPE_F64, type);
     if (size == 4 && exponent_bits == 8) return known(SP_DTYPE_F32, type);
     if (size == 2 && exponent_bits == 5) return known(SP_DTYPE_F16, type);
     if (size == 2 && exponent_bits == 8) return known(SP_DTYPE_BF16, type);
     if (size == 1 && exponent_bits == 4) return known(SP_DTYPE_F8_E4M3, type);
     if (size == 1 && exponent_bits == 5) return known(SP_DTYPE_F8_E5M2, type);
-    return other("float", bits);
+    return other_type("float", bits);
 }
 
 static bool has_member(hid_t type, unsigned index, const char *wanted)
@@ -61,7 +61,7 @@ static struct sp_h5_type enumeration(hid_t type)
         has_member(type, 1, "TRUE"))
         return known(SP_DTYPE_BOOL, type);
     const hid_t base = H5Tget_super(type);
-    if (base < 0) return other("enum", 0);
+    if (base < 0) return other_type("enum", 0);
     const struct sp_h5_type result = integer(base);
     H5Tclose(base);
     return result;
@@ -70,7 +70,7 @@ static struct sp_h5_type enumeration(hid_t type)
 /* Complex numbers, as h5py writes them: two equal floats named r and i. */
 static struct sp_h5_type compound(hid_t type)
 {
-    struct sp_h5_type result = other("compound", 0);
+    struct sp_h5_type result = other_type("compound", 0);
     if (H5Tget_nmembers(type) != 2 || !has_member(type, 0, "r") || !has_member(type, 1, "i")) return result;
     const hid_t real = H5Tget_member_type(type, 0), imaginary = H5Tget_member_type(type, 1);
     if (real >= 0 && imaginary >= 0 && H5Tget_class(real) == H5T_FLOAT && H5Tequal(real, imaginary) > 0 &&
@@ -92,7 +92,7 @@ static struct sp_h5_type opaque(hid_t type, const char *meaning)
     if (size == 2 && strcmp(meaning, "bfloat16") == 0) return (struct sp_h5_type){.dtype = SP_DTYPE_BF16};
     if (size == 1 && strcmp(meaning, "float8_e4m3fn") == 0) return (struct sp_h5_type){.dtype = SP_DTYPE_F8_E4M3};
     if (size == 1 && strcmp(meaning, "float8_e5m2") == 0) return (struct sp_h5_type){.dtype = SP_DTYPE_F8_E5M2};
-    return other("opaque", 8 * size);
+    return other_type("opaque", 8 * size);
 }
 
 struct sp_h5_type sp_h5_type_of(hid_t type, const char *meaning)
@@ -109,18 +109,18 @@ struct sp_h5_type sp_h5_type_of(hid_t type, const char *meaning)
     case H5T_OPAQUE:
         return opaque(type, meaning);
     case H5T_BITFIELD:
-        return other("bitfield", 8 * H5Tget_size(type));
+        return other_type("bitfield", 8 * H5Tget_size(type));
     case H5T_STRING:
-        return other("string", 0);
+        return other_type("string", 0);
     case H5T_VLEN:
-        return other("vlen", 0);
+        return other_type("vlen", 0);
     case H5T_REFERENCE:
-        return other("reference", 0);
+        return other_type("reference", 0);
     case H5T_ARRAY:
-        return other("array", 0);
+        return other_type("array", 0);
     case H5T_TIME:
-        return other("time", 0);
+        return other_type("time", 0);
     default:
-        return other("unknown", 0);
+        return other_type("unknown", 0);
     }
 }

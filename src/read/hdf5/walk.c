@@ -45,9 +45,10 @@ struct walk {
 
 /* ---- failures ---- */
 
-static bool fail(struct walk *walk, enum sp_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool fail_walk(struct walk *walk, enum sp_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-static bool fail(struct walk *walk, enum sp_kind kind, const char *format, ...)
+static bool fail_walk(struct walk *walk, enum sp_kind kind, const char *format, ...)
 {
     char message[768];
     va_list args;
@@ -80,23 +81,23 @@ static bool hdf5_failed(struct walk *walk, const char *path)
     struct reason reason = {.text = ""};
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &reason);
     if (walk->source->exhausted)
-        return fail(walk, SP_KIND_LIMIT, "HDF5 read more than 8 times the file: its structures run in circles");
+        return fail_walk(walk, SP_KIND_LIMIT, "HDF5 read more than 8 times the file: its structures run in circles");
     const enum sp_kind kind = reason.no_memory ? SP_KIND_LIMIT : SP_KIND_MALFORMED;
     const char *text = reason.text[0] ? reason.text : "no reason given";
-    if (!path) return fail(walk, kind, "HDF5: %s", text);
-    return fail(walk, kind, "'/%.200s': HDF5: %s", path, text);
+    if (!path) return fail_walk(walk, kind, "HDF5: %s", text);
+    return fail_walk(walk, kind, "'/%.200s': HDF5: %s", path, text);
 }
 
 /* ---- links ---- */
 
-static bool push(struct walk *walk, const char *name, uint64_t address)
+static bool push_object(struct walk *walk, const char *name, uint64_t address)
 {
     const char *parent = walk->here.path;
     const size_t above = strlen(parent), length = strlen(name);
     if (above + length + 1 > SP_MAX_NAME)
-        return fail(walk, SP_KIND_LIMIT, "a path of more than %d bytes in '%.200s'", SP_MAX_NAME, parent);
+        return fail_walk(walk, SP_KIND_LIMIT, "a path of more than %d bytes in '%.200s'", SP_MAX_NAME, parent);
     if (walk->arena.used > (size_t)SP_H5_MAX_PATHS_MIB << 20)
-        return fail(walk, SP_KIND_LIMIT, "paths of more than %d MiB in all", SP_H5_MAX_PATHS_MIB);
+        return fail_walk(walk, SP_KIND_LIMIT, "paths of more than %d MiB in all", SP_H5_MAX_PATHS_MIB);
     char *path = sp_arena_alloc(&walk->arena, above + length + 2);
     snprintf(path, above + length + 2, "%s%s%s", parent, above ? "/" : "", name);
     SP_GROW(walk->stack, walk->count, walk->capacity);
@@ -126,11 +127,12 @@ static void note_link(struct walk *walk, hid_t group, const char *name, const H5
 
 static bool accept_link(struct walk *walk, hid_t group, const char *name, const H5L_info_t *info)
 {
-    if (++walk->links > SP_H5_MAX_OBJECTS) return fail(walk, SP_KIND_LIMIT, "more than %d links", SP_H5_MAX_OBJECTS);
+    if (++walk->links > SP_H5_MAX_OBJECTS)
+        return fail_walk(walk, SP_KIND_LIMIT, "more than %d links", SP_H5_MAX_OBJECTS);
     if (!*name || strchr(name, '/') || !strcmp(name, "."))
-        return fail(walk, SP_KIND_MALFORMED, "group '/%.200s' has a link of the impossible name '%.200s'",
-                    walk->here.path, name);
-    if (info->type == H5L_TYPE_HARD) return push(walk, name, info->u.address);
+        return fail_walk(walk, SP_KIND_MALFORMED, "group '/%.200s' has a link of the impossible name '%.200s'",
+                         walk->here.path, name);
+    if (info->type == H5L_TYPE_HARD) return push_object(walk, name, info->u.address);
     note_link(walk, group, name, info);
     return true;
 }
@@ -141,13 +143,16 @@ static herr_t on_link(hid_t group, const char *name, const H5L_info_t *info, voi
     return accept_link(walk, group, name, info) ? 0 : -1;
 }
 
-static bool is_number(const char *name) { return *name && strlen(name) < 18 && !name[strspn(name, "0123456789")]; }
+static bool is_keras_number(const char *name)
+{
+    return *name && strlen(name) < 18 && !name[strspn(name, "0123456789")];
+}
 
 /* Backwards, since the last one is popped first; numbers by value: Keras 3 calls its variables 0, 1, ..., 10. */
-static int compare_names(const void *left, const void *right)
+static int compare_link_names(const void *left, const void *right)
 {
     const char *a = ((const struct place *)left)->name, *b = ((const struct place *)right)->name;
-    if (is_number(a) && is_number(b)) {
+    if (is_keras_number(a) && is_keras_number(b)) {
         const long long x = atoll(a), y = atoll(b);
         if (x != y) return x < y ? 1 : -1;
     }
@@ -177,10 +182,11 @@ static bool visit_group(struct walk *walk, hid_t group, const struct place *plac
     const size_t bottom = walk->count;
     walk->here = *place;
     if (place->depth > SP_H5_MAX_DEPTH)
-        return fail(walk, SP_KIND_LIMIT, "groups nested more than %d deep", SP_H5_MAX_DEPTH);
+        return fail_walk(walk, SP_KIND_LIMIT, "groups nested more than %d deep", SP_H5_MAX_DEPTH);
     if (!send_attributes(walk, group) || H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, on_link, walk) < 0)
         return hdf5_failed(walk, place->path);
-    if (walk->count > bottom) qsort(walk->stack + bottom, walk->count - bottom, sizeof *walk->stack, compare_names);
+    if (walk->count > bottom)
+        qsort(walk->stack + bottom, walk->count - bottom, sizeof *walk->stack, compare_link_names);
     return true;
 }
 
@@ -250,7 +256,7 @@ static void visit_again(struct walk *walk, const struct place *place, size_t see
     if (seen_as == SEEN_GROUP) sp_wire_put_note(&walk->wire, SP_NOTE_GROUP_ALIAS, place->path, "");
 }
 
-static bool visit(struct walk *walk, const struct place *place)
+static bool visit_object(struct walk *walk, const struct place *place)
 {
     char key[24];
     snprintf(key, sizeof key, "%" PRIx64, place->address);
@@ -317,7 +323,7 @@ void sp_h5_walk(void *source, int out)
     walk.stack[walk.count++] = (struct place){"", "", root.addr, 0};
     while (walk.count && !walk.failed) {
         const struct place next = walk.stack[--walk.count];
-        visit(&walk, &next);
+        visit_object(&walk, &next);
     }
     if (!walk.failed) sp_wire_put_end(&walk.wire);
 }

@@ -30,10 +30,10 @@ static void put_number(struct sp_wire *wire, uint64_t value, unsigned bytes)
     sp_text_append(&wire->out, little, bytes);
 }
 
-static void put_text(struct sp_wire *wire, const char *text) { sp_wire_put_string(wire, text, strlen(text)); }
+static void put_wire_text(struct sp_wire *wire, const char *text) { sp_wire_put_string(wire, text, strlen(text)); }
 
 /* Records are complete when the next one begins: that is where the buffer may be emptied. */
-static void begin(struct sp_wire *wire, enum sp_wire_kind kind)
+static void begin_record(struct sp_wire *wire, enum sp_wire_kind kind)
 {
     if (wire->out.length >= FLUSH_AT) flush(wire);
     put_number(wire, kind, 1);
@@ -48,10 +48,10 @@ void sp_wire_put_string(struct sp_wire *wire, const char *bytes, size_t length)
 
 void sp_wire_put_tensor(struct sp_wire *wire, const struct sp_wire_tensor *tensor)
 {
-    begin(wire, SP_WIRE_TENSOR);
-    put_text(wire, tensor->path);
+    begin_record(wire, SP_WIRE_TENSOR);
+    put_wire_text(wire, tensor->path);
     put_number(wire, tensor->dtype, 1);
-    put_text(wire, tensor->dtype_name);
+    put_wire_text(wire, tensor->dtype_name);
     put_number(wire, tensor->flags, 1);
     put_number(wire, tensor->rank, 1);
     for (uint32_t i = 0; i < tensor->rank; i++) put_number(wire, tensor->shape[i], 8);
@@ -62,46 +62,46 @@ void sp_wire_put_tensor(struct sp_wire *wire, const struct sp_wire_tensor *tenso
 
 void sp_wire_put_alias(struct sp_wire *wire, const char *path, uint64_t address)
 {
-    begin(wire, SP_WIRE_ALIAS);
-    put_text(wire, path);
+    begin_record(wire, SP_WIRE_ALIAS);
+    put_wire_text(wire, path);
     put_number(wire, address, 8);
 }
 
 void sp_wire_put_note(struct sp_wire *wire, enum sp_wire_note note, const char *path, const char *target)
 {
-    begin(wire, SP_WIRE_NOTE);
+    begin_record(wire, SP_WIRE_NOTE);
     put_number(wire, note, 1);
-    put_text(wire, path);
-    put_text(wire, target);
+    put_wire_text(wire, path);
+    put_wire_text(wire, target);
 }
 
 void sp_wire_put_attribute(struct sp_wire *wire, const char *path, const char *name, const char *value, size_t length)
 {
-    begin(wire, SP_WIRE_ATTRIBUTE);
-    put_text(wire, path);
-    put_text(wire, name);
+    begin_record(wire, SP_WIRE_ATTRIBUTE);
+    put_wire_text(wire, path);
+    put_wire_text(wire, name);
     sp_wire_put_string(wire, value, length);
 }
 
 void sp_wire_put_names(struct sp_wire *wire, const char *path, const char *name, uint32_t count)
 {
-    begin(wire, SP_WIRE_NAMES);
-    put_text(wire, path);
-    put_text(wire, name);
+    begin_record(wire, SP_WIRE_NAMES);
+    put_wire_text(wire, path);
+    put_wire_text(wire, name);
     put_number(wire, count, 4);
 }
 
 void sp_wire_put_failure(struct sp_wire *wire, enum sp_kind kind, const char *message)
 {
-    begin(wire, SP_WIRE_FAILURE);
+    begin_record(wire, SP_WIRE_FAILURE);
     put_number(wire, kind, 1);
-    put_text(wire, message);
+    put_wire_text(wire, message);
     flush(wire);
 }
 
 void sp_wire_put_end(struct sp_wire *wire)
 {
-    begin(wire, SP_WIRE_END);
+    begin_record(wire, SP_WIRE_END);
     flush(wire);
 }
 

@@ -110,17 +110,17 @@ static bool take_line(struct machine *m, const char **text, size_t *length)
     return true;
 }
 
-static bool take_number(struct machine *m, unsigned bytes, uint64_t *number)
+static bool take_pickle_number(struct machine *m, unsigned bytes, uint64_t *number)
 {
     if (sp_cursor_left(&m->in) < bytes) return ends_early(m, bytes);
     *number = sp_cursor_le(&m->in, bytes);
     return true;
 }
 
-static bool take_bytes(struct machine *m, unsigned prefix, bool is_signed, struct operand *operand)
+static bool take_pickle_bytes(struct machine *m, unsigned prefix, bool is_signed, struct operand *operand)
 {
     uint64_t length;
-    if (!take_number(m, prefix, &length)) return false;
+    if (!take_pickle_number(m, prefix, &length)) return false;
     if (is_signed && length > INT32_MAX) return bad_pickle(m, "negative length");
     if (length > sp_cursor_left(&m->in)) return ends_early(m, length);
     operand->text = (const char *)sp_cursor_take(&m->in, length);
@@ -136,28 +136,28 @@ static bool take_operand(struct machine *m, enum form form, struct operand *oper
     case NONE:
         return true;
     case U1:
-        return take_number(m, 1, &operand->number);
+        return take_pickle_number(m, 1, &operand->number);
     case U2:
-        return take_number(m, 2, &operand->number);
+        return take_pickle_number(m, 2, &operand->number);
     case I4:
     case U4:
-        return take_number(m, 4, &operand->number);
+        return take_pickle_number(m, 4, &operand->number);
     case F8:
     case U8:
-        return take_number(m, 8, &operand->number);
+        return take_pickle_number(m, 8, &operand->number);
     case LINE:
         return take_line(m, &operand->text, &operand->length);
     case LINES:
         return take_line(m, &operand->text, &operand->length) &&
                take_line(m, &operand->second, &operand->second_length);
     case S1:
-        return take_bytes(m, 1, false, operand);
+        return take_pickle_bytes(m, 1, false, operand);
     case S4:
-        return take_bytes(m, 4, false, operand);
+        return take_pickle_bytes(m, 4, false, operand);
     case S8:
-        return take_bytes(m, 8, false, operand);
+        return take_pickle_bytes(m, 8, false, operand);
     case T4:
-        return take_bytes(m, 4, true, operand);
+        return take_pickle_bytes(m, 4, true, operand);
     }
     return false;
 }

@@ -40,7 +40,7 @@ static bool is_named_so(const char *path)
 
 /* The bits of the length that its limit forces to zero, and the brace. A damaged or shortened file is recognised by
  * its name alone, with the lowest score, so that the message says what is wrong with it. */
-static unsigned probe(const struct sp_probe *probe)
+static unsigned probe_safetensors(const struct sp_probe *probe)
 {
     unsigned bits = 0;
     if (probe->head_length > LENGTH_BYTES && begins_object(probe) && declared_length(probe->head) <= MAX_HEADER)
@@ -138,8 +138,8 @@ static bool check_coverage(struct sp_tensor *tensors, size_t count, uint64_t siz
     return end == size || refuse_end(count ? &tensors[count - 1] : NULL, end, size, error);
 }
 
-static bool index_file(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
-                       struct sp_error *error)
+static bool index_safetensors(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                              struct sp_error *error)
 {
     const size_t first = inventory->count;
     size_t length;
@@ -160,4 +160,5 @@ static bool index_file(const struct sp_file *file, uint32_t file_index, struct s
     return true;
 }
 
-const struct sp_reader sp_reader_safetensors = {.name = "safetensors", .probe = probe, .index = index_file};
+const struct sp_reader sp_reader_safetensors = {
+    .name = "safetensors", .probe = probe_safetensors, .index = index_safetensors};
