@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "check/told.h"
+#include "explain/told.h"
 
 /* deepseek-ai/DeepSeek-V3, with 4 experts instead of 256. */
 #define DEEPSEEK                                                                                                       \

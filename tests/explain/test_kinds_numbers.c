@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "check/kinds.h"
+#include "explain/kinds.h"
 
 /* `ids` and what is left open are those of the check with `asked`, of a file made with `made`. */
 static void check_other(const char *made, const char *asked, const char *line, const char *ids)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "check/told.h"
+#include "explain/told.h"
 
 static const char llama[] =
     "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"vocab_size\": 32000, \"hidden_size\": "

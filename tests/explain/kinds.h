@@ -3,7 +3,7 @@
 #ifndef TESTS_COMPARE_KINDS_H
 #define TESTS_COMPARE_KINDS_H
 
-#include "check/told.h"
+#include "explain/told.h"
 
 #define BEGIN(config)                                                                                                  \
     struct model model;                                                                                                \

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "check/told.h"
+#include "explain/told.h"
 
 /* meta-llama/Llama-3.2-1B: keys and values are narrower than queries. */
 static const char llama[] =

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "check/kinds.h"
+#include "explain/kinds.h"
 
 static const char tinyllama[] = "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], "
                                 "\"vocab_size\": 32000, \"hidden_size\": 2048, \"num_hidden_layers\": 22, "

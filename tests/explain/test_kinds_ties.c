@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "check/told.h"
+#include "explain/told.h"
 
 #define LLAMA_3B                                                                                                       \
     "\"architectures\": [\"LlamaForCausalLM\"], \"attention_bias\": false, \"head_dim\": 128, \"hidden_size\": 3072, " \

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "check/kinds.h"
+#include "explain/kinds.h"
 
 /* Qwen2 0.5B, as published. */
 static const char qwen2[] =

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "check/kinds.h"
+#include "explain/kinds.h"
 
 static const char llama3[] = "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], "
                              "\"vocab_size\": 128256, \"hidden_size\": 4096, \"num_hidden_layers\": 32, "

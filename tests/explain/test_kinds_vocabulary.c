@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "check/told.h"
+#include "explain/told.h"
 
 /* TinyLlama/TinyLlama-1.1B, two of its layers. */
 static const char tinyllama[] =

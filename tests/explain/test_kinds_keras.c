@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "check/told.h"
+#include "explain/told.h"
 
 /* ---- files: layers of convolutions and a classifier ---- */
 

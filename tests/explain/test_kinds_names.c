@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "check/kinds.h"
+#include "explain/kinds.h"
 
 static const char gpt2[] =
     "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"vocab_size\": 50257, "

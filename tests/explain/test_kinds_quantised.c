@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "check/told.h"
+#include "explain/told.h"
 
 /* ---- configurations ---- */
 
