@@ -36,6 +36,7 @@ shell() { scripts | xargs shellcheck -S warning -x; }
 check "lint self-test" sh tests/lint/selftest.sh
 check "layers" sh tests/lint/layers.sh
 check "source" sh tests/lint/source.sh
+check "house" sh tests/lint/house.sh
 check "format" format
 check "static analysis" static_analysis
 if command -v shellcheck >/dev/null; then check "shell scripts" shell; fi
