@@ -175,15 +175,21 @@ static void begin_slots(struct slots *slots, struct sp_unit *unit)
     }
 }
 
+/* The slot comes first: a new one may move the names. */
+static void give_meaning(struct slots *slots, const char *name, struct sp_meaning meaning)
+{
+    const size_t slot = slot_of(slots, name);
+    slots->unit->names[slot].meaning = meaning;
+}
+
 static void give_meanings(struct slots *slots)
 {
-    struct sp_unit *unit = slots->unit;
+    const struct sp_unit *unit = slots->unit;
     for (size_t i = 0; i < unit->param_count; i++)
-        unit->names[slot_of(slots, unit->params[i].name)].meaning =
-            (struct sp_meaning){.kind = SP_MEANS_PARAM, .index = i};
+        give_meaning(slots, unit->params[i].name, (struct sp_meaning){.kind = SP_MEANS_PARAM, .index = i});
     for (size_t i = 0; i < unit->definition_count; i++)
-        unit->names[slot_of(slots, unit->definitions[i].name)].meaning =
-            (struct sp_meaning){.kind = SP_MEANS_DEFINITION, .definition = &unit->definitions[i], .index = i};
+        give_meaning(slots, unit->definitions[i].name,
+                     (struct sp_meaning){.kind = SP_MEANS_DEFINITION, .definition = &unit->definitions[i], .index = i});
 }
 
 static void resolve_unit(struct slots *slots, struct sp_unit *unit)
