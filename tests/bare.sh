@@ -33,9 +33,9 @@ discard() { # ROOT
         rm -rf --one-file-system "$1"
 }
 
-# What making and entering a root takes, tried out.
+# What making and entering a root takes, tried out, whatever a run that was killed has left.
 can_make_roots() {
-    mkdir -p "$dir/probe/proc" && mount -t proc proc "$dir/probe/proc" &&
+    discard "$dir/probe" && mkdir -p "$dir/probe/proc" && mount -t proc proc "$dir/probe/proc" &&
         mknod "$dir/probe/null" c 1 3 && echo >"$dir/probe/null" && chroot / true
 }
 
@@ -111,6 +111,7 @@ run() { # RELEASE COMMAND
 trap 'discard "$dir/probe"; discard "$dir/run"' EXIT
 trap 'exit 1' INT TERM HUP
 can_make_roots || skip
+discard "$dir/probe"
 sh .ci/deps bare
 host_proxies
 for release in $releases; do
