@@ -29,6 +29,9 @@ END {
         }
     for (name in places) if (places[name] > 1) { shared += places[name]; list = list " " name }
     if (!NR) { print "no sources"; bad++ }
-    if (shared && shared * 100 >= functions * 3) { print shared " of " functions " functions share their name:" list; bad++ }
+    if (shared && shared * 100 >= functions * 3) {
+        print shared " of " functions " functions share their name:" list
+        bad++
+    }
     exit bad > 0
 }' || exit 1

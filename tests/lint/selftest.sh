@@ -82,7 +82,9 @@ expect 1 source.sh 'no licence line'
 
 fault house.sh src/model/m.c 'int f(void) { return 1; }'
 plant_clean
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31; do put "src/base/f$i.c" ''; done
+for tens in 0 1 2; do
+    for i in 0 1 2 3 4 5 6 7 8 9; do put "src/base/f$tens$i.c" ''; done
+done
 expect 1 house.sh 'a folder of more than 30 files'
 plant_clean
 yes '' | head -n 6001 >"$tree/src/base/long.c"
