@@ -89,7 +89,7 @@ enter() { # COMMAND
         chroot "$dir/run" /bin/sh -ec "cd /root
             git clone -q -c advice.detachedHead=false /shapeproof.bundle shapeproof
             cd shapeproof
-            $1" </dev/null
+            $1" </dev/null 9>&- # what it leaves running does not keep the lock
 }
 
 passed=0 failed=0
@@ -108,6 +108,9 @@ run() { # RELEASE COMMAND
 }
 
 [ "$(id -u)" = 0 ] || skip
+mkdir -p "$dir"
+exec 9>"$dir/lock"
+flock -n 9 || { echo "waiting for another run in $dir"; flock 9; }
 trap 'discard "$dir/probe"; discard "$dir/run"' EXIT
 trap 'exit 1' INT TERM HUP
 can_make_roots || skip
