@@ -20,7 +20,7 @@ struct other_model {
     struct sp_check *check;
     const char *table;
     struct sp_change changes[MAX_CHANGES];
-    bool dropped[MAX_CHANGES];
+    bool dropped[MAX_CHANGES], open[MAX_CHANGES]; /* open: other values would do as well */
     size_t count;
     size_t budget; /* tensors that may still be predicted */
 };
@@ -68,7 +68,16 @@ static bool leaves_nothing_open(struct other_model *other)
 
 /* ---- what differs ---- */
 
-static void add_model_change(struct other_model *other, const struct sp_setting *setting)
+/* Whether the file tells the value, and not only that it is one of several. */
+static bool is_determined(const struct sp_inference *inference, const char *key)
+{
+    for (size_t i = 0; i < sp_inference_count(inference); i++)
+        if (strcmp(sp_inference_get(inference, i).name, key) == 0) return sp_inference_get(inference, i).determined;
+    return true; /* the class */
+}
+
+static void add_model_change(struct other_model *other, const struct sp_inference *inference,
+                             const struct sp_setting *setting)
 {
     const struct sp_prediction *prediction = other->check->prediction;
     const size_t key = sp_find_hyperparameter(prediction, setting->path);
@@ -79,6 +88,7 @@ static void add_model_change(struct other_model *other, const struct sp_setting 
         change.configured = hyper.value;
         change.from = hyper.from;
     }
+    other->open[other->count] = !is_determined(inference, setting->path);
     other->changes[other->count++] = change;
 }
 
@@ -164,8 +174,9 @@ static const char *changes_said(const struct other_model *other)
             sp_value_json(&text, change->configured);
             sp_text_printf(&text, " %s", sp_said_where(check, change->from));
         }
-        sp_text_puts(&text, ", the file has ");
+        sp_text_puts(&text, other->open[i] ? ", the file agrees with " : ", the file has ");
         sp_value_json(&text, change->value);
+        if (other->open[i]) sp_text_puts(&text, " and other values");
     }
     return sp_text_keep(&text, &check->arena);
 }
@@ -205,7 +216,7 @@ static bool try_inferred(struct sp_check *check, const struct sp_inference *infe
     const struct sp_config *inferred = inference->best->config;
     if (!sp_attempt_explains_all(inference->best) || inferred->setting_count > MAX_CHANGES) return false;
     other.table = sp_arena_string(&check->arena, sp_inference_table(inference));
-    for (size_t i = 0; i < inferred->setting_count; i++) add_model_change(&other, &inferred->settings[i]);
+    for (size_t i = 0; i < inferred->setting_count; i++) add_model_change(&other, inference, &inferred->settings[i]);
     if (!other.count || !leaves_nothing_open(&other)) return false;
     drop_needless_changes(&other);
     blame_model(&other);
