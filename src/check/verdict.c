@@ -105,10 +105,11 @@ static int by_weight(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
-void sp_check_order_causes(struct sp_check *check, const size_t *order, size_t count)
+void sp_check_order_causes(struct sp_check *check, const size_t *order)
 {
+    const size_t count = check->cause_count;
     struct sp_cause *causes = sp_realloc(NULL, count, sizeof *causes);
-    size_t *place = sp_realloc(NULL, check->cause_count, sizeof *place);
+    size_t *place = sp_realloc(NULL, count, sizeof *place);
     for (size_t i = 0; i < count; i++) {
         causes[i] = check->causes[order[i]];
         place[order[i]] = i;
@@ -118,7 +119,7 @@ void sp_check_order_causes(struct sp_check *check, const size_t *order, size_t c
     free(check->causes);
     free(place);
     check->causes = causes;
-    check->cause_count = check->cause_capacity = count;
+    check->cause_capacity = count;
 }
 
 /* The worst first, and of those that are as bad the one that explains the most. */
@@ -130,7 +131,7 @@ static void sort_causes(struct sp_check *check)
     for (size_t i = 0; i < count; i++) ranked[i] = (struct ranked){&check->causes[i], i};
     if (count) qsort(ranked, count, sizeof *ranked, by_weight);
     for (size_t i = 0; i < count; i++) order[i] = ranked[i].place;
-    sp_check_order_causes(check, order, count);
+    sp_check_order_causes(check, order);
     free(order);
     free(ranked);
 }
