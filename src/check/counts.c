@@ -8,7 +8,7 @@
 enum share { LOGICAL, COPY, BUFFER, STATE };
 
 /* An unexpected tensor that a harmless cause explains is no parameter: a mask, a position. */
-static bool is_excused_count(const struct sp_check *check, size_t finding)
+static bool is_harmless_stranger(const struct sp_check *check, size_t finding)
 {
     if (finding == SP_NONE || check->findings[finding].kind != SP_FINDING_UNEXPECTED) return false;
     const size_t cause = check->findings[finding].cause;
@@ -21,7 +21,7 @@ static enum share share_of(const struct sp_check *check, size_t tensor, size_t f
     const size_t predicted = check->match.predicted_of[tensor];
     if (predicted == SP_NONE) {
         if (sp_match_tensor(&check->match, tensor) == SP_STATE) return STATE;
-        return is_excused_count(check, finding) ? BUFFER : LOGICAL;
+        return is_harmless_stranger(check, finding) ? BUFFER : LOGICAL;
     }
     if (sp_prediction_tensor(check->prediction, predicted)->buffer) return BUFFER;
     return sp_match_predicted(&check->match, predicted) == SP_TIED_PRESENT ? COPY : LOGICAL;

@@ -14,13 +14,13 @@ struct members {
     bool stacked; /* "_blocks" follows the module without a dot */
 };
 
-static void collect_modules(struct members *members, const struct sp_unit *part, unsigned depth)
+static void collect_members(struct members *members, const struct sp_unit *part, unsigned depth)
 {
     for (size_t s = 0; s < part->section_count; s++)
         for (size_t r = 0; r < part->sections[s].row_count; r++) {
             const struct sp_row *row = &part->sections[s].rows[r];
             const char *name = row->name.count == 1 ? row->name.pieces[0].text : NULL;
-            if (row->kind == SP_ROW_USE && depth < 4) collect_modules(members, row->unit, depth + 1);
+            if (row->kind == SP_ROW_USE && depth < 4) collect_members(members, row->unit, depth + 1);
             if (row->kind != SP_ROW_TENSOR || row->optional || !name || members->count == MAX_MEMBERS) continue;
             if (strcmp(name, "weight") == 0) continue;
             members->name[members->count++] = name;
@@ -31,7 +31,7 @@ static void collect_modules(struct members *members, const struct sp_unit *part,
 bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails)
 {
     struct members members = {.count = 0};
-    collect_modules(&members, part, 0);
+    collect_members(&members, part, 0);
     for (size_t i = 0; i < members.count; i++) {
         const char *dot = strrchr(members.name[i], '.');
         if (members.stacked || sp_map_get(tails, dot ? dot + 1 : members.name[i]) != SIZE_MAX) return true;
@@ -129,7 +129,7 @@ void sp_file_storage_read(struct sp_file_storage *storage, const struct sp_unit 
 {
     struct members members = {.count = 0};
     *storage = (struct sp_file_storage){.storage = {ask_storage, text_bytes}};
-    collect_modules(&members, part, 0);
+    collect_members(&members, part, 0);
     struct reading reading = {storage, &members, NULL};
     struct sp_finder finder = {.naming = naming, .find = read_name, .context = &reading};
     for (size_t i = 0; i < sp_inventory_count(inventory); i++) {

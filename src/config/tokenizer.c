@@ -32,7 +32,7 @@ static void take_token(struct scan *scan, char *token, uint64_t id)
     scan->last = token;
 }
 
-static void skip_token(struct scan *scan)
+static void skip_json_value(struct scan *scan)
 {
     size_t ignored;
     sp_json_skip(&scan->json, &ignored);
@@ -43,7 +43,7 @@ static void scan_ids(struct scan *scan)
 {
     char *token;
     uint64_t id;
-    if (sp_json_peek(&scan->json) != '{') return skip_token(scan);
+    if (sp_json_peek(&scan->json) != '{') return skip_json_value(scan);
     sp_json_open(&scan->json, '{');
     for (bool first = true; (token = sp_json_member(&scan->json, &first));)
         if (sp_json_u64(&scan->json, &id)) take_token(scan, token, id);
@@ -53,12 +53,12 @@ static void scan_ids(struct scan *scan)
 static void scan_token(struct scan *scan, uint64_t id)
 {
     char *key, *content = "";
-    if (sp_json_peek(&scan->json) != '{') return skip_token(scan);
+    if (sp_json_peek(&scan->json) != '{') return skip_json_value(scan);
     sp_json_open(&scan->json, '{');
     for (bool first = true; (key = sp_json_member(&scan->json, &first));) {
         if (strcmp(key, "content") == 0 && sp_json_peek(&scan->json) == '"') content = sp_json_string(&scan->json);
         else if (strcmp(key, "id") == 0) sp_json_u64(&scan->json, &id);
-        else skip_token(scan);
+        else skip_json_value(scan);
     }
     take_token(scan, content, id);
 }
@@ -67,7 +67,7 @@ static void scan_token(struct scan *scan, uint64_t id)
 static void scan_decoder(struct scan *scan)
 {
     char *key, *end;
-    if (sp_json_peek(&scan->json) != '{') return skip_token(scan);
+    if (sp_json_peek(&scan->json) != '{') return skip_json_value(scan);
     sp_json_open(&scan->json, '{');
     for (bool first = true; (key = sp_json_member(&scan->json, &first));) {
         const unsigned long long id = strtoull(key, &end, 10);
@@ -77,7 +77,7 @@ static void scan_decoder(struct scan *scan)
 
 static void scan_tokens(struct scan *scan)
 {
-    if (sp_json_peek(&scan->json) != '[') return skip_token(scan);
+    if (sp_json_peek(&scan->json) != '[') return skip_json_value(scan);
     sp_json_open(&scan->json, '[');
     for (bool first = true; sp_json_item(&scan->json, &first);) scan_token(scan, UINT64_MAX);
 }
@@ -87,17 +87,17 @@ static void scan_scores(struct scan *scan)
 {
     uint64_t count = 0;
     sp_json_open(&scan->json, '[');
-    for (bool first = true; sp_json_item(&scan->json, &first); count++) skip_token(scan);
+    for (bool first = true; sp_json_item(&scan->json, &first); count++) skip_json_value(scan);
     if (count) take_token(scan, "", count - 1);
 }
 
 static void scan_model(struct scan *scan)
 {
     char *key;
-    if (sp_json_peek(&scan->json) != '{') return skip_token(scan);
+    if (sp_json_peek(&scan->json) != '{') return skip_json_value(scan);
     sp_json_open(&scan->json, '{');
     for (bool first = true; (key = sp_json_member(&scan->json, &first));) {
-        if (strcmp(key, "vocab") != 0) skip_token(scan);
+        if (strcmp(key, "vocab") != 0) skip_json_value(scan);
         else if (sp_json_peek(&scan->json) == '[') scan_scores(scan);
         else scan_ids(scan);
     }
@@ -106,13 +106,13 @@ static void scan_model(struct scan *scan)
 static void scan_members(struct scan *scan)
 {
     char *key;
-    if (sp_json_peek(&scan->json) != '{') return skip_token(scan);
+    if (sp_json_peek(&scan->json) != '{') return skip_json_value(scan);
     sp_json_open(&scan->json, '{');
     for (bool first = true; (key = sp_json_member(&scan->json, &first));) {
         if (strcmp(key, "added_tokens_decoder") == 0) scan_decoder(scan);
         else if (strcmp(key, "added_tokens") == 0) scan_tokens(scan);
         else if (strcmp(key, "model") == 0) scan_model(scan);
-        else skip_token(scan);
+        else skip_json_value(scan);
     }
 }
 

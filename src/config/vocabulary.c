@@ -135,7 +135,7 @@ static bool count_words(struct words *words, const char *path)
 
 /* ---- the rules ---- */
 
-static int64_t number_of_words(const struct sp_config *config, const char *key, size_t side, int64_t fallback)
+static int64_t number_for_side(const struct sp_config *config, const char *key, size_t side, int64_t fallback)
 {
     const struct sp_value value = sp_value_member(sp_config_hyper(config)->root, key);
     const struct sp_value one = value.type == SP_LIST && side < value.count ? value.items[side] : value;
@@ -144,9 +144,9 @@ static int64_t number_of_words(const struct sp_config *config, const char *key, 
 
 static int64_t sockeye_size(const struct sp_config *config, const struct words *words, size_t side)
 {
-    const uint64_t least = (uint64_t)number_of_words(config, "word_min_count", side, 1);
-    const int64_t most = number_of_words(config, "num_words", side, 0); /* 0: any number */
-    const int64_t multiple = number_of_words(config, "pad_vocab_to_multiple_of", side, 0);
+    const uint64_t least = (uint64_t)number_for_side(config, "word_min_count", side, 1);
+    const int64_t most = number_for_side(config, "num_words", side, 0); /* 0: any number */
+    const int64_t multiple = number_for_side(config, "pad_vocab_to_multiple_of", side, 0);
     int64_t size = 0;
     for (size_t i = 0; i < words->count; i++) size += words->counts[i] >= least;
     for (size_t i = 0; i < SPECIAL; i++) { /* in the text they are no words of their own */
@@ -161,7 +161,7 @@ static int64_t sockeye_size(const struct sp_config *config, const struct words *
 static int64_t nparam_size(const struct sp_config *config, const struct words *words, size_t side)
 {
     const int64_t merges =
-        number_of_words(config, side ? "bpe_symbols_trg" : "bpe_symbols_src", 0, INT64_MAX - SPECIAL);
+        number_for_side(config, side ? "bpe_symbols_trg" : "bpe_symbols_src", 0, INT64_MAX - SPECIAL);
     const int64_t size = (int64_t)words->count + SPECIAL;
     return size > merges ? merges + SPECIAL : size;
 }

@@ -142,7 +142,7 @@ static void name_node(struct reader *reader, const char *anchor, struct node nod
 }
 
 /* Hands a finished value to the collection that is open. */
-static bool put_yaml(struct reader *reader, struct node node)
+static bool put_node(struct reader *reader, struct node node)
 {
     if (!reader->depth) {
         reader->root = node.value;
@@ -160,7 +160,7 @@ static bool put_yaml(struct reader *reader, struct node node)
     return true;
 }
 
-static bool begin_yaml(struct reader *reader, bool mapping, const char *tag, const char *anchor)
+static bool begin_collection(struct reader *reader, bool mapping, const char *tag, const char *anchor)
 {
     if (reader->depth == MAX_DEPTH)
         return wrong_at(reader, reader->mark, SP_KIND_LIMIT, "nested more than 64 deep", "");
@@ -199,7 +199,7 @@ static bool end(struct reader *reader)
     free(open->members);
     open->members = NULL;
     name_node(reader, open->anchor, node);
-    return put_yaml(reader, node);
+    return put_node(reader, node);
 }
 
 static bool scalar(struct reader *reader, const yaml_event_t *event)
@@ -216,7 +216,7 @@ static bool scalar(struct reader *reader, const yaml_event_t *event)
     node.value = is_plain(event) ? plain(reader, text) : sp_value_string(sp_arena_string(reader->arena, text));
     if (event->data.scalar.anchor)
         name_node(reader, sp_arena_string(reader->arena, (const char *)event->data.scalar.anchor), node);
-    return put_yaml(reader, node);
+    return put_node(reader, node);
 }
 
 static bool alias(struct reader *reader, const char *name)
@@ -224,12 +224,12 @@ static bool alias(struct reader *reader, const char *name)
     const size_t index = sp_map_get(&reader->anchors, name);
     if (index == SIZE_MAX)
         return wrong_at(reader, reader->mark, SP_KIND_MALFORMED, "no finished value has the anchor &", name);
-    return spend_nodes(reader, reader->nodes[index].nodes) && put_yaml(reader, reader->nodes[index]);
+    return spend_nodes(reader, reader->nodes[index].nodes) && put_node(reader, reader->nodes[index]);
 }
 
 /* ---- events ---- */
 
-static bool take_yaml_char(struct reader *reader, const yaml_event_t *event)
+static bool take_event(struct reader *reader, const yaml_event_t *event)
 {
     reader->mark = event->start_mark;
     switch (event->type) {
@@ -240,10 +240,10 @@ static bool take_yaml_char(struct reader *reader, const yaml_event_t *event)
     case YAML_ALIAS_EVENT:
         return alias(reader, (const char *)event->data.alias.anchor);
     case YAML_SEQUENCE_START_EVENT:
-        return begin_yaml(reader, false, NULL, (const char *)event->data.sequence_start.anchor);
+        return begin_collection(reader, false, NULL, (const char *)event->data.sequence_start.anchor);
     case YAML_MAPPING_START_EVENT:
-        return begin_yaml(reader, true, (const char *)event->data.mapping_start.tag,
-                          (const char *)event->data.mapping_start.anchor);
+        return begin_collection(reader, true, (const char *)event->data.mapping_start.tag,
+                                (const char *)event->data.mapping_start.anchor);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         return end(reader);
@@ -277,7 +277,7 @@ static bool read_events(struct reader *reader, const char *text)
     for (bool more = true; more;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&reader->parser, &event)) return not_yaml(reader, text);
-        const bool good = take_yaml_char(reader, &event);
+        const bool good = take_event(reader, &event);
         more = event.type != YAML_STREAM_END_EVENT;
         yaml_event_delete(&event);
         if (!good) return false;

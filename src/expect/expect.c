@@ -57,7 +57,7 @@ void sp_expectations_free(struct sp_expectations *expectations)
 
 /* ---- using them ---- */
 
-static bool is_about_name(const struct sp_expectation *expectation, const char *id, const char *cause)
+static bool is_about_id(const struct sp_expectation *expectation, const char *id, const char *cause)
 {
     return strcmp(expectation->id, "*") == 0 || strcmp(expectation->id, id) == 0 ||
            (cause && strcmp(expectation->id, cause) == 0);
@@ -66,8 +66,8 @@ static bool is_about_name(const struct sp_expectation *expectation, const char *
 static bool covers(const struct sp_expectation *expectation, const char *id, const char *cause, const char *name,
                    const char *other)
 {
-    return is_about_name(expectation, id, cause) && (sp_name_pattern_matches(&expectation->pattern, name) ||
-                                                     (other && sp_name_pattern_matches(&expectation->pattern, other)));
+    return is_about_id(expectation, id, cause) && (sp_name_pattern_matches(&expectation->pattern, name) ||
+                                                   (other && sp_name_pattern_matches(&expectation->pattern, other)));
 }
 
 /* All that cover it are fulfilled by it; the first that is not expired gives the reason. */

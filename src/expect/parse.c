@@ -28,7 +28,7 @@ struct word {
     size_t offset, length;
 };
 
-static bool is_blank_line(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+static bool is_blank_char(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 static bool fail_expectation(struct parser *p, struct word where, const char *message)
 {
@@ -42,15 +42,15 @@ static bool fail_expectation(struct parser *p, struct word where, const char *me
 static struct word next_word(struct parser *p)
 {
     const char *text = p->source.text;
-    while (p->at < p->end && is_blank_line(text[p->at])) p->at++;
+    while (p->at < p->end && is_blank_char(text[p->at])) p->at++;
     struct word word = {p->at, 0};
     if (p->at < p->end && text[p->at] == '#') return word;
-    while (p->at < p->end && !is_blank_line(text[p->at])) p->at += text[p->at] == '\\' && p->at + 1 < p->end ? 2 : 1;
+    while (p->at < p->end && !is_blank_char(text[p->at])) p->at += text[p->at] == '\\' && p->at + 1 < p->end ? 2 : 1;
     word.length = p->at - word.offset;
     return word;
 }
 
-static bool is_word_char(const struct parser *p, struct word word, const char *text)
+static bool is_word_text(const struct parser *p, struct word word, const char *text)
 {
     return word.length == strlen(text) && memcmp(p->source.text + word.offset, text, word.length) == 0;
 }
@@ -106,7 +106,7 @@ static bool read_until(struct parser *p, struct sp_expectation *expectation)
 {
     const struct word word = next_word(p);
     if (!word.length) return true;
-    if (!is_word_char(p, word, "until"))
+    if (!is_word_text(p, word, "until"))
         return fail_expectation(p, word, "expected 'until YYYY-MM-DD', or '#' and the reason");
     const struct word date = next_word(p);
     expectation->until = copy_of(p, date);
@@ -121,8 +121,8 @@ static bool read_reason(struct parser *p, struct sp_expectation *expectation)
     const char *text = p->source.text;
     struct word word = {p->at, p->end - p->at};
     if (p->at < p->end) word.offset++, word.length--; /* the '#' */
-    while (word.length && is_blank_line(text[word.offset])) word.offset++, word.length--;
-    while (word.length && is_blank_line(text[word.offset + word.length - 1])) word.length--;
+    while (word.length && is_blank_char(text[word.offset])) word.offset++, word.length--;
+    while (word.length && is_blank_char(text[word.offset + word.length - 1])) word.length--;
     if (!word.length)
         return fail_expectation(p, (struct word){p->end, 1}, "expected '#' and the reason for which this is expected");
     expectation->reason = copy_of(p, word);

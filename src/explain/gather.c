@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/gather.h"
 
-static size_t number_of_cause(const struct sp_check *check, const struct sp_finding *finding)
+static size_t number_of_finding(const struct sp_check *check, const struct sp_finding *finding)
 {
     return (size_t)(finding - check->findings);
 }
 
-static size_t place_of_finding(const struct sp_check *check, const struct sp_cause *cause)
+static size_t number_of_cause(const struct sp_check *check, const struct sp_cause *cause)
 {
     return (size_t)(cause - check->causes);
 }
 
 bool sp_is_marked(const struct sp_check *check, const struct sp_finding *finding, const void *marks)
 {
-    return ((const bool *)marks)[number_of_cause(check, finding)];
+    return ((const bool *)marks)[number_of_finding(check, finding)];
 }
 
 bool sp_is_open_kind(const struct sp_check *check, const struct sp_finding *finding, const void *kind)
@@ -48,12 +48,12 @@ struct sp_cause *sp_blame(struct sp_check *check, enum sp_cause_kind kind)
 
 void sp_take(struct sp_check *check, size_t finding, const struct sp_cause *cause)
 {
-    sp_check_explain(check, finding, place_of_finding(check, cause));
+    sp_check_explain(check, finding, number_of_cause(check, cause));
 }
 
 const char *sp_names_of(struct sp_check *check, const struct sp_cause *cause)
 {
-    const size_t place = place_of_finding(check, cause);
+    const size_t place = number_of_cause(check, cause);
     return sp_check_names(check, sp_explained_by, &place);
 }
 
@@ -70,7 +70,7 @@ void sp_say(struct sp_check *check, struct sp_cause *cause, const char *says)
 
 const struct sp_finding *sp_first_of(const struct sp_check *check, const struct sp_cause *cause)
 {
-    const size_t place = place_of_finding(check, cause);
+    const size_t place = number_of_cause(check, cause);
     size_t first = 0;
     while (check->findings[first].cause != place) first++;
     return &check->findings[first];

@@ -151,8 +151,8 @@ static struct sp_prediction *predict_change(const struct sp_sample *sample, stru
 }
 
 /* What is tied need not be there, unless all of the tie is absent. */
-static bool is_excused_finding(const struct sp_sample *sample, const struct sp_prediction *prediction,
-                               const struct sp_predicted *expected)
+static bool is_tied_elsewhere(const struct sp_sample *sample, const struct sp_prediction *prediction,
+                              const struct sp_predicted *expected)
 {
     return expected->same_as != SP_NONE &&
            tensor_named(sample, sp_prediction_tensor(prediction, expected->same_as)->name) != NULL;
@@ -162,7 +162,7 @@ static bool is_excused_finding(const struct sp_sample *sample, const struct sp_p
 static bool is_wrong(const struct sp_sample *sample, const struct sp_prediction *prediction,
                      const struct sp_predicted *expected, const struct sp_tensor *tensor)
 {
-    if (!tensor) return !expected->optional && !is_excused_finding(sample, prediction, expected);
+    if (!tensor) return !expected->optional && !is_tied_elsewhere(sample, prediction, expected);
     return !sp_same_shape(tensor, expected);
 }
 

@@ -179,7 +179,7 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
 }
 
 /* Whether the file has the tensor, under whatever name. */
-static bool is_class_there(const struct sp_attempt *attempt, const char *name)
+static bool is_tensor_there(const struct sp_attempt *attempt, const char *name)
 {
     const size_t predicted = sp_prediction_find(attempt->prediction, name);
     if (predicted != SP_NONE) return attempt->match.tensor_of[predicted] != SP_NONE;
@@ -201,13 +201,13 @@ static bool says_the_same(const struct sp_predicted *a, const struct sp_predicte
 }
 
 /* Whether b says of the file whatever a says of it. */
-static bool attempt_contains(const struct sp_prediction *b, const struct sp_prediction *a,
-                             const struct sp_attempt *attempt)
+static bool prediction_contains(const struct sp_prediction *b, const struct sp_prediction *a,
+                                const struct sp_attempt *attempt)
 {
     for (size_t i = 0; i < sp_prediction_count(a); i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(a, i);
         const size_t other = sp_prediction_find(b, tensor->name);
-        const bool there = is_class_there(attempt, tensor->name);
+        const bool there = is_tensor_there(attempt, tensor->name);
         if (other == SP_NONE ? there || !is_excused_tensor(tensor)
                              : !says_the_same(tensor, sp_prediction_tensor(b, other), there))
             return false;
@@ -218,5 +218,5 @@ static bool attempt_contains(const struct sp_prediction *b, const struct sp_pred
 bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b,
                           const struct sp_attempt *attempt)
 {
-    return a && b && attempt_contains(a, b, attempt) && attempt_contains(b, a, attempt);
+    return a && b && prediction_contains(a, b, attempt) && prediction_contains(b, a, attempt);
 }

@@ -134,16 +134,16 @@ static size_t other_classes(const struct recheck *recheck, struct sp_value *othe
     return count;
 }
 
-static bool is_class_name(const char *key) { return strcmp(key, "architectures") == 0; }
+static bool is_class_path(const char *key) { return strcmp(key, "architectures") == 0; }
 
 /* `partial`: of a text not all is told, and so it may be empty. */
 static bool is_indispensable(const struct recheck *recheck, const char *key, struct sp_value value, bool partial)
 {
     struct sp_value others[MAX_OTHERS];
-    size_t count = is_class_name(key) ? other_classes(recheck, others) : other_values(recheck, key, value, others);
+    size_t count = is_class_path(key) ? other_classes(recheck, others) : other_values(recheck, key, value, others);
     if (partial && value.type == SP_STRING && *value.string) add_other_value(others, &count, sp_value_string(""));
-    bool differs = count > 0 || is_class_name(key);
-    for (size_t i = 1; is_class_name(key) && i < recheck->inference->candidate_count; i++)
+    bool differs = count > 0 || is_class_path(key);
+    for (size_t i = 1; is_class_path(key) && i < recheck->inference->candidate_count; i++)
         if (recheck->inference->candidates[i].same) return false; /* of another table */
     for (size_t i = 0; i < count && differs; i++) differs = would_differ(recheck, key, others[i]);
     return differs;
@@ -218,13 +218,13 @@ static void judge_inferred(const struct recheck *recheck, struct sp_inferred *in
     else if (told && *reason && !partial) set(inferred, true, reason);
     else if (is_indispensable(recheck, inferred->name, inferred->value, partial))
         set(inferred, true, *reason ? reason : "any other value would predict other tensors");
-    else if (is_class_name(inferred->name)) set(inferred, false, "other classes have the same tensors");
+    else if (is_class_path(inferred->name)) set(inferred, false, "other classes have the same tensors");
     else if (partial && *reason) set(inferred, false, sp_arena_printf(arena, "%s, which tells a part of it", reason));
     else set(inferred, false, "no tensor of the file depends on it");
 }
 
 /* What the table itself gives to a table within it is no hyper-parameter of the file. */
-static bool is_given_clue(struct sp_hyperparameter hyper) { return hyper.from.source == SP_SOURCE_TABLE; }
+static bool is_given_by_table(struct sp_hyperparameter hyper) { return hyper.from.source == SP_SOURCE_TABLE; }
 
 void sp_determine(struct sp_inference *inference)
 {
@@ -236,7 +236,7 @@ void sp_determine(struct sp_inference *inference)
     recheck.prediction = predict_in_scope(&recheck, inference->best->config);
     for (size_t i = 0; i < count; i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        if (is_given_clue(hyper)) continue;
+        if (is_given_by_table(hyper)) continue;
         struct sp_inferred *inferred = &inference->inferred[inference->inferred_count++];
         *inferred = (struct sp_inferred){.name = hyper.name, .value = hyper.value};
         judge_inferred(&recheck, inferred);

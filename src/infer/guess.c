@@ -171,7 +171,7 @@ static bool stands_for_others(struct sp_value value) { return value.type == SP_S
 
 /* The best value of the first kind that has one without contradictions. That the key is absent, which leaves everything
  * open, is only taken when no value answers anything. */
-static void choose_guess(struct sp_deduction *deduction, const struct trial *trial, struct choice *best)
+static void choose_best_guess(struct sp_deduction *deduction, const struct trial *trial, struct choice *best)
 {
     for (size_t kind = 0, i = 0; kind < trial->kinds; kind++) {
         size_t equals = 0, idle = 0;
@@ -262,7 +262,7 @@ static struct choice choose_for(struct sp_deduction *deduction, const char *key,
     struct trial trial = {.key = key};
     struct choice choice = {.key = NULL};
     add_candidates(&trial, deduction, question);
-    choose_guess(deduction, &trial, &choice);
+    choose_best_guess(deduction, &trial, &choice);
     return choice;
 }
 

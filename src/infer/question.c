@@ -10,7 +10,7 @@ static struct sp_occurrence *occurrence_of(struct sp_deduction *deduction, const
     return &deduction->occurrences.of[question->line];
 }
 
-static bool is_unknown_key(struct sp_value value) { return value.type == SP_UNKNOWN; }
+static bool is_unknown_answer(struct sp_value value) { return value.type == SP_UNKNOWN; }
 
 static bool is_truth_value(struct sp_value value) { return value.type == SP_BOOL || value.type == SP_INT; }
 
@@ -48,8 +48,8 @@ static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line 
                            const struct sp_line_condition *condition)
 {
     for (struct sp_loop *loop = line->loop; loop; loop = loop->outer)
-        if (is_unknown_key(loop->binding.value) &&
-            is_unknown_key(sp_solver_value(deduction->solver, loop->env, loop->clause->last)) &&
+        if (is_unknown_answer(loop->binding.value) &&
+            is_unknown_answer(sp_solver_value(deduction->solver, loop->env, loop->clause->last)) &&
             sp_depends_on(condition->env, condition->expr, loop))
             return true;
     return false;
@@ -62,7 +62,7 @@ static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
         if ((none && condition->assumed) || is_about_turns(deduction, line, condition)) continue;
         const struct sp_value value = sp_solver_value(deduction->solver, condition->env, condition->expr);
-        if (is_unknown_key(value)) may_be(excuse, condition->env, condition->expr, sp_value_bool(false), value);
+        if (is_unknown_answer(value)) may_be(excuse, condition->env, condition->expr, sp_value_bool(false), value);
         else if (is_false_answer(value)) excuse->holds = true;
         else if (!is_truth_value(value)) excuse->broken = true;
     }
@@ -77,7 +77,7 @@ static void excuse_by_tie(struct sp_deduction *deduction, const struct sp_line *
         return;
     }
     const struct sp_value value = sp_solver_value(deduction->solver, line->env, line->row->tie_condition);
-    if (is_unknown_key(value)) may_be(excuse, line->env, line->row->tie_condition, sp_value_bool(true), value);
+    if (is_unknown_answer(value)) may_be(excuse, line->env, line->row->tie_condition, sp_value_bool(true), value);
     else if (!is_truth_value(value)) excuse->broken = true;
     else if (!is_false_answer(value)) excuse->holds = true;
 }
@@ -89,7 +89,7 @@ static void excuse_by_loops(struct sp_deduction *deduction, const struct sp_line
         const struct sp_value first = sp_solver_value(deduction->solver, loop->env, loop->clause->first);
         const struct sp_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
         if (first.type == SP_INT && last.type == SP_INT && last.integer < first.integer) excuse->holds = true;
-        if (first.type != SP_INT || !is_unknown_key(last)) continue;
+        if (first.type != SP_INT || !is_unknown_answer(last)) continue;
         may_be(excuse, loop->env, loop->clause->last, sp_value_int(first.integer - 1), last);
         excuse->by_loop = true;
     }
@@ -120,7 +120,7 @@ static enum sp_answer ask_missing(struct sp_deduction *deduction, const struct s
 
 /* ---- the expression that a question is about, and what it is to be ---- */
 
-static bool is_shared_key(const struct sp_inventory *inventory, size_t tensor)
+static bool is_shared_tensor(const struct sp_inventory *inventory, size_t tensor)
 {
     if (!sp_inventory_tensor(inventory, tensor)->storage) return false;
     if (sp_inventory_tensor(inventory, tensor)->same_as != SP_NONE) return true;
@@ -140,7 +140,7 @@ static struct sp_want want_of(struct sp_deduction *deduction, const struct sp_qu
     case SP_ASK_NUMBER:
         return sp_want_value(sp_value_int((int64_t)named->place.indices.value[question->place]));
     case SP_ASK_TIED:
-        return sp_want_value(sp_value_bool(is_shared_key(shapes->inventory, named->tensor)));
+        return sp_want_value(sp_value_bool(is_shared_tensor(shapes->inventory, named->tensor)));
     case SP_ASK_FIRST:
     case SP_ASK_LAST:
         return sp_want_value(sp_value_int(question->turn));
@@ -243,7 +243,7 @@ enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *
 
 static const char *key_in(struct sp_value value)
 {
-    return is_unknown_key(value) && *value.string ? value.string : NULL;
+    return is_unknown_answer(value) && *value.string ? value.string : NULL;
 }
 
 static const char *missing_lacks(struct sp_deduction *deduction, const struct sp_question *question)

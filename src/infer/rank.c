@@ -67,7 +67,7 @@ static struct sp_ranked rank_table(const struct sp_unit *table, const struct end
     return ranked;
 }
 
-static int compare_table_names(const void *left, const void *right)
+static int compare_ranked(const void *left, const void *right)
 {
     const struct sp_ranked *a = left, *b = right;
     if (a->covered != b->covered) return a->covered > b->covered ? -1 : 1;
@@ -94,7 +94,7 @@ struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp
         ranked[*count] = rank_table(tables->list[i], &ends, shapes->patterns.count);
         *count += ranked[*count].covered > 0;
     }
-    if (*count) qsort(ranked, *count, sizeof *ranked, compare_table_names);
+    if (*count) qsort(ranked, *count, sizeof *ranked, compare_ranked);
     sp_map_free(&ends.map);
     free(ends.list);
     return ranked;

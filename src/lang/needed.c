@@ -6,7 +6,7 @@
 
 #include "lang/eval.h"
 
-static bool holds_in_choice(struct sp_value value)
+static bool is_choice_taken(struct sp_value value)
 {
     return value.type == SP_BOOL ? value.boolean : value.integer != 0;
 }
@@ -19,7 +19,7 @@ static bool descend(struct sp_eval *eval, struct sp_env *env, const struct sp_ex
     for (size_t i = 0; i < (*expr)->count; i++) {
         if (!sp_eval(eval, env, (*expr)->args[i], &value)) return false;
         if (sp_value_is_set(value)) {
-            if ((*expr)->kind == SP_EXPR_CHOICE && i == 0 && !holds_in_choice(value))
+            if ((*expr)->kind == SP_EXPR_CHOICE && i == 0 && !is_choice_taken(value))
                 i++; /* the first alternative is not it */
             continue;
         }

@@ -25,7 +25,7 @@ struct rest {
     size_t missing;
 };
 
-static bool is_needed_front(const struct rest *rest, size_t predicted)
+static bool is_needed_tensor(const struct rest *rest, size_t predicted)
 {
     const struct sp_predicted *tensor = sp_prediction_tensor(rest->prediction, predicted);
     return !rest->found[predicted] && !tensor->optional;
@@ -46,12 +46,12 @@ static void find_rest(struct rest *rest)
         if (place != SP_NONE) rest->found[place] = true;
         else if (!(tensor->flags & SP_TENSOR_STATE)) rest->tensors[rest->count++] = i;
     }
-    for (size_t i = 0; i < predicted; i++) rest->missing += is_needed_front(rest, i);
+    for (size_t i = 0; i < predicted; i++) rest->missing += is_needed_tensor(rest, i);
     sp_finder_free(&finder);
 }
 
 /* The name as a front sees it; until the next one is asked for. */
-static const char *name_of_front(const struct rest *rest, size_t place)
+static const char *name_seen_by_fronts(const struct rest *rest, size_t place)
 {
     unsigned renaming = 0;
     return sp_finder_plain(rest->names, sp_inventory_tensor(rest->inventory, rest->tensors[place])->name, &renaming);
@@ -66,13 +66,13 @@ static size_t gain_of_front(const struct rest *rest, const struct sp_front *fron
     size_t gain = 0, fitting = 0;
     bool telling = false;
     for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, SAMPLE)) {
-        const char *name = name_of_front(rest, i);
+        const char *name = name_seen_by_fronts(rest, i);
         if (strncmp(name, front->from, from) != 0) continue;
         wanted.length = 0;
         sp_text_puts(&wanted, front->to);
         sp_text_puts(&wanted, name + from);
         const size_t place = sp_prediction_find(rest->prediction, wanted.data);
-        if (place == SP_NONE || !is_needed_front(rest, place)) continue;
+        if (place == SP_NONE || !is_needed_tensor(rest, place)) continue;
         gain++;
         telling = telling || strchr(name + from, '.');
         fitting += sp_same_shape(sp_inventory_tensor(rest->inventory, rest->tensors[i]),
@@ -113,9 +113,9 @@ static void offer(const struct rest *rest, struct sp_prefixes *froms, struct sp_
 {
     size_t seen = 0;
     for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, SP_PREFIX_NAMES))
-        sp_prefixes_offer(froms, name_of_front(rest, i));
+        sp_prefixes_offer(froms, name_seen_by_fronts(rest, i));
     for (size_t i = 0; i < sp_prediction_count(rest->prediction); i++)
-        if (is_needed_front(rest, i) && seen++ % sp_stride_for(rest->missing, SP_PREFIX_NAMES) == 0)
+        if (is_needed_tensor(rest, i) && seen++ % sp_stride_for(rest->missing, SP_PREFIX_NAMES) == 0)
             sp_prefixes_offer(tos, sp_prediction_tensor(rest->prediction, i)->name);
     sp_prefixes_keep_common(froms);
     sp_prefixes_keep_common(tos);

@@ -9,7 +9,7 @@
 
 enum { SAMPLE = 256 };
 
-static bool is_state_name(const struct sp_inventory *inventory, size_t tensor)
+static bool is_trainer_state(const struct sp_inventory *inventory, size_t tensor)
 {
     return sp_inventory_tensor(inventory, tensor)->flags & SP_TENSOR_STATE;
 }
@@ -23,7 +23,7 @@ void sp_naming_offer(struct sp_prefixes *strips, const struct sp_inventory *inve
     struct sp_finder finder = {.naming = &plain};
     unsigned renaming = 0;
     for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
-        if (is_state_name(inventory, i)) continue;
+        if (is_trainer_state(inventory, i)) continue;
         sp_prefixes_offer(strips, sp_finder_plain(&finder, sp_inventory_tensor(inventory, i)->name, &renaming));
     }
     sp_prefixes_keep_common(strips);
@@ -68,7 +68,7 @@ static size_t count_predicted(const void *context, const struct sp_naming *namin
     size_t hits = 0;
     unsigned renaming;
     for (size_t i = 0; i < count; i += sp_stride_for(count, SAMPLE)) {
-        if (is_state_name(same->inventory, i)) continue;
+        if (is_trainer_state(same->inventory, i)) continue;
         const size_t found = sp_finder_find(&finder, sp_inventory_tensor(same->inventory, i)->name, &renaming);
         /* What the file has under the predicted name itself is no other tensor renamed. */
         hits += found != SP_NONE && !(renaming && same->tensor_of[found] != SP_NONE);
@@ -82,7 +82,7 @@ static size_t count_sampled(const struct sp_inventory *inventory)
 {
     const size_t count = sp_inventory_count(inventory);
     size_t sampled = 0;
-    for (size_t i = 0; i < count; i += sp_stride_for(count, SAMPLE)) sampled += !is_state_name(inventory, i);
+    for (size_t i = 0; i < count; i += sp_stride_for(count, SAMPLE)) sampled += !is_trainer_state(inventory, i);
     return sampled;
 }
 

@@ -49,7 +49,7 @@ static size_t cost_of_piece(const struct sp_piece *piece)
 /* ---- order ---- */
 
 /* Plain terms, then products with brackets, a number last; each by its first term. */
-static int rank_of_form(const struct sp_piece *piece) { return piece->count ? 1 : piece->term.count ? 0 : 2; }
+static int rank_of_piece(const struct sp_piece *piece) { return piece->count ? 1 : piece->term.count ? 0 : 2; }
 
 static int compare_values(const struct sp_poly *a, const struct sp_poly *b)
 {
@@ -65,7 +65,7 @@ static int compare_values(const struct sp_poly *a, const struct sp_poly *b)
 static int compare_pieces(const void *left, const void *right)
 {
     const struct sp_piece *a = left, *b = right;
-    if (rank_of_form(a) != rank_of_form(b)) return rank_of_form(a) - rank_of_form(b);
+    if (rank_of_piece(a) != rank_of_piece(b)) return rank_of_piece(a) - rank_of_piece(b);
     return compare_values(a->value, b->value);
 }
 
@@ -133,7 +133,7 @@ static size_t join_brackets(struct sp_bracket *brackets, size_t count)
     return kept;
 }
 
-static bool is_number_form(const struct sp_term *term, int64_t number)
+static bool is_number_term(const struct sp_term *term, int64_t number)
 {
     return term->count == 0 && term->coefficient.den == 1 && term->coefficient.num == number;
 }
@@ -149,8 +149,8 @@ static const struct sp_sum *product_of(struct finder *finder, const struct sp_po
     struct sp_piece *piece = sp_arena_alloc(arena, sizeof *piece);
     *piece = (struct sp_piece){factors->monomial, brackets, join_brackets(brackets, factors->count), value};
     if (piece->count == 1 && brackets[0].power == 1) {
-        if (is_number_form(&piece->term, 1)) return brackets[0].sum;
-        if (is_number_form(&piece->term, -1)) return negative(finder, brackets[0].sum);
+        if (is_number_term(&piece->term, 1)) return brackets[0].sum;
+        if (is_number_term(&piece->term, -1)) return negative(finder, brackets[0].sum);
     }
     return make_sum(arena, value, piece, 1);
 }

@@ -18,7 +18,7 @@ struct printer {
 
 static void put_sum(const struct printer *printer, const struct sp_sum *sum);
 
-static void put_printed(const struct printer *printer, const char *plain, const char *latex)
+static void put_plain_or_latex(const struct printer *printer, const char *plain, const char *latex)
 {
     sp_text_puts(printer->text, printer->latex ? latex : plain);
 }
@@ -72,11 +72,11 @@ static void put_atom(const struct printer *printer, size_t which, int exponent)
 {
     const char *name = printer->algebra->atoms[which].text, *latex = printer->algebra->atoms[which].latex;
     const bool typeset = printer->latex && latex, compound = !typeset && is_compound(name);
-    if (compound) put_printed(printer, "(", "\\left(");
+    if (compound) put_plain_or_latex(printer, "(", "\\left(");
     if (typeset) sp_text_puts(printer->text, latex);
     else if (printer->latex && strlen(name) > 1) put_latex_name(printer->text, name);
     else sp_text_puts(printer->text, name);
-    if (compound) put_printed(printer, ")", "\\right)");
+    if (compound) put_plain_or_latex(printer, ")", "\\right)");
     put_power(printer, exponent);
 }
 
@@ -84,7 +84,7 @@ static void put_atom(const struct printer *printer, size_t which, int exponent)
 
 static void put_times(const struct printer *printer, size_t *count)
 {
-    if ((*count)++) put_printed(printer, "*", " ");
+    if ((*count)++) put_plain_or_latex(printer, "*", " ");
 }
 
 /* The number, unless it is 1, and the atoms of that side of the fraction line; *count is how many were put. */
@@ -107,9 +107,9 @@ static void put_brackets(const struct printer *printer, const struct sp_piece *p
 {
     for (size_t i = 0; i < piece->count; i++) {
         put_times(printer, count);
-        put_printed(printer, "(", "\\left(");
+        put_plain_or_latex(printer, "(", "\\left(");
         put_sum(printer, piece->brackets[i].sum);
-        put_printed(printer, ")", "\\right)");
+        put_plain_or_latex(printer, ")", "\\right)");
         put_power(printer, piece->brackets[i].power);
     }
 }
@@ -126,15 +126,15 @@ static void put_piece(const struct printer *printer, const struct sp_piece *piec
 {
     const size_t below = factors_below(&piece->term);
     size_t count = 0;
-    if (below) put_printed(printer, "", "\\frac{");
+    if (below) put_plain_or_latex(printer, "", "\\frac{");
     put_factors(printer, &piece->term, 1, &count);
     put_brackets(printer, piece, &count);
     if (count == 0) sp_text_puts(printer->text, "1");
     if (!below) return;
-    put_printed(printer, below > 1 ? "/(" : "/", "}{");
+    put_plain_or_latex(printer, below > 1 ? "/(" : "/", "}{");
     count = 0;
     put_factors(printer, &piece->term, -1, &count);
-    put_printed(printer, below > 1 ? ")" : "", "}");
+    put_plain_or_latex(printer, below > 1 ? ")" : "", "}");
 }
 
 static void put_sum(const struct printer *printer, const struct sp_sum *sum)

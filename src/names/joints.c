@@ -36,7 +36,7 @@ struct place {
     size_t container_length, component_length;
 };
 
-static bool ends_with_component(const char *text, size_t length, const char *tail)
+static bool ends_with_tail(const char *text, size_t length, const char *tail)
 {
     const size_t tail_length = strlen(tail);
     return length > tail_length && memcmp(text + length - tail_length, tail, tail_length) == 0;
@@ -50,8 +50,8 @@ static struct place place_of_joint(const char *name)
         place.leaf = name + begin;
         length = begin ? begin - 1 : 0;
         begin = sp_last_component(name, length, ".");
-    } else if (ends_with_component(name + begin, length - begin, "_weight")) length -= strlen("_weight");
-    else if (ends_with_component(name + begin, length - begin, "_bias")) {
+    } else if (ends_with_tail(name + begin, length - begin, "_weight")) length -= strlen("_weight");
+    else if (ends_with_tail(name + begin, length - begin, "_bias")) {
         place.leaf = "bias";
         length -= strlen("_bias");
     }

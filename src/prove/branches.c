@@ -8,7 +8,7 @@
 
 enum { MAX_REMAINDERS = 1024, MAX_DIVIDEND = 1 << 22 };
 
-static bool is_number_branch(const struct sp_poly *poly, int64_t *number)
+static bool is_whole_number(const struct sp_poly *poly, int64_t *number)
 {
     struct sp_rational value;
     if (!sp_poly_is_constant(poly, &value) || value.den != 1) return false;
@@ -22,7 +22,7 @@ static bool open_linear(struct sp_branches *branches, const struct sp_poly *poly
     struct sp_algebra *algebra = branches->algebra;
     const struct sp_poly *at_0 = sp_poly_substitute(algebra, poly, branches->unknown, sp_poly_int(algebra, 0));
     const struct sp_poly *rest = at_0 ? sp_poly_sub(algebra, poly, at_0) : NULL;
-    if (!rest || !is_number_branch(at_0, &branches->offset) || rest->count != 1 || rest->terms[0].count != 1)
+    if (!rest || !is_whole_number(at_0, &branches->offset) || rest->count != 1 || rest->terms[0].count != 1)
         return false;
     const struct sp_term *term = &rest->terms[0];
     branches->slope = term->coefficient.num;
@@ -34,10 +34,10 @@ static bool open_floor(struct sp_branches *branches, const struct sp_origin *ori
 {
     const struct sp_sym above = origin->args[0], below = origin->args[1];
     if (above.kind != SP_SYM_NUMBER || below.kind != SP_SYM_NUMBER) return false;
-    if (is_number_branch(below.poly, &branches->divisor))
+    if (is_whole_number(below.poly, &branches->divisor))
         return branches->divisor > 0 && branches->divisor <= MAX_REMAINDERS && open_linear(branches, above.poly);
     branches->next = 1;
-    return sp_atom_alone(below.poly) == branches->unknown && is_number_branch(above.poly, &branches->offset) &&
+    return sp_atom_alone(below.poly) == branches->unknown && is_whole_number(above.poly, &branches->offset) &&
            branches->offset >= 0 && branches->offset <= MAX_DIVIDEND;
 }
 

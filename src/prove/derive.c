@@ -72,7 +72,7 @@ static void add_form(struct forms *forms, const char *group, const char *when, c
     add_formula(forms->derivation, group, when, poly, forms->notation);
 }
 
-static const char *say_formula(struct forms *forms, size_t condition, bool holds)
+static const char *say_condition(struct forms *forms, size_t condition, bool holds)
 {
     struct sp_symbolic *symbolic = &forms->derivation->count.symbolic;
     see(forms, sp_poly_atom(&symbolic->algebra, condition));
@@ -91,14 +91,14 @@ static const struct sp_poly *without_zero(struct sp_count *count, const struct s
 static const char *change_words(struct forms *forms, const struct sp_change *change, const struct sp_conditions *others)
 {
     struct sp_count *count = &forms->derivation->count;
-    const char *words = say_formula(forms, change->condition, change->holds);
+    const char *words = say_condition(forms, change->condition, change->holds);
     for (size_t i = 0; i < others->count; i++)
         words = sp_arena_printf(&count->symbolic.algebra.arena, "%s and %s", words,
-                                say_formula(forms, others->items[i], sp_case_holds(count, others->items[i], change)));
+                                say_condition(forms, others->items[i], sp_case_holds(count, others->items[i], change)));
     return words;
 }
 
-static void assume_given(struct sp_derivation *derivation, const char *words)
+static void assume_words(struct sp_derivation *derivation, const char *words)
 {
     SP_GROW(derivation->assumed, derivation->assumed_count, derivation->assumed_capacity);
     derivation->assumed[derivation->assumed_count++] = words;
@@ -111,12 +111,12 @@ static void add_assumptions(struct forms *forms, const struct sp_changes *change
     struct sp_derivation *derivation = forms->derivation;
     const struct sp_symbolic *symbolic = &derivation->count.symbolic;
     struct sp_conditions open = sp_case_open(&derivation->count, forms->total, changes);
-    for (size_t i = 0; i < symbolic->premises.count; i++) assume_given(derivation, symbolic->premises.assumed[i]);
+    for (size_t i = 0; i < symbolic->premises.count; i++) assume_words(derivation, symbolic->premises.assumed[i]);
     for (size_t i = 0; i < open.count; i++) {
         const size_t condition = open.items[i];
         const bool is_said = condition < forms->seen_count && forms->seen[condition];
         if (is_said && !sp_case_is_needed(&derivation->count, forms->total, &open, i)) continue;
-        assume_given(derivation, say_formula(forms, condition, sp_case_holds(&derivation->count, condition, NULL)));
+        assume_words(derivation, say_condition(forms, condition, sp_case_holds(&derivation->count, condition, NULL)));
     }
     free(open.items);
 }
@@ -151,7 +151,7 @@ static const char *default_words(struct sp_count *count, const struct sp_symbol_
 }
 
 /* The hyper-parameter that this is a side of: of num_layers[0] it is num_layers. */
-static const struct sp_symbol_info *pair_of_formulas(struct sp_symbolic *symbolic, const struct sp_symbol_info *side)
+static const struct sp_symbol_info *pair_of_side(struct sp_symbolic *symbolic, const struct sp_symbol_info *side)
 {
     const struct sp_origin *origin = side->is_computed ? NULL : sp_atom_info(symbolic, side->atom)->origin;
     const size_t pair =
@@ -165,16 +165,16 @@ static const struct sp_symbol_info *pair_of_formulas(struct sp_symbolic *symboli
 static bool is_only_pair(struct sp_symbolic *symbolic, const struct sp_symbol_info *info, const char *seen)
 {
     for (size_t i = 0; seen[info->atom] != MARK_USED && i < symbolic->symbols.count; i++)
-        if (seen[symbolic->symbols.items[i].atom] && pair_of_formulas(symbolic, &symbolic->symbols.items[i]) == info)
+        if (seen[symbolic->symbols.items[i].atom] && pair_of_side(symbolic, &symbolic->symbols.items[i]) == info)
             return true;
     return false;
 }
 
-static struct sp_symbol symbol_of_formula(struct sp_count *count, const struct sp_symbol_info *info)
+static struct sp_symbol symbol_of_info(struct sp_count *count, const struct sp_symbol_info *info)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
     struct sp_symbol symbol = {.name = info->name, .key = "", .fallback = "", .formula = ""};
-    const struct sp_symbol_info *pair = pair_of_formulas(symbolic, info);
+    const struct sp_symbol_info *pair = pair_of_side(symbolic, info);
     if (info->is_computed) symbol.formula = sp_formula_words(symbolic, info->key);
     else {
         symbol.key = info->key;
@@ -191,7 +191,7 @@ static void list_symbols(struct sp_derivation *derivation, const char *seen)
     for (size_t i = 0; i < symbolic->symbols.count; i++) {
         const struct sp_symbol_info info = symbolic->symbols.items[i];
         if (!seen[info.atom] || info.unset_key || is_only_pair(symbolic, &symbolic->symbols.items[i], seen)) continue;
-        derivation->symbols[derivation->symbol_count++] = symbol_of_formula(&derivation->count, &info);
+        derivation->symbols[derivation->symbol_count++] = symbol_of_info(&derivation->count, &info);
     }
 }
 

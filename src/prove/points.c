@@ -10,8 +10,8 @@ enum { POINTS = 60 };
 
 /* ---- examples ---- */
 
-static bool number_of_point(struct sp_trial *trial, const struct sp_poly *side, const struct sp_values *values,
-                            struct sp_rational *number)
+static bool number_of_claim_side(struct sp_trial *trial, const struct sp_poly *side, const struct sp_values *values,
+                                 struct sp_rational *number)
 {
     const struct sp_poly *reduced = sp_reduce(trial->count, side, values);
     if (!reduced) return sp_trial_undecided(trial, "division by zero");
@@ -25,9 +25,9 @@ bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct s
     struct sp_values all = {0};
     for (size_t i = 0; i < trial->when.count; i++) sp_values_add(&all, trial->when.atoms[i], trial->when.values[i]);
     sp_values_add_defaults(trial->count, &all, false);
-    const bool good =
-        (number_of_point(trial, trial->left, &all, left) && number_of_point(trial, trial->right, &all, right)) ||
-        sp_trial_sides_at(trial, &all, left, right);
+    const bool good = (number_of_claim_side(trial, trial->left, &all, left) &&
+                       number_of_claim_side(trial, trial->right, &all, right)) ||
+                      sp_trial_sides_at(trial, &all, left, right);
     if (good) trial->proof.difference = NULL; /* what the first try had to say */
     sp_values_free(&all);
     return good;
@@ -45,7 +45,7 @@ static uint64_t next_random(uint64_t *state)
 static const int64_t sizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-static bool is_given_key(const struct sp_trial *trial, size_t atom)
+static bool is_given_atom(const struct sp_trial *trial, size_t atom)
 {
     for (size_t i = 0; i < trial->when.count; i++)
         if (trial->when.atoms[i] == atom) return true;
@@ -79,7 +79,7 @@ static bool set_point(struct sp_trial *trial, struct sp_values *values, uint64_t
         const size_t atom = symbolic->symbols.items[i].atom;
         const bool condition = symbolic->algebra.atoms[atom].is_condition;
         const int64_t value = condition ? (int64_t)(next_random(state) & 1) : sizes[next_random(state) % SIZES];
-        if (!is_given_key(trial, atom) && !strpbrk(symbolic->symbols.items[i].key, "([ "))
+        if (!is_given_atom(trial, atom) && !strpbrk(symbolic->symbols.items[i].key, "([ "))
             sp_values_add(values, atom, sp_poly_int(&trial->count->symbolic.algebra, value));
     }
     for (size_t i = 0; i < trial->when.count; i++)
@@ -115,7 +115,7 @@ static void shrink(struct sp_trial *trial, struct sp_values *values, struct sp_r
     for (size_t i = 0; i < values->count; i++) {
         const struct sp_poly *found = values->values[i];
         struct sp_rational size;
-        if (is_given_key(trial, values->atoms[i]) || algebra->atoms[values->atoms[i]].is_condition) continue;
+        if (is_given_atom(trial, values->atoms[i]) || algebra->atoms[values->atoms[i]].is_condition) continue;
         if (!sp_poly_is_constant(found, &size)) continue;
         for (size_t k = 0; k < SIZES && sizes[k] < size.num; k++) {
             struct sp_rational one, other;

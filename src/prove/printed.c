@@ -23,7 +23,7 @@ static const char *read_digits(const char *text, int64_t *value, int64_t *fracti
 }
 
 /* What one unit of the last digit is worth, or 0. */
-static int64_t unit_of_print(const char *suffix, int64_t fraction)
+static int64_t unit_of_suffix(const char *suffix, int64_t fraction)
 {
     static const struct {
         char letter;
@@ -39,7 +39,7 @@ bool sp_printed_read(const char *text, struct sp_printed *printed)
 {
     int64_t digits, fraction, figure;
     const char *suffix = read_digits(text, &digits, &fraction);
-    const int64_t unit = suffix ? unit_of_print(suffix, fraction) : 0;
+    const int64_t unit = suffix ? unit_of_suffix(suffix, fraction) : 0;
     if (!unit || __builtin_mul_overflow(digits, unit, &figure)) return false;
     printed->least = figure - unit / 2;
     return !__builtin_add_overflow(figure, unit / 2 - (unit > 1), &printed->most);

@@ -11,7 +11,7 @@
 
 /* ---- values into a configuration ---- */
 
-static bool is_condition_given(const struct sp_trial *trial, const struct sp_symbol_info *symbol)
+static bool is_condition_symbol(const struct sp_trial *trial, const struct sp_symbol_info *symbol)
 {
     return trial->count->symbolic.algebra.atoms[symbol->atom].is_condition;
 }
@@ -74,7 +74,7 @@ static void set_symbol(const struct sp_trial *trial, const struct sp_symbol_info
     else if (is_side(trial, symbol)) set_side(symbol, number, config);
     else if (!strpbrk(symbol->key, "([ "))
         sp_config_set_value(config, symbol->key,
-                            is_condition_given(trial, symbol) ? sp_value_bool(number != 0) : sp_value_int(number),
+                            is_condition_symbol(trial, symbol) ? sp_value_bool(number != 0) : sp_value_int(number),
                             "claim");
 }
 
@@ -207,7 +207,7 @@ const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values 
     for (size_t i = 0; i < values->count; i++) {
         const struct sp_symbol_info *symbol = sp_symbol_of(trial->count, values->atoms[i]);
         if (!symbol || is_when(trial, symbol->atom) || is_pair_of_sides(trial, values, symbol)) continue;
-        if (!is_condition_given(trial, symbol)) {
+        if (!is_condition_symbol(trial, symbol)) {
             words.depends = words.depends || reached[symbol->atom];
             if (is_needed_key(symbol, reached))
                 add_number(trial, symbol, values->values[i], i < varied && reached[symbol->atom], &words);

@@ -156,7 +156,7 @@ static size_t other_atom(const struct unknown *unknown, const struct sp_poly *po
 }
 
 /* Whether the range is there already; what it covers is taken away. */
-static bool is_known_atom(struct sp_solutions *solutions, const char *key, struct sp_range range)
+static bool is_known_range(struct sp_solutions *solutions, const char *key, struct sp_range range)
 {
     size_t kept = 0;
     for (size_t i = 0; i < solutions->count; i++) {
@@ -183,7 +183,7 @@ static bool add_range(struct sp_solutions *solutions, const struct unknown *unkn
         .atom = unknown->atom, .name = symbol ? symbol->name : unknown->key, .key = unknown->key};
     const bool first = holds_at(unknown, whole, wanted, range.first);
     const bool last = range.last == INT64_MAX ? first : holds_at(unknown, whole, wanted, range.last);
-    if (first && last && !is_known_atom(solutions, unknown->key, range) && !is_now(unknown, range))
+    if (first && last && !is_known_range(solutions, unknown->key, range) && !is_now(unknown, range))
         add_solution(solutions, &shown, unknown->now, range);
     return first == last;
 }
@@ -294,7 +294,7 @@ static bool solve_sides(struct sp_solutions *solutions, struct sp_count *count, 
     return good;
 }
 
-static bool is_solved_pair(struct sp_value value)
+static bool is_pair_of_numbers(struct sp_value value)
 {
     return value.type == SP_LIST && value.count == 2 && value.items[0].type == SP_INT && value.items[1].type == SP_INT;
 }
@@ -311,7 +311,7 @@ static bool solve_for(struct sp_solutions *solutions, const struct question *que
     const struct sp_symbol_info *symbol = sp_sym_symbol(&count.symbolic, key);
     if (poly) poly = sp_reduce(&count, poly, &none);
     if (!poly) good = false;
-    else if (is_solved_pair(now)) good = solve_sides(solutions, &count, question->wanted, poly, key, now);
+    else if (is_pair_of_numbers(now)) good = solve_sides(solutions, &count, question->wanted, poly, key, now);
     else if (symbol) {
         const struct unknown unknown = {&count, symbol->atom, key, now.type == SP_INT ? now : sp_value_absent("")};
         good = solve_cases(solutions, &unknown, question->wanted, poly, poly, 0);
@@ -333,7 +333,7 @@ static void solve_all(struct sp_solutions *solutions, const struct question *que
 {
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
-        if (hyper.value.type == SP_INT || is_solved_pair(hyper.value))
+        if (hyper.value.type == SP_INT || is_pair_of_numbers(hyper.value))
             solve_or_skip(solutions, question, hyper.name, hyper.value);
     }
     if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);

@@ -61,7 +61,7 @@ static const struct sp_expr *defined(const struct sp_unit *unit, const char *nam
 
 /* The key behind a name: itself, or that of the definition "cell = rnn_cell_type default ...". NULL when the
  * definition computes something. */
-static const char *key_of_value(const struct sp_trial *trial, const char *name)
+static const char *key_of_name(const struct sp_trial *trial, const char *name)
 {
     const struct sp_unit *const units[] = {trial->unit, trial->count->table};
     for (size_t i = 0; i < 2; i++) {
@@ -81,7 +81,7 @@ bool sp_trial_read_settings(struct sp_trial *trial, struct sp_config *into)
         const struct sp_argument *when = &trial->claim->when[i];
         struct sp_sym sym;
         if (!is_setting(when)) continue;
-        const char *key = key_of_value(trial, when->name);
+        const char *key = key_of_name(trial, when->name);
         if (key && sp_value_is_set(sp_value_member(sp_config_hyper(into)->root, key))) continue; /* the claim's own */
         if (!key) return sp_trial_undecided(trial, "'when' gives a text or a list to what is no hyper-parameter");
         if (!sp_sym_eval(&trial->count->symbolic, &env, when->expr, &sym)) return undecided_by_messages(trial);

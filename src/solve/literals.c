@@ -86,7 +86,7 @@ static const char *fallback_in(const struct sp_literals *names, const struct sp_
     return found;
 }
 
-static void take_literals(struct subject *subject, const struct sp_expr *expr)
+static void take_from_expression(struct subject *subject, const struct sp_expr *expr)
 {
     if (!expr || !mentions(&subject->names, expr)) return;
     if (!subject->texts->fallback) subject->texts->fallback = fallback_in(&subject->names, expr);
@@ -98,9 +98,9 @@ static void take_unit(struct subject *subject, const struct sp_unit *unit, unsig
 
 static void take_row(struct subject *subject, const struct sp_row *row, unsigned depth)
 {
-    take_literals(subject, row->condition);
-    for (size_t i = 0; i < row->rank; i++) take_literals(subject, row->shape[i]);
-    for (size_t i = 0; i < row->arg_count; i++) take_literals(subject, row->args[i].expr);
+    take_from_expression(subject, row->condition);
+    for (size_t i = 0; i < row->rank; i++) take_from_expression(subject, row->shape[i]);
+    for (size_t i = 0; i < row->arg_count; i++) take_from_expression(subject, row->args[i].expr);
     if (row->kind == SP_ROW_USE) take_unit(subject, row->unit, depth + 1);
 }
 
@@ -112,11 +112,11 @@ static void take_unit(struct subject *subject, const struct sp_unit *unit, unsig
     for (size_t i = 0; i < unit->definition_count; i++)
         if (mentions(&subject->names, unit->definitions[i].expr))
             add_literal(&subject->names, unit->definitions[i].name);
-    for (size_t i = 0; i < unit->definition_count; i++) take_literals(subject, unit->definitions[i].expr);
-    for (size_t i = 0; i < unit->requirement_count; i++) take_literals(subject, unit->requirements[i].condition);
+    for (size_t i = 0; i < unit->definition_count; i++) take_from_expression(subject, unit->definitions[i].expr);
+    for (size_t i = 0; i < unit->requirement_count; i++) take_from_expression(subject, unit->requirements[i].condition);
     for (size_t s = 0; s < unit->section_count; s++) {
         const struct sp_section *section = &unit->sections[s];
-        for (size_t i = 0; i < section->clause_count; i++) take_literals(subject, section->clauses[i].first);
+        for (size_t i = 0; i < section->clause_count; i++) take_from_expression(subject, section->clauses[i].first);
         for (size_t i = 0; i < section->row_count; i++) take_row(subject, &section->rows[i], depth);
     }
     subject->unit = outer;

@@ -178,7 +178,7 @@ static void describe_adapter(const struct judged *judged, enum fit fit, struct s
 /* ---- causes ---- */
 
 /* What is as it should be in an adapter is no error. */
-static void take_adapter_note(struct sp_finding *finding, const char *message)
+static void lower_to_note(struct sp_finding *finding, const char *message)
 {
     finding->severity = SP_SEVERITY_NOTE;
     finding->message = message;
@@ -188,7 +188,7 @@ static void explain_tensor(const struct judged *judged, size_t tensor, const str
 {
     if (tensor == SP_NONE || judged->finding_of[tensor] == SP_NONE) return;
     sp_take(judged->check, judged->finding_of[tensor], cause);
-    if (fits) take_adapter_note(&judged->check->findings[judged->finding_of[tensor]], "is part of the adapter");
+    if (fits) lower_to_note(&judged->check->findings[judged->finding_of[tensor]], "is part of the adapter");
 }
 
 static void explain_pairs(struct judged *judged, enum fit fit, enum sp_cause_kind kind)
@@ -210,7 +210,7 @@ static void explain_absent_base(struct sp_check *check, const struct sp_cause *c
         struct sp_finding *finding = &check->findings[i];
         if (!sp_finding_is_open_as(finding, SP_FINDING_MISSING)) continue;
         sp_take(check, i, cause);
-        take_adapter_note(finding, "is not stored: the base has it");
+        lower_to_note(finding, "is not stored: the base has it");
     }
 }
 

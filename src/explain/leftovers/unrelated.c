@@ -4,7 +4,7 @@
 
 #include "explain/gather.h"
 
-static bool is_open_missing(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+static bool is_any_open(const struct sp_check *check, const struct sp_finding *finding, const void *context)
 {
     (void)check;
     (void)context;
@@ -27,8 +27,7 @@ bool sp_is_unrelated(const struct sp_check *check) { return !sp_check_matched(ch
 
 void sp_explain_unrelated(struct sp_check *check)
 {
-    struct sp_cause *cause =
-        sp_is_unrelated(check) ? sp_gather(check, SP_CAUSE_UNRELATED, is_open_missing, NULL) : NULL;
+    struct sp_cause *cause = sp_is_unrelated(check) ? sp_gather(check, SP_CAUSE_UNRELATED, is_any_open, NULL) : NULL;
     if (!cause) return;
     cause->message = sp_inventory_count(check->inventory)
                          ? sp_arena_printf(&check->arena, "no tensor of the file is one that the table %s predicts",

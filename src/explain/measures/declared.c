@@ -128,7 +128,7 @@ static const char *total_of_index(const struct sp_check *check, const char *key,
 }
 
 /* Within one in a hundred: writers do not agree on what is a parameter. */
-static bool is_about_count(uint64_t value, uint64_t count)
+static bool is_roughly_equal(uint64_t value, uint64_t count)
 {
     const uint64_t difference = value > count ? value - count : count - value;
     return difference <= count / 100;
@@ -143,9 +143,9 @@ static void declare_total_parameters(struct sp_check *check)
     if (!text) return;
     struct sp_declared declared = {
         .where = "total_parameters of the index", .text = text, .value = value, .exact = true};
-    const bool once = is_about_count(value, counts->unique) || is_about_count(value, counts->logical) ||
-                      is_about_count(value, predicted.unique_parameters);
-    declared.agrees = once || is_about_count(value, counts->stored) || is_about_count(value, predicted.parameters);
+    const bool once = is_roughly_equal(value, counts->unique) || is_roughly_equal(value, counts->logical) ||
+                      is_roughly_equal(value, predicted.unique_parameters);
+    declared.agrees = once || is_roughly_equal(value, counts->stored) || is_roughly_equal(value, predicted.parameters);
     if (value == predicted.parameters && value != predicted.unique_parameters) declared.note = "with ties twice";
     declare(check, declared);
     if (!declared.agrees)

@@ -15,11 +15,11 @@ struct name {
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /* The character there; 0 outside of the name. */
-static char size_at(const struct name *name, size_t place) { return place < name->length ? name->text[place] : '\0'; }
+static char char_at(const struct name *name, size_t place) { return place < name->length ? name->text[place] : '\0'; }
 
 /* ---- what stands around a size ---- */
 
-static bool is_word_of_size(const struct name *name, size_t from, size_t to, const char *word)
+static bool is_word_between(const struct name *name, size_t from, size_t to, const char *word)
 {
     return to - from == strlen(word) && strncasecmp(name->text + from, word, to - from) == 0;
 }
@@ -33,7 +33,7 @@ static bool may_stand_before(const struct name *name, size_t place)
     size_t from = place;
     while (from && is_letter(name->text[from - 1])) from--;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
-        if (is_word_of_size(name, from, place, models[i])) return true;
+        if (is_word_between(name, from, place, models[i])) return true;
     return from == place && (!place || !sp_is_digit(name->text[place - 1]));
 }
 
@@ -42,9 +42,9 @@ static bool may_stand_behind(const struct name *name, size_t place)
 {
     static const char *const others[] = {"tokens", "token", "tok", "toks", "steps", "samples"};
     size_t to = place + 1;
-    while (is_letter(size_at(name, to))) to++;
+    while (is_letter(char_at(name, to))) to++;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (size_at(name, place) && is_word_of_size(name, place + 1, to, others[i])) return false;
+        if (char_at(name, place) && is_word_between(name, place + 1, to, others[i])) return false;
     return true;
 }
 
@@ -52,7 +52,7 @@ static bool may_stand_behind(const struct name *name, size_t place)
 static bool counts_experts(const struct name *name)
 {
     for (size_t i = 1; i < name->length; i++)
-        if (name->text[i] == 'E' && sp_is_digit(name->text[i - 1]) && !is_letter(size_at(name, i + 1))) return true;
+        if (name->text[i] == 'E' && sp_is_digit(name->text[i - 1]) && !is_letter(char_at(name, i + 1))) return true;
     return false;
 }
 
@@ -63,14 +63,14 @@ static uint64_t thousandths(const struct name *name, size_t place, size_t *end)
 {
     uint64_t value = 0, unit = 100;
     const size_t first = place;
-    for (; sp_is_digit(size_at(name, place)) && place - first < 7; place++)
+    for (; sp_is_digit(char_at(name, place)) && place - first < 7; place++)
         value = value * 10 + (uint64_t)(name->text[place] - '0');
     value *= 1000;
-    if (size_at(name, place) == '.' && sp_is_digit(size_at(name, place + 1)))
-        for (place++; sp_is_digit(size_at(name, place)); place++, unit /= 10)
+    if (char_at(name, place) == '.' && sp_is_digit(char_at(name, place + 1)))
+        for (place++; sp_is_digit(char_at(name, place)); place++, unit /= 10)
             value += unit * (uint64_t)(name->text[place] - '0');
     *end = place;
-    return sp_is_digit(size_at(name, place)) ? 0 : value;
+    return sp_is_digit(char_at(name, place)) ? 0 : value;
 }
 
 static uint64_t unit_of_size(char c)
@@ -82,10 +82,10 @@ static uint64_t unit_of_size(char c)
 static bool ends(const struct name *name, size_t place, uint64_t *value, size_t *end)
 {
     uint64_t unit = 100;
-    for (; sp_is_digit(size_at(name, place)) && unit; place++, unit /= 10)
+    for (; sp_is_digit(char_at(name, place)) && unit; place++, unit /= 10)
         *value += unit * (uint64_t)(name->text[place] - '0');
     *end = place;
-    return !sp_is_digit(size_at(name, place)) && !is_letter(size_at(name, place)) && may_stand_behind(name, place);
+    return !sp_is_digit(char_at(name, place)) && !is_letter(char_at(name, place)) && may_stand_behind(name, place);
 }
 
 /* A size that begins there. `factor` is the 8 of "8x7B". */
@@ -93,11 +93,11 @@ static bool read_size(const struct name *name, size_t place, struct sp_name_size
 {
     size_t end, behind;
     uint64_t factor = 1, value = thousandths(name, place, &end);
-    if (value && value <= 1024000 && size_at(name, end) == 'x' && sp_is_digit(size_at(name, end + 1))) {
+    if (value && value <= 1024000 && char_at(name, end) == 'x' && sp_is_digit(char_at(name, end + 1))) {
         factor = value / 1000;
         value = thousandths(name, end + 1, &end);
     }
-    const uint64_t unit = unit_of_size(size_at(name, end));
+    const uint64_t unit = unit_of_size(char_at(name, end));
     if (!value || !unit || !ends(name, end + 1, &value, &behind)) return false;
     *size = (struct sp_name_size){value * unit * factor, name->text + place, behind - place};
     return true;
@@ -108,9 +108,9 @@ static bool read_underscore(const struct name *name, size_t place, struct sp_nam
 {
     size_t end, behind;
     uint64_t value = thousandths(name, place, &end);
-    if (!value || size_at(name, end) != '_' || !sp_is_digit(size_at(name, end + 1))) return false;
+    if (!value || char_at(name, end) != '_' || !sp_is_digit(char_at(name, end + 1))) return false;
     const size_t decimal = end + 1;
-    const uint64_t unit = unit_of_size(size_at(name, decimal + 1));
+    const uint64_t unit = unit_of_size(char_at(name, decimal + 1));
     value += 100 * (uint64_t)(name->text[decimal] - '0');
     if (!unit || !ends(name, decimal + 2, &value, &behind)) return false;
     *size = (struct sp_name_size){value * unit, name->text + place, behind - place};

@@ -8,7 +8,7 @@
 #include "names/collapse.h"
 #include "names/wrappers.h"
 
-static const char *name_of_rule(const struct sp_check *check, size_t tensor)
+static const char *name_of_stored(const struct sp_check *check, size_t tensor)
 {
     return sp_inventory_tensor(check->inventory, tensor)->name;
 }
@@ -39,7 +39,7 @@ static struct sp_cause *warn(struct sp_check *check, enum sp_cause_kind kind, si
 static bool is_everywhere(const struct sp_check *check, const char *prefix, size_t length)
 {
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        if (strncmp(name_of_rule(check, i), prefix, length) != 0) return false;
+        if (strncmp(name_of_stored(check, i), prefix, length) != 0) return false;
     return true;
 }
 
@@ -69,12 +69,12 @@ static size_t common_front(const struct sp_check *check)
     bool common = true;
     for (size_t i = 0; i < sp_inventory_count(check->inventory) && common; i++) {
         if (check->match.predicted_of[i] == SP_NONE) continue;
-        const size_t length = front_of_name(&finder, name_of_rule(check, i));
+        const size_t length = front_of_name(&finder, name_of_stored(check, i));
         common = length && (!front || length == front);
         front = length;
     }
     sp_finder_free(&finder);
-    return common && is_everywhere(check, name_of_rule(check, 0), front) ? front : 0;
+    return common && is_everywhere(check, name_of_stored(check, 0), front) ? front : 0;
 }
 
 /* Appends the wrappers in a name that are not in the list yet. */
@@ -96,7 +96,7 @@ static const char *which_wrappers(struct sp_check *check)
     const char *seen[MOST], *list = "";
     size_t count = 0;
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        count = list_wrappers(name_of_rule(check, i), seen, count, MOST);
+        count = list_wrappers(name_of_stored(check, i), seen, count, MOST);
     for (size_t i = 0; i < count; i++) list = sp_arena_printf(&check->arena, "%s%s'%s'", list, i ? ", " : "", seen[i]);
     return sp_arena_printf(&check->arena, count > 1 ? "the wrappers %s stand" : "the wrapper %s stands", list);
 }
@@ -109,7 +109,7 @@ static bool say_wrappers(struct sp_check *check)
     if (front)
         warn(check, SP_CAUSE_WRAPPER, count,
              sp_arena_printf(&check->arena, "every name in the file begins with '%s'",
-                             sp_arena_copy(&check->arena, name_of_rule(check, 0), front)));
+                             sp_arena_copy(&check->arena, name_of_stored(check, 0), front)));
     else
         warn(check, SP_CAUSE_WRAPPER, count,
              sp_arena_printf(&check->arena, "%s in %zu of %zu names in the file", which_wrappers(check), count,
@@ -124,7 +124,7 @@ static void warn_of_names(struct sp_check *check, unsigned renaming, const char 
     for (size_t i = 0; i < total; i++) {
         const size_t predicted = check->match.predicted_of[i];
         if (predicted == SP_NONE || !(check->match.renaming[i] & renaming)) continue;
-        const char *message = sp_arena_printf(&check->arena, "names %s: %s for %s (%s)", says, name_of_rule(check, i),
+        const char *message = sp_arena_printf(&check->arena, "names %s: %s for %s (%s)", says, name_of_stored(check, i),
                                               sp_prediction_tensor(check->prediction, predicted)->name,
                                               sp_count_of(&check->arena, count, "tensor"));
         warn(check, SP_CAUSE_OTHER_NAMES, count, message)->hint = hint;
@@ -139,7 +139,7 @@ static void count_fronts(const struct sp_check *check, size_t *counts)
     unsigned renaming;
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
         if (check->match.predicted_of[i] == SP_NONE || !(check->match.renaming[i] & SP_FRONTED)) continue;
-        sp_finder_find(&finder, name_of_rule(check, i), &renaming);
+        sp_finder_find(&finder, name_of_stored(check, i), &renaming);
         counts[finder.front]++;
     }
     sp_finder_free(&finder);

@@ -47,8 +47,8 @@ static const struct {
     {"decoder.version", ONE},
 };
 
-static bool is_integer_tensor(enum sp_dtype dtype) { return dtype == SP_DTYPE_I64 || dtype == SP_DTYPE_I32; }
-static bool is_stored_truth(enum sp_dtype dtype) { return dtype == SP_DTYPE_BOOL || dtype == SP_DTYPE_U8; }
+static bool is_index_dtype(enum sp_dtype dtype) { return dtype == SP_DTYPE_I64 || dtype == SP_DTYPE_I32; }
+static bool is_mask_dtype(enum sp_dtype dtype) { return dtype == SP_DTYPE_BOOL || dtype == SP_DTYPE_U8; }
 
 static bool is_square(const uint64_t *shape, uint32_t rank)
 {
@@ -60,15 +60,15 @@ static bool is_mask(const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
     if (rank > 4 || !is_square(shape, rank)) return false;
     for (uint32_t i = 0; i + 2 < rank; i++)
         if (shape[i] != 1) return false;
-    return rank > 2 || is_stored_truth(dtype);
+    return rank > 2 || is_mask_dtype(dtype);
 }
 
 static bool has_look(enum look look, const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
 {
-    const bool integer = is_integer_tensor(dtype), one = rank == 0 || (rank == 1 && shape[0] == 1);
+    const bool integer = is_index_dtype(dtype), one = rank == 0 || (rank == 1 && shape[0] == 1);
     switch (look) {
     case VECTOR:
-        return rank == 1 && !integer && !is_stored_truth(dtype);
+        return rank == 1 && !integer && !is_mask_dtype(dtype);
     case ONE:
         return one;
     case COUNTER:
@@ -80,7 +80,7 @@ static bool has_look(enum look look, const uint64_t *shape, uint32_t rank, enum 
     case INDEX:
         return integer && rank == 2 && is_square(shape, rank);
     case TABLE:
-        return rank >= 2 && !integer && !is_stored_truth(dtype);
+        return rank >= 2 && !integer && !is_mask_dtype(dtype);
     }
     return false;
 }

@@ -37,7 +37,7 @@ static struct sp_expr *node(struct sp_parser *parser, enum sp_expr_kind kind, st
     return expr;
 }
 
-static struct sp_span join_operands(struct sp_span from, struct sp_span to)
+static struct sp_span join_spans(struct sp_span from, struct sp_span to)
 {
     return (struct sp_span){from.source, from.offset, to.offset + to.length - from.offset};
 }
@@ -63,7 +63,7 @@ static bool parse_arguments(struct sp_parser *parser, struct sp_expr *expr, cons
         if (!items[expr->count++]) return false;
         if (!sp_parse_accept(parser, ",")) break;
     }
-    expr->span = join_operands(expr->span, parser->lexer.token.span);
+    expr->span = join_spans(expr->span, parser->lexer.token.span);
     if (!sp_parse_close(parser, close, open, *close == ')' ? "',' or ')'" : "',' or ']'")) return false;
     expr->args = sp_arena_array(parser->arena, expr->count, sizeof *items);
     if (expr->count) memcpy(expr->args, items, expr->count * sizeof *items);
@@ -86,7 +86,7 @@ static struct sp_expr *parse_unary(struct sp_parser *parser, enum sp_op op, int 
     sp_lexer_next(&parser->lexer);
     struct sp_expr *operand = parse_strength(parser, strength);
     if (!operand) return NULL;
-    struct sp_expr *expr = node(parser, SP_EXPR_UNARY, join_operands(span, operand->span), 1);
+    struct sp_expr *expr = node(parser, SP_EXPR_UNARY, join_spans(span, operand->span), 1);
     expr->op = op;
     expr->args[0] = operand;
     return expr;
@@ -148,7 +148,7 @@ static struct sp_expr *parse_index(struct sp_parser *parser, struct sp_expr *lis
     sp_lexer_next(&parser->lexer);
     struct sp_expr *place = parse_strength(parser, 0);
     if (!place) return NULL;
-    struct sp_expr *expr = node(parser, SP_EXPR_INDEX, join_operands(list->span, parser->lexer.token.span), 2);
+    struct sp_expr *expr = node(parser, SP_EXPR_INDEX, join_spans(list->span, parser->lexer.token.span), 2);
     expr->args[0] = list;
     expr->args[1] = place;
     return sp_parse_close(parser, "]", open, "']'") ? expr : NULL;
@@ -157,7 +157,7 @@ static struct sp_expr *parse_index(struct sp_parser *parser, struct sp_expr *lis
 static struct sp_expr *member_of(struct sp_parser *parser, struct sp_expr *object)
 {
     sp_lexer_next(&parser->lexer);
-    struct sp_expr *expr = node(parser, SP_EXPR_MEMBER, join_operands(object->span, parser->lexer.token.span), 1);
+    struct sp_expr *expr = node(parser, SP_EXPR_MEMBER, join_spans(object->span, parser->lexer.token.span), 1);
     expr->args[0] = object;
     expr->name = sp_parse_name(parser, "the name of a key");
     return expr->name ? expr : NULL;
@@ -196,7 +196,7 @@ static struct sp_expr *parse_choice(struct sp_parser *parser, struct sp_expr *co
     if (!yes || !sp_parse_expect(parser, ":", "between the two values of a choice")) return NULL;
     struct sp_expr *no = parse_strength(parser, 1);
     if (!no) return NULL;
-    struct sp_expr *expr = node(parser, SP_EXPR_CHOICE, join_operands(condition->span, no->span), 3);
+    struct sp_expr *expr = node(parser, SP_EXPR_CHOICE, join_spans(condition->span, no->span), 3);
     expr->args[0] = condition;
     expr->args[1] = yes;
     expr->args[2] = no;
@@ -210,7 +210,7 @@ static struct sp_expr *infix(struct sp_parser *parser, struct sp_expr *left, con
     if (how->op == SP_OP_NOT_IN && !sp_parse_expect(parser, "in", "after 'not'")) return NULL;
     struct sp_expr *right = parse_strength(parser, how->right ? how->strength : how->strength + 1);
     if (!right) return NULL;
-    struct sp_expr *expr = node(parser, how->kind, join_operands(left->span, right->span), 2);
+    struct sp_expr *expr = node(parser, how->kind, join_spans(left->span, right->span), 2);
     expr->op = how->op;
     expr->args[0] = left;
     expr->args[1] = right;

@@ -61,7 +61,7 @@ static const struct sp_poly *usable_fallback(struct sp_symbolic *symbolic, const
     return sp_poly_depends(symbolic, poly) ? NULL : poly;
 }
 
-static bool is_real_atom(const struct sp_sym *fallback)
+static bool is_real_fallback(const struct sp_sym *fallback)
 {
     return fallback && fallback->kind == SP_SYM_VALUE && fallback->value.type == SP_REAL;
 }
@@ -75,7 +75,7 @@ static struct sp_symbol_info *new_symbol(struct sp_symbolic *symbolic, const cha
     const char *text = symbol_text(symbolic, name, key);
     const size_t atom = is_condition ? sp_atom_condition(algebra, text) : sp_atom_symbol(algebra, text);
     *sp_atom_info(symbolic, atom) = (struct sp_atom_info){.depends = depends,
-                                                          .is_whole = !is_real_atom(fallback),
+                                                          .is_whole = !is_real_fallback(fallback),
                                                           .is_bounded = true,
                                                           .is_given = true,
                                                           .least = is_condition ? 0 : least_value(poly)};
@@ -91,7 +91,7 @@ static void join_fallback(struct sp_symbolic *symbolic, struct sp_symbol_info *i
 {
     const struct sp_poly *poly = usable_fallback(symbolic, fallback);
     if (!fallback || !poly) return;
-    if (is_real_atom(fallback)) sp_atom_info(symbolic, info->atom)->is_whole = false;
+    if (is_real_fallback(fallback)) sp_atom_info(symbolic, info->atom)->is_whole = false;
     if (info->fallback && !sp_poly_equal(info->fallback, poly)) info->is_ambiguous = true;
     if (info->fallback) return;
     info->fallback = poly;
@@ -118,7 +118,7 @@ struct sp_sym sp_atom_open(struct sp_symbolic *symbolic, const char *name, const
 
 /* ---- indices ---- */
 
-static bool is_open_atom(const struct sp_symbolic *symbolic, size_t atom)
+static bool is_open_index(const struct sp_symbolic *symbolic, size_t atom)
 {
     for (size_t i = 0; i < symbolic->loops.count; i++)
         if (symbolic->loops.items[i].index == atom) return true;
@@ -130,7 +130,7 @@ size_t sp_atom_new_index(struct sp_symbolic *symbolic, const char *name)
     for (;; name = sp_arena_printf(&symbolic->algebra.arena, "%s'", name)) {
         const size_t known = sp_map_get(&symbolic->algebra.names, name);
         if (known == SIZE_MAX) break;
-        if (sp_atom_info(symbolic, known)->is_index && !is_open_atom(symbolic, known)) return known;
+        if (sp_atom_info(symbolic, known)->is_index && !is_open_index(symbolic, known)) return known;
     }
     if (symbolic->loops.indices == MAX_INDICES) return SIZE_MAX;
     const size_t atom = sp_atom_symbol(&symbolic->algebra, name);
@@ -349,7 +349,7 @@ static bool has_good_signs(struct sp_symbolic *symbolic, const struct sp_poly *p
         for (size_t k = 0; k < poly->terms[i].count; k++) {
             const struct sp_factor factor = poly->terms[i].factors[k];
             const struct sp_atom_info *info = sp_atom_info(symbolic, factor.atom);
-            const bool index = info->is_index && is_open_atom(symbolic, factor.atom); /* by now what is left of it */
+            const bool index = info->is_index && is_open_index(symbolic, factor.atom); /* by now what is left of it */
             if (!index && !info->is_bounded && factor.exponent % 2) return false;
         }
     }
@@ -388,12 +388,12 @@ bool sp_atom_comparison(struct sp_symbolic *symbolic, size_t atom, const struct 
     return true;
 }
 
-static void reach_atom(struct sp_symbolic *symbolic, struct sp_sym sym, char *seen)
+static void reach_atoms(struct sp_symbolic *symbolic, struct sp_sym sym, char *seen)
 {
-    for (size_t i = 0; sym.kind == SP_SYM_OPAQUE && i < sym.count; i++) reach_atom(symbolic, sym.items[i], seen);
+    for (size_t i = 0; sym.kind == SP_SYM_OPAQUE && i < sym.count; i++) reach_atoms(symbolic, sym.items[i], seen);
     for (size_t i = 0; sym.kind == SP_SYM_OPAQUE && sym.origin && i < sym.origin->count; i++)
-        reach_atom(symbolic, sym.origin->args[i], seen);
-    for (size_t i = 0; sym.kind == SP_SYM_EITHER && i < 2; i++) reach_atom(symbolic, sym.either[i], seen);
+        reach_atoms(symbolic, sym.origin->args[i], seen);
+    for (size_t i = 0; sym.kind == SP_SYM_EITHER && i < 2; i++) reach_atoms(symbolic, sym.either[i], seen);
     if (sym.kind != SP_SYM_VALUE && sym.kind != SP_SYM_OPAQUE) sp_poly_reach(symbolic, sym.poly, seen);
 }
 
@@ -405,7 +405,7 @@ void sp_poly_reach(struct sp_symbolic *symbolic, const struct sp_poly *poly, cha
             if (seen[atom]) continue;
             seen[atom] = 1;
             const struct sp_origin *origin = sp_atom_info(symbolic, atom)->origin;
-            for (size_t a = 0; origin && a < origin->count; a++) reach_atom(symbolic, origin->args[a], seen);
+            for (size_t a = 0; origin && a < origin->count; a++) reach_atoms(symbolic, origin->args[a], seen);
         }
 }
 

@@ -380,7 +380,7 @@ static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
 }
 
 /* The default of a list was taken in one place, while the total depends on the list: then it must be given. */
-static bool find_given_argument(struct sp_count *count)
+static bool find_list_to_give(struct sp_count *count)
 {
     bool found = false;
     for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
@@ -407,7 +407,7 @@ static bool count_how(struct sp_count *count, const struct sp_tables *tables, co
 {
     *count = (struct sp_count){.tables = tables, .table = table};
     bool good = count_once(count, how);
-    for (int round = 0; good && round < MAX_ROUNDS && find_given_argument(count); round++) {
+    for (int round = 0; good && round < MAX_ROUNDS && find_list_to_give(count); round++) {
         forget(count);
         good = count_once(count, how);
     }

@@ -23,8 +23,8 @@ struct sp_sym sp_sym_combine(struct sp_symbolic *symbolic, const struct sp_poly 
     return (struct sp_sym){.kind = SP_SYM_EITHER, .poly = c, .either = either};
 }
 
-static bool choose_side(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
-                        struct sp_sym *out)
+static bool choose_either(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                          struct sp_sym *out)
 {
     const struct sp_poly *number;
     const struct sp_sym chosen = sp_sym_combine(symbolic, args[0].poly, args[1], args[2]);
@@ -76,7 +76,7 @@ static bool symbolic_sum(struct sp_symbolic *symbolic, const struct sp_operation
 bool sp_sym_operate(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                     size_t count, struct sp_sym *out)
 {
-    if (operation->kind == SP_DO_CHOICE) return choose_side(symbolic, operation, args, out);
+    if (operation->kind == SP_DO_CHOICE) return choose_either(symbolic, operation, args, out);
     if (operation->kind == SP_DO_SUM) return symbolic_sum(symbolic, operation, args, out);
     for (size_t i = 0; i < count; i++) {
         if (sp_sym_is_set(args[i])) continue;

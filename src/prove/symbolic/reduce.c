@@ -98,7 +98,7 @@ static bool same_args(const struct sp_sym *a, const struct sp_sym *b, size_t cou
 }
 
 /* Operations that may be decided by sizes alone. */
-static bool may_change_atom(const struct sp_operation *operation)
+static bool may_be_decided(const struct sp_operation *operation)
 {
     return operation->kind == SP_DO_BINARY || operation->kind == SP_DO_CALL;
 }
@@ -149,7 +149,7 @@ static const struct sp_poly *computed(struct reducer *r, size_t atom, const stru
     if (by_turns(r, origin, &poly)) return poly;
     if (!reduce_list(r, origin->args, origin->count, &args)) return NULL;
     const bool same = same_args(origin->args, args, origin->count);
-    if (!same || may_change_atom(&origin->operation)) {
+    if (!same || may_be_decided(&origin->operation)) {
         if (!sp_sym_operate(symbolic, &origin->operation, args, origin->count, &result)) return NULL;
         if (!(is_condition ? sp_sym_as_condition(symbolic, origin->operation.span, result, &poly)
                            : sp_sym_as_number(symbolic, origin->operation.span, result, &poly)))

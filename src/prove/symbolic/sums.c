@@ -58,7 +58,7 @@ static bool comparison_gap(const struct loop *loop, size_t atom, enum sp_op op, 
 }
 
 /* [c < index] is 1 - [index < c + 1]. */
-static const struct sp_poly *turned_sum(const struct loop *loop, const struct sp_poly *body)
+static const struct sp_poly *turned_body(const struct loop *loop, const struct sp_poly *body)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
     struct sp_algebra *algebra = &symbolic->algebra;
@@ -290,7 +290,7 @@ const struct sp_poly *sp_sym_sum(struct sp_symbolic *symbolic, struct sp_span sp
         const struct sp_poly *turns = unrolled(&loop, body, from.num, from.num + length.num - 1);
         if (turns) return turns;
     }
-    body = turned_sum(&loop, body);
+    body = turned_body(&loop, body);
     for (size_t i = 0; i < body->count; i++) sum = sp_poly_add(algebra, sum, sum_term(&loop, &body->terms[i]));
     return sum;
 }
