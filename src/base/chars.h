@@ -21,4 +21,22 @@ static inline bool sp_ends_with(const char *text, const char *tail)
     return length >= size && strcmp(text + length - size, tail) == 0;
 }
 
+/* Whether the text is one of those in the list. */
+static inline bool sp_is_among(const char *text, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(text, list[i]) == 0) return true;
+    return false;
+}
+
+/* The same of an array whose size the compiler knows. */
+#define SP_IS_AMONG(text, list) sp_is_among((text), (list), sizeof(list) / sizeof *(list))
+
+/* The last component of a path. */
+static inline const char *sp_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 #endif

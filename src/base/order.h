@@ -10,6 +10,13 @@
 /* Below 0, 0 or above it, as qsort wants it. */
 static inline int sp_order(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
 
+/* For qsort, of int64_t. */
+static inline int sp_compare_integers(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
 /* Whether two shapes are the same. */
 static inline bool sp_same_dims(const uint64_t *a, size_t a_rank, const uint64_t *b, size_t b_rank)
 {

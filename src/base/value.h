@@ -26,6 +26,11 @@ static inline struct sp_value sp_value_absent(const char *key)
 {
     return (struct sp_value){.type = SP_ABSENT, .string = key};
 }
+/* As a condition takes it. */
+static inline bool sp_value_is_true(struct sp_value value)
+{
+    return (value.type == SP_BOOL && value.boolean) || (value.type == SP_INT && value.integer);
+}
 /* Neither absent nor null nor unknown. */
 static inline bool sp_value_is_set(struct sp_value value) { return value.type > SP_UNKNOWN; }
 

@@ -10,6 +10,7 @@
 
 #include "base/names.h"
 #include "config/config.h"
+#include "names/components.h"
 #include "shapeproof/check.h"
 
 /* ---- names ---- */
@@ -24,11 +25,6 @@ struct place {
     bool is_b;
     const char *label;
 };
-
-static bool is_adapter_component(const char *p, size_t length, const char *word)
-{
-    return strlen(word) == length && memcmp(p, word, length) == 0;
-}
 
 /* What follows the component: nothing, "weight", "default", "default.weight". */
 static bool read_label(struct sp_arena *arena, const char *rest, struct place *place)
@@ -45,16 +41,14 @@ static bool read_label(struct sp_arena *arena, const char *rest, struct place *p
 
 static bool find_place(struct sp_arena *arena, const char *name, struct place *place)
 {
-    size_t length;
-    for (const char *p = name; *p; p += length + (p[length] == '.')) {
-        length = strcspn(p, ".");
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds && p > name; k++) {
-            const bool is_a = is_adapter_component(p, length, kinds[k].a);
-            place->is_b = is_adapter_component(p, length, kinds[k].b);
+    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds && part.text > name; k++) {
+            const bool is_a = sp_is_component(part.text, part.length, kinds[k].a);
+            place->is_b = sp_is_component(part.text, part.length, kinds[k].b);
             if (!is_a && !place->is_b) continue;
             place->kind = &kinds[k];
-            place->module = (size_t)(p - 1 - name);
-            return read_label(arena, p + length, place);
+            place->module = (size_t)(part.text - 1 - name);
+            return read_label(arena, part.text + part.length, place);
         }
     }
     return false;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "check/check.h"
 
 enum { MAX_INDICES = 24, MAX_SHOWING = 8, MAX_FORMS = 512, FINALISTS = 3 };
@@ -84,12 +85,6 @@ static void read_names(struct recogniser *recogniser)
     sp_finder_free(&finder);
 }
 
-static int compare_methods(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 static void add_index(struct recogniser *recogniser, int64_t index)
 {
     for (size_t i = 0; i < recogniser->index_count; i++)
@@ -113,7 +108,7 @@ static void choose_few_indices(struct recogniser *recogniser)
         showing++;
         for (size_t p = 0; p < indices.count; p++) add_index(recogniser, (int64_t)indices.value[p]);
     }
-    qsort(recogniser->indices, recogniser->index_count, sizeof *recogniser->indices, compare_methods);
+    qsort(recogniser->indices, recogniser->index_count, sizeof *recogniser->indices, sp_compare_integers);
     sp_patterns_free(&patterns);
 }
 

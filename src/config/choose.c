@@ -4,15 +4,9 @@
 
 #include <string.h>
 
+#include "base/chars.h"
 #include "config/config.h"
 #include "lang/prediction.h"
-
-static bool is_among_texts(const char *const *list, size_t count, const char *text)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(list[i], text) == 0) return true;
-    return false;
-}
 
 /* A table restricted to certain classes beats one that takes any. */
 static const struct sp_unit *by_model_type(const struct sp_tables *tables, const char *model_type, const char *class)
@@ -20,10 +14,9 @@ static const struct sp_unit *by_model_type(const struct sp_tables *tables, const
     const struct sp_unit *found = NULL;
     for (size_t i = tables->count; i-- > 0;) {
         const struct sp_unit *unit = tables->units[i];
-        if (!unit->is_table || !is_among_texts(unit->model_types, unit->model_type_count, model_type)) continue;
+        if (!unit->is_table || !sp_is_among(model_type, unit->model_types, unit->model_type_count)) continue;
         if (sp_tables_unit(tables, unit->name) != unit) continue;
-        if (unit->architecture_count && is_among_texts(unit->architectures, unit->architecture_count, class))
-            return unit;
+        if (unit->architecture_count && sp_is_among(class, unit->architectures, unit->architecture_count)) return unit;
         if (!unit->architecture_count && !found) found = unit;
     }
     return found;

@@ -66,12 +66,6 @@ static struct sp_value with_path(struct sp_arena *arena, struct sp_value root, c
     return value;
 }
 
-static const char *config_file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void rebuild(struct sp_config *config)
 {
     /* For the choice of the table, and for how its tensors are stored. */
@@ -81,7 +75,7 @@ static void rebuild(struct sp_config *config)
     for (size_t i = 0; i < config->setting_count; i++)
         root = with_path(&config->arena, root, config->settings[i].path, config->settings[i].value);
     config->hyper = (struct sp_hyper){.root = root,
-                                      .file = config_file_name(config->path),
+                                      .file = sp_base_name(config->path),
                                       .overrides = config->overrides,
                                       .override_count = config->setting_count,
                                       .other_keys = others,
@@ -101,20 +95,17 @@ static void add_setting(struct sp_config *config, struct sp_setting setting, str
     rebuild(config);
 }
 
-static struct sp_provenance other_file(const char *name)
-{
-    return (struct sp_provenance){.source = SP_SOURCE_OTHER, .name = name};
-}
-
 void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from)
 {
-    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, false}, other_file(from));
+    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, false},
+                sp_provenance_other(from));
 }
 
 void sp_config_derive(struct sp_config *config, const char *path, struct sp_value value, const char *from)
 {
     const char *kept = sp_arena_string(&config->arena, from);
-    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, true}, other_file(kept));
+    add_setting(config, (struct sp_setting){sp_arena_string(&config->arena, path), value, true},
+                sp_provenance_other(kept));
 }
 
 /* What the files beside an earlier file said goes with it. */
@@ -186,7 +177,7 @@ void sp_config_store(struct sp_config *config, const struct sp_storage *storage)
 static bool is_yaml(const char *path, const char *text)
 {
     if (sp_ends_with(path, ".yaml") || sp_ends_with(path, ".yml")) return true;
-    return strcmp(config_file_name(path), "config") == 0 && text[strspn(text, " \t\r\n")] != '{';
+    return strcmp(sp_base_name(path), "config") == 0 && text[strspn(text, " \t\r\n")] != '{';
 }
 
 static bool parse_text(struct sp_arena *arena, const char *path, const char *text, size_t length, struct sp_value *root,

@@ -7,18 +7,10 @@
 #include "base/chars.h"
 #include "lang/eval.h"
 #include "lang/tables.h"
+#include "names/components.h"
 #include "names/name_pattern.h"
 
 enum { MAX_GLOBS = 4096, MAX_GROUPS = 64, MAX_METHOD = 64, PATTERN_BUDGET = 50 * 1000 * 1000 };
-
-static bool is_one_of_texts(const char *text, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(text, list[i]) == 0) return true;
-    return false;
-}
-
-#define IS_ONE_OF(text, list) is_one_of_texts(text, list, sizeof(list) / sizeof *(list))
 
 /* ---- the method ---- */
 
@@ -136,7 +128,7 @@ static void exempt(struct sp_quantised *quantised, const char *pattern)
 static const char *const lists[] = {"modules_to_not_convert", "ignore", "exclude_modules", "llm_int8_skip_modules",
                                     "ignored_layers"};
 
-bool sp_quantised_reads(const char *key) { return strcmp(key, "quant_method") == 0 || IS_ONE_OF(key, lists); }
+bool sp_quantised_reads(const char *key) { return strcmp(key, "quant_method") == 0 || SP_IS_AMONG(key, lists); }
 
 static void read_exemptions(struct sp_quantised *quantised)
 {
@@ -161,18 +153,12 @@ static void read_modules(struct sp_quantised *quantised)
     *quantised->budget = PATTERN_BUDGET;
 }
 
-static const char *after_dot(const char *module)
-{
-    const char *dot = strchr(module, '.');
-    return dot ? dot + 1 : NULL;
-}
-
 /* Whether one of the names is the module, or whole components of it: "lm_head", "mlp.gate". */
 static bool contains_exempt(const struct sp_quantised *quantised, const char *module)
 {
     struct sp_text piece = {0};
     bool found = false;
-    for (const char *from = module; from && !found; from = after_dot(from)) {
+    for (const char *from = module; from && !found; from = sp_behind_component(from, ".")) {
         unsigned components = 0;
         for (const char *to = from; to && *to && !found; to += *to == '.') {
             to += strcspn(to, ".");
@@ -186,22 +172,16 @@ static bool contains_exempt(const struct sp_quantised *quantised, const char *mo
     return found;
 }
 
-static const char *last_component(const char *module)
-{
-    const char *dot = strrchr(module, '.');
-    return dot ? dot + 1 : module;
-}
-
 static bool is_exempt_by_nature(const struct sp_quantised *quantised, const char *module)
 {
     static const char *const embeddings[] = {"wte", "wpe", "shared", "position", "word", "token_type"};
     static const char *const heads[] = {"lm_head",    "embed_out",           "score", "classifier",
                                         "qa_outputs", "classification_head", "head",  "output_layer"};
     static const char *const routers[] = {"gate", "router", "shared_expert_gate"};
-    const char *last = last_component(module);
-    if (IS_ONE_OF(last, heads)) return !quantised->heads;
-    if (IS_ONE_OF(last, routers)) return !quantised->routers;
-    return (strstr(last, "embed") || IS_ONE_OF(last, embeddings)) && !quantised->embeddings;
+    const char *last = module + sp_last_component(module, strlen(module), ".");
+    if (SP_IS_AMONG(last, heads)) return !quantised->heads;
+    if (SP_IS_AMONG(last, routers)) return !quantised->routers;
+    return (strstr(last, "embed") || SP_IS_AMONG(last, embeddings)) && !quantised->embeddings;
 }
 
 /* What the configuration says of that module alone; absent when it says nothing. */
@@ -275,11 +255,6 @@ static void find_keys(const struct sp_quantised *quantised, struct sp_arena *are
     replacement->path = sp_arena_printf(arena, "%s.config_groups.%s", quantised->path, member->key);
 }
 
-static struct sp_provenance other_dialect(const char *name)
-{
-    return (struct sp_provenance){.source = SP_SOURCE_OTHER, .name = name};
-}
-
 /* What a group of modules leaves to the whole, and what only the file can tell: nothing, most often. */
 static void find_given_setting(const struct sp_quantised *quantised, struct sp_arena *arena,
                                struct sp_replacement *replacement)
@@ -291,12 +266,13 @@ static void find_given_setting(const struct sp_quantised *quantised, struct sp_a
     for (size_t i = 0; replacement->path != quantised->path && i < sizeof keys / sizeof *keys; i++) {
         const struct sp_value value = sp_value_member(quantised->object, keys[i]);
         if (has(replacement->object, keys[i]) || !sp_value_is_set(value)) continue;
-        given[count++] = (struct sp_given){.key = keys[i], .value = value, .from = other_dialect(quantised->path)};
+        given[count++] =
+            (struct sp_given){.key = keys[i], .value = value, .from = sp_provenance_other(quantised->path)};
     }
     const uint64_t bytes = storage->text_bytes ? storage->text_bytes(storage, replacement->module) : 0;
     if (bytes && bytes <= INT64_MAX)
         given[count++] = (struct sp_given){
-            .key = "quant_state_bytes", .value = sp_value_int((int64_t)bytes), .from = other_dialect("the file")};
+            .key = "quant_state_bytes", .value = sp_value_int((int64_t)bytes), .from = sp_provenance_other("the file")};
     if (!count) return;
     replacement->given = memcpy(sp_arena_array(arena, count, sizeof *given), given, count * sizeof *given);
     replacement->given_count = count;

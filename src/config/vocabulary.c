@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/utf8.h"
@@ -223,12 +224,6 @@ static bool is_shared_vocabulary(const struct sp_config *config)
     return tying.type == SP_BOOL && tying.boolean && type.type == SP_STRING && strncmp(type.string, "src_trg", 7) == 0;
 }
 
-static const char *vocabulary_file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool set_size(struct sp_config *config, enum sp_vocabulary rule, size_t side, struct sp_error *error)
 {
     struct words words = {.error = error};
@@ -238,9 +233,9 @@ static bool set_size(struct sp_config *config, enum sp_vocabulary rule, size_t s
         const struct sp_value text = sp_value_member(sp_config_hyper(config)->root, sides[side].text);
         const int64_t size =
             rule == SP_VOCABULARY_NPARAM ? nparam_size(config, &words, side) : sockeye_size(config, &words, side);
-        const char *from = sp_arena_printf(&words.arena, "%zu words of %s%s, rule of %s", words.count,
-                                           vocabulary_file_name(text.string), shared ? " and the other side" : "",
-                                           rule == SP_VOCABULARY_NPARAM ? "nparam" : "Sockeye");
+        const char *from =
+            sp_arena_printf(&words.arena, "%zu words of %s%s, rule of %s", words.count, sp_base_name(text.string),
+                            shared ? " and the other side" : "", rule == SP_VOCABULARY_NPARAM ? "nparam" : "Sockeye");
         sp_config_derive(config, sides[side].size, sp_value_int(size), from);
     }
     free_words(&words);

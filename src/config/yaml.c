@@ -15,6 +15,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/chars.h"
 #include "base/map.h"
 
 enum { MAX_TEXT = 4 << 20, MAX_DEPTH = 64, MAX_NODES = 1000 * 1000, MAX_DIRECTIVES = 16 };
@@ -65,14 +66,6 @@ static bool wrong_yaml(struct reader *reader, const char *what)
 
 /* ---- scalars ---- */
 
-static bool is_one_of_words(const char *const *words, size_t count, const char *text)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(words[i], text) == 0) return true;
-    return false;
-}
-#define IS_ONE_OF(words, text) is_one_of_words((words), sizeof(words) / sizeof *(words), (text))
-
 static bool is_yaml_integer(const char *text)
 {
     text += *text == '-' || *text == '+';
@@ -109,9 +102,9 @@ static struct sp_value plain(struct reader *reader, const char *text)
     static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
     static const char *const yes[] = {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"};
     static const char *const no[] = {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"};
-    if (IS_ONE_OF(nulls, text)) return (struct sp_value){.type = SP_NULL, .string = ""};
-    if (IS_ONE_OF(yes, text)) return sp_value_bool(true);
-    if (IS_ONE_OF(no, text)) return sp_value_bool(false);
+    if (SP_IS_AMONG(text, nulls)) return (struct sp_value){.type = SP_NULL, .string = ""};
+    if (SP_IS_AMONG(text, yes)) return sp_value_bool(true);
+    if (SP_IS_AMONG(text, no)) return sp_value_bool(false);
     if (is_yaml_integer(text) || is_yaml_real(text)) return yaml_number(text);
     return sp_value_string(sp_arena_string(reader->arena, text));
 }
@@ -121,7 +114,7 @@ static bool is_plain(const yaml_event_t *event)
 {
     static const char *const core[] = {YAML_NULL_TAG, YAML_BOOL_TAG, YAML_INT_TAG, YAML_FLOAT_TAG};
     const char *tag = (const char *)event->data.scalar.tag;
-    return tag ? IS_ONE_OF(core, tag) : event->data.scalar.plain_implicit != 0;
+    return tag ? SP_IS_AMONG(tag, core) : event->data.scalar.plain_implicit != 0;
 }
 
 /* ---- building the tree ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "names/components.h"
 #include "names/sides.h"
 
 static void collect_strays(struct sp_check *check, enum sp_finding_kind kind, struct sp_sides *sides)
@@ -139,16 +140,13 @@ static bool is_clear(const struct phrases *phrases, const struct phrase *phrase)
 /* Puts the name with the component called as predicted into `text`; false when the name does not have it. */
 static bool call_as_predicted(struct sp_text *text, const char *name, const struct sp_component *component)
 {
-    for (const char *place = name; *place; place += *place == '.') {
-        const size_t length = strcspn(place, ".");
-        if (length == component->b_length && memcmp(place, component->b, length) == 0) {
-            text->length = 0;
-            sp_text_append(text, name, (size_t)(place - name));
-            sp_text_append(text, component->a, component->a_length);
-            sp_text_puts(text, place + length);
-            return true;
-        }
-        place += length;
+    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
+        if (!is_renamed_component(part.text, part.length, component->b, component->b_length)) continue;
+        text->length = 0;
+        sp_text_append(text, name, (size_t)(part.text - name));
+        sp_text_append(text, component->a, component->a_length);
+        sp_text_puts(text, part.text + part.length);
+        return true;
     }
     return false;
 }

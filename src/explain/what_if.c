@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/what_if.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,16 +78,10 @@ static void note_extreme(struct extremes *extremes, int64_t value)
     extremes->value[place] = value;
 }
 
-static int compare_integers(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 static size_t unique(int64_t *values, size_t count)
 {
     size_t kept = 0;
-    qsort(values, count, sizeof *values, compare_integers);
+    qsort(values, count, sizeof *values, sp_compare_integers);
     for (size_t i = 0; i < count; i++)
         if (!kept || values[kept - 1] != values[i]) values[kept++] = values[i];
     return kept;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "infer/guess.h"
 #include "infer/infer.h"
 
@@ -196,8 +197,7 @@ static bool is_excused_tensor(const struct sp_predicted *tensor)
 static bool says_the_same(const struct sp_predicted *a, const struct sp_predicted *b, bool there)
 {
     if (!there) return is_excused_tensor(a) == is_excused_tensor(b);
-    return (a->same_as == SP_NONE) == (b->same_as == SP_NONE) && a->rank == b->rank &&
-           (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+    return (a->same_as == SP_NONE) == (b->same_as == SP_NONE) && sp_same_dims(a->shape, a->rank, b->shape, b->rank);
 }
 
 /* Whether b says of the file whatever a says of it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The questions that a file answers, posed again and again. */
 #include "infer/deduce.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +68,7 @@ static bool same_shape(const struct sp_deduction *deduction, size_t a, size_t b)
 {
     const struct sp_tensor *left = sp_occurrence_tensor(&deduction->occurrences, a);
     const struct sp_tensor *right = sp_occurrence_tensor(&deduction->occurrences, b);
-    return left->rank == right->rank &&
-           (!left->rank || memcmp(left->shape, right->shape, left->rank * sizeof *left->shape) == 0);
+    return sp_same_dims(left->shape, left->rank, right->shape, right->rank);
 }
 
 /* One tensor speaks for all of its line, unless it depends on an index: then the first of each turn of the outermost

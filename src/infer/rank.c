@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "infer/infer.h"
+#include "names/components.h"
 
 /* A pattern that has an end, and the next one, as an index of the same list. */
 struct listed_pattern {
@@ -11,21 +12,18 @@ struct listed_pattern {
 };
 
 /* The patterns of the file by their ends: "layers.#.mlp.up_proj.weight", "mlp.up_proj.weight", ... */
+/* What an end may begin behind. */
+#define ENDS "./:"
+
 struct ends {
     struct sp_map map; /* end -> the first pattern that has it, as an index of `list` */
     struct listed_pattern *list;
     size_t count, capacity;
 };
 
-static const char *next_component(const char *name)
-{
-    name += strcspn(name, "./:");
-    return *name ? name + 1 : NULL;
-}
-
 static void add_ends(struct ends *ends, const char *pattern, size_t number)
 {
-    for (; pattern && *pattern; pattern = next_component(pattern)) {
+    for (; pattern && *pattern; pattern = sp_behind_component(pattern, ENDS)) {
         const size_t first = sp_map_get(&ends->map, pattern);
         SP_GROW(ends->list, ends->count, ends->capacity);
         ends->list[ends->count].pattern = number;
@@ -50,8 +48,8 @@ static bool cover_line(const struct ends *ends, const struct sp_line *line, bool
     for (const char *p = name; *p; p++)
         if (*p == SP_TEXT_MARK) name = p + 1;
     if (cover_pattern(ends, name, covered)) return true;
-    name = name == line->name ? next_component(name) : NULL;
-    return name && next_component(name) && cover_pattern(ends, name, covered);
+    name = name == line->name ? sp_behind_component(name, ENDS) : NULL;
+    return name && sp_behind_component(name, ENDS) && cover_pattern(ends, name, covered);
 }
 
 static struct sp_ranked rank_table(const struct sp_unit *table, const struct ends *ends, size_t patterns)

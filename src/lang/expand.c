@@ -30,17 +30,6 @@ static size_t group_index(struct sp_expander *x, const char *name)
     return out->group_count++;
 }
 
-/* A part's tensors belong to the group that uses it, or, outside of any group, to the part's own; a sub-table's groups
- * are named after both. */
-static const char *group_name_of_section(struct sp_expander *x, const struct sp_frame *frame,
-                                         const struct sp_section *section)
-{
-    const char *own = section->name, *outer = frame->group;
-    if (!outer || !*outer) return own;
-    if (!*own || !frame->unit->is_table) return outer;
-    return sp_arena_printf(x->eval.arena, "%s: %s", outer, own);
-}
-
 static bool expand_shape(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
                          struct sp_predicted *tensor)
 {
@@ -377,8 +366,9 @@ static void expand_unit(struct sp_expander *x, const struct sp_frame *frame)
     if (!requirements_hold(x, frame)) return;
     for (size_t i = 0; i < frame->unit->section_count; i++) {
         const struct sp_section *section = &frame->unit->sections[i];
-        const struct sp_env env = {
-            .frame = frame, .section = section, .group = group_name_of_section(x, frame, section)};
+        const struct sp_env env = {.frame = frame,
+                                   .section = section,
+                                   .group = sp_group_name(x->eval.arena, frame->unit, section, frame->group)};
         sp_walk(&expansion, section, 0, &(struct place){x, &env}); /* a mistake in it does not end the unit */
     }
 }

@@ -9,6 +9,12 @@
 struct sp_unit;
 struct sp_given;
 
+/* Neither the configuration nor its table: a file beside it, the file of weights, an object of the configuration. */
+static inline struct sp_provenance sp_provenance_other(const char *name)
+{
+    return (struct sp_provenance){.source = SP_SOURCE_OTHER, .name = name};
+}
+
 /* A value that was set from outside the file, by its dotted path: "text_config.vocab_size". */
 struct sp_override {
     const char *path;

@@ -21,3 +21,11 @@ bool sp_walk(const struct sp_walker *walker, const struct sp_section *section, s
         if (!walker->row(at, &section->rows[i])) return false;
     return true;
 }
+
+const char *sp_group_name(struct sp_arena *arena, const struct sp_unit *unit, const struct sp_section *section,
+                          const char *outer)
+{
+    if (!outer || !*outer) return section->name;
+    if (!*section->name || !unit->is_table) return outer;
+    return sp_arena_printf(arena, "%s: %s", outer, section->name);
+}

@@ -15,6 +15,7 @@
 #ifndef SP_LANG_WALK_H
 #define SP_LANG_WALK_H
 
+#include "base/arena.h"
 #include "lang/syntax/ast.h"
 
 /* `at` is where the walker is: what it knows of the loops around. Each returns false to give up the turn. */
@@ -28,5 +29,11 @@ struct sp_walker {
 
 /* From a clause of the section on; false when a callback returned that. */
 bool sp_walk(const struct sp_walker *walker, const struct sp_section *section, size_t clause, const void *at);
+
+/* The group of the tensors of a section of `unit`, which group `outer` uses (NULL or "": none does). A part's tensors
+ * belong to the group that uses it, or, outside of any group, to the part's own; a sub-table's groups are named after
+ * both. */
+const char *sp_group_name(struct sp_arena *arena, const struct sp_unit *unit, const struct sp_section *section,
+                          const char *outer);
 
 #endif

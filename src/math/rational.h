@@ -13,7 +13,6 @@ struct sp_rational {
 
 static inline struct sp_rational sp_rational_int(int64_t value) { return (struct sp_rational){value, 1}; }
 static inline bool sp_rational_is_zero(struct sp_rational a) { return a.num == 0; }
-static inline bool sp_rational_is_int(struct sp_rational a) { return a.den == 1; }
 
 bool sp_rational_make(int64_t num, int64_t den, struct sp_rational *out); /* false also when den is 0 */
 bool sp_rational_add(struct sp_rational a, struct sp_rational b, struct sp_rational *out);

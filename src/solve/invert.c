@@ -28,12 +28,6 @@ static enum sp_answer both(enum sp_answer a, enum sp_answer b)
     return a == SP_HOLDS && b == SP_HOLDS ? SP_HOLDS : SP_OPEN;
 }
 
-static struct sp_value value_of_expression(struct sp_solver *solver, const struct sp_env *env,
-                                           const struct sp_expr *expr)
-{
-    return sp_solver_value(solver, env, expr);
-}
-
 static bool is_unknown_value(struct sp_value value) { return value.type == SP_UNKNOWN; }
 
 /* ---- keys ---- */
@@ -118,8 +112,8 @@ static bool invert_right(enum sp_op op, int64_t left, int64_t want, int64_t *rig
 static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                        const struct sp_want *want)
 {
-    const struct sp_value left = value_of_expression(solver, env, expr->args[0]),
-                          right = value_of_expression(solver, env, expr->args[1]);
+    const struct sp_value left = sp_solver_value(solver, env, expr->args[0]),
+                          right = sp_solver_value(solver, env, expr->args[1]);
     if (want->kind != SP_WANT_VALUE || !sp_value_is_number(want->value)) return SP_CONTRADICTS;
     if (is_unknown_value(left) && is_unknown_value(right)) return SP_OPEN;
     const struct sp_value known = is_unknown_value(left) ? right : left;
@@ -135,11 +129,6 @@ static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp
 }
 
 /* ---- conditions ---- */
-
-static bool is_true_value(struct sp_value value)
-{
-    return (value.type == SP_BOOL && value.boolean) || (value.type == SP_INT && value.integer);
-}
 
 /* "decoder" in lhuc or "all" in lhuc */
 static bool is_about_one_list(const struct sp_expr *left, const struct sp_expr *right)
@@ -157,10 +146,10 @@ static enum sp_answer solve_logic(struct sp_solver *solver, const struct sp_env 
     const struct sp_value so = sp_value_bool(want);
     if ((expr->op == SP_OP_AND) == want)
         return both(solve_value(solver, env, expr->args[0], so), solve_value(solver, env, expr->args[1], so));
-    const struct sp_value left = value_of_expression(solver, env, expr->args[0]),
-                          right = value_of_expression(solver, env, expr->args[1]);
-    if ((!is_unknown_value(left) && is_true_value(left) == want) ||
-        (!is_unknown_value(right) && is_true_value(right) == want))
+    const struct sp_value left = sp_solver_value(solver, env, expr->args[0]),
+                          right = sp_solver_value(solver, env, expr->args[1]);
+    if ((!is_unknown_value(left) && sp_value_is_true(left) == want) ||
+        (!is_unknown_value(right) && sp_value_is_true(right) == want))
         return SP_HOLDS;
     if (is_unknown_value(left) && is_unknown_value(right) && !is_about_one_list(expr->args[0], expr->args[1]))
         return SP_OPEN;
@@ -185,8 +174,8 @@ static const char *only_other_text(struct sp_solver *solver, const struct sp_env
 static enum sp_answer solve_equality(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                      bool equal)
 {
-    const struct sp_value left = value_of_expression(solver, env, expr->args[0]),
-                          right = value_of_expression(solver, env, expr->args[1]);
+    const struct sp_value left = sp_solver_value(solver, env, expr->args[0]),
+                          right = sp_solver_value(solver, env, expr->args[1]);
     if (is_unknown_value(left) && is_unknown_value(right)) return SP_OPEN;
     const struct sp_value known = is_unknown_value(left) ? right : left;
     const struct sp_expr *open = expr->args[is_unknown_value(left) ? 0 : 1];
@@ -199,8 +188,8 @@ static enum sp_answer solve_equality(struct sp_solver *solver, const struct sp_e
 static enum sp_answer solve_membership(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                        bool member)
 {
-    const struct sp_value item = value_of_expression(solver, env, expr->args[0]),
-                          list = value_of_expression(solver, env, expr->args[1]);
+    const struct sp_value item = sp_solver_value(solver, env, expr->args[0]),
+                          list = sp_solver_value(solver, env, expr->args[1]);
     if (is_unknown_value(item) && list.type == SP_LIST && list.count == 1 && member)
         return solve_value(solver, env, expr->args[0], list.items[0]);
     if (is_unknown_value(item)) return SP_OPEN;
@@ -247,10 +236,10 @@ static enum sp_answer solve_unary(struct sp_solver *solver, const struct sp_env 
 static enum sp_answer solve_choice(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                    const struct sp_want *want)
 {
-    const struct sp_value condition = value_of_expression(solver, env, expr->args[0]);
-    if (!is_unknown_value(condition)) return solve(solver, env, expr->args[is_true_value(condition) ? 1 : 2], want);
-    const enum sp_answer yes = sp_meets(value_of_expression(solver, env, expr->args[1]), want);
-    const enum sp_answer no = sp_meets(value_of_expression(solver, env, expr->args[2]), want);
+    const struct sp_value condition = sp_solver_value(solver, env, expr->args[0]);
+    if (!is_unknown_value(condition)) return solve(solver, env, expr->args[sp_value_is_true(condition) ? 1 : 2], want);
+    const enum sp_answer yes = sp_meets(sp_solver_value(solver, env, expr->args[1]), want);
+    const enum sp_answer no = sp_meets(sp_solver_value(solver, env, expr->args[2]), want);
     if (yes == no) return yes; /* both will do, neither will, or too little is known */
     const bool chosen = yes == SP_HOLDS || no == SP_CONTRADICTS;
     const enum sp_answer decided = solve_value(solver, env, expr->args[0], sp_value_bool(chosen));
@@ -269,8 +258,8 @@ static bool holds_without(struct sp_solver *solver, const struct sp_env *env, co
 {
     struct sp_known *known = &solver->known;
     struct sp_kept before = sp_known_keep(known);
-    const bool holds = tell_unset(solver, key, unset) == SP_HOLDS &&
-                       sp_meets(value_of_expression(solver, env, expr), want) == SP_HOLDS;
+    const bool holds =
+        tell_unset(solver, key, unset) == SP_HOLDS && sp_meets(sp_solver_value(solver, env, expr), want) == SP_HOLDS;
     sp_known_restore(known, &before);
     return holds;
 }
@@ -291,7 +280,7 @@ static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_en
 {
     const struct sp_expr *first = expr->args[0];
     const char *key = sp_solver_key(solver, env, first);
-    const struct sp_value value = value_of_expression(solver, env, first);
+    const struct sp_value value = sp_solver_value(solver, env, first);
     if (!is_unknown_value(value)) return solve(solver, env, sp_value_is_set(value) ? first : expr->args[1], want);
     if (want->kind == SP_WANT_VALUE && key && holds_without(solver, env, expr, want, key, SP_NULL) &&
         !holds_without(solver, env, expr, want, key, SP_ABSENT))
@@ -313,7 +302,7 @@ static enum sp_answer solve_default(struct sp_solver *solver, const struct sp_en
 static enum sp_answer solve_item(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want, bool scalar)
 {
-    const struct sp_value index = value_of_expression(solver, env, expr->args[1]);
+    const struct sp_value index = sp_solver_value(solver, env, expr->args[1]);
     const bool is_member = want->kind == SP_WANT_MEMBER;
     if ((want->kind != SP_WANT_VALUE && !is_member) || is_unknown_value(index)) return SP_OPEN;
     if (index.type != SP_INT || index.integer < 0) return SP_CONTRADICTS;
@@ -340,7 +329,7 @@ static enum sp_answer solve_member(struct sp_solver *solver, const struct sp_env
                                    const struct sp_want *want)
 {
     const char *key = sp_solver_key(solver, env, expr);
-    if (!key) key = sp_eval_item_path(&solver->arena, value_of_expression(solver, env, expr->args[0]), expr->name);
+    if (!key) key = sp_eval_item_path(&solver->arena, sp_solver_value(solver, env, expr->args[0]), expr->name);
     return key ? sp_known_tell(&solver->known, key, want) : SP_OPEN;
 }
 
@@ -351,7 +340,7 @@ static enum sp_answer invert_call_own(struct sp_solver *solver, const struct sp_
     struct sp_env own;
     const struct sp_definition *function = function_of(env, expr, &own);
     if (!function || function->param_count != expr->count || expr->count > SP_MAX_PARAMS) return SP_CONTRADICTS;
-    for (size_t i = 0; i < expr->count; i++) args[i] = value_of_expression(solver, env, expr->args[i]);
+    for (size_t i = 0; i < expr->count; i++) args[i] = sp_solver_value(solver, env, expr->args[i]);
     own.args = args;
     return solve(solver, &own, function->expr, want);
 }
@@ -369,11 +358,11 @@ static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *
     }
     if (strcmp(expr->name, "int") == 0 && want->value.type == SP_INT) /* as a real number: it need not divide */
         return solve_value(solver, env, expr->args[0], sp_value_real((double)want->value.integer));
-    if (strcmp(expr->name, "starts_with") == 0 && is_true_value(want->value)) {
-        const struct sp_value start = value_of_expression(solver, env, expr->args[1]);
+    if (strcmp(expr->name, "starts_with") == 0 && sp_value_is_true(want->value)) {
+        const struct sp_value start = sp_solver_value(solver, env, expr->args[1]);
         if (start.type == SP_STRING) return solve_value(solver, env, expr->args[0], start);
     }
-    if ((strcmp(expr->name, "absent") == 0 || strcmp(expr->name, "null") == 0) && is_true_value(want->value))
+    if ((strcmp(expr->name, "absent") == 0 || strcmp(expr->name, "null") == 0) && sp_value_is_true(want->value))
         return solve_value(solver, env, expr->args[0],
                            (struct sp_value){.type = expr->name[0] == 'a' ? SP_ABSENT : SP_NULL, .string = ""});
     return SP_OPEN;

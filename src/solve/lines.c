@@ -166,11 +166,6 @@ bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line)
     return false;
 }
 
-static bool is_true_condition(struct sp_value value)
-{
-    return (value.type == SP_BOOL && value.boolean) || (value.type == SP_INT && value.integer);
-}
-
 static bool is_within_line(struct sp_solver *solver, const struct sp_loop *loop)
 {
     const struct sp_value first = sp_solver_value(solver, loop->env, loop->clause->first);
@@ -183,7 +178,7 @@ static bool is_within_line(struct sp_solver *solver, const struct sp_loop *loop)
 bool sp_line_is_met(struct sp_solver *solver, const struct sp_line *line)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer)
-        if (!is_true_condition(sp_solver_value(solver, condition->env, condition->expr))) return false;
+        if (!sp_value_is_true(sp_solver_value(solver, condition->env, condition->expr))) return false;
     return true;
 }
 

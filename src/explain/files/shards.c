@@ -16,14 +16,12 @@ struct promises {
     struct sp_finder finder;
 };
 
-static size_t find_promised(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }
-
 static void open_promises(struct promises *promises, struct sp_check *check)
 {
     *promises = (struct promises){
         .check = check,
         .finding_of = sp_check_missing(check),
-        .finder = {.naming = &check->naming, .find = find_promised, .context = check->prediction},
+        .finder = sp_predicted_finder(&check->naming, check->prediction),
     };
 }
 

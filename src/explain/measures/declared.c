@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/checked.h"
 #include "explain/gather.h"
 #include "explain/measures/name_sizes.h"
@@ -103,7 +104,7 @@ static void declare_origin(struct sp_check *check)
 {
     const struct sp_value name = sp_value_member(sp_config_hyper(check->config)->root, "_name_or_path");
     if (name.type != SP_STRING) return;
-    const char *slash = strrchr(name.string, '/'), *last = slash ? slash + 1 : name.string;
+    const char *last = sp_base_name(name.string);
     declare_name(check, last, strlen(last), 150000000000, "_name_or_path");
 }
 

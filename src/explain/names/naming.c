@@ -13,11 +13,6 @@ static const char *name_of_stored(const struct sp_check *check, size_t tensor)
     return sp_inventory_tensor(check->inventory, tensor)->name;
 }
 
-static size_t find_plain_predicted(const void *prediction, const char *name)
-{
-    return sp_prediction_find(prediction, name);
-}
-
 /* How many matched names had that done to them. */
 static size_t count_renamed(const struct sp_check *check, unsigned renaming)
 {
@@ -135,7 +130,7 @@ static void warn_of_names(struct sp_check *check, unsigned renaming, const char 
 /* How many names had each front replaced. */
 static void count_fronts(const struct sp_check *check, size_t *counts)
 {
-    struct sp_finder finder = {.naming = &check->naming, .find = find_plain_predicted, .context = check->prediction};
+    struct sp_finder finder = sp_predicted_finder(&check->naming, check->prediction);
     unsigned renaming;
     for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
         if (check->match.predicted_of[i] == SP_NONE || !(check->match.renaming[i] & SP_FRONTED)) continue;

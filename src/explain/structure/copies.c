@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "explain/gather.h"
 
 /* The tensor of the file that the rest of a name stands for, of the same shape and where it is expected; or SP_NONE. */
@@ -13,8 +14,7 @@ static bool is_copy_of(const struct sp_check *check, const struct sp_tensor *ten
     if (original == SP_NONE && predicted != SP_NONE) original = check->match.tensor_of[predicted];
     if (original == SP_NONE || check->match.predicted_of[original] == SP_NONE) return false;
     const struct sp_tensor *other = sp_inventory_tensor(check->inventory, original);
-    return other != tensor && other->rank == tensor->rank &&
-           (!other->rank || memcmp(other->shape, tensor->shape, other->rank * sizeof *other->shape) == 0);
+    return other != tensor && sp_same_dims(other->shape, other->rank, tensor->shape, tensor->rank);
 }
 
 /* The length of what is in front of the name of another tensor that this one is a copy of; 0 when it is none. */

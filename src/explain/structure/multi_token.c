@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "explain/gather.h"
+#include "names/components.h"
 
 static bool has_component(const char *name, const char *component)
 {
-    const size_t length = strlen(component);
-    for (const char *p = name; p; p = strchr(p, '.') ? strchr(p, '.') + 1 : NULL)
-        if (strncmp(p, component, length) == 0 && (p[length] == '.' || !p[length])) return true;
+    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");)
+        if (sp_is_component(part.text, part.length, component)) return true;
     return false;
 }
 

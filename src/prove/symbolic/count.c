@@ -43,14 +43,6 @@ static void multiply_into(struct walk *walk, struct tally *tally, const struct t
         add_to(walk, tally, inner->rows[i], sp_poly_mul(&walk->symbolic->algebra, by, inner->rows[i].parameters));
 }
 
-static const char *counted_group_name(struct walk *walk, const struct sp_sym_env *env)
-{
-    const char *own = env->section->name, *outer = env->frame->group;
-    if (!outer || !*outer) return own;
-    if (!*own || !env->frame->unit->is_table) return outer;
-    return sp_arena_printf(&walk->symbolic->algebra.arena, "%s: %s", outer, own);
-}
-
 /* ---- rows ---- */
 
 /* A hole whose value is a known text is filled in, others stay as they are written. */
@@ -84,6 +76,11 @@ static bool presence(struct walk *walk, const struct sp_sym_env *env, const stru
     return true;
 }
 
+static const char *group_of_section(struct walk *walk, const struct sp_sym_env *env)
+{
+    return sp_group_name(&walk->symbolic->algebra.arena, env->frame->unit, env->section, env->frame->group);
+}
+
 static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, struct tally *tally)
 {
     const struct sp_poly *size, *dim;
@@ -92,7 +89,7 @@ static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct
         if (!sp_sym_number(walk->symbolic, env, row->shape[i], &dim)) return false;
         size = sp_poly_mul(&walk->symbolic->algebra, size, dim);
     }
-    const struct sp_row_count count = {counted_group_name(walk, env), row_name(walk, env, &row->name), NULL};
+    const struct sp_row_count count = {group_of_section(walk, env), row_name(walk, env, &row->name), NULL};
     if (row->optional || row->buffer) return true; /* but its hyper-parameters are known now */
     add_to(walk, tally, count, size);
     return true;
@@ -155,7 +152,7 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
     if (sp_poly_is_zero(wanted)) return true;
     if (walk->uses >= MAX_USES)
         return sp_sym_fail(walk->symbolic, row->unit_span, "parts used more than %d deep", MAX_USES);
-    frame->group = counted_group_name(walk, env);
+    frame->group = group_of_section(walk, env);
     frame->prefix = row_name(walk, env, &row->name);
     frame->path = env->frame->path;
     frame->object = env->frame->object;

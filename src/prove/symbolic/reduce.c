@@ -23,13 +23,6 @@ void sp_values_add(struct sp_values *values, size_t atom, const struct sp_poly *
     values->values[values->count++] = value;
 }
 
-struct sp_values sp_values_copy(const struct sp_values *values)
-{
-    struct sp_values copy = {.assume = values->assume};
-    for (size_t i = 0; i < values->count; i++) sp_values_add(&copy, values->atoms[i], values->values[i]);
-    return copy;
-}
-
 void sp_values_free(struct sp_values *values)
 {
     free(values->atoms);

@@ -16,8 +16,6 @@ struct sp_values {
 
 void sp_values_add(struct sp_values *values, size_t atom, const struct sp_poly *value);
 void sp_values_free(struct sp_values *values);
-/* A copy to which more can be added. */
-struct sp_values sp_values_copy(const struct sp_values *values);
 /* Puts the values into the polynomial, also where they bring symbols that have values too. Symbols without a value are
  * taken to be 1 or more. NULL when that has no value: where 0 would stand below a fraction line, or a sum below it, or
  * when the values go round in a circle. */
