@@ -95,6 +95,31 @@ static void the_vision_tower_moved(void **state)
     END;
 }
 
+/* transformers 5 leaves the image encoder's own prefix out, and reads it with and without. */
+static void the_inner_prefix_left_out(void **state)
+{
+    static char newer[sizeof llava + 64];
+    snprintf(newer, sizeof newer, "{\"transformers_version\": \"5.23.0\", %s", llava + 1);
+    BEGIN(newer);
+    model_rename(&model, "vision_tower.*", "vision_tower.vision_model.", "vision_tower.");
+    SAYS("match: all 686 tensors, 7,063,427,072 elements", "prefix", 0);
+    model_rename(&model, "vision_tower.*", "vision_tower.", "model.vision_tower.");
+    SAYS("explained: names in the file begin with 'model.vision_tower.' for 'vision_tower.vision_model.' (391); "
+         "nothing else differs",
+         "prefix", 0);
+    END;
+    struct model older;
+    model_open(&older, llava);
+    model_predict(&older, 0);
+    model_rename(&older, "vision_tower.*", "vision_tower.vision_model.", "vision_tower.");
+    model_check(&older);
+    assert_told(&older,
+                "explained: names in the file begin with 'vision_tower.' for 'vision_tower.vision_model.' (391); "
+                "nothing else differs",
+                "prefix", 0);
+    model_close(&older);
+}
+
 /* A conversion that puts the prefix there each time it runs. */
 static void language_model_three_times(void **state)
 {
@@ -359,6 +384,7 @@ int main(void)
         cmocka_unit_test(one_layer_wrapped),
         cmocka_unit_test(base_model),
         cmocka_unit_test(the_vision_tower_moved),
+        cmocka_unit_test(the_inner_prefix_left_out),
         cmocka_unit_test(language_model_three_times),
         cmocka_unit_test(every_component_otherwise),
         cmocka_unit_test(each_component_in_its_own_wrapper),

@@ -351,10 +351,46 @@ static void test_llava_language_models(void **state)
     assert_int_equal(error.status, SP_ERR_UNKNOWN);
 }
 
+/* transformers 5 writes other keys than version 4 did; both are read. */
+static void test_keys_of_both_versions(void **state)
+{
+    (void)state;
+    struct sp_prediction *prediction = predict("qwen3_moe", SETTINGS(SMALL, "num_local_experts=4"));
+    assert_int_equal(tensor(prediction, "model.layers.0.mlp.gate.weight")->shape[0], 4);
+    sp_prediction_free(prediction);
+    prediction = predict("qwen3_moe", SETTINGS(SMALL, "num_experts=6"));
+    assert_int_equal(tensor(prediction, "model.layers.0.mlp.gate.weight")->shape[0], 6);
+    sp_prediction_free(prediction);
+    prediction =
+        predict("qwen2_vl", SETTINGS("text_config.vocab_size=10", "text_config.hidden_size=8",
+                                     "text_config.num_hidden_layers=1", "text_config.intermediate_size=4",
+                                     "text_config.num_attention_heads=4", "text_config.num_key_value_heads=2"));
+    assert_int_equal(tensor(prediction, "model.layers.0.self_attn.k_proj.weight")->shape[0], 4);
+    sp_prediction_free(prediction);
+    prediction = predict("qwen2_5_vl", SETTINGS(SMALL, "num_key_value_heads=1"));
+    assert_int_equal(tensor(prediction, "model.layers.0.self_attn.k_proj.weight")->shape[0], 4);
+    sp_prediction_free(prediction);
+}
+
+/* Some classes for answering questions have a base of another name. */
+static void test_base_of_questions(void **state)
+{
+    (void)state;
+    struct sp_prediction *prediction =
+        predict("qwen3", SETTINGS(SMALL, "architectures=[\"Qwen3ForQuestionAnswering\"]"));
+    tensor(prediction, "transformer.norm.weight");
+    sp_prediction_free(prediction);
+    prediction = predict("mistral", SETTINGS(SMALL, "architectures=[\"MistralForQuestionAnswering\"]"));
+    tensor(prediction, "model.norm.weight");
+    sp_prediction_free(prediction);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_titles),
+        cmocka_unit_test_teardown(test_keys_of_both_versions, free_config),
+        cmocka_unit_test_teardown(test_base_of_questions, free_config),
         cmocka_unit_test_teardown(test_gpt2_sizes, free_config),
         cmocka_unit_test_teardown(test_gpt2_untied, free_config),
         cmocka_unit_test_teardown(test_llama3_8b, free_config),

@@ -149,6 +149,36 @@ static void put_front(struct sp_text *text, const char *from, const char *to, si
     else sp_text_printf(text, "with '%s' for '%s' (%zu)", from, to, count);
 }
 
+/* ---- what transformers leaves out since its version 5, and reads with it and without ---- */
+
+static bool is_of_transformers_5(const struct sp_check *check)
+{
+    const struct sp_value said = sp_value_member(sp_config_hyper(check->config)->root, "transformers_version");
+    return said.type == SP_STRING && strtol(said.string, NULL, 10) >= 5;
+}
+
+/* Whether `to` is `from` with an inner model's own prefix behind it: "vision_tower.vision_model." */
+static bool is_inner_prefix(const char *from, const char *to)
+{
+    static const char *const inner[] = {"vision_model.", "text_model."};
+    const size_t length = strlen(from);
+    if (strncmp(from, to, length) != 0) return false;
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
+        if (strcmp(to + length, inner[i]) == 0) return true;
+    return false;
+}
+
+/* Whether the configuration is of a version that leaves out all that the names lack. */
+static bool is_left_out_by_writer(const struct sp_check *check, const size_t *counts)
+{
+    const struct sp_naming *naming = &check->naming;
+    if (*naming->strip || naming->era || !is_of_transformers_5(check)) return false;
+    if (*naming->add && !is_inner_prefix("", naming->add)) return false;
+    for (size_t i = 0; i < naming->front_count; i++)
+        if (counts && counts[i] && !is_inner_prefix(naming->fronts[i].from, naming->fronts[i].to)) return false;
+    return true;
+}
+
 /* Components that begin each in their own way. */
 static void warn_of_fronts(struct sp_check *check, size_t stripped, size_t added)
 {
@@ -161,8 +191,12 @@ static void warn_of_fronts(struct sp_check *check, size_t stripped, size_t added
     for (size_t i = 0; i < naming->front_count; i++)
         put_front(&text, naming->fronts[i].from, naming->fronts[i].to, counts[i]);
     total = count_renamed(check, SP_STRIPPED | SP_ADDED | SP_FRONTED);
+    const bool usual = is_left_out_by_writer(check, counts);
     if (total)
-        warn(check, SP_CAUSE_PREFIX, total, sp_arena_printf(&check->arena, "names in the file begin %s", text.data));
+        warn(check, SP_CAUSE_PREFIX, total,
+             sp_arena_printf(&check->arena, "names in the file begin %s%s", text.data,
+                             usual ? ", as transformers 5 writes them" : ""))
+            ->severity = usual ? SP_SEVERITY_NOTE : SP_SEVERITY_WARNING;
     sp_text_free(&text);
 }
 
@@ -172,10 +206,12 @@ static void warn_of_prefixes(struct sp_check *check, bool said, size_t stripped,
     if (!said && stripped)
         warn(check, SP_CAUSE_PREFIX, stripped,
              sp_arena_printf(&check->arena, "%s with '%s'", who_begins(check, strip, strlen(strip), stripped), strip));
+    const bool usual = is_left_out_by_writer(check, NULL);
     if (added && !check->naming.era)
         warn(check, SP_CAUSE_BASE_PREFIX, added,
-             sp_arena_printf(&check->arena, "the file leaves out '%s' in front of %s", add,
-                             sp_count_of(&check->arena, added, "name")));
+             sp_arena_printf(&check->arena, "the file leaves out '%s' in front of %s%s", add,
+                             sp_count_of(&check->arena, added, "name"), usual ? ", as transformers 5 does" : ""))
+            ->severity = usual ? SP_SEVERITY_NOTE : SP_SEVERITY_WARNING;
 }
 
 void sp_explain_naming(struct sp_check *check)
