@@ -18,11 +18,29 @@ const char *sp_value_kind(enum sp_value_type type)
     return names[type];
 }
 
-struct sp_value sp_value_member(struct sp_value object, const char *key)
+/* The key need not end with a NUL. */
+static const struct sp_member *find_member(struct sp_value object, const char *key, size_t length)
 {
     for (size_t i = object.type == SP_OBJECT ? object.count : 0; i-- > 0;)
-        if (strcmp(object.members[i].key, key) == 0) return object.members[i].value;
-    return sp_value_absent(key);
+        if (strncmp(object.members[i].key, key, length) == 0 && !object.members[i].key[length])
+            return &object.members[i];
+    return NULL;
+}
+
+struct sp_value sp_value_member(struct sp_value object, const char *key)
+{
+    const struct sp_member *member = find_member(object, key, strlen(key));
+    return member ? member->value : sp_value_absent(key);
+}
+
+struct sp_value sp_value_at(struct sp_value root, const char *path)
+{
+    for (const char *dot; (dot = strchr(path, '.')) != NULL; path = dot + 1) {
+        const struct sp_member *member = find_member(root, path, (size_t)(dot - path));
+        if (!member) return sp_value_absent(path);
+        root = member->value;
+    }
+    return sp_value_member(root, path);
 }
 
 /* The fewest digits that read back as the same number. */

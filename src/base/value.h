@@ -38,6 +38,8 @@ static inline bool sp_value_is_set(struct sp_value value) { return value.type > 
 const char *sp_value_kind(enum sp_value_type type);
 /* The member of an object, the last one when the key is repeated (as the frameworks' parsers do); absent otherwise. */
 struct sp_value sp_value_member(struct sp_value object, const char *key);
+/* What the object has at a dotted path, "text_config.vocab_size"; absent otherwise. */
+struct sp_value sp_value_at(struct sp_value root, const char *path);
 /* Appends the value as JSON; absent as null. */
 void sp_value_json(struct sp_text *text, struct sp_value value);
 /* The same in the arena, for messages. */

@@ -14,19 +14,6 @@ enum { MAX_GLOBS = 4096, MAX_GROUPS = 64, MAX_METHOD = 64, PATTERN_BUDGET = 50 *
 
 /* ---- the method ---- */
 
-static struct sp_value member_at(struct sp_value root, const char *path)
-{
-    struct sp_value value = root;
-    for (char key[64]; *path; path += *path == '.') {
-        size_t length = strcspn(path, ".");
-        memcpy(key, path, length);
-        key[length] = '\0';
-        value = sp_value_member(value, key);
-        path += length;
-    }
-    return value;
-}
-
 static bool has(struct sp_value object, const char *key) { return sp_value_is_set(sp_value_member(object, key)); }
 
 static const char *text_of_member(struct sp_value object, const char *key)
@@ -41,7 +28,7 @@ static bool find_object(struct sp_quantised *quantised, struct sp_value root)
     static const char *const paths[] = {"quantization", "quantization_config", "compression_config",
                                         "text_config.quantization_config"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        quantised->object = member_at(root, paths[i]);
+        quantised->object = sp_value_at(root, paths[i]);
         quantised->path = paths[i];
         if (quantised->object.type == SP_OBJECT && quantised->object.count) return true;
     }

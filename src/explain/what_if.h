@@ -11,6 +11,7 @@ struct sp_change {
     struct sp_value value;
     struct sp_value configured; /* what it is now, and who says so */
     struct sp_provenance from;
+    const char *instead_of; /* a key that says the same and comes first: it is taken away; or NULL */
 };
 
 /* The prediction under changed hyper-parameters, matched with the same file. Zero-initialise. */

@@ -85,14 +85,11 @@ bool sp_path_within(const char *path, const char *setting)
     return strncmp(path, setting, length) == 0 && (path[length] == '\0' || path[length] == '.');
 }
 
-static struct sp_provenance provenance(const struct sp_eval *eval, const struct sp_view *view, const char *key,
-                                       const char *path)
+struct sp_provenance sp_hyper_provenance(const struct sp_hyper *hyper, const char *path)
 {
-    const struct sp_given *given = sp_view_given(view, key);
-    if (given) return given->from;
-    for (size_t i = eval->hyper->override_count; i-- > 0;)
-        if (sp_path_within(path, eval->hyper->overrides[i].path)) return eval->hyper->overrides[i].from;
-    return (struct sp_provenance){.source = SP_SOURCE_CONFIG, .name = eval->hyper->file};
+    for (size_t i = hyper->override_count; i-- > 0;)
+        if (sp_path_within(path, hyper->overrides[i].path)) return hyper->overrides[i].from;
+    return (struct sp_provenance){.source = SP_SOURCE_CONFIG, .name = hyper->file};
 }
 
 /* The entry of prefix + dot + key, which is made when it is looked at for the first time. */
@@ -119,7 +116,8 @@ static struct sp_value look_at(struct sp_eval *eval, struct sp_reading *reading,
     if (!sp_value_is_set(value)) value.string = reading->path;
     else if (!reading->from.source && value.type != SP_OBJECT) {
         reading->value = value;
-        reading->from = provenance(eval, view, key, reading->path);
+        const struct sp_given *given = sp_view_given(view, key);
+        reading->from = given ? given->from : sp_hyper_provenance(eval->hyper, reading->path);
     }
     return value;
 }

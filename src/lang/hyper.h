@@ -66,4 +66,7 @@ struct sp_hyper {
     const struct sp_overlay *overlay;     /* NULL: everything is stored as the table says */
 };
 
+/* Who says the value of a key that is set, by its dotted path. */
+struct sp_provenance sp_hyper_provenance(const struct sp_hyper *hyper, const char *path);
+
 #endif

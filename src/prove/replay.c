@@ -40,7 +40,7 @@ static void set_side(const struct sp_symbol_info *symbol, int64_t number, struct
     struct sp_value *pair = sp_arena_array(&config->arena, 2, sizeof *pair);
     const char *bracket = strrchr(symbol->key, '[');
     const char *key = sp_arena_copy(&config->arena, symbol->key, (size_t)(bracket - symbol->key));
-    const struct sp_value now = sp_configured(sp_config_hyper(config), key);
+    const struct sp_value now = sp_value_at(sp_config_hyper(config)->root, key);
     const bool second = bracket[1] == '1';
     for (size_t i = 0; i < 2; i++)
         pair[i] = now.type == SP_LIST && now.count == 2 ? now.items[i] : sp_value_int(number);

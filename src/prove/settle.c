@@ -3,18 +3,6 @@
 
 #include <string.h>
 
-struct sp_value sp_configured(const struct sp_hyper *hyper, const char *key)
-{
-    struct sp_value object = hyper->root;
-    char part[256];
-    for (const char *dot; (dot = strchr(key, '.')) && (size_t)(dot - key) < sizeof part; key = dot + 1) {
-        memcpy(part, key, (size_t)(dot - key));
-        part[dot - key] = '\0';
-        object = sp_value_member(object, part);
-    }
-    return sp_value_member(object, key);
-}
-
 /* The value of a definition of the table under the whole configuration: for symbols that are computed from keys. */
 static bool evaluated(struct sp_count *settled, const char *name, struct sp_rational *value)
 {
@@ -41,7 +29,7 @@ struct sp_values sp_settle(struct sp_count *count, struct sp_count *settled, con
     struct sp_values values = {0};
     for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
         const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
-        const struct sp_value value = sp_configured(hyper, symbol->key);
+        const struct sp_value value = sp_value_at(hyper->root, symbol->key);
         struct sp_rational number;
         if (value.type == SP_INT) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));
         else if (value.type == SP_BOOL) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.boolean));

@@ -5,8 +5,6 @@
 
 #include "prove/symbolic/reduce.h"
 
-/* The value of a dotted key; absent when it is not there. */
-struct sp_value sp_configured(const struct sp_hyper *hyper, const char *key);
 /* A value for every symbol of `count` that has one: from the configuration, or from `settled`, the same table counted
  * under it, for those that are computed from keys; else its default. Free with sp_values_free. */
 struct sp_values sp_settle(struct sp_count *count, struct sp_count *settled, const struct sp_hyper *hyper);

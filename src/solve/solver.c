@@ -4,28 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_KEY = 200 };
-
-/* What the object has at a dotted path. */
-static struct sp_value value_at_key(struct sp_value object, const char *path)
-{
-    char key[MAX_KEY];
-    for (size_t length; (length = strcspn(path, ".")) < sizeof key; path += length + 1) {
-        memcpy(key, path, length);
-        key[length] = '\0';
-        object = sp_value_member(object, key);
-        if (!path[length]) return object;
-        if (object.type != SP_OBJECT) break;
-    }
-    return sp_value_absent(path);
-}
-
 static struct sp_value ask_known(void *context, const char *path)
 {
     struct sp_solver *solver = context;
     if (!solver->configured || (solver->open && strcmp(path, solver->open) == 0))
         return sp_known_value(&solver->known, path);
-    const struct sp_value value = value_at_key(*solver->configured, path);
+    const struct sp_value value = sp_value_at(*solver->configured, path);
     return value.type == SP_BOOL && solver->flags_open ? sp_known_value(&solver->known, path) : value;
 }
 

@@ -78,13 +78,49 @@ static void heads_in_a_quotient(void **state)
                 "hyperparameter");
 }
 
+#define T5(projection)                                                                                                 \
+    "{\"model_type\": \"t5\", \"architectures\": [\"T5EncoderModel\"], \"vocab_size\": 100, \"num_layers\": 2, "       \
+    "\"d_model\": 64, \"d_ff\": 96" projection "}"
+
+/* Nobody writes the flag that decides: it follows from a text, which is blamed. */
+static void a_flag_that_follows_from_a_text(void **state)
+{
+    (void)state;
+    check_other(T5(", \"feed_forward_proj\": \"gated-gelu\""), T5(", \"feed_forward_proj\": \"relu\""),
+                "differs: feed_forward_proj is \"relu\" in config.json, the file has one that begins with \"gated\" (6 "
+                "tensors)",
+                "hyperparameter");
+    check_other(
+        T5(""), T5(", \"feed_forward_proj\": \"gated-gelu\""),
+        "differs: feed_forward_proj is \"gated-gelu\" in config.json, the file agrees with \"relu\" and others (6 "
+        "tensors)",
+        "hyperparameter");
+    check_other(
+        T5(", \"feed_forward_proj\": \"gated-gelu\""), T5(""),
+        "differs: feed_forward_proj is \"relu\" by default, the file has one that begins with \"gated\" (6 tensors)",
+        "hyperparameter");
+}
+
+#define LABELLED(labels)                                                                                               \
+    "{\"model_type\": \"bert\", \"architectures\": [\"BertForSequenceClassification\"], \"vocab_size\": 100, "         \
+    "\"hidden_size\": 12, \"num_hidden_layers\": 1" labels "}"
+
+/* The number of labels is the length of a list. */
+static void labels(void **state)
+{
+    (void)state;
+    check_other(LABELLED(", \"num_labels\": 3"), LABELLED(", \"id2label\": {\"0\": \"no\", \"1\": \"yes\"}"),
+                "differs: id2label lists 2 labels in config.json, the file has 3 (2 tensors)", "hyperparameter");
+    check_other(LABELLED(", \"num_labels\": 3"), LABELLED(""),
+                "differs: num_labels is 2 by default, the file has 3 (2 tensors)", "hyperparameter");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pictures),
-        cmocka_unit_test(heads_and_width),
-        cmocka_unit_test(three_numbers),
-        cmocka_unit_test(heads_in_a_quotient),
+        cmocka_unit_test(pictures),      cmocka_unit_test(a_flag_that_follows_from_a_text),
+        cmocka_unit_test(labels),        cmocka_unit_test(heads_and_width),
+        cmocka_unit_test(three_numbers), cmocka_unit_test(heads_in_a_quotient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

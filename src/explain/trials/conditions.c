@@ -3,6 +3,9 @@
  * for the conditions to say so. */
 #include "explain/trials/conditions.h"
 
+#include "lang/prediction.h"
+#include "solve/literals.h"
+
 bool sp_is_number_key(const struct sp_changeable *key) { return key->unknown.now.type == SP_INT; }
 
 static bool is_flag(const struct sp_changeable *key) { return key->unknown.now.type == SP_BOOL; }
@@ -71,10 +74,63 @@ static void propose_numbers(struct sp_proposals *proposals, const struct sp_find
     if (there) propose_dimensions(proposals, line, sp_inventory_tensor(proposals->check->inventory, finding->tensor));
 }
 
+/* ---- texts that a flag follows from ---- */
+
+/* Whether a flag decides that nobody has set. */
+static bool rests_on_default(struct sp_proposals *proposals, const struct sp_line_condition *condition)
+{
+    for (size_t i = 0; i < proposals->key_count; i++)
+        if (is_flag(&proposals->keys[i]) && proposals->keys[i].hyper.from.source == SP_SOURCE_DEFAULT &&
+            sp_key_matters(&proposals->outline.solver, &proposals->keys[i].unknown, condition->env, condition->expr))
+            return true;
+    return false;
+}
+
+static bool would_be_met(struct sp_proposals *proposals, const struct sp_line_condition *condition, const char *path,
+                         const char *text)
+{
+    struct sp_solver *solver = &proposals->outline.solver;
+    const bool met = sp_suppose(solver, path, sp_value_string(text)) &&
+                     is_met(sp_solver_value(solver, condition->env, condition->expr));
+    sp_suppose_end(solver);
+    return met;
+}
+
+/* What the table mentions of a text, the first of it that would do. */
+static void propose_text(struct sp_proposals *proposals, const struct sp_changeable *key,
+                         const struct sp_line_condition *condition, bool there)
+{
+    struct sp_literals literals = {0};
+    sp_literals_about(&literals, proposals->check->prediction->table, key->unknown.path);
+    for (size_t i = 0; i < literals.count; i++) {
+        if (would_be_met(proposals, condition, key->unknown.path, literals.list[i]) != there) continue;
+        sp_propose(proposals, key, sp_value_string(literals.list[i]));
+        break;
+    }
+    sp_literals_free(&literals);
+}
+
+/* `is_gated_act default starts_with(feed_forward_proj, "gated")`: the text is what people write. */
+static void propose_texts(struct sp_proposals *proposals, const struct sp_line *line, bool there)
+{
+    struct sp_solver *solver = &proposals->outline.solver;
+    for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
+        if (is_met(sp_solver_value(solver, condition->env, condition->expr)) == there) continue;
+        if (!rests_on_default(proposals, condition)) continue;
+        for (size_t i = 0; i < proposals->key_count; i++) {
+            const struct sp_changeable *key = &proposals->keys[i];
+            if (key->unknown.now.type == SP_STRING &&
+                sp_key_matters(solver, &key->unknown, condition->env, condition->expr))
+                propose_text(proposals, key, condition, there);
+        }
+    }
+}
+
 /* ---- findings ---- */
 
 static void propose_flags(struct sp_proposals *proposals, const struct sp_finding *finding, const struct sp_line *line)
 {
+    propose_texts(proposals, line, finding->tensor != SP_NONE);
     sp_propose_met(proposals, line, finding->tensor != SP_NONE, is_flag);
 }
 

@@ -100,14 +100,15 @@ static void accept_change(struct search *search, const struct sp_trial *trial)
     cause->found = trial->change->value;
     if (is_spare(check, trial)) cause->severity = SP_SEVERITY_WARNING;
     sp_trial_say(check, cause, trial, search->settings);
-    search->settings = sp_arena_printf(&check->arena, "%s%s", search->settings,
-                                       sp_setting(check, cause->hyperparameter, cause->found));
+    search->settings =
+        sp_arena_printf(&check->arena, "%s%s", search->settings, sp_change_setting(check, trial->change));
 }
 
 static void suggest(struct search *search)
 {
     sp_propose_quantisations(&search->proposals);
     sp_propose_sizes(&search->proposals);
+    sp_propose_labels(&search->proposals);
     sp_propose_lengths(&search->proposals);
     sp_propose_flags(&search->proposals);
 }

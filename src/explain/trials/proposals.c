@@ -12,16 +12,20 @@ static bool is_same_change(struct sp_value a, struct sp_value b)
     return a.type == SP_STRING ? strcmp(a.string, b.string) == 0 : a.integer == b.integer;
 }
 
+void sp_propose_change(struct sp_proposals *proposals, struct sp_change change)
+{
+    for (size_t i = 0; i < proposals->count; i++)
+        if (strcmp(proposals->items[i].key, change.key) == 0 && proposals->items[i].value.type == change.value.type &&
+            is_same_change(proposals->items[i].value, change.value))
+            return;
+    if (proposals->count < SP_MOST_PROPOSALS) proposals->items[proposals->count++] = change;
+}
+
 void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key, struct sp_value value)
 {
     const struct sp_hyperparameter hyper = key->hyper;
-    for (size_t i = 0; i < proposals->count; i++)
-        if (strcmp(proposals->items[i].key, hyper.name) == 0 && proposals->items[i].value.type == value.type &&
-            is_same_change(proposals->items[i].value, value))
-            return;
     if (value.type == SP_STRING) value.string = sp_arena_string(&proposals->check->arena, value.string);
-    if (proposals->count < SP_MOST_PROPOSALS)
-        proposals->items[proposals->count++] = (struct sp_change){hyper.name, value, hyper.value, hyper.from};
+    sp_propose_change(proposals, (struct sp_change){hyper.name, value, hyper.value, hyper.from, NULL});
 }
 
 void sp_propose_for(struct sp_proposals *proposals, const struct sp_changeable *key, const struct sp_env *env,

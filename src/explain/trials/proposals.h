@@ -45,6 +45,8 @@ void sp_proposals_renew(struct sp_proposals *proposals, const struct sp_config *
 
 /* For each dimension that differs what the keys in it would have to be (sizes.c). */
 void sp_propose_sizes(struct sp_proposals *proposals);
+/* For heads with another number of labels than id2label lists (labels.c). */
+void sp_propose_labels(struct sp_proposals *proposals);
 /* For loops that are shorter or longer in the file, and conditions that change with the turn (lengths.c). */
 void sp_propose_lengths(struct sp_proposals *proposals);
 /* For conditions of what is missing or unexpected: truth values, and all else (conditions.c). */
@@ -58,6 +60,7 @@ bool sp_is_structural(const struct sp_finding *finding);
 /* ---- what these share (proposals.c) ---- */
 
 /* Adds a change. */
+void sp_propose_change(struct sp_proposals *proposals, struct sp_change change);
 void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key, struct sp_value value);
 /* What the key would have to be for the expression to have that value. */
 void sp_propose_for(struct sp_proposals *proposals, const struct sp_changeable *key, const struct sp_env *env,

@@ -90,11 +90,12 @@ static const char *say_rivals(struct sp_check *check, const struct sp_trial *tri
     return says;
 }
 
-const char *sp_setting(struct sp_check *check, const char *key, struct sp_value value)
+const char *sp_change_setting(struct sp_check *check, const struct sp_change *change)
 {
-    const char *words = sp_value_words(&check->arena, value);
+    const char *words = sp_value_words(&check->arena, change->value), *first = "";
     const char *quote = strpbrk(words, " []{}\"'$`\\*?;&|<>()") ? "'" : "";
-    return sp_arena_printf(&check->arena, " --set %s%s=%s%s", quote, key, words, quote);
+    if (change->instead_of) first = sp_arena_printf(&check->arena, " --set %s=null", change->instead_of);
+    return sp_arena_printf(&check->arena, "%s --set %s%s=%s%s", first, quote, change->key, words, quote);
 }
 
 static bool has_word_bias(const char *key)
@@ -119,22 +120,58 @@ static const char *other_spelling(struct sp_check *check, const struct sp_change
     return "";
 }
 
+/* Whether the file would agree with another text as well. */
+static bool agrees_with(struct sp_check *check, const struct sp_trial *trial, const char *text)
+{
+    struct sp_change change = *trial->change;
+    struct sp_variant variant;
+    change.value = sp_value_string(text);
+    if (!sp_variant_try(check, check->config, &change, &variant)) return false;
+    const bool agrees = variant.errors <= trial->errors;
+    sp_variant_free(&variant);
+    return agrees;
+}
+
+/* "has 12"; of a text that is but the beginning of many, or one of many, just that. */
+static const char *say_found(struct sp_check *check, const struct sp_trial *trial)
+{
+    const struct sp_value value = trial->change->value;
+    const char *words = sp_value_words(&check->arena, value), *says = "has %s";
+    if (value.type == SP_STRING) {
+        if (agrees_with(check, trial, "another")) says = "agrees with %s and others";
+        else if (agrees_with(check, trial, sp_arena_printf(&check->arena, "%s-another", value.string)))
+            says = "has one that begins with %s";
+    }
+    const char *place = strstr(says, "%s");
+    return sp_arena_printf(&check->arena, "%.*s%s%s", (int)(place - says), says, words, place + 2);
+}
+
+/* "num_labels is 2 in config.json", "id2label lists 2 labels in config.json". */
+static const char *say_configured(struct sp_check *check, const struct sp_change *change)
+{
+    if (!change->instead_of)
+        return sp_said(check, (struct sp_hyperparameter){change->key, change->configured, change->from});
+    return sp_arena_printf(&check->arena, "%s lists %s %s", change->instead_of,
+                           sp_count_of(&check->arena, (size_t)change->configured.integer, "label"),
+                           sp_said_where(check, change->from));
+}
+
 void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct sp_trial *trial, const char *settings)
 {
     const struct sp_change *change = trial->change;
     const size_t index = (size_t)(cause - check->causes);
-    const char *says = sp_said(check, (struct sp_hyperparameter){change->key, change->configured, change->from});
+    const char *says = say_configured(check, change);
     const char *effect =
         sp_arena_printf(&check->arena, "%s%s", side_effect(check, &trial->variant), say_rivals(check, trial));
     if (change->value.type != SP_BOOL)
-        cause->message = sp_arena_printf(
-            &check->arena, "%s, the file has %s%s (%s%s)%s", says, sp_value_words(&check->arena, cause->found),
-            how_changed(check, change), sp_tensors_of(check, cause),
-            cause->severity == SP_SEVERITY_WARNING ? ", which loaders leave out" : "", effect);
+        cause->message =
+            sp_arena_printf(&check->arena, "%s, the file %s%s (%s%s)%s", says, say_found(check, trial),
+                            how_changed(check, change), sp_tensors_of(check, cause),
+                            cause->severity == SP_SEVERITY_WARNING ? ", which loaders leave out" : "", effect);
     else
         cause->message = sp_arena_printf(&check->arena, "%s, but the file %s%s%s", says, what_file_does(check, index),
                                          effect, other_spelling(check, change));
     cause->hint =
-        sp_arena_printf(&check->arena, "with%s%s %s", sp_setting(check, change->key, cause->found),
+        sp_arena_printf(&check->arena, "with%s%s %s", sp_change_setting(check, change),
                         holds_alone(trial, index, settings) ? "" : settings, sp_what_vanishes(&check->arena, cause));
 }

@@ -9,6 +9,6 @@
  * which the trial had as well. */
 void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct sp_trial *trial, const char *settings);
 /* " --set n_layer=2", as a shell wants it. In the arena. */
-const char *sp_setting(struct sp_check *check, const char *key, struct sp_value value);
+const char *sp_change_setting(struct sp_check *check, const struct sp_change *change);
 
 #endif
