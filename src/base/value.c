@@ -18,28 +18,24 @@ const char *sp_value_kind(enum sp_value_type type)
     return names[type];
 }
 
-/* The key need not end with a NUL. */
-static const struct sp_member *find_member(struct sp_value object, const char *key, size_t length)
+/* Of the key of that length, which need not end there. */
+static struct sp_value member_named(struct sp_value object, const char *key, size_t length)
 {
     for (size_t i = object.type == SP_OBJECT ? object.count : 0; i-- > 0;)
         if (strncmp(object.members[i].key, key, length) == 0 && !object.members[i].key[length])
-            return &object.members[i];
-    return NULL;
+            return object.members[i].value;
+    return sp_value_absent(key);
 }
 
 struct sp_value sp_value_member(struct sp_value object, const char *key)
 {
-    const struct sp_member *member = find_member(object, key, strlen(key));
-    return member ? member->value : sp_value_absent(key);
+    return member_named(object, key, strlen(key));
 }
 
 struct sp_value sp_value_at(struct sp_value root, const char *path)
 {
-    for (const char *dot; (dot = strchr(path, '.')) != NULL; path = dot + 1) {
-        const struct sp_member *member = find_member(root, path, (size_t)(dot - path));
-        if (!member) return sp_value_absent(path);
-        root = member->value;
-    }
+    for (const char *dot; (dot = strchr(path, '.')) != NULL; path = dot + 1)
+        root = member_named(root, path, (size_t)(dot - path));
     return sp_value_member(root, path);
 }
 
