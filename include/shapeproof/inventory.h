@@ -82,6 +82,8 @@ SP_API struct sp_totals sp_inventory_totals(const struct sp_inventory *inventory
 /* The files that hold the tensors: one, or the shards, by their names in the folder. */
 SP_API size_t sp_inventory_file_count(const struct sp_inventory *inventory);
 SP_API const char *sp_inventory_file(const struct sp_inventory *inventory, size_t index);
+/* Of a directory what else in it could be taken for the checkpoint and was not read: "'pytorch_model.bin'"; or NULL. */
+SP_API const char *sp_inventory_beside(const struct sp_inventory *inventory);
 /* What the file says of itself, in its order; of shards together, a key once. */
 SP_API size_t sp_inventory_metadata_count(const struct sp_inventory *inventory);
 SP_API struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inventory, size_t index);

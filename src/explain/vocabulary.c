@@ -59,6 +59,17 @@ static const char *tokenizer_change(struct sp_check *check, uint64_t found)
                            tokenizer.file, multiple_words(check, multiple, found));
 }
 
+const char *sp_vocabulary_gathered(struct sp_check *check, uint64_t configured, uint64_t found)
+{
+    const bool rounded = padding(configured, found) || padding(found, configured);
+    const uint64_t ranks = rounded || *tokenizer_change(check, found) ? 0 : ranks_of(configured, found);
+    if (!ranks) return NULL;
+    return sp_arena_printf(&check->arena,
+                           "gather the %" PRIu64 " ranks into one file; if %" PRIu64
+                           " tokens are meant, the configuration must say so",
+                           ranks, found);
+}
+
 const char *sp_vocabulary_change(struct sp_check *check, uint64_t configured, uint64_t found)
 {
     const char *told = tokenizer_change(check, found);
@@ -70,7 +81,7 @@ const char *sp_vocabulary_change(struct sp_check *check, uint64_t configured, ui
         return sp_arena_printf(&check->arena, " (of which %" PRIu64 " is %s)", configured,
                                sp_arena_printf(&check->arena, "the next multiple of %" PRIu64, down));
     if (ranks)
-        return sp_arena_printf(&check->arena, " (1/%" PRIu64 ", as one of %" PRIu64 " tensor-parallel ranks has)",
-                               ranks, ranks);
+        return sp_arena_printf(&check->arena, " (1/%" PRIu64 ", as one of %" PRIu64 " ranks has that divide it)", ranks,
+                               ranks);
     return "";
 }

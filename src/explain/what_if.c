@@ -13,6 +13,7 @@ static struct sp_config *changed(const struct sp_config *base, const struct sp_c
     struct sp_config *config = sp_config_variant(base);
     sp_config_set_value(config, change->key, change->value, "what if");
     if (change->instead_of) sp_config_set_value(config, change->instead_of, (struct sp_value){.type = SP_NULL}, "");
+    if (change->twin) sp_config_set_value(config, change->twin, change->twin_value, "what if");
     sp_config_limit(config, scope);
     return config;
 }

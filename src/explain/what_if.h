@@ -12,6 +12,9 @@ struct sp_change {
     struct sp_value configured; /* what it is now, and who says so */
     struct sp_provenance from;
     const char *instead_of; /* a key that says the same and comes first: it is taken away; or NULL */
+    /* Another key that changes with it, since the product of both is what the file has; or NULL. */
+    const char *twin;
+    struct sp_value twin_value, twin_configured;
 };
 
 /* The prediction under changed hyper-parameters, matched with the same file. Zero-initialise. */

@@ -218,6 +218,7 @@ size_t sp_inventory_find(const struct sp_inventory *inventory, const char *name)
 struct sp_totals sp_inventory_totals(const struct sp_inventory *inventory) { return inventory->totals; }
 size_t sp_inventory_file_count(const struct sp_inventory *inventory) { return inventory->file_count; }
 const char *sp_inventory_file(const struct sp_inventory *inventory, size_t index) { return inventory->files[index]; }
+const char *sp_inventory_beside(const struct sp_inventory *inventory) { return inventory->beside; }
 size_t sp_inventory_metadata_count(const struct sp_inventory *inventory) { return inventory->metadata_count; }
 
 struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inventory, size_t index)

@@ -185,25 +185,49 @@ static void warn_absent_shards(const struct sp_shard *shards, size_t count, stru
 
 /* ---- the choice ---- */
 
+static bool is_file_read(const struct sp_inventory *inventory, const char *name)
+{
+    for (size_t f = 0; f < inventory->file_count; f++)
+        if (strcmp(inventory->files[f], name) == 0) return true;
+    return false;
+}
+
 static void warn_stray(const char *index, const struct listing *listing, struct sp_inventory *inventory)
 {
     for (size_t i = 0; i < listing->count; i++) {
         const char *name = listing->names[i];
         const size_t length = strlen(name);
         if (strncmp(index, name, length) != 0 || strcmp(index + length, ".index.json") != 0) continue;
-        for (size_t f = 0; f < inventory->file_count; f++)
-            if (strcmp(inventory->files[f], name) == 0) return;
+        if (is_file_read(inventory, name)) return;
         inventory->stray = sp_arena_string(&inventory->arena, name);
         sp_inventory_warn(inventory, "%s beside its index is not read", sp_quote(name).text);
     }
 }
 
+/* Other loaders may take another one. Shards are named by their index, if they have one. */
+static void note_others(const char *chosen, const struct listing *listing, struct sp_inventory *inventory)
+{
+    struct sp_names others = {0};
+    struct shard_name shard;
+    for (size_t i = 0; i < listing->count; i++) {
+        const char *name = listing->names[i];
+        if (strcmp(name, chosen) == 0 || is_file_read(inventory, name) || parse_shard(name, &shard)) continue;
+        if (!inventory->stray || strcmp(inventory->stray, name) != 0) sp_names_add(&others, name);
+    }
+    if (others.count) inventory->beside = sp_arena_string(&inventory->arena, sp_names_text(&others));
+    sp_names_free(&others);
+}
+
 static bool read_chosen(const struct sp_folder *folder, const char *name, const struct listing *listing,
                         struct sp_inventory *inventory, struct sp_error *error)
 {
-    if (!sp_is_index_name(name)) return sp_folder_read(folder, name, inventory, error);
-    if (!sp_index_read(folder, name, inventory, error)) return false;
-    warn_stray(name, listing, inventory);
+    if (!sp_is_index_name(name)) {
+        if (!sp_folder_read(folder, name, inventory, error)) return false;
+    } else {
+        if (!sp_index_read(folder, name, inventory, error)) return false;
+        warn_stray(name, listing, inventory);
+    }
+    note_others(name, listing, inventory);
     return true;
 }
 

@@ -191,12 +191,22 @@ static void put_counts(const struct sp_check *check, struct sp_text *text, const
 }
 
 /* What was compared: the file, and with which table. */
+/* What was not read, where a directory has more than one that could be. */
+static void put_others(const struct sp_check *check, struct sp_text *cell)
+{
+    const char *beside = sp_inventory_beside(sp_check_inventory(check));
+    if (!beside) return;
+    sp_text_puts(cell, ", not ");
+    sp_put_visible(cell, beside);
+}
+
 static void put_checkpoint(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
 {
     struct sp_table table = sp_label_table();
     struct sp_text *cell = sp_labelled(&table, "checkpoint");
     sp_put_visible(cell, sp_inventory_path(sp_check_inventory(check)));
     sp_text_printf(cell, " (%s)", sp_inventory_format(sp_check_inventory(check)));
+    put_others(check, cell);
     put_table_line(check, sp_labelled(&table, "table"));
     sp_table_render(&table, text, options);
     sp_table_free(&table);

@@ -51,6 +51,20 @@ static void inv_freq_of_old_files(void **state)
     END;
 }
 
+/* Twice as many heads of half the width make the same matrices. The frequencies tell, and that the heads of keys and
+ * values are wrong as well. */
+static void inv_freq_of_other_heads(void **state)
+{
+    BEGIN(tinyllama);
+    add_to_layers(&model, 22, "model.layers.", ".self_attn.rotary_emb.inv_freq", SP_DTYPE_F32, SHAPE(32));
+    model_set(&model, "num_attention_heads=16");
+    model_set(&model, "num_key_value_heads=2");
+    SAYS("differs: num_attention_heads is 16 on the command line and num_key_value_heads 2, the file has 32 and 4 (22 "
+         "tensors)",
+         "hyperparameter buffers", 0);
+    END;
+}
+
 /* Where it does not, they are the same all the same; and their tables too. */
 static void rotary_tables(void **state)
 {
@@ -220,6 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inv_freq_of_old_files),
+        cmocka_unit_test(inv_freq_of_other_heads),
         cmocka_unit_test(rotary_tables),
         cmocka_unit_test(rope_freqs),
         cmocka_unit_test(a_parameter_called_inv_freq),

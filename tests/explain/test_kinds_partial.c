@@ -115,6 +115,21 @@ static void a_padded_vocabulary_in_parts(void **state)
     model_close(&model);
 }
 
+/* Half the feed-forward width and half the vocabulary, and queries as they should be: ranks would have divided those.
+ */
+static void narrower_in_two_ways(void **state)
+{
+    BEGIN(llama);
+    model_resize(&model, "*", 11008, 5504);
+    model_resize(&model, "*", 32000, 16000);
+    model_check(&model);
+    assert_told(&model,
+                "differs: intermediate_size is 11008 in config.json, the file has 5504 (96 tensors); vocab_size is "
+                "32000 in config.json, the file has 16000 (1/2, as one of 2 ranks has that divide it) (2 tensors)",
+                "hyperparameter hyperparameter", 0);
+    model_close(&model);
+}
+
 /* A model of half the feed-forward width, or with half as many key/value heads, is just that. */
 static void narrower_and_not_cut(void **state)
 {
@@ -382,6 +397,7 @@ int main(void)
         cmocka_unit_test(one_short_vector),
         cmocka_unit_test(one_rank_of_eight),
         cmocka_unit_test(a_padded_vocabulary_in_parts),
+        cmocka_unit_test(narrower_in_two_ways),
         cmocka_unit_test(narrower_and_not_cut),
         cmocka_unit_test(an_average_beside_the_weights),
         cmocka_unit_test(copies_of_a_few),

@@ -206,9 +206,11 @@ static void one_part_of_the_rows(void **state)
     model_resize(&model, "*", 32000, 4000);
     model_check(&model);
     assert_told(&model,
-                "differs: vocab_size is 32000 in config.json, the file has 4000 (1/8, as one of 8 tensor-parallel "
-                "ranks has) (2 tensors)",
+                "differs: vocab_size is 32000 in config.json, the file has 4000 (1/8, as one of 8 ranks has that "
+                "divide it) (2 tensors)",
                 "hyperparameter", 0);
+    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+                        "gather the 8 ranks into one file; if 4000 tokens are meant, the configuration must say so");
     model_resize(&model, "*", 4000, 4001);
     model_check(&model);
     assert_told(&model, "differs: vocab_size is 32000 in config.json, the file has 4001 (2 tensors)", "hyperparameter",
@@ -223,8 +225,8 @@ static void one_part_of_the_padded_rows(void **state)
     model_resize(&model, "*", 30522, 7648);
     model_check(&model);
     assert_told(&model,
-                "differs: vocab_size is 30522 in config.json, the file has 7648 (1/4, as one of 4 tensor-parallel "
-                "ranks has) (2 tensors)",
+                "differs: vocab_size is 30522 in config.json, the file has 7648 (1/4, as one of 4 ranks has that "
+                "divide it) (2 tensors)",
                 "hyperparameter", 0);
     model_close(&model);
 }

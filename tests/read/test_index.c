@@ -316,6 +316,23 @@ static void test_stray_file(void **state)
     sp_inventory_close(inventory);
 }
 
+/* Other loaders may take another one than is read here. */
+static void test_beside(void **state)
+{
+    (void)state;
+    put_shard("model.safetensors", "a", 1);
+    put_shard("training_args.bin", "a", 1);
+    struct sp_inventory *inventory = must_open(scratch.path);
+    assert_null(sp_inventory_beside(inventory));
+    sp_inventory_close(inventory);
+    put_shard("pytorch_model.bin", "b", 1);
+    put_shard("adapter_model.safetensors", "b", 1);
+    inventory = must_open(scratch.path);
+    assert_string_equal(sp_inventory_beside(inventory), "'adapter_model.safetensors', 'pytorch_model.bin'");
+    assert_int_equal(sp_inventory_warning_count(inventory), 0);
+    sp_inventory_close(inventory);
+}
+
 static void test_shards_without_index(void **state)
 {
     (void)state;
@@ -379,14 +396,23 @@ static void test_no_regular_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_whole),           TEST(test_metadata_verbatim),
-        TEST(test_bare_map),        TEST(test_differences),
-        TEST(test_missing_shard),   TEST(test_symbolic_link),
-        TEST(test_damaged_shard),   TEST(test_unsafe_shard_names),
-        TEST(test_malformed_index), TEST(test_too_many_shards),
-        TEST(test_choice),          TEST(test_no_choice),
-        TEST(test_stray_file),      TEST(test_shards_without_index),
-        TEST(test_absent_shards),   TEST(test_no_regular_file),
+        TEST(test_whole),
+        TEST(test_metadata_verbatim),
+        TEST(test_bare_map),
+        TEST(test_differences),
+        TEST(test_missing_shard),
+        TEST(test_symbolic_link),
+        TEST(test_damaged_shard),
+        TEST(test_unsafe_shard_names),
+        TEST(test_malformed_index),
+        TEST(test_too_many_shards),
+        TEST(test_choice),
+        TEST(test_no_choice),
+        TEST(test_stray_file),
+        TEST(test_beside),
+        TEST(test_shards_without_index),
+        TEST(test_absent_shards),
+        TEST(test_no_regular_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include "explain/gather.h"
 #include "explain/vocabulary.h"
 #include "lang/prediction.h"
+#include "names/components.h"
 
 static bool is_open_shape(const struct sp_finding *finding) { return sp_finding_is_open_as(finding, SP_FINDING_SHAPE); }
 
@@ -129,6 +130,29 @@ static bool has_one_factor(const struct sp_check *check, uint64_t ranks)
     return !count || have_common_key(dimensions, count);
 }
 
+/* Whether the module is one that makes queries, alone or with keys and values. */
+static bool makes_queries(const char *name)
+{
+    static const char *const modules[] = {"q_proj", "query", "wq",      "q_lin",  "qkv_proj",
+                                          "qkv",    "Wqkv",  "qkv_lin", "c_attn", "query_key_value",
+                                          "wqkv",   "q",     "att_proj"};
+    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");)
+        for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+            if (sp_is_component(part.text, part.length, modules[i])) return true;
+    return false;
+}
+
+/* Ranks divide the heads first of all; keys and values may be too few for that. */
+static bool are_queries_whole(const struct sp_check *check)
+{
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
+        if (tensor->rank == 2 && sp_match_predicted(&check->match, i) == SP_SAME && makes_queries(tensor->name))
+            return true;
+    }
+    return false;
+}
+
 /* Nearly all that differs is cut into the same number of parts, and more than one hyper-parameter would have to be
  * divided by it. */
 static void explain_slices(struct sp_check *check)
@@ -137,12 +161,13 @@ static void explain_slices(struct sp_check *check)
     const uint64_t ranks = most_common_ranks(check);
     const size_t shapes = sp_count_wanted(check, sp_is_open_kind, &shape), cut = sp_count_wanted(check, is_cut, &ranks);
     if (!cut || cut < shapes - shapes / 8 || has_one_factor(check, ranks)) return;
+    if (are_queries_whole(check)) return;
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_TENSOR_PARALLEL, is_cut, &ranks);
     cause->message = sp_arena_printf(
         &check->arena, "this is one of %" PRIu64 " tensor-parallel ranks: it holds 1/%" PRIu64 " of %s (%s)", ranks,
         ranks, sp_names_of(check, cause), sp_tensors_of(check, cause));
     cause->hint =
-        sp_arena_printf(&check->arena, "merge the %" PRIu64 " ranks into one checkpoint before loading it", ranks);
+        sp_arena_printf(&check->arena, "gather the %" PRIu64 " ranks into one checkpoint before loading it", ranks);
 }
 
 void sp_explain_ranks(struct sp_check *check)

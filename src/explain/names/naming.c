@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "explain/gather.h"
 #include "names/collapse.h"
 #include "names/wrappers.h"
@@ -214,10 +215,82 @@ static void warn_of_prefixes(struct sp_check *check, bool said, size_t stripped,
             ->severity = usual ? SP_SEVERITY_NOTE : SP_SEVERITY_WARNING;
 }
 
+/* ---- names that begin in two ways ---- */
+
+/* What was done to the beginning of a matched name. */
+static unsigned front_renaming(const struct sp_check *check, size_t tensor)
+{
+    const unsigned renaming = check->match.renaming[tensor];
+    const char *name = name_of_stored(check, tensor), *wrapper = sp_wrapper_in(name);
+    const bool wrapped = wrapper && strncmp(name, wrapper, strlen(wrapper)) == 0;
+    return renaming & (SP_STRIPPED | SP_ADDED | SP_FRONTED | (wrapped ? SP_UNWRAPPED : 0));
+}
+
+/* A tensor and another one of the same layers, or the same row of layers, that begins in another way. */
+struct mixed {
+    size_t tensor, other, count; /* how many do not begin as predicted */
+};
+
+static bool find_mixed(struct sp_check *check, struct mixed *mixed)
+{
+    struct sp_map firsts = {0}; /* "model.layers.0" as far as its index -> a tensor */
+    mixed->tensor = SP_NONE;
+    mixed->count = 0;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        const size_t predicted = check->match.predicted_of[i];
+        if (predicted == SP_NONE) continue;
+        const char *name = sp_prediction_tensor(check->prediction, predicted)->name;
+        const size_t layer = sp_layer_end(name, SP_LAYERS);
+        const unsigned renaming = front_renaming(check, i);
+        mixed->count += renaming != 0;
+        if (!layer || mixed->tensor != SP_NONE) continue;
+        size_t front = layer;
+        while (front && sp_is_digit(name[front - 1])) front--;
+        const char *key = sp_arena_copy(&check->arena, name, front);
+        if (sp_map_add(&firsts, key, i)) continue;
+        const size_t first = sp_map_get(&firsts, key);
+        if (front_renaming(check, first) == renaming) continue;
+        mixed->tensor = renaming ? i : first;
+        mixed->other = renaming ? first : i;
+    }
+    sp_map_free(&firsts);
+    return mixed->tensor != SP_NONE;
+}
+
+/* "begins with 'module.'": what the one name begins with and its predicted one does not, or the other way round. */
+static const char *how_begins(struct sp_check *check, const struct mixed *mixed)
+{
+    const char *name = name_of_stored(check, mixed->tensor);
+    const char *predicted = sp_prediction_tensor(check->prediction, check->match.predicted_of[mixed->tensor])->name;
+    const size_t length = strlen(name), expected = strlen(predicted);
+    if (sp_ends_with(name, predicted))
+        return sp_arena_printf(&check->arena, "begins with '%.*s'", (int)(length - expected), name);
+    if (sp_ends_with(predicted, name))
+        return sp_arena_printf(&check->arena, "leaves out '%.*s'", (int)(expected - length), predicted);
+    return sp_arena_printf(&check->arena, "begins as %s", name);
+}
+
+/* No program writes that, and no loader takes it: two files were put together. */
+static void blame_mixed(struct sp_check *check, const struct mixed *mixed)
+{
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_PREFIX);
+    cause->severity = SP_SEVERITY_ERROR;
+    cause->explains = mixed->count;
+    cause->message = sp_arena_printf(
+        &check->arena, "a part of the names (%zu of %zu) %s, the rest does not, such as %s", mixed->count,
+        sp_inventory_count(check->inventory), how_begins(check, mixed), name_of_stored(check, mixed->other));
+    cause->hint = "give all names the same beginning: a loader looks past it in all of them, or in none";
+}
+
 void sp_explain_naming(struct sp_check *check)
 {
     const struct sp_naming *naming = &check->naming;
+    struct mixed mixed;
     if (!check->match.renamed) return;
+    if (!naming->era && !naming->spelt && find_mixed(check, &mixed)) {
+        blame_mixed(check, &mixed);
+        return;
+    }
     const size_t stripped = count_renamed(check, SP_STRIPPED), added = count_renamed(check, SP_ADDED);
     if (naming->spelt) { /* whatever else was done to them besides */
         warn_of_names(check, SP_RESPELT, "of TensorFlow", NULL);

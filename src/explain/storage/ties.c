@@ -66,7 +66,8 @@ static size_t tie_of_finding(struct sp_check *check, const struct sp_finding *fi
 /* Whether the tensor is one of its own, and nothing else is wrong, once the hyper-parameter is false. */
 static bool parts_them(struct sp_check *check, const struct tie *tie, struct sp_hyperparameter hyper)
 {
-    const struct sp_change change = {hyper.name, sp_value_bool(false), hyper.value, hyper.from, NULL};
+    const struct sp_change change = {
+        .key = hyper.name, .value = sp_value_bool(false), .configured = hyper.value, .from = hyper.from};
     struct sp_variant variant;
     if (!sp_variant_try(check, check->config, &change, &variant)) return false;
     const bool parted = sp_match_tensor(&variant.match, check->match.tensor_of[tie->predicted]) == SP_SAME &&

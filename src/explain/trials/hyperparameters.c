@@ -8,8 +8,9 @@
 #include "explain/gather.h"
 #include "explain/trials/proposals.h"
 #include "explain/trials/say.h"
+#include "explain/trials/twins.h"
 
-enum { MAX_ROUNDS = 6, MAX_TRIALS = 4 };
+enum { MAX_ROUNDS = 6, MAX_TRIALS = 4, MAX_TWINS = 8 };
 /* Guesses, which no finding suggests, may predict that many tensors in all. */
 enum { MAX_GUESSED = 20000 };
 
@@ -77,15 +78,29 @@ static struct sp_trial best_change(const struct search *search)
     return best;
 }
 
+/* Where no change explains anything by itself: the first with another key that changes with it. */
+static struct sp_trial best_twins(const struct search *search)
+{
+    const struct sp_config *base = search->best.config ? search->best.config : search->check->config;
+    for (size_t i = 0; i < search->proposals.count && i < MAX_TWINS; i++) {
+        const struct sp_change *change = sp_change_with_twin(search->check, &search->proposals.items[i], base);
+        struct sp_trial trial = {.check = search->check, .change = change};
+        if (change && sp_trial_run(&trial, &search->bundles, base, match_so_far(search))) return trial;
+    }
+    return (struct sp_trial){.check = search->check};
+}
+
 /* ---- causes ---- */
 
-/* Whether the model may as well lack all that the cause explains: then nothing is wrong with the weights. */
+/* Whether the model may as well lack all that the cause explains: then nothing is wrong with the weights. What is there
+ * in another shape says that the model is another one. */
 static bool is_spare(const struct sp_check *check, const struct sp_trial *trial)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
         if (!trial->vanishes[i]) continue;
-        if (finding->tensor == SP_NONE || sp_match_tensor(&trial->variant.match, finding->tensor) != SP_OPTIONAL)
+        if (finding->kind != SP_FINDING_UNEXPECTED ||
+            sp_match_tensor(&trial->variant.match, finding->tensor) != SP_OPTIONAL)
             return false;
     }
     return true;
@@ -129,6 +144,7 @@ static void run_rounds(struct search *search, void (*propose)(struct search *))
     search->first_count = search->proposals.count;
     for (int round = 0; round < MAX_ROUNDS && sp_check_open(search->check); round++) {
         struct sp_trial better = best_change(search);
+        if (!better.vanishes) better = best_twins(search);
         if (!better.vanishes) break;
         accept_change(search, &better);
         free(better.vanishes);

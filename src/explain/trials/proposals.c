@@ -25,7 +25,8 @@ void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key,
 {
     const struct sp_hyperparameter hyper = key->hyper;
     if (value.type == SP_STRING) value.string = sp_arena_string(&proposals->check->arena, value.string);
-    sp_propose_change(proposals, (struct sp_change){hyper.name, value, hyper.value, hyper.from, NULL});
+    sp_propose_change(proposals, (struct sp_change){
+                                     .key = hyper.name, .value = value, .configured = hyper.value, .from = hyper.from});
 }
 
 void sp_propose_for(struct sp_proposals *proposals, const struct sp_changeable *key, const struct sp_env *env,

@@ -37,12 +37,17 @@ static const char *what_file_does(struct sp_check *check, size_t cause)
     return sp_text_keep(&text, &check->arena);
 }
 
+/* Whether another number of tokens was tried. */
+static bool is_of_vocabulary(const struct sp_change *change)
+{
+    return sp_is_vocabulary(change->key) && change->configured.type == SP_INT && change->value.type == SP_INT &&
+           change->configured.integer > 0 && change->value.integer > 0;
+}
+
 static const char *how_changed(struct sp_check *check, const struct sp_change *change)
 {
-    const bool integer = change->configured.type == SP_INT && change->value.type == SP_INT;
-    const int64_t from = change->configured.integer, to = change->value.integer;
-    if (!sp_is_vocabulary(change->key) || !integer || from <= 0 || to <= 0) return "";
-    return sp_vocabulary_change(check, (uint64_t)from, (uint64_t)to);
+    if (!is_of_vocabulary(change)) return "";
+    return sp_vocabulary_change(check, (uint64_t)change->configured.integer, (uint64_t)change->value.integer);
 }
 
 /* What the changed prediction lacks that the configured one did not ask for. */
@@ -90,12 +95,20 @@ static const char *say_rivals(struct sp_check *check, const struct sp_trial *tri
     return says;
 }
 
+/* " --set n_layer=2", as a shell wants it. */
+static const char *say_setting(struct sp_check *check, const char *key, struct sp_value value)
+{
+    const char *words = sp_value_words(&check->arena, value);
+    const char *quote = strpbrk(words, " []{}\"'$`\\*?;&|<>()") ? "'" : "";
+    return sp_arena_printf(&check->arena, " --set %s%s=%s%s", quote, key, words, quote);
+}
+
 const char *sp_change_setting(struct sp_check *check, const struct sp_change *change)
 {
-    const char *words = sp_value_words(&check->arena, change->value), *first = "";
-    const char *quote = strpbrk(words, " []{}\"'$`\\*?;&|<>()") ? "'" : "";
+    const char *first = "", *second = "";
     if (change->instead_of) first = sp_arena_printf(&check->arena, " --set %s=null", change->instead_of);
-    return sp_arena_printf(&check->arena, "%s --set %s%s=%s%s", first, quote, change->key, words, quote);
+    if (change->twin) second = say_setting(check, change->twin, change->twin_value);
+    return sp_arena_printf(&check->arena, "%s%s%s", first, say_setting(check, change->key, change->value), second);
 }
 
 static bool has_word_bias(const char *key)
@@ -163,7 +176,12 @@ void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct s
     const char *says = say_configured(check, change);
     const char *effect =
         sp_arena_printf(&check->arena, "%s%s", side_effect(check, &trial->variant), say_rivals(check, trial));
-    if (change->value.type != SP_BOOL)
+    if (change->twin)
+        cause->message = sp_arena_printf(
+            &check->arena, "%s and %s %s, the file has %s and %s (%s)%s", says, change->twin,
+            sp_value_words(&check->arena, change->twin_configured), sp_value_words(&check->arena, cause->found),
+            sp_value_words(&check->arena, change->twin_value), sp_tensors_of(check, cause), effect);
+    else if (change->value.type != SP_BOOL)
         cause->message =
             sp_arena_printf(&check->arena, "%s, the file %s%s (%s%s)%s", says, say_found(check, trial),
                             how_changed(check, change), sp_tensors_of(check, cause),
@@ -171,6 +189,10 @@ void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct s
     else
         cause->message = sp_arena_printf(&check->arena, "%s, but the file %s%s%s", says, what_file_does(check, index),
                                          effect, other_spelling(check, change));
+    cause->hint = is_of_vocabulary(change) ? sp_vocabulary_gathered(check, (uint64_t)change->configured.integer,
+                                                                    (uint64_t)change->value.integer)
+                                           : NULL;
+    if (cause->hint) return;
     cause->hint =
         sp_arena_printf(&check->arena, "with%s%s %s", sp_change_setting(check, change),
                         holds_alone(trial, index, settings) ? "" : settings, sp_what_vanishes(&check->arena, cause));

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "explain/trials/twins.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "lang/prediction.h"
+
+/* A dimension that is right now, and would not be. */
+struct broken {
+    size_t predicted; /* under the change */
+    uint32_t dimension;
+    uint64_t expected, found;
+};
+
+static bool is_right_now(const struct sp_check *check, size_t tensor)
+{
+    return !sp_is_error(sp_match_tensor(&check->match, tensor));
+}
+
+static bool find_broken(const struct sp_check *check, const struct sp_variant *variant, struct broken *broken)
+{
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        if (sp_match_tensor(&variant->match, i) != SP_SHAPE || !is_right_now(check, i)) continue;
+        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
+        broken->predicted = variant->match.predicted_of[i];
+        const struct sp_predicted *expected = sp_prediction_tensor(variant->prediction, broken->predicted);
+        for (uint32_t d = 0; d < expected->rank && tensor->rank == expected->rank; d++) {
+            if (tensor->shape[d] == expected->shape[d]) continue;
+            broken->dimension = d;
+            broken->expected = expected->shape[d];
+            broken->found = tensor->shape[d];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the key must be for the dimension to be as found, if it is a factor of it; false when that is no whole number.
+ */
+static bool scale_value(const struct broken *broken, struct sp_value *value)
+{
+    uint64_t product;
+    if (value->type != SP_INT || value->integer <= 0 || !broken->expected) return false;
+    if (!sp_mul_u64((uint64_t)value->integer, broken->found, &product) || product % broken->expected) return false;
+    *value = sp_value_int((int64_t)(product / broken->expected));
+    return true;
+}
+
+/* The other key in the dimension that scales as it does. */
+static bool find_twin(const struct sp_variant *variant, const struct broken *broken, struct sp_change *change)
+{
+    const struct sp_keys keys = sp_prediction_depends_on(variant->prediction, broken->predicted, broken->dimension);
+    for (size_t i = 0; i < keys.count; i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(variant->prediction, keys.list[i]);
+        const bool given = hyper.from.source == SP_SOURCE_CONFIG || hyper.from.source == SP_SOURCE_SETTING;
+        if (strcmp(hyper.name, change->key) == 0 || !given) continue;
+        change->twin = hyper.name;
+        change->twin_configured = change->twin_value = hyper.value;
+        if (scale_value(broken, &change->twin_value)) return true;
+    }
+    return false;
+}
+
+const struct sp_change *sp_change_with_twin(struct sp_check *check, const struct sp_change *change,
+                                            const struct sp_config *base)
+{
+    struct sp_variant variant;
+    struct broken broken;
+    struct sp_change *twins = NULL, with = *change;
+    if (change->value.type != SP_INT || !sp_variant_try(check, base, change, &variant)) return NULL;
+    if (find_broken(check, &variant, &broken) && find_twin(&variant, &broken, &with)) {
+        twins = sp_arena_array(&check->arena, 1, sizeof *twins);
+        with.twin = sp_arena_string(&check->arena, with.twin);
+        *twins = with;
+    }
+    sp_variant_free(&variant);
+    return twins;
+}
