@@ -116,6 +116,7 @@ void sp_check_free(struct sp_check *check)
     if (!check) return;
     sp_match_free(&check->match);
     sp_prediction_free(check->prediction);
+    sp_config_free(check->own_config);
     sp_quantisation_free(&check->quantisation);
     sp_patterns_free(&check->patterns);
     sp_levels_free(&check->levels);
@@ -143,7 +144,7 @@ const char *sp_severity_name(enum sp_severity severity)
 
 const char *sp_check_summary(const struct sp_check *check) { return check->summary; }
 const struct sp_inventory *sp_check_inventory(const struct sp_check *check) { return check->inventory; }
-const struct sp_config *sp_check_config(const struct sp_check *check) { return check->config; }
+const struct sp_config *sp_check_config(const struct sp_check *check) { return check->given_config; }
 const struct sp_prediction *sp_check_prediction(const struct sp_check *check) { return check->prediction; }
 struct sp_counts sp_check_counts(const struct sp_check *check) { return check->counts; }
 size_t sp_check_declared_count(const struct sp_check *check) { return check->declared_count; }

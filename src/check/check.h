@@ -22,6 +22,7 @@
 
 #include "base/text.h"
 #include "check/quantised.h"
+#include "config/choose.h"
 #include "config/config.h"
 #include "match/layers.h"
 #include "match/match.h"
@@ -31,6 +32,14 @@
 #include "shapeproof/check.h"
 #include "shapeproof/data.h"
 
+/* What is followed of a configuration that names two models. */
+struct sp_contradiction {
+    struct sp_two_models two; /* the class is NULL: it names one */
+    bool by_class;            /* the one that the class belongs to */
+    bool as_good;             /* the file agrees with one as well as with the other */
+    size_t errors;            /* that are left */
+};
+
 struct sp_check {
     struct sp_arena arena; /* of all texts */
     /* what is compared */
@@ -38,8 +47,11 @@ struct sp_check {
     const struct sp_tables *tables;
     const char *table_name;         /* NULL: the configuration says it */
     const struct sp_config *config; /* of the prediction */
-    struct sp_data *data;           /* NULL when only headers are read */
-    struct sp_error *data_error;    /* filled when reading it failed */
+    struct sp_config *own_config;   /* that one, where the given one contradicts itself; or NULL */
+    const struct sp_config *given_config;
+    struct sp_contradiction contradiction;
+    struct sp_data *data;        /* NULL when only headers are read */
+    struct sp_error *data_error; /* filled when reading it failed */
     struct sp_prediction *prediction;
     struct sp_naming naming; /* how names of the file become predicted ones */
     struct sp_match match;

@@ -7,6 +7,7 @@
 #include "base/chars.h"
 #include "config/config.h"
 #include "lang/prediction.h"
+#include "lang/tables.h"
 
 /* A table restricted to certain classes beats one that takes any. */
 static const struct sp_unit *by_model_type(const struct sp_tables *tables, const char *model_type, const char *class)
@@ -100,4 +101,14 @@ const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char
     else sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "the configuration names neither model_type nor architectures");
     sp_hint(error, "'shapeproof tables' lists the tables; name one, or write one and give it with --table FILE");
     return NULL;
+}
+
+bool sp_chooses_two(const struct sp_tables *tables, const struct sp_hyper *hyper, struct sp_two_models *two)
+{
+    two->class = first_class(hyper);
+    two->model_type = text_or_empty(sp_value_member(hyper->root, "model_type"));
+    two->class_type = model_type_of_class(tables, two->class);
+    if (named_table(hyper) || !*two->class || !two->class_type) return false;
+    const struct sp_unit *one = by_model_type(tables, two->model_type, two->class);
+    return one && one != by_model_type(tables, two->class_type, two->class);
 }

@@ -80,7 +80,8 @@ static void rebuild(struct sp_config *config)
                                       .override_count = config->setting_count,
                                       .other_keys = others,
                                       .other_key_count = sizeof others / sizeof *others,
-                                      .scope = config->scope};
+                                      .scope = config->scope,
+                                      .loose = config->loose};
 }
 
 static void add_setting(struct sp_config *config, struct sp_setting setting, struct sp_provenance from)
@@ -147,6 +148,7 @@ struct sp_config *sp_config_variant(const struct sp_config *config)
     variant->path = config->path;
     variant->file_root = config->file_root;
     variant->storage = config->storage;
+    variant->loose = config->loose;
     for (size_t i = 0; i < config->setting_count;
          i++) { /* the paths are copied: a chain of variants may lose its links */
         struct sp_setting setting = config->settings[i];
@@ -167,6 +169,12 @@ void sp_config_limit(struct sp_config *config, const struct sp_scope *scope)
 {
     config->scope = scope;
     config->hyper.scope = scope;
+}
+
+void sp_config_loosen(struct sp_config *config)
+{
+    config->loose = true;
+    rebuild(config);
 }
 
 void sp_config_store(struct sp_config *config, const struct sp_storage *storage) { config->storage = storage; }

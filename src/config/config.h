@@ -22,6 +22,7 @@ struct sp_config {
     size_t setting_count, setting_capacity, override_capacity;
     const struct sp_scope *scope;
     const struct sp_storage *storage;
+    bool loose;
     struct sp_hyper hyper; /* file_root with the settings in it */
 };
 
@@ -41,6 +42,9 @@ void sp_config_limit(struct sp_config *config, const struct sp_scope *scope);
 /* Predictions from this config list what is stored where weights are quantised, and not the weights. The storage (see
  * quantised.h) is borrowed; NULL: the weights. */
 void sp_config_store(struct sp_config *config, const struct sp_storage *storage);
+
+/* Predictions from this config leave tensors untied that are tied and of different shapes. */
+void sp_config_loosen(struct sp_config *config);
 
 /* Likewise for what another file says about this configuration: gone when another one is loaded. `from` is copied. */
 void sp_config_derive(struct sp_config *config, const char *path, struct sp_value value, const char *from);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "explain/causes.h"
+#include "explain/contradiction.h"
 
 /* An explainer has a row for each of its causes, one below the other. */
 static const struct explainer {
@@ -80,18 +81,20 @@ struct subject {
 static struct sp_check *compare_with_prediction(const struct subject *subject, struct sp_data *data,
                                                 struct sp_error *error)
 {
-    const struct sp_predict_options chosen = {.table = subject->options->table};
-    struct sp_prediction *prediction = sp_predict(subject->tables, subject->config, &chosen, error);
-    if (!prediction) return NULL;
     struct sp_check *check = sp_realloc(NULL, 1, sizeof *check);
     *check = (struct sp_check){.inventory = subject->inventory,
                                .tables = subject->tables,
                                .table_name = subject->options->table,
                                .config = subject->config,
-                               .prediction = prediction,
+                               .given_config = subject->config,
                                .data = data,
                                .data_error = error};
-    sp_match_begin(&check->match, check->inventory, prediction);
+    check->prediction = sp_predict_subject(check, error);
+    if (!check->prediction) {
+        free(check);
+        return NULL;
+    }
+    sp_match_begin(&check->match, check->inventory, check->prediction);
     check->naming = sp_naming_infer(&check->arena, &check->match);
     sp_check_quantisation(check);
     sp_match_rest(&check->match, &check->naming);

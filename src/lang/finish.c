@@ -47,10 +47,15 @@ static void resolve_ties(struct sp_expander *x)
         if (target == SIZE_MAX)
             sp_eval_fail(&x->eval, tied->span, "this table has no tensor '%s' to be the same as", tied->target);
         else if (target == tied->tensor) sp_eval_fail(&x->eval, tied->span, "a tensor cannot be the same as itself");
-        else if (!tie_fits(&out->tensors[tied->tensor], &out->tensors[target]))
+        else if (!tie_fits(&out->tensors[tied->tensor], &out->tensors[target])) {
+            if (x->eval.hyper->loose) {
+                SP_GROW(out->odd_ties, out->odd_tie_count, out->odd_tie_capacity);
+                out->odd_ties[out->odd_tie_count++] = (struct sp_odd_tie){tied->tensor, target};
+                continue;
+            }
             sp_eval_fail(&x->eval, tied->span, "'%s' and '%s' have different shapes", out->tensors[tied->tensor].name,
                          tied->target);
-        else out->tensors[tied->tensor].same_as = target;
+        } else out->tensors[tied->tensor].same_as = target;
     }
 }
 

@@ -64,6 +64,7 @@ struct sp_hyper {
     const struct sp_scope *scope;         /* NULL: the whole table */
     const struct sp_knowledge *knowledge; /* NULL: `root` is all there is */
     const struct sp_overlay *overlay;     /* NULL: everything is stored as the table says */
+    bool loose; /* tensors that are tied and of different shapes are no mistake; they are left untied */
 };
 
 /* Who says the value of a key that is set, by its dotted path. */

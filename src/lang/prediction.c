@@ -11,6 +11,7 @@ void sp_prediction_free(struct sp_prediction *prediction)
     free(prediction->origins);
     free(prediction->groups);
     free(prediction->conditions);
+    free(prediction->odd_ties);
     sp_map_free(&prediction->names);
     sp_map_free(&prediction->hyper_names);
     sp_map_free(&prediction->condition_words);

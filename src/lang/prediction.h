@@ -12,6 +12,11 @@ struct sp_origin {
     const struct sp_frame *frame;
 };
 
+/* Two tensors that the table ties, of shapes that cannot be. */
+struct sp_odd_tie {
+    size_t tensor, target;
+};
+
 struct sp_prediction {
     struct sp_arena arena;
     const struct sp_unit *table;
@@ -30,6 +35,8 @@ struct sp_prediction {
     size_t unused_count;
     struct sp_map names;
     struct sp_predicted_totals totals;
+    struct sp_odd_tie *odd_ties; /* only where hyper-parameters may contradict themselves (sp_hyper.loose) */
+    size_t odd_tie_count, odd_tie_capacity;
 };
 
 /* Expands `table` into a new prediction. NULL with SP_ERR_TABLE or SP_ERR_UNKNOWN. */

@@ -4,6 +4,7 @@
 
 #include "check/ties.h"
 #include "explain/causes.h"
+#include "lang/prediction.h"
 
 /* Buffers may be shared: they are not trained. */
 static bool is_parameter(const struct sp_check *check, size_t tensor)
@@ -14,7 +15,10 @@ static bool is_parameter(const struct sp_check *check, size_t tensor)
 
 static bool is_tied_storage(const struct sp_check *check, size_t tensor)
 {
-    return sp_match_partner(&check->match, check->match.predicted_of[tensor]) != SP_NONE;
+    const size_t predicted = check->match.predicted_of[tensor];
+    for (size_t i = 0; i < check->prediction->odd_tie_count; i++) /* tied, and of another size besides */
+        if (check->prediction->odd_ties[i].tensor == predicted) return true;
+    return sp_match_partner(&check->match, predicted) != SP_NONE;
 }
 
 /* "although tie_word_embeddings is false in config.json", when that would have tied one of the two. */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ * Configurations that contradict themselves, and so give no prediction: the file may tell which part of them is right.
+ * Two of vocabularies that are one and have two sizes: all is predicted but the tie. Two names for the model: the one
+ * is predicted, then the other. */
+#include "explain/contradiction.h"
+
+#include "lang/prediction.h"
+
+/* ---- ties of different shapes ---- */
+
+static struct sp_prediction *predict_loosely(struct sp_check *check)
+{
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_variant(check->config);
+    sp_config_loosen(config);
+    struct sp_prediction *prediction =
+        sp_predict(check->tables, config, &(struct sp_predict_options){.table = check->table_name}, &error);
+    if (prediction) {
+        check->config = check->own_config = config;
+        return prediction;
+    }
+    sp_config_free(config);
+    return NULL;
+}
+
+/* ---- two models ---- */
+
+/* One of the two names left out. */
+struct reading {
+    struct sp_config *config;
+    struct sp_prediction *prediction;
+    size_t errors; /* of the file, under it */
+};
+
+static size_t count_errors(const struct sp_inventory *inventory, const struct sp_prediction *prediction)
+{
+    struct sp_arena arena = {0};
+    struct sp_match match;
+    sp_match_begin(&match, inventory, prediction);
+    const struct sp_naming naming = sp_naming_infer(&arena, &match);
+    sp_match_rest(&match, &naming);
+    const size_t errors = sp_match_errors(&match);
+    sp_match_free(&match);
+    sp_arena_free(&arena);
+    return errors;
+}
+
+static struct reading read_with(const struct sp_check *check, const char *key, struct sp_value value)
+{
+    struct sp_error error = {0};
+    struct reading reading = {.config = sp_config_variant(check->config), .errors = SIZE_MAX};
+    sp_config_set_value(reading.config, key, value, "the other");
+    reading.prediction = sp_predict(check->tables, reading.config, NULL, &error);
+    if (reading.prediction) reading.errors = count_errors(check->inventory, reading.prediction);
+    return reading;
+}
+
+static void free_reading(struct reading *reading)
+{
+    sp_prediction_free(reading->prediction);
+    sp_config_free(reading->config);
+}
+
+/* Where both are as good it is the model_type, by which most loaders go. */
+static struct sp_prediction *predict_either(struct sp_check *check)
+{
+    struct sp_two_models two;
+    if (check->table_name || !sp_chooses_two(check->tables, sp_config_hyper(check->config), &two)) return NULL;
+    struct reading by_type = read_with(check, "architectures", (struct sp_value){.type = SP_NULL});
+    struct reading by_class = read_with(check, "model_type", sp_value_string(two.class_type));
+    const bool class_wins = by_class.errors < by_type.errors, as_good = by_class.errors == by_type.errors;
+    struct reading *best = class_wins ? &by_class : &by_type;
+    free_reading(class_wins ? &by_type : &by_class);
+    if (!best->prediction) {
+        free_reading(best);
+        return NULL;
+    }
+    check->config = check->own_config = best->config;
+    check->contradiction = (struct sp_contradiction){two, class_wins, as_good, best->errors};
+    return best->prediction;
+}
+
+struct sp_prediction *sp_predict_subject(struct sp_check *check, struct sp_error *error)
+{
+    const struct sp_predict_options chosen = {.table = check->table_name};
+    struct sp_prediction *prediction = sp_predict(check->tables, check->config, &chosen, error);
+    if (prediction) return prediction;
+    if (error->status == SP_ERR_TABLE) prediction = predict_loosely(check);
+    if (error->status == SP_ERR_UNKNOWN) prediction = predict_either(check);
+    if (prediction) sp_error_reset(error);
+    return prediction;
+}

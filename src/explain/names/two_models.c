@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ * A configuration that names two models, of which the file is one: loaders that go by the other name fail. */
+#include "explain/gather.h"
+
+void sp_explain_two_models(struct sp_check *check)
+{
+    const struct sp_contradiction *found = &check->contradiction;
+    if (!found->two.class) return;
+    const char *file = *sp_config_path(check->config) ? sp_config_hyper(check->config)->file : "the configuration";
+    const char *fits =
+        found->as_good ? found->errors ? "agrees with neither" : "agrees with both"
+        : found->errors
+            ? sp_arena_printf(&check->arena, "is nearer to %s",
+                              found->by_class ? found->two.class_type : found->two.model_type)
+            : sp_arena_printf(&check->arena, "is %s", found->by_class ? found->two.class_type : found->two.model_type);
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_TWO_MODELS);
+    cause->message =
+        sp_arena_printf(&check->arena, "%s has model_type %s and the class %s, which is one of %s: the file %s", file,
+                        found->two.model_type, found->two.class, found->two.class_type, fits);
+    cause->hint = "loaders go by one or the other: let both name the same model";
+}
