@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof check: whether a checkpoint holds what its hyper-parameters promise. */
+#include <string.h>
+
 #include "cli/expect.h"
 #include "cli/subject.h"
 
@@ -24,6 +26,18 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
+/* Where no table is known for a model, the file itself may tell one. */
+static void lead_to_infer(const struct cli_args *args, struct sp_error *error)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=,@";
+    char *path = sp_report_visible(args->operands[0]);
+    const char *quote = path[strspn(path, plain)] ? "'" : "";
+    snprintf(error->hint, sizeof error->hint,
+             "shapeproof infer %s%s%s tells which table explains the file, to be given with --table; or write one",
+             quote, path, quote);
+    sp_free(path);
+}
+
 /* Checks, and writes the report; exit status. */
 static int check_subject(const struct cli_args *args, const struct cli_subject *subject,
                          const struct sp_inventory *inventory, const struct sp_expectations *expectations)
@@ -36,6 +50,7 @@ static int check_subject(const struct cli_args *args, const struct cli_subject *
     how.all = cli_flag(args, "all");
     struct sp_check *check = sp_check_new(inventory, subject->tables, subject->config, &what, &error);
     if (!check) {
+        if (error.status == SP_ERR_UNKNOWN && !subject->table_name) lead_to_infer(args, &error);
         cli_error(&error);
         return (int)error.status;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Configurations that contradict themselves, and so give no prediction: the file may tell which part of them is right.
- * Two of vocabularies that are one and have two sizes: all is predicted but the tie. Two names for the model: the one
- * is predicted, then the other. */
+ * Vocabularies that are one and have two sizes: all is predicted but the tie. Two names for the model: the one is
+ * predicted, then the other. A table that the user names, for a model of another class: the class is left out. */
 #include "explain/contradiction.h"
 
 #include "lang/prediction.h"
@@ -50,7 +50,8 @@ static struct reading read_with(const struct sp_check *check, const char *key, s
     struct sp_error error = {0};
     struct reading reading = {.config = sp_config_variant(check->config), .errors = SIZE_MAX};
     sp_config_set_value(reading.config, key, value, "the other");
-    reading.prediction = sp_predict(check->tables, reading.config, NULL, &error);
+    reading.prediction =
+        sp_predict(check->tables, reading.config, &(struct sp_predict_options){.table = check->table_name}, &error);
     if (reading.prediction) reading.errors = count_errors(check->inventory, reading.prediction);
     return reading;
 }
@@ -59,13 +60,14 @@ static void free_reading(struct reading *reading)
 {
     sp_prediction_free(reading->prediction);
     sp_config_free(reading->config);
+    *reading = (struct reading){.config = NULL};
 }
 
 /* Where both are as good it is the model_type, by which most loaders go. */
 static struct sp_prediction *predict_either(struct sp_check *check)
 {
     struct sp_two_models two;
-    if (check->table_name || !sp_chooses_two(check->tables, sp_config_hyper(check->config), &two)) return NULL;
+    if (!sp_chooses_two(check->tables, sp_config_hyper(check->config), &two)) return NULL;
     struct reading by_type = read_with(check, "architectures", (struct sp_value){.type = SP_NULL});
     struct reading by_class = read_with(check, "model_type", sp_value_string(two.class_type));
     const bool class_wins = by_class.errors < by_type.errors, as_good = by_class.errors == by_type.errors;
@@ -80,13 +82,26 @@ static struct sp_prediction *predict_either(struct sp_check *check)
     return best->prediction;
 }
 
+/* Under a table that the user names, the class of a model that it does not serve says nothing. */
+static struct sp_prediction *predict_without_class(struct sp_check *check)
+{
+    const struct sp_hyper *hyper = sp_config_hyper(check->config);
+    const bool typed = sp_value_is_set(sp_value_member(hyper->root, "model_type"));
+    if (!typed || sp_serves_type(check->tables, check->table_name, hyper)) return NULL;
+    struct reading reading = read_with(check, "architectures", (struct sp_value){.type = SP_NULL});
+    if (reading.prediction) check->config = check->own_config = reading.config;
+    else free_reading(&reading);
+    return reading.prediction;
+}
+
 struct sp_prediction *sp_predict_subject(struct sp_check *check, struct sp_error *error)
 {
     const struct sp_predict_options chosen = {.table = check->table_name};
     struct sp_prediction *prediction = sp_predict(check->tables, check->config, &chosen, error);
     if (prediction) return prediction;
     if (error->status == SP_ERR_TABLE) prediction = predict_loosely(check);
-    if (error->status == SP_ERR_UNKNOWN) prediction = predict_either(check);
+    if (error->status == SP_ERR_UNKNOWN)
+        prediction = check->table_name ? predict_without_class(check) : predict_either(check);
     if (prediction) sp_error_reset(error);
     return prediction;
 }
