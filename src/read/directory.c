@@ -11,6 +11,7 @@
 #include "base/chars.h"
 #include "base/names.h"
 #include "read/index.h"
+#include "read/subfolders.h"
 
 /* What is read, the first that exists; "*" stands for exactly one file with that ending. */
 static const char *const candidates[] = {
@@ -40,7 +41,7 @@ static const char *const companions[] = {
 
 bool sp_is_index_name(const char *name) { return sp_ends_with(name, ".index.json"); }
 
-static bool may_be_checkpoint(const char *name)
+bool sp_may_be_checkpoint(const char *name)
 {
     for (size_t i = 0; i < COUNT(companions); i++)
         if (strncmp(name, companions[i], strlen(companions[i])) == 0) return false;
@@ -71,7 +72,7 @@ static bool list_folder(const struct sp_folder *folder, struct listing *listing,
         return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s", strerror(errno));
     }
     for (const struct dirent *entry; (entry = readdir(stream));) {
-        if (!may_be_checkpoint(entry->d_name)) continue;
+        if (!sp_may_be_checkpoint(entry->d_name)) continue;
         SP_GROW(listing->names, listing->count, listing->capacity);
         listing->names[listing->count++] = sp_arena_string(&listing->arena, entry->d_name);
     }
@@ -234,13 +235,11 @@ static bool read_chosen(const struct sp_folder *folder, const char *name, const 
 static bool refuse_choice(const struct sp_folder *folder, const struct listing *listing, struct sp_error *error)
 {
     struct sp_names names = {0};
+    if (!listing->count) return sp_folder_refuse_empty(folder, error);
     for (size_t i = 0; i < listing->count; i++) sp_names_add(&names, listing->names[i]);
-    if (!names.count) sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "no checkpoint in this directory");
-    else {
-        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "several checkpoints in this directory: %s",
-                sp_names_text(&names));
-        sp_hint(error, "name the file to read, such as %s", sp_quote(listing->names[0]).text);
-    }
+    sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "several checkpoints in this directory: %s",
+            sp_names_text(&names));
+    sp_hint(error, "name the file to read, such as %s", sp_quote(listing->names[0]).text);
     sp_names_free(&names);
     sp_error_prefix(error, folder->path);
     return false;

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* O_DIRECTORY, O_CLOEXEC */
+#include "read/subfolders.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/names.h"
+#include "read/directory.h"
+
+/* A folder of a cache has its checkpoint two levels down, snapshots/COMMIT; further down nobody meant it. */
+enum { LEVELS = 2, MOST_ENTRIES = 2000, SHOWN = 12 };
+
+struct search {
+    struct sp_arena arena;
+    SP_ARRAY(const char *) found; /* folders, by their paths below the directory */
+    size_t entries;               /* looked at so far */
+};
+
+static int compare_paths(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* The names in a directory, sorted; none when it cannot be read. */
+static size_t list_entries(struct search *search, int fd, const char ***names)
+{
+    SP_ARRAY(const char *) list = {0};
+    const int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = own >= 0 ? fdopendir(own) : NULL;
+    if (!stream && own >= 0) close(own);
+    for (const struct dirent *entry; stream && (entry = readdir(stream)) && search->entries < MOST_ENTRIES;) {
+        search->entries++;
+        if (entry->d_name[0] != '.') *SP_PUSH(&list) = sp_arena_string(&search->arena, entry->d_name);
+    }
+    if (stream) closedir(stream);
+    if (list.count) qsort(list.items, list.count, sizeof *list.items, compare_paths);
+    *names = list.items;
+    return list.count;
+}
+
+static void search_level(struct search *search, int fd, const char *path, int level);
+
+/* A folder with a checkpoint counts as a whole; of any other those below it may. */
+static void search_entry(struct search *search, int fd, const char *path, const char *name, int level)
+{
+    const int below = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+    if (below < 0) return;
+    const char *own = *path ? sp_arena_printf(&search->arena, "%s/%s", path, name) : name;
+    search_level(search, below, own, level + 1);
+    close(below);
+}
+
+static void search_level(struct search *search, int fd, const char *path, int level)
+{
+    const char **names;
+    const size_t count = list_entries(search, fd, &names);
+    bool found = false;
+    for (size_t i = 0; i < count && level && !found; i++) found = sp_may_be_checkpoint(names[i]);
+    if (found) *SP_PUSH(&search->found) = path;
+    for (size_t i = 0; i < count && level < LEVELS && !found; i++) search_entry(search, fd, path, names[i], level);
+    free(names);
+}
+
+static const char *list_found(struct search *search)
+{
+    struct sp_text text = {0};
+    for (size_t i = 0; i < search->found.count && i < SHOWN; i++)
+        sp_text_printf(&text, "%s%s", i ? ", " : "", sp_quote(search->found.items[i]).text);
+    if (search->found.count > SHOWN) sp_text_printf(&text, " and %zu more", search->found.count - SHOWN);
+    return sp_text_keep(&text, &search->arena);
+}
+
+static bool is_pipeline(const struct sp_folder *folder)
+{
+    return faccessat(folder->fd, "model_index.json", R_OK, 0) == 0;
+}
+
+/* What the directory is, and what there is below it. */
+static void fail_empty(const struct sp_folder *folder, struct search *search, struct sp_error *error)
+{
+    const bool pipeline = is_pipeline(folder), any = search->found.count;
+    const char *list = any ? list_found(search) : "";
+    if (pipeline)
+        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+                any ? "a diffusers pipeline: its components are checkpoints of their own: %s"
+                    : "a diffusers pipeline (model_index.json), of which no component is here%s",
+                list);
+    else
+        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+                any ? "no checkpoint in this directory itself, but in %s" : "no checkpoint in this directory%s", list);
+    if (!any) return;
+    const char *first = sp_folder_join(folder, search->found.items[0], &search->arena);
+    sp_hint(error, "ask about %s by itself, such as %s", search->found.count > 1 ? "each" : "it",
+            sp_quote(first).text);
+}
+
+bool sp_folder_refuse_empty(const struct sp_folder *folder, struct sp_error *error)
+{
+    struct search search = {.entries = 0};
+    search_level(&search, folder->fd, "", 0);
+    fail_empty(folder, &search, error);
+    free(search.found.items);
+    sp_arena_free(&search.arena);
+    sp_error_prefix(error, folder->path);
+    return false;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ * A directory without a checkpoint: what is said of it, and where below it there are some. */
+#ifndef SP_READ_SUBFOLDERS_H
+#define SP_READ_SUBFOLDERS_H
+
+#include "read/folder.h"
+
+/* Fails with what the directory is, as far as that shows, and names the subfolders that hold checkpoints. */
+bool sp_folder_refuse_empty(const struct sp_folder *folder, struct sp_error *error);
+
+#endif
