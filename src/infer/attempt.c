@@ -7,25 +7,78 @@
 #include "base/order.h"
 #include "infer/guess.h"
 #include "infer/infer.h"
+#include "match/homes.h"
+#include "match/layers.h"
+#include "model/computed.h"
 
 enum { MAX_GUESSES = 40, MAX_SUPPOSITIONS = 3, MAX_TEXTS = 12, MAX_TRIALS = 24 };
 
-static void count(struct sp_attempt *attempt, const struct sp_inventory *inventory)
+/* ---- what it explains ---- */
+
+static bool may_be_computed(const struct sp_attempt *attempt, size_t seen)
 {
-    const struct sp_match *match = &attempt->match;
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
-        const enum sp_difference difference = sp_match_tensor(match, i);
+    const struct sp_tensor *tensor = sp_inventory_tensor(attempt->match.inventory, seen);
+    return sp_match_tensor(&attempt->match, seen) == SP_UNEXPECTED && !(tensor->flags & SP_TENSOR_NO_SHAPE) &&
+           sp_is_computed(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
+}
+
+/* Buffers that loaders compute anew, of modules that are there. */
+static void excuse_computed(struct sp_attempt *attempt)
+{
+    const size_t count = sp_inventory_count(attempt->match.inventory);
+    struct sp_homes homes = {0};
+    attempt->is_excused = sp_arena_array(&attempt->outline.solver.arena, count, sizeof *attempt->is_excused);
+    for (size_t i = 0; i < count; i++)
+        if (may_be_computed(attempt, i)) sp_homes_add(&homes, sp_inventory_tensor(attempt->match.inventory, i)->name);
+    if (homes.tensors.count) sp_homes_read(&homes, &attempt->match);
+    for (size_t i = 0; i < count && homes.tensors.count; i++)
+        attempt->is_excused[i] = may_be_computed(attempt, i) &&
+                                 sp_homes_there(&homes, sp_inventory_tensor(attempt->match.inventory, i)->name);
+    sp_homes_free(&homes);
+}
+
+enum sp_difference sp_attempt_tensor(const struct sp_attempt *attempt, size_t tensor)
+{
+    const size_t seen = sp_seen_as(attempt->guise, tensor);
+    return attempt->is_excused[seen] ? SP_STATE : sp_match_tensor(&attempt->match, seen);
+}
+
+/* Of the layers that the file has anything of. */
+static size_t count_holes(struct sp_attempt *attempt)
+{
+    struct sp_levels levels = {0};
+    size_t holes = 0;
+    sp_levels_read(&levels, attempt->prediction, SP_LAYERS);
+    const struct sp_layers *layers = &levels.at[SP_LAYERS];
+    bool *there = sp_arena_array(&levels.arena, layers->count, sizeof *there);
+    for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++)
+        if (layers->of[i] != SP_NONE && attempt->match.tensor_of[i] != SP_NONE) there[layers->of[i]] = true;
+    for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++)
+        holes += sp_match_predicted(&attempt->match, i) == SP_MISSING && layers->of[i] != SP_NONE &&
+                 there[layers->of[i]];
+    for (size_t i = 0; i < layers->count; i++) attempt->lacks_layers |= layers->items[i].predicted && !there[i];
+    sp_levels_free(&levels);
+    return holes;
+}
+
+static void count_explained(struct sp_attempt *attempt)
+{
+    for (size_t i = 0; i < sp_inventory_count(attempt->guise->file); i++) {
+        const enum sp_difference difference = sp_attempt_tensor(attempt, i);
         if (difference == SP_STATE) continue;
         if (sp_is_error(difference)) attempt->unexplained++;
         else attempt->explained++;
+        attempt->reshaped += difference == SP_SHAPE;
     }
     for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++)
-        attempt->missing += sp_match_predicted(match, i) == SP_MISSING;
+        attempt->missing += sp_match_predicted(&attempt->match, i) == SP_MISSING;
+    attempt->holes = attempt->missing ? count_holes(attempt) : 0;
 }
 
-static void verify(struct sp_attempt *attempt, const struct sp_inventory *inventory)
+static void verify(struct sp_attempt *attempt)
 {
     struct sp_error error = {0};
+    const struct sp_inventory *inventory = attempt->guise->inventory;
     const struct sp_scope scope = {.most = 4 * sp_inventory_count(inventory) + 10000};
     sp_config_limit(attempt->config, &scope);
     attempt->prediction = sp_predict(attempt->tables, attempt->config,
@@ -35,7 +88,8 @@ static void verify(struct sp_attempt *attempt, const struct sp_inventory *invent
     sp_match_begin(&attempt->match, inventory, attempt->prediction);
     attempt->naming = sp_naming_infer(&attempt->outline.solver.arena, &attempt->match);
     sp_match_rest(&attempt->match, &attempt->naming);
-    count(attempt, inventory);
+    excuse_computed(attempt);
+    count_explained(attempt);
 }
 
 /* ---- trying ---- */
@@ -51,7 +105,7 @@ struct trial {
     const struct sp_tables *tables;
     const struct sp_unit *table;
     const char *class;
-    const struct sp_shapes *shapes;
+    const struct sp_look *look;
     size_t *left; /* how many more suppositions may be tried out */
     size_t *effort;
 };
@@ -117,10 +171,11 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
 {
     struct sp_attempt *attempt = sp_realloc(NULL, 1, sizeof *attempt), *other = NULL;
     struct sp_deduction deduction;
-    *attempt = (struct sp_attempt){.tables = trial->tables, .table = trial->table, .class = trial->class};
+    *attempt = (struct sp_attempt){
+        .tables = trial->tables, .table = trial->table, .class = trial->class, .guise = trial->look->guise};
     sp_outline_init(&attempt->outline, trial->table, trial->class);
     tell_suppositions(&attempt->outline.solver.known, suppositions);
-    sp_deduction_init(&deduction, &attempt->outline, trial->shapes, trial->effort);
+    sp_deduction_init(&deduction, &attempt->outline, &trial->look->shapes, trial->effort);
     sp_deduce(&deduction, SP_CONTESTED_REQUIRED);
     const char *key = count < MAX_SUPPOSITIONS ? sp_contest_lacks(&deduction) : NULL;
     if (key) other = try_values(trial, &deduction, key, suppositions, count);
@@ -128,18 +183,18 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
         infer(&deduction);
         attempt->without_layers = is_without_layers(&deduction);
         attempt->config = sp_known_config(&attempt->outline);
-        verify(attempt, trial->shapes->inventory);
+        verify(attempt);
     }
     sp_deduction_free(&deduction);
     if (other) sp_attempt_free(attempt);
     return other ? other : attempt;
 }
 
-struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, const struct sp_unit *table, const char *class,
-                                  const struct sp_shapes *shapes, size_t *effort)
+struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
+                                  size_t *effort)
 {
     size_t left = MAX_TRIALS;
-    const struct trial trial = {tables, table, class, shapes, &left, effort};
+    const struct trial trial = {tables, fit.table, fit.class, look, &left, effort};
     return try_under(&trial, NULL, 0);
 }
 
@@ -173,7 +228,8 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
 {
     if (!a->prediction || !b->prediction) return a->prediction && !b->prediction;
     if (a->unexplained != b->unexplained) return a->unexplained < b->unexplained;
-    if (a->missing != b->missing) return a->missing < b->missing;
+    if (a->holes != b->holes) return a->holes < b->holes;
+    if (a->missing != b->missing && !(a->lacks_layers && b->lacks_layers)) return a->missing < b->missing;
     if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
     const size_t depth_a = extends_depth(a), depth_b = extends_depth(b);
     return depth_a != depth_b ? depth_a < depth_b : a->outline.solver.known.guesses < b->outline.solver.known.guesses;

@@ -1,31 +1,48 @@
 /* SPDX-License-Identifier: MIT
  * Whether a file is evidence enough for a table; and what is said when it is for none. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "infer/infer.h"
 #include "names/patterns.h"
 
 /* ---- enough? ---- */
 
-static size_t patterns_that(const struct sp_attempt *attempt, bool missing)
+/* Kinds of tensors, their names without numbers. */
+struct kinds {
+    size_t there, missing; /* some of them are; none is */
+};
+
+static struct kinds count_kinds(const struct sp_attempt *attempt)
 {
+    const size_t predicted = sp_prediction_count(attempt->prediction);
     struct sp_patterns patterns = {0};
-    size_t count = 0;
-    for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++) {
-        const bool is_missing = sp_match_predicted(&attempt->match, i) == SP_MISSING;
-        if (missing ? !is_missing : attempt->match.tensor_of[i] == SP_NONE) continue;
-        const size_t pattern = sp_pattern_of(&patterns, sp_prediction_tensor(attempt->prediction, i)->name, NULL);
-        if (pattern >= count) count = pattern + 1;
+    struct kinds kinds = {0};
+    enum { MISSING = 1, THERE = 2 };
+    unsigned char *seen = sp_realloc(NULL, predicted, sizeof *seen);
+    memset(seen, 0, predicted);
+    for (size_t i = 0; i < predicted; i++) {
+        const size_t kind = sp_pattern_of(&patterns, sp_prediction_tensor(attempt->prediction, i)->name, NULL);
+        if (attempt->match.tensor_of[i] != SP_NONE) seen[kind] |= THERE;
+        else if (sp_match_predicted(&attempt->match, i) == SP_MISSING) seen[kind] |= MISSING;
     }
+    for (size_t i = 0; i < patterns.count; i++) {
+        kinds.there += (seen[i] & THERE) != 0;
+        kinds.missing += seen[i] == MISSING;
+    }
+    free(seen);
     sp_patterns_free(&patterns);
-    return count;
+    return kinds;
 }
 
 bool sp_attempt_is_plausible(const struct sp_attempt *attempt, bool asked_for)
 {
     if (!attempt || !attempt->prediction || attempt->explained <= attempt->unexplained) return false;
-    if (asked_for || !attempt->missing) return true;
-    return !attempt->without_layers && patterns_that(attempt, true) <= patterns_that(attempt, false);
+    if (asked_for) return true;
+    if (attempt->without_layers) return false;
+    if (!attempt->missing) return true;
+    const struct kinds kinds = count_kinds(attempt);
+    return kinds.missing <= kinds.there;
 }
 
 /* ---- not enough ---- */

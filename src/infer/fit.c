@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "infer/fit.h"
 
+#include <string.h>
+
 #include "infer/classes.h"
 #include "match/search.h"
 
@@ -60,6 +62,18 @@ struct sp_fit sp_fit_table(struct sp_arena *arena, const struct sp_unit *table, 
     return best;
 }
 
+size_t sp_fit_equals(struct sp_arena *arena, struct sp_fit fit, const struct sp_shapes *shapes, struct sp_fit *fits,
+                     size_t most)
+{
+    size_t classes, count = 0;
+    const char **list = sp_classes_of(arena, fit.table, &classes);
+    for (size_t i = 0; i < classes && count < most; i++) {
+        const struct sp_fit other = fit_of(fit.table, list[i], shapes);
+        if (strcmp(list[i], fit.class) != 0 && !sp_fit_is_better(fit, other)) fits[count++] = other;
+    }
+    return count;
+}
+
 /* ---- names with something in front, or without what should be there ---- */
 
 enum { MANY = 2000 };
@@ -78,7 +92,8 @@ static size_t most_seen(const void *context, const struct sp_naming *naming)
     const struct fitting *fitting = context;
     struct sp_shapes shapes;
     size_t most = 0;
-    if (!*naming->strip && !*naming->add && !naming->drop_wrappers) return 0; /* as they are: no renaming */
+    if (!*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->era)
+        return 0; /* as they are: no renaming */
     sp_shapes_init(&shapes, fitting->inventory, naming, sp_inventory_count(fitting->inventory) / MANY + 1);
     for (size_t i = 0; i < fitting->count; i++) {
         const size_t seen = sp_fit_table(fitting->arena, fitting->tables[i], &shapes).seen;
@@ -102,14 +117,15 @@ static void offer_lines(struct sp_prefixes *adds, const struct sp_unit *table)
 }
 
 struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_inventory *inventory,
-                               const struct sp_unit *const *tables, size_t count)
+                               const struct sp_unit *const *tables, size_t count, struct sp_naming way)
 {
     const struct fitting fitting = {arena, inventory, tables, count};
     struct sp_naming_search search = {
-        .strips = {.arena = arena}, .adds = {.arena = arena}, .score = most_seen, .context = &fitting};
-    search.best = (struct sp_naming){.strip = "", .add = ""};
-    sp_naming_offer(&search.strips, inventory, false);
+        .strips = {.arena = arena}, .adds = {.arena = arena}, .score = most_seen, .context = &fitting, .best = way};
+    if (!way.era) sp_naming_offer(&search.strips, inventory, false);
+    else if (*way.strip) search.strips.list[search.strips.count++] = way.strip;
     for (size_t i = 0; i < count; i++) offer_lines(&search.adds, tables[i]);
-    sp_naming_try(&search, (struct sp_naming){.drop_wrappers = sp_has_wrappers(inventory)});
+    way.drop_wrappers = sp_has_wrappers(inventory);
+    sp_naming_try(&search, way);
     return search.best;
 }

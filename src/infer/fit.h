@@ -17,8 +17,13 @@ struct sp_fit {
 bool sp_fit_is_better(struct sp_fit a, struct sp_fit b);
 /* The table for the class for which it fits best. */
 struct sp_fit sp_fit_table(struct sp_arena *arena, const struct sp_unit *table, const struct sp_shapes *shapes);
-/* What may have to be done to the names of the file before any of the tables fits. */
+/* What may have to be done to the names of the file before any of the tables fits, besides `way`: the names of an era,
+ * or nothing. */
 struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_inventory *inventory,
-                               const struct sp_unit *const *tables, size_t count);
+                               const struct sp_unit *const *tables, size_t count, struct sp_naming way);
+/* The classes of the fit's table that fit its names just as well, in `fits`; returns how many, at most
+ * `most`. */
+size_t sp_fit_equals(struct sp_arena *arena, struct sp_fit fit, const struct sp_shapes *shapes, struct sp_fit *fits,
+                     size_t most);
 
 #endif

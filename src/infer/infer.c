@@ -1,74 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * From names to tables, from tables to classes, from those to hyper-parameters: each step is dearer than the one before
  * and sees fewer candidates. */
-#include "infer/infer.h"
+#include "infer/study.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_TABLES = 40, MAX_ATTEMPTS = 16, MAX_EFFORT = 150000 };
-
-/* Among which tables. */
-struct search {
-    const struct sp_tables *tables;
-    const struct sp_unit *only; /* NULL: all */
-};
-
-/* ---- tables ---- */
-
-static int compare_fits(const void *left, const void *right)
-{
-    const struct sp_fit *a = left, *b = right;
-    if (sp_fit_is_better(*a, *b)) return -1;
-    if (sp_fit_is_better(*b, *a)) return 1;
-    return strcmp(a->table->name, b->table->name);
-}
-
-/* The tables whose names fit best, with the class for which they do. */
-static size_t find_fits(struct sp_arena *arena, const struct search *search, const struct sp_shapes *shapes,
-                        struct sp_fit *fits)
-{
-    size_t count, kept = 0;
-    struct sp_ranked *ranked = sp_rank_tables(search->tables, search->only, shapes, &count);
-    for (size_t i = 0; i < count && i < MAX_TABLES; i++)
-        if (ranked[i].covered * 2 >= ranked[0].covered) fits[kept++] = sp_fit_table(arena, ranked[i].table, shapes);
-    free(ranked);
-    if (kept) qsort(fits, kept, sizeof *fits, compare_fits);
-    return kept;
-}
-
-/* How to rename, for the tables that the ends of the names point to. */
-static struct sp_naming likely_naming(struct sp_inference *inference, const struct search *search,
-                                      const struct sp_shapes *shapes)
-{
-    enum { FEW = 6 };
-    const struct sp_unit *likely[FEW];
-    size_t count;
-    struct sp_ranked *ranked = sp_rank_tables(search->tables, search->only, shapes, &count);
-    if (count > FEW) count = FEW;
-    for (size_t i = 0; i < count; i++) likely[i] = ranked[i].table;
-    free(ranked);
-    return sp_fit_naming(&inference->arena, inference->inventory, likely, count);
-}
-
-/* The names once more, with something taken away in front, or added; kept when a table sees more of them so. */
-static size_t find_renamed_fits(struct sp_inference *inference, const struct search *search, struct sp_shapes *shapes,
-                                struct sp_fit *fits, size_t count)
-{
-    struct sp_shapes renamed;
-    struct sp_fit others[MAX_TABLES];
-    const struct sp_naming naming = likely_naming(inference, search, shapes);
-    sp_shapes_init(&renamed, inference->inventory, &naming, 1);
-    const size_t found = find_fits(&inference->arena, search, &renamed, others);
-    const bool is_better = found && others[0].seen > fits[0].seen;
-    sp_shapes_free(is_better ? shapes : &renamed);
-    if (!is_better) return count;
-    *shapes = renamed;
-    memcpy(fits, others, found * sizeof *fits);
-    return found;
-}
-
-/* ---- attempts ---- */
 
 static void add_candidate(struct sp_inference *inference, const struct sp_attempt *attempt, bool same)
 {
@@ -76,14 +12,25 @@ static void add_candidate(struct sp_inference *inference, const struct sp_attemp
         (struct sp_inference_candidate){attempt->table->name, attempt->explained, attempt->missing, same};
 }
 
-static void keep_candidates(struct sp_inference *inference, struct sp_attempt **attempts, size_t count)
+static bool is_candidate(const struct sp_inference *inference, const char *table)
 {
-    inference->candidates = sp_arena_array(&inference->arena, count + 1, sizeof *inference->candidates);
+    for (size_t i = 0; i < inference->candidate_count; i++)
+        if (strcmp(inference->candidates[i].table, table) == 0) return true;
+    return false;
+}
+
+/* One for each table: of several attempts at one the first that was made. */
+static void keep_candidates(struct sp_inference *inference, const struct sp_study *study)
+{
+    inference->candidates =
+        sp_arena_array(&inference->arena, study->attempts.count + 1, sizeof *inference->candidates);
     add_candidate(inference, inference->best, true);
-    for (size_t i = 0; i < count; i++)
-        if (attempts[i] != inference->best && attempts[i]->explained)
-            add_candidate(inference, attempts[i],
-                          sp_predictions_agree(attempts[i]->prediction, inference->best->prediction, inference->best));
+    for (size_t i = 0; i < study->attempts.count; i++) {
+        const struct sp_attempt *attempt = study->attempts.items[i];
+        if (!attempt->explained || is_candidate(inference, attempt->table->name)) continue;
+        add_candidate(inference, attempt,
+                      sp_predictions_agree(attempt->prediction, inference->best->prediction, inference->best));
+    }
 }
 
 static void keep_findings(struct sp_inference *inference)
@@ -93,49 +40,24 @@ static void keep_findings(struct sp_inference *inference)
     inference->unexplained = sp_arena_array(&inference->arena, best->unexplained, sizeof *inference->unexplained);
     inference->missing = sp_arena_array(&inference->arena, best->missing, sizeof *inference->missing);
     for (size_t i = 0; i < tensors; i++)
-        if (sp_is_error(sp_match_tensor(&best->match, i))) inference->unexplained[inference->unexplained_count++] = i;
+        if (sp_is_error(sp_attempt_tensor(best, i))) inference->unexplained[inference->unexplained_count++] = i;
     for (size_t i = 0; i < predicted; i++)
         if (sp_match_predicted(&best->match, i) == SP_MISSING) inference->missing[inference->missing_count++] = i;
 }
 
-static void finish_inference(struct sp_inference *inference, struct sp_attempt **attempts, size_t count)
+static void finish_inference(struct sp_inference *inference, const struct sp_study *study)
 {
-    keep_candidates(inference, attempts, count);
+    keep_candidates(inference, study);
     keep_findings(inference);
     sp_determine(inference);
     inference->config = sp_known_config_text(&inference->arena, inference->best->config);
 }
 
-/* When one table explains everything, those that make more names which the file lacks are no equals. */
-static bool is_worse_fit(struct sp_fit fit, struct sp_fit best)
-{
-    return fit.seen < best.seen || fit.missing > best.missing || fit.absent > best.absent + 4;
-}
-
-struct attempts {
-    struct sp_attempt *list[MAX_ATTEMPTS], *best;
-    size_t count;
-};
-
-static void attempt_all(struct attempts *attempts, const struct sp_tables *tables, const struct sp_shapes *shapes,
-                        const struct sp_fit *fits, size_t found)
-{
-    size_t effort = MAX_EFFORT;
-    for (size_t i = 0; i < found && i < MAX_ATTEMPTS; i++) {
-        const struct sp_attempt *best = attempts->best;
-        if (best && sp_attempt_explains_all(best) && best->table->model_type_count && is_worse_fit(fits[i], fits[0]))
-            break;
-        struct sp_attempt *attempt = sp_attempt_new(tables, fits[i].table, fits[i].class, shapes, &effort);
-        attempts->list[attempts->count++] = attempt;
-        if (!best || sp_attempt_is_better(attempt, best)) attempts->best = attempt;
-    }
-}
-
-static bool choose_only_table(struct search *search, const char *table_name, struct sp_error *error)
+static bool choose_only_table(struct sp_tables_searched *searched, const char *table_name, struct sp_error *error)
 {
     if (!table_name) return true;
-    search->only = sp_tables_unit(search->tables, table_name);
-    if (search->only && search->only->is_table) return true;
+    searched->only = sp_tables_unit(searched->tables, table_name);
+    if (searched->only && searched->only->is_table) return true;
     sp_hint(error, "'shapeproof tables' lists them");
     return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", table_name);
 }
@@ -148,25 +70,21 @@ struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
     const char *table_name = options->table;
-    struct search search = {.tables = tables};
-    if (!choose_only_table(&search, table_name, error)) return NULL;
-    const struct sp_naming plain = {.strip = "", .add = ""};
+    struct sp_study study = {.file = inventory, .searched = {.tables = tables}};
+    if (!choose_only_table(&study.searched, table_name, error)) return NULL;
     struct sp_inference *inference = sp_realloc(NULL, 1, sizeof *inference);
-    struct sp_shapes shapes;
     *inference = (struct sp_inference){.inventory = inventory};
-    sp_shapes_init(&shapes, inventory, &plain, 1);
-    struct sp_fit fits[MAX_TABLES];
-    size_t count = find_fits(&inference->arena, &search, &shapes, fits);
-    if (count && fits[0].seen < shapes.count) count = find_renamed_fits(inference, &search, &shapes, fits, count);
-    struct attempts attempts = {.count = 0};
-    attempt_all(&attempts, tables, &shapes, fits, count);
-    if (sp_attempt_is_plausible(attempts.best, table_name != NULL)) {
-        inference->best = attempts.best;
-        finish_inference(inference, attempts.list, attempts.count);
-    } else sp_fail_unknown(error, inventory, table_name, attempts.list, attempts.count);
-    sp_shapes_free(&shapes);
-    for (size_t i = 0; i < attempts.count; i++)
-        if (attempts.list[i] != inference->best) sp_attempt_free(attempts.list[i]);
+    study.arena = &inference->arena;
+    sp_study_file(&study);
+    inference->guises = study.guises.items;
+    inference->guise_count = study.guises.count;
+    if (sp_attempt_is_plausible(study.best, table_name != NULL)) {
+        inference->best = study.best;
+        finish_inference(inference, &study);
+    } else sp_fail_unknown(error, inventory, table_name, study.attempts.items, study.attempts.count);
+    for (size_t i = 0; i < study.attempts.count; i++)
+        if (study.attempts.items[i] != inference->best) sp_attempt_free(study.attempts.items[i]);
+    free(study.attempts.items);
     if (inference->best) return inference;
     sp_inference_free(inference);
     return NULL;
@@ -176,6 +94,8 @@ void sp_inference_free(struct sp_inference *inference)
 {
     if (!inference) return;
     sp_attempt_free(inference->best);
+    for (size_t i = 0; i < inference->guise_count; i++) sp_guise_free(inference->guises[i]);
+    free(inference->guises);
     sp_arena_free(&inference->arena);
     free(inference);
 }

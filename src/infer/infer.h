@@ -4,7 +4,7 @@
 
 #include "config/config.h"
 #include "infer/deduce.h"
-#include "infer/fit.h"
+#include "infer/look.h"
 #include "match/match.h"
 #include "shapeproof/infer.h"
 #include "solve/literals.h"
@@ -27,20 +27,28 @@ struct sp_attempt {
     const struct sp_tables *tables;
     const struct sp_unit *table;
     const char *class; /* "" when the table does not depend on it */
+    const struct sp_guise *guise;
     struct sp_outline outline;
     struct sp_config *config;
     struct sp_prediction *prediction; /* NULL when there is none */
     struct sp_naming naming;
-    struct sp_match match;
-    size_t explained, unexplained, missing;
-    bool without_layers; /* the table has loops, and the file nothing that is in one */
+    struct sp_match match;            /* of what is seen of the file */
+    bool *is_excused;                 /* of each tensor that is seen: not predicted, and computed by every loader */
+    size_t explained, unexplained;    /* tensors of the file */
+    size_t reshaped;                  /* of the latter those that are predicted, with another shape */
+    size_t missing;                   /* predicted tensors */
+    size_t holes;                     /* of these those in layers that the file has something of */
+    bool lacks_layers;                /* the file has nothing of others */
+    bool without_layers;              /* the table has loops, and the file nothing that is in one */
 };
 
-/* Infers the hyper-parameters of a table for models of that class, and verifies them. When the effort is used up
- * nothing more is tried out. */
-struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, const struct sp_unit *table, const char *class,
-                                  const struct sp_shapes *shapes, size_t *effort);
+/* Infers the hyper-parameters of the fit's table and class from what is looked at, and verifies them. When the effort
+ * is used up nothing more is tried out. The guise must live as long. */
+struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
+                                  size_t *effort);
 void sp_attempt_free(struct sp_attempt *attempt);
+/* What differs about a tensor of the file; SP_STATE as well for what is excused. */
+enum sp_difference sp_attempt_tensor(const struct sp_attempt *attempt, size_t tensor);
 /* Nothing is unexplained, nothing missing. */
 bool sp_attempt_explains_all(const struct sp_attempt *attempt);
 /* Whether a comes closer to the file than b. */
@@ -67,6 +75,8 @@ const char *sp_known_config_text(struct sp_arena *arena, const struct sp_config 
 struct sp_inference {
     struct sp_arena arena;
     const struct sp_inventory *inventory;
+    struct sp_guise **guises; /* that the file was looked at in */
+    size_t guise_count;
     struct sp_attempt *best;
     struct sp_inferred *inferred;
     size_t inferred_count;

@@ -6,6 +6,16 @@
 #include "names/spelling.h"
 #include "names/wrappers.h"
 
+/* The front that the name of a component begins with, or NULL. */
+static const struct sp_front *front_of(const struct sp_naming *naming, const char *name)
+{
+    for (size_t i = 0; i < naming->front_count; i++) {
+        const struct sp_front *front = &naming->fronts[i];
+        if (*front->from && strncmp(name, front->from, strlen(front->from)) == 0) return front;
+    }
+    return NULL;
+}
+
 void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp_text *text)
 {
     const size_t strip = strlen(naming->strip);
@@ -14,9 +24,11 @@ void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp
         sp_unwrap(&bare, name);
         name = bare.data;
     }
-    if (strncmp(name, naming->strip, strip) == 0) name += strip;
-    if (naming->era && sp_era_translate(naming->era, name, &translated)) name = translated.data;
-    sp_text_puts(text, naming->add);
+    const struct sp_front *front = front_of(naming, name);
+    if (front) name += strlen(front->from);
+    else if (strncmp(name, naming->strip, strip) == 0) name += strip;
+    if (!front && naming->era && sp_era_translate(naming->era, name, &translated)) name = translated.data;
+    sp_text_puts(text, front ? front->to : naming->add);
     sp_text_puts(text, name);
     sp_text_free(&bare);
     sp_text_free(&translated);

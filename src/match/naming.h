@@ -55,7 +55,7 @@ struct sp_match;
  * are matched. Strings are in the arena. */
 struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_match *same);
 
-/* Appends what a name of the file is under a naming. */
+/* Appends what a name of the file is under a naming, whatever is predicted. */
 void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp_text *text);
 
 /* Looks names up under a naming, first as they are. Keeps its scratch between calls. */

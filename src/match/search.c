@@ -86,8 +86,9 @@ static size_t count_sampled(const struct sp_inventory *inventory)
     return sampled;
 }
 
-/* Whether the era has names like those of the file behind that prefix: at least one in eight. */
-static bool speaks(const struct sp_inventory *inventory, const struct sp_era *era, const char *strip, bool drop)
+/* How many of a sample of the names, of eight, the era has behind that prefix. */
+static size_t eighths_spoken(const struct sp_inventory *inventory, const struct sp_era *era, const char *strip,
+                             bool drop)
 {
     const size_t count = sp_inventory_count(inventory), length = strlen(strip);
     size_t known = 0, seen = 0;
@@ -103,7 +104,7 @@ static bool speaks(const struct sp_inventory *inventory, const struct sp_era *er
     }
     sp_text_free(&bare);
     sp_text_free(&translated);
-    return known * 8 >= seen;
+    return seen ? known * 8 / seen : 0;
 }
 
 static void try_eras(struct sp_naming_search *search, struct sp_naming way, const struct sp_inventory *inventory)
@@ -113,10 +114,26 @@ static void try_eras(struct sp_naming_search *search, struct sp_naming way, cons
         for (size_t i = 0; i <= strips->count; i++) {
             const char *strip = i ? strips->list[i - 1] : "";
             way.era = sp_era(e);
-            if (!speaks(inventory, way.era, strip, way.drop_wrappers)) continue;
+            if (!eighths_spoken(inventory, way.era, strip, way.drop_wrappers)) continue;
             consider_naming(search, way, strip, "");
             consider_adds(search, way, strip);
         }
+}
+
+struct sp_naming sp_naming_of_era(const struct sp_era *era, const struct sp_prefixes *strips, bool drop_wrappers,
+                                  const struct sp_inventory *inventory)
+{
+    struct sp_naming best = {.strip = "", .add = "", .drop_wrappers = drop_wrappers};
+    size_t most = 0;
+    for (size_t i = 0; i <= strips->count; i++) {
+        const char *strip = i ? strips->list[i - 1] : "";
+        const size_t spoken = eighths_spoken(inventory, era, strip, drop_wrappers);
+        if (spoken <= most) continue;
+        most = spoken;
+        best.era = era;
+        best.strip = strip;
+    }
+    return best;
 }
 
 static bool has_slashes(const struct sp_inventory *inventory)

@@ -46,6 +46,17 @@ static size_t leaf_at(const char *name, size_t length)
     return is_number && below_vars && (at == 5 || name[at - 6] == '/') ? at - 5 : at;
 }
 
+/* "mlm___cls" is what transformers calls "cls" in TensorFlow, where no two layers may share a name. */
+static void drop_mark(struct sp_components *part)
+{
+    for (size_t i = 1; i + 3 < part->length; i++) {
+        if (strncmp(part->text + i, "___", 3) != 0) continue;
+        part->text += i + 3;
+        part->length -= i + 3;
+        return;
+    }
+}
+
 /* Appends the components of name[0..length), each with a '.' behind it. */
 static unsigned put_components(struct sp_text *text, const char *name, size_t length, bool slashes)
 {
@@ -54,6 +65,7 @@ static unsigned put_components(struct sp_text *text, const char *name, size_t le
     unsigned spelt = 0;
     for (struct sp_components part = {.rest = name};
          part.rest < name + length && sp_component_next(&part, separators);) {
+        if (slashes) drop_mark(&part);
         const bool again =
             before.text && part.length == before.length && memcmp(part.text, before.text, part.length) == 0;
         if (sp_is_wrapper(part.text, part.length)) {

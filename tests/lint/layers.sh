@@ -32,7 +32,7 @@ src/check/              check        match expect names config lang lang/syntax 
 src/explain/            explain      solve check match names config lang model base
 src/diff/               diff         expect names model base
 src/solve/              solve        names lang lang/syntax base
-src/infer/              infer        solve match names config lang lang/syntax base
+src/infer/              infer        solve match names config lang lang/syntax model base
 src/prove/symbolic/     prove/symbolic  config lang math base
 src/prove/              prove        prove/symbolic config lang base
 src/report/             report       names base

@@ -3,108 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/chars.h"
 #include "explain/gather.h"
 #include "explain/renaming.h"
 #include "match/homes.h"
-
-enum look {
-    VECTOR,    /* numbers in a row */
-    ONE,       /* a single element */
-    COUNTER,   /* a single integer */
-    MASK,      /* (1, 1, P, P) or (1, P, P); (P, P) of truth values */
-    POSITIONS, /* integers, (P) or (1, P) */
-    INDEX,     /* integers, (N, N) */
-    TABLE      /* a number for each position and more */
-};
-
-/* By the end of the name, which begins with a component. A parameter may be called so too: hence the look. */
-static const struct {
-    const char *tail;
-    enum look look;
-} known[] = {
-    {"inv_freq", VECTOR},
-    {"rope.freqs", VECTOR},
-    {"rope_freqs.weight", VECTOR},
-    {"cos_cached", TABLE},
-    {"sin_cached", TABLE},
-    {"freqs_cos", TABLE},
-    {"freqs_sin", TABLE},
-    {"freqs_cis", TABLE},
-    {"masked_bias", ONE},
-    {"attn.bias", MASK},
-    {"attention.bias", MASK},
-    {"crossattention.bias", MASK},
-    {"attn.mask", MASK},
-    {"causal_mask", MASK},
-    {"position_ids", POSITIONS},
-    {"embeddings.token_type_ids", POSITIONS},
-    {"relative_position_index", INDEX},
-    {"num_batches_tracked", COUNTER},
-    {"embed_positions._float_tensor", ONE},
-    {"embed_positions.weights", TABLE},
-    {"encoder.version", ONE},
-    {"decoder.version", ONE},
-};
-
-static bool is_index_dtype(enum sp_dtype dtype) { return dtype == SP_DTYPE_I64 || dtype == SP_DTYPE_I32; }
-static bool is_mask_dtype(enum sp_dtype dtype) { return dtype == SP_DTYPE_BOOL || dtype == SP_DTYPE_U8; }
-
-static bool is_square(const uint64_t *shape, uint32_t rank)
-{
-    return rank >= 2 && shape[rank - 1] == shape[rank - 2] && shape[rank - 1] > 1;
-}
-
-static bool is_mask(const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
-{
-    if (rank > 4 || !is_square(shape, rank)) return false;
-    for (uint32_t i = 0; i + 2 < rank; i++)
-        if (shape[i] != 1) return false;
-    return rank > 2 || is_mask_dtype(dtype);
-}
-
-static bool has_look(enum look look, const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
-{
-    const bool integer = is_index_dtype(dtype), one = rank == 0 || (rank == 1 && shape[0] == 1);
-    switch (look) {
-    case VECTOR:
-        return rank == 1 && !integer && !is_mask_dtype(dtype);
-    case ONE:
-        return one;
-    case COUNTER:
-        return one && integer;
-    case MASK:
-        return is_mask(shape, rank, dtype);
-    case POSITIONS:
-        return integer && (rank == 1 || (rank == 2 && shape[0] == 1));
-    case INDEX:
-        return integer && rank == 2 && is_square(shape, rank);
-    case TABLE:
-        return rank >= 2 && !integer && !is_mask_dtype(dtype);
-    }
-    return false;
-}
-
-static bool ends_with_name(const char *name, const char *tail)
-{
-    if (!sp_ends_with(name, tail)) return false;
-    const size_t front = strlen(name) - strlen(tail);
-    return !front || name[front - 1] == '.';
-}
-
-static bool is_known_buffer(const char *name, const uint64_t *shape, uint32_t rank, enum sp_dtype dtype)
-{
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (ends_with_name(name, known[i].tail) && has_look(known[i].look, shape, rank, dtype)) return true;
-    return false;
-}
+#include "model/computed.h"
 
 static bool is_stray(const struct sp_check *check, const struct sp_finding *finding)
 {
     if (finding->kind != SP_FINDING_UNEXPECTED) return false;
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
     return !(tensor->flags & SP_TENSOR_NO_SHAPE) &&
-           is_known_buffer(finding->name, tensor->shape, tensor->rank, tensor->dtype);
+           sp_is_computed(finding->name, tensor->shape, tensor->rank, tensor->dtype);
 }
 
 /* What an older version did not store yet. */
@@ -112,7 +21,7 @@ static bool is_absent_buffer(const struct sp_check *check, const struct sp_findi
 {
     if (finding->kind != SP_FINDING_MISSING) return false;
     const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, finding->predicted);
-    return tensor->buffer && is_known_buffer(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
+    return tensor->buffer && sp_is_computed(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
 }
 
 /* Of a module that is not there at all, or that nobody expects, the buffers are no matter of their own; nor is one that

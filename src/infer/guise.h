@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * A file as it would be if another program had written it: quantised matrices as they were before, the kernels of
+ * TensorFlow under the names and in the order of PyTorch. What is inferred is inferred of that.
+ *
+ *     file                        seen_as    inventory
+ *     0 q_proj.qweight  (512, 8)     0       0 q_proj.weight  (8, 4096)
+ *     1 q_proj.scales   (32, 8)      0       1 norm.weight    (4096)
+ *     2 norm.weight     (4096)       1 */
+#ifndef SP_INFER_GUISE_H
+#define SP_INFER_GUISE_H
+
+#include "model/inventory.h"
+
+struct sp_guise {
+    const struct sp_inventory *file;
+    const struct sp_inventory *inventory; /* what is looked at */
+    struct sp_inventory *own;             /* the same, unless it is the file's own */
+    size_t *seen_as;                      /* for each tensor of the file one of the inventory; NULL: the same */
+    size_t turned;                        /* how many of these are the other way round than in the file */
+};
+
+/* The file as it is. */
+void sp_guise_plain(struct sp_guise *guise, const struct sp_inventory *file);
+/* With the names that PyTorch would have, and kernels the other way round; false when no name is of TensorFlow, or
+ * several would be one. */
+bool sp_guise_respelt(struct sp_guise *guise, const struct sp_inventory *file);
+/* With those tensors of the guise `base`, as its indices, the other way round. */
+bool sp_guise_turned(struct sp_guise *guise, const struct sp_guise *base, const bool *turned);
+void sp_guise_free(struct sp_guise *guise);
+
+/* ---- making one ---- */
+
+/* Begins an empty one. */
+void sp_guise_begin(struct sp_guise *guise, const struct sp_inventory *file);
+/* Adds a tensor as it is in the file but for its name and shape, which live as long as the file or in own->arena; the
+ * tensor of the file is seen as that. False past the limits of an inventory. */
+bool sp_guise_add(struct sp_guise *guise, size_t tensor, const char *name, const uint64_t *shape, uint32_t rank);
+/* Once all are added; false, and then it is freed, when it is no inventory. */
+bool sp_guise_end(struct sp_guise *guise);
+
+static inline size_t sp_seen_as(const struct sp_guise *guise, size_t tensor)
+{
+    return guise->seen_as ? guise->seen_as[tensor] : tensor;
+}
+
+#endif

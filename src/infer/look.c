@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "infer/look.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/infer.h"
+#include "match/search.h"
+
+/* What is looked at, and with what. */
+struct looking {
+    struct sp_arena *arena;
+    const struct sp_tables_searched *searched;
+    const struct sp_guise *guise;
+};
+
+/* ---- under one naming ---- */
+
+static int compare_fits(const void *left, const void *right)
+{
+    const struct sp_fit *a = left, *b = right;
+    if (sp_fit_is_better(*a, *b)) return -1;
+    if (sp_fit_is_better(*b, *a)) return 1;
+    return strcmp(a->table->name, b->table->name);
+}
+
+/* The tables whose names fit best, with the class for which they do. */
+static void find_fits(const struct looking *looking, struct sp_look *look)
+{
+    size_t count;
+    struct sp_ranked *ranked =
+        sp_rank_tables(looking->searched->tables, looking->searched->only, &look->shapes, &count);
+    for (size_t i = 0; i < count && i < SP_MAX_FITS; i++)
+        if (ranked[i].covered * 2 >= ranked[0].covered)
+            look->fits[look->count++] = sp_fit_table(looking->arena, ranked[i].table, &look->shapes);
+    free(ranked);
+    if (look->count) qsort(look->fits, look->count, sizeof *look->fits, compare_fits);
+}
+
+static void look_under(const struct looking *looking, const struct sp_naming *naming, struct sp_look *look)
+{
+    *look = (struct sp_look){.guise = looking->guise, .naming = *naming};
+    sp_shapes_init(&look->shapes, looking->guise->inventory, naming, 1);
+    find_fits(looking, look);
+}
+
+void sp_look_under(struct sp_look *look, struct sp_arena *arena, const struct sp_tables_searched *searched,
+                   const struct sp_guise *guise, const struct sp_naming *naming)
+{
+    look_under(&(struct looking){arena, searched, guise}, naming, look);
+}
+
+void sp_look_free(struct sp_look *look) { sp_shapes_free(&look->shapes); }
+
+/* ---- under the best ---- */
+
+/* What has to be done to the names besides, for the tables that their ends point to. */
+static struct sp_naming likely_naming(const struct looking *looking, struct sp_naming way)
+{
+    enum { FEW = 6 };
+    const struct sp_unit *likely[FEW];
+    struct sp_shapes shapes;
+    size_t count;
+    sp_shapes_init(&shapes, looking->guise->inventory, &way, 1);
+    struct sp_ranked *ranked = sp_rank_tables(looking->searched->tables, looking->searched->only, &shapes, &count);
+    if (count > FEW) count = FEW;
+    for (size_t i = 0; i < count; i++) likely[i] = ranked[i].table;
+    free(ranked);
+    sp_shapes_free(&shapes);
+    return sp_fit_naming(looking->arena, looking->guise->inventory, likely, count, way);
+}
+
+/* A table sees more of the file, or as much and lacks less. One name proves no era. */
+static bool is_better_look(const struct sp_look *look, const struct sp_look *than)
+{
+    if (!look->count || !than->count) return look->count;
+    if (look->naming.era) return look->fits[0].seen > than->fits[0].seen + 1;
+    if (look->fits[0].seen != than->fits[0].seen) return look->fits[0].seen > than->fits[0].seen;
+    return look->fits[0].missing < than->fits[0].missing;
+}
+
+/* The names once more, as that way has them; kept when it is better. */
+static void look_again(const struct looking *looking, struct sp_naming way, struct sp_look *best)
+{
+    struct sp_look look;
+    const struct sp_naming naming = likely_naming(looking, way);
+    look_under(looking, &naming, &look);
+    const bool is_better = is_better_look(&look, best);
+    sp_look_free(is_better ? best : &look);
+    if (is_better) *best = look;
+}
+
+static bool sees_all(const struct sp_look *look)
+{
+    return look->count && look->fits[0].seen == look->shapes.count && !look->fits[0].missing;
+}
+
+static void look_through_eras(const struct looking *looking, struct sp_look *best)
+{
+    const struct sp_inventory *inventory = looking->guise->inventory;
+    struct sp_prefixes strips = {.arena = looking->arena};
+    const bool wrapped = sp_has_wrappers(inventory);
+    sp_naming_offer(&strips, inventory, false);
+    for (size_t e = 0; e < sp_era_count() && !sees_all(best); e++) {
+        const struct sp_naming way = sp_naming_of_era(sp_era(e), &strips, wrapped, inventory);
+        if (way.era) look_again(looking, way, best);
+    }
+}
+
+void sp_look_best(struct sp_look *look, struct sp_arena *arena, const struct sp_tables_searched *searched,
+                  const struct sp_guise *guise)
+{
+    const struct sp_naming plain = {.strip = "", .add = ""};
+    const struct looking looking = {arena, searched, guise};
+    look_under(&looking, &plain, look);
+    if (!sees_all(look)) look_again(&looking, plain, look);
+    if (!sees_all(look)) look_through_eras(&looking, look);
+}

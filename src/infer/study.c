@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "infer/study.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+
+enum { MAX_ATTEMPTS = 16, MAX_TURNED = 2, MAX_CLASSES = 4, MAX_EFFORT = 150000 };
+
+/* ---- attempts ---- */
+
+static struct sp_attempt *attempt_fit(struct sp_study *study, const struct sp_look *look, struct sp_fit fit)
+{
+    struct sp_attempt *attempt = sp_attempt_new(study->searched.tables, fit, look, &study->effort);
+    *SP_PUSH(&study->attempts) = attempt;
+    return attempt;
+}
+
+/* The classes of a model that name the same tensors give them other shapes. */
+static struct sp_attempt *attempt_classes(struct sp_study *study, const struct sp_look *look, struct sp_fit fit)
+{
+    struct sp_fit others[MAX_CLASSES];
+    struct sp_attempt *best = attempt_fit(study, look, fit);
+    if (!best->reshaped) return best;
+    const size_t count = sp_fit_equals(study->arena, fit, &look->shapes, others, MAX_CLASSES);
+    for (size_t i = 0; i < count && !sp_attempt_explains_all(best); i++) {
+        struct sp_attempt *other = attempt_fit(study, look, others[i]);
+        if (sp_attempt_is_better(other, best)) best = other;
+    }
+    return best;
+}
+
+/* When one table explains everything, those that make more names which the file lacks are no equals. */
+static bool is_worse_fit(struct sp_fit fit, struct sp_fit best)
+{
+    return fit.seen < best.seen || fit.missing > best.missing || fit.absent > best.absent + 4;
+}
+
+static bool is_settled(const struct sp_attempt *best)
+{
+    return best && sp_attempt_explains_all(best) && best->table->model_type_count;
+}
+
+/* The best of those for one way to look at the file; NULL when no table fits. */
+static struct sp_attempt *attempt_all(struct sp_study *study, const struct sp_look *look)
+{
+    struct sp_attempt *best = NULL;
+    for (size_t i = 0; i < look->count && i < MAX_ATTEMPTS; i++) {
+        if (is_settled(best) && is_worse_fit(look->fits[i], look->fits[0])) break;
+        struct sp_attempt *attempt = attempt_classes(study, look, look->fits[i]);
+        if (!best || sp_attempt_is_better(attempt, best)) best = attempt;
+    }
+    return best;
+}
+
+/* ---- once more ---- */
+
+/* Components whose names begin otherwise were found when names were compared with a prediction: with that knowledge
+ * more of them can be asked. */
+static struct sp_attempt *attempt_fronts(struct sp_study *study, struct sp_attempt *best)
+{
+    struct sp_look look;
+    struct sp_attempt *again = best;
+    if (!best->prediction || !best->naming.front_count || sp_attempt_explains_all(best)) return best;
+    const struct sp_tables_searched own = {study->searched.tables, best->table};
+    sp_look_under(&look, study->arena, &own, best->guise, &best->naming);
+    if (look.count) again = attempt_classes(study, &look, look.fits[0]);
+    sp_look_free(&look);
+    return sp_attempt_is_better(again, best) ? again : best;
+}
+
+static struct sp_guise *keep_guise(struct sp_study *study, struct sp_guise guise)
+{
+    struct sp_guise *kept = sp_arena_alloc(study->arena, sizeof *kept);
+    *kept = guise;
+    *SP_PUSH(&study->guises) = kept;
+    return kept;
+}
+
+/* Nothing is wrong but the shapes of matrices. */
+static bool may_be_turned(const struct sp_attempt *attempt)
+{
+    return attempt->prediction && attempt->reshaped && attempt->unexplained == attempt->reshaped && !attempt->missing &&
+           !attempt->guise->turned;
+}
+
+/* The same with these matrices the other way round; NULL unless that explains everything. */
+static struct sp_attempt *attempt_turned(struct sp_study *study, const struct sp_attempt *attempt)
+{
+    const size_t count = sp_inventory_count(attempt->guise->inventory);
+    const struct sp_tables_searched own = {study->searched.tables, attempt->table};
+    bool *turned = sp_arena_array(study->arena, count, sizeof *turned);
+    struct sp_guise guise;
+    struct sp_look look;
+    for (size_t i = 0; i < count; i++) turned[i] = sp_match_tensor(&attempt->match, i) == SP_SHAPE;
+    if (!sp_guise_turned(&guise, attempt->guise, turned)) return NULL;
+    sp_look_under(&look, study->arena, &own, keep_guise(study, guise), &attempt->naming);
+    struct sp_attempt *again = look.count ? attempt_fit(study, &look, look.fits[0]) : NULL;
+    sp_look_free(&look);
+    return again && sp_attempt_explains_all(again) ? again : NULL;
+}
+
+/* What other programs keep the other way round: linear layers for the convolutions of GPT-2. */
+static void study_turned(struct sp_study *study, size_t from)
+{
+    const size_t end = study->attempts.count;
+    size_t tried = 0;
+    for (size_t i = from; i < end && !study->turned && tried < MAX_TURNED; i++) {
+        if (!may_be_turned(study->attempts.items[i])) continue;
+        study->turned = attempt_turned(study, study->attempts.items[i]);
+        tried++;
+    }
+    if (!study->turned || (study->best && !sp_attempt_is_better(study->turned, study->best))) return;
+    study->best = study->turned;
+    study->turned = NULL;
+}
+
+/* ---- the whole ---- */
+
+static void study_guise(struct sp_study *study, struct sp_guise guise)
+{
+    struct sp_look look;
+    const size_t from = study->attempts.count;
+    sp_look_best(&look, study->arena, &study->searched, keep_guise(study, guise));
+    struct sp_attempt *best = attempt_all(study, &look);
+    if (best) best = attempt_fronts(study, best);
+    sp_look_free(&look);
+    if (best && (!study->best || sp_attempt_is_better(best, study->best))) study->best = best;
+    study_turned(study, from);
+}
+
+static bool is_studied(const struct sp_study *study) { return study->best && sp_attempt_explains_all(study->best); }
+
+void sp_study_file(struct sp_study *study)
+{
+    struct sp_guise guise;
+    study->effort = MAX_EFFORT;
+    if (sp_guise_respelt(&guise, study->file)) study_guise(study, guise);
+    if (is_studied(study)) return;
+    sp_guise_plain(&guise, study->file);
+    study_guise(study, guise);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * All that is tried on a file: as it is, and in the guises that its names and shapes suggest; under each the tables that
+ * fit; of those that come out wrong in a way that can be undone once more. */
+#ifndef SP_INFER_STUDY_H
+#define SP_INFER_STUDY_H
+
+#include "infer/infer.h"
+
+struct sp_study {
+    struct sp_arena *arena;
+    const struct sp_inventory *file;
+    struct sp_tables_searched searched;
+    SP_ARRAY(struct sp_guise *) guises; /* in the arena */
+    SP_ARRAY(struct sp_attempt *) attempts;
+    struct sp_attempt *best;   /* or NULL */
+    struct sp_attempt *turned; /* another that explains everything, with matrices the other way round; or NULL */
+    size_t effort;
+};
+
+void sp_study_file(struct sp_study *study);
+
+#endif

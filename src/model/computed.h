@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ * Buffers that every loader can compute, by their names and looks: the frequencies of rotary embeddings, masks. */
+#ifndef SP_MODEL_COMPUTED_H
+#define SP_MODEL_COMPUTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shapeproof/dtype.h"
+
+bool sp_is_computed(const char *name, const uint64_t *shape, uint32_t rank, enum sp_dtype dtype);
+
+#endif
