@@ -31,6 +31,13 @@ struct sp_inference_candidate {
     bool same;        /* it says of this file what the chosen table says */
 };
 
+/* Something about how the file stores the model. */
+struct sp_inference_note {
+    const char *id;      /* "names", "quantised", "buffers", "transposed", "turned" */
+    const char *message; /* a sentence without its end */
+    const char *brief;   /* the same behind "explains all 30 tensors, ", or NULL */
+};
+
 struct sp_inference; /* opaque */
 
 struct sp_infer_options {
@@ -69,7 +76,16 @@ SP_API size_t sp_inference_missing(const struct sp_inference *inference, size_t 
 /* The tables that came close, the chosen one first. */
 SP_API size_t sp_inference_candidate_count(const struct sp_inference *inference);
 SP_API struct sp_inference_candidate sp_inference_candidate(const struct sp_inference *inference, size_t index);
-/* The text of a config.json that predicts the same: model_type, architectures and the hyper-parameters. */
+/* What else is to be said: under which names, how quantised. */
+SP_API size_t sp_inference_note_count(const struct sp_inference *inference);
+SP_API struct sp_inference_note sp_inference_note(const struct sp_inference *inference, size_t index);
+/* Nothing is unexplained or missing, nor stored the other way round. */
+SP_API bool sp_inference_explains_all(const struct sp_inference *inference);
+/* The keys of the configuration below whose values the file does not decide. */
+SP_API size_t sp_inference_undetermined_count(const struct sp_inference *inference);
+SP_API const char *sp_inference_undetermined(const struct sp_inference *inference, size_t index);
+/* The text of a config.json that predicts the same: model_type, architectures and the hyper-parameters; and
+ * "shapeproof_undetermined", the list of the keys above, unless it is empty. */
 SP_API const char *sp_inference_config(const struct sp_inference *inference);
 
 #ifdef __cplusplus

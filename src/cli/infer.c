@@ -22,39 +22,55 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-/* Then the exit status is 0. */
-static bool explains_all(const struct sp_inference *inference)
+enum { NAMED = 6 }; /* so many keys in a warning */
+
+/* "num_attention_heads, head_dim and 2 more"; "" when the file decides them all. */
+static void list_undetermined(const struct sp_inference *inference, char *list, size_t size)
 {
-    return !sp_inference_unexplained_count(inference) && !sp_inference_missing_count(inference);
+    const size_t count = sp_inference_undetermined_count(inference);
+    size_t length = 0;
+    *list = '\0';
+    for (size_t i = 0; i < count && i < NAMED && length < size; i++)
+        length += (size_t)snprintf(list + length, size - length, "%s%.80s", i ? ", " : "",
+                                   sp_inference_undetermined(inference, i));
+    if (count > NAMED && length < size) snprintf(list + length, size - length, " and %zu more", count - NAMED);
+}
+
+/* Writes the configuration, and says which of its values are assumed. */
+static void emit_config(const char *path, const struct sp_inference *inference)
+{
+    const char *config = sp_inference_config(inference);
+    char list[NAMED * 82 + 40], message[sizeof list + 80];
+    fwrite(config, 1, strlen(config), stdout);
+    list_undetermined(inference, list, sizeof list);
+    snprintf(message, sizeof message, "the file does not decide %s: other values would do as well", list);
+    if (*list) cli_warning(path, message);
 }
 
 /* Writes the report, or the configuration; exit status. */
-static int report_inference(const struct cli_args *args, const struct sp_inference *inference)
+static int report_inference(const struct cli_args *args, const char *path, const struct sp_inference *inference)
 {
     struct sp_report_options how = cli_report_options(args);
     size_t length;
     how.all = cli_flag(args, "all");
-    if (cli_flag(args, "emit-config")) {
-        const char *config = sp_inference_config(inference);
-        fwrite(config, 1, strlen(config), stdout);
-    } else {
+    if (cli_flag(args, "emit-config")) emit_config(path, inference);
+    else {
         char *text = sp_report_infer(inference, &how, &length);
         cli_put_report(text, length);
     }
-    return explains_all(inference) ? CLI_OK : CLI_DIFFERS;
+    return sp_inference_explains_all(inference) ? CLI_OK : CLI_DIFFERS;
 }
 
 /* All tables, or the one that --table names. */
 static int infer_checkpoint(const struct cli_args *args, const char *path, const struct sp_inventory *inventory)
 {
-    (void)path;
     struct cli_subject subject;
     struct sp_error error = {0};
     int status = cli_subject_open_tables(&subject, args);
     if (status == CLI_OK) {
         const struct sp_infer_options what = {.table = subject.table_name};
         struct sp_inference *inference = sp_infer(inventory, subject.tables, &what, &error);
-        status = inference ? report_inference(args, inference) : (int)error.status;
+        status = inference ? report_inference(args, path, inference) : (int)error.status;
         if (!inference) cli_error(&error);
         sp_inference_free(inference);
     }

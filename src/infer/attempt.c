@@ -54,9 +54,15 @@ static size_t count_holes(struct sp_attempt *attempt)
     for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++)
         if (layers->of[i] != SP_NONE && attempt->match.tensor_of[i] != SP_NONE) there[layers->of[i]] = true;
     for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++)
-        holes += sp_match_predicted(&attempt->match, i) == SP_MISSING && layers->of[i] != SP_NONE &&
-                 there[layers->of[i]];
-    for (size_t i = 0; i < layers->count; i++) attempt->lacks_layers |= layers->items[i].predicted && !there[i];
+        holes +=
+            sp_match_predicted(&attempt->match, i) == SP_MISSING && layers->of[i] != SP_NONE && there[layers->of[i]];
+    for (size_t i = 0; i < layers->count; i++) {
+        attempt->lacks_layers |= layers->items[i].predicted && !there[i];
+        if (there[i])
+            sp_map_add(&attempt->layers_there,
+                       sp_arena_copy(&attempt->outline.solver.arena, layers->items[i].name, layers->items[i].length),
+                       i);
+    }
     sp_levels_free(&levels);
     return holes;
 }
@@ -203,6 +209,7 @@ void sp_attempt_free(struct sp_attempt *attempt)
     if (!attempt) return;
     if (attempt->prediction) sp_match_free(&attempt->match);
     sp_prediction_free(attempt->prediction);
+    sp_map_free(&attempt->layers_there);
     sp_config_free(attempt->config);
     sp_outline_free(&attempt->outline);
     free(attempt);
@@ -243,16 +250,23 @@ static bool is_tensor_there(const struct sp_attempt *attempt, const char *name)
     return sp_inventory_find(attempt->match.inventory, name) != SP_NONE;
 }
 
-/* It need not be there. */
-static bool is_excused_tensor(const struct sp_predicted *tensor)
+/* It need not be there; of a piece of a model nothing that is outside of the layers which it has. */
+static bool is_excused_tensor(const struct sp_predicted *tensor, const struct sp_attempt *attempt)
 {
-    return tensor->optional || tensor->same_as != SP_NONE;
+    if (tensor->optional || tensor->same_as != SP_NONE) return true;
+    if (!attempt->lacks_layers) return false;
+    struct sp_arena scratch = {0};
+    const char *layer = sp_arena_copy(&scratch, tensor->name, sp_layer_end(tensor->name, SP_LAYERS));
+    const bool excused = !*layer || sp_map_get(&attempt->layers_there, layer) == SIZE_MAX;
+    sp_arena_free(&scratch);
+    return excused;
 }
 
 /* Of a tensor that is not there its shape says nothing. */
-static bool says_the_same(const struct sp_predicted *a, const struct sp_predicted *b, bool there)
+static bool says_the_same(const struct sp_predicted *a, const struct sp_predicted *b, bool there,
+                          const struct sp_attempt *attempt)
 {
-    if (!there) return is_excused_tensor(a) == is_excused_tensor(b);
+    if (!there) return is_excused_tensor(a, attempt) == is_excused_tensor(b, attempt);
     return (a->same_as == SP_NONE) == (b->same_as == SP_NONE) && sp_same_dims(a->shape, a->rank, b->shape, b->rank);
 }
 
@@ -264,8 +278,8 @@ static bool prediction_contains(const struct sp_prediction *b, const struct sp_p
         const struct sp_predicted *tensor = sp_prediction_tensor(a, i);
         const size_t other = sp_prediction_find(b, tensor->name);
         const bool there = is_tensor_there(attempt, tensor->name);
-        if (other == SP_NONE ? there || !is_excused_tensor(tensor)
-                             : !says_the_same(tensor, sp_prediction_tensor(b, other), there))
+        if (other == SP_NONE ? there || !is_excused_tensor(tensor, attempt)
+                             : !says_the_same(tensor, sp_prediction_tensor(b, other), there, attempt))
             return false;
     }
     return true;
@@ -275,4 +289,27 @@ bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_predict
                           const struct sp_attempt *attempt)
 {
     return a && b && prediction_contains(a, b, attempt) && prediction_contains(b, a, attempt);
+}
+
+static bool matters_as_set(const struct sp_attempt *attempt, const char *key)
+{
+    struct sp_config *config = sp_config_variant(attempt->config);
+    struct sp_error error = {0};
+    sp_config_set_value(config, key, (struct sp_value){.type = SP_NULL}, "default");
+    struct sp_prediction *prediction =
+        sp_predict(attempt->tables, config, &(struct sp_predict_options){.table = attempt->table->name}, &error);
+    const bool differs = !sp_predictions_agree(prediction, attempt->prediction, attempt);
+    sp_prediction_free(prediction);
+    sp_config_free(config);
+    return differs;
+}
+
+size_t sp_attempt_switches(const struct sp_attempt *attempt)
+{
+    size_t switches = 0;
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(attempt->prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(attempt->prediction, i);
+        switches += hyper.value.type == SP_BOOL && matters_as_set(attempt, hyper.name);
+    }
+    return switches;
 }

@@ -76,12 +76,38 @@ static void put_value(struct sp_text *text, struct sp_value value, size_t indent
     sp_text_puts(text, "}");
 }
 
-const char *sp_known_config_text(struct sp_arena *arena, const struct sp_config *config)
+/* The keys of which the file does not decide the value. */
+static void find_undetermined(struct sp_inference *inference)
+{
+    bool is_only = true;
+    for (size_t i = 1; i < inference->candidate_count; i++) is_only = is_only && !inference->candidates[i].same;
+    if (!is_only) *SP_PUSH(&inference->undetermined) = "model_type";
+    for (size_t i = 0; i < inference->inferred_count; i++)
+        if (!inference->inferred[i].determined && sp_value_is_set(inference->inferred[i].value))
+            *SP_PUSH(&inference->undetermined) = inference->inferred[i].name;
+}
+
+/* The configuration, and those in a key of their own; the object itself when there are none. */
+static struct sp_value with_undetermined(struct sp_inference *inference, struct sp_value root)
+{
+    const size_t count = inference->undetermined.count;
+    struct sp_value *names = sp_arena_array(&inference->arena, count, sizeof *names);
+    struct sp_member *members = sp_arena_array(&inference->arena, root.count + 1, sizeof *members);
+    if (!count) return root;
+    for (size_t i = 0; i < count; i++) names[i] = sp_value_string(inference->undetermined.items[i]);
+    memcpy(members, root.members, root.count * sizeof *members);
+    members[root.count] =
+        (struct sp_member){"shapeproof_undetermined", {.type = SP_LIST, .count = count, .items = names}};
+    return (struct sp_value){.type = SP_OBJECT, .count = root.count + 1, .members = members};
+}
+
+void sp_write_config(struct sp_inference *inference)
 {
     struct sp_text text = {0};
-    put_value(&text, sp_config_hyper(config)->root, 0);
+    find_undetermined(inference);
+    put_value(&text, with_undetermined(inference, sp_config_hyper(inference->best->config)->root), 0);
     sp_text_puts(&text, "\n");
-    return sp_text_keep(&text, arena);
+    inference->config = sp_text_keep(&text, &inference->arena);
 }
 
 /* ---- as a configuration ---- */

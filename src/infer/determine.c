@@ -187,6 +187,12 @@ static bool is_partial(const struct recheck *recheck, const struct sp_fact *fact
     return partial;
 }
 
+/* Of a piece of a model nobody knows how many others there are. */
+static bool is_count_of_piece(const struct recheck *recheck, const struct sp_fact *fact)
+{
+    return fact->reason.kind == SP_REASON_INDICES && sp_attempt_is_piece(recheck->inference->best);
+}
+
 /* Tables tell apart what is before a release from what is not: other releases are as good. */
 static bool is_range(struct sp_value value) { return value.type == SP_STRING && sp_is_release(value.string); }
 
@@ -215,6 +221,8 @@ static void judge_inferred(const struct recheck *recheck, struct sp_inferred *in
     else if (told && fact->reason.kind == SP_REASON_LAST) set(inferred, false, reason);
     else if (told && is_counted(fact))
         set(inferred, false, sp_arena_printf(arena, "%s, which only count them", reason));
+    else if (told && is_count_of_piece(recheck, fact))
+        set(inferred, false, sp_arena_printf(arena, "%s, of which there may be more", reason));
     else if (told && *reason && !partial) set(inferred, true, reason);
     else if (is_indispensable(recheck, inferred->name, inferred->value, partial))
         set(inferred, true, *reason ? reason : "any other value would predict other tensors");

@@ -84,6 +84,7 @@ struct fitting {
     const struct sp_inventory *inventory;
     const struct sp_unit *const *tables;
     size_t count;
+    const struct sp_map *known; /* the names of the tables */
 };
 
 /* What a naming is worth: how many tensors the table sees that sees the most of them. */
@@ -94,7 +95,8 @@ static size_t most_seen(const void *context, const struct sp_naming *naming)
     size_t most = 0;
     if (!*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->era)
         return 0; /* as they are: no renaming */
-    sp_shapes_init(&shapes, fitting->inventory, naming, sp_inventory_count(fitting->inventory) / MANY + 1);
+    sp_shapes_init(&shapes, fitting->inventory, naming, fitting->known,
+                   sp_inventory_count(fitting->inventory) / MANY + 1);
     for (size_t i = 0; i < fitting->count; i++) {
         const size_t seen = sp_fit_table(fitting->arena, fitting->tables[i], &shapes).seen;
         if (seen > most) most = seen;
@@ -103,7 +105,15 @@ static size_t most_seen(const void *context, const struct sp_naming *naming)
     return most;
 }
 
-static void offer_lines(struct sp_prefixes *adds, const struct sp_unit *table)
+static void note_lines(const struct sp_outline *outline, struct sp_arena *arena, struct sp_map *known)
+{
+    for (size_t i = 0; i < outline->count; i++)
+        if (sp_map_get(known, outline->lines[i].name) == SIZE_MAX)
+            sp_map_add(known, sp_arena_string(arena, outline->lines[i].name), i);
+}
+
+/* What the lines of a table begin with; their names are noted. */
+static void offer_lines(struct sp_prefixes *adds, const struct sp_unit *table, struct sp_map *known)
 {
     struct sp_prefixes own = {.arena = adds->arena};
     struct sp_outline outline;
@@ -111,20 +121,31 @@ static void offer_lines(struct sp_prefixes *adds, const struct sp_unit *table)
     sp_outline_init(&outline, table, sp_classes_of(adds->arena, table, &count)[0]);
     for (size_t i = 0; i < outline.count; i += sp_stride_for(outline.count, SP_PREFIX_NAMES))
         sp_prefixes_offer(&own, outline.lines[i].name);
+    note_lines(&outline, adds->arena, known);
     sp_prefixes_keep_common(&own);
     sp_prefixes_join(adds, &own);
     sp_outline_free(&outline);
 }
 
-struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_inventory *inventory,
-                               const struct sp_unit *const *tables, size_t count, struct sp_naming way)
+void sp_fit_names(struct sp_arena *arena, const struct sp_unit *table, struct sp_map *known)
 {
-    const struct fitting fitting = {arena, inventory, tables, count};
+    struct sp_outline outline;
+    size_t count;
+    sp_outline_init(&outline, table, sp_classes_of(arena, table, &count)[0]);
+    note_lines(&outline, arena, known);
+    sp_outline_free(&outline);
+}
+
+struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_inventory *inventory,
+                               const struct sp_unit *const *tables, size_t count, struct sp_naming way,
+                               struct sp_map *known)
+{
+    const struct fitting fitting = {arena, inventory, tables, count, known};
     struct sp_naming_search search = {
         .strips = {.arena = arena}, .adds = {.arena = arena}, .score = most_seen, .context = &fitting, .best = way};
     if (!way.era) sp_naming_offer(&search.strips, inventory, false);
     else if (*way.strip) search.strips.list[search.strips.count++] = way.strip;
-    for (size_t i = 0; i < count; i++) offer_lines(&search.adds, tables[i]);
+    for (size_t i = 0; i < count; i++) offer_lines(&search.adds, tables[i], known);
     way.drop_wrappers = sp_has_wrappers(inventory);
     sp_naming_try(&search, way);
     return search.best;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names/level.h"
 #include "names/spelling.h"
 
 void sp_guise_plain(struct sp_guise *guise, const struct sp_inventory *file)
@@ -71,13 +72,13 @@ static bool is_kernel_name(const struct sp_spelling *spelling)
     return strcmp(spelling->leaf, "kernel") == 0 || strcmp(spelling->leaf, "vars/0") == 0;
 }
 
-static bool add_respelt(struct sp_guise *guise, size_t tensor)
+static bool add_respelt(struct sp_guise *guise, const struct sp_level *level, size_t tensor)
 {
     const struct sp_tensor *stored = sp_inventory_tensor(guise->file, tensor);
-    const struct sp_spelling spelling = sp_spell(&guise->own->arena, stored->name);
+    const struct sp_spelling spelling = sp_spell(&guise->own->arena, sp_behind_level(level, stored->name));
     const bool turned = stored->rank >= 2 && is_kernel_name(&spelling);
     return sp_guise_add(guise, tensor, spelling.text,
-                       turned ? kernel_turned(&guise->own->arena, stored) : stored->shape, stored->rank);
+                        turned ? kernel_turned(&guise->own->arena, stored) : stored->shape, stored->rank);
 }
 
 static bool is_any_slashed(const struct sp_inventory *file)
@@ -90,9 +91,13 @@ static bool is_any_slashed(const struct sp_inventory *file)
 bool sp_guise_respelt(struct sp_guise *guise, const struct sp_inventory *file)
 {
     if (!is_any_slashed(file)) return false;
+    struct sp_level level = {.first = NULL};
     bool good = true;
+    for (size_t i = 0; i < sp_inventory_count(file); i++) sp_level_note(&level, sp_inventory_tensor(file, i)->name);
+    sp_level_find(&level);
     sp_guise_begin(guise, file);
-    for (size_t i = 0; i < sp_inventory_count(file) && good; i++) good = add_respelt(guise, i);
+    guise->is_respelt = true;
+    for (size_t i = 0; i < sp_inventory_count(file) && good; i++) good = add_respelt(guise, &level, i);
     if (good) return sp_guise_end(guise);
     sp_guise_free(guise);
     return false;
@@ -103,6 +108,7 @@ static void inherit_guise(struct sp_guise *guise, const struct sp_guise *base)
 {
     const size_t count = sp_inventory_count(base->file);
     guise->file = base->file;
+    guise->is_respelt = base->is_respelt;
     free(guise->seen_as);
     guise->seen_as = NULL;
     if (!base->seen_as) return;
@@ -114,11 +120,13 @@ bool sp_guise_turned(struct sp_guise *guise, const struct sp_guise *base, const 
 {
     bool good = true;
     sp_guise_begin(guise, base->inventory);
+    guise->is_turned = sp_arena_array(&guise->own->arena, sp_inventory_count(base->inventory), sizeof(bool));
     for (size_t i = 0; i < sp_inventory_count(base->inventory) && good; i++) {
         const struct sp_tensor *tensor = sp_inventory_tensor(base->inventory, i);
         const bool turns = turned[i] && tensor->rank == 2;
         good = sp_guise_add(guise, i, tensor->name, turns ? kernel_turned(&guise->own->arena, tensor) : tensor->shape,
-                           tensor->rank);
+                            tensor->rank);
+        guise->is_turned[i] = turns;
         guise->turned += turns;
     }
     if (good) good = sp_guise_end(guise);

@@ -9,6 +9,8 @@
 #ifndef SP_INFER_GUISE_H
 #define SP_INFER_GUISE_H
 
+#include <stdbool.h>
+
 #include "model/inventory.h"
 
 struct sp_guise {
@@ -16,7 +18,9 @@ struct sp_guise {
     const struct sp_inventory *inventory; /* what is looked at */
     struct sp_inventory *own;             /* the same, unless it is the file's own */
     size_t *seen_as;                      /* for each tensor of the file one of the inventory; NULL: the same */
-    size_t turned;                        /* how many of these are the other way round than in the file */
+    bool is_respelt;                      /* from the names of TensorFlow */
+    bool *is_turned;                      /* for each of these: the other way round than in the file; NULL: none is */
+    size_t turned;                        /* how many are */
 };
 
 /* The file as it is. */

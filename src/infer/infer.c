@@ -22,12 +22,13 @@ static bool is_candidate(const struct sp_inference *inference, const char *table
 /* One for each table: of several attempts at one the first that was made. */
 static void keep_candidates(struct sp_inference *inference, const struct sp_study *study)
 {
-    inference->candidates =
-        sp_arena_array(&inference->arena, study->attempts.count + 1, sizeof *inference->candidates);
+    inference->candidates = sp_arena_array(&inference->arena, study->attempts.count + 1, sizeof *inference->candidates);
     add_candidate(inference, inference->best, true);
     for (size_t i = 0; i < study->attempts.count; i++) {
         const struct sp_attempt *attempt = study->attempts.items[i];
-        if (!attempt->explained || is_candidate(inference, attempt->table->name)) continue;
+        if (!attempt->explained || attempt->is_second_choice || attempt->guise->turned ||
+            is_candidate(inference, attempt->table->name))
+            continue;
         add_candidate(inference, attempt,
                       sp_predictions_agree(attempt->prediction, inference->best->prediction, inference->best));
     }
@@ -49,8 +50,9 @@ static void finish_inference(struct sp_inference *inference, const struct sp_stu
 {
     keep_candidates(inference, study);
     keep_findings(inference);
+    sp_note_storage(inference, study->turned);
     sp_determine(inference);
-    inference->config = sp_known_config_text(&inference->arena, inference->best->config);
+    sp_write_config(inference);
 }
 
 static bool choose_only_table(struct sp_tables_searched *searched, const char *table_name, struct sp_error *error)
@@ -96,6 +98,8 @@ void sp_inference_free(struct sp_inference *inference)
     sp_attempt_free(inference->best);
     for (size_t i = 0; i < inference->guise_count; i++) sp_guise_free(inference->guises[i]);
     free(inference->guises);
+    free(inference->notes.items);
+    free(inference->undetermined.items);
     sp_arena_free(&inference->arena);
     free(inference);
 }
@@ -133,6 +137,25 @@ size_t sp_inference_candidate_count(const struct sp_inference *inference) { retu
 struct sp_inference_candidate sp_inference_candidate(const struct sp_inference *inference, size_t index)
 {
     return inference->candidates[index];
+}
+
+size_t sp_inference_note_count(const struct sp_inference *inference) { return inference->notes.count; }
+
+struct sp_inference_note sp_inference_note(const struct sp_inference *inference, size_t index)
+{
+    return inference->notes.items[index];
+}
+
+bool sp_inference_explains_all(const struct sp_inference *inference)
+{
+    return !inference->unexplained_count && !inference->missing_count && !inference->best->guise->turned;
+}
+
+size_t sp_inference_undetermined_count(const struct sp_inference *inference) { return inference->undetermined.count; }
+
+const char *sp_inference_undetermined(const struct sp_inference *inference, size_t index)
+{
+    return inference->undetermined.items[index];
 }
 
 const char *sp_inference_config(const struct sp_inference *inference) { return inference->config; }

@@ -32,14 +32,16 @@ struct sp_attempt {
     struct sp_config *config;
     struct sp_prediction *prediction; /* NULL when there is none */
     struct sp_naming naming;
-    struct sp_match match;            /* of what is seen of the file */
-    bool *is_excused;                 /* of each tensor that is seen: not predicted, and computed by every loader */
-    size_t explained, unexplained;    /* tensors of the file */
-    size_t reshaped;                  /* of the latter those that are predicted, with another shape */
-    size_t missing;                   /* predicted tensors */
-    size_t holes;                     /* of these those in layers that the file has something of */
-    bool lacks_layers;                /* the file has nothing of others */
-    bool without_layers;              /* the table has loops, and the file nothing that is in one */
+    struct sp_match match;         /* of what is seen of the file */
+    bool *is_excused;              /* of each tensor that is seen: not predicted, and computed by every loader */
+    size_t explained, unexplained; /* tensors of the file */
+    size_t reshaped;               /* of the latter those that are predicted, with another shape */
+    size_t missing;                /* predicted tensors */
+    size_t holes;                  /* of these those in layers that the file has something of */
+    bool lacks_layers;             /* the file has nothing of others */
+    struct sp_map layers_there;    /* their names; when something is missing */
+    bool is_second_choice;         /* was only made to be turned: no equal of others */
+    bool without_layers;           /* the table has loops, and the file nothing that is in one */
 };
 
 /* Infers the hyper-parameters of the fit's table and class from what is looked at, and verifies them. When the effort
@@ -51,8 +53,15 @@ void sp_attempt_free(struct sp_attempt *attempt);
 enum sp_difference sp_attempt_tensor(const struct sp_attempt *attempt, size_t tensor);
 /* Nothing is unexplained, nothing missing. */
 bool sp_attempt_explains_all(const struct sp_attempt *attempt);
+/* The file is a part of a model: nothing of some layers is there, or of what is outside of them. */
+static inline bool sp_attempt_is_piece(const struct sp_attempt *attempt)
+{
+    return attempt->lacks_layers || attempt->missing > attempt->holes;
+}
 /* Whether a comes closer to the file than b. */
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b);
+/* How many switches are not as they would be by default, and have to be for what was explained. */
+size_t sp_attempt_switches(const struct sp_attempt *attempt);
 /* ---- evidence.c ---- */
 
 /* Whether the file is evidence for the table: most of its tensors are explained, and what it lacks is not more, by
@@ -69,8 +78,10 @@ bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_predict
 /* ---- config.c: what is known as a configuration ---- */
 
 struct sp_config *sp_known_config(struct sp_outline *outline);
-/* As a config.json: one line for each key, sub-configurations indented. In the arena. */
-const char *sp_known_config_text(struct sp_arena *arena, const struct sp_config *config);
+/* As a config.json, and which of its keys the file does not decide: one line for each key, sub-configurations indented.
+ */
+struct sp_inference;
+void sp_write_config(struct sp_inference *inference);
 
 struct sp_inference {
     struct sp_arena arena;
@@ -84,8 +95,16 @@ struct sp_inference {
     size_t *missing, missing_count;
     struct sp_inference_candidate *candidates;
     size_t candidate_count;
+    SP_ARRAY(struct sp_inference_note) notes;
+    SP_ARRAY(const char *) undetermined; /* keys of the configuration */
     const char *config;
 };
+
+/* ---- notes.c ---- */
+
+/* Says how the file stores what was found; `turned`, which may be NULL, explains it as well with matrices the other way
+ * round. */
+void sp_note_storage(struct sp_inference *inference, const struct sp_attempt *turned);
 
 /* ---- determine.c ---- */
 

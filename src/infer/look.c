@@ -37,17 +37,21 @@ static void find_fits(const struct looking *looking, struct sp_look *look)
     if (look->count) qsort(look->fits, look->count, sizeof *look->fits, compare_fits);
 }
 
-static void look_under(const struct looking *looking, const struct sp_naming *naming, struct sp_look *look)
+static void look_under(const struct looking *looking, const struct sp_naming *naming, const struct sp_map *known,
+                       struct sp_look *look)
 {
     *look = (struct sp_look){.guise = looking->guise, .naming = *naming};
-    sp_shapes_init(&look->shapes, looking->guise->inventory, naming, 1);
+    sp_shapes_init(&look->shapes, looking->guise->inventory, naming, known, 1);
     find_fits(looking, look);
 }
 
 void sp_look_under(struct sp_look *look, struct sp_arena *arena, const struct sp_tables_searched *searched,
                    const struct sp_guise *guise, const struct sp_naming *naming)
 {
-    look_under(&(struct looking){arena, searched, guise}, naming, look);
+    struct sp_map known = {0};
+    sp_fit_names(arena, searched->only, &known);
+    look_under(&(struct looking){arena, searched, guise}, naming, &known, look);
+    sp_map_free(&known);
 }
 
 void sp_look_free(struct sp_look *look) { sp_shapes_free(&look->shapes); }
@@ -55,19 +59,19 @@ void sp_look_free(struct sp_look *look) { sp_shapes_free(&look->shapes); }
 /* ---- under the best ---- */
 
 /* What has to be done to the names besides, for the tables that their ends point to. */
-static struct sp_naming likely_naming(const struct looking *looking, struct sp_naming way)
+static struct sp_naming likely_naming(const struct looking *looking, struct sp_naming way, struct sp_map *known)
 {
     enum { FEW = 6 };
     const struct sp_unit *likely[FEW];
     struct sp_shapes shapes;
     size_t count;
-    sp_shapes_init(&shapes, looking->guise->inventory, &way, 1);
+    sp_shapes_init(&shapes, looking->guise->inventory, &way, NULL, 1);
     struct sp_ranked *ranked = sp_rank_tables(looking->searched->tables, looking->searched->only, &shapes, &count);
     if (count > FEW) count = FEW;
     for (size_t i = 0; i < count; i++) likely[i] = ranked[i].table;
     free(ranked);
     sp_shapes_free(&shapes);
-    return sp_fit_naming(looking->arena, looking->guise->inventory, likely, count, way);
+    return sp_fit_naming(looking->arena, looking->guise->inventory, likely, count, way, known);
 }
 
 /* A table sees more of the file, or as much and lacks less. One name proves no era. */
@@ -83,8 +87,10 @@ static bool is_better_look(const struct sp_look *look, const struct sp_look *tha
 static void look_again(const struct looking *looking, struct sp_naming way, struct sp_look *best)
 {
     struct sp_look look;
-    const struct sp_naming naming = likely_naming(looking, way);
-    look_under(looking, &naming, &look);
+    struct sp_map known = {0};
+    const struct sp_naming naming = likely_naming(looking, way, &known);
+    look_under(looking, &naming, &known, &look);
+    sp_map_free(&known);
     const bool is_better = is_better_look(&look, best);
     sp_look_free(is_better ? best : &look);
     if (is_better) *best = look;
@@ -112,7 +118,7 @@ void sp_look_best(struct sp_look *look, struct sp_arena *arena, const struct sp_
 {
     const struct sp_naming plain = {.strip = "", .add = ""};
     const struct looking looking = {arena, searched, guise};
-    look_under(&looking, &plain, look);
+    look_under(&looking, &plain, NULL, look);
     if (!sees_all(look)) look_again(&looking, plain, look);
     if (!sees_all(look)) look_through_eras(&looking, look);
 }

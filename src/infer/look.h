@@ -22,7 +22,7 @@ struct sp_look {
     size_t count;
 };
 
-/* Under that naming. */
+/* Under that naming, as the only table that is searched sees it. */
 void sp_look_under(struct sp_look *look, struct sp_arena *arena, const struct sp_tables_searched *searched,
                    const struct sp_guise *guise, const struct sp_naming *naming);
 /* Under the naming with which a table sees the most. */

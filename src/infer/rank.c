@@ -41,15 +41,29 @@ static bool cover_pattern(const struct ends *ends, const char *name, bool *cover
     return found;
 }
 
-/* Behind a text that depends on the class anything may be in front; otherwise the file may have left out some. */
+/* What is left of a name without its first component, when that says enough: two components, or, of a name that has
+ * lost one already, those around an index. */
+static const char *without_front(const char *name, bool again)
+{
+    const char *rest = sp_behind_component(name, ENDS);
+    const char *second = rest ? sp_behind_component(rest, ENDS) : NULL;
+    const char *mark = second;
+    while (mark && *mark && *mark != SP_INDEX_MARK) mark++;
+    return second && (!again || *mark) ? rest : NULL;
+}
+
+/* Behind a text that depends on the class anything may be in front; otherwise the file may have left out some, such as
+ * the components that hold the part of a model. */
 static bool cover_line(const struct ends *ends, const struct sp_line *line, bool *covered)
 {
     const char *name = line->name;
     for (const char *p = name; *p; p++)
         if (*p == SP_TEXT_MARK) name = p + 1;
     if (cover_pattern(ends, name, covered)) return true;
-    name = name == line->name ? sp_behind_component(name, ENDS) : NULL;
-    return name && sp_behind_component(name, ENDS) && cover_pattern(ends, name, covered);
+    name = name == line->name ? without_front(name, false) : NULL;
+    if (!name || cover_pattern(ends, name, covered)) return name;
+    name = without_front(name, true);
+    return name && cover_pattern(ends, name, covered);
 }
 
 static struct sp_ranked rank_table(const struct sp_unit *table, const struct ends *ends, size_t patterns)

@@ -23,11 +23,37 @@ static void index_patterns(struct sp_shapes *shapes)
     }
 }
 
+static bool is_known(const struct sp_map *known, const char *name, struct sp_text *pattern)
+{
+    struct sp_indices indices = {.count = 0};
+    pattern->length = 0;
+    sp_name_split(pattern, name, SP_INDEX_ANYWHERE, &indices);
+    return sp_map_get(known, pattern->data) != SIZE_MAX;
+}
+
+/* `pattern` is scratch. */
+static void put_name(const struct sp_naming *naming, const struct sp_map *known, const char *stored,
+                     struct sp_text *name, struct sp_text *pattern)
+{
+    name->length = 0;
+    sp_naming_apply(naming, stored, name);
+    if (!known || !*naming->add || is_known(known, name->data, pattern)) return;
+    struct sp_naming bare = *naming;
+    struct sp_text other = {0};
+    bare.add = "";
+    sp_naming_apply(&bare, stored, &other);
+    if (is_known(known, other.data, pattern)) {
+        name->length = 0;
+        sp_text_puts(name, other.data);
+    }
+    sp_text_free(&other);
+}
+
 void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *inventory, const struct sp_naming *naming,
-                    size_t step)
+                    const struct sp_map *known, size_t step)
 {
     const size_t total = sp_inventory_count(inventory);
-    struct sp_text name = {0};
+    struct sp_text name = {0}, pattern = {0};
     *shapes = (struct sp_shapes){.inventory = inventory, .patterns = {.rule = SP_INDEX_ANYWHERE}};
     shapes->named = sp_realloc(NULL, total, sizeof *shapes->named);
     for (size_t i = 0; i < total; i += step) {
@@ -35,12 +61,12 @@ void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *invento
         struct sp_named *named = &shapes->named[shapes->count];
         if (tensor->flags & SP_TENSOR_STATE) continue;
         *named = (struct sp_named){.tensor = i};
-        name.length = 0;
-        sp_naming_apply(naming, tensor->name, &name);
+        put_name(naming, known, tensor->name, &name, &pattern);
         named->place.pattern = sp_pattern_of(&shapes->patterns, name.data, &named->place.indices);
         shapes->count++;
     }
     sp_text_free(&name);
+    sp_text_free(&pattern);
     if (shapes->count) qsort(shapes->named, shapes->count, sizeof *shapes->named, compare_named);
     index_patterns(shapes);
 }

@@ -20,9 +20,10 @@ struct sp_shapes {
     size_t *first; /* of each pattern in `named`; one more than there are patterns */
 };
 
-/* Names are what they are under the naming. Trainer state is left out. One tensor of `step` is enough for a sample. */
+/* Names are what they are under the naming; those that are `known` patterns (which may be NULL) before something is put
+ * in front of them stay that. Trainer state is left out. One tensor of `step` is enough for a sample. */
 void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *inventory, const struct sp_naming *naming,
-                    size_t step);
+                    const struct sp_map *known, size_t step);
 void sp_shapes_free(struct sp_shapes *shapes);
 /* The number of the pattern, or SP_NONE when the file has no such names. */
 size_t sp_shapes_find(const struct sp_shapes *shapes, const char *pattern);

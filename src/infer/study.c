@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-
-enum { MAX_ATTEMPTS = 16, MAX_TURNED = 2, MAX_CLASSES = 4, MAX_EFFORT = 150000 };
+enum { MAX_ATTEMPTS = 16, MAX_TURNED = 2, MAX_CLASSES = 4, MAX_EFFORT = 150000, LITTLE_EFFORT = 1000 };
 
 /* ---- attempts ---- */
 
@@ -41,15 +40,33 @@ static bool is_settled(const struct sp_attempt *best)
     return best && sp_attempt_explains_all(best) && best->table->model_type_count;
 }
 
+/* A table that names the same tensors but no equal may be the one whose matrices were stored the other way round. */
+static bool may_fit_turned(struct sp_fit fit, struct sp_fit best)
+{
+    return fit.seen == best.seen && !fit.missing && !fit.tied == !best.tied;
+}
+
+/* One such, with little effort: it only counts when it explains everything. */
+static void attempt_another(struct sp_study *study, const struct sp_look *look, struct sp_fit fit)
+{
+    const size_t left = study->effort;
+    study->effort = LITTLE_EFFORT;
+    attempt_fit(study, look, fit)->is_second_choice = true;
+    study->effort = left;
+}
+
 /* The best of those for one way to look at the file; NULL when no table fits. */
 static struct sp_attempt *attempt_all(struct sp_study *study, const struct sp_look *look)
 {
     struct sp_attempt *best = NULL;
-    for (size_t i = 0; i < look->count && i < MAX_ATTEMPTS; i++) {
+    size_t i = 0;
+    for (; i < look->count && i < MAX_ATTEMPTS; i++) {
         if (is_settled(best) && is_worse_fit(look->fits[i], look->fits[0])) break;
         struct sp_attempt *attempt = attempt_classes(study, look, look->fits[i]);
         if (!best || sp_attempt_is_better(attempt, best)) best = attempt;
     }
+    if (i < look->count && is_settled(best) && may_fit_turned(look->fits[i], look->fits[0]))
+        attempt_another(study, look, look->fits[i]);
     return best;
 }
 
@@ -100,19 +117,39 @@ static struct sp_attempt *attempt_turned(struct sp_study *study, const struct sp
     return again && sp_attempt_explains_all(again) ? again : NULL;
 }
 
+/* The best of the attempts from `from` on that may be turned, behind those that were `tried`; or NULL. */
+static struct sp_attempt *next_to_turn(const struct sp_study *study, size_t from, struct sp_attempt *const *tried,
+                                       size_t count)
+{
+    struct sp_attempt *best = NULL;
+    for (size_t i = from; i < study->attempts.count; i++) {
+        struct sp_attempt *attempt = study->attempts.items[i];
+        bool is_tried = !may_be_turned(attempt);
+        for (size_t k = 0; k < count; k++) is_tried = is_tried || tried[k] == attempt;
+        if (!is_tried && (!best || sp_attempt_is_better(attempt, best))) best = attempt;
+    }
+    return best;
+}
+
+/* What explains the file as it is comes first; the other is worth a word when it takes less to explain as much. */
+static void weigh_turned(struct sp_study *study)
+{
+    if (!study->best || sp_attempt_is_better(study->turned, study->best)) {
+        study->best = study->turned;
+        study->turned = NULL;
+    } else if (sp_attempt_switches(study->turned) >= sp_attempt_switches(study->best)) study->turned = NULL;
+}
+
 /* What other programs keep the other way round: linear layers for the convolutions of GPT-2. */
 static void study_turned(struct sp_study *study, size_t from)
 {
-    const size_t end = study->attempts.count;
-    size_t tried = 0;
-    for (size_t i = from; i < end && !study->turned && tried < MAX_TURNED; i++) {
-        if (!may_be_turned(study->attempts.items[i])) continue;
-        study->turned = attempt_turned(study, study->attempts.items[i]);
-        tried++;
+    struct sp_attempt *tried[MAX_TURNED];
+    for (size_t i = 0; i < MAX_TURNED && !study->turned; i++) {
+        tried[i] = next_to_turn(study, from, tried, i);
+        if (!tried[i]) return;
+        study->turned = attempt_turned(study, tried[i]);
     }
-    if (!study->turned || (study->best && !sp_attempt_is_better(study->turned, study->best))) return;
-    study->best = study->turned;
-    study->turned = NULL;
+    if (study->turned) weigh_turned(study);
 }
 
 /* ---- the whole ---- */

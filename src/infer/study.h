@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * All that is tried on a file: as it is, and in the guises that its names and shapes suggest; under each the tables that
- * fit; of those that come out wrong in a way that can be undone once more. */
+ * All that is tried on a file: as it is, and in the guises that its names and shapes suggest; of each the tables that
+ * fit; and once more what comes out wrong in a way that can be undone. */
 #ifndef SP_INFER_STUDY_H
 #define SP_INFER_STUDY_H
 

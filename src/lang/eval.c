@@ -15,11 +15,12 @@ bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format,
     char message[512];
     struct sp_text one = {0};
     va_list args;
+    if (eval->stopped) return false;
+    if (++eval->mistakes >= SP_MAX_MISTAKES) eval->stopped = true;
+    if (eval->hyper->knowledge) return false; /* what is tried out fails often, and nobody reads why */
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    if (eval->stopped) return false;
-    if (++eval->mistakes >= SP_MAX_MISTAKES) eval->stopped = true;
     sp_diagnose(&one, span, "%s", message);
     const bool known = eval->messages->data && strstr(eval->messages->data, one.data);
     if (!known && eval->message_count++ < SP_MAX_MESSAGES) {

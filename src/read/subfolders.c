@@ -94,8 +94,7 @@ static void fail_empty(const struct sp_folder *folder, struct search *search, st
                 any ? "no checkpoint in this directory itself, but in %s" : "no checkpoint in this directory%s", list);
     if (!any) return;
     const char *first = sp_folder_join(folder, search->found.items[0], &search->arena);
-    sp_hint(error, "ask about %s by itself, such as %s", search->found.count > 1 ? "each" : "it",
-            sp_quote(first).text);
+    sp_hint(error, "ask about %s by itself, such as %s", search->found.count > 1 ? "each" : "it", sp_quote(first).text);
 }
 
 bool sp_folder_refuse_empty(const struct sp_folder *folder, struct sp_error *error)

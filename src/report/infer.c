@@ -55,6 +55,20 @@ static void json_names(struct sp_writer *json, const struct sp_inference *infere
     sp_write_close(json);
 }
 
+/* How the file stores it. */
+static void json_notes(struct sp_writer *json, const struct sp_inference *inference)
+{
+    sp_write_key_open(json, "notes", '[');
+    for (size_t i = 0; i < sp_inference_note_count(inference); i++) {
+        const struct sp_inference_note note = sp_inference_note(inference, i);
+        sp_write_open_line(json, '{');
+        sp_write_key_string(json, "id", note.id);
+        sp_write_key_string(json, "message", note.message);
+        sp_write_close(json);
+    }
+    sp_write_close(json);
+}
+
 /* The tables that came close, the chosen one first. */
 static void json_candidates(struct sp_writer *json, const struct sp_inference *inference)
 {
@@ -78,6 +92,7 @@ static void infer_json(const struct sp_inference *inference, struct sp_text *tex
     json_hyperparameters(&json, inference);
     sp_write_key_number(&json, "explained", sp_inference_explained(inference));
     json_names(&json, inference);
+    json_notes(&json, inference);
     json_candidates(&json, inference);
     sp_write_key_string(&json, "file", sp_inventory_path(sp_inference_inventory(inference)));
     sp_write_close(&json);
@@ -90,7 +105,7 @@ static void put_verdict(const struct sp_inference *inference, struct sp_text *te
                         const struct sp_report_options *options)
 {
     const size_t explained = sp_inference_explained(inference), all = explained + unexplained(inference);
-    const bool good = !unexplained(inference) && !sp_inference_missing_count(inference);
+    const bool good = sp_inference_explains_all(inference);
     sp_color_begin(text, options->color, good ? SP_COLOR_GREEN : SP_COLOR_YELLOW);
     sp_put_visible(text, sp_inference_table(inference));
     sp_color_end(text, options->color, good ? SP_COLOR_GREEN : SP_COLOR_YELLOW);
@@ -102,6 +117,11 @@ static void put_verdict(const struct sp_inference *inference, struct sp_text *te
         sp_text_grouped(text, all);
     }
     sp_text_puts(text, all == 1 ? " tensor" : " tensors");
+    for (size_t i = 0; i < sp_inference_note_count(inference); i++) {
+        const struct sp_inference_note note = sp_inference_note(inference, i);
+        if (note.brief) sp_text_puts(text, ", ");
+        if (note.brief) sp_put_visible(text, note.brief);
+    }
     if (sp_inference_missing_count(inference)) {
         sp_text_puts(text, ", but ");
         sp_put_count(text, sp_inference_missing_count(inference), "more should be there", "more should be there");
@@ -119,6 +139,19 @@ static void put_equals(const struct sp_inference *inference, struct sp_table *ta
         if (cell) sp_text_puts(cell, ", ");
         else cell = sp_labelled(table, "or just as well");
         sp_put_visible(cell, candidate.table);
+    }
+}
+
+/* How the file stores the model. */
+static void put_notes(const struct sp_inference *inference, struct sp_text *text,
+                      const struct sp_report_options *options)
+{
+    if (!sp_inference_note_count(inference)) return;
+    sp_put_heading(text, options, "notes");
+    for (size_t i = 0; i < sp_inference_note_count(inference); i++) {
+        sp_text_puts(text, "  ");
+        sp_put_visible(text, sp_inference_note(inference, i).message);
+        sp_text_puts(text, "\n");
     }
 }
 
@@ -294,6 +327,7 @@ char *sp_report_infer(const struct sp_inference *inference, const struct sp_repo
     put_inferred_table(inference, &text, options);
     put_inferred(inference, &text, options, true);
     put_inferred(inference, &text, options, false);
+    put_notes(inference, &text, options);
     put_unexplained(inference, &text, options);
     put_missing(inference, &text, options);
     put_others(inference, &text, options);

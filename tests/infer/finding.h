@@ -75,4 +75,55 @@ static inline enum sp_verdict verdict_on_config(struct model *model, const struc
     return verdict;
 }
 
+/* The message of the note of that kind, or "". */
+static inline const char *noted(const struct finding *finding, const char *id)
+{
+    for (size_t i = 0; i < sp_inference_note_count(finding->inference); i++)
+        if (strcmp(sp_inference_note(finding->inference, i).id, id) == 0)
+            return sp_inference_note(finding->inference, i).message;
+    return "";
+}
+
+/* ---- what a test is made of; `model` and `finding` are its variables ---- */
+
+#define BEGIN(config)                                                                                                  \
+    struct model model;                                                                                                \
+    (void)state;                                                                                                       \
+    model_open(&model, config);                                                                                        \
+    model_predict(&model, 0)
+
+#define FIND() struct finding finding = find(&model, NULL)
+
+#define END()                                                                                                          \
+    do {                                                                                                               \
+        finding_close(&finding);                                                                                       \
+        model_close(&model);                                                                                           \
+    } while (0)
+
+#define TOLD(key, expected)                                                                                            \
+    do {                                                                                                               \
+        const struct sp_inferred told = inferred(&finding, key);                                                       \
+        assert_non_null(told.name);                                                                                    \
+        assert_value(told.value, expected);                                                                            \
+        assert_true(told.determined);                                                                                  \
+    } while (0)
+
+#define GUESSED(key, expected)                                                                                         \
+    do {                                                                                                               \
+        const struct sp_inferred told = inferred(&finding, key);                                                       \
+        assert_non_null(told.name);                                                                                    \
+        assert_value(told.value, expected);                                                                            \
+        assert_false(told.determined);                                                                                 \
+    } while (0)
+
+#define BECAUSE(key, expected) assert_string_equal(inferred(&finding, key).because, expected)
+
+#define FOUND(table)                                                                                                   \
+    do {                                                                                                               \
+        assert_non_null(finding.inference);                                                                            \
+        assert_true(is_found(&finding, table));                                                                        \
+        assert_true(explains_all(&finding));                                                                           \
+        assert_int_equal(verdict_on_config(&model, &finding), SP_VERDICT_MATCH);                                       \
+    } while (0)
+
 #endif

@@ -10,46 +10,6 @@
 
 #include "infer/finding.h"
 
-#define BEGIN(config)                                                                                                  \
-    struct model model;                                                                                                \
-    (void)state;                                                                                                       \
-    model_open(&model, config);                                                                                        \
-    model_predict(&model, 0)
-
-#define FIND() struct finding finding = find(&model, NULL)
-
-#define END()                                                                                                          \
-    do {                                                                                                               \
-        finding_close(&finding);                                                                                       \
-        model_close(&model);                                                                                           \
-    } while (0)
-
-#define TOLD(key, expected)                                                                                            \
-    do {                                                                                                               \
-        const struct sp_inferred told = inferred(&finding, key);                                                       \
-        assert_non_null(told.name);                                                                                    \
-        assert_value(told.value, expected);                                                                            \
-        assert_true(told.determined);                                                                                  \
-    } while (0)
-
-#define GUESSED(key, expected)                                                                                         \
-    do {                                                                                                               \
-        const struct sp_inferred told = inferred(&finding, key);                                                       \
-        assert_non_null(told.name);                                                                                    \
-        assert_value(told.value, expected);                                                                            \
-        assert_false(told.determined);                                                                                 \
-    } while (0)
-
-#define BECAUSE(key, expected) assert_string_equal(inferred(&finding, key).because, expected)
-
-#define FOUND(table)                                                                                                   \
-    do {                                                                                                               \
-        assert_non_null(finding.inference);                                                                            \
-        assert_true(is_found(&finding, table));                                                                        \
-        assert_true(explains_all(&finding));                                                                           \
-        assert_int_equal(verdict_on_config(&model, &finding), SP_VERDICT_MATCH);                                       \
-    } while (0)
-
 static const char gpt2[] = "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"n_layer\": 3, "
                            "\"n_embd\": 48, \"vocab_size\": 200, \"n_positions\": 40, \"n_inner\": 100}";
 static const char llama[] = "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], "

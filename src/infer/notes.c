@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ * What is said besides the table and its hyper-parameters: under which names, and how, the file stores the model. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "infer/infer.h"
+#include "names/some.h"
+
+static void add_note(struct sp_inference *inference, const char *id, const char *message, const char *brief)
+{
+    *SP_PUSH(&inference->notes) = (struct sp_inference_note){id, message, brief};
+}
+
+/* ---- names ---- */
+
+/* The first tensor of the file that is called otherwise than predicted, and how many there are. */
+static size_t first_renamed(const struct sp_attempt *best, size_t *count)
+{
+    const unsigned front = SP_STRIPPED | SP_ADDED | SP_UNWRAPPED | SP_TRANSLATED | SP_FRONTED;
+    size_t first = SP_NONE;
+    *count = 0;
+    for (size_t i = 0; i < sp_inventory_count(best->guise->file); i++) {
+        const size_t seen = sp_seen_as(best->guise, i);
+        if (best->match.predicted_of[seen] == SP_NONE) continue;
+        if (!best->guise->is_respelt && !(best->match.renaming[seen] & front)) continue;
+        if (first == SP_NONE) first = i;
+        ++*count;
+    }
+    return first;
+}
+
+/* Whose names they are; NULL when only something is in front of them, or not. */
+static const char *whose_names(const struct sp_attempt *best)
+{
+    if (best->guise->is_respelt) return "of TensorFlow";
+    return best->naming.era ? best->naming.era->says : NULL;
+}
+
+static void note_names(struct sp_inference *inference)
+{
+    const struct sp_attempt *best = inference->best;
+    struct sp_arena *arena = &inference->arena;
+    const char *whose = whose_names(best);
+    size_t count;
+    const size_t first = first_renamed(best, &count);
+    if (first == SP_NONE) return;
+    const size_t predicted = best->match.predicted_of[sp_seen_as(best->guise, first)];
+    add_note(inference, "names",
+             sp_arena_printf(arena, "%s%s, such as %s for %s (%s)", whose ? "names " : "names that begin otherwise",
+                             whose ? whose : "", sp_inventory_tensor(best->guise->file, first)->name,
+                             sp_prediction_tensor(best->prediction, predicted)->name,
+                             sp_count_of(arena, count, "tensor")),
+             whose ? sp_arena_printf(arena, "under names %s", whose) : NULL);
+}
+
+/* ---- the rest ---- */
+
+/* The names of tensors of the file that are seen in a certain way, "h.{0-11}.attn.bias", and how many. */
+static const char *names_where(struct sp_inference *inference, const struct sp_attempt *attempt,
+                               bool (*is)(const struct sp_attempt *attempt, size_t seen), size_t *count)
+{
+    const struct sp_inventory *file = inference->inventory;
+    const char **names = sp_realloc(NULL, sp_inventory_count(file), sizeof *names);
+    *count = 0;
+    for (size_t i = 0; i < sp_inventory_count(file); i++)
+        if (is(attempt, sp_seen_as(attempt->guise, i))) names[(*count)++] = sp_inventory_tensor(file, i)->name;
+    const char *list = *count ? sp_some_names(&inference->arena, names, *count) : "";
+    free(names);
+    return list;
+}
+
+static bool is_excused(const struct sp_attempt *attempt, size_t seen) { return attempt->is_excused[seen]; }
+
+static void note_buffers(struct sp_inference *inference)
+{
+    size_t count;
+    const char *names = names_where(inference, inference->best, is_excused, &count);
+    if (count)
+        add_note(inference, "buffers",
+                 sp_arena_printf(&inference->arena, "also buffers that loaders compute anew: %s (%s)", names,
+                                 sp_count_of(&inference->arena, count, "tensor")),
+                 NULL);
+}
+
+static bool is_turned(const struct sp_attempt *attempt, size_t seen)
+{
+    return attempt->guise->is_turned && attempt->guise->is_turned[seen];
+}
+
+static void note_transposed(struct sp_inference *inference)
+{
+    size_t count;
+    const char *names = names_where(inference, inference->best, is_turned, &count);
+    if (count)
+        add_note(inference, "transposed",
+                 sp_arena_printf(&inference->arena, "stored transposed: %s (%s)", names,
+                                 sp_count_of(&inference->arena, count, "tensor")),
+                 sp_arena_printf(&inference->arena, "%zu of them transposed", count));
+}
+
+static void note_turned(struct sp_inference *inference, const struct sp_attempt *turned)
+{
+    size_t count;
+    const char *names = names_where(inference, turned, is_turned, &count), *table = turned->table->name;
+    const char *who = strcmp(table, "gpt2") == 0 ? ", as nanoGPT stores it" : "";
+    add_note(inference, "turned",
+             sp_arena_printf(&inference->arena, "%s explains it as well with %s transposed%s: %s", table,
+                             sp_count_of(&inference->arena, count, "tensor"), who, names),
+             sp_arena_printf(&inference->arena, "or %s with %zu of them transposed%s", table, count, who));
+}
+
+void sp_note_storage(struct sp_inference *inference, const struct sp_attempt *turned)
+{
+    note_names(inference);
+    note_transposed(inference);
+    if (turned) note_turned(inference, turned);
+    note_buffers(inference);
+}
