@@ -47,9 +47,8 @@ static const char *without_front(const char *name, bool again)
 {
     const char *rest = sp_behind_component(name, ENDS);
     const char *second = rest ? sp_behind_component(rest, ENDS) : NULL;
-    const char *mark = second;
-    while (mark && *mark && *mark != SP_INDEX_MARK) mark++;
-    return second && (!again || *mark) ? rest : NULL;
+    if (!second) return NULL;
+    return !again || memchr(second, (unsigned char)SP_INDEX_MARK, strlen(second)) ? rest : NULL;
 }
 
 /* Behind a text that depends on the class anything may be in front; otherwise the file may have left out some, such as
