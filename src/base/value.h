@@ -40,6 +40,9 @@ const char *sp_value_kind(enum sp_value_type type);
 struct sp_value sp_value_member(struct sp_value object, const char *key);
 /* What the object has at a dotted path, "text_config.vocab_size"; absent otherwise. */
 struct sp_value sp_value_at(struct sp_value root, const char *path);
+/* A copy of the object that has the value at the path, with objects on the way to it; in the arena, but for the path
+ * and for what it shares with `object`. */
+struct sp_value sp_value_with(struct sp_arena *arena, struct sp_value object, const char *path, struct sp_value value);
 /* Appends the value as JSON; absent as null. */
 void sp_value_json(struct sp_text *text, struct sp_value value);
 /* The same in the arena, for messages. */

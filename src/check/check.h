@@ -64,6 +64,7 @@ struct sp_check {
     size_t finding_count, finding_capacity, place_capacity;
     struct sp_cause *causes; /* findings have their numbers */
     size_t cause_count, cause_capacity;
+    bool half_explained; /* a value that a cause suggests would ask for what the file lacks */
     struct sp_finding_group *groups;
     size_t group_count;
     struct sp_counts counts;
@@ -80,8 +81,9 @@ struct sp_check {
 void sp_check_add_finding(struct sp_check *check, struct sp_finding finding);
 /* Adds a cause and returns it, until the next one is added; strings must live in the arena or be static. */
 struct sp_cause *sp_check_add_cause(struct sp_check *check, struct sp_cause cause);
-/* Puts the causes into another order: order[i] is the number of the one that becomes the i-th. */
-void sp_check_order_causes(struct sp_check *check, const size_t *order);
+/* Puts the causes into another order: order[i] is the number of the one that becomes the i-th of `count`. Those that
+ * are not among them go; they must explain nothing. */
+void sp_check_order_causes(struct sp_check *check, const size_t *order, size_t count);
 /* Says that a finding is explained by a cause. */
 void sp_check_explain(struct sp_check *check, size_t finding, size_t cause);
 /* An error that no cause explains. */

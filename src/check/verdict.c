@@ -32,6 +32,23 @@ static const char *matching_summary(struct sp_check *check)
     return sp_text_keep(&text, &check->arena);
 }
 
+/* ---- in a line ---- */
+
+/* A line ends before a word that would be beyond that many bytes, where a sentence does if it can be. */
+enum { MOST_IN_LINE = 150 };
+
+static const char *shortened(struct sp_arena *arena, const char *text, size_t most)
+{
+    static const char dots[] = " ...";
+    size_t sentence = 0, word = 0;
+    if (strlen(text) <= most) return text;
+    for (size_t i = 1; i + sizeof dots <= most; i++) {
+        if (text[i] == ' ') word = i;
+        if (text[i] == ' ' && text[i - 1] == ';') sentence = i;
+    }
+    return sp_arena_printf(arena, "%.*s%s", (int)(sentence * 2 > most ? sentence : word), text, dots);
+}
+
 /* ---- findings without a cause ---- */
 
 struct kind {
@@ -105,11 +122,10 @@ static int by_weight(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
-void sp_check_order_causes(struct sp_check *check, const size_t *order)
+void sp_check_order_causes(struct sp_check *check, const size_t *order, size_t count)
 {
-    const size_t count = check->cause_count;
     struct sp_cause *causes = sp_realloc(NULL, count, sizeof *causes);
-    size_t *place = sp_realloc(NULL, count, sizeof *place);
+    size_t *place = sp_realloc(NULL, check->cause_count, sizeof *place);
     for (size_t i = 0; i < count; i++) {
         causes[i] = check->causes[order[i]];
         place[order[i]] = i;
@@ -119,7 +135,7 @@ void sp_check_order_causes(struct sp_check *check, const size_t *order)
     free(check->causes);
     free(place);
     check->causes = causes;
-    check->cause_capacity = count;
+    check->cause_count = check->cause_capacity = count;
 }
 
 /* The worst first, and of those that are as bad the one that explains the most. */
@@ -131,7 +147,7 @@ static void sort_causes(struct sp_check *check)
     for (size_t i = 0; i < count; i++) ranked[i] = (struct ranked){&check->causes[i], i};
     if (count) qsort(ranked, count, sizeof *ranked, by_weight);
     for (size_t i = 0; i < count; i++) order[i] = ranked[i].place;
-    sp_check_order_causes(check, order);
+    sp_check_order_causes(check, order, count);
     free(order);
     free(ranked);
 }
@@ -145,23 +161,54 @@ static bool decides(const struct sp_check *check, size_t cause)
     return false;
 }
 
-/* The worst cause in its words, others that are as bad, and the number of findings that none explains. */
-static const char *cause_summary(struct sp_check *check, size_t worst, size_t open)
+/* " (hidden_size, vocab_size)": which hyper-parameters the causes behind the worst are about; "" if one is not. */
+static const char *keys_of_others(struct sp_check *check, size_t worst)
+{
+    struct sp_text keys = {0};
+    sp_text_puts(&keys, "");
+    for (size_t i = worst + 1; i < check->cause_count; i++) {
+        const struct sp_cause *cause = &check->causes[i];
+        if (cause->severity != check->causes[worst].severity || !decides(check, i)) continue;
+        if (!cause->hyperparameter) {
+            sp_text_free(&keys);
+            return "";
+        }
+        sp_text_printf(&keys, "%s%s", keys.length ? ", " : " (", cause->hyperparameter);
+    }
+    sp_text_puts(&keys, ")");
+    return sp_text_keep(&keys, &check->arena);
+}
+
+/* Those behind the worst that are as bad: "; and 2 other causes (hidden_size, vocab_size)". */
+static const char *others_said(struct sp_check *check, size_t worst, size_t room)
 {
     size_t others = 0, other = worst;
-    const char *more = "", *rest = "";
     for (size_t i = worst + 1; i < check->cause_count; i++) {
         if (check->causes[i].severity != check->causes[worst].severity || !decides(check, i)) continue;
         if (!others++) other = i;
     }
-    if (others == 1) more = sp_arena_printf(&check->arena, "; %s", check->causes[other].message);
-    else if (others)
-        more = sp_arena_printf(&check->arena, "; and %s", sp_count_of(&check->arena, others, "other cause"));
+    if (!others) return "";
+    if (others == 1 && strlen(check->causes[worst].message) + strlen(check->causes[other].message) < room)
+        return sp_arena_printf(&check->arena, "; %s", check->causes[other].message);
+    const char *keys = keys_of_others(check, worst);
+    return sp_arena_printf(&check->arena, "; and %s%s", sp_count_of(&check->arena, others, "other cause"),
+                           strlen(keys) < room / 2 ? keys : "");
+}
+
+/* The worst cause in its words, others that are as bad, and the number of findings that none explains. */
+static const char *cause_summary(struct sp_check *check, size_t worst, size_t open)
+{
+    const char *first = check->causes[worst].message, *rest = "";
     if (open)
         rest =
             sp_arena_printf(&check->arena, "; %s without a known cause", sp_count_of(&check->arena, open, "finding"));
-    else if (check->verdict == SP_VERDICT_EXPLAINED && !others) rest = "; nothing else differs";
-    return sp_arena_printf(&check->arena, "%s%s%s", check->causes[worst].message, more, rest);
+    const char *more = others_said(check, worst, MOST_IN_LINE - strlen(rest));
+    if (check->verdict == SP_VERDICT_EXPLAINED && !open && !*more) {
+        rest = "; nothing else differs";
+        if (strlen(first) + strlen(rest) > MOST_IN_LINE) rest = "";
+    }
+    return sp_arena_printf(&check->arena, "%s%s%s",
+                           shortened(&check->arena, first, MOST_IN_LINE - strlen(more) - strlen(rest)), more, rest);
 }
 
 void sp_decide(struct sp_check *check)
@@ -175,5 +222,5 @@ void sp_decide(struct sp_check *check)
     check->verdict = open || wrong ? SP_VERDICT_DIFFERS : any ? SP_VERDICT_EXPLAINED : SP_VERDICT_MATCH;
     if (check->verdict == SP_VERDICT_MATCH) check->summary = matching_summary(check);
     else if (wrong || !open) check->summary = cause_summary(check, worst, open);
-    else check->summary = open_summary(check);
+    else check->summary = shortened(&check->arena, open_summary(check), MOST_IN_LINE);
 }

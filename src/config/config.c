@@ -38,33 +38,7 @@ void sp_config_free(struct sp_config *config)
 const char *sp_config_path(const struct sp_config *config) { return config->path; }
 const struct sp_hyper *sp_config_hyper(const struct sp_config *config) { return &config->hyper; }
 
-/* ---- settings: values are immutable, so the objects along the path are made anew ---- */
-
-static struct sp_value with_member(struct sp_arena *arena, struct sp_value object, const char *key,
-                                   struct sp_value value)
-{
-    const size_t count = object.type == SP_OBJECT ? object.count : 0;
-    struct sp_member *members = sp_arena_array(arena, count + 1, sizeof *members);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(object.members[i].key, key) != 0) members[kept++] = object.members[i];
-    members[kept++] = (struct sp_member){key, value};
-    return (struct sp_value){.type = SP_OBJECT, .count = kept, .members = members};
-}
-
-static struct sp_value with_path(struct sp_arena *arena, struct sp_value root, const char *path, struct sp_value value)
-{
-    struct sp_value objects[32] = {root};
-    const char *keys[32];
-    size_t depth = 0;
-    for (const char *dot; depth < 31 && (dot = strchr(path, '.')) != NULL; depth++, path = dot + 1) {
-        keys[depth] = sp_arena_copy(arena, path, (size_t)(dot - path));
-        objects[depth + 1] = sp_value_member(objects[depth], keys[depth]);
-    }
-    keys[depth] = path;
-    for (size_t i = depth + 1; i-- > 0;) value = with_member(arena, objects[i], keys[i], value);
-    return value;
-}
+/* ---- settings ---- */
 
 static void rebuild(struct sp_config *config)
 {
@@ -73,7 +47,7 @@ static void rebuild(struct sp_config *config)
                                          "version"};
     struct sp_value root = config->file_root;
     for (size_t i = 0; i < config->setting_count; i++)
-        root = with_path(&config->arena, root, config->settings[i].path, config->settings[i].value);
+        root = sp_value_with(&config->arena, root, config->settings[i].path, config->settings[i].value);
     config->hyper = (struct sp_hyper){.root = root,
                                       .file = sp_base_name(config->path),
                                       .overrides = config->overrides,

@@ -27,6 +27,7 @@ enum sp_stage {
     SP_STAGE_TRIALS,       /* what another value of a hyper-parameter explains; how a file looks is known by now */
     SP_STAGE_COUNTERPARTS, /* what no value explains, and is there all the same: under another name, with other rows */
     SP_STAGE_LEFTOVERS,    /* what is really gone, or there for nothing */
+    SP_STAGE_MODELS,       /* what is still open: whether the file is another model as a whole */
     SP_STAGE_MEASURES,     /* the file as its own measure, once all is known of its tensors: dtypes, sizes */
     SP_STAGE_COUNT
 };

@@ -75,3 +75,31 @@ const struct sp_finding *sp_first_of(const struct sp_check *check, const struct 
     while (check->findings[first].cause != place) first++;
     return &check->findings[first];
 }
+
+struct of_kind {
+    size_t cause;
+    enum sp_finding_kind kind;
+};
+
+static bool of_cause_and_kind(const struct sp_finding *finding, const void *context)
+{
+    const struct of_kind *of = context;
+    return finding->cause == of->cause && finding->kind == of->kind;
+}
+
+const char *sp_what_file_does(struct sp_check *check, size_t cause)
+{
+    static const struct {
+        enum sp_finding_kind kind;
+        const char *verb;
+    } kinds[] = {
+        {SP_FINDING_UNEXPECTED, "has"}, {SP_FINDING_MISSING, "lacks"}, {SP_FINDING_SHAPE, "has another shape of"}};
+    struct sp_text text = {0};
+    sp_text_puts(&text, "");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct of_kind of = {cause, kinds[i].kind};
+        const char *names = sp_check_names(check, of_cause_and_kind, &of);
+        if (*names) sp_text_printf(&text, "%s%s %s", text.length ? " and " : "", kinds[i].verb, names);
+    }
+    return sp_text_keep(&text, &check->arena);
+}

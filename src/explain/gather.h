@@ -29,6 +29,8 @@ const char *sp_names_of(struct sp_check *check, const struct sp_cause *cause);
 const char *sp_tensors_of(struct sp_check *check, const struct sp_cause *cause);
 /* The message "SAYS: NAMES (3 tensors)". */
 void sp_say(struct sp_check *check, struct sp_cause *cause, const char *says);
+/* "has a.bias, b.bias and lacks c.weight", of what the cause with that index explains. In the arena. */
+const char *sp_what_file_does(struct sp_check *check, size_t cause);
 /* The first finding that the cause explains. */
 const struct sp_finding *sp_first_of(const struct sp_check *check, const struct sp_cause *cause);
 

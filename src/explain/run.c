@@ -63,8 +63,9 @@ static void explain_findings(struct sp_check *check, uint64_t seed)
     run_stages(check, seed, begin, end);
     size_t *order = sp_realloc(NULL, check->cause_count, sizeof *order);
     for (size_t row = 0; row < ROWS; row++)
-        for (size_t cause = begin[row]; cause < end[row]; cause++) order[count++] = cause;
-    sp_check_order_causes(check, order);
+        for (size_t cause = begin[row]; cause < end[row]; cause++)
+            if (check->causes[cause].message) order[count++] = cause; /* else it was taken back */
+    sp_check_order_causes(check, order, count);
     free(order);
 }
 

@@ -135,3 +135,9 @@ void sp_finder_free(struct sp_finder *finder)
     sp_text_free(&finder->translated);
     sp_arena_free(&finder->spellings);
 }
+
+bool sp_naming_is_plain(const struct sp_naming *naming)
+{
+    return !*naming->strip && !*naming->add && !naming->drop_wrappers && !naming->spelt && !naming->era &&
+           !naming->front_count;
+}

@@ -55,6 +55,9 @@ struct sp_match;
  * are matched. Strings are in the arena. */
 struct sp_naming sp_naming_infer(struct sp_arena *arena, const struct sp_match *same);
 
+/* Whether it leaves every name as it is. */
+bool sp_naming_is_plain(const struct sp_naming *naming);
+
 /* Appends what a name of the file is under a naming, whatever is predicted. */
 void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp_text *text);
 

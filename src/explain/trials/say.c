@@ -8,35 +8,6 @@
 #include "explain/gather.h"
 #include "explain/vocabulary.h"
 
-struct wanted {
-    size_t cause;
-    enum sp_finding_kind kind;
-};
-
-static bool of_cause_and_kind(const struct sp_finding *finding, const void *context)
-{
-    const struct wanted *wanted = context;
-    return finding->cause == wanted->cause && finding->kind == wanted->kind;
-}
-
-/* "has a.bias, b.bias and lacks c.weight". */
-static const char *what_file_does(struct sp_check *check, size_t cause)
-{
-    static const struct {
-        enum sp_finding_kind kind;
-        const char *verb;
-    } kinds[] = {
-        {SP_FINDING_UNEXPECTED, "has"}, {SP_FINDING_MISSING, "lacks"}, {SP_FINDING_SHAPE, "has another shape of"}};
-    struct sp_text text = {0};
-    sp_text_puts(&text, "");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const struct wanted wanted = {cause, kinds[i].kind};
-        const char *names = sp_check_names(check, of_cause_and_kind, &wanted);
-        if (*names) sp_text_printf(&text, "%s%s %s", text.length ? " and " : "", kinds[i].verb, names);
-    }
-    return sp_text_keep(&text, &check->arena);
-}
-
 /* Whether another number of tokens was tried. */
 static bool is_of_vocabulary(const struct sp_change *change)
 {
@@ -173,9 +144,9 @@ void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct s
 {
     const struct sp_change *change = trial->change;
     const size_t index = (size_t)(cause - check->causes);
-    const char *says = say_configured(check, change);
-    const char *effect =
-        sp_arena_printf(&check->arena, "%s%s", side_effect(check, &trial->variant), say_rivals(check, trial));
+    const char *says = say_configured(check, change), *lacks = side_effect(check, &trial->variant);
+    const char *effect = sp_arena_printf(&check->arena, "%s%s", lacks, say_rivals(check, trial));
+    if (*lacks) check->half_explained = true;
     if (change->twin)
         cause->message = sp_arena_printf(
             &check->arena, "%s and %s %s, the file has %s and %s (%s)%s", says, change->twin,
@@ -187,8 +158,8 @@ void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct s
                             how_changed(check, change), sp_tensors_of(check, cause),
                             cause->severity == SP_SEVERITY_WARNING ? ", which loaders leave out" : "", effect);
     else
-        cause->message = sp_arena_printf(&check->arena, "%s, but the file %s%s%s", says, what_file_does(check, index),
-                                         effect, other_spelling(check, change));
+        cause->message = sp_arena_printf(&check->arena, "%s, but the file %s%s%s", says,
+                                         sp_what_file_does(check, index), effect, other_spelling(check, change));
     cause->hint = is_of_vocabulary(change) ? sp_vocabulary_gathered(check, (uint64_t)change->configured.integer,
                                                                     (uint64_t)change->value.integer)
                                            : NULL;

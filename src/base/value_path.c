@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * A value put into others by its dotted path: "text_config.hidden_size". Values are immutable. */
+#include <string.h>
+
+#include "base/value.h"
+
+enum { MOST_KEYS = 32 };
+
+static struct sp_value with_member(struct sp_arena *arena, struct sp_value object, const char *key,
+                                   struct sp_value value)
+{
+    const size_t count = object.type == SP_OBJECT ? object.count : 0;
+    struct sp_member *members = sp_arena_array(arena, count + 1, sizeof *members);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(object.members[i].key, key) != 0) members[kept++] = object.members[i];
+    members[kept++] = (struct sp_member){key, value};
+    return (struct sp_value){.type = SP_OBJECT, .count = kept, .members = members};
+}
+
+struct sp_value sp_value_with(struct sp_arena *arena, struct sp_value object, const char *path, struct sp_value value)
+{
+    struct sp_value objects[MOST_KEYS] = {object};
+    const char *keys[MOST_KEYS];
+    size_t depth = 0;
+    for (const char *dot; depth + 1 < MOST_KEYS && (dot = strchr(path, '.')) != NULL; depth++, path = dot + 1) {
+        keys[depth] = sp_arena_copy(arena, path, (size_t)(dot - path));
+        objects[depth + 1] = sp_value_member(objects[depth], keys[depth]);
+    }
+    keys[depth] = path;
+    for (size_t i = depth + 1; i-- > 0;) value = with_member(arena, objects[i], keys[i], value);
+    return value;
+}

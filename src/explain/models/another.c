@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ * The weights of another model. When findings stay open that are about the model as a whole, the file itself is asked
+ * what it is: under the table of the configuration, for another size or class of the same family, then under all. What
+ * leaves nothing open becomes a cause. It takes what other causes had explained in part, and those that explain nothing
+ * then go. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/gather.h"
+#include "explain/models/model.h"
+
+/* Of files with more tensors than that it is not asked. */
+enum { MAX_TENSORS = 200000 };
+
+/* ---- evidence ---- */
+
+static bool is_about_tensors(const struct sp_check *check, const struct sp_finding *finding, const void *context)
+{
+    (void)check;
+    (void)context;
+    return finding->severity == SP_SEVERITY_ERROR &&
+           (finding->kind == SP_FINDING_MISSING || finding->kind == SP_FINDING_UNEXPECTED ||
+            finding->kind == SP_FINDING_SHAPE);
+}
+
+/* What the findings about tensors, with causes or without, show. */
+struct evidence {
+    size_t missing, others;
+    bool
+        several_kinds; /* not one tensor, or one of each layer: of one that was lost or added there is no other model */
+    bool several_layers; /* not one layer, which may be lost or there twice */
+};
+
+static struct evidence weigh_findings(const struct sp_check *check)
+{
+    struct evidence evidence = {0};
+    const struct sp_finding *first = NULL;
+    size_t layer = 0, pattern = 0;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (!is_about_tensors(check, finding, NULL)) continue;
+        if (!first) {
+            first = finding;
+            layer = sp_layer_end(first->name, SP_LAYERS);
+            pattern = check->places[i].pattern;
+        }
+        *(finding->kind == SP_FINDING_MISSING ? &evidence.missing : &evidence.others) += 1;
+        evidence.several_kinds |= check->places[i].pattern != pattern;
+        evidence.several_layers |= !layer || !sp_is_in_layer(finding->name, first->name, layer);
+    }
+    return evidence;
+}
+
+/* That something is missing may have many reasons; that much is there which no model of the configured kind has, hardly
+ * any other. */
+static bool is_another_model(const struct sp_check *check, struct evidence evidence)
+{
+    return evidence.several_kinds && evidence.several_layers &&
+           (evidence.others || evidence.missing * 4 >= sp_prediction_count(check->prediction));
+}
+
+/* ---- the cause ---- */
+
+/* Takes from other causes what this one explains as a whole. Those that have nothing left are taken back, and so are
+ * those about what is in front of names when the other model has these names: without a message they go. */
+static void retract_causes(struct sp_check *check, const struct sp_model *model)
+{
+    for (size_t i = 0; i < check->finding_count; i++) {
+        struct sp_finding *finding = &check->findings[i];
+        if (finding->cause == SP_NONE || !is_about_tensors(check, finding, NULL)) continue;
+        struct sp_cause *cause = &check->causes[finding->cause];
+        finding->cause = SP_NONE;
+        if (!--cause->explains) cause->message = NULL;
+    }
+    for (size_t i = 0; i < check->cause_count && model->plain; i++) {
+        const char *id = check->causes[i].id;
+        if (id == sp_cause_rows[SP_CAUSE_PREFIX].id || id == sp_cause_rows[SP_CAUSE_BASE_PREFIX].id)
+            check->causes[i].message = NULL;
+    }
+}
+
+/* The first class of a list such as ["BertModel"], or NULL. */
+static const char *first_class_of(struct sp_value classes)
+{
+    return classes.type == SP_LIST && classes.count && classes.items[0].type == SP_STRING ? classes.items[0].string
+                                                                                          : NULL;
+}
+
+static const char *value_said(struct sp_check *check, struct sp_value value)
+{
+    enum { FEW = 4 };
+    if (value.type != SP_LIST || value.count <= FEW) return sp_value_words(&check->arena, value);
+    return sp_arena_printf(&check->arena, "a list of %zu", value.count);
+}
+
+static void put_change(struct sp_text *text, struct sp_check *check, const struct sp_model_change *change)
+{
+    const struct sp_change *what = &change->what;
+    const char *where = sp_said_where(check, what->from);
+    if (what->value.type == SP_NULL) {
+        sp_text_printf(text, "%s %s does not fit", what->key, where);
+        return;
+    }
+    if (!sp_value_is_set(what->configured)) sp_text_printf(text, "%s is not set", what->key);
+    else sp_text_printf(text, "%s is %s %s", what->key, value_said(check, what->configured), where);
+    sp_text_printf(text, ", the file has %s%s", value_said(check, what->value),
+                   change->free ? " or another that fits" : "");
+}
+
+/* ": hidden_size is 896 in config.json, the file has 1536; ..." */
+static const char *changes_said(const struct sp_model *model, const char *but)
+{
+    struct sp_text text = {0};
+    sp_text_puts(&text, "");
+    for (size_t i = 0; i < model->count; i++) {
+        const struct sp_model_change *change = &model->changes[i];
+        if (change->dropped || (but && strcmp(change->what.key, but) == 0)) continue;
+        sp_text_puts(&text, text.length ? "; " : ": ");
+        put_change(&text, model->check, change);
+    }
+    return sp_text_keep(&text, &model->check->arena);
+}
+
+static const struct sp_change *change_of_class(const struct sp_model *model)
+{
+    for (size_t i = 0; i < model->count; i++) {
+        const struct sp_change *what = &model->changes[i].what;
+        if (!model->changes[i].dropped && strcmp(what->key, "architectures") == 0 && first_class_of(what->configured) &&
+            first_class_of(what->value))
+            return what;
+    }
+    return NULL;
+}
+
+/* Another model of the configured table: of another class, of another size, or both. */
+static const char *same_family_said(const struct sp_model *model)
+{
+    struct sp_check *check = model->check;
+    const struct sp_change *class = change_of_class(model);
+    if (!class)
+        return sp_arena_printf(&check->arena, "the weights are of another %s model%s", model->table,
+                               changes_said(model, NULL));
+    return sp_arena_printf(&check->arena, "the weights are of %s, %s promises %s%s", first_class_of(class->value),
+                           class->from.source == SP_SOURCE_SETTING ? "the command line" : class->from.name,
+                           first_class_of(class->configured), changes_said(model, "architectures"));
+}
+
+/* "the weights are of a qwen2 model, not of llama: the file has ....bias and lacks ..." */
+static const char *other_family_said(const struct sp_model *model, const struct sp_cause *cause)
+{
+    struct sp_check *check = model->check;
+    const char *configured = sp_prediction_table(check->prediction);
+    const size_t index = (size_t)(cause - check->causes);
+    if (!sp_check_matched(check))
+        return sp_arena_printf(&check->arena,
+                               "no tensor of the file is one that the table %s predicts: the weights are of another "
+                               "model, of the table %s",
+                               configured, model->table);
+    return sp_arena_printf(&check->arena, "the weights are of a %s model, not of %s: the file %s", model->table,
+                           configured, sp_what_file_does(check, index));
+}
+
+static void blame_model(const struct sp_model *model)
+{
+    struct sp_check *check = model->check;
+    retract_causes(check, model);
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_ANOTHER_MODEL, is_about_tensors, NULL);
+    if (!cause) return;
+    const bool same_family = strcmp(model->table, sp_prediction_table(check->prediction)) == 0;
+    cause->message = same_family ? same_family_said(model) : other_family_said(model, cause);
+    cause->hint = model->patched ? sp_arena_printf(&check->arena, "with %s in the configuration %s",
+                                                   sp_value_words(&check->arena, sp_model_patch(model)),
+                                                   sp_what_vanishes(&check->arena, cause))
+                                 : "'shapeproof infer --emit-config' writes a configuration for these weights";
+}
+
+/* ---- the search ---- */
+
+/* A model of the family is one only with the rest of the configuration; of another family it may have nothing. */
+static bool try_table(struct sp_check *check, const char *table)
+{
+    struct sp_model model;
+    const bool found = sp_model_infer(&model, check, table) && (model.patched || !table);
+    if (found) blame_model(&model);
+    sp_model_free(&model);
+    return found;
+}
+
+/* Something is without a cause, or without a good one. */
+static bool is_any_unexplained(const struct sp_check *check)
+{
+    const bool unrelated = !sp_check_matched(check) && sp_inventory_count(check->inventory);
+    return sp_check_open(check) || check->half_explained || unrelated;
+}
+
+void sp_explain_another(struct sp_check *check)
+{
+    if (!is_any_unexplained(check) || check->quantisation.method) return;
+    if (sp_inventory_count(check->inventory) > MAX_TENSORS) return;
+    const struct evidence evidence = weigh_findings(check);
+    if (!is_another_model(check, evidence)) return;
+    if (!try_table(check, sp_prediction_table(check->prediction)) && evidence.others) try_table(check, NULL);
+}

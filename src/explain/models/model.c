@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include "explain/models/model.h"
+
+#include <string.h>
+
+#include "infer/infer.h"
+#include "lang/functions.h"
+
+/* So many tensors are predicted in all, one try after the other. */
+enum { MAX_PREDICTED = 500000 };
+
+/* ---- trials ---- */
+
+static struct sp_config *config_of_model(const struct sp_model *model)
+{
+    struct sp_config *config = sp_config_variant(model->check->config);
+    for (size_t i = 0; i < model->count; i++)
+        if (!model->changes[i].dropped)
+            sp_config_set_value(config, model->changes[i].what.key, model->changes[i].what.value, "what if");
+    return config;
+}
+
+static bool is_whole_match(struct sp_model *model, const struct sp_prediction *prediction)
+{
+    const struct sp_inventory *inventory = model->check->inventory;
+    struct sp_arena arena = {0};
+    struct sp_match match;
+    sp_match_begin(&match, inventory, prediction);
+    const struct sp_naming naming = sp_naming_infer(&arena, &match);
+    sp_match_rest(&match, &naming);
+    const bool whole = !sp_match_errors(&match);
+    model->plain = sp_naming_is_plain(&naming);
+    sp_match_free(&match);
+    sp_arena_free(&arena);
+    return whole;
+}
+
+/* Whether every tensor of the file is as predicted with the changes, and none is missing. The configuration chooses the
+ * table, unless the caller of the check did. */
+static bool leaves_nothing_open(struct sp_model *model)
+{
+    const struct sp_check *check = model->check;
+    const struct sp_scope scope = {.most = 2 * sp_inventory_count(check->inventory) + 1000};
+    struct sp_error error = {0};
+    struct sp_config *config = config_of_model(model);
+    sp_config_limit(config, &scope);
+    struct sp_prediction *prediction =
+        sp_predict(check->tables, config, &(struct sp_predict_options){.table = check->table_name}, &error);
+    const size_t count = prediction ? sp_prediction_count(prediction) : 0;
+    const bool whole = prediction && count <= model->budget &&
+                       strcmp(sp_prediction_table(prediction), model->table) == 0 && is_whole_match(model, prediction);
+    model->budget -= count < model->budget ? count : model->budget;
+    sp_prediction_free(prediction);
+    sp_config_free(config);
+    return whole;
+}
+
+/* ---- what differs ---- */
+
+static struct sp_provenance configured_by(const struct sp_check *check, const char *path)
+{
+    const struct sp_hyper *hyper = sp_config_hyper(check->config);
+    for (size_t i = hyper->override_count; i-- > 0;)
+        if (strcmp(hyper->overrides[i].path, path) == 0) return hyper->overrides[i].from;
+    return (struct sp_provenance){.source = SP_SOURCE_CONFIG, .name = hyper->file};
+}
+
+static bool has_model_change(const struct sp_model *model, const char *path)
+{
+    for (size_t i = 0; i < model->count; i++)
+        if (strcmp(model->changes[i].what.key, path) == 0) return true;
+    return false;
+}
+
+/* Objects are there for what they hold, which has changes of its own. */
+static void add_model_change(struct sp_model *model, const char *path, struct sp_value value, bool is_free)
+{
+    const struct sp_check *check = model->check;
+    const struct sp_value configured = sp_value_at(sp_config_hyper(check->config)->root, path);
+    if (has_model_change(model, path) || model->count == SP_MOST_MODEL_CHANGES || !sp_value_is_set(value)) return;
+    if (configured.type == SP_OBJECT || (sp_value_is_set(configured) && sp_values_equal(configured, value))) return;
+    model->changes[model->count++] = (struct sp_model_change){
+        .what = {.key = path, .value = value, .configured = configured, .from = configured_by(check, path)},
+        .free = is_free};
+}
+
+static bool is_inferred(const struct sp_inference *inference, const char *key)
+{
+    for (size_t i = 0; i < sp_inference_count(inference); i++)
+        if (strcmp(sp_inference_get(inference, i).name, key) == 0) return true;
+    return false;
+}
+
+/* What the configuration says and the file's own does not need, such as which layers are of which kind, is taken back.
+ */
+static void add_removals(struct sp_model *model)
+{
+    const struct sp_prediction *prediction = model->check->prediction;
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        if (!sp_value_is_set(hyper.value) || hyper.from.source != SP_SOURCE_CONFIG) continue;
+        if (is_inferred(model->inference, hyper.name) || model->count == SP_MOST_MODEL_CHANGES) continue;
+        model->changes[model->count++] = (struct sp_model_change){
+            .what = {.key = hyper.name, .value = {.type = SP_NULL}, .configured = hyper.value, .from = hyper.from}};
+    }
+}
+
+/* All that the table reads, for a default is not what the configuration says, in objects that are there; and what
+ * chooses table and class. */
+static void add_model_changes(struct sp_model *model)
+{
+    const struct sp_config *inferred = model->inference->best->config;
+    for (size_t i = 0; i < inferred->setting_count; i++)
+        if (inferred->settings[i].value.type == SP_OBJECT)
+            add_model_change(model, inferred->settings[i].path, inferred->settings[i].value, false);
+    for (size_t i = 0; i < sp_inference_count(model->inference); i++) {
+        const struct sp_inferred key = sp_inference_get(model->inference, i);
+        add_model_change(model, key.name, key.value, !key.determined);
+    }
+    for (size_t i = 0; i < inferred->setting_count; i++)
+        add_model_change(model, inferred->settings[i].path, inferred->settings[i].value, false);
+    add_removals(model);
+}
+
+/* Drops the changes from `first` on to before `end` that `wanted` accepts, if nothing stays open without them; if that
+ * does, those of either half. */
+static void drop_needless(struct sp_model *model, const bool *wanted, size_t first, size_t end)
+{
+    bool before[SP_MOST_MODEL_CHANGES];
+    size_t dropped = 0;
+    for (size_t i = first; i < end; i++) {
+        before[i] = model->changes[i].dropped;
+        dropped += wanted[i] && !before[i];
+        model->changes[i].dropped = before[i] || wanted[i];
+    }
+    if (!dropped || leaves_nothing_open(model)) return;
+    for (size_t i = first; i < end; i++) model->changes[i].dropped = before[i];
+    if (end - first == 1) return;
+    const size_t middle = first + (end - first) / 2;
+    drop_needless(model, wanted, first, middle);
+    drop_needless(model, wanted, middle, end);
+}
+
+/* ---- numbers of which the file tells the product ---- */
+
+static size_t *list_free_integers(struct sp_arena *arena, const struct sp_model *model, size_t *count)
+{
+    size_t *places = sp_arena_array(arena, model->count, sizeof *places);
+    *count = 0;
+    for (size_t i = 0; i < model->count; i++) {
+        const struct sp_model_change *change = &model->changes[i];
+        if (change->free && !change->dropped && change->what.value.type == SP_INT && change->what.value.integer > 0)
+            places[(*count)++] = i;
+    }
+    return places;
+}
+
+/* How many times the one is the other; 0 when it is not. */
+static int64_t ratio_of(int64_t a, int64_t b)
+{
+    if (a <= 0 || b <= 0) return 0;
+    return a >= b ? (a % b ? 0 : a / b) : (b % a ? 0 : b / a);
+}
+
+/* Each of them, but for the one that is kept, so many times larger where the bit of it is set, or smaller. */
+static bool scale_factors(struct sp_model *model, const size_t *places, size_t count, size_t kept, int64_t by,
+                          unsigned larger)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t *value = &model->changes[places[i]].what.value.integer;
+        if (places[i] == kept) continue;
+        if (larger >> i & 1) {
+            if (__builtin_mul_overflow(*value, by, value)) return false;
+        } else if (*value % by) return false;
+        else *value /= by;
+    }
+    return true;
+}
+
+/* One of them as it is configured, the others to match: 12 heads of 128 for 24 of 64, where the configuration has 128.
+ */
+static bool keep_configured_factor(struct sp_model *model, const size_t *places, size_t count, size_t kept)
+{
+    enum { MOST = 4 };
+    const struct sp_change *what = &model->changes[kept].what;
+    const int64_t by = what->configured.type == SP_INT ? ratio_of(what->value.integer, what->configured.integer) : 0;
+    for (unsigned larger = 0; by > 1 && count <= MOST && larger < 1u << count; larger++) {
+        struct sp_model scaled = *model;
+        scaled.changes[kept].dropped = true;
+        const bool fits = scale_factors(&scaled, places, count, kept, by, larger) && leaves_nothing_open(&scaled);
+        model->budget = scaled.budget;
+        if (fits) {
+            *model = scaled;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void keep_configured_factors(struct sp_model *model)
+{
+    struct sp_arena arena = {0};
+    size_t count;
+    const size_t *places = list_free_integers(&arena, model, &count);
+    for (size_t i = 0; i < count; i++)
+        if (keep_configured_factor(model, places, count, places[i])) break;
+    sp_arena_free(&arena);
+}
+
+/* ---- as few as will do ---- */
+
+/* The first to go are removals, then keys that the configuration does not have. Then what the file leaves open stays as
+ * it is configured, all at once if that will do: heads and their width go together. */
+static void drop_needless_changes(struct sp_model *model)
+{
+    enum { ROUNDS = 4 };
+    bool wanted[ROUNDS][SP_MOST_MODEL_CHANGES];
+    for (size_t i = 0; i < model->count; i++) {
+        wanted[0][i] = model->changes[i].what.value.type == SP_NULL;
+        wanted[1][i] = !sp_value_is_set(model->changes[i].what.configured);
+        wanted[2][i] = model->changes[i].free;
+        wanted[3][i] = true;
+    }
+    for (int round = 0; round < ROUNDS; round++) drop_needless(model, wanted[round], 0, model->count);
+    keep_configured_factors(model);
+}
+
+/* ---- inference ---- */
+
+static size_t common_start(const char *a, const char *b)
+{
+    size_t length = 0;
+    while (a[length] && a[length] == b[length]) length++;
+    return length;
+}
+
+/* Of tables that explain the file alike, the one that is called most like the configured one: Mistral, for Mixtral. */
+static const char *likest_table(const struct sp_check *check, const struct sp_inference *inference)
+{
+    const char *configured = sp_prediction_table(check->prediction), *likest = sp_inference_table(inference);
+    for (size_t i = 0; i < sp_inference_candidate_count(inference); i++) {
+        const struct sp_inference_candidate candidate = sp_inference_candidate(inference, i);
+        if (candidate.same && common_start(configured, candidate.table) > common_start(configured, likest))
+            likest = candidate.table;
+    }
+    return likest;
+}
+
+static struct sp_inference *infer_under(const struct sp_check *check, const char *table)
+{
+    struct sp_error error = {0};
+    return sp_infer(check->inventory, check->tables, &(struct sp_infer_options){.table = table}, &error);
+}
+
+/* Under all tables; then once more, under the likest of those that do as well. */
+static struct sp_inference *infer_likest(const struct sp_check *check)
+{
+    struct sp_inference *first = infer_under(check, NULL);
+    const char *likest = first ? likest_table(check, first) : NULL;
+    if (!first || strcmp(likest, sp_inference_table(first)) == 0) return first;
+    struct sp_inference *again = infer_under(check, likest);
+    sp_inference_free(first);
+    return again;
+}
+
+bool sp_model_infer(struct sp_model *model, struct sp_check *check, const char *table)
+{
+    *model = (struct sp_model){.check = check, .budget = MAX_PREDICTED};
+    model->inference = table ? infer_under(check, table) : infer_likest(check);
+    if (!model->inference || !sp_attempt_explains_all(model->inference->best)) return false;
+    model->table = sp_inference_table(model->inference);
+    add_model_changes(model);
+    model->patched = model->count && leaves_nothing_open(model);
+    if (model->patched) drop_needless_changes(model);
+    return true;
+}
+
+struct sp_value sp_model_patch(const struct sp_model *model)
+{
+    struct sp_value patch = {.type = SP_OBJECT};
+    for (size_t i = 0; i < model->count; i++)
+        if (!model->changes[i].dropped)
+            patch =
+                sp_value_with(&model->check->arena, patch, model->changes[i].what.key, model->changes[i].what.value);
+    return patch;
+}
+
+void sp_model_free(struct sp_model *model) { sp_inference_free(model->inference); }

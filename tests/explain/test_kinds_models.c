@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ * A file that is another model of the family: its class, or several values at once, are told when nothing stays open
+ * with them, and only then. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "explain/kinds.h"
+
+#define BERT(class)                                                                                                    \
+    "{\"model_type\": \"bert\", \"architectures\": [\"" class "\"], \"num_hidden_layers\": 1, \"vocab_size\": 100, "   \
+                                                              "\"hidden_size\": 48, \"num_attention_heads\": 4, "      \
+                                                              "\"intermediate_size\": 96}"
+
+/* A file made with one configuration, less what is dropped, checked against another. */
+static void check_made(const char *made, const char *dropped, const char *asked, const char *line, const char *ids,
+                       size_t open)
+{
+    struct model model, other;
+    model_open(&model, made);
+    model_predict(&model, 0);
+    if (dropped) model_drop(&model, dropped);
+    model_write(&model, "model.safetensors");
+    model_open(&other, asked);
+    model_check_path(&other, scratch_path(&model.scratch, "model.safetensors"));
+    assert_told(&other, line, ids, open);
+    model_close(&other);
+    model_close(&model);
+}
+
+static void another_class(void **state)
+{
+    (void)state;
+    check_made(BERT("BertForMaskedLM"), NULL, BERT("BertForSequenceClassification"),
+               "differs: the weights are of BertForMaskedLM, config.json promises BertForSequenceClassification",
+               "another-model", 0);
+}
+
+#define DECODER(type, class, sizes)                                                                                    \
+    "{\"model_type\": \"" type                                                                                         \
+    "\", \"architectures\": [\"" class "\"], \"vocab_size\": 64, \"num_hidden_layers\": 2, "                           \
+                                       "\"tie_word_embeddings\": false, " sizes "}"
+#define SMALL "\"hidden_size\": 16, \"intermediate_size\": 24, \"num_attention_heads\": 4, \"num_key_value_heads\": 2"
+
+/* The biases of q, k and v are what Qwen2 always has, and no flag of Llama's gives them without that of o. */
+static void another_model_type(void **state)
+{
+    (void)state;
+    check_made(DECODER("qwen2", "Qwen2ForCausalLM", SMALL), NULL, DECODER("llama", "LlamaForCausalLM", SMALL),
+               "differs: the weights are of a qwen2 model, not of llama: the file has "
+               "model.layers.{0,1}.self_attn.{q_proj,k_proj,v_proj}.bias",
+               "another-model", 0);
+}
+
+/* Of tables that say the same of the file, the one whose name is like the configured one's. */
+static void dense_in_place_of_experts(void **state)
+{
+    (void)state;
+    check_made(DECODER("mistral", "MistralForCausalLM", SMALL), NULL,
+               DECODER("mixtral", "MixtralForCausalLM", SMALL ", \"num_local_experts\": 4"),
+               "differs: the weights are of a mistral model, not of mixtral: the file has "
+               "model.layers.{0,1}.mlp.{gate_proj,up_proj,down_proj}.weight and lacks ...",
+               "another-model", 0);
+}
+
+static void unrelated_model(void **state)
+{
+    (void)state;
+    check_made(DECODER("mistral", "MistralForCausalLM", SMALL), NULL, BERT("BertModel"),
+               "differs: no tensor of the file is one that the table bert predicts: the weights are of another model, "
+               "of the table llama",
+               "another-model", 0);
+}
+
+/* Another table and other sizes at once. */
+static void another_family_and_size(void **state)
+{
+    (void)state;
+    check_made(DECODER("qwen3", "Qwen3ForCausalLM",
+                       "\"hidden_size\": 24, \"intermediate_size\": 40, \"num_attention_heads\": 4, "
+                       "\"num_key_value_heads\": 2, \"head_dim\": 8"),
+               NULL,
+               DECODER("qwen2", "Qwen2ForCausalLM",
+                       "\"hidden_size\": 16, \"intermediate_size\": 24, \"num_attention_heads\": 4, "
+                       "\"num_key_value_heads\": 2"),
+               "differs: the weights are of a qwen3 model, not of qwen2: the file has "
+               "model.layers.{0,1}.self_attn.{q_norm,k_norm}.weight and lacks ...",
+               "another-model", 0);
+}
+
+/* One layer more of a kind that is not its turn is a layer too many, not another model. */
+static void one_layer_more(void **state)
+{
+    (void)state;
+    check_made(DECODER("mixtral", "MixtralForCausalLM", SMALL ", \"num_local_experts\": 2"), NULL,
+               DECODER("mixtral", "MixtralForCausalLM", SMALL ", \"num_local_experts\": 2, \"num_hidden_layers\": 1"),
+               "differs: num_hidden_layers is 1 in config.json, the file has 2 (13 tensors)", "hyperparameter", 0);
+}
+
+/* Neither class explains what lacks a part of a layer: no class is claimed. */
+static void another_class_with_a_loss(void **state)
+{
+    (void)state;
+    check_made(BERT("BertForMaskedLM"), "bert.encoder.layer.0.output.dense.weight",
+               BERT("BertForSequenceClassification"),
+               "differs: 5 tensors are missing: bert.encoder.layer.0.output.dense.weight, "
+               "bert.pooler.dense.{weight,bias}, classifier.{weight,bias}; 5 are unexpected",
+               "", 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_class),
+        cmocka_unit_test(another_model_type),
+        cmocka_unit_test(dense_in_place_of_experts),
+        cmocka_unit_test(unrelated_model),
+        cmocka_unit_test(another_family_and_size),
+        cmocka_unit_test(one_layer_more),
+        cmocka_unit_test(another_class_with_a_loss),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
