@@ -126,8 +126,10 @@ SP_API void sp_check_free(struct sp_check *check);
 SP_API enum sp_verdict sp_check_verdict(const struct sp_check *check);
 SP_API const char *sp_verdict_name(enum sp_verdict verdict);    /* "match", "explained", "differs" */
 SP_API const char *sp_severity_name(enum sp_severity severity); /* "note", "warning", "error" */
-/* The verdict's reason in one line: "all 148 tensors", the most important cause, or the largest group of findings. */
+/* The verdict's reason, however long: "all 148 tensors", the most important cause, or the largest group of findings. */
 SP_API const char *sp_check_summary(const struct sp_check *check);
+/* The same in at most 150 bytes: what there is no room for is "...". */
+SP_API const char *sp_check_headline(const struct sp_check *check);
 /* What was compared: both as they were given, and the prediction that was made, which the check owns. */
 SP_API const struct sp_inventory *sp_check_inventory(const struct sp_check *check);
 SP_API const struct sp_config *sp_check_config(const struct sp_check *check);

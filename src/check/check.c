@@ -143,6 +143,7 @@ const char *sp_severity_name(enum sp_severity severity)
 }
 
 const char *sp_check_summary(const struct sp_check *check) { return check->summary; }
+const char *sp_check_headline(const struct sp_check *check) { return check->headline; }
 const struct sp_inventory *sp_check_inventory(const struct sp_check *check) { return check->inventory; }
 const struct sp_config *sp_check_config(const struct sp_check *check) { return check->given_config; }
 const struct sp_prediction *sp_check_prediction(const struct sp_check *check) { return check->prediction; }

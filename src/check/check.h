@@ -70,7 +70,7 @@ struct sp_check {
     struct sp_counts counts;
     struct sp_declared *declared;
     size_t declared_count, declared_capacity;
-    const char *summary; /* the verdict's reason, in a line */
+    const char *summary, *headline; /* the verdict's reason, in full and in a line */
     enum sp_verdict verdict;
 };
 

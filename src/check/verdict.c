@@ -34,9 +34,7 @@ static const char *matching_summary(struct sp_check *check)
 
 /* ---- in a line ---- */
 
-/* A line ends before a word that would be beyond that many bytes, where a sentence does if it can be. */
-enum { MOST_IN_LINE = 150 };
-
+/* Of more bytes than that, those before a word, where a sentence ends if it can be. */
 static const char *shortened(struct sp_arena *arena, const char *text, size_t most)
 {
     static const char dots[] = " ...";
@@ -161,25 +159,7 @@ static bool decides(const struct sp_check *check, size_t cause)
     return false;
 }
 
-/* " (hidden_size, vocab_size)": which hyper-parameters the causes behind the worst are about; "" if one is not. */
-static const char *keys_of_others(struct sp_check *check, size_t worst)
-{
-    struct sp_text keys = {0};
-    sp_text_puts(&keys, "");
-    for (size_t i = worst + 1; i < check->cause_count; i++) {
-        const struct sp_cause *cause = &check->causes[i];
-        if (cause->severity != check->causes[worst].severity || !decides(check, i)) continue;
-        if (!cause->hyperparameter) {
-            sp_text_free(&keys);
-            return "";
-        }
-        sp_text_printf(&keys, "%s%s", keys.length ? ", " : " (", cause->hyperparameter);
-    }
-    sp_text_puts(&keys, ")");
-    return sp_text_keep(&keys, &check->arena);
-}
-
-/* Those behind the worst that are as bad: "; and 2 other causes (hidden_size, vocab_size)". */
+/* Those behind the worst that are as bad: another one in its words, or, without the room for them, by its key. */
 static const char *others_said(struct sp_check *check, size_t worst, size_t room)
 {
     size_t others = 0, other = worst;
@@ -187,32 +167,42 @@ static const char *others_said(struct sp_check *check, size_t worst, size_t room
         if (check->causes[i].severity != check->causes[worst].severity || !decides(check, i)) continue;
         if (!others++) other = i;
     }
+    const struct sp_cause *second = &check->causes[other];
     if (!others) return "";
-    if (others == 1 && strlen(check->causes[worst].message) + strlen(check->causes[other].message) < room)
-        return sp_arena_printf(&check->arena, "; %s", check->causes[other].message);
-    const char *keys = keys_of_others(check, worst);
-    return sp_arena_printf(&check->arena, "; and %s%s", sp_count_of(&check->arena, others, "other cause"),
-                           strlen(keys) < room / 2 ? keys : "");
+    if (others == 1 && strlen(check->causes[worst].message) + strlen(second->message) < room)
+        return sp_arena_printf(&check->arena, "; %s", second->message);
+    const char *key = others == 1 && second->hyperparameter ? second->hyperparameter : "";
+    return sp_arena_printf(&check->arena, "; and %s%s%s%s", sp_count_of(&check->arena, others, "other cause"),
+                           *key ? " (" : "", key, *key ? ")" : "");
 }
 
 /* The worst cause in its words, others that are as bad, and the number of findings that none explains. */
-static const char *cause_summary(struct sp_check *check, size_t worst, size_t open)
+static const char *cause_summary(struct sp_check *check, size_t worst, size_t open, size_t room)
 {
     const char *first = check->causes[worst].message, *rest = "";
     if (open)
         rest =
             sp_arena_printf(&check->arena, "; %s without a known cause", sp_count_of(&check->arena, open, "finding"));
-    const char *more = others_said(check, worst, MOST_IN_LINE - strlen(rest));
+    const char *more = others_said(check, worst, room - strlen(rest));
     if (check->verdict == SP_VERDICT_EXPLAINED && !open && !*more) {
         rest = "; nothing else differs";
-        if (strlen(first) + strlen(rest) > MOST_IN_LINE) rest = "";
+        if (strlen(first) + strlen(rest) > room) rest = "";
     }
-    return sp_arena_printf(&check->arena, "%s%s%s",
-                           shortened(&check->arena, first, MOST_IN_LINE - strlen(more) - strlen(rest)), more, rest);
+    return sp_arena_printf(&check->arena, "%s%s%s", shortened(&check->arena, first, room - strlen(more) - strlen(rest)),
+                           more, rest);
+}
+
+static const char *say_verdict(struct sp_check *check, size_t worst, size_t open, size_t room)
+{
+    if (check->verdict == SP_VERDICT_MATCH) return matching_summary(check);
+    const bool wrong = worst < check->cause_count && check->causes[worst].severity == SP_SEVERITY_ERROR;
+    if (wrong || !open) return cause_summary(check, worst, open, room);
+    return shortened(&check->arena, open_summary(check), room);
 }
 
 void sp_decide(struct sp_check *check)
 {
+    enum { ROOM_IN_A_LINE = 150, ALL_ROOM = 1 << 30 };
     const size_t open = sp_check_open(check);
     size_t worst = 0;
     sort_causes(check);
@@ -220,7 +210,6 @@ void sp_decide(struct sp_check *check)
     const bool any = worst < check->cause_count;
     const bool wrong = any && check->causes[worst].severity == SP_SEVERITY_ERROR;
     check->verdict = open || wrong ? SP_VERDICT_DIFFERS : any ? SP_VERDICT_EXPLAINED : SP_VERDICT_MATCH;
-    if (check->verdict == SP_VERDICT_MATCH) check->summary = matching_summary(check);
-    else if (wrong || !open) check->summary = cause_summary(check, worst, open);
-    else check->summary = shortened(&check->arena, open_summary(check), MOST_IN_LINE);
+    check->summary = say_verdict(check, worst, open, ALL_ROOM);
+    check->headline = say_verdict(check, worst, open, ROOM_IN_A_LINE);
 }

@@ -298,7 +298,7 @@ char *sp_report_check(const struct sp_check *check, const struct sp_report_optio
     sp_color_puts(&text, options->color, verdict_color(sp_check_verdict(check)),
                   sp_verdict_name(sp_check_verdict(check)));
     sp_text_puts(&text, ": ");
-    sp_put_visible(&text, sp_check_summary(check));
+    sp_put_visible(&text, sp_check_headline(check));
     sp_text_puts(&text, "\n\n");
     put_checkpoint(check, &text, options);
     put_counts(check, &text, options);
