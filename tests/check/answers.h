@@ -243,8 +243,21 @@ static inline bool is_usual(const struct asked *asked, const struct sp_cause *ca
     return sp_map_get(asked->usual, kind_of(cause, kind, sizeof kind)) != SIZE_MAX;
 }
 
+/* Another model, with all keys that were changed, of which there is one. */
+static inline bool names_all_keys(const struct asked *asked, const struct sp_cause *cause)
+{
+    size_t keys = 0;
+    for (size_t i = 0; i < asked->count; i++) {
+        if (!*asked->trials[i].key) continue;
+        if (!names_key(&asked->trials[i], cause->message)) return false;
+        keys++;
+    }
+    return keys > 0;
+}
+
 static inline bool is_answer(const struct asked *asked, const struct sp_cause *cause)
 {
+    if (strcmp(cause->id, "another-model") == 0) return names_all_keys(asked, cause);
     for (size_t i = 0; i < asked->count; i++)
         if (is_among(asked->kinds[i]->answers, cause->id)) return true;
     return false;

@@ -218,9 +218,8 @@ static const struct {
      change_biases,
      {[GPT2] = "differs: the file lacks biases that gpt2 always has: transformer.h.{0-11}.attn.c_attn.bias "
                "(12 tensors)",
-      [LLAMA] = "differs: attention_bias is false in config.json, but the file has "
-                "model.layers.{0-31}.self_attn.{q_proj,k_proj,v_proj}.bias; yet it lacks "
-                "model.layers.{0-31}.self_attn.o_proj.bias",
+      [LLAMA] = "differs: the weights are of a qwen2 model, not of llama: the file has "
+                "model.layers.{0-31}.self_attn.{q_proj,k_proj,v_proj}.bias",
       [BERT] = "differs: the file lacks biases that bert always has: "
                "bert.encoder.layer.{0-11}.attention.self.{query,key,value}.bias (36 tensors in 12 layers)"}},
     {"module. in front",

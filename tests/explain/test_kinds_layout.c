@@ -167,12 +167,26 @@ static void fused_but_for_two_layers(void **state)
     END;
 }
 
-/* Rows in all, as many as two of the three have: no claim. */
+/* Rows in all, as many as two of the three have: they are not these parts. A Phi-3 of four key heads has as many. */
 static void fused_with_a_part_too_few(void **state)
 {
     BEGIN(llama3);
     fuse_llama(&model);
     model_resize(&model, "*.qkv_proj.weight", 6144, 5120);
+    SAYS("differs: the weights are of a phi3 model, not of llama: the file has "
+         "model.layers.{0-31}.self_attn.qkv_proj.weight, model.layers.{0-31}.mlp.gate_up_proj.weight and lacks "
+         "model.layers.{0-31}.self_attn.{q_proj,k_proj,v_proj}.weight, "
+         "model.layers.{0-31}.mlp.{gate_proj,up_proj}.weight",
+         "another-model", 0);
+    END;
+}
+
+/* Nor can an odd number of rows be those of a Phi-3. */
+static void fused_with_odd_rows(void **state)
+{
+    BEGIN(llama3);
+    fuse_llama(&model);
+    model_resize(&model, "*.qkv_proj.weight", 6144, 5097);
     model_check(&model);
     assert_null(strstr(sp_check_cause(model.check, 0)->message, "qkv_proj"));
     assert_int_equal(sp_check_open(model.check), 4 * 32);
@@ -551,6 +565,7 @@ int main(void)
         cmocka_unit_test(fused_without_the_base),
         cmocka_unit_test(fused_but_for_two_layers),
         cmocka_unit_test(fused_with_a_part_too_few),
+        cmocka_unit_test(fused_with_odd_rows),
         cmocka_unit_test(fairseq_in_proj),
         cmocka_unit_test(keys_and_values),
         cmocka_unit_test(split_conv1d),

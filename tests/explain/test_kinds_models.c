@@ -36,7 +36,7 @@ static void another_class(void **state)
 {
     (void)state;
     check_made(BERT("BertForMaskedLM"), NULL, BERT("BertForSequenceClassification"),
-               "differs: the weights are of BertForMaskedLM, config.json promises BertForSequenceClassification",
+               "differs: the weights are of BertForMaskedLM, where config.json promises BertForSequenceClassification",
                "another-model", 0);
 }
 
@@ -63,7 +63,9 @@ static void dense_in_place_of_experts(void **state)
     check_made(DECODER("mistral", "MistralForCausalLM", SMALL), NULL,
                DECODER("mixtral", "MixtralForCausalLM", SMALL ", \"num_local_experts\": 4"),
                "differs: the weights are of a mistral model, not of mixtral: the file has "
-               "model.layers.{0,1}.mlp.{gate_proj,up_proj,down_proj}.weight and lacks ...",
+               "model.layers.{0,1}.mlp.{gate_proj,up_proj,down_proj}.weight and lacks "
+               "model.layers.{0,1}.block_sparse_moe.gate.weight, "
+               "model.layers.{0,1}.block_sparse_moe.experts.{0-3}.{w1,w2,w3}.weight",
                "another-model", 0);
 }
 
@@ -88,7 +90,10 @@ static void another_family_and_size(void **state)
                        "\"hidden_size\": 16, \"intermediate_size\": 24, \"num_attention_heads\": 4, "
                        "\"num_key_value_heads\": 2"),
                "differs: the weights are of a qwen3 model, not of qwen2: the file has "
-               "model.layers.{0,1}.self_attn.{q_norm,k_norm}.weight and lacks ...",
+               "model.layers.{0,1}.self_attn.{q_norm,k_norm}.weight and lacks "
+               "model.layers.{0,1}.self_attn.{q_proj,k_proj,v_proj}.bias and has another shape of "
+               "model.embed_tokens.weight, model.layers.{0,1}.input_layernorm.weight, "
+               "model.layers.{0,1}.self_attn.{q_proj,k_proj,v_proj,o_proj}.weight and 4 more",
                "another-model", 0);
 }
 

@@ -140,7 +140,7 @@ static const char *same_family_said(const struct sp_model *model)
     if (!class)
         return sp_arena_printf(&check->arena, "the weights are of another %s model%s", model->table,
                                changes_said(model, NULL));
-    return sp_arena_printf(&check->arena, "the weights are of %s, %s promises %s%s", first_class_of(class->value),
+    return sp_arena_printf(&check->arena, "the weights are of %s, where %s promises %s%s", first_class_of(class->value),
                            class->from.source == SP_SOURCE_SETTING ? "the command line" : class->from.name,
                            first_class_of(class->configured), changes_said(model, "architectures"));
 }
@@ -186,11 +186,17 @@ static bool try_table(struct sp_check *check, const char *table)
     return found;
 }
 
+static bool has_unrelated_cause(const struct sp_check *check)
+{
+    for (size_t i = 0; i < check->cause_count; i++)
+        if (check->causes[i].id == sp_cause_rows[SP_CAUSE_UNRELATED].id) return true;
+    return false;
+}
+
 /* Something is without a cause, or without a good one. */
 static bool is_any_unexplained(const struct sp_check *check)
 {
-    const bool unrelated = !sp_check_matched(check) && sp_inventory_count(check->inventory);
-    return sp_check_open(check) || check->half_explained || unrelated;
+    return sp_check_open(check) || check->half_explained || has_unrelated_cause(check);
 }
 
 void sp_explain_another(struct sp_check *check)
