@@ -12,6 +12,7 @@ _shapeproof() {
     check:--set|check:-S) COMPREPLY=() ;;
     check:--table|check:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    check:--for) COMPREPLY=() ;;
     check:--expect|check:-e) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     derive:--config|derive:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
@@ -50,7 +51,7 @@ _shapeproof() {
             return
         fi
         case $command in
-        check) words='--config= --set= --table= --vocabulary= --data --all --expect= --json --color= --help' ;;
+        check) words='--config= --set= --table= --vocabulary= --for= --data --all --expect= --json --color= --help' ;;
         derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
         diff) words='--data --expect= --all --json --color= --help' ;;
         infer) words='--table= --emit-config --all --json --color= --help' ;;

@@ -15,6 +15,7 @@
 #include "shapeproof/diff.h"
 #include "shapeproof/infer.h"
 #include "shapeproof/inventory.h"
+#include "shapeproof/load.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 #include "shapeproof/table.h"
@@ -33,7 +34,8 @@ struct sp_report_options {
     /* Text: a line for each finding, tensor or claim. Otherwise findings and tensors that differ in their indices alone
      * share a line, and claims that are as expected are only counted. */
     bool all;
-    uint64_t reserved[4]; /* zero: room for later versions */
+    const struct sp_loadings *loadings; /* of a check: what loaders make of it; NULL when none was asked */
+    uint64_t reserved[3];               /* zero: room for later versions */
 };
 
 enum sp_inspect_view {

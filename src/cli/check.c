@@ -10,6 +10,10 @@ static const struct cli_option options[] = {
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_VOCABULARY},
+    {.name = "for",
+     .argument = "LOADER[,LOADER]...",
+     .help = "whether it loads: transformers, torch, several of them, or all; the status is 0 only if each takes it "
+             "whole"},
     {.name = "data", .letter = 'd', .help = "read the data of tied tensors that are stored apart: whether it is equal"},
     {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
     {CLI_OPTION_EXPECT},
@@ -22,6 +26,7 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"shapeproof check model.safetensors", "with the config.json beside it"},
     {"shapeproof check checkpoint/", "a directory: shards and config.json"},
+    {"shapeproof check checkpoint/ --for transformers", "whether from_pretrained takes it whole"},
     {"shapeproof check params.best --table sockeye_transformer -S num_layers=2", "without a config.json"},
     {NULL, NULL},
 };
@@ -38,28 +43,62 @@ static void lead_to_infer(const struct cli_args *args, struct sp_error *error)
     sp_free(path);
 }
 
+/* The exit status that --for asks for. */
+static int judge_loadings(const struct sp_loadings *loadings)
+{
+    int status = CLI_OK;
+    for (size_t i = 0; i < sp_loading_count(loadings); i++) {
+        const enum sp_loading_answer answer = sp_loading(loadings, i)->answer;
+        if (answer == SP_LOADING_UNKNOWN) status = CLI_UNKNOWN;
+        else if (answer != SP_LOADING_WHOLE) return CLI_DIFFERS;
+    }
+    return status;
+}
+
+/* The exit status of a check without --for. */
+static int judge_check(const struct sp_check *check)
+{
+    return sp_check_verdict(check) == SP_VERDICT_DIFFERS ? CLI_DIFFERS : CLI_OK;
+}
+
+/* Asks the loaders, and writes the report; exit status. */
+static int report_check(const struct cli_args *args, const struct sp_check *check)
+{
+    struct sp_report_options how = cli_report_options(args);
+    struct sp_error error = {0};
+    size_t length;
+    const char *loaders = cli_value(args, "for", NULL);
+    struct sp_loadings *loadings = loaders ? sp_loadings_new(check, loaders, &error) : NULL;
+    if (loaders && !loadings) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    how.all = cli_flag(args, "all");
+    how.loadings = loadings;
+    char *report = sp_report_check(check, &how, &length);
+    cli_put_report(report, length);
+    cli_warn_unused(sp_check_prediction(check));
+    const int status = loaders ? judge_loadings(loadings) : judge_check(check);
+    sp_loadings_free(loadings);
+    return status;
+}
+
 /* Checks, and writes the report; exit status. */
 static int check_subject(const struct cli_args *args, const struct cli_subject *subject,
                          const struct sp_inventory *inventory, const struct sp_expectations *expectations)
 {
     const struct sp_check_options what = {
         .table = subject->table_name, .expectations = expectations, .data = cli_flag(args, "data")};
-    struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
-    size_t length;
-    how.all = cli_flag(args, "all");
     struct sp_check *check = sp_check_new(inventory, subject->tables, subject->config, &what, &error);
     if (!check) {
         if (error.status == SP_ERR_UNKNOWN && !subject->table_name) lead_to_infer(args, &error);
         cli_error(&error);
         return (int)error.status;
     }
-    const bool differs = sp_check_verdict(check) == SP_VERDICT_DIFFERS;
-    char *report = sp_report_check(check, &how, &length);
-    cli_put_report(report, length);
-    cli_warn_unused(sp_check_prediction(check));
+    const int status = report_check(args, check);
     sp_check_free(check);
-    return differs ? CLI_DIFFERS : CLI_OK;
+    return status;
 }
 
 /* Without a configuration nothing can be said of a checkpoint, unless it is an adapter that is no whole. */
@@ -125,7 +164,11 @@ const struct cli_command cli_check = {
         "trial: predicted with the other value, the findings that it explains are gone. All other causes are read off "
         "what is there, names and shapes above all. Then come the findings, collapsed over their indices: "
         "layers.{0-4,20-31} stands for these indices and no other. The exit status is 0 for match and explained, 1 for "
-        "differs, 5 when there is no table for the architecture or no configuration to tell it.",
+        "differs, 5 when there is no table for the architecture or no configuration to tell it.\n"
+        "\n"
+        "Whether it loads is another question, which --for asks: what stays newly initialised, what is dropped. The "
+        "exit status is then 0 when each loader takes the file whole, with nothing new, nothing lost and nothing of "
+        "another shape; 1 when one does not; 5 when that cannot be told.",
     .least = 1,
     .most = 1,
     .options = options,

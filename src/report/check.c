@@ -5,6 +5,7 @@
 #include "report/findings.h"
 #include "report/inventory.h"
 #include "report/json.h"
+#include "report/loadings.h"
 #include "report/prediction.h"
 #include "report/table.h"
 #include "shapeproof/report.h"
@@ -81,7 +82,7 @@ static void json_finding(struct sp_writer *json, const struct sp_check *check, c
     sp_write_close(json);
 }
 
-static void check_json(const struct sp_check *check, struct sp_text *text)
+static void check_json(const struct sp_check *check, const struct sp_loadings *loadings, struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.check/1");
     sp_write_key_string(&json, "verdict", sp_verdict_name(sp_check_verdict(check)));
@@ -96,6 +97,7 @@ static void check_json(const struct sp_check *check, struct sp_text *text)
     sp_write_key_open(&json, "findings", '[');
     for (size_t i = 0; i < sp_check_finding_count(check); i++) json_finding(&json, check, sp_check_finding(check, i));
     sp_write_close(&json);
+    if (loadings) sp_json_loadings(&json, loadings);
     sp_json_warnings(&json, sp_check_inventory(check));
     sp_write_key_string(&json, "summary", sp_check_summary(check));
     sp_write_key_string(&json, "file", sp_inventory_path(sp_check_inventory(check)));
@@ -208,6 +210,7 @@ static void put_checkpoint(const struct sp_check *check, struct sp_text *text, c
     sp_text_printf(cell, " (%s)", sp_inventory_format(sp_check_inventory(check)));
     put_others(check, cell);
     put_table_line(check, sp_labelled(&table, "table"));
+    sp_put_loading_row(&table, options->loadings);
     sp_table_render(&table, text, options);
     sp_table_free(&table);
 }
@@ -292,7 +295,7 @@ char *sp_report_check(const struct sp_check *check, const struct sp_report_optio
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->format == SP_REPORT_JSON) {
-        check_json(check, &text);
+        check_json(check, options->loadings, &text);
         return sp_text_take(&text, length);
     }
     sp_color_puts(&text, options->color, verdict_color(sp_check_verdict(check)),
@@ -301,6 +304,7 @@ char *sp_report_check(const struct sp_check *check, const struct sp_report_optio
     sp_put_visible(&text, sp_check_headline(check));
     sp_text_puts(&text, "\n\n");
     put_checkpoint(check, &text, options);
+    sp_put_loading_table(options->loadings, &text, options);
     put_counts(check, &text, options);
     put_causes(check, &text, options);
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)

@@ -30,6 +30,7 @@ src/match/              match        names base
 src/expect/             expect       names lang/syntax base
 src/check/              check        match expect names config lang lang/syntax model base
 src/explain/            explain      infer solve check match names config lang model base
+src/load/               load         check match expect names config lang lang/syntax model base
 src/diff/               diff         expect names model base
 src/solve/              solve        names lang lang/syntax base
 src/infer/              infer        solve match names config lang lang/syntax model base

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "load/conversion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+
+bool sp_same_load_shape(const struct sp_load_shape *a, const struct sp_load_shape *b)
+{
+    return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
+}
+
+void sp_load_gather(struct sp_gathering *gathering, struct sp_renamed renamed, const struct sp_load_shape *piece)
+{
+    size_t index = sp_map_get(&gathering->names, renamed.name);
+    if (index == SIZE_MAX) {
+        index = gathering->count;
+        *SP_PUSH(gathering) = (struct sp_gathered){.name = renamed.name, .rule = renamed.conversion};
+        sp_map_add(&gathering->names, renamed.name, index);
+    }
+    *SP_PUSH(&gathering->items[index].of[renamed.expression % SP_EXPRESSIONS]) = *piece;
+}
+
+void sp_gathering_free(struct sp_gathering *gathering)
+{
+    for (size_t i = 0; i < gathering->count; i++)
+        for (size_t k = 0; k < SP_EXPRESSIONS; k++) free(gathering->items[i].of[k].items);
+    free(gathering->items);
+    sp_map_free(&gathering->names);
+}
+
+/* ---- targets ---- */
+
+size_t sp_target_count(const struct sp_rule *rule)
+{
+    const char *words = rule->to, *word;
+    size_t count = 0;
+    while (sp_word(&words, &word)) count++;
+    return count;
+}
+
+const char *sp_target_name(struct sp_arena *arena, const struct sp_rule *rule, const char *name, size_t target)
+{
+    const char *words = rule->to, *first, *word;
+    const size_t length = sp_word(&words, &first);
+    size_t size = length;
+    for (word = first; target; target--) size = sp_word(&words, &word);
+    if (word == first) return name;
+    const char *place = strstr(name, sp_arena_copy(arena, first, length));
+    if (!place) return name;
+    return sp_arena_printf(arena, "%.*s%.*s%s", (int)(place - name), name, (int)size, word, place + length);
+}
+
+bool sp_rule_is_known(const struct sp_rule *rule) { return !strchr(rule->how, '?'); }
+
+/* ---- steps: each makes other pieces of those there are; false when they do not fit ---- */
+
+struct pieces {
+    struct sp_load_shape items[SP_EXPRESSIONS];
+    size_t count;
+};
+
+/* All of one shape. */
+static bool are_alike(const struct sp_pieces *pieces)
+{
+    for (size_t i = 1; i < pieces->count; i++)
+        if (!sp_same_load_shape(&pieces->items[0], &pieces->items[i])) return false;
+    return true;
+}
+
+static bool stack_pieces(const struct sp_gathered *gathered, unsigned dimension, struct pieces *out)
+{
+    for (size_t k = 0; k < SP_EXPRESSIONS; k++) {
+        const struct sp_pieces *pieces = &gathered->of[k];
+        if (!pieces->count) continue;
+        struct sp_load_shape whole = pieces->items[0];
+        if (!are_alike(pieces) || whole.rank == SP_PIECE_RANK || dimension > whole.rank) return false;
+        memmove(whole.shape + dimension + 1, whole.shape + dimension, (whole.rank - dimension) * sizeof *whole.shape);
+        whole.shape[dimension] = pieces->count;
+        whole.rank++;
+        out->items[out->count++] = whole;
+    }
+    return true;
+}
+
+/* Adds a piece to another one behind it. */
+static bool join_piece(struct sp_load_shape *whole, struct sp_load_shape piece, unsigned dimension)
+{
+    if (dimension >= whole->rank || piece.rank != whole->rank) return false;
+    const uint64_t rows = piece.shape[dimension];
+    piece.shape[dimension] = whole->shape[dimension];
+    if (!sp_same_load_shape(whole, &piece)) return false;
+    whole->shape[dimension] += rows;
+    return true;
+}
+
+/* What was stacked before, or else everything. */
+static bool join_pieces(const struct sp_gathered *gathered, unsigned dimension, struct pieces *out)
+{
+    const bool stacked = out->count > 0;
+    for (size_t i = 1; stacked && i < out->count; i++)
+        if (!join_piece(&out->items[0], out->items[i], dimension)) return false;
+    for (size_t k = 0; !stacked && k < SP_EXPRESSIONS; k++)
+        for (size_t i = 0; i < gathered->of[k].count; i++) {
+            if (!out->count) out->items[out->count++] = gathered->of[k].items[i];
+            else if (!join_piece(&out->items[0], gathered->of[k].items[i], dimension)) return false;
+        }
+    out->count = 1;
+    return true;
+}
+
+/* As torch.chunk: all but the last are of one size. */
+static bool chunk_piece(const struct sp_rule *rule, unsigned dimension, struct pieces *out)
+{
+    const struct sp_load_shape whole = out->items[0];
+    const size_t count = sp_target_count(rule);
+    if (dimension >= whole.rank || count > SP_EXPRESSIONS) return false;
+    uint64_t left = whole.shape[dimension];
+    const uint64_t size = left / count + (left % count != 0);
+    for (out->count = 0; out->count < count; out->count++) {
+        if (!left) return false;
+        out->items[out->count] = whole;
+        out->items[out->count].shape[dimension] = left < size ? left : size;
+        left -= out->items[out->count].shape[dimension];
+    }
+    return true;
+}
+
+static bool swap_dimensions(struct sp_load_shape *piece, unsigned first, unsigned second)
+{
+    if (first >= piece->rank || second >= piece->rank) return false;
+    const uint64_t rows = piece->shape[first];
+    piece->shape[first] = piece->shape[second];
+    piece->shape[second] = rows;
+    return true;
+}
+
+/* Of the expressions that have any, the first one. */
+static bool first_piece(const struct sp_gathered *gathered, struct pieces *out)
+{
+    for (size_t k = 0; k < SP_EXPRESSIONS && !out->count; k++)
+        if (gathered->of[k].count) out->items[out->count++] = gathered->of[k].items[0];
+    return out->count > 0;
+}
+
+static bool convert_step(const struct sp_gathered *gathered, const char *step, size_t length, struct pieces *out)
+{
+    const unsigned last = sp_digit(step[length - 1]);
+    if (strncmp(step, "stack", 5) == 0) return stack_pieces(gathered, last, out);
+    if (strncmp(step, "join", 4) == 0) return join_pieces(gathered, last, out);
+    if (!out->count && !first_piece(gathered, out)) return false;
+    if (strncmp(step, "chunk", 5) == 0) return chunk_piece(gathered->rule, last, out);
+    if (strncmp(step, "swap", 4) == 0) return swap_dimensions(&out->items[0], sp_digit(step[length - 2]), last);
+    return SP_IS(step, length, "same");
+}
+
+size_t sp_convert(const struct sp_gathered *gathered, struct sp_load_shape out[SP_EXPRESSIONS])
+{
+    struct pieces pieces = {0};
+    const char *words = gathered->rule->how, *word;
+    for (size_t length; (length = sp_word(&words, &word));)
+        if (!convert_step(gathered, word, length, &pieces)) return 0;
+    memcpy(out, pieces.items, pieces.count * sizeof *out);
+    return pieces.count;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ * Which file of a folder a loader takes. */
+#ifndef SP_LOAD_FOLDER_H
+#define SP_LOAD_FOLDER_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "load/loader.h"
+
+bool sp_is_folder(const char *path);
+/* Whether the folder has a file of that name. */
+bool sp_folder_has(const char *folder, const char *name);
+/* The name of the file that the loader takes of a folder; NULL when there is none that it knows. */
+const char *sp_loader_file(const struct sp_loader *loader, const char *folder);
+
+#endif

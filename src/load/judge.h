@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ * From what a loader takes to what is said of it. */
+#ifndef SP_LOAD_JUDGE_H
+#define SP_LOAD_JUDGE_H
+
+#include "base/arena.h"
+#include "load/loader.h"
+#include "shapeproof/config.h"
+#include "shapeproof/inventory.h"
+#include "shapeproof/load.h"
+#include "shapeproof/table.h"
+
+struct sp_load_subject {
+    const struct sp_inventory *inventory;
+    const struct sp_tables *tables;
+    const struct sp_config *config;
+    const char *table; /* its name, or NULL: the configuration says it */
+    bool quantised;
+    /* Whether a tensor of the inventory is none that the model would need: a buffer, a copy, the state of a trainer. */
+    bool (*is_spare)(const struct sp_load_subject *subject, size_t tensor);
+    const struct sp_check *check; /* for is_spare */
+};
+
+/* Whether it has a class for the configuration, which has to say its model_type. */
+bool sp_load_is_meant(const struct sp_loader *loader, const struct sp_load_subject *subject);
+/* What the loader makes of it. Texts are in the arena, or static. */
+struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader,
+                          const struct sp_load_subject *subject);
+
+#endif

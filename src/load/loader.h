@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * What a loader does, as data: one `struct sp_loader` in a file of its own. The engine, taking.c, is the same for all.
+ *
+ *     file                rules               in memory              held
+ *     a.w1, a.w3    ── renamed, joined ──▶    a.w13       ◀── renamed, joined ── what the table predicts
+ *
+ * A table says what files of a model hold. What the model has in memory follows from that by the same rules: what is
+ * saved under old names for others' sake is renamed and joined when it is loaded. */
+#ifndef SP_LOAD_LOADER_H
+#define SP_LOAD_LOADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A renaming: where `from` is found (several expressions, with blanks between), there is `to`. With `how`, a
+ * conversion: the tensors that become the same name are one, `to` may be several, and shapes change in steps:
+ *
+ *     stack0      those of an expression, all of one shape, along a new first dimension
+ *     join1       all of them, along the second dimension
+ *     chunk0      one of them, into as many parts as there are names in `to`
+ *     swap12      two dimensions change places
+ *     same        as it is
+ *
+ * "?" is a step that is not known. */
+struct sp_rule {
+    const char *from, *to, *how;
+};
+
+struct sp_mapping {
+    const char *identifier;
+    const struct sp_rule *rules;
+    size_t count;
+};
+
+/* What a class does: transformers.def says what each field is. */
+struct sp_loaded {
+    const char *model_type, *class, *base, *ties, *spared, *ignored, *mappings;
+};
+
+struct sp_loader {
+    const char *id, *name;
+    const char *const *files;   /* what it takes of a folder, the first that is there; ends with NULL */
+    const char *const *formats; /* what it can read; ends with NULL */
+    const struct sp_mapping *mappings;
+    size_t mapping_count;
+    const struct sp_loaded *classes; /* of a model_type, that for any class comes last */
+    size_t class_count;
+    bool renames; /* the rules hold for files; otherwise only for what is in memory */
+    bool ties;    /* of tensors that are tied, one is enough */
+    bool strict;  /* refuses what is missing or unexpected */
+};
+
+extern const struct sp_loader sp_loader_transformers, sp_loader_torch;
+
+const struct sp_mapping *sp_loader_mapping(const struct sp_loader *loader, const char *identifier, size_t length);
+/* NULL when the loader knows no such model. */
+const struct sp_loaded *sp_loader_class(const struct sp_loader *loader, const char *model_type, const char *class);
+
+#endif

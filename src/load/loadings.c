@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ * What the public header promises: the loaders that are asked, each with the file that it would take. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "base/error.h"
+#include "base/names.h"
+#include "check/check.h"
+#include "load/folder.h"
+#include "load/judge.h"
+#include "model/inventory.h"
+
+/* The first is the one for whose configurations the tables are. */
+static const struct sp_loader *const loaders[] = {&sp_loader_transformers, &sp_loader_torch};
+enum { LOADERS = sizeof loaders / sizeof *loaders };
+
+struct sp_loadings {
+    struct sp_arena arena;
+    struct sp_loading items[LOADERS];
+    size_t count;
+};
+
+/* ---- what a loader need not take ---- */
+
+/* Predicted, and something that a file may lack; or judged as harmless by the check. */
+static bool is_spare_in_check(const struct sp_check *check, size_t tensor)
+{
+    const size_t predicted = check->match.predicted_of[tensor];
+    if (predicted != SP_NONE) {
+        const struct sp_predicted *one = sp_prediction_tensor(check->prediction, predicted);
+        return one->optional || one->buffer;
+    }
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        if (finding->tensor != tensor) continue;
+        const size_t cause = finding->cause;
+        return finding->severity == SP_SEVERITY_NOTE ||
+               (cause != SP_NONE && check->causes[cause].severity == SP_SEVERITY_NOTE);
+    }
+    return false;
+}
+
+/* Of another file than the one that was checked, only its names tell. */
+static bool is_spare(const struct sp_load_subject *subject, size_t tensor)
+{
+    const struct sp_tensor *one = sp_inventory_tensor(subject->inventory, tensor);
+    if (one->flags & SP_TENSOR_STATE) return true;
+    if (subject->inventory == subject->check->inventory) return is_spare_in_check(subject->check, tensor);
+    const size_t predicted = sp_prediction_find(subject->check->prediction, one->name);
+    return predicted != SP_NONE && sp_prediction_tensor(subject->check->prediction, predicted)->optional;
+}
+
+/* ---- which file ---- */
+
+static struct sp_loading refuse_file(struct sp_loadings *loadings, const struct sp_loader *loader, const char *why)
+{
+    return (struct sp_loading){
+        .loader = loader->id,
+        .name = loader->name,
+        .answer = SP_LOADING_REFUSED,
+        .message = sp_arena_printf(&loadings->arena, "%s refuses it: %s", loader->name, why),
+    };
+}
+
+/* Whether the inventory is of that file of the folder. An index comes before a single file when a folder is read. */
+static bool was_read(const struct sp_inventory *inventory, const char *file)
+{
+    if (sp_ends_with(file, ".index.json")) return true;
+    return inventory->file_count == 1 && strcmp(sp_base_name(inventory->files[0]), file) == 0;
+}
+
+/* The loader takes another file of the folder than the one that was checked. */
+static struct sp_loading load_other(struct sp_loadings *loadings, const struct sp_loader *loader,
+                                    struct sp_load_subject subject, const char *file)
+{
+    struct sp_error error = {0};
+    const char *path = sp_arena_printf(&loadings->arena, "%s/%s", subject.inventory->path, file);
+    struct sp_inventory *inventory = sp_inventory_open(path, &error);
+    if (!inventory) return refuse_file(loadings, loader, sp_arena_printf(&loadings->arena, "%s cannot be read", file));
+    subject.inventory = inventory;
+    struct sp_loading loading = sp_load(&loadings->arena, loader, &subject);
+    loading.message = sp_arena_printf(&loadings->arena, "%s (it takes %s)", loading.message, file);
+    sp_inventory_close(inventory);
+    return loading;
+}
+
+static bool lacks_shards(const struct sp_inventory *inventory)
+{
+    for (size_t i = 0; i < inventory->promise_count; i++)
+        if (inventory->promises[i].unreadable) return true;
+    return false;
+}
+
+static struct sp_loading load_subject(struct sp_loadings *loadings, const struct sp_loader *loader,
+                                      const struct sp_load_subject *subject)
+{
+    const char *folder = subject->inventory->path;
+    if (*loader->files && sp_is_folder(folder)) {
+        const char *file = sp_loader_file(loader, folder);
+        if (!file)
+            return refuse_file(loadings, loader,
+                               sp_arena_printf(&loadings->arena, "there is no %s, nor any other file that it takes",
+                                               loader->files[0]));
+        if (!was_read(subject->inventory, file)) return load_other(loadings, loader, *subject, file);
+    }
+    if (lacks_shards(subject->inventory)) return refuse_file(loadings, loader, "a shard is not there");
+    return sp_load(&loadings->arena, loader, subject);
+}
+
+/* ---- the loaders that are asked ---- */
+
+static bool is_asked(const char *asked, const char *id)
+{
+    const size_t length = strlen(id);
+    for (; asked; asked = strchr(asked, ',') ? strchr(asked, ',') + 1 : NULL)
+        if (strncmp(asked, id, length) == 0 && (!asked[length] || asked[length] == ',')) return true;
+    return false;
+}
+
+/* Each word has to be the id of a loader. */
+static bool check_ids(const char *asked, struct sp_error *error)
+{
+    for (const char *id = asked; id;) {
+        const size_t length = strcspn(id, ",");
+        bool known = false;
+        for (size_t i = 0; i < LOADERS; i++)
+            known = known || (strncmp(loaders[i]->id, id, length) == 0 && !loaders[i]->id[length]);
+        if (!known) {
+            sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no loader %s", sp_quote(id).text);
+            sp_hint(error, "there are transformers, torch, and all of them");
+            return false;
+        }
+        id = id[length] ? id + length + 1 : NULL;
+    }
+    return true;
+}
+
+/* The weights are packed, or the configuration says so. */
+static bool is_quantised(const struct sp_check *check)
+{
+    const struct sp_value root = sp_config_hyper(check->config)->root;
+    return check->quantisation.method || sp_value_member(root, "quantization_config").type == SP_OBJECT ||
+           sp_value_member(root, "compression_config").type == SP_OBJECT;
+}
+
+struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *asked, struct sp_error *error)
+{
+    const bool all = asked && strcmp(asked, "all") == 0;
+    sp_error_reset(error);
+    if (asked && !all && !check_ids(asked, error)) return NULL;
+    const struct sp_load_subject subject = {.inventory = check->inventory,
+                                            .tables = check->tables,
+                                            .config = check->config,
+                                            .table = check->table_name,
+                                            .quantised = is_quantised(check),
+                                            .is_spare = is_spare,
+                                            .check = check};
+    struct sp_loadings *loadings = sp_realloc(NULL, 1, sizeof *loadings);
+    *loadings = (struct sp_loadings){0};
+    const bool meant = !asked && sp_load_is_meant(loaders[0], &subject);
+    for (size_t i = 0; i < LOADERS; i++)
+        if (all || is_asked(asked, loaders[i]->id) || (meant && i == 0))
+            loadings->items[loadings->count++] = load_subject(loadings, loaders[i], &subject);
+    return loadings;
+}
+
+void sp_loadings_free(struct sp_loadings *loadings)
+{
+    if (!loadings) return;
+    sp_arena_free(&loadings->arena);
+    free(loadings);
+}
+
+size_t sp_loading_count(const struct sp_loadings *loadings) { return loadings->count; }
+const struct sp_loading *sp_loading(const struct sp_loadings *loadings, size_t index)
+{
+    return &loadings->items[index];
+}
+
+const char *sp_loading_answer_name(enum sp_loading_answer answer)
+{
+    static const char *const names[] = {"whole", "in part", "refused", "unknown"};
+    return names[answer];
+}
+
+size_t sp_loader_count(void) { return LOADERS; }
+const char *sp_loader_id(size_t index) { return loaders[index]->id; }

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "load/renaming.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "load/expression.h"
+
+size_t sp_word(const char **words, const char **word)
+{
+    *words += strspn(*words, " ");
+    *word = *words;
+    *words += strcspn(*words, " ");
+    return (size_t)(*words - *word);
+}
+
+/* ---- the rules of a class ---- */
+
+static void add_mapping(struct sp_renaming_rules *rules, const struct sp_mapping *mapping, const char *scope)
+{
+    for (size_t i = 0; mapping && i < mapping->count; i++) {
+        const struct sp_scoped_rule scoped = {&mapping->rules[i], scope};
+        if (*mapping->rules[i].how) {
+            SP_GROW(rules->conversions, rules->conversion_count, rules->conversion_capacity);
+            rules->conversions[rules->conversion_count++] = scoped;
+        } else {
+            SP_GROW(rules->renamings, rules->renaming_count, rules->renaming_capacity);
+            rules->renamings[rules->renaming_count++] = scoped;
+        }
+    }
+}
+
+/* With a dot behind it, unless there is nothing. */
+static const char *dotted(struct sp_arena *arena, const char *name, size_t length)
+{
+    return sp_arena_printf(arena, "%.*s%s", (int)length, name, length ? "." : "");
+}
+
+struct sp_renaming_rules sp_renaming_rules(struct sp_arena *arena, const struct sp_loader *loader,
+                                           const struct sp_loaded *loaded)
+{
+    struct sp_renaming_rules rules = {.arena = arena, .base = dotted(arena, loaded->base, strlen(loaded->base))};
+    const char *words = loaded->mappings, *word;
+    for (size_t length; (length = sp_word(&words, &word));) {
+        const char *at = memchr(word, '@', length);
+        const size_t size = at ? (size_t)(at - word) : length;
+        add_mapping(&rules, sp_loader_mapping(loader, word, size),
+                    at ? dotted(arena, at + 1, length - size - 1) : NULL);
+    }
+    add_mapping(&rules, sp_loader_mapping(loader, "legacy", strlen("legacy")), NULL);
+    return rules;
+}
+
+void sp_renaming_rules_free(struct sp_renaming_rules *rules)
+{
+    free(rules->renamings);
+    free(rules->conversions);
+}
+
+/* ---- a name ---- */
+
+/* How much of the name is in front of what a scoped rule sees; SIZE_MAX when it is not below that module. */
+static size_t scope_length(const struct sp_renaming_rules *rules, const char *scope, const char *name)
+{
+    const size_t base = strlen(rules->base);
+    if (!scope) return 0;
+    if (strncmp(name, rules->base, base) == 0 && strncmp(name + base, scope, strlen(scope)) == 0)
+        return base + strlen(scope);
+    return strncmp(name, scope, strlen(scope)) == 0 ? strlen(scope) : SIZE_MAX;
+}
+
+/* The place where the first of the expressions that fits is found, the leftmost; SIZE_MAX when there is none. */
+static size_t find_expression(const struct sp_rule *rule, const char *name, struct sp_found *found)
+{
+    const char *words = rule->from, *word;
+    size_t best = SIZE_MAX, index = 0;
+    for (size_t length; (length = sp_word(&words, &word)); index++) {
+        struct sp_found next;
+        if (!sp_expression_search(word, length, name, &next)) continue;
+        if (best != SIZE_MAX && next.all.begin >= found->all.begin) continue;
+        best = index;
+        *found = next;
+    }
+    return best;
+}
+
+/* Appends the target with the group in place of each \1. */
+static void put_target(struct sp_text *text, const char *to, size_t length, const char *name, struct sp_span group)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (to[i] == '\\' && i + 1 < length && to[i + 1] == '1') {
+            sp_text_append(text, name + group.begin, group.end - group.begin);
+            i++;
+        } else sp_text_append(text, to + i, 1);
+    }
+}
+
+/* The name with the target in place of what was found: of the first text like it, as str.replace does. */
+static const char *replace_found(struct sp_arena *arena, const char *name, size_t front, const struct sp_found *found,
+                                 const char *targets)
+{
+    const char *seen = name + front, *to;
+    const size_t size = found->all.end - found->all.begin;
+    const char *matched = sp_arena_copy(arena, seen + found->all.begin, size);
+    const char *place = strstr(seen, matched);
+    struct sp_text text = {0};
+    const size_t length = sp_word(&targets, &to);
+    sp_text_append(&text, name, (size_t)(place - name));
+    put_target(&text, to, length, seen, found->group);
+    sp_text_puts(&text, place + size);
+    return sp_text_keep(&text, arena);
+}
+
+/* Applies a rule; false when it does not fit. */
+static bool apply_rule(const struct sp_renaming_rules *rules, const struct sp_scoped_rule *scoped,
+                       struct sp_renamed *renamed)
+{
+    struct sp_found found;
+    const size_t front = scope_length(rules, scoped->scope, renamed->name);
+    if (front == SIZE_MAX) return false;
+    const size_t expression = find_expression(scoped->rule, renamed->name + front, &found);
+    if (expression == SIZE_MAX) return false;
+    renamed->name = replace_found(rules->arena, renamed->name, front, &found, scoped->rule->to);
+    renamed->expression = expression;
+    return true;
+}
+
+struct sp_renamed sp_rename(const struct sp_renaming_rules *rules, const char *name)
+{
+    struct sp_renamed renamed = {.name = name};
+    for (size_t i = 0; i < rules->renaming_count; i++) apply_rule(rules, &rules->renamings[i], &renamed);
+    for (size_t i = 0; i < rules->conversion_count && !renamed.conversion; i++)
+        if (apply_rule(rules, &rules->conversions[i], &renamed)) renamed.conversion = rules->conversions[i].rule;
+    return renamed;
+}

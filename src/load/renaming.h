@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ * The renamings and conversions of one class, in the order in which they are made. */
+#ifndef SP_LOAD_RENAMING_H
+#define SP_LOAD_RENAMING_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "load/loader.h"
+
+/* A rule of a mapping, for the names below a module. */
+struct sp_scoped_rule {
+    const struct sp_rule *rule;
+    const char *scope; /* "vision_tower.", "" for all, below the base model or not; NULL: names as they are */
+};
+
+struct sp_renaming_rules {
+    struct sp_arena *arena;
+    const char *base; /* "model." */
+    struct sp_scoped_rule *renamings, *conversions;
+    size_t renaming_count, renaming_capacity, conversion_count, conversion_capacity;
+};
+
+/* Those of the class and those for files of old. What is in the arena lives as long. */
+struct sp_renaming_rules sp_renaming_rules(struct sp_arena *arena, const struct sp_loader *loader,
+                                           const struct sp_loaded *loaded);
+void sp_renaming_rules_free(struct sp_renaming_rules *rules);
+
+/* What a name became: the rule is a conversion, or NULL; then `expression` says which one of it fitted. */
+struct sp_renamed {
+    const char *name; /* in the arena, or the name itself */
+    const struct sp_rule *conversion;
+    size_t expression;
+};
+
+struct sp_renamed sp_rename(const struct sp_renaming_rules *rules, const char *name);
+
+/* One of the words with blanks between; returns its length, 0 when there are none left. */
+size_t sp_word(const char **words, const char **word);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * What a loader takes of an inventory under a prediction. */
+#ifndef SP_LOAD_TAKING_H
+#define SP_LOAD_TAKING_H
+
+#include "load/conversion.h"
+#include "shapeproof/inventory.h"
+#include "shapeproof/prediction.h"
+
+/* A tensor that the model has in memory. */
+struct sp_held {
+    const char *name;
+    struct sp_load_shape piece;
+    size_t tie; /* the first of those that are tied with it: index of a held one */
+    bool there, reshaped;
+};
+
+struct sp_model_memory {
+    struct sp_arena arena;
+    const struct sp_loader *loader;
+    const struct sp_loaded *loaded;
+    struct sp_renaming_rules rules;
+    struct sp_held *items;
+    size_t count, capacity;
+    struct sp_map names;
+    bool untied;
+    const char *unknown; /* why it is not known, or NULL */
+};
+
+/* The model that is predicted, as the loader's class holds it. Texts of the prediction must live as long. */
+void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loader, const struct sp_loaded *loaded,
+                     const struct sp_prediction *prediction);
+void sp_memory_free(struct sp_model_memory *memory);
+
+struct sp_taking {
+    size_t fresh, reshaped;
+    size_t failed; /* conversions whose tensors do not fit each other */
+    struct {
+        size_t *items;
+        size_t count, capacity;
+    } ignored; /* tensors of the inventory, of several that became one name the first */
+    struct sp_map ignored_names;
+    const char *unknown; /* why nothing can be said, or NULL */
+};
+
+/* Takes the tensors of the inventory into the memory: marks what is there. Every name that begins with `stripped` loses
+ * that before; NULL for nothing. */
+struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_inventory *inventory,
+                              const char *stripped);
+void sp_taking_free(struct sp_taking *taking);
+
+/* Whether it is missing, and the loader says so. */
+bool sp_is_fresh(const struct sp_model_memory *memory, const struct sp_held *held);
+/* Whether it is in memory, and may be missing. */
+bool sp_is_spared(const struct sp_model_memory *memory, const char *name);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ * Answers of loaders: which file of a folder, what would help, what is not known. test_record has the numbers. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "check/model.h"
+#include "shapeproof/load.h"
+
+static const char gpt2[] = "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"n_embd\": 4, "
+                           "\"n_layer\": 2, \"n_positions\": 8, \"vocab_size\": 16, \"tie_word_embeddings\": true}";
+static const char mixtral[] =
+    "{\"model_type\": \"mixtral\", \"architectures\": [\"MixtralForCausalLM\"], \"hidden_size\": 4, "
+    "\"intermediate_size\": 6, \"num_hidden_layers\": 2, \"num_local_experts\": 3, \"num_attention_heads\": 2, "
+    "\"num_key_value_heads\": 2, \"vocab_size\": 16, \"tie_word_embeddings\": false}";
+
+struct asked {
+    struct model model;
+    struct sp_loadings *loadings;
+    const struct sp_loading *loading; /* the first */
+};
+
+/* A model as it is predicted. */
+static void begin(struct asked *asked, const char *config)
+{
+    *asked = (struct asked){0};
+    model_open(&asked->model, config);
+    model_predict(&asked->model, 0);
+}
+
+static void ask_of_path(struct asked *asked, const char *path, const char *loaders)
+{
+    struct sp_error error = {0};
+    sp_loadings_free(asked->loadings);
+    model_check_path(&asked->model, path);
+    asked->loadings = sp_loadings_new(asked->model.check, loaders, &error);
+    assert_non_null(asked->loadings);
+    asked->loading = sp_loading_count(asked->loadings) ? sp_loading(asked->loadings, 0) : NULL;
+}
+
+/* The folder, with what is written so far. */
+static void ask_of_folder(struct asked *asked, const char *loaders)
+{
+    ask_of_path(asked, asked->model.scratch.path, loaders);
+}
+
+/* The model, written as model.safetensors. */
+static void ask(struct asked *asked, const char *loaders)
+{
+    model_write(&asked->model, "model.safetensors");
+    ask_of_folder(asked, loaders);
+}
+
+static void end(struct asked *asked)
+{
+    sp_loadings_free(asked->loadings);
+    model_close(&asked->model);
+}
+
+static void assert_says(const struct asked *asked, enum sp_loading_answer answer, const char *message)
+{
+    assert_string_equal(asked->loading->message, message);
+    assert_int_equal(asked->loading->answer, answer);
+}
+
+static void takes_a_model_whole(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    assert_int_equal(asked.loading->expected, 29);
+    ask(&asked, "torch");
+    assert_says(&asked, SP_LOADING_REFUSED, "torch's strict loading refuses it: 1 missing (lm_head.weight)");
+    end(&asked);
+}
+
+static void says_what_to_strip(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    model_prefix(&asked.model, "base_model.model.");
+    ask(&asked, "transformers");
+    assert_string_equal(asked.loading->remedy, "strip 'base_model.model.'");
+    assert_says(&asked, SP_LOADING_IN_PART,
+                "transformers 5 leaves 29 of 29 parameters newly initialised: strip 'base_model.model.'");
+    end(&asked);
+}
+
+static void says_of_half_a_prefix_what_is_new(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    model_rename(&asked.model, "*.h.1.*", "", "module.");
+    ask(&asked, "transformers");
+    assert_int_equal(asked.loading->fresh, 12);
+    assert_string_equal(asked.loading->remedy, "strip 'module.'");
+    end(&asked);
+}
+
+/* Either way, and for all names or some. */
+static void adds_and_takes_away_the_base(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    model_rename(&asked.model, "transformer.h.*", "transformer.", "");
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    end(&asked);
+}
+
+static void drops_what_has_no_place(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    model_add_shape(&asked.model, "value_head.weight", SHAPE(1, 4));
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_IN_PART, "transformers 5 loads it: nothing new, but drops 1 tensor of the file");
+    end(&asked);
+}
+
+/* A mask is nothing that a model needs, though this loader knows of another name only. */
+static void need_not_take_masks(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    model_add_shape(&asked.model, "transformer.h.0.attn.masked_bias", 0, NULL);
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new, 1 ignored");
+    end(&asked);
+}
+
+static void puts_experts_together(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, mixtral);
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    model_drop(&asked.model, "model.layers.1.block_sparse_moe.experts.2.w3.weight");
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_REFUSED,
+                "transformers 5 refuses it: 1 that cannot be put together, 1 missing "
+                "(model.layers.1.mlp.experts.gate_up_proj)");
+    end(&asked);
+}
+
+static void refuses_another_shape(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    model_resize(&asked.model, "transformer.wpe.weight", 8, 9);
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_REFUSED, "transformers 5 refuses it: 1 of another shape (transformer.wpe.weight)");
+    end(&asked);
+}
+
+static void write_index(struct asked *asked, const char *shard)
+{
+    struct sp_text index = {0};
+    sp_text_puts(&index, "{\"weight_map\": {");
+    for (size_t i = 0; i < asked->model.count; i++)
+        sp_text_printf(&index, "%s\"%s\": \"%s\"", i ? ", " : "", asked->model.parts[i].name, shard);
+    sp_text_puts(&index, "}}");
+    scratch_write(&asked->model.scratch, "model.safetensors.index.json", index.data, index.length);
+    sp_text_free(&index);
+}
+
+static void takes_the_stray_file_before_the_index(void **state)
+{
+    static const char shard[] = "model-00001-of-00001.safetensors";
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    model_write(&asked.model, shard);
+    write_index(&asked, shard);
+    ask_of_folder(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    model_drop(&asked.model, "transformer.h.*");
+    ask(&asked, "transformers");
+    assert_int_equal(asked.loading->answer, SP_LOADING_IN_PART);
+    assert_int_equal(asked.loading->fresh, 24);
+    assert_non_null(strstr(asked.loading->message, "(it takes model.safetensors)"));
+    end(&asked);
+}
+
+static void finds_no_file_of_another_name(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    model_write(&asked.model, "consolidated.safetensors");
+    ask_of_folder(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_REFUSED,
+                "transformers 5 refuses it: there is no model.safetensors, nor any other file that it takes");
+    ask_of_path(&asked, scratch_path(&asked.model.scratch, "consolidated.safetensors"), "transformers");
+    assert_says(&asked, SP_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    end(&asked);
+}
+
+static void does_not_know_quantised_weights(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    model_set(&asked.model, "quantization_config={\"quant_method\": \"gptq\", \"bits\": 4}");
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_UNKNOWN,
+                "whether transformers 5 loads it cannot be told: the weights are quantised");
+    end(&asked);
+}
+
+static void asks_the_loader_that_it_is_meant_for(void **state)
+{
+    struct sp_error error = {0};
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    ask(&asked, NULL);
+    assert_int_equal(sp_loading_count(asked.loadings), 1);
+    assert_string_equal(asked.loading->loader, "transformers");
+    ask(&asked, "all");
+    assert_int_equal(sp_loading_count(asked.loadings), sp_loader_count());
+    ask(&asked, "torch,transformers");
+    assert_int_equal(sp_loading_count(asked.loadings), 2);
+    assert_null(sp_loadings_new(asked.model.check, "torch,tensorflow", &error));
+    assert_int_equal(error.status, SP_ERR_USAGE);
+    end(&asked);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(takes_a_model_whole),
+        cmocka_unit_test(says_what_to_strip),
+        cmocka_unit_test(says_of_half_a_prefix_what_is_new),
+        cmocka_unit_test(adds_and_takes_away_the_base),
+        cmocka_unit_test(drops_what_has_no_place),
+        cmocka_unit_test(need_not_take_masks),
+        cmocka_unit_test(puts_experts_together),
+        cmocka_unit_test(refuses_another_shape),
+        cmocka_unit_test(takes_the_stray_file_before_the_index),
+        cmocka_unit_test(finds_no_file_of_another_name),
+        cmocka_unit_test(does_not_know_quantised_weights),
+        cmocka_unit_test(asks_the_loader_that_it_is_meant_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

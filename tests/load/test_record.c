@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ * What the loaders themselves said of models and of what becomes of them: fixtures/loading/transformers.txt, whose
+ * README.md has the format. Our answers have to be the same numbers. */
+#define _GNU_SOURCE /* getline */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "check/model.h"
+#include "load/judge.h"
+
+/* A model of the record, and what was done to it. */
+struct record {
+    struct model model;
+    struct part *saved; /* as the record has it */
+    size_t saved_count;
+    char *name;
+    size_t cases, wrong;
+};
+
+/* ---- changes: the words of record.py ---- */
+
+static void add_part(struct model *model, const char *name, const char *dims)
+{
+    uint64_t shape[8];
+    uint32_t rank = 0;
+    for (char *end; *dims; dims = *end ? end + 1 : end) shape[rank++] = strtoull(dims, &end, 10);
+    model_add_shape(model, name, rank, shape);
+}
+
+static void put_front(struct part *part, const char *prefix)
+{
+    struct sp_text name = {0};
+    sp_text_printf(&name, "%s%s", prefix, part->name);
+    free(part->name);
+    part->name = name.data;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(((const struct part *)left)->name, ((const struct part *)right)->name);
+}
+
+static void put_front_of_half(struct model *model, const char *prefix)
+{
+    qsort(model->parts, model->count, sizeof *model->parts, by_name);
+    for (size_t i = 0; i < model->count; i += 2) put_front(&model->parts[i], prefix);
+}
+
+static struct part *part_named(struct model *model, const char *name)
+{
+    for (size_t i = 0; i < model->count; i++)
+        if (strcmp(model->parts[i].name, name) == 0) return &model->parts[i];
+    return NULL;
+}
+
+static void drop_part(struct model *model, const char *name)
+{
+    struct part *part = part_named(model, name);
+    if (!part) die(name, "no such tensor");
+    free(part->name);
+    *part = model->parts[--model->count];
+}
+
+static void strip(struct part *part, const char *prefix)
+{
+    if (strncmp(part->name, prefix, strlen(prefix)) == 0) replace_in(part, prefix, "");
+}
+
+static void change(struct record *record, char *words)
+{
+    struct model *model = &record->model;
+    char *word = strtok(words, " "), *one = strtok(NULL, " "), *two = strtok(NULL, "");
+    if (strcmp(word, "set") == 0) {
+        char setting[512];
+        snprintf(setting, sizeof setting, "%s=%s", one, two);
+        model_set(model, setting);
+    } else if (strcmp(word, "half") == 0) put_front_of_half(model, one);
+    else if (strcmp(word, "drop") == 0) drop_part(model, one);
+    else if (strcmp(word, "name") == 0) {
+        struct part *part = part_named(model, one);
+        free(part->name);
+        part->name = strdup(two);
+    } else if (strcmp(word, "add") == 0 || strcmp(word, "shape") == 0) {
+        if (part_named(model, one)) drop_part(model, one);
+        add_part(model, one, two ? two : "");
+    } else
+        for (size_t i = 0; i < model->count; i++) {
+            if (strcmp(word, "prefix") == 0) put_front(&model->parts[i], one);
+            else if (strcmp(word, "strip") == 0) strip(&model->parts[i], one);
+            else if (strcmp(word, "replace") == 0) replace_in(&model->parts[i], one, two ? two : "");
+            else die(word, "no such change");
+        }
+}
+
+static void apply_changes(struct record *record, char *changes)
+{
+    for (char *next; *changes; changes = next) {
+        char *end = strstr(changes, "; ");
+        next = end ? end + 2 : changes + strlen(changes);
+        if (end) *end = '\0';
+        change(record, changes);
+    }
+}
+
+/* ---- a model ---- */
+
+static void close_record_model(struct record *record)
+{
+    for (size_t i = 0; i < record->saved_count; i++) free(record->saved[i].name);
+    free(record->saved);
+    record->saved = NULL;
+    record->saved_count = 0;
+    if (record->name) model_close(&record->model);
+    free(record->name);
+    record->name = NULL;
+}
+
+/* The file as it was saved, and the configuration without the settings of the last case. */
+static void restore(struct record *record)
+{
+    struct sp_error error = {0};
+    struct model *model = &record->model;
+    model_empty(model);
+    for (size_t i = 0; i < record->saved_count; i++)
+        model_add_shape(model, record->saved[i].name, record->saved[i].rank, record->saved[i].shape);
+    sp_config_free(model->config);
+    model->config = sp_config_new();
+    if (sp_config_load(model->config, scratch_path(&model->scratch, "config.json"), &error))
+        die("config", error.message);
+}
+
+static void keep_saved(struct record *record)
+{
+    if (record->saved) return;
+    record->saved = sp_realloc(NULL, record->model.count, sizeof *record->saved);
+    record->saved_count = record->model.count;
+    for (size_t i = 0; i < record->model.count; i++) {
+        record->saved[i] = record->model.parts[i];
+        record->saved[i].name = strdup(record->model.parts[i].name);
+    }
+}
+
+/* ---- answers ---- */
+
+/* What is known to be answered otherwise, all of it for want of a better table or a finer rule: docs/loading.md. */
+static const struct limit {
+    const char *base, *changes;
+} limits[] = {
+    {"t523--blip--BlipForQuestionAnswering--x1", "set tie_word_embeddings false"},
+    {"t523--mllama_text_model--MllamaForCausalLM--n2", "set tie_word_embeddings true"},
+    {"arch_type_conflict", ""},
+    {"falcon_new", ""},
+    {"moe_inter", ""},
+    {"vlm_qwen2vl_saved_v5", ""},
+    {"vlm_qwen25vl_saved_v5", ""},
+};
+
+static bool is_limit(const char *base, const char *changes)
+{
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (strcmp(limits[i].base, base) == 0 && strcmp(limits[i].changes, changes) == 0) return true;
+    return false;
+}
+
+/* As the record writes them. */
+static void put_answer(const struct sp_loading *loading, char *text, size_t size)
+{
+    const bool failed = loading->answer == SP_LOADING_REFUSED && strstr(loading->message, "cannot be put together");
+    if (loading->answer == SP_LOADING_UNKNOWN) snprintf(text, size, "unknown");
+    else if (failed) snprintf(text, size, "refused");
+    else snprintf(text, size, "%zu,%zu,%zu", loading->fresh, loading->ignored, loading->reshaped);
+}
+
+static void hold_against(struct record *record, const struct sp_loader *loader, const struct sp_load_subject *subject,
+                         const char *changes, const char *truth)
+{
+    struct sp_arena arena = {0};
+    char answer[64];
+    const struct sp_loading loading = sp_load(&arena, loader, subject);
+    put_answer(&loading, answer, sizeof answer);
+    record->cases++;
+    const bool right =
+        strcmp(truth, "refused") == 0 ? loading.answer == SP_LOADING_REFUSED : strcmp(answer, truth) == 0;
+    if (!right && !is_limit(record->name, changes)) {
+        record->wrong++;
+        print_message("%s: %s: %s: %s, and not %s: %s\n", loader->id, record->name, changes, truth, answer,
+                      loading.message);
+    }
+    sp_arena_free(&arena);
+}
+
+static void run_case(struct record *record, char *changes, char *said)
+{
+    char *torch = strchr(said, '\t'), *as_written = strdup(changes);
+    *torch++ = '\0';
+    keep_saved(record);
+    restore(record);
+    apply_changes(record, changes);
+    struct sp_inventory *inventory = model_in_memory(&record->model);
+    const struct sp_load_subject subject = {
+        .inventory = inventory, .tables = record->model.tables, .config = record->model.config};
+    hold_against(record, &sp_loader_transformers, &subject, as_written, said);
+    hold_against(record, &sp_loader_torch, &subject, as_written, torch);
+    sp_inventory_close(inventory);
+    free(as_written);
+}
+
+static void run_line(struct record *record, char *line)
+{
+    char *tab = strchr(line, '\t');
+    if (!tab) return;
+    *tab = '\0';
+    if (strcmp(line, "base") == 0) {
+        close_record_model(record);
+        record->name = strdup(tab + 1);
+    } else if (strcmp(line, "config") == 0) model_open(&record->model, tab + 1);
+    else if (strcmp(line, "case") == 0) {
+        char *said = strchr(tab + 1, '\t');
+        *said = '\0';
+        run_case(record, tab + 1, said + 1);
+    } else add_part(&record->model, line, tab + 1);
+}
+
+static void answers_are_those_of_the_loaders(void **state)
+{
+    struct record record = {0};
+    char *line = NULL;
+    size_t size = 0;
+    FILE *file = fopen("fixtures/loading/transformers.txt", "r");
+    (void)state;
+    assert_non_null(file);
+    for (ssize_t length; (length = getline(&line, &size, file)) > 0;) {
+        if (line[length - 1] == '\n') line[length - 1] = '\0';
+        if (*line && *line != '#') run_line(&record, line);
+    }
+    close_record_model(&record);
+    free(line);
+    fclose(file);
+    assert_int_equal(record.wrong, 0);
+    assert_true(record.cases > 5000); /* two loaders each */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(answers_are_those_of_the_loaders)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
