@@ -51,7 +51,7 @@ _shapeproof() {
             return
         fi
         case $command in
-        check) words='--config= --set= --table= --vocabulary= --for= --data --all --expect= --json --color= --help' ;;
+        check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --expect= --json --color= --help' ;;
         derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
         diff) words='--data --expect= --all --json --color= --help' ;;
         infer) words='--table= --emit-config --all --json --color= --help' ;;

@@ -47,10 +47,6 @@ SP_API size_t sp_loading_count(const struct sp_loadings *loadings);
 SP_API const struct sp_loading *sp_loading(const struct sp_loadings *loadings, size_t index);
 SP_API const char *sp_loading_answer_name(enum sp_loading_answer answer); /* "whole", "in part", "refused", "unknown" */
 
-/* The loaders that there are: their ids. Static. */
-SP_API size_t sp_loader_count(void);
-SP_API const char *sp_loader_id(size_t index);
-
 #ifdef __cplusplus
 }
 #endif

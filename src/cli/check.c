@@ -14,6 +14,7 @@ static const struct cli_option options[] = {
      .argument = "LOADER[,LOADER]...",
      .help = "whether it loads: transformers, torch, several of them, or all; the status is 0 only if each takes it "
              "whole"},
+    {.name = "strict", .help = "status 0 only for match without a warning or a setting that the table did not look at"},
     {.name = "data", .letter = 'd', .help = "read the data of tied tensors that are stored apart: whether it is equal"},
     {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
     {CLI_OPTION_EXPECT},
@@ -61,6 +62,14 @@ static int judge_check(const struct sp_check *check)
     return sp_check_verdict(check) == SP_VERDICT_DIFFERS ? CLI_DIFFERS : CLI_OK;
 }
 
+/* Whether there is nothing at all to look at. What is odd about the file, what was not read of it, and what a pickle
+ * would do is a warning. */
+static bool is_plain_match(const struct sp_check *check)
+{
+    return sp_check_verdict(check) == SP_VERDICT_MATCH && sp_inventory_warning_count(sp_check_inventory(check)) == 0 &&
+           sp_prediction_unused_count(sp_check_prediction(check)) == 0;
+}
+
 /* Asks the loaders, and writes the report; exit status. */
 static int report_check(const struct cli_args *args, const struct sp_check *check)
 {
@@ -68,8 +77,8 @@ static int report_check(const struct cli_args *args, const struct sp_check *chec
     struct sp_error error = {0};
     size_t length;
     const char *loaders = cli_value(args, "for", NULL);
-    struct sp_loadings *loadings = loaders ? sp_loadings_new(check, loaders, &error) : NULL;
-    if (loaders && !loadings) {
+    struct sp_loadings *loadings = sp_loadings_new(check, loaders, &error);
+    if (!loadings) {
         cli_error(&error);
         return (int)error.status;
     }
@@ -78,7 +87,8 @@ static int report_check(const struct cli_args *args, const struct sp_check *chec
     char *report = sp_report_check(check, &how, &length);
     cli_put_report(report, length);
     cli_warn_unused(sp_check_prediction(check));
-    const int status = loaders ? judge_loadings(loadings) : judge_check(check);
+    int status = loaders ? judge_loadings(loadings) : judge_check(check);
+    if (cli_flag(args, "strict") && !is_plain_match(check)) status = CLI_DIFFERS;
     sp_loadings_free(loadings);
     return status;
 }
@@ -166,9 +176,10 @@ const struct cli_command cli_check = {
         "layers.{0-4,20-31} stands for these indices and no other. The exit status is 0 for match and explained, 1 for "
         "differs, 5 when there is no table for the architecture or no configuration to tell it.\n"
         "\n"
-        "Whether it loads is another question, which --for asks: what stays newly initialised, what is dropped. The "
-        "exit status is then 0 when each loader takes the file whole, with nothing new, nothing lost and nothing of "
-        "another shape; 1 when one does not; 5 when that cannot be told.",
+        "Whether it loads is another question. A line on loading answers it for the loader that the file is meant for, "
+        "where that can be told, and --for for any: what stays newly initialised, what is dropped. The exit status is "
+        "then 0 when each loader takes the file whole, with nothing new, nothing lost and nothing of another shape; 1 "
+        "when one does not; 5 when that cannot be told.",
     .least = 1,
     .most = 1,
     .options = options,

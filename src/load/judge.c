@@ -34,10 +34,17 @@ static const struct sp_loaded *class_loaded(const struct sp_loader *loader, cons
     return sp_loader_class(loader, model_type, first_class(hyper->root));
 }
 
+static bool reads_format(const struct sp_loader *loader, const struct sp_inventory *inventory)
+{
+    for (const char *const *format = loader->formats; *format; format++)
+        if (strcmp(*format, sp_inventory_format(inventory)) == 0) return true;
+    return false;
+}
+
 bool sp_load_is_meant(const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
     return sp_value_member(sp_config_hyper(subject->config)->root, "model_type").type == SP_STRING &&
-           class_loaded(loader, subject);
+           reads_format(loader, subject->inventory) && class_loaded(loader, subject);
 }
 
 /* ---- the model ---- */
@@ -128,7 +135,7 @@ static const char *shortcoming(struct sp_arena *arena, const struct sp_loading *
     if (loading->fresh)
         return sp_arena_printf(arena, "%s leaves %zu of %zu parameters newly initialised: %s", loading->name,
                                loading->fresh, loading->expected, loading->remedy ? loading->remedy : names);
-    return sp_arena_printf(arena, "%s loads it: nothing new, but drops %s of the file", loading->name,
+    return sp_arena_printf(arena, "%s drops %s of the file, and nothing is new", loading->name,
                            sp_count_of(arena, loading->lost, "tensor"));
 }
 
@@ -183,13 +190,6 @@ static struct sp_loading judge_taking(struct sp_arena *arena, struct sp_model_me
     return loading;
 }
 
-static bool is_among(const char *const *list, const char *text)
-{
-    for (; *list; list++)
-        if (strcmp(*list, text) == 0) return true;
-    return false;
-}
-
 static struct sp_loading judge_class(struct sp_arena *arena, const struct sp_loader *loader,
                                      const struct sp_loaded *loaded, const struct sp_load_subject *subject,
                                      struct sp_loading loading)
@@ -213,9 +213,9 @@ struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader
 {
     struct sp_loading loading = {.loader = loader->id, .name = loader->name};
     const struct sp_loaded *loaded = class_loaded(loader, subject);
-    const char *format = sp_inventory_format(subject->inventory);
-    if (!is_among(loader->formats, format))
-        return refused(arena, loading, sp_arena_printf(arena, "it does not read %s", format));
+    if (!reads_format(loader, subject->inventory))
+        return refused(arena, loading,
+                       sp_arena_printf(arena, "it does not read %s", sp_inventory_format(subject->inventory)));
     if (!loaded) return unknown(arena, loading, "it has no class of its own for this configuration");
     if (subject->quantised) return unknown(arena, loading, "the weights are quantised");
     return judge_class(arena, loader, loaded, subject, loading);

@@ -21,7 +21,7 @@ struct sp_load_subject {
     const struct sp_check *check; /* for is_spare */
 };
 
-/* Whether it has a class for the configuration, which has to say its model_type. */
+/* Whether it reads such files and has a class for the configuration, which has to say its model_type. */
 bool sp_load_is_meant(const struct sp_loader *loader, const struct sp_load_subject *subject);
 /* What the loader makes of it. Texts are in the arena, or static. */
 struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader,

@@ -36,7 +36,7 @@ static bool is_spare_in_check(const struct sp_check *check, size_t tensor)
         if (finding->tensor != tensor) continue;
         const size_t cause = finding->cause;
         return finding->severity == SP_SEVERITY_NOTE ||
-               (cause != SP_NONE && check->causes[cause].severity == SP_SEVERITY_NOTE);
+               (cause != SP_NONE && check->causes[cause].severity != SP_SEVERITY_ERROR);
     }
     return false;
 }
@@ -144,6 +144,23 @@ static bool is_quantised(const struct sp_check *check)
            sp_value_member(root, "compression_config").type == SP_OBJECT;
 }
 
+/* The loader that reads such files and has a class for the configuration, unless the file is an adapter: it is loaded
+ * by another library, into a model that is loaded from elsewhere. NULL when there is none. */
+static const struct sp_loader *loader_meant(const struct sp_load_subject *subject)
+{
+    for (size_t i = 0; i < subject->check->cause_count; i++)
+        if (strncmp(subject->check->causes[i].id, "adapter", strlen("adapter")) == 0) return NULL;
+    return sp_load_is_meant(loaders[0], subject) ? loaders[0] : NULL;
+}
+
+/* What is not known is not worth a line unless it was asked. */
+static void add_loading(struct sp_loadings *loadings, const struct sp_loader *loader,
+                        const struct sp_load_subject *subject, bool asked)
+{
+    const struct sp_loading loading = load_subject(loadings, loader, subject);
+    if (asked || loading.answer != SP_LOADING_UNKNOWN) loadings->items[loadings->count++] = loading;
+}
+
 struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *asked, struct sp_error *error)
 {
     const bool all = asked && strcmp(asked, "all") == 0;
@@ -158,10 +175,10 @@ struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *as
                                             .check = check};
     struct sp_loadings *loadings = sp_realloc(NULL, 1, sizeof *loadings);
     *loadings = (struct sp_loadings){0};
-    const bool meant = !asked && sp_load_is_meant(loaders[0], &subject);
+    const struct sp_loader *meant = asked ? NULL : loader_meant(&subject);
     for (size_t i = 0; i < LOADERS; i++)
-        if (all || is_asked(asked, loaders[i]->id) || (meant && i == 0))
-            loadings->items[loadings->count++] = load_subject(loadings, loaders[i], &subject);
+        if (all || loaders[i] == meant || is_asked(asked, loaders[i]->id))
+            add_loading(loadings, loaders[i], &subject, asked != NULL);
     return loadings;
 }
 
@@ -183,6 +200,3 @@ const char *sp_loading_answer_name(enum sp_loading_answer answer)
     static const char *const names[] = {"whole", "in part", "refused", "unknown"};
     return names[answer];
 }
-
-size_t sp_loader_count(void) { return LOADERS; }
-const char *sp_loader_id(size_t index) { return loaders[index]->id; }

@@ -289,6 +289,86 @@ static void put_part_of_findings(const struct sp_check *check, struct sp_text *t
     else put_groups(check, text, options, heading);
 }
 
+/* ---- the first line ---- */
+
+enum { FIRST_LINE = 159 };
+
+/* The first loader that does not take the file whole; NULL when there is none. */
+static const struct sp_loading *bad_loading(const struct sp_loadings *loadings)
+{
+    for (size_t i = 0; loadings && i < sp_loading_count(loadings); i++) {
+        const struct sp_loading *loading = sp_loading(loadings, i);
+        if (loading->answer == SP_LOADING_IN_PART || loading->answer == SP_LOADING_REFUSED) return loading;
+    }
+    return NULL;
+}
+
+/* Appends it behind a semicolon, the first `length` bytes of a printable text, if there is room. */
+static bool put_remark(struct sp_text *line, const char *remark, size_t length)
+{
+    if (sp_text_columns(line->data, line->length) + 2 + sp_text_columns(remark, length) > FIRST_LINE) return false;
+    sp_text_puts(line, "; ");
+    sp_text_append(line, remark, length);
+    return true;
+}
+
+/* Cuts the line before a word, so that there is room for a remark of that length. */
+static void make_room(struct sp_text *line, size_t length)
+{
+    static const char dots[] = " ...";
+    const size_t most = FIRST_LINE - 2 - length;
+    if (sp_text_columns(line->data, line->length) <= most) return;
+    line->length = most - strlen(dots) < line->length ? most - strlen(dots) : line->length;
+    while (line->length && line->data[line->length] != ' ') line->length--;
+    sp_text_puts(line, dots);
+}
+
+/* All that is said of the loading, or as much as there is room for; where causes say what is wrong, no details, and
+ * nothing in place of a cause. */
+static void put_bad_loading(struct sp_text *line, const struct sp_loading *loading, bool detailed)
+{
+    struct sp_text message = {0}, brief = {0};
+    sp_put_visible(&message, loading->message);
+    if (loading->answer == SP_LOADING_IN_PART && loading->fresh)
+        sp_text_printf(&brief, "%zu of %zu stay new", loading->fresh, loading->expected);
+    else sp_text_puts(&brief, "it does not load whole");
+    const char *detail = strstr(message.data, ": ");
+    const size_t head = detail ? (size_t)(detail - message.data) : message.length;
+    if (!(detailed && put_remark(line, message.data, message.length)) && !put_remark(line, message.data, head)) {
+        if (detailed) make_room(line, brief.length);
+        put_remark(line, brief.data, brief.length);
+    }
+    sp_text_free(&message);
+    sp_text_free(&brief);
+}
+
+/* What reassures is left out when there is worse to say. */
+static void cut_reassurance(struct sp_text *line)
+{
+    static const char reassurance[] = "; nothing else differs";
+    const size_t size = sizeof reassurance - 1;
+    if (line->length < size || strcmp(line->data + line->length - size, reassurance) != 0) return;
+    line->length -= size;
+    line->data[line->length] = '\0';
+}
+
+static void put_first_line(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
+{
+    struct sp_text line = {0};
+    const struct sp_loading *bad = bad_loading(options->loadings);
+    const char *verdict = sp_verdict_name(sp_check_verdict(check));
+    sp_text_printf(&line, "%s: ", verdict);
+    sp_put_visible(&line, sp_check_headline(check));
+    if (bad) {
+        cut_reassurance(&line);
+        put_bad_loading(&line, bad, sp_check_verdict(check) != SP_VERDICT_DIFFERS);
+    }
+    sp_color_puts(text, options->color, verdict_color(sp_check_verdict(check)), verdict);
+    sp_text_puts(text, line.data + strlen(verdict));
+    sp_text_puts(text, "\n\n");
+    sp_text_free(&line);
+}
+
 char *sp_report_check(const struct sp_check *check, const struct sp_report_options *options, size_t *length)
 {
     static const struct sp_report_options plain = {0};
@@ -298,11 +378,7 @@ char *sp_report_check(const struct sp_check *check, const struct sp_report_optio
         check_json(check, options->loadings, &text);
         return sp_text_take(&text, length);
     }
-    sp_color_puts(&text, options->color, verdict_color(sp_check_verdict(check)),
-                  sp_verdict_name(sp_check_verdict(check)));
-    sp_text_puts(&text, ": ");
-    sp_put_visible(&text, sp_check_headline(check));
-    sp_text_puts(&text, "\n\n");
+    put_first_line(check, &text, options);
     put_checkpoint(check, &text, options);
     sp_put_loading_table(options->loadings, &text, options);
     put_counts(check, &text, options);

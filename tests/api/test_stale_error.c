@@ -133,6 +133,16 @@ static bool calls_check_new(struct world *world, struct sp_error *error)
     return check != NULL;
 }
 
+static bool calls_loadings_new(struct world *world, struct sp_error *error)
+{
+    struct sp_error none = {0};
+    struct sp_check *check = sp_check_new(world->inventory, world->tables, world->config, NULL, &none);
+    struct sp_loadings *loadings = check ? sp_loadings_new(check, "all", error) : NULL;
+    sp_loadings_free(loadings);
+    sp_check_free(check);
+    return loadings != NULL;
+}
+
 static bool calls_diff_new(struct world *world, struct sp_error *error)
 {
     const struct sp_diff_options options = {.data = true};
@@ -208,7 +218,7 @@ static const struct call {
     CALL(tables_add_file),         CALL(tables_add_text), CALL(config_load),   CALL(config_set),
     CALL(config_count_vocabulary), CALL(predict),         CALL(check_new),     CALL(diff_new),
     CALL(expectations_load),       CALL(infer),           CALL(prove),         CALL(derive),
-    CALL(derive_prediction),       CALL(solve),           CALL(solve_rounded),
+    CALL(derive_prediction),       CALL(solve),           CALL(solve_rounded), CALL(loadings_new),
 };
 enum { CALL_COUNT = sizeof calls / sizeof *calls };
 

@@ -61,6 +61,17 @@ static void end(struct asked *asked)
     model_close(&asked->model);
 }
 
+/* The first line of the report with what the loaders say. */
+static void assert_first_line(const struct asked *asked, const char *expected)
+{
+    const struct sp_report_options options = {.loadings = asked->loadings};
+    char *report = sp_report_check(asked->model.check, &options, NULL);
+    report[strcspn(report, "\n")] = '\0';
+    assert_string_equal(report, expected);
+    assert_true(strlen(report) < 160);
+    sp_free(report);
+}
+
 static void assert_says(const struct asked *asked, enum sp_loading_answer answer, const char *message)
 {
     assert_string_equal(asked->loading->message, message);
@@ -124,7 +135,7 @@ static void drops_what_has_no_place(void **state)
     begin(&asked, gpt2);
     model_add_shape(&asked.model, "value_head.weight", SHAPE(1, 4));
     ask(&asked, "transformers");
-    assert_says(&asked, SP_LOADING_IN_PART, "transformers 5 loads it: nothing new, but drops 1 tensor of the file");
+    assert_says(&asked, SP_LOADING_IN_PART, "transformers 5 drops 1 tensor of the file, and nothing is new");
     end(&asked);
 }
 
@@ -231,11 +242,48 @@ static void asks_the_loader_that_it_is_meant_for(void **state)
     assert_int_equal(sp_loading_count(asked.loadings), 1);
     assert_string_equal(asked.loading->loader, "transformers");
     ask(&asked, "all");
-    assert_int_equal(sp_loading_count(asked.loadings), sp_loader_count());
+    assert_int_equal(sp_loading_count(asked.loadings), 2);
     ask(&asked, "torch,transformers");
     assert_int_equal(sp_loading_count(asked.loadings), 2);
     assert_null(sp_loadings_new(asked.model.check, "torch,tensorflow", &error));
     assert_int_equal(error.status, SP_ERR_USAGE);
+    end(&asked);
+}
+
+/* Harmless for the verdict, fatal for the loader: both stand in the first line, what is wrong in place of comfort. */
+static void says_in_the_first_line_what_is_bad(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    model_prefix(&asked.model, "module.");
+    ask(&asked, NULL);
+    assert_first_line(&asked, "explained: every name in the file begins with 'module.'; transformers 5 leaves 29 of 29 "
+                              "parameters newly initialised: strip 'module.'");
+    end(&asked);
+}
+
+static void says_less_where_there_is_no_room(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    model_prefix(&asked.model, "a_long_name.of_one_more_module.and_another_one_as_long.which_holds_the.");
+    ask(&asked, NULL);
+    assert_first_line(&asked, "explained: every name in the file begins with "
+                              "'a_long_name.of_one_more_module.and_another_one_as_long.which_holds_the.'; "
+                              "29 of 29 stay new");
+    end(&asked);
+}
+
+static void keeps_quiet_about_what_it_does_not_know(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, gpt2);
+    model_set(&asked.model, "quantization_config={\"quant_method\": \"gptq\", \"bits\": 4}");
+    ask(&asked, NULL);
+    assert_int_equal(sp_loading_count(asked.loadings), 0);
     end(&asked);
 }
 
@@ -254,6 +302,9 @@ int main(void)
         cmocka_unit_test(finds_no_file_of_another_name),
         cmocka_unit_test(does_not_know_quantised_weights),
         cmocka_unit_test(asks_the_loader_that_it_is_meant_for),
+        cmocka_unit_test(says_in_the_first_line_what_is_bad),
+        cmocka_unit_test(says_less_where_there_is_no_room),
+        cmocka_unit_test(keeps_quiet_about_what_it_does_not_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
