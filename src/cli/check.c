@@ -12,8 +12,9 @@ static const struct cli_option options[] = {
     {CLI_OPTION_VOCABULARY},
     {.name = "for",
      .argument = "LOADER[,LOADER]...",
-     .help = "whether it loads: transformers, torch, several of them, or all; the status is 0 only if each takes it "
-             "whole"},
+     .help =
+         "whether it loads: transformers, torch, mlx, several of them, or all; the status is 0 only if each takes it "
+         "whole"},
     {.name = "strict", .help = "status 0 only for match without a warning or a setting that the table did not look at"},
     {.name = "data", .letter = 'd', .help = "read the data of tied tensors that are stored apart: whether it is equal"},
     {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},

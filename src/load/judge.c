@@ -56,17 +56,35 @@ static void set_ties(struct sp_config *config, bool tied)
     for (size_t i = 0; i < 1 + (size_t)inward; i++) sp_config_set_value(config, keys[i], sp_value_bool(tied), "");
 }
 
-/* What the class has: what the whole configuration says of ties counts for its parts as well, unless the class is
- * always tied. NULL when nothing can be predicted. */
-static struct sp_prediction *predict_class(const struct sp_loaded *loaded, const struct sp_load_subject *subject,
-                                           bool *untied)
+/* Whether the class ties, as the loader sees it: SP_BOOL, or what the table says. What the whole configuration says
+ * counts for its parts as well. */
+static struct sp_value class_ties(const struct sp_loaded *loaded, const struct sp_config *config)
+{
+    const struct sp_value said = sp_value_member(sp_config_hyper(config)->root, "tie_word_embeddings");
+    const bool always = strcmp(loaded->ties, "always") == 0;
+    if (always || strcmp(loaded->ties, "never") == 0) return sp_value_bool(always);
+    if (said.type == SP_BOOL || !*loaded->ties) return said;
+    return sp_value_bool(strcmp(loaded->ties, "true") == 0);
+}
+
+static void set_fixed(struct sp_arena *arena, struct sp_config *config, const char *settings)
 {
     struct sp_error error = {0};
-    const struct sp_value said = sp_value_member(sp_config_hyper(subject->config)->root, "tie_word_embeddings");
-    const bool always = *loaded->ties != '\0';
+    const char *setting;
+    for (size_t length; (length = sp_word(&settings, &setting));)
+        sp_config_set(config, sp_arena_copy(arena, setting, length), &error);
+}
+
+/* What the class has; NULL when nothing can be predicted. */
+static struct sp_prediction *predict_class(struct sp_arena *arena, const struct sp_loaded *loaded,
+                                           const struct sp_load_subject *subject, bool *untied)
+{
+    struct sp_error error = {0};
+    const struct sp_value ties = class_ties(loaded, subject->config);
     struct sp_config *config = sp_config_variant(subject->config);
-    if (always || said.type == SP_BOOL) set_ties(config, always || said.boolean);
-    *untied = !always && sp_value_is_bool(said, false);
+    if (ties.type == SP_BOOL) set_ties(config, ties.boolean);
+    if (loaded->fixed) set_fixed(arena, config, loaded->fixed);
+    *untied = sp_value_is_bool(ties, false);
     struct sp_prediction *prediction =
         sp_predict(subject->tables, config, &(struct sp_predict_options){.table = subject->table}, &error);
     sp_config_free(config);
@@ -190,13 +208,24 @@ static struct sp_loading judge_taking(struct sp_arena *arena, struct sp_model_me
     return loading;
 }
 
+/* The first key that the class needs and the configuration has not; "" when it has all. In the arena. */
+static const char *key_lacking(struct sp_arena *arena, const struct sp_loaded *loaded, const struct sp_config *config)
+{
+    const char *words = loaded->needed ? loaded->needed : "", *word;
+    for (size_t length; (length = sp_word(&words, &word));) {
+        const char *key = sp_arena_copy(arena, word, length);
+        if (sp_value_member(sp_config_hyper(config)->root, key).type == SP_ABSENT) return key;
+    }
+    return "";
+}
+
 static struct sp_loading judge_class(struct sp_arena *arena, const struct sp_loader *loader,
                                      const struct sp_loaded *loaded, const struct sp_load_subject *subject,
                                      struct sp_loading loading)
 {
     struct sp_model_memory memory;
     bool untied;
-    struct sp_prediction *prediction = predict_class(loaded, subject, &untied);
+    struct sp_prediction *prediction = predict_class(arena, loaded, subject, &untied);
     if (!prediction) return unknown(arena, loading, "its model cannot be predicted");
     sp_memory_build(&memory, loader, loaded, prediction);
     memory.untied = untied;
@@ -209,6 +238,11 @@ static struct sp_loading judge_class(struct sp_arena *arena, const struct sp_loa
     return loading;
 }
 
+static bool is_own_quantisation(const struct sp_loader *loader, const struct sp_load_subject *subject)
+{
+    return loader->quantisation && subject->quantisation && strcmp(loader->quantisation, subject->quantisation) == 0;
+}
+
 struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
     struct sp_loading loading = {.loader = loader->id, .name = loader->name};
@@ -217,6 +251,9 @@ struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader
         return refused(arena, loading,
                        sp_arena_printf(arena, "it does not read %s", sp_inventory_format(subject->inventory)));
     if (!loaded) return unknown(arena, loading, "it has no class of its own for this configuration");
-    if (subject->quantised) return unknown(arena, loading, "the weights are quantised");
+    if (subject->quantised && !is_own_quantisation(loader, subject))
+        return unknown(arena, loading, "the weights are quantised");
+    const char *lacking = key_lacking(arena, loaded, subject->config);
+    if (*lacking) return refused(arena, loading, sp_arena_printf(arena, "the configuration has no %s", lacking));
     return judge_class(arena, loader, loaded, subject, loading);
 }

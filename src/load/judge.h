@@ -14,8 +14,9 @@ struct sp_load_subject {
     const struct sp_inventory *inventory;
     const struct sp_tables *tables;
     const struct sp_config *config;
-    const char *table; /* its name, or NULL: the configuration says it */
-    bool quantised;
+    const char *table;        /* its name, or NULL: the configuration says it */
+    bool quantised;           /* the weights, or the configuration says so: */
+    const char *quantisation; /* the method, when `config` makes predictions of what is stored; or NULL */
     /* Whether a tensor of the inventory is none that the model would need: a buffer, a copy, the state of a trainer. */
     bool (*is_spare)(const struct sp_load_subject *subject, size_t tensor);
     const struct sp_check *check; /* for is_spare */

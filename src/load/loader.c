@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/chars.h"
+
 const struct sp_mapping *sp_loader_mapping(const struct sp_loader *loader, const char *identifier, size_t length)
 {
     for (size_t i = 0; i < loader->mapping_count; i++) {
@@ -14,6 +16,7 @@ const struct sp_mapping *sp_loader_mapping(const struct sp_loader *loader, const
 
 const struct sp_loaded *sp_loader_class(const struct sp_loader *loader, const char *model_type, const char *class)
 {
+    if (loader->ending && !sp_ends_with(class, loader->ending)) return NULL;
     for (size_t i = 0; i < loader->class_count; i++) {
         const struct sp_loaded *loaded = &loader->classes[i];
         if (strcmp(loaded->model_type, model_type) != 0) continue;

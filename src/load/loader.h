@@ -34,7 +34,13 @@ struct sp_mapping {
 
 /* What a class does: transformers.def says what each field is. */
 struct sp_loaded {
-    const char *model_type, *class, *base, *ties, *spared, *ignored, *mappings;
+    const char *model_type, *class, *base;
+    /* "always" and "never", whatever tie_word_embeddings says; "true" and "false", what it is when nothing is said; "",
+     * what the table has for that. */
+    const char *ties;
+    const char *spared, *ignored, *mappings;
+    const char *needed; /* keys that the configuration must have, with blanks between; or NULL */
+    const char *fixed;  /* "attention_bias=false": what the class has whatever the configuration says; or NULL */
 };
 
 struct sp_loader {
@@ -45,12 +51,16 @@ struct sp_loader {
     size_t mapping_count;
     const struct sp_loaded *classes; /* of a model_type, that for any class comes last */
     size_t class_count;
-    bool renames; /* the rules hold for files; otherwise only for what is in memory */
-    bool ties;    /* of tensors that are tied, one is enough */
-    bool strict;  /* refuses what is missing or unexpected */
+    const char *ending;       /* of the classes that it has; NULL for any */
+    const char *quantisation; /* the method of quantised weights that it reads as they are, or NULL */
+    bool renames;             /* the rules hold for files; otherwise only for what is in memory */
+    bool spares;              /* says nothing of what a class may lack or have besides */
+    bool ties;                /* of tensors that are tied, one is enough */
+    bool holds_once;          /* what is tied to another tensor has no place of its own */
+    bool strict;              /* refuses what is missing or unexpected */
 };
 
-extern const struct sp_loader sp_loader_transformers, sp_loader_torch;
+extern const struct sp_loader sp_loader_transformers, sp_loader_torch, sp_loader_mlx;
 
 const struct sp_mapping *sp_loader_mapping(const struct sp_loader *loader, const char *identifier, size_t length);
 /* NULL when the loader knows no such model. */

@@ -12,7 +12,7 @@
 #include "model/inventory.h"
 
 /* The first is the one for whose configurations the tables are. */
-static const struct sp_loader *const loaders[] = {&sp_loader_transformers, &sp_loader_torch};
+static const struct sp_loader *const loaders[] = {&sp_loader_transformers, &sp_loader_torch, &sp_loader_mlx};
 enum { LOADERS = sizeof loaders / sizeof *loaders };
 
 struct sp_loadings {
@@ -128,7 +128,7 @@ static bool check_ids(const char *asked, struct sp_error *error)
             known = known || (strncmp(loaders[i]->id, id, length) == 0 && !loaders[i]->id[length]);
         if (!known) {
             sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no loader %s", sp_quote(id).text);
-            sp_hint(error, "there are transformers, torch, and all of them");
+            sp_hint(error, "there are transformers, torch and mlx, and all of them");
             return false;
         }
         id = id[length] ? id + length + 1 : NULL;
@@ -150,7 +150,11 @@ static const struct sp_loader *loader_meant(const struct sp_load_subject *subjec
 {
     for (size_t i = 0; i < subject->check->cause_count; i++)
         if (strncmp(subject->check->causes[i].id, "adapter", strlen("adapter")) == 0) return NULL;
-    return sp_load_is_meant(loaders[0], subject) ? loaders[0] : NULL;
+    const struct sp_loader *meant = loaders[0];
+    for (size_t i = 0; subject->quantisation && i < LOADERS; i++)
+        if (loaders[i]->quantisation && strcmp(loaders[i]->quantisation, subject->quantisation) == 0)
+            meant = loaders[i];
+    return sp_load_is_meant(meant, subject) ? meant : NULL;
 }
 
 /* What is not known is not worth a line unless it was asked. */
@@ -171,6 +175,7 @@ struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *as
                                             .config = check->config,
                                             .table = check->table_name,
                                             .quantised = is_quantised(check),
+                                            .quantisation = check->quantisation.method,
                                             .is_spare = is_spare,
                                             .check = check};
     struct sp_loadings *loadings = sp_realloc(NULL, 1, sizeof *loadings);

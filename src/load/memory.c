@@ -47,6 +47,13 @@ static void tie_held(struct sp_model_memory *memory, const struct sp_prediction 
     }
 }
 
+/* What a file may lack is not in memory, unless the class says that it may be missing there. */
+static bool has_place(const struct sp_model_memory *memory, const struct sp_predicted *tensor, const char *name)
+{
+    if (tensor->rank > SP_PIECE_RANK || (memory->loader->holds_once && tensor->same_as != SP_NONE)) return false;
+    return !tensor->optional || sp_is_spared(memory, name);
+}
+
 void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loader, const struct sp_loaded *loaded,
                      const struct sp_prediction *prediction)
 {
@@ -59,7 +66,7 @@ void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loa
         const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
         held_of[i] = SIZE_MAX;
         const struct sp_renamed renamed = sp_rename(&memory->rules, tensor->name);
-        if (tensor->rank > SP_PIECE_RANK || (tensor->optional && !sp_is_spared(memory, renamed.name))) continue;
+        if (!has_place(memory, tensor, renamed.name)) continue;
         const struct sp_load_shape piece = piece_of(tensor);
         if (renamed.conversion) sp_load_gather(&gathering, renamed, &piece);
         else held_of[i] = hold(memory, renamed.name, &piece);

@@ -75,7 +75,7 @@ static void put_held(struct sp_model_memory *memory, const char *name, const str
 
 static void drop(struct sp_taking *taking, const struct sp_model_memory *memory, const char *name, size_t tensor)
 {
-    if (is_ignored_quietly(memory, name) && !memory->loader->strict) return;
+    if (memory->loader->spares && is_ignored_quietly(memory, name)) return;
     if (sp_map_add(&taking->ignored_names, name, tensor)) *SP_PUSH(&taking->ignored) = tensor;
 }
 
@@ -131,7 +131,7 @@ static void tie_taken(struct sp_model_memory *memory)
 
 bool sp_is_fresh(const struct sp_model_memory *memory, const struct sp_held *held)
 {
-    return !held->there && (memory->loader->strict || !sp_is_spared(memory, held->name));
+    return !held->there && !(memory->loader->spares && sp_is_spared(memory, held->name));
 }
 
 struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_inventory *inventory,

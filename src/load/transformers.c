@@ -23,7 +23,7 @@ static const struct sp_mapping mappings[] = {
 
 static const struct sp_loaded classes[] = {
 #define MAPPING(...)
-#define LOADED(...) {__VA_ARGS__},
+#define LOADED(...) {__VA_ARGS__, NULL, NULL},
 #include "load/transformers.def"
 #undef LOADED
 #undef MAPPING
@@ -43,6 +43,7 @@ const struct sp_loader sp_loader_transformers = {.id = "transformers",
                                                  .files = taken_files,
                                                  .formats = taken_formats,
                                                  .renames = true,
+                                                 .spares = true,
                                                  .ties = true,
                                                  OF_TRANSFORMERS};
 

@@ -18,6 +18,11 @@ static const char mixtral[] =
     "\"intermediate_size\": 6, \"num_hidden_layers\": 2, \"num_local_experts\": 3, \"num_attention_heads\": 2, "
     "\"num_key_value_heads\": 2, \"vocab_size\": 16, \"tie_word_embeddings\": false}";
 
+static const char llama[] =
+    "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"hidden_size\": 64, "
+    "\"intermediate_size\": 96, \"num_hidden_layers\": 2, \"num_attention_heads\": 2, \"rms_norm_eps\": 1e-6, "
+    "\"vocab_size\": 32, \"tie_word_embeddings\": false}";
+
 struct asked {
     struct model model;
     struct sp_loadings *loadings;
@@ -232,6 +237,52 @@ static void does_not_know_quantised_weights(void **state)
     end(&asked);
 }
 
+static void mlx_takes_what_it_quantised(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, llama);
+    model_set(&asked.model, "quantization={\"group_size\": 32, \"bits\": 4}");
+    model_predict(&asked.model, AS_STORED);
+    ask(&asked, NULL);
+    assert_says(&asked, SP_LOADING_WHOLE, "mlx-lm loads it: nothing new");
+    model_drop(&asked.model, "model.layers.1.mlp.up_proj.scales");
+    ask(&asked, NULL);
+    assert_says(&asked, SP_LOADING_REFUSED, "mlx-lm refuses it: 1 missing (model.layers.1.mlp.up_proj.scales)");
+    end(&asked);
+}
+
+/* Neither the prefix of the base nor that of a wrapper goes by itself. */
+static void mlx_wants_the_names_as_they_are(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, llama);
+    model_add_shape(&asked.model, "model.layers.0.self_attn.rotary_emb.inv_freq", SHAPE(16));
+    ask(&asked, "mlx");
+    assert_says(&asked, SP_LOADING_WHOLE, "mlx-lm loads it: nothing new");
+    model_prefix(&asked.model, "model.");
+    ask(&asked, "mlx");
+    assert_says(&asked, SP_LOADING_REFUSED, "mlx-lm refuses it: strip 'model.'");
+    end(&asked);
+}
+
+static void mlx_needs_keys_and_knows_some_classes(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, "{\"model_type\": \"qwen2\", \"architectures\": [\"Qwen2ForCausalLM\"], \"hidden_size\": 8, "
+                  "\"intermediate_size\": 12, \"num_hidden_layers\": 1, \"num_attention_heads\": 2, "
+                  "\"num_key_value_heads\": 2, \"vocab_size\": 16}");
+    ask(&asked, "mlx");
+    assert_says(&asked, SP_LOADING_REFUSED, "mlx-lm refuses it: the configuration has no rms_norm_eps");
+    model_set(&asked.model, "architectures=[\"Qwen2ForSequenceClassification\"]");
+    model_predict(&asked.model, 0);
+    ask(&asked, "mlx");
+    assert_int_equal(asked.loading->answer, SP_LOADING_UNKNOWN);
+    end(&asked);
+}
+
 static void asks_the_loader_that_it_is_meant_for(void **state)
 {
     struct sp_error error = {0};
@@ -242,7 +293,7 @@ static void asks_the_loader_that_it_is_meant_for(void **state)
     assert_int_equal(sp_loading_count(asked.loadings), 1);
     assert_string_equal(asked.loading->loader, "transformers");
     ask(&asked, "all");
-    assert_int_equal(sp_loading_count(asked.loadings), 2);
+    assert_int_equal(sp_loading_count(asked.loadings), 3);
     ask(&asked, "torch,transformers");
     assert_int_equal(sp_loading_count(asked.loadings), 2);
     assert_null(sp_loadings_new(asked.model.check, "torch,tensorflow", &error));
@@ -301,6 +352,9 @@ int main(void)
         cmocka_unit_test(takes_the_stray_file_before_the_index),
         cmocka_unit_test(finds_no_file_of_another_name),
         cmocka_unit_test(does_not_know_quantised_weights),
+        cmocka_unit_test(mlx_takes_what_it_quantised),
+        cmocka_unit_test(mlx_wants_the_names_as_they_are),
+        cmocka_unit_test(mlx_needs_keys_and_knows_some_classes),
         cmocka_unit_test(asks_the_loader_that_it_is_meant_for),
         cmocka_unit_test(says_in_the_first_line_what_is_bad),
         cmocka_unit_test(says_less_where_there_is_no_room),
