@@ -9,8 +9,10 @@
 #include <sys/stat.h>
 
 #include "base/names.h"
+#include "check/adapter_parts.h"
 #include "config/config.h"
 #include "names/components.h"
+#include "names/prefixes.h"
 #include "shapeproof/check.h"
 
 /* ---- names ---- */
@@ -26,7 +28,7 @@ struct place {
     const char *label;
 };
 
-/* What follows the component: nothing, "weight", "default", "default.weight". */
+/* What follows the component: nothing, "weight", "default", "default.weight". A bias is none of the two. */
 static bool read_label(struct sp_arena *arena, const char *rest, struct place *place)
 {
     const size_t length = strlen(rest), tail = strlen(".weight");
@@ -34,7 +36,7 @@ static bool read_label(struct sp_arena *arena, const char *rest, struct place *p
     if (!length || strcmp(rest, ".weight") == 0) return true;
     const bool weight = length > tail && strcmp(rest + length - tail, ".weight") == 0;
     const size_t label = length - 1 - (weight ? tail : 0);
-    if (memchr(rest + 1, '.', label)) return false;
+    if (memchr(rest + 1, '.', label) || strcmp(rest, ".bias") == 0) return false;
     place->label = sp_arena_copy(arena, rest + 1, label);
     return true;
 }
@@ -80,20 +82,19 @@ static const char *config_path(struct sp_arena *arena, const char *path)
     return sp_arena_printf(arena, "%.*sadapter_config.json", slash ? (int)(slash + 1 - path) : 0, path);
 }
 
-/* One that cannot be read says nothing. */
-static void read_config(struct sp_adapter *adapter)
+struct sp_value sp_adapter_config(struct sp_arena *arena, const struct sp_inventory *inventory)
 {
     struct sp_error error = {0};
     struct sp_config *config = sp_config_new();
-    const char *path = config_path(adapter->arena, sp_inventory_path(adapter->inventory));
-    adapter->config = sp_value_absent("adapter_config.json");
-    if (sp_config_load(config, path, &error) == SP_OK) {
+    struct sp_value value = sp_value_absent("adapter_config.json");
+    if (sp_config_load(config, config_path(arena, sp_inventory_path(inventory)), &error) == SP_OK) {
         struct sp_text text = {0};
         sp_value_json(&text, sp_config_hyper(config)->root);
-        sp_value_parse_json(adapter->arena, text.data, text.length, &adapter->config, &error);
+        sp_value_parse_json(arena, text.data, text.length, &value, &error);
         sp_text_free(&text);
     }
     sp_config_free(config);
+    return value;
 }
 
 bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const struct sp_inventory *inventory)
@@ -106,8 +107,24 @@ bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const s
         struct sp_pair *pair = pair_of_module(adapter, name, &place);
         *(place.is_b ? &pair->b : &pair->a) = i;
     }
-    if (adapter->count) read_config(adapter);
+    if (adapter->count) adapter->config = sp_adapter_config(arena, inventory);
     return adapter->count > 0;
+}
+
+bool sp_is_adapter(const struct sp_inventory *inventory)
+{
+    enum { SAMPLE = 64 };
+    struct sp_arena arena = {0};
+    size_t count = 0, seen = 0;
+    for (size_t i = 0; i < sp_inventory_count(inventory); i += sp_stride_for(sp_inventory_count(inventory), SAMPLE)) {
+        const char *name = sp_inventory_tensor(inventory, i)->name;
+        struct place place;
+        struct sp_part part;
+        count += find_place(&arena, name, &place) || sp_part_read(&arena, name, &part);
+        seen++;
+    }
+    sp_arena_free(&arena);
+    return count && count * 2 >= seen;
 }
 
 void sp_adapter_free(struct sp_adapter *adapter)
@@ -124,11 +141,13 @@ bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pai
     if (pair->a == SP_NONE || pair->b == SP_NONE) return false;
     const struct sp_tensor *a = sp_inventory_tensor(adapter->inventory, pair->a);
     const struct sp_tensor *b = sp_inventory_tensor(adapter->inventory, pair->b);
-    if (a->rank != 2 || b->rank != 2) return false;
-    const struct sp_product usual = {b->shape[0], a->shape[1], a->shape[0]};
-    const struct sp_product turned = {b->shape[1], a->shape[0], a->shape[1]};
-    const bool is_usual = a->shape[0] == b->shape[1] && is_low(usual);
-    const bool is_turned = a->shape[1] == b->shape[0] && is_low(turned);
+    if (a->rank < 2 || b->rank < 2 || !a->shape[0] || !b->shape[0]) return false;
+    /* Of a convolution the kernel belongs to `in`. */
+    const uint64_t columns_a = a->parameters / a->shape[0], columns_b = b->parameters / b->shape[0];
+    const struct sp_product usual = {b->shape[0], columns_a, a->shape[0]};
+    const struct sp_product turned = {columns_b, a->shape[0], columns_a};
+    const bool is_usual = a->shape[0] == columns_b && is_low(usual);
+    const bool is_turned = a->rank == 2 && b->rank == 2 && columns_a == b->shape[0] && is_low(turned);
     *product = is_usual && !(is_turned && turned.rank < usual.rank) ? usual : turned;
     return is_usual || is_turned;
 }
@@ -170,6 +189,8 @@ char *sp_adapter_describe(const struct sp_inventory *inventory, bool *consistent
                        adapter.count, adapter.count == 1 ? "" : "s");
         if (base.type == SP_STRING) sp_text_printf(&text, " of %s", sp_quote(base.string).text);
     }
+    const char *parts = is_adapter ? NULL : sp_parts_describe(&arena, inventory);
+    if (parts) sp_text_printf(&text, "this is %s", parts);
     sp_adapter_free(&adapter);
     sp_arena_free(&arena);
     return fault ? fault : text.data;

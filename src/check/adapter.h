@@ -29,6 +29,13 @@ struct sp_adapter {
 bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const struct sp_inventory *inventory);
 void sp_adapter_free(struct sp_adapter *adapter);
 
+/* adapter_config.json beside the file; absent without one, or when it cannot be read. In the arena. */
+struct sp_value sp_adapter_config(struct sp_arena *arena, const struct sp_inventory *inventory);
+
+/* Whether the file is an adapter alone: at least half of a sample of its tensors are of one. The model is elsewhere
+ * then, and whether it is quantised no matter of this file. */
+bool sp_is_adapter(const struct sp_inventory *inventory);
+
 /* What the pair multiplies to: `out` x `in` of that rank; false when A and B do not fit each other. Where both readings
  * are possible it is the one of the lower rank. */
 struct sp_product {

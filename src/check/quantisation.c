@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/adapter.h"
 #include "check/check.h"
 
 /* The method that a configuration names, and its part; false when it quantises nothing. */
@@ -174,6 +175,8 @@ static void adopt_recognised(struct sp_check *check)
 void sp_check_quantisation(struct sp_check *check)
 {
     check->quantisation.base = check->config;
+    check->quantisation.elsewhere = !sp_any_looks_packed(check->inventory) && sp_is_adapter(check->inventory);
+    if (check->quantisation.elsewhere) return;
     adopt_configured(check);
     adopt_recognised(check);
 }

@@ -29,6 +29,7 @@ struct sp_quantisation {
     const struct sp_config *base; /* the configuration as it was given */
     struct sp_config *config;     /* of the predictions, when there is a method */
     struct sp_file_storage *file; /* its storage */
+    bool elsewhere;               /* the file is an adapter: what is quantised is in no part of it */
     bool recognised;              /* by the tensors, and not as configured: */
     size_t vanished;              /* how many findings are gone with that */
 };

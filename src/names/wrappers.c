@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "names/wrappers.h"
 
+#include <string.h>
+
 #include "names/components.h"
 
-/* Modules that frameworks wrap around others; each is a component of its own, anywhere in the name. */
-static const char *const wrappers[] = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"};
+/* Modules that frameworks wrap around others; each is a component of its own, anywhere in the name. The last ones are
+ * PEFT's, around what an adapter changes. */
+static const char *const wrappers[] = {"_orig_mod",  "_fsdp_wrapped_module", "_checkpoint_wrapped_module",
+                                       "base_layer", "original_module",      "token_adapter"};
 
 /* What programs put in front of a whole model. Only these may be taken away while something else is put there:
  * any other replacement is a renaming, not a prefix. */
@@ -24,7 +28,7 @@ bool sp_is_wrapper(const char *component, size_t length) { return AMONG(wrappers
 const char *sp_wrapper_in(const char *name)
 {
     for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
-        const char *wrapper = *part.text == '_' ? AMONG(wrappers, part.text, part.length) : NULL;
+        const char *wrapper = strchr("_bot", *part.text) ? AMONG(wrappers, part.text, part.length) : NULL;
         if (wrapper) return wrapper;
     }
     return NULL;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "explain/told.h"
+#include "explain/kinds.h"
 
 /* meta-llama/Llama-3.2-1B: keys and values are narrower than queries. */
 static const char llama[] =
@@ -49,12 +49,6 @@ static void adapt(struct model *model, const char *weights, const char *prefix, 
     model->count = adapter.count;
     model->capacity = adapter.capacity;
 }
-
-#define BEGIN(config)                                                                                                  \
-    struct model model;                                                                                                \
-    (void)state;                                                                                                       \
-    model_open(&model, config);                                                                                        \
-    model_predict(&model, 0)
 
 #define PEFT "base_model.model."
 #define QUERIES_AND_VALUES "*.[qv]_proj.weight"
@@ -176,7 +170,7 @@ static void ranks_that_differ(void **state)
                 "differs: adapter_config.json says r = 8, 1 pair of the adapter has another rank: "
                 "model.layers.3.self_attn.q_proj.weight",
                 "adapter-rank adapter", 0);
-    put_config(&model, "{\"r\": 8, \"rank_pattern\": {\"q_proj\": 4}}");
+    put_config(&model, "{\"r\": 8, \"rank_pattern\": {\"layers.3.self_attn.q_proj\": 4}}");
     model_check(&model);
     assert_told(&model,
                 "explained: a LoRA adapter of ranks 4 to 8 that fits 32 matrices of the model: "
@@ -213,6 +207,244 @@ static void what_was_trained_as_a_whole(void **state)
     assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_DIFFERS);
     assert_int_equal(sp_check_open(model.check), 1);
     model_close(&model);
+}
+
+/* What a pattern of ranks promises holds for each module that it means; more than a name tells nothing. */
+static void ranks_by_pattern(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    put_config(&model, "{\"r\": 8, \"rank_pattern\": {\"v_proj\": 4}}");
+    SAYS("differs: adapter_config.json says r = 4, 16 pairs of the adapter have another rank: "
+         "model.layers.{0-15}.self_attn.v_proj.weight",
+         "adapter-rank adapter", 0);
+    put_config(&model, "{\"r\": 8, \"rank_pattern\": {\"layers.[0-3].*v_proj\": 4}}");
+    SAYS(fitting, "adapter", 0);
+    END;
+}
+
+/* ---- beside the base ---- */
+
+#define UNMERGED                                                                                                       \
+    "differs: a LoRA adapter of rank 8 lies beside the weights of the model, not merged into 32 matrices: "            \
+    "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight"
+
+/* The model and its adapter, as PEFT has them in memory. */
+static void adapt_in_memory(struct model *model)
+{
+    struct model base = {.count = 0};
+    for (size_t i = 0; i < model->count; i++)
+        model_add_shape(&base, model->parts[i].name, model->parts[i].rank, model->parts[i].shape);
+    model_rename(&base, QUERIES_AND_VALUES, "_proj.", "_proj.base_layer.");
+    adapt(model, QUERIES_AND_VALUES, "", "lora_A.default.weight", "lora_B.default.weight", 8, AS_PEFT);
+    for (size_t i = 0; i < base.count; i++)
+        model_add_shape(model, base.parts[i].name, base.parts[i].rank, base.parts[i].shape);
+    model_empty(&base);
+    free(base.parts);
+}
+
+static void not_merged(void **state)
+{
+    BEGIN(llama);
+    adapt_in_memory(&model);
+    SAYS(UNMERGED, "adapter-unmerged wrapper", 0);
+    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+                        "not merged: call merge_and_unload() on the PEFT model, and save the model that it returns");
+    model_prefix(&model, PEFT);
+    SAYS(UNMERGED, "adapter-unmerged prefix wrapper", 0);
+    END;
+}
+
+/* As programs write it that have the matrices in the module itself. */
+static void not_merged_without_wrappers(void **state)
+{
+    BEGIN(llama);
+    adapt_in_memory(&model);
+    model_rename(&model, "*", "base_layer.", "");
+    model_rename(&model, "*", ".default.weight", "");
+    SAYS(UNMERGED, "adapter-unmerged", 0);
+    END;
+}
+
+/* A head that is trained as a whole is there twice, and the one that counts is the copy. */
+static void not_merged_with_a_whole_module(void **state)
+{
+    BEGIN(llama);
+    adapt_in_memory(&model);
+    model_rename(&model, "model.embed_tokens.weight", "weight", "original_module.weight");
+    model_add_shape(&model, "model.embed_tokens.modules_to_save.default.weight", SHAPE(128256, 2048));
+    SAYS(UNMERGED, "adapter-unmerged wrapper", 0);
+    model_resize(&model, "*modules_to_save*", 128256, 128264);
+    model_check(&model);
+    assert_string_equal(model_cause(&model, "adapter-shape")->message,
+                        "of another size than the model's weights ask for: "
+                        "model.embed_tokens.modules_to_save.default.weight (1 tensor)");
+    END;
+}
+
+/* ---- names that no loader looks for ---- */
+
+static void without_the_front_of_peft(void **state)
+{
+    static const char *const fronts[][2] = {
+        {"", "''"},
+        {"base_model.model.base_model.model.", "'base_model.model.base_model.model.'"},
+        {"base_model.model.language_model.", "'base_model.model.language_model.'"},
+        {"module.base_model.model.", "'module.base_model.model.'"},
+        {"base_model.model._orig_mod.", "'base_model.model._orig_mod.'"},
+    };
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
+        char line[256];
+        BEGIN(llama);
+        adapt(&model, QUERIES_AND_VALUES, fronts[i][0], "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+        snprintf(line, sizeof line,
+                 "differs: the adapter's names begin with %s where those of the model begin with "
+                 "'base_model.model.': it has no effect on 32 modules",
+                 fronts[i][1]);
+        SAYS(line, "adapter-prefix", 0);
+        END;
+    }
+}
+
+/* Made for the model without its head. */
+static void for_the_base_alone(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    model_rename(&model, "*", PEFT "model.", PEFT);
+    SAYS("differs: the adapter's names begin with 'base_model.model.' where those of the model begin with "
+         "'base_model.model.model.': it has no effect on 32 modules",
+         "adapter-prefix", 0);
+    put_config(&model, "{\"task_type\": \"FEATURE_EXTRACTION\"}");
+    SAYS("explained: the adapter's names begin with 'base_model.model.' where those of the model begin with "
+         "'base_model.model.model.': it has no effect on 32 modules; nothing else differs",
+         "adapter-prefix", 0);
+    END;
+}
+
+/* ---- what one has, all have ---- */
+
+static void a_layer_without(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    model_drop(&model, "*.layers.3.*.q_proj.*");
+    model_check(&model);
+    assert_string_equal(model_cause(&model, "adapter-target")->message,
+                        "the adapter has nothing for 1 matrix whose siblings in other layers it changes: "
+                        "model.layers.3.self_attn.q_proj.weight");
+    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_EXPLAINED);
+    put_config(&model, "{\"r\": 8, \"target_modules\": [\"q_proj\", \"v_proj\"], \"layers_to_transform\": null}");
+    model_check(&model);
+    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_DIFFERS);
+    put_config(&model, "{\"r\": 8, \"target_modules\": [\"q_proj\", \"v_proj\"], \"layers_to_transform\": [0, 1]}");
+    model_check(&model);
+    assert_null(model_cause(&model, "adapter-target"));
+    END;
+}
+
+/* The magnitudes of DoRA, in every module or in none, and as adapter_config.json has it. */
+static void magnitudes(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    put_config(&model, "{\"r\": 8, \"use_dora\": true}");
+    SAYS("differs: adapter_config.json says use_dora, the adapter has no magnitudes (lora_magnitude_vector): loaders "
+         "make up their own",
+         "adapter-part adapter", 0);
+    for (int i = 0; i < 16; i++)
+        for (int k = 0; k < 2; k++) {
+            char name[128];
+            snprintf(name, sizeof name, PEFT "model.layers.%d.self_attn.%c_proj.lora_magnitude_vector", i, "qv"[k]);
+            model_add_shape(&model, name, SHAPE(k ? 512 : 2048));
+        }
+    SAYS("explained: a DoRA adapter of rank 8 that fits 32 matrices of the model: "
+         "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight; nothing else differs",
+         "adapter", 0);
+    put_config(&model, "{\"r\": 8}");
+    SAYS("differs: the adapter has magnitudes, as DoRA has, which adapter_config.json does not say: loaders leave them "
+         "out",
+         "adapter-part adapter", 0);
+    put_config(&model, "{\"r\": 8, \"use_dora\": true}");
+    model_drop(&model, "*.layers.7.*.v_proj.lora_magnitude_vector");
+    SAYS("differs: the adapter lacks lora_magnitude_vector of 1 module, and has it of others: "
+         "'base_model.model.model.layers.7.self_attn.v_proj'",
+         "adapter-part adapter", 0);
+    END;
+}
+
+/* In place of the model parts of another method for those of its weights: (rows, columns), 0 for those of the weight.
+ */
+static void adapt_with(struct model *model, const char *weights, const char *const *parts, const uint64_t (*shapes)[2])
+{
+    struct model adapter = {.count = 0};
+    for (size_t i = 0; i < model->count; i++) {
+        const struct part *part = &model->parts[i];
+        if (!fits(part, weights)) continue;
+        for (size_t k = 0; parts[k]; k++) {
+            char module[256];
+            snprintf(module, sizeof module, "%.*s", (int)(strlen(part->name) - strlen(".weight")), part->name);
+            add_matrix(&adapter, PEFT, module, parts[k], shapes[k][0] ? shapes[k][0] : part->shape[0],
+                       shapes[k][1] ? shapes[k][1] : part->shape[1], AS_PEFT);
+        }
+    }
+    model_empty(model);
+    free(model->parts);
+    model->parts = adapter.parts;
+    model->count = adapter.count;
+    model->capacity = adapter.capacity;
+}
+
+static void other_methods(void **state)
+{
+    static const char *const ia3[] = {"ia3_l", NULL};
+    static const char *const loha[] = {"hada_w1_a", "hada_w1_b", "hada_w2_a", "hada_w2_b", NULL};
+    static const uint64_t scales[][2] = {{0, 1}}, pairs[][2] = {{0, 8}, {8, 0}, {0, 8}, {8, 0}};
+    BEGIN(llama);
+    adapt_with(&model, QUERIES_AND_VALUES, ia3, scales);
+    SAYS("explained: an adapter (IA3) for 32 tensors of the model: "
+         "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight; nothing else differs",
+         "adapter", 0);
+    model_resize(&model, "*.layers.3.*v_proj.ia3_l", 512, 1024);
+    SAYS("differs: of another size than the model's weights ask for: "
+         "base_model.model.model.layers.3.self_attn.v_proj.ia3_l (1 tensor)",
+         "adapter-shape adapter", 0);
+    END;
+    model_open(&model, llama);
+    model_predict(&model, 0);
+    adapt_with(&model, QUERIES_AND_VALUES, loha, pairs);
+    SAYS("explained: an adapter (LoHa) for 32 tensors of the model: "
+         "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight; nothing else differs",
+         "adapter", 0);
+    model_drop(&model, "*.layers.3.*v_proj.hada_w2_b");
+    SAYS("differs: the adapter lacks hada_w2_b of 1 module, and has it of others: "
+         "'base_model.model.model.layers.3.self_attn.v_proj'",
+         "adapter-part adapter", 0);
+    END;
+}
+
+static void prompts(void **state)
+{
+    BEGIN(llama);
+    model_empty(&model);
+    model_add_shape(&model, "prompt_embeddings", SHAPE(20, 2048));
+    put_config(&model, "{\"peft_type\": \"PROMPT_TUNING\"}");
+    SAYS("explained: an adapter (prompt tuning); nothing else differs", "adapter", 0);
+    model_resize(&model, "prompt_embeddings", 2048, 1024);
+    model_check(&model);
+    assert_string_equal(model_cause(&model, "adapter-shape")->message,
+                        "of another size than the model's weights ask for: prompt_embeddings (1 tensor)");
+    END;
+}
+
+/* A base that is quantised is elsewhere: the adapter is for the weights. */
+static void for_a_quantised_base(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    model_set(&model, "quantization_config={\"quant_method\": \"gptq\", \"bits\": 4}");
+    SAYS(fitting, "adapter", 0);
+    END;
 }
 
 /* Names that are alike and no pairs: nothing is claimed. */
@@ -272,6 +504,17 @@ int main(void)
         cmocka_unit_test(for_another_architecture),
         cmocka_unit_test(one_of_two),
         cmocka_unit_test(ranks_that_differ),
+        cmocka_unit_test(ranks_by_pattern),
+        cmocka_unit_test(not_merged),
+        cmocka_unit_test(not_merged_without_wrappers),
+        cmocka_unit_test(not_merged_with_a_whole_module),
+        cmocka_unit_test(without_the_front_of_peft),
+        cmocka_unit_test(for_the_base_alone),
+        cmocka_unit_test(a_layer_without),
+        cmocka_unit_test(magnitudes),
+        cmocka_unit_test(other_methods),
+        cmocka_unit_test(prompts),
+        cmocka_unit_test(for_a_quantised_base),
         cmocka_unit_test(a_target_without_a_pair),
         cmocka_unit_test(what_was_trained_as_a_whole),
         cmocka_unit_test(no_adapter),

@@ -6,39 +6,26 @@
 
 #include "base/names.h"
 #include "check/adapter.h"
+#include "explain/files/adapter_base.h"
 #include "explain/gather.h"
+#include "explain/siblings.h"
 
-enum fit { FITS, UNFIT, NO_BASE, LONELY, OTHER_RANK, FITS_COUNT };
+/* What PEFT puts in front of the names of the model. */
+static const char peft_front[] = "base_model.model.";
+
+enum fit { FITS, ELSEWHERE, UNFIT, NO_BASE, UNTOLD, LONELY, OTHER_RANK, FITS_COUNT };
 
 struct judged {
     struct sp_check *check;
     struct sp_adapter adapter;
-    size_t *finding_of; /* for each tensor of the file: the finding that it is unexpected, or SP_NONE */
-    enum fit *fits;     /* for each pair */
-    size_t *bases;      /* for each pair: the predicted weight, or SP_NONE */
+    struct sp_adapter_base base;
+    enum fit *fits; /* for each pair */
+    size_t *bases;  /* for each pair: the predicted weight, or SP_NONE */
     size_t counts[FITS_COUNT];
     uint64_t least, most; /* ranks of those that fit */
 };
 
 /* ---- judging ---- */
-
-/* The weight of the module in the prediction, with up to a few components taken off in front; or SP_NONE. */
-static size_t base_of(const struct sp_check *check, const char *module)
-{
-    enum { DEEPEST = 5 };
-    struct sp_text name = {0};
-    size_t found = SP_NONE;
-    const char *rest = module;
-    for (int depth = 0; rest && depth < DEEPEST && found == SP_NONE; depth++) {
-        name.length = 0;
-        sp_text_printf(&name, "%s.weight", rest);
-        found = sp_prediction_find(check->prediction, name.data);
-        rest = strchr(rest, '.');
-        if (rest) rest++;
-    }
-    sp_text_free(&name);
-    return found;
-}
 
 /* Conv1D of Hugging Face's GPT-2 keeps its weight as (in, out), and so does an embedding, (tokens, width). */
 static bool is_turned(const struct judged *judged, const struct sp_pair *pair)
@@ -52,47 +39,68 @@ static bool is_turned(const struct judged *judged, const struct sp_pair *pair)
 static bool fits_base(const struct judged *judged, const struct sp_pair *pair, size_t base, struct sp_product product)
 {
     const struct sp_predicted *weight = sp_prediction_tensor(judged->check->prediction, base);
-    if (weight->rank != 2) return false;
-    if (weight->shape[0] == product.out && weight->shape[1] == product.in) return true;
-    return is_turned(judged, pair) && weight->shape[0] == product.in && weight->shape[1] == product.out;
+    if (weight->rank < 2 || !weight->shape[0]) return false;
+    const uint64_t out = weight->shape[0], in = weight->parameters / out;
+    if (out == product.out && in == product.in) return true;
+    return weight->rank == 2 && is_turned(judged, pair) && out == product.in && in == product.out;
 }
 
-/* The rank that adapter_config.json promises to all, or 0. */
-static uint64_t promised_rank(const struct sp_adapter *adapter)
+/* Whether a key of rank_pattern means the module: the end of its name, from a component on. */
+static bool is_meant(const char *module, const char *key)
 {
-    const struct sp_value rank = sp_value_member(adapter->config, "r");
+    const size_t length = strlen(module), tail = strlen(key);
+    return length >= tail && strcmp(module + length - tail, key) == 0 &&
+           (length == tail || module[length - tail - 1] == '.');
+}
+
+/* The rank that adapter_config.json promises to the module, or 0: a pattern that is more than a name tells nothing. */
+static uint64_t promised_rank(const struct sp_adapter *adapter, const char *module)
+{
     const struct sp_value others = sp_value_member(adapter->config, "rank_pattern");
-    if (rank.type != SP_INT || rank.integer <= 0 || (others.type == SP_OBJECT && others.count)) return 0;
-    return (uint64_t)rank.integer;
+    const struct sp_value type = sp_value_member(adapter->config, "peft_type");
+    struct sp_value rank = sp_value_member(adapter->config, "r");
+    if (type.type == SP_STRING && strcmp(type.string, "LORA") != 0) return 0; /* AdaLoRA begins with another one */
+    for (size_t i = others.type == SP_OBJECT ? others.count : 0; i-- > 0;) {
+        if (strpbrk(others.members[i].key, "*+?[](){}|^$\\")) return 0;
+        if (is_meant(module, others.members[i].key)) rank = others.members[i].value;
+    }
+    return rank.type == SP_INT && rank.integer > 0 ? (uint64_t)rank.integer : 0;
+}
+
+/* Whether PEFT finds the module under its name. What MLX and torchtune write has other names in any case. */
+static bool is_in_place(const struct judged *judged, size_t index)
+{
+    const struct sp_pair *pair = &judged->adapter.pairs[index];
+    const char *name = sp_prediction_tensor(judged->check->prediction, judged->bases[index])->name;
+    const size_t front = strlen(peft_front), length = strlen(pair->module);
+    if (judged->base.whole || strcmp(pair->kind, "lora_a") == 0) return true;
+    return strncmp(pair->module, peft_front, front) == 0 && strncmp(pair->module + front, name, length - front) == 0 &&
+           strcmp(name + length - front, ".weight") == 0;
 }
 
 static enum fit judge_pair(struct judged *judged, size_t index)
 {
     const struct sp_pair *pair = &judged->adapter.pairs[index];
-    const uint64_t promised = promised_rank(&judged->adapter);
+    const uint64_t promised = promised_rank(&judged->adapter, pair->module);
     struct sp_product product;
-    judged->bases[index] = base_of(judged->check, pair->module);
+    judged->bases[index] = sp_adapter_base_find(&judged->base, pair->module, "weight");
     if (pair->a == SP_NONE || pair->b == SP_NONE) return LONELY;
-    if (judged->bases[index] == SP_NONE) return NO_BASE;
+    if (judged->bases[index] == SP_NONE) return sp_adapter_base_holds(&judged->base, pair->module) ? UNTOLD : NO_BASE;
     if (!sp_pair_product(&judged->adapter, pair, &product)) return UNFIT;
     if (!fits_base(judged, pair, judged->bases[index], product)) return UNFIT;
     if (promised && promised != product.rank) return OTHER_RANK;
+    if (!is_in_place(judged, index)) return ELSEWHERE;
     if (!judged->counts[FITS] || product.rank < judged->least) judged->least = product.rank;
     if (product.rank > judged->most) judged->most = product.rank;
     return FITS;
 }
 
-static void judge_pairs(struct judged *judged, struct sp_check *check)
+static void judge_pairs(struct judged *judged)
 {
-    const size_t tensors = sp_inventory_count(check->inventory), pairs = judged->adapter.count;
-    judged->check = check;
-    judged->finding_of = sp_realloc(NULL, tensors, sizeof *judged->finding_of);
+    const size_t pairs = judged->adapter.count;
+    sp_adapter_base_open(&judged->base, judged->check);
     judged->fits = sp_realloc(NULL, pairs, sizeof *judged->fits);
     judged->bases = sp_realloc(NULL, pairs, sizeof *judged->bases);
-    for (size_t i = 0; i < tensors; i++) judged->finding_of[i] = SP_NONE;
-    for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_UNEXPECTED))
-            judged->finding_of[check->findings[i].tensor] = i;
     for (size_t i = 0; i < pairs; i++) {
         judged->fits[i] = judge_pair(judged, i);
         judged->counts[judged->fits[i]]++;
@@ -101,10 +109,9 @@ static void judge_pairs(struct judged *judged, struct sp_check *check)
 
 static void release_adapter(struct judged *judged)
 {
-    free(judged->finding_of);
+    sp_adapter_base_close(&judged->base);
     free(judged->fits);
     free(judged->bases);
-    sp_adapter_free(&judged->adapter);
 }
 
 /* ---- saying it ---- */
@@ -137,6 +144,14 @@ static const char *shape_of(const struct judged *judged, size_t tensor)
     return sp_found_shape(&judged->check->arena, sp_inventory_tensor(judged->check->inventory, tensor));
 }
 
+/* The rank that the first of those with another one should have. */
+static uint64_t first_promised(const struct judged *judged)
+{
+    size_t i = 0;
+    while (judged->fits[i] != OTHER_RANK) i++;
+    return promised_rank(&judged->adapter, judged->adapter.pairs[i].module);
+}
+
 /* "; the first: A (8, 4096) and B (4096, 8) for (1024, 4096)". */
 static const char *first_unfit(const struct judged *judged)
 {
@@ -149,79 +164,139 @@ static const char *first_unfit(const struct judged *judged)
                            shape_of(judged, pair->b), sp_found_shape(&judged->check->arena, &as_tensor));
 }
 
+static bool has_magnitudes(const struct judged *judged)
+{
+    const struct sp_inventory *inventory = judged->check->inventory;
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
+        if (strstr(sp_inventory_tensor(inventory, i)->name, ".lora_magnitude_vector")) return true;
+    return false;
+}
+
+/* "a LoRA adapter of rank 8 that fits 32 matrices of the model: ...". */
+static void say_fitting(const struct judged *judged, const char *names, struct sp_cause *cause)
+{
+    struct sp_arena *arena = &judged->check->arena;
+    const size_t count = judged->counts[FITS];
+    const char *label = judged->adapter.pairs[0].label;
+    const char *matrices = count == 1 ? "1 matrix" : sp_arena_printf(arena, "%zu matrices", count);
+    const char *what =
+        sp_arena_printf(arena, "a %s adapter of %s", has_magnitudes(judged) ? "DoRA" : "LoRA", ranks(judged));
+    if (judged->base.whole) {
+        cause->message = sp_arena_printf(arena, "%s lies beside the weights of the model, not merged into %s: %s", what,
+                                         matrices, names);
+        cause->hint = sp_adapter_merge_hint;
+        return;
+    }
+    cause->message = sp_arena_printf(arena, "%s that fits %s of the model: %s", what, matrices, names);
+    if (*label)
+        cause->hint = sp_arena_printf(
+            arena, "its names carry the adapter's own, %s, which PEFT leaves out when it saves", sp_quote(label).text);
+}
+
+/* What two names begin with, up to where they are the same as far as their ends. */
+struct fronts {
+    const char *is, *should;
+    size_t is_length, should_length;
+};
+
+static bool begins_component(const char *name, size_t place) { return !place || name[place - 1] == '.'; }
+
+static struct fronts different_fronts(const char *is, const char *should)
+{
+    const size_t peft = strlen(peft_front), least = strncmp(is, peft_front, peft) == 0 ? peft : 0;
+    struct fronts fronts = {is, should, strlen(is), strlen(should)};
+    size_t *a = &fronts.is_length, *b = &fronts.should_length;
+    while (*a > least && *b > peft && is[*a - 1] == should[*b - 1]) --*a, --*b;
+    while (is[*a] && !(begins_component(is, *a) && begins_component(should, *b))) ++*a, ++*b;
+    return fronts;
+}
+
+/* Why a loader may find what this one does not. */
+static const char *excuse_elsewhere(const struct judged *judged, const char *is, const char *name)
+{
+    const struct sp_value task = sp_value_member(judged->adapter.config, "task_type");
+    if (strstr(is, "language_model.") && strstr(name, "language_model."))
+        return "versions of transformers name these modules in another order: load it with the one that it was made "
+               "with";
+    if (task.type == SP_STRING && strcmp(task.string, "FEATURE_EXTRACTION") == 0)
+        return "it was made for the model without its head: load that (AutoModel) and put the adapter on it";
+    return NULL;
+}
+
+static void say_elsewhere(const struct judged *judged, struct sp_cause *cause)
+{
+    struct sp_arena *arena = &judged->check->arena;
+    size_t i = 0;
+    while (judged->fits[i] != ELSEWHERE) i++;
+    const char *name = sp_prediction_tensor(judged->check->prediction, judged->bases[i])->name;
+    const int length = (int)(strlen(name) - strlen(".weight"));
+    const char *should = sp_arena_printf(arena, "%s%.*s", peft_front, length, name);
+    const struct fronts fronts = different_fronts(judged->adapter.pairs[i].module, should);
+    cause->message =
+        sp_arena_printf(arena,
+                        "the adapter's names begin with '%.*s' where those of the model begin with '%.*s': it has no "
+                        "effect on %s",
+                        (int)fronts.is_length, fronts.is, (int)fronts.should_length, should,
+                        sp_count_of(arena, judged->counts[ELSEWHERE], "module"));
+    cause->hint = excuse_elsewhere(judged, fronts.is, name);
+    if (cause->hint) cause->severity = SP_SEVERITY_WARNING;
+    else cause->hint = "rename them: loaders look for no other names, and run the base alone without an error";
+}
+
 static void describe_adapter(const struct judged *judged, enum fit fit, struct sp_cause *cause)
 {
     struct sp_arena *arena = &judged->check->arena;
-    const char *names = modules(judged, fit), *label = judged->adapter.pairs[0].label;
-    const char *pairs = sp_count_of(arena, judged->counts[fit], fit == FITS ? "matrix" : "pair");
-    if (fit == FITS && judged->counts[FITS] != 1) pairs = sp_arena_printf(arena, "%zu matrices", judged->counts[FITS]);
-    if (fit == FITS)
-        cause->message =
-            sp_arena_printf(arena, "a LoRA adapter of %s that fits %s of the model: %s", ranks(judged), pairs, names);
+    const char *names = modules(judged, fit);
+    const char *pairs = sp_count_of(arena, judged->counts[fit], "pair");
+    const bool one = judged->counts[fit] == 1;
+    if (fit == FITS) say_fitting(judged, names, cause);
+    else if (fit == ELSEWHERE) say_elsewhere(judged, cause);
     else if (fit == UNFIT)
         cause->message = sp_arena_printf(arena, "%s of the adapter %s not fit the model: %s, such as %s", pairs,
-                                         judged->counts[fit] == 1 ? "does" : "do", names, first_unfit(judged));
+                                         one ? "does" : "do", names, first_unfit(judged));
     else if (fit == NO_BASE)
         cause->message =
             sp_arena_printf(arena, "the adapter is for what the model does not have: %s (%s)", names, pairs);
+    else if (fit == UNTOLD)
+        cause->message = sp_arena_printf(
+            arena, "%s of the adapter %s for several weights at once, whose shapes do not tell whether it fits: %s",
+            pairs, one ? "is" : "are", names);
     else if (fit == LONELY)
         cause->message = sp_arena_printf(arena, "the adapter has one matrix of two for %s (%s)", names, pairs);
     else
         cause->message =
             sp_arena_printf(arena, "adapter_config.json says r = %" PRIu64 ", %s of the adapter %s another rank: %s",
-                            promised_rank(&judged->adapter), pairs, judged->counts[fit] == 1 ? "has" : "have", names);
-    if (fit == FITS && *label)
-        cause->hint = sp_arena_printf(
-            arena, "its names carry the adapter's own, %s, which PEFT leaves out when it saves", sp_quote(label).text);
+                            first_promised(judged), pairs, one ? "has" : "have", names);
 }
 
 /* ---- causes ---- */
 
-/* What is as it should be in an adapter is no error. */
-static void lower_to_note(struct sp_finding *finding, const char *message)
-{
-    finding->severity = SP_SEVERITY_NOTE;
-    finding->message = message;
-}
-
 static void explain_tensor(const struct judged *judged, size_t tensor, const struct sp_cause *cause, bool fits)
 {
-    if (tensor == SP_NONE || judged->finding_of[tensor] == SP_NONE) return;
-    sp_take(judged->check, judged->finding_of[tensor], cause);
-    if (fits) lower_to_note(&judged->check->findings[judged->finding_of[tensor]], "is part of the adapter");
+    if (tensor == SP_NONE || judged->base.finding_of[tensor] == SP_NONE) return;
+    sp_take(judged->check, judged->base.finding_of[tensor], cause);
+    if (fits) sp_adapter_tensor_fits(&judged->base, tensor);
 }
 
 static void explain_pairs(struct judged *judged, enum fit fit, enum sp_cause_kind kind)
 {
     if (!judged->counts[fit]) return;
-    struct sp_cause *cause = sp_blame(judged->check, kind);
+    const bool fits = fit == FITS || fit == UNTOLD;
+    struct sp_cause *cause =
+        sp_blame(judged->check, fit == FITS && judged->base.whole ? SP_CAUSE_ADAPTER_UNMERGED : kind);
     for (size_t i = 0; i < judged->adapter.count; i++) {
         if (judged->fits[i] != fit) continue;
-        explain_tensor(judged, judged->adapter.pairs[i].a, cause, fit == FITS);
-        explain_tensor(judged, judged->adapter.pairs[i].b, cause, fit == FITS);
+        explain_tensor(judged, judged->adapter.pairs[i].a, cause, fits);
+        explain_tensor(judged, judged->adapter.pairs[i].b, cause, fits);
     }
     describe_adapter(judged, fit, cause);
-}
-
-/* The model itself is not in such a file, apart from what was trained as a whole: a head, an embedding. */
-static void explain_absent_base(struct sp_check *check, const struct sp_cause *cause)
-{
-    for (size_t i = 0; i < check->finding_count; i++) {
-        struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open_as(finding, SP_FINDING_MISSING)) continue;
-        sp_take(check, i, cause);
-        lower_to_note(finding, "is not stored: the base has it");
-    }
 }
 
 static bool is_targeted(const struct judged *judged, const char *target)
 {
     for (size_t i = 0; i < judged->adapter.count; i++) {
         const char *module = judged->adapter.pairs[i].module;
-        const size_t length = strlen(module), tail = strlen(target);
-        if (length >= tail && strcmp(module + length - tail, target) == 0 &&
-            (length == tail || module[length - tail - 1] == '.'))
-            return true;
+        if (is_meant(module, target)) return true;
     }
     return false;
 }
@@ -245,24 +320,71 @@ static void explain_targets(struct judged *judged)
     sp_names_free(&absent);
 }
 
+/* Layers without a pair where others have one. adapter_config.json may say that it is to be so; where it lists the
+ * modules and no layers, it says that it is not. */
+static void explain_lacking(struct judged *judged)
+{
+    struct sp_check *check = judged->check;
+    const struct sp_value config = judged->adapter.config;
+    const size_t total = sp_prediction_count(check->prediction);
+    struct sp_siblings siblings = {.count = 0};
+    struct sp_map adapted = {0};
+    if (sp_value_is_set(sp_value_member(config, "layers_to_transform"))) return;
+    if (sp_value_is_set(sp_value_member(config, "exclude_modules"))) return;
+    for (size_t i = 0; i < judged->adapter.count; i++)
+        if (judged->bases[i] != SP_NONE)
+            sp_map_add(&adapted, sp_prediction_tensor(check->prediction, judged->bases[i])->name, i);
+    for (size_t i = 0; i < total; i++) {
+        const struct sp_predicted *weight = sp_prediction_tensor(check->prediction, i);
+        if (weight->rank >= 2 && !weight->optional)
+            sp_siblings_add(&siblings, weight->name, weight->name, sp_map_get(&adapted, weight->name) != SIZE_MAX);
+    }
+    const size_t count = sp_siblings_lacking(&siblings);
+    if (count) {
+        struct sp_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_TARGET);
+        if (sp_value_member(config, "target_modules").type == SP_LIST) cause->severity = SP_SEVERITY_ERROR;
+        cause->explains = count;
+        cause->message = sp_arena_printf(
+            &check->arena, "the adapter has nothing for %s whose siblings in other layers it changes: %s",
+            count == 1 ? "1 matrix" : sp_arena_printf(&check->arena, "%zu matrices", count),
+            sp_siblings_names(&siblings, &check->arena));
+    }
+    sp_map_free(&adapted);
+    sp_siblings_free(&siblings);
+}
+
+/* use_dora in adapter_config.json, and magnitudes in the file: both, or none. */
+static void explain_magnitudes(const struct judged *judged)
+{
+    const struct sp_value config = judged->adapter.config;
+    const bool magnitudes = has_magnitudes(judged);
+    if (config.type != SP_OBJECT || magnitudes == sp_value_is_true(sp_value_member(config, "use_dora"))) return;
+    struct sp_cause *cause = sp_blame(judged->check, SP_CAUSE_ADAPTER_PART);
+    cause->explains = 1;
+    cause->message = magnitudes ? "the adapter has magnitudes, as DoRA has, which adapter_config.json does not say: "
+                                  "loaders leave them out"
+                                : "adapter_config.json says use_dora, the adapter has no magnitudes "
+                                  "(lora_magnitude_vector): loaders make up their own";
+}
+
 void sp_explain_adapter(struct sp_check *check)
 {
-    static const enum sp_cause_kind kinds[FITS_COUNT] = {[FITS] = SP_CAUSE_ADAPTER,
-                                                         [UNFIT] = SP_CAUSE_ADAPTER_SHAPE,
-                                                         [NO_BASE] = SP_CAUSE_ADAPTER_MODULE,
-                                                         [LONELY] = SP_CAUSE_ADAPTER_PAIR,
-                                                         [OTHER_RANK] = SP_CAUSE_ADAPTER_RANK};
+    static const enum sp_cause_kind kinds[FITS_COUNT] = {
+        [FITS] = SP_CAUSE_ADAPTER,           [ELSEWHERE] = SP_CAUSE_ADAPTER_PREFIX, [UNFIT] = SP_CAUSE_ADAPTER_SHAPE,
+        [NO_BASE] = SP_CAUSE_ADAPTER_MODULE, [UNTOLD] = SP_CAUSE_ADAPTER,           [LONELY] = SP_CAUSE_ADAPTER_PAIR,
+        [OTHER_RANK] = SP_CAUSE_ADAPTER_RANK};
     static const enum sp_finding_kind unexpected = SP_FINDING_UNEXPECTED;
     struct judged judged = {.check = check};
     if (!sp_count_wanted(check, sp_is_open_kind, &unexpected)) return;
-    if (!sp_adapter_read(&judged.adapter, &check->arena, check->inventory)) {
-        sp_adapter_free(&judged.adapter);
-        return;
+    if (sp_adapter_read(&judged.adapter, &check->arena, check->inventory)) {
+        judge_pairs(&judged);
+        const size_t first = check->cause_count;
+        for (enum fit fit = FITS; fit < FITS_COUNT; fit++) explain_pairs(&judged, fit, kinds[fit]);
+        if (!judged.base.whole) sp_adapter_take_absent(check, &check->causes[first]);
+        explain_targets(&judged);
+        explain_lacking(&judged);
+        explain_magnitudes(&judged);
+        release_adapter(&judged);
     }
-    judge_pairs(&judged, check);
-    const size_t first = check->cause_count;
-    for (enum fit fit = FITS; fit < FITS_COUNT; fit++) explain_pairs(&judged, fit, kinds[fit]);
-    if (sp_check_matched(check) <= judged.adapter.count) explain_absent_base(check, &check->causes[first]);
-    explain_targets(&judged);
-    release_adapter(&judged);
+    sp_adapter_free(&judged.adapter);
 }

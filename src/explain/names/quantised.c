@@ -318,6 +318,7 @@ static void say_configured(struct sp_check *check, const struct sp_quantised *qu
 void sp_explain_quantised(struct sp_check *check)
 {
     struct sp_quantised quantised;
+    if (check->quantisation.elsewhere) return;
     if (sp_quantised_open(&quantised, check->tables, sp_config_hyper(check->quantisation.base), NULL))
         say_configured(check, &quantised);
     else if (check->quantisation.recognised) say_recognised(check);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * What adapters are made of besides the pairs of LoRA: magnitudes of DoRA, vectors of IA3, prompts, modules that were
+ * trained as a whole. Told by a component of the name, as PEFT has it: "ia3_l" of "layers.0.mlp.down_proj.ia3_l". */
+#ifndef SP_CHECK_ADAPTER_PARTS_H
+#define SP_CHECK_ADAPTER_PARTS_H
+
+#include "base/arena.h"
+#include "shapeproof/inventory.h"
+
+/* How its shape follows from that of the weight, (out, in). */
+enum sp_part_rule {
+    SP_PART_ANY,       /* not at all */
+    SP_PART_OUT,       /* `out` elements */
+    SP_PART_OUT_OR_IN, /* `out` elements, or `in` */
+    SP_PART_ROWS,      /* (out, ...) */
+    SP_PART_COLUMNS,   /* (..., in) */
+    SP_PART_SAME,      /* that of the tensor of the same name without it */
+    SP_PART_OF_ALL,    /* of no module: of the adapter as a whole */
+    SP_PART_PROMPT     /* likewise, and as wide as an embedding */
+};
+
+struct sp_part_kind {
+    const char *component;
+    const char *method; /* "IA3"; NULL of what stands beside the parts of any method */
+    enum sp_part_rule rule;
+    bool with_pairs; /* belongs to the pairs of LoRA: a module with one needs the other */
+};
+
+static inline bool sp_part_is_of_all(const struct sp_part_kind *kind) { return kind->rule >= SP_PART_OF_ALL; }
+
+struct sp_part {
+    const struct sp_part_kind *kind;
+    const char *module; /* in front of the component: "base_model.model.lm_head" */
+    const char *label;  /* the adapter's name behind it: "default", or "" */
+    const char *rest;   /* behind that: "weight", "dense.weight"; "" for nothing */
+};
+
+/* "an adapter (IA3) for 12 modules", of a file that has such parts; NULL for any other. In the arena. */
+const char *sp_parts_describe(struct sp_arena *arena, const struct sp_inventory *inventory);
+
+/* Whether the name is one of a part. Strings are in the arena. */
+bool sp_part_read(struct sp_arena *arena, const char *name, struct sp_part *part);
+
+#endif

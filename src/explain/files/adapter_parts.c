@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ * What adapters have besides the pairs of LoRA, against the base: vectors, prompts, modules that were trained as a
+ * whole. Each must have a shape that follows from the weight that it is for, and what one module has, all must have. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "check/adapter.h"
+#include "check/adapter_parts.h"
+#include "explain/files/adapter_base.h"
+#include "explain/gather.h"
+#include "explain/vocabulary.h"
+
+enum part_fit { PART_FITS, PART_UNFIT, PART_ASTRAY, PART_FITS_COUNT };
+
+struct part {
+    struct sp_part is;
+    size_t tensor, finding;
+    size_t base; /* the predicted tensor that it is for, or SP_NONE */
+    enum part_fit fit;
+};
+
+struct parts {
+    struct sp_check *check;
+    struct sp_adapter_base base;
+    struct sp_adapter pairs;
+    struct sp_value config; /* adapter_config.json */
+    struct part *items;
+    size_t count, capacity;
+    size_t counts[PART_FITS_COUNT];
+    const char *method; /* of the first that has one, and goes without pairs */
+};
+
+/* ---- judging ---- */
+
+static bool has_right_size(const struct sp_tensor *tensor, const struct sp_predicted *weight, enum sp_part_rule rule)
+{
+    const uint64_t out = weight->rank ? weight->shape[0] : 1, in = out ? weight->parameters / out : 0;
+    switch (rule) {
+    case SP_PART_OUT:
+        return tensor->parameters == out;
+    case SP_PART_OUT_OR_IN:
+        return tensor->parameters == out || tensor->parameters == in;
+    case SP_PART_ROWS:
+        return tensor->rank && tensor->shape[0] == out;
+    case SP_PART_COLUMNS:
+        return tensor->rank && (tensor->shape[tensor->rank - 1] == in || tensor->rank > 2);
+    case SP_PART_SAME:
+        return sp_same_shape(tensor, weight);
+    case SP_PART_ANY:
+    case SP_PART_OF_ALL:
+    case SP_PART_PROMPT:
+        break;
+    }
+    return true;
+}
+
+/* What a module that was trained as a whole stands for has the rest of its name. */
+static size_t base_of_part(const struct parts *parts, const struct sp_part *part)
+{
+    if (part->kind->rule != SP_PART_SAME) return sp_adapter_base_find(&parts->base, part->module, "weight");
+    const size_t found = sp_adapter_base_find(&parts->base, part->module, part->rest);
+    if (found != SP_NONE || !*part->label) return found;
+    return sp_adapter_base_find(&parts->base, part->module,
+                                sp_arena_printf(&parts->check->arena, "%s.%s", part->label, part->rest));
+}
+
+/* How wide an embedding of tokens is; 0 without one. */
+static uint64_t embedding_width(const struct sp_prediction *prediction)
+{
+    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
+        if (tensor->rank != 2) continue;
+        char *words = sp_prediction_dimension(prediction, i, 0);
+        const bool is = sp_is_vocabulary(words);
+        free(words);
+        if (is) return tensor->shape[1];
+    }
+    return 0;
+}
+
+/* Virtual tokens are as wide as real ones; a prefix has keys and values of every layer in their place. */
+static enum part_fit is_prompt(const struct parts *parts, const struct sp_tensor *tensor)
+{
+    const struct sp_value type = sp_value_member(parts->config, "peft_type");
+    const uint64_t width = embedding_width(parts->check->prediction);
+    const bool prefix = type.type != SP_STRING || strcmp(type.string, "PREFIX_TUNING") == 0;
+    return !width || prefix || (tensor->rank == 2 && tensor->shape[1] == width) ? PART_FITS : PART_UNFIT;
+}
+
+static enum part_fit judge_part(const struct parts *parts, struct part *part)
+{
+    const struct sp_check *check = parts->check;
+    const enum sp_part_rule rule = part->is.kind->rule;
+    part->base = SP_NONE;
+    if (rule == SP_PART_PROMPT) return is_prompt(parts, sp_inventory_tensor(check->inventory, part->tensor));
+    if (rule == SP_PART_OF_ALL) return PART_FITS;
+    part->base = base_of_part(parts, &part->is);
+    if (part->base == SP_NONE) return sp_adapter_base_holds(&parts->base, part->is.module) ? PART_FITS : PART_ASTRAY;
+    return has_right_size(sp_inventory_tensor(check->inventory, part->tensor),
+                          sp_prediction_tensor(check->prediction, part->base), rule)
+               ? PART_FITS
+               : PART_UNFIT;
+}
+
+static void read_parts(struct parts *parts)
+{
+    struct sp_check *check = parts->check;
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct sp_finding *finding = &check->findings[i];
+        struct part part = {.tensor = finding->tensor, .finding = i};
+        if (!sp_finding_is_open_as(finding, SP_FINDING_UNEXPECTED)) continue;
+        if (!sp_part_read(&check->arena, finding->name, &part.is)) continue;
+        *SP_PUSH(parts) = part;
+        if (!parts->method && !part.is.kind->with_pairs) parts->method = part.is.kind->method;
+    }
+}
+
+/* ---- what fits ---- */
+
+/* The tensors that parts which fit are for, each once. */
+static const char *list_bases(const struct parts *parts, size_t *count)
+{
+    struct sp_arena *arena = &parts->check->arena;
+    const char **names = sp_realloc(NULL, parts->count, sizeof *names);
+    struct sp_map known = {0};
+    *count = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        if (parts->items[i].fit != PART_FITS || parts->items[i].base == SP_NONE) continue;
+        const char *name = sp_prediction_tensor(parts->check->prediction, parts->items[i].base)->name;
+        if (sp_map_add(&known, name, i)) names[(*count)++] = name;
+    }
+    const char *list = sp_some_names(arena, names, *count);
+    sp_map_free(&known);
+    free(names);
+    return list;
+}
+
+/* "an adapter (IA3) for 12 tensors of the model: ...". */
+static void say_parts(const struct parts *parts, struct sp_cause *cause)
+{
+    struct sp_arena *arena = &parts->check->arena;
+    size_t count;
+    const char *names = list_bases(parts, &count);
+    const char *what = sp_arena_printf(arena, "an adapter (%s)", parts->method);
+    if (count)
+        what = sp_arena_printf(arena, "%s for %s of the model: %s", what, sp_count_of(arena, count, "tensor"), names);
+    cause->message = what;
+    if (!parts->base.whole) return;
+    cause->message = sp_arena_printf(arena, "the weights of the model and, not merged into them, %s", what);
+    cause->hint = count ? sp_adapter_merge_hint : "save the adapter by itself: a prompt cannot be merged";
+}
+
+/* Without pairs it is this that the file is about. */
+static void explain_fitting_parts(struct parts *parts)
+{
+    struct sp_cause *cause = NULL;
+    if (!parts->pairs.count && parts->method && parts->counts[PART_FITS]) {
+        cause = sp_blame(parts->check, parts->base.whole ? SP_CAUSE_ADAPTER_UNMERGED : SP_CAUSE_ADAPTER);
+        say_parts(parts, cause);
+    }
+    for (size_t i = 0; i < parts->count; i++) {
+        if (parts->items[i].fit != PART_FITS) continue;
+        if (cause) sp_take(parts->check, parts->items[i].finding, cause);
+        sp_adapter_tensor_fits(&parts->base, parts->items[i].tensor);
+    }
+    if (cause && !parts->base.whole) sp_adapter_take_absent(parts->check, cause);
+}
+
+static void explain_unfit_parts(struct parts *parts, enum part_fit fit, enum sp_cause_kind kind, const char *says)
+{
+    struct sp_cause *cause = NULL;
+    for (size_t i = 0; i < parts->count; i++) {
+        if (parts->items[i].fit != fit) continue;
+        if (!cause) cause = sp_blame(parts->check, kind);
+        sp_take(parts->check, parts->items[i].finding, cause);
+    }
+    if (cause) sp_say(parts->check, cause, says);
+}
+
+/* ---- what is lacking ---- */
+
+/* Methods whose parts depend on the sizes of the weight, and what is no part of any method. */
+static bool varies(const struct sp_part_kind *kind)
+{
+    return !kind->method || sp_part_is_of_all(kind) || strcmp(kind->method, "LoKr") == 0;
+}
+
+/* "module label component", as what is looked up. */
+static const char *key_of_part(struct sp_arena *arena, const char *module, const char *label, const char *component)
+{
+    return sp_arena_printf(arena, "%s %s %s", module, label, component);
+}
+
+struct lacking {
+    struct parts *parts;
+    struct sp_map there; /* keys of parts */
+    struct sp_map kinds; /* components that were asked for */
+};
+
+/* Of that kind those modules that lack it: of pairs, or those that have other parts of the method. */
+static void blame_lacking(struct lacking *lacking, const struct sp_part_kind *kind, const char *label)
+{
+    struct parts *parts = lacking->parts;
+    struct sp_arena *arena = &parts->check->arena;
+    struct sp_names names = {0};
+    struct sp_map asked = {0};
+    for (size_t i = 0; i < (kind->with_pairs ? parts->pairs.count : parts->count); i++) {
+        const struct sp_pair *pair = &parts->pairs.pairs[i];
+        const struct sp_part *part = kind->with_pairs ? NULL : &parts->items[i].is;
+        if (part && (!part->kind->method || strcmp(part->kind->method, kind->method) != 0 || varies(part->kind)))
+            continue;
+        if (strcmp(part ? part->label : pair->label, label) != 0) continue;
+        const char *module = part ? part->module : pair->module;
+        const char *key = key_of_part(arena, module, label, kind->component);
+        if (sp_map_get(&lacking->there, key) == SIZE_MAX && sp_map_add(&asked, key, i)) sp_names_add(&names, module);
+    }
+    if (names.count) {
+        struct sp_cause *cause = sp_blame(parts->check, SP_CAUSE_ADAPTER_PART);
+        cause->explains = names.count;
+        cause->message = sp_arena_printf(arena, "the adapter lacks %s of %s, and has it of others: %s", kind->component,
+                                         sp_count_of(arena, names.count, "module"), sp_names_text(&names));
+        cause->hint = "loaders fill it with what it was before training: the adapter is incomplete";
+    }
+    sp_names_free(&names);
+    sp_map_free(&asked);
+}
+
+static void explain_lacking_parts(struct parts *parts)
+{
+    struct lacking lacking = {.parts = parts};
+    struct sp_arena *arena = &parts->check->arena;
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct sp_part *part = &parts->items[i].is;
+        sp_map_add(&lacking.there, key_of_part(arena, part->module, part->label, part->kind->component), i);
+    }
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct sp_part *part = &parts->items[i].is;
+        if (varies(part->kind) ||
+            !sp_map_add(&lacking.kinds, key_of_part(arena, "", part->label, part->kind->component), i))
+            continue;
+        blame_lacking(&lacking, part->kind, part->label);
+    }
+    sp_map_free(&lacking.there);
+    sp_map_free(&lacking.kinds);
+}
+
+void sp_explain_adapter_parts(struct sp_check *check)
+{
+    static const enum sp_finding_kind unexpected = SP_FINDING_UNEXPECTED;
+    struct parts parts = {.check = check};
+    if (!sp_count_wanted(check, sp_is_open_kind, &unexpected)) return;
+    read_parts(&parts);
+    sp_adapter_read(&parts.pairs, &check->arena, check->inventory);
+    if (parts.count) {
+        parts.config = sp_adapter_config(&check->arena, check->inventory);
+        sp_adapter_base_open(&parts.base, check);
+        for (size_t i = 0; i < parts.count; i++) {
+            parts.items[i].fit = judge_part(&parts, &parts.items[i]);
+            parts.counts[parts.items[i].fit]++;
+        }
+        explain_fitting_parts(&parts);
+        explain_unfit_parts(&parts, PART_UNFIT, SP_CAUSE_ADAPTER_SHAPE,
+                            "of another size than the model's weights ask for");
+        explain_unfit_parts(&parts, PART_ASTRAY, SP_CAUSE_ADAPTER_MODULE,
+                            "the adapter is for what the model does not have");
+        explain_lacking_parts(&parts);
+        sp_adapter_base_close(&parts.base);
+    }
+    sp_adapter_free(&parts.pairs);
+    free(parts.items);
+}
