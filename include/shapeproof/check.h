@@ -33,6 +33,7 @@ enum sp_severity { SP_SEVERITY_NOTE, SP_SEVERITY_WARNING, SP_SEVERITY_ERROR };
     X(SHAPE, "shape", ERROR, "has another shape than predicted") \
     X(DTYPE, "dtype", ERROR, "has another dtype than the table says, or than others have") \
     X(QUANTISED, "quantised", ERROR, "quantised in the file and exempt in the configuration, or the other way round") \
+    X(LACKING, "lacking", ERROR, "optional or promised, and not there, though what it belongs to is") \
     X(TIED_ABSENT, "tied-absent", NOTE, "not stored, since it is the same as another") \
     X(TIED_PRESENT, "tied-present", NOTE, "stored, though it is the same as another") \
     X(OPTIONAL, "optional", NOTE, "in the file, which need not have it") \

@@ -62,7 +62,6 @@ static const struct sp_part_kind kinds[] = {
     {"adaption_prompt", "LLaMA-Adapter", SP_PART_OF_ALL, false},
     {"adaption_gate", "LLaMA-Adapter", SP_PART_OF_ALL, false},
     {"prompt_embeddings", "prompt tuning", SP_PART_PROMPT, false},
-    {"prompt_encoder", "prompt tuning", SP_PART_OF_ALL, false},
     {"prefix_task_cols", "prompt tuning", SP_PART_OF_ALL, false},
     {"prefix_task_rows", "prompt tuning", SP_PART_OF_ALL, false},
     {"modules_to_save", NULL, SP_PART_SAME, false},

@@ -87,6 +87,8 @@ static void promised_and_dropped(void **state)
     assert_told(&model, "match: all 1547 tensors, 27,230,190,824 elements", "multi-token", 0);
     assert_string_equal(sp_check_cause(model.check, 0)->message,
                         "num_nextn_predict_layers is 1 in config.json, the file has none of these layers (32 tensors)");
+    assert_int_equal(sp_check_cause(model.check, 0)->explains, 32);
+    assert_int_equal(sp_check_finding(model.check, 0)->kind, SP_FINDING_LACKING);
     model_close(&model);
 }
 

@@ -54,6 +54,16 @@ static const char *how_many_configured(struct sp_check *check, struct sp_cause *
     return sp_said(check, hyper);
 }
 
+/* The model is whole without any of them, and no loader of the model itself needs them. */
+static void add_dropped(struct sp_check *check, const char *const *names, size_t count, const struct sp_cause *cause)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t predicted = sp_prediction_find(check->prediction, names[i]);
+        sp_check_add_lacking(check, predicted, cause->severity, "is promised, and not there");
+        sp_take(check, check->finding_count - 1, cause);
+    }
+}
+
 /* Those that the configuration promises and the file lacks, all or in part. */
 static void explain_dropped_layers(struct sp_check *check)
 {
@@ -67,14 +77,13 @@ static void explain_dropped_layers(struct sp_check *check)
     }
     if (count) {
         struct sp_cause cause = sp_cause_of(SP_CAUSE_MULTI_TOKEN);
-        cause.explains = count;
         const char *says = how_many_configured(check, &cause);
         if (!present) cause.severity = SP_SEVERITY_NOTE;
         cause.message = present ? sp_arena_printf(&check->arena, "%s, the file has a part of these layers: it lacks %s",
                                                   says, sp_some_names(&check->arena, absent, count))
                                 : sp_arena_printf(&check->arena, "%s, the file has none of these layers (%s)", says,
                                                   sp_count_of(&check->arena, count, "tensor"));
-        sp_check_add_cause(check, cause);
+        add_dropped(check, absent, count, sp_check_add_cause(check, cause));
     }
     free(absent);
 }

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * What stands beside a tensor stands beside all of its siblings, or beside none: the scale of an activation, say, which
+ * a quantiser may leave out. The table calls it optional, and a loader that finds some reads what it happens to have in
+ * memory for the others. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "explain/gather.h"
+#include "explain/siblings.h"
+#include "match/homes.h"
+#include "names/components.h"
+
+/* Modules that loaders make one of, and scales that belong together: what one of them has, all have. */
+static const struct {
+    const char *component, *kin;
+} joined[] = {
+    {"q_proj", "qkv"},   {"k_proj", "qkv"}, {"v_proj", "qkv"}, {"query", "qkv"}, {"key", "qkv"},    {"value", "qkv"},
+    {"q", "qkv"},        {"k", "qkv"},      {"v", "qkv"},      {"wq", "qkv"},    {"wk", "qkv"},     {"wv", "qkv"},
+    {"gate_proj", "gu"}, {"up_proj", "gu"}, {"w1", "gu"},      {"w3", "gu"},     {"k_scale", "kv"}, {"v_scale", "kv"},
+};
+
+static void put_kin(struct sp_text *text, const char *name)
+{
+    text->length = 0;
+    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
+        const char *kin = NULL;
+        for (size_t i = 0; i < sizeof joined / sizeof *joined && !kin; i++)
+            if (sp_is_component(part.text, part.length, joined[i].component)) kin = joined[i].kin;
+        if (kin) sp_text_printf(text, "%s.", kin);
+        else sp_text_append(text, part.text, (size_t)(part.rest - part.text));
+    }
+}
+
+/* Buffers are computed anew where they are not there. */
+static bool is_choice(const struct sp_predicted *tensor) { return tensor->optional && !tensor->buffer; }
+
+/* Of each predicted tensor whether a finding is about it already. */
+static bool *find_judged(const struct sp_check *check)
+{
+    const size_t total = sp_prediction_count(check->prediction);
+    bool *judged = sp_realloc(NULL, total, sizeof *judged);
+    if (total) memset(judged, 0, total * sizeof *judged);
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (check->findings[i].tensor == SP_NONE && check->findings[i].predicted != SP_NONE)
+            judged[check->findings[i].predicted] = true;
+    return judged;
+}
+
+/* The optional tensors whose module is there otherwise; of a module that is gone they are no matter of their own. */
+static void add_companions(struct sp_check *check, const struct sp_homes *homes, struct sp_siblings *siblings)
+{
+    struct sp_text kin = {0};
+    bool *judged = find_judged(check);
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
+        const bool there = sp_is_stored(check, i);
+        if (!is_choice(tensor) || judged[i] || (!there && !sp_homes_there(homes, tensor->name))) continue;
+        put_kin(&kin, tensor->name);
+        sp_siblings_add(siblings, kin.data, tensor->name, there);
+    }
+    free(judged);
+    sp_text_free(&kin);
+}
+
+static void find_lacking(struct sp_check *check, struct sp_siblings *siblings)
+{
+    struct sp_homes homes = {0};
+    bool any = false;
+    for (size_t i = 0; i < sp_prediction_count(check->prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, i);
+        if (!is_choice(tensor)) continue;
+        any = any || sp_is_stored(check, i);
+        if (!sp_is_stored(check, i)) sp_homes_add(&homes, tensor->name);
+    }
+    if (any) {
+        sp_homes_read(&homes, &check->match);
+        add_companions(check, &homes, siblings);
+    }
+    sp_homes_free(&homes);
+}
+
+/* ---- causes ---- */
+
+void sp_explain_companions(struct sp_check *check)
+{
+    struct sp_siblings siblings = {.count = 0};
+    find_lacking(check, &siblings);
+    const size_t count = sp_siblings_lacking(&siblings);
+    if (count) {
+        struct sp_cause *cause = sp_blame(check, SP_CAUSE_COMPANION);
+        for (size_t i = 0; i < count; i++) {
+            const size_t predicted = sp_prediction_find(check->prediction, siblings.items[i].name);
+            sp_check_add_lacking(check, predicted, SP_SEVERITY_ERROR, "is missing, and siblings have it");
+            sp_take(check, check->finding_count - 1, cause);
+        }
+        sp_say(check, cause, "missing, although siblings have it");
+        cause->hint = "loaders read what is in memory for them: convert the model anew, so that all have it or none";
+    }
+    sp_siblings_free(&siblings);
+}

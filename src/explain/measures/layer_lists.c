@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ * Lists of the configuration that say something of each layer, and have another length than there are layers. Programs
+ * refuse such a configuration, or read past the end of the list. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "explain/gather.h"
+
+/* The number of layers that the object says, and the one that a cause has found the file to have instead. */
+struct layer_counts {
+    struct sp_value said, found;
+};
+
+static struct layer_counts count_layers(struct sp_check *check, struct sp_value object, const char *path)
+{
+    const char *key = sp_arena_printf(&check->arena, "%snum_hidden_layers", path);
+    const size_t hyper = sp_find_hyperparameter(check->prediction, key);
+    struct layer_counts counts = {sp_value_member(object, "num_hidden_layers"), sp_value_absent(key)};
+    if (hyper != SP_NONE) counts.said = sp_prediction_hyperparameter(check->prediction, hyper).value;
+    for (size_t i = 0; i < check->cause_count; i++)
+        if (check->causes[i].hyperparameter && strcmp(check->causes[i].hyperparameter, key) == 0)
+            counts.found = check->causes[i].found;
+    return counts;
+}
+
+/* Layers for multi-token prediction may be among them. */
+static bool is_length(struct sp_value object, struct sp_value layers, size_t length)
+{
+    const struct sp_value more = sp_value_member(object, "num_nextn_predict_layers");
+    if (layers.type != SP_INT || layers.integer < 0) return false;
+    const uint64_t own = (uint64_t)layers.integer;
+    return length == own || (more.type == SP_INT && more.integer > 0 && length == own + (uint64_t)more.integer);
+}
+
+static bool is_of_layers(const struct sp_member *member)
+{
+    return member->value.type == SP_LIST &&
+           (sp_ends_with(member->key, "layer_types") || sp_ends_with(member->key, "layers_block_type"));
+}
+
+static void blame_list(struct sp_check *check, const char *path, const struct sp_member *list, struct sp_value layers)
+{
+    const char *file = sp_config_hyper(check->config)->file;
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_LAYER_LIST);
+    cause->explains = 1;
+    cause->message = sp_arena_printf(&check->arena, "%s%s in %s has %zu %s for %" PRId64 " layers", path, list->key,
+                                     *file ? file : "the configuration", list->value.count,
+                                     list->value.count == 1 ? "entry" : "entries", layers.integer);
+    cause->hint = "give it an entry for each layer: programs refuse the configuration, or stop at the last entry";
+}
+
+static void check_lists(struct sp_check *check, struct sp_value object, const char *path, int depth)
+{
+    enum { DEEPEST = 3 };
+    const struct layer_counts layers = count_layers(check, object, path);
+    for (size_t i = 0; i < object.count; i++) {
+        const struct sp_member *member = &object.members[i];
+        if (member->value.type == SP_OBJECT && depth < DEEPEST)
+            check_lists(check, member->value, sp_arena_printf(&check->arena, "%s%s.", path, member->key), depth + 1);
+        if (layers.said.type != SP_INT || !is_of_layers(member)) continue;
+        const size_t length = member->value.count;
+        if (!is_length(object, layers.said, length) && !is_length(object, layers.found, length))
+            blame_list(check, path, member, layers.said);
+    }
+}
+
+void sp_explain_layer_lists(struct sp_check *check)
+{
+    const struct sp_value root = sp_config_hyper(check->config)->root;
+    if (root.type == SP_OBJECT) check_lists(check, root, "", 0);
+}
