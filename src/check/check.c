@@ -30,16 +30,19 @@ void sp_check_add_finding(struct sp_check *check, struct sp_finding finding)
     check->findings[check->finding_count++] = finding;
 }
 
-void sp_check_add_lacking(struct sp_check *check, size_t predicted, enum sp_severity severity, const char *message)
+void sp_check_add_lacking(struct sp_check *check, const char *name, size_t predicted, enum sp_severity severity,
+                          const char *message)
 {
-    const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, predicted);
-    sp_check_add_finding(check,
-                         (struct sp_finding){.kind = SP_FINDING_LACKING,
-                                             .name = tensor->name,
-                                             .expected = sp_shape_text(&check->arena, tensor->shape, tensor->rank),
-                                             .message = message,
-                                             .tensor = SP_NONE,
-                                             .predicted = predicted});
+    const struct sp_predicted *tensor =
+        predicted == SP_NONE ? NULL : sp_prediction_tensor(check->prediction, predicted);
+    sp_check_add_finding(
+        check,
+        (struct sp_finding){.kind = SP_FINDING_LACKING,
+                            .name = name,
+                            .expected = tensor ? sp_shape_text(&check->arena, tensor->shape, tensor->rank) : NULL,
+                            .message = message,
+                            .tensor = SP_NONE,
+                            .predicted = predicted});
     check->findings[check->finding_count - 1].severity = severity;
 }
 

@@ -79,8 +79,10 @@ struct sp_check {
 /* Adds a finding of its kind, with the kind's id and severity, that no cause explains yet; strings must live in the
  * arena, the inventory or the prediction. */
 void sp_check_add_finding(struct sp_check *check, struct sp_finding finding);
-/* Adds the finding that an optional tensor, which the prediction has, is not there. */
-void sp_check_add_lacking(struct sp_check *check, size_t predicted, enum sp_severity severity, const char *message);
+/* Adds the finding that something optional or promised is not there: a tensor, which may be a predicted one, or a whole
+ * layer. */
+void sp_check_add_lacking(struct sp_check *check, const char *name, size_t predicted, enum sp_severity severity,
+                          const char *message);
 /* Adds a cause and returns it, until the next one is added; strings must live in the arena or be static. */
 struct sp_cause *sp_check_add_cause(struct sp_check *check, struct sp_cause cause);
 /* Puts the causes into another order: order[i] is the number of the one that becomes the i-th of `count`. Those that

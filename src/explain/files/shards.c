@@ -111,17 +111,6 @@ static void explain_tied(struct sp_check *check, size_t predicted)
     sp_check_add_cause(check, cause);
 }
 
-static void add_ghost(struct sp_check *check, const char *name, const struct sp_cause *cause)
-{
-    sp_check_add_finding(check, (struct sp_finding){.kind = SP_FINDING_LACKING,
-                                                    .name = name,
-                                                    .message = "is in the index, and in no shard",
-                                                    .tensor = SP_NONE,
-                                                    .predicted = SP_NONE});
-    check->findings[check->finding_count - 1].severity = cause->severity;
-    sp_take(check, check->finding_count - 1, cause);
-}
-
 /* Those that nothing needs: loaders that go by the index stumble over them. */
 static void explain_needless(struct promises *promises)
 {
@@ -138,7 +127,10 @@ static void explain_needless(struct promises *promises)
     if (count) {
         struct sp_cause *cause = sp_blame(check, SP_CAUSE_INDEX);
         cause->severity = SP_SEVERITY_WARNING;
-        for (size_t i = 0; i < count; i++) add_ghost(check, names[i], cause);
+        for (size_t i = 0; i < count; i++) {
+            sp_check_add_lacking(check, names[i], SP_NONE, cause->severity, "is in the index, and in no shard");
+            sp_take(check, check->finding_count - 1, cause);
+        }
         cause->message =
             sp_arena_printf(&check->arena, "the index lists %s, which no shard holds and the model does not need",
                             sp_some_names(&check->arena, names, count));

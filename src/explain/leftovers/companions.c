@@ -90,8 +90,9 @@ void sp_explain_companions(struct sp_check *check)
     if (count) {
         struct sp_cause *cause = sp_blame(check, SP_CAUSE_COMPANION);
         for (size_t i = 0; i < count; i++) {
-            const size_t predicted = sp_prediction_find(check->prediction, siblings.items[i].name);
-            sp_check_add_lacking(check, predicted, SP_SEVERITY_ERROR, "is missing, and siblings have it");
+            const char *name = siblings.items[i].name;
+            sp_check_add_lacking(check, name, sp_prediction_find(check->prediction, name), SP_SEVERITY_ERROR,
+                                 "is missing, and siblings have it");
             sp_take(check, check->finding_count - 1, cause);
         }
         sp_say(check, cause, "missing, although siblings have it");

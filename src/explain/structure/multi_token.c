@@ -54,14 +54,25 @@ static const char *how_many_configured(struct sp_check *check, struct sp_cause *
     return sp_said(check, hyper);
 }
 
-/* The model is whole without any of them, and no loader of the model itself needs them. */
-static void add_dropped(struct sp_check *check, const char *const *names, size_t count, const struct sp_cause *cause)
+static void add_dropped(struct sp_check *check, const char *name, const char *message, const struct sp_cause *cause)
 {
+    sp_check_add_lacking(check, name, sp_prediction_find(check->prediction, name), cause->severity, message);
+    sp_take(check, check->finding_count - 1, cause);
+}
+
+/* Of layers that are not there at all a finding each; else of each tensor. */
+static void add_all_dropped(struct sp_check *check, const char *const *names, size_t count, bool whole,
+                            struct sp_cause *cause)
+{
+    const char *last = "";
     for (size_t i = 0; i < count; i++) {
-        const size_t predicted = sp_prediction_find(check->prediction, names[i]);
-        sp_check_add_lacking(check, predicted, cause->severity, "is promised, and not there");
-        sp_take(check, check->finding_count - 1, cause);
+        const size_t layer = whole ? sp_layer_end(names[i], SP_LAYERS) : 0;
+        if (layer && strncmp(last, names[i], layer) == 0 && !last[layer]) continue;
+        last = layer ? sp_arena_copy(&check->arena, names[i], layer) : names[i];
+        add_dropped(check, last, layer ? "is promised, and no tensor of it is there" : "is promised, and not there",
+                    cause);
     }
+    cause->explains = count;
 }
 
 /* Those that the configuration promises and the file lacks, all or in part. */
@@ -83,7 +94,7 @@ static void explain_dropped_layers(struct sp_check *check)
                                                   says, sp_some_names(&check->arena, absent, count))
                                 : sp_arena_printf(&check->arena, "%s, the file has none of these layers (%s)", says,
                                                   sp_count_of(&check->arena, count, "tensor"));
-        add_dropped(check, absent, count, sp_check_add_cause(check, cause));
+        add_all_dropped(check, absent, count, !present, sp_check_add_cause(check, cause));
     }
     free(absent);
 }
