@@ -65,6 +65,69 @@ static void placeholders_of_one_element(void **state)
     model_close(&model);
 }
 
+/* Ranks of FSDP have the end of one parameter, all of the next and the beginning of a third; of the rest nothing. */
+static void pieces_of_one_rank(void **state)
+{
+    BEGIN(llama);
+    flatten(&model, "*", 0);
+    flatten(&model, "model.layers.3.self_attn.q_proj.weight", 1000000);
+    flatten(&model, "model.layers.3.self_attn.k_proj.weight", 1024 * 4096);
+    flatten(&model, "model.layers.3.self_attn.v_proj.weight", 123456);
+    model_check(&model);
+    assert_told(&model,
+                "differs: 291 tensors are flattened, in pieces or empty, as one rank of FSDP holds them: "
+                "model.embed_tokens.weight, model.layers.{0-31}.input_layernorm.weight, "
+                "model.layers.{0-31}.self_attn.{q_proj,k_proj,v_proj,o_proj}.weight and 4 more",
+                "flat-pieces", 0);
+    model_close(&model);
+}
+
+static void one_flat_matrix(void **state)
+{
+    BEGIN(llama);
+    flatten(&model, "model.layers.3.self_attn.q_proj.weight", 1000000);
+    model_check(&model);
+    assert_int_equal(sp_check_cause_count(model.check), 0);
+    assert_int_equal(sp_check_open(model.check), 1);
+    model_close(&model);
+}
+
+/* A layer is a unit, and the rest another one. */
+static void flat_parameters(void **state)
+{
+    BEGIN(llama);
+    model_drop(&model, "model.layers.*");
+    for (int i = 0; i < 32; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "model.layers.%d._flat_param", i);
+        model_add_shape(&model, name, SHAPE(27000000));
+    }
+    model_check(&model);
+    assert_told(&model,
+                "differs: 32 flat parameters of FSDP, such as model.layers.0._flat_param, in place of 288 tensors",
+                "flat-pieces", 0);
+    model_empty(&model);
+    model_add_shape(&model, "_fsdp_wrapped_module.flat_param", SHAPE(3000000000));
+    model_check(&model);
+    assert_told(&model,
+                "differs: 1 flat parameter of FSDP, such as _fsdp_wrapped_module.flat_param, in place of 291 tensors",
+                "flat-pieces", 0);
+    model_close(&model);
+}
+
+/* What one rank has of the optimizer is no model. */
+static void the_optimizer_of_one_rank(void **state)
+{
+    BEGIN(gpt2);
+    model_empty(&model);
+    model_add_shape(&model, "optimizer_state_dict.fp32_flat_groups.0", SHAPE(62219904));
+    model_check(&model);
+    assert_string_equal(sp_check_cause(model.check, 0)->id, "flat-pieces");
+    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+                        "run zero_to_fp32.py, which lies beside the ranks' files, and check what it writes");
+    model_close(&model);
+}
+
 /* One short vector among whole matrices is a wrong vector. */
 static void one_short_vector(void **state)
 {
@@ -394,6 +457,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_placeholders),
         cmocka_unit_test(placeholders_of_one_element),
+        cmocka_unit_test(pieces_of_one_rank),
+        cmocka_unit_test(one_flat_matrix),
+        cmocka_unit_test(flat_parameters),
+        cmocka_unit_test(the_optimizer_of_one_rank),
         cmocka_unit_test(one_short_vector),
         cmocka_unit_test(one_rank_of_eight),
         cmocka_unit_test(a_padded_vocabulary_in_parts),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "explain/files/flat.h"
 #include "explain/gather.h"
 #include "explain/vocabulary.h"
 #include "lang/prediction.h"
@@ -172,7 +173,9 @@ static void explain_slices(struct sp_check *check)
 
 void sp_explain_ranks(struct sp_check *check)
 {
-    explain_placeholders(check, 0);
-    explain_placeholders(check, 1);
+    if (!sp_has_flat_pieces(check)) {
+        explain_placeholders(check, 0);
+        explain_placeholders(check, 1);
+    }
     explain_slices(check);
 }
