@@ -264,6 +264,46 @@ static void an_embedding_for_the_head(void **state)
     model_close(&model);
 }
 
+/* ---- stages of a pipeline ---- */
+
+static void stages_of_a_pipeline(void **state)
+{
+    BEGIN(llama);
+    model_drop(&model, "model.layers.[12]?.*");
+    model_drop(&model, "model.layers.3?.*");
+    model_drop(&model, "model.norm.weight");
+    model_drop(&model, "lm_head.weight");
+    model_check(&model);
+    assert_told(&model,
+                "differs: the file has layers 0 to 9 of 32 (model.layers), and nothing of what is behind them, as one "
+                "stage of a pipeline: 200 tensors missing",
+                "pipeline", 0);
+    model_drop(&model, "model.embed_tokens.weight");
+    model_drop(&model, "model.layers.[0-4].*");
+    model_check(&model);
+    assert_told(&model,
+                "differs: the file has layers 5 to 9 of 32 (model.layers), and nothing of what is before and behind "
+                "them, as one stage of a pipeline: 246 tensors missing",
+                "pipeline", 0);
+    model_close(&model);
+}
+
+/* The model has fewer layers, and its head is a matter of its own. */
+static void fewer_layers_and_no_stage(void **state)
+{
+    BEGIN(llama);
+    model_drop(&model, "model.layers.[12]?.*");
+    model_drop(&model, "model.layers.3?.*");
+    model_check(&model);
+    assert_told(&model, "differs: num_hidden_layers is 32 in config.json, the file has 10 (198 tensors)",
+                "hyperparameter", 0);
+    model_drop(&model, "lm_head.weight");
+    model_check(&model);
+    assert_non_null(model_cause(&model, "hyperparameter"));
+    assert_null(model_cause(&model, "pipeline"));
+    model_close(&model);
+}
+
 /* ---- shards and their index ---- */
 
 #define SHARD1 "model-00001-of-00002.safetensors"
@@ -351,6 +391,33 @@ static void a_shard_of_prefixed_names_is_absent(void **state)
     check_folder(&model);
     assert_int_equal(sp_check_open(model.check), 0);
     assert_int_equal(model_cause(&model, "shard-missing")->explains, 14);
+    model_close(&model);
+}
+
+static void a_shard_that_was_opened_alone(void **state)
+{
+    BEGIN_SHARDS;
+    model_check_path(&model, scratch_path(&model.scratch, SHARD2));
+    assert_told(&model, "differs: " SHARD2 " is one shard of 2: 14 tensors of the model must be in the others",
+                "shard-missing", 0);
+    model_close(&model);
+}
+
+/* The second one is of a model with other feed-forward layers. */
+static void a_shard_of_another_model(void **state)
+{
+    BEGIN_SHARDS;
+    model_resize(&model, "*.h.1.mlp.*", 256, 320);
+    write_shard(&model, SHARD2, true);
+    check_folder(&model);
+    assert_told(&model,
+                "differs: " SHARD2 " is of another model than the other shards: all 3 tensors of another shape are in "
+                "it, such as transformer.h.1.mlp.c_fc.weight",
+                "other-shard declared", 0);
+    model_resize(&model, "*.h.0.mlp.*", 256, 320);
+    write_shard(&model, SHARD1, false);
+    check_folder(&model);
+    assert_string_equal(sp_check_cause(model.check, 0)->id, "hyperparameter");
     model_close(&model);
 }
 
@@ -472,6 +539,10 @@ int main(void)
         cmocka_unit_test(shards_in_order),
         cmocka_unit_test(a_shard_is_absent),
         cmocka_unit_test(a_shard_of_prefixed_names_is_absent),
+        cmocka_unit_test(stages_of_a_pipeline),
+        cmocka_unit_test(fewer_layers_and_no_stage),
+        cmocka_unit_test(a_shard_that_was_opened_alone),
+        cmocka_unit_test(a_shard_of_another_model),
         cmocka_unit_test(a_layer_beside_an_absent_shard),
         cmocka_unit_test(a_shard_lacks_what_the_index_says),
         cmocka_unit_test(the_index_lists_more_than_there_is),

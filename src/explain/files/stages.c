@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ * Files that hold a part of the layers: one shard of several that was opened alone, or one stage of a pipeline, which
+ * has some layers in a row, what stands before them if they are the first, and what stands behind if they are the last.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "explain/gather.h"
+#include "explain/gone_layers.h"
+#include "model/inventory.h"
+
+/* ---- one shard alone ---- */
+
+/* Digits that end at `end`, which are not the beginning of the name. */
+static bool reads_number(const char *name, const char *end, uint32_t *number)
+{
+    const char *begin = end;
+    while (begin > name && sp_is_digit(begin[-1])) begin--;
+    if (begin == end || end - begin > 9 || begin == name) return false;
+    *number = (uint32_t)strtoul(begin, NULL, 10);
+    return true;
+}
+
+/* "model-00002-of-00003.safetensors": 2 and 3. */
+static bool is_shard_name(const char *name, uint32_t *number, uint32_t *of)
+{
+    const char *place = NULL;
+    for (const char *p = name; (p = strstr(p, "-of-")); p++) place = p;
+    if (!place || !reads_number(name, place, number)) return false;
+    *of = (uint32_t)strtoul(place + 4, NULL, 10);
+    return sp_is_digit(place[4]) && *of > 1 && *number <= *of;
+}
+
+static bool explain_shard_alone(struct sp_check *check)
+{
+    static const enum sp_finding_kind missing = SP_FINDING_MISSING;
+    const char *path = sp_inventory_path(check->inventory), *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    uint32_t number, of;
+    if (sp_inventory_file_count(check->inventory) != 1 || !is_shard_name(name, &number, &of)) return false;
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_SHARD_MISSING, sp_is_open_kind, &missing);
+    if (!cause) return false;
+    cause->message =
+        sp_arena_printf(&check->arena, "%s is one shard of %" PRIu32 ": %s of the model must be in the others", name,
+                        of, sp_tensors_of(check, cause));
+    cause->hint = "name the directory of the shards, or their index, in place of the one file";
+    return true;
+}
+
+/* ---- one stage of a pipeline ---- */
+
+/* The layers of one loop: those that are gone, and where those that are not begin and end. */
+struct stage {
+    struct sp_check *check;
+    struct sp_gone gone;
+    size_t front;     /* of the loop: length of "model.layers." in the names of its layers */
+    const char *loop; /* a layer of it */
+    uint64_t begin, end, layers;
+    size_t first, last; /* predicted tensors of the loop */
+};
+
+static uint64_t index_of_layer(const struct sp_layer *layer)
+{
+    size_t digits = 0;
+    while (digits < layer->length && sp_is_digit(layer->name[layer->length - 1 - digits])) digits++;
+    return strtoull(layer->name + layer->length - digits, NULL, 10);
+}
+
+static size_t front_of_layer(const struct sp_layer *layer)
+{
+    size_t front = layer->length;
+    while (front && sp_is_digit(layer->name[front - 1])) front--;
+    return front;
+}
+
+static bool is_of_loop(const struct stage *stage, const char *name)
+{
+    return strncmp(name, stage->loop, stage->front) == 0 && sp_is_digit(name[stage->front]);
+}
+
+/* All layers that are gone are of one loop, and the others of that are in a row. */
+static bool find_run(struct stage *stage)
+{
+    const struct sp_layers *layers = stage->gone.layers;
+    size_t there = 0;
+    for (size_t i = 0; i < layers->count && !stage->loop; i++)
+        if (sp_is_gone(&stage->gone, i)) {
+            stage->loop = layers->items[i].name;
+            stage->front = front_of_layer(&layers->items[i]);
+        }
+    stage->begin = UINT64_MAX;
+    for (size_t i = 0; i < layers->count && stage->loop; i++) {
+        const bool own = is_of_loop(stage, layers->items[i].name), gone = sp_is_gone(&stage->gone, i);
+        const uint64_t index = index_of_layer(&layers->items[i]);
+        if (gone && !own) return false;
+        if (!own) continue;
+        if (index >= stage->layers) stage->layers = index + 1;
+        if (gone) continue;
+        there++;
+        if (index < stage->begin) stage->begin = index;
+        if (index >= stage->end) stage->end = index + 1;
+    }
+    return there && there == stage->end - stage->begin && there < stage->layers;
+}
+
+static void find_ends(struct stage *stage)
+{
+    const size_t total = sp_prediction_count(stage->check->prediction);
+    stage->first = SP_NONE;
+    for (size_t i = 0; i < total; i++) {
+        if (!is_of_loop(stage, sp_prediction_tensor(stage->check->prediction, i)->name)) continue;
+        if (stage->first == SP_NONE) stage->first = i;
+        stage->last = i;
+    }
+}
+
+/* Of what is predicted in [from, to), beside the layers, how much is missing; false when something is there. */
+static bool all_missing(const struct stage *stage, size_t from, size_t to, size_t *missing)
+{
+    for (size_t i = from; i < to; i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(stage->check->prediction, i);
+        if (tensor->optional || is_of_loop(stage, tensor->name)) continue;
+        if (sp_is_stored(stage->check, i)) return false;
+        *missing += sp_match_predicted(&stage->check->match, i) == SP_MISSING;
+    }
+    return true;
+}
+
+/* What stands before the layers is there with the first one alone, what stands behind with the last. */
+static bool is_stage(const struct stage *stage)
+{
+    const size_t total = sp_prediction_count(stage->check->prediction);
+    size_t before = 0, behind = 0;
+    const bool none_before = all_missing(stage, 0, stage->first, &before);
+    const bool none_behind = all_missing(stage, stage->last + 1, total, &behind);
+    if (stage->begin ? !none_before : before && none_before) return false;
+    if (stage->end < stage->layers ? !none_behind : behind && none_behind) return false;
+    return before + behind > 0;
+}
+
+static void explain_stage(struct stage *stage)
+{
+    static const enum sp_finding_kind missing = SP_FINDING_MISSING;
+    struct sp_check *check = stage->check;
+    const size_t count = sp_count_wanted(check, sp_is_open_kind, &missing);
+    size_t outside = 0;
+    for (size_t i = 0; i < check->finding_count; i++)
+        outside += sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING) &&
+                   is_of_loop(stage, check->findings[i].name) &&
+                   !sp_is_gone(&stage->gone, sp_gone_layer_of(&stage->gone, &check->findings[i]));
+    if (outside * 8 > count) return; /* of the layers that are there much is missing as well */
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_PIPELINE, sp_is_open_kind, &missing);
+    const bool before = stage->begin > 0, behind = stage->end < stage->layers;
+    cause->message = sp_arena_printf(&check->arena,
+                                     "the file has layers %" PRIu64 " to %" PRIu64 " of %" PRIu64
+                                     " (%.*s), and nothing of what is %s them, as one "
+                                     "stage of a pipeline: %s missing",
+                                     stage->begin, stage->end - 1, stage->layers, (int)stage->front - 1, stage->loop,
+                                     before && behind ? "before and behind"
+                                     : before         ? "before"
+                                                      : "behind",
+                                     sp_tensors_of(check, cause));
+    cause->hint = "gather the stages into one checkpoint";
+}
+
+void sp_explain_stages(struct sp_check *check)
+{
+    struct stage stage = {.check = check};
+    if (check->inventory->promise_count || explain_shard_alone(check)) return;
+    stage.gone = sp_gone_layers(check, SP_LAYERS);
+    if (!stage.gone.layers) return;
+    if (find_run(&stage)) {
+        find_ends(&stage);
+        if (is_stage(&stage)) explain_stage(&stage);
+    }
+    sp_gone_free(&stage.gone);
+}
