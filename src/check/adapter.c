@@ -152,6 +152,13 @@ bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pai
     return is_usual || is_turned;
 }
 
+bool sp_has_magnitudes(const struct sp_inventory *inventory)
+{
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
+        if (strstr(sp_inventory_tensor(inventory, i)->name, ".lora_magnitude_vector")) return true;
+    return false;
+}
+
 /* ---- without a base ---- */
 
 /* The first pair that is not one, in words; NULL when all are. */
@@ -185,8 +192,9 @@ char *sp_adapter_describe(const struct sp_inventory *inventory, bool *consistent
     else if (is_adapter) {
         const struct sp_value base = sp_value_member(adapter.config, "base_model_name_or_path");
         sp_pair_product(&adapter, &adapter.pairs[0], &product);
-        sp_text_printf(&text, "this is a LoRA adapter of rank %" PRIu64 " for %zu module%s", product.rank,
-                       adapter.count, adapter.count == 1 ? "" : "s");
+        sp_text_printf(&text, "this is a %s adapter of rank %" PRIu64 " for %zu module%s",
+                       sp_has_magnitudes(inventory) ? "DoRA" : "LoRA", product.rank, adapter.count,
+                       adapter.count == 1 ? "" : "s");
         if (base.type == SP_STRING) sp_text_printf(&text, " of %s", sp_quote(base.string).text);
     }
     const char *parts = is_adapter ? NULL : sp_parts_describe(&arena, inventory);

@@ -36,6 +36,9 @@ struct sp_value sp_adapter_config(struct sp_arena *arena, const struct sp_invent
  * then, and whether it is quantised no matter of this file. */
 bool sp_is_adapter(const struct sp_inventory *inventory);
 
+/* Whether pairs have magnitudes beside them, which makes them DoRA's. */
+bool sp_has_magnitudes(const struct sp_inventory *inventory);
+
 /* What the pair multiplies to: `out` x `in` of that rank; false when A and B do not fit each other. Where both readings
  * are possible it is the one of the lower rank. */
 struct sp_product {

@@ -209,6 +209,23 @@ static void what_was_trained_as_a_whole(void **state)
     model_close(&model);
 }
 
+/* Tokens that were added for the training are in no base. */
+static void with_more_tokens(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    model_add_shape(&model, PEFT "model.embed_tokens.weight", SHAPE(128264, 2048));
+    SAYS("differs: the adapter was trained with 128264 tokens, the base has 128256: "
+         "base_model.model.model.embed_tokens.weight (1 tensor)",
+         "adapter-shape adapter prefix", 0);
+    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+                        "call resize_token_embeddings(128264) on the base before the adapter is loaded");
+    model_resize(&model, "*embed_tokens*", 2048, 1024);
+    model_check(&model);
+    assert_int_equal(sp_check_open(model.check), 1);
+    END;
+}
+
 /* What a pattern of ranks promises holds for each module that it means; more than a name tells nothing. */
 static void ranks_by_pattern(void **state)
 {
@@ -505,6 +522,7 @@ int main(void)
         cmocka_unit_test(one_of_two),
         cmocka_unit_test(ranks_that_differ),
         cmocka_unit_test(ranks_by_pattern),
+        cmocka_unit_test(with_more_tokens),
         cmocka_unit_test(not_merged),
         cmocka_unit_test(not_merged_without_wrappers),
         cmocka_unit_test(not_merged_with_a_whole_module),

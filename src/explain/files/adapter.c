@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "base/order.h"
 #include "check/adapter.h"
 #include "explain/files/adapter_base.h"
 #include "explain/gather.h"
 #include "explain/siblings.h"
+#include "explain/vocabulary.h"
 
 /* What PEFT puts in front of the names of the model. */
 static const char peft_front[] = "base_model.model.";
@@ -164,14 +166,6 @@ static const char *first_unfit(const struct judged *judged)
                            shape_of(judged, pair->b), sp_found_shape(&judged->check->arena, &as_tensor));
 }
 
-static bool has_magnitudes(const struct judged *judged)
-{
-    const struct sp_inventory *inventory = judged->check->inventory;
-    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
-        if (strstr(sp_inventory_tensor(inventory, i)->name, ".lora_magnitude_vector")) return true;
-    return false;
-}
-
 /* "a LoRA adapter of rank 8 that fits 32 matrices of the model: ...". */
 static void say_fitting(const struct judged *judged, const char *names, struct sp_cause *cause)
 {
@@ -179,8 +173,8 @@ static void say_fitting(const struct judged *judged, const char *names, struct s
     const size_t count = judged->counts[FITS];
     const char *label = judged->adapter.pairs[0].label;
     const char *matrices = count == 1 ? "1 matrix" : sp_arena_printf(arena, "%zu matrices", count);
-    const char *what =
-        sp_arena_printf(arena, "a %s adapter of %s", has_magnitudes(judged) ? "DoRA" : "LoRA", ranks(judged));
+    const char *what = sp_arena_printf(arena, "a %s adapter of %s",
+                                       sp_has_magnitudes(judged->check->inventory) ? "DoRA" : "LoRA", ranks(judged));
     if (judged->base.whole) {
         cause->message = sp_arena_printf(arena, "%s lies beside the weights of the model, not merged into %s: %s", what,
                                          matrices, names);
@@ -353,11 +347,46 @@ static void explain_lacking(struct judged *judged)
     sp_siblings_free(&siblings);
 }
 
+/* A tensor of the adapter that has another number of tokens than the base: the first dimension alone differs. */
+static bool has_other_tokens(const struct sp_check *check, const struct sp_finding *finding, const void *rows)
+{
+    if (!sp_finding_is_open_as(finding, SP_FINDING_SHAPE)) return false;
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    if (!tensor->rank || tensor->rank != expected->rank || tensor->shape[0] == expected->shape[0]) return false;
+    if (!sp_same_dims(tensor->shape + 1, tensor->rank - 1, expected->shape + 1, expected->rank - 1)) return false;
+    if (*(const uint64_t *)rows && *(const uint64_t *)rows != tensor->shape[0]) return false;
+    char *words = sp_prediction_dimension(check->prediction, finding->predicted, 0);
+    const bool is = sp_is_vocabulary(words);
+    free(words);
+    return is;
+}
+
+/* Tokens were added for the training, and with the adapter the embedding and the head were saved that have them. */
+static void explain_added_tokens(struct sp_check *check)
+{
+    uint64_t rows = 0;
+    size_t first = 0;
+    while (first < check->finding_count &&
+           (check->findings[first].cause != SP_NONE || !has_other_tokens(check, &check->findings[first], &rows)))
+        first++;
+    if (first == check->finding_count) return;
+    const struct sp_finding *finding = &check->findings[first];
+    const uint64_t base = sp_prediction_tensor(check->prediction, finding->predicted)->shape[0];
+    rows = sp_inventory_tensor(check->inventory, finding->tensor)->shape[0];
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_ADAPTER_SHAPE, has_other_tokens, &rows);
+    cause->message = sp_arena_printf(
+        &check->arena, "the adapter was trained with %" PRIu64 " tokens, the base has %" PRIu64 ": %s (%s)", rows, base,
+        sp_names_of(check, cause), sp_tensors_of(check, cause));
+    cause->hint = sp_arena_printf(
+        &check->arena, "call resize_token_embeddings(%" PRIu64 ") on the base before the adapter is loaded", rows);
+}
+
 /* use_dora in adapter_config.json, and magnitudes in the file: both, or none. */
 static void explain_magnitudes(const struct judged *judged)
 {
     const struct sp_value config = judged->adapter.config;
-    const bool magnitudes = has_magnitudes(judged);
+    const bool magnitudes = sp_has_magnitudes(judged->check->inventory);
     if (config.type != SP_OBJECT || magnitudes == sp_value_is_true(sp_value_member(config, "use_dora"))) return;
     struct sp_cause *cause = sp_blame(judged->check, SP_CAUSE_ADAPTER_PART);
     cause->explains = 1;
@@ -384,6 +413,7 @@ void sp_explain_adapter(struct sp_check *check)
         explain_targets(&judged);
         explain_lacking(&judged);
         explain_magnitudes(&judged);
+        if (!judged.base.whole) explain_added_tokens(check);
         release_adapter(&judged);
     }
     sp_adapter_free(&judged.adapter);
