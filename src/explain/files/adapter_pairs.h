@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * An adapter with its pairs judged against the base. */
+#ifndef SP_EXPLAIN_FILES_ADAPTER_PAIRS_H
+#define SP_EXPLAIN_FILES_ADAPTER_PAIRS_H
+
+#include "check/adapter.h"
+#include "explain/files/adapter_base.h"
+
+enum sp_fit {
+    SP_FITS,
+    SP_FIT_ELSEWHERE,
+    SP_UNFIT,
+    SP_FIT_NO_BASE,
+    SP_FIT_UNTOLD,
+    SP_FIT_LONELY,
+    SP_FIT_OTHER_RANK,
+    SP_FIT_COUNT
+};
+
+struct sp_judged {
+    struct sp_check *check;
+    struct sp_adapter adapter;
+    struct sp_adapter_base base;
+    enum sp_fit *fits; /* for each pair */
+    size_t *bases;     /* for each pair: the predicted weight, or SP_NONE */
+    size_t counts[SP_FIT_COUNT];
+    uint64_t least, most; /* ranks of those that fit */
+};
+
+/* Whether a key of rank_pattern, or a target module, means the module: the end of its name, from a component on. */
+bool sp_adapter_is_meant(const char *module, const char *key);
+/* What adapter_config.json promises, and what one module has and another has not (adapter_promises.c). */
+void sp_adapter_hold_to_promises(const struct sp_judged *judged);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ * What an adapter should have: what adapter_config.json promises, in all layers alike, for a base with as many tokens.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "base/order.h"
+#include "explain/files/adapter_pairs.h"
+#include "explain/gather.h"
+#include "explain/siblings.h"
+#include "explain/vocabulary.h"
+
+bool sp_adapter_is_meant(const char *module, const char *key)
+{
+    const size_t length = strlen(module), tail = strlen(key);
+    return length >= tail && strcmp(module + length - tail, key) == 0 &&
+           (length == tail || module[length - tail - 1] == '.');
+}
+
+static bool is_targeted(const struct sp_judged *judged, const char *target)
+{
+    for (size_t i = 0; i < judged->adapter.count; i++) {
+        const char *module = judged->adapter.pairs[i].module;
+        if (sp_adapter_is_meant(module, target)) return true;
+    }
+    return false;
+}
+
+/* Modules that were to be adapted and are not. A single text is a regular expression: it tells nothing here. */
+static void explain_targets(const struct sp_judged *judged)
+{
+    enum { MOST = 64 };
+    const struct sp_value targets = sp_value_member(judged->adapter.config, "target_modules");
+    struct sp_names absent = {0};
+    for (size_t i = 0; targets.type == SP_LIST && i < targets.count && i < MOST; i++)
+        if (targets.items[i].type == SP_STRING && !is_targeted(judged, targets.items[i].string))
+            sp_names_add(&absent, targets.items[i].string);
+    if (absent.count) {
+        struct sp_cause *cause = sp_blame(judged->check, SP_CAUSE_ADAPTER_TARGET);
+        cause->explains = absent.count;
+        cause->message = sp_arena_printf(
+            &judged->check->arena, "adapter_config.json has %s among its target_modules, the adapter nothing for it",
+            sp_names_text(&absent));
+    }
+    sp_names_free(&absent);
+}
+
+/* Layers without a pair where others have one. adapter_config.json may say that it is to be so; where it lists the
+ * modules and no layers, it says that it is not. */
+static void explain_lacking(const struct sp_judged *judged)
+{
+    struct sp_check *check = judged->check;
+    const struct sp_value config = judged->adapter.config;
+    const size_t total = sp_prediction_count(check->prediction);
+    struct sp_siblings siblings = {.count = 0};
+    struct sp_map adapted = {0};
+    if (sp_value_is_set(sp_value_member(config, "layers_to_transform"))) return;
+    if (sp_value_is_set(sp_value_member(config, "exclude_modules"))) return;
+    for (size_t i = 0; i < judged->adapter.count; i++)
+        if (judged->bases[i] != SP_NONE)
+            sp_map_add(&adapted, sp_prediction_tensor(check->prediction, judged->bases[i])->name, i);
+    for (size_t i = 0; i < total; i++) {
+        const struct sp_predicted *weight = sp_prediction_tensor(check->prediction, i);
+        if (weight->rank >= 2 && !weight->optional)
+            sp_siblings_add(&siblings, weight->name, weight->name, sp_map_get(&adapted, weight->name) != SIZE_MAX);
+    }
+    const size_t count = sp_siblings_lacking(&siblings);
+    if (count) {
+        struct sp_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_TARGET);
+        if (sp_value_member(config, "target_modules").type == SP_LIST) cause->severity = SP_SEVERITY_ERROR;
+        cause->explains = count;
+        cause->message = sp_arena_printf(
+            &check->arena, "the adapter has nothing for %s whose siblings in other layers it changes: %s",
+            count == 1 ? "1 matrix" : sp_arena_printf(&check->arena, "%zu matrices", count),
+            sp_siblings_names(&siblings, &check->arena));
+    }
+    sp_map_free(&adapted);
+    sp_siblings_free(&siblings);
+}
+
+/* A tensor of the adapter that has another number of tokens than the base: the first dimension alone differs. */
+static bool has_other_tokens(const struct sp_check *check, const struct sp_finding *finding, const void *rows)
+{
+    if (!sp_finding_is_open_as(finding, SP_FINDING_SHAPE)) return false;
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    if (!tensor->rank || tensor->rank != expected->rank || tensor->shape[0] == expected->shape[0]) return false;
+    if (!sp_same_dims(tensor->shape + 1, tensor->rank - 1, expected->shape + 1, expected->rank - 1)) return false;
+    if (*(const uint64_t *)rows && *(const uint64_t *)rows != tensor->shape[0]) return false;
+    char *words = sp_prediction_dimension(check->prediction, finding->predicted, 0);
+    const bool is = sp_is_vocabulary(words);
+    free(words);
+    return is;
+}
+
+/* Tokens were added for the training, and with the adapter the embedding and the head were saved that have them. */
+static void explain_added_tokens(struct sp_check *check)
+{
+    uint64_t rows = 0;
+    size_t first = 0;
+    while (first < check->finding_count &&
+           (check->findings[first].cause != SP_NONE || !has_other_tokens(check, &check->findings[first], &rows)))
+        first++;
+    if (first == check->finding_count) return;
+    const struct sp_finding *finding = &check->findings[first];
+    const uint64_t base = sp_prediction_tensor(check->prediction, finding->predicted)->shape[0];
+    rows = sp_inventory_tensor(check->inventory, finding->tensor)->shape[0];
+    struct sp_cause *cause = sp_gather(check, SP_CAUSE_ADAPTER_SHAPE, has_other_tokens, &rows);
+    cause->message = sp_arena_printf(
+        &check->arena, "the adapter was trained with %" PRIu64 " tokens, the base has %" PRIu64 ": %s (%s)", rows, base,
+        sp_names_of(check, cause), sp_tensors_of(check, cause));
+    cause->hint = sp_arena_printf(
+        &check->arena, "call resize_token_embeddings(%" PRIu64 ") on the base before the adapter is loaded", rows);
+}
+
+/* use_dora in adapter_config.json, and magnitudes in the file: both, or none. */
+static void explain_magnitudes(const struct sp_judged *judged)
+{
+    const struct sp_value config = judged->adapter.config;
+    const bool magnitudes = sp_has_magnitudes(judged->check->inventory);
+    if (config.type != SP_OBJECT || magnitudes == sp_value_is_true(sp_value_member(config, "use_dora"))) return;
+    struct sp_cause *cause = sp_blame(judged->check, SP_CAUSE_ADAPTER_PART);
+    cause->explains = 1;
+    cause->message = magnitudes ? "the adapter has magnitudes, as DoRA has, which adapter_config.json does not say: "
+                                  "loaders leave them out"
+                                : "adapter_config.json says use_dora, the adapter has no magnitudes "
+                                  "(lora_magnitude_vector): loaders make up their own";
+}
+
+void sp_adapter_hold_to_promises(const struct sp_judged *judged)
+{
+    explain_targets(judged);
+    explain_lacking(judged);
+    explain_magnitudes(judged);
+    if (!judged->base.whole) explain_added_tokens(judged->check);
+}
