@@ -8,6 +8,8 @@
 #ifndef SHAPEPROOF_ERROR_H
 #define SHAPEPROOF_ERROR_H
 
+#include <stddef.h>
+
 #include "shapeproof/api.h"
 
 #ifdef __cplusplus
@@ -41,6 +43,9 @@ struct sp_error {
     char message[1024]; /* one line, or several "file:line:column: ..." blocks for a table; no final newline */
     char hint[512];     /* the next thing to do, or "" */
 };
+
+/* Of the candidates the one that `word` is most likely a slip of the keyboard for, or an abbreviation of; or NULL. */
+SP_API const char *sp_suggest(const char *word, const char *const *candidates, size_t count);
 
 /* The name of a kind: "malformed", "limit", ...; "" for SP_KIND_NONE. Static. */
 SP_API const char *sp_kind_name(enum sp_kind kind);

@@ -85,7 +85,8 @@ struct sp_predict_options {
 
 /* Chooses a table and expands it. `options` may be NULL. NULL with an error: SP_ERR_UNKNOWN when no table serves the
  * architecture, SP_ERR_TABLE when a hyper-parameter is missing or makes no sense (the message has each place in the
- * table file), SP_ERR_USAGE when there is no table of that name. `tables` and `config` must outlive the prediction. */
+ * table file), SP_ERR_USAGE when there is no table of that name, or a setting is of another kind than the table can
+ * use. `tables` and `config` must outlive the prediction. */
 SP_API struct sp_prediction *sp_predict(const struct sp_tables *tables, const struct sp_config *config,
                                         const struct sp_predict_options *options, struct sp_error *error);
 SP_API void sp_prediction_free(struct sp_prediction *prediction);
@@ -109,6 +110,22 @@ SP_API struct sp_predicted_totals sp_prediction_totals(const struct sp_predictio
 /* Settings from the command line that the table never looked at. */
 SP_API size_t sp_prediction_unused_count(const struct sp_prediction *prediction);
 SP_API const char *sp_prediction_unused(const struct sp_prediction *prediction, size_t index);
+/* Whether the table would look at such a key if others had other values, something else than the table does, or the
+ * file has it as well. */
+SP_API bool sp_prediction_could_read(const struct sp_prediction *prediction, const struct sp_config *config,
+                                     const char *key);
+/* The key that was looked at and is spelt most like this one, or NULL. */
+SP_API const char *sp_prediction_key_like(const struct sp_prediction *prediction, const char *key);
+
+/* A key of the configuration that nothing reads, and one that the table looked for and did not find. */
+struct sp_misspelt {
+    const char *key;   /* without the object that it is in */
+    const char *meant; /* the whole of it */
+};
+
+/* Each in turn: start with *position = 0; false behind the last. */
+SP_API bool sp_prediction_misspelt(const struct sp_prediction *prediction, const struct sp_config *config,
+                                   size_t *position, struct sp_misspelt *found);
 /* A dimension in terms of hyper-parameters: "vocab_size", "3*n_embd". malloc'ed: free with sp_free. */
 SP_API char *sp_prediction_dimension(const struct sp_prediction *prediction, size_t tensor, uint32_t dimension);
 

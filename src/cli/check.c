@@ -87,7 +87,6 @@ static int report_check(const struct cli_args *args, const struct sp_check *chec
     how.loadings = loadings;
     char *report = sp_report_check(check, &how, &length);
     cli_put_report(report, length);
-    cli_warn_unused(sp_check_prediction(check));
     int status = loaders ? judge_loadings(loadings) : judge_check(check);
     if (cli_flag(args, "strict") && !is_plain_match(check)) status = CLI_DIFFERS;
     sp_loadings_free(loadings);
@@ -107,7 +106,8 @@ static int check_subject(const struct cli_args *args, const struct cli_subject *
         cli_error(&error);
         return (int)error.status;
     }
-    const int status = report_check(args, check);
+    const bool read = cli_settings_are_read(sp_check_prediction(check), subject->config);
+    const int status = read ? report_check(args, check) : CLI_USAGE;
     sp_check_free(check);
     return status;
 }

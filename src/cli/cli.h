@@ -116,11 +116,6 @@ void cli_put_report(char *report, size_t length);
 /* Closes stdout; false after an error was printed, when not all could be written. */
 bool cli_close_output(void);
 
-/* ---- suggest.c ---- */
-
-/* The candidate that `word` is most likely a slip of the keyboard for, or NULL. */
-const char *cli_suggest(const char *word, const char *const *candidates, size_t count);
-
 /* ---- help.c, manual.c, completion.c: from the tables ---- */
 
 void cli_print_usage(FILE *stream);

@@ -59,7 +59,7 @@ static bool complain_unknown(const struct cli_command *command, const char *name
         if (!option->hidden) names[count++] = option->name;
     names[count++] = cli_help_option.name;
     snprintf(word, sizeof word, "%.*s", length, name);
-    const char *likely = cli_suggest(word, names, count);
+    const char *likely = sp_suggest(word, names, count);
     if (likely) snprintf(hint, sizeof hint, "did you mean '--%s'?", likely);
     cli_usage_error(likely ? hint : help_hint(command, hint, sizeof hint), "%s: unknown option '--%.*s'", command->name,
                     length, name);

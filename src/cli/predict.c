@@ -34,6 +34,18 @@ static struct sp_derivation *find_formulas(const struct cli_args *args, const st
     return forms;
 }
 
+/* Keys of the file that are most likely written otherwise than the table has them. */
+static void warn_of_misspelt(const struct sp_prediction *prediction, const struct sp_config *config)
+{
+    struct sp_misspelt found;
+    char message[512];
+    for (size_t position = 0; sp_prediction_misspelt(prediction, config, &position, &found);) {
+        snprintf(message, sizeof message, "nothing reads '%s': is '%s' meant, which the table '%s' looks for?",
+                 found.key, found.meant, sp_prediction_table(prediction));
+        cli_warning(*sp_config_path(config) ? sp_config_path(config) : NULL, message);
+    }
+}
+
 /* Predicts, and writes the report; exit status. */
 static int report_prediction(const struct cli_args *args, const struct cli_subject *subject)
 {
@@ -50,12 +62,16 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
         cli_error(&error);
         return (int)error.status;
     }
+    if (!cli_settings_are_read(prediction, subject->config)) {
+        sp_prediction_free(prediction);
+        return CLI_USAGE;
+    }
     struct sp_derivation *forms = find_formulas(args, subject, prediction);
     how.forms = forms;
     char *report = sp_report_predict(prediction, &how, &length);
     cli_put_report(report, length);
+    warn_of_misspelt(prediction, subject->config);
     sp_derivation_free(forms);
-    cli_warn_unused(prediction);
     sp_prediction_free(prediction);
     return CLI_OK;
 }

@@ -109,14 +109,29 @@ void cli_subject_close(struct cli_subject *subject)
     sp_tables_free(subject->tables);
 }
 
-void cli_warn_unused(const struct sp_prediction *prediction)
+/* Of a key that the table does not have at all. */
+static bool complain_of_key(const struct sp_prediction *prediction, const char *key)
 {
+    const char *likely = sp_prediction_key_like(prediction, key);
+    char hint[256];
+    snprintf(hint, sizeof hint, likely ? "did you mean '%s'?" : "shapeproof tables %s shows what it reads",
+             likely ? likely : sp_prediction_table(prediction));
+    cli_usage_error(hint, "--set %s: the table '%s' reads no such key", key, sp_prediction_table(prediction));
+    return false;
+}
+
+bool cli_settings_are_read(const struct sp_prediction *prediction, const struct sp_config *config)
+{
+    char message[512];
+    for (size_t i = 0; i < sp_prediction_unused_count(prediction); i++)
+        if (!sp_prediction_could_read(prediction, config, sp_prediction_unused(prediction, i)))
+            return complain_of_key(prediction, sp_prediction_unused(prediction, i));
     for (size_t i = 0; i < sp_prediction_unused_count(prediction); i++) {
-        char message[512];
         snprintf(message, sizeof message, "the table '%s' did not look at the setting '%s'",
                  sp_prediction_table(prediction), sp_prediction_unused(prediction, i));
         cli_warning(NULL, message);
     }
+    return true;
 }
 
 int cli_with_checkpoint(const struct cli_args *args,

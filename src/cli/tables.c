@@ -2,6 +2,7 @@
  * shapeproof tables: which tables there are, and what they say. */
 #include "cli/subject.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct cli_option options[] = {
@@ -17,6 +18,20 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
+/* Suggests one that is called nearly so. */
+static int complain_of_table(const struct sp_tables *tables, const char *name)
+{
+    const size_t count = sp_tables_count(tables);
+    const char **names = calloc(count, sizeof *names);
+    char hint[128] = "'shapeproof tables' lists them";
+    if (!names) abort();
+    for (size_t i = 0; i < count; i++) names[i] = sp_tables_info(tables, i).name;
+    const char *likely = sp_suggest(name, names, count);
+    if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);
+    free(names);
+    return cli_usage_error(hint, "there is no table '%s'", name);
+}
+
 /* Its text as it stands in the file. */
 static int show_table(const struct sp_tables *tables, const char *name)
 {
@@ -26,7 +41,7 @@ static int show_table(const struct sp_tables *tables, const char *name)
         fwrite(info.source, 1, info.source_length, stdout);
         return CLI_OK;
     }
-    return cli_usage_error("'shapeproof tables' lists them", "there is no table '%s'", name);
+    return complain_of_table(tables, name);
 }
 
 /* All of them, or the text of one. */

@@ -76,20 +76,11 @@ static const char *named_table(const struct sp_hyper *hyper)
     return *name ? name : NULL;
 }
 
-static const struct sp_unit *choose_by_name(const struct sp_tables *tables, const char *name, struct sp_error *error)
-{
-    const struct sp_unit *unit = sp_tables_unit(tables, name);
-    if (unit && unit->is_table) return unit;
-    sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", name);
-    sp_hint(error, "'shapeproof tables' lists them");
-    return NULL;
-}
-
 const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char *name, const struct sp_hyper *hyper,
                                       struct sp_error *error)
 {
     if (!name) name = named_table(hyper);
-    if (name) return choose_by_name(tables, name, error);
+    if (name) return sp_tables_table(tables, name, error);
     const char *class = first_class(hyper), *model_type = text_or_empty(sp_value_member(hyper->root, "model_type"));
     if (!*model_type && *class) model_type = model_type_of_class(tables, class);
     const struct sp_unit *unit = model_type && *model_type ? by_model_type(tables, model_type, class) : NULL;

@@ -42,9 +42,12 @@ const struct sp_hyper *sp_config_hyper(const struct sp_config *config) { return 
 
 static void rebuild(struct sp_config *config)
 {
-    /* For the choice of the table, and for how its tensors are stored. */
-    static const char *const others[] = {"quantization_config", "shapeproof_table", "model_type", "architectures",
-                                         "version"};
+    /* For the choice of the table, for how its tensors are stored, for the words that are counted. */
+    static const char *const others[] = {
+        "quantization_config",  "quantization",     "compression_config", "dtype",         "torch_dtype",
+        "transformers_version", "shapeproof_table", "model_type",         "architectures", "version",
+        "train_bpe_src",        "train_bpe_trg",    "word_min_count",     "num_words",     "pad_vocab_to_multiple_of",
+        "bpe_symbols_src",      "bpe_symbols_trg",  "shared_vocab",       "weight_tying",  "weight_tying_type"};
     struct sp_value root = config->file_root;
     for (size_t i = 0; i < config->setting_count; i++)
         root = sp_value_with(&config->arena, root, config->settings[i].path, config->settings[i].value);
@@ -116,15 +119,19 @@ enum sp_status sp_config_set(struct sp_config *config, const char *setting, stru
     return SP_OK;
 }
 
-struct sp_config *sp_config_variant(const struct sp_config *config)
+struct sp_config *sp_config_variant(const struct sp_config *config) { return sp_config_without(config, SIZE_MAX); }
+
+struct sp_config *sp_config_without(const struct sp_config *config, size_t left_out)
 {
     struct sp_config *variant = sp_config_new();
     variant->path = config->path;
     variant->file_root = config->file_root;
     variant->storage = config->storage;
     variant->loose = config->loose;
+    variant->is_variant = true;
     for (size_t i = 0; i < config->setting_count;
          i++) { /* the paths are copied: a chain of variants may lose its links */
+        if (i == left_out) continue;
         struct sp_setting setting = config->settings[i];
         setting.path = sp_arena_string(&variant->arena, setting.path);
         add_setting(variant, setting, config->overrides[i].from);

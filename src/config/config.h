@@ -22,7 +22,7 @@ struct sp_config {
     size_t setting_count, setting_capacity, override_capacity;
     const struct sp_scope *scope;
     const struct sp_storage *storage;
-    bool loose;
+    bool loose, is_variant;
     struct sp_hyper hyper; /* file_root with the settings in it */
 };
 
@@ -31,6 +31,8 @@ const struct sp_hyper *sp_config_hyper(const struct sp_config *config);
 /* A copy to which one more setting can be made, for "what if" questions; the values are shared with `config`, which
  * must outlive it. Free with sp_config_free. */
 struct sp_config *sp_config_variant(const struct sp_config *config);
+/* The same without one of the settings. */
+struct sp_config *sp_config_without(const struct sp_config *config, size_t setting);
 /* Sets a value by its dotted path, as sp_config_set does. The value and `from`, which says where it is from for
  * SP_SOURCE_OTHER, must outlive the config. */
 void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from);

@@ -58,10 +58,8 @@ static void finish_inference(struct sp_inference *inference, const struct sp_stu
 static bool choose_only_table(struct sp_tables_searched *searched, const char *table_name, struct sp_error *error)
 {
     if (!table_name) return true;
-    searched->only = sp_tables_unit(searched->tables, table_name);
-    if (searched->only && searched->only->is_table) return true;
-    sp_hint(error, "'shapeproof tables' lists them");
-    return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", table_name);
+    searched->only = sp_tables_table(searched->tables, table_name, error);
+    return searched->only;
 }
 
 struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct sp_tables *tables,

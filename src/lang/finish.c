@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "lang/words.h"
 
 enum { MAX_TIE_DEPTH = 16 };
 
@@ -82,8 +83,10 @@ static void keep_readings(struct sp_expander *x)
 {
     struct sp_prediction *out = x->out;
     out->hypers = sp_arena_array(&out->arena, x->eval.reading_count, sizeof *out->hypers);
+    out->asked = sp_arena_array(&out->arena, x->eval.reading_count, sizeof *out->asked);
     for (size_t i = 0; i < x->eval.reading_count; i++) {
         const struct sp_reading *reading = &x->eval.readings[i];
+        out->asked[out->asked_count++] = reading->path;
         sp_map_set(&x->eval.paths, reading->path, reading->from.source ? out->hyper_count : SP_NONE);
         if (!reading->from.source) continue;
         out->hypers[out->hyper_count++] = (struct sp_hyperparameter){reading->path, reading->value, reading->from};
@@ -119,7 +122,11 @@ static void find_unused(struct sp_expander *x)
 static void report_mistakes(struct sp_expander *x, struct sp_error *error)
 {
     const char *missing = x->eval.first_missing;
+    const char *likely = missing ? sp_unit_misspelt(x->out->table, x->eval.hyper->root, missing) : NULL;
     sp_diagnoses_fail(error, x->unsupported ? SP_ERR_UNKNOWN : SP_ERR_TABLE, SP_KIND_NONE, x->eval.messages->data);
+    if (likely)
+        sp_hint(error, "%s has '%s': is '%s' meant?", *x->eval.hyper->file ? x->eval.hyper->file : "the configuration",
+                likely, missing);
     if (missing) sp_hint(error, "give it in config.json, or with --set %s=VALUE", missing);
 }
 

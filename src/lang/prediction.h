@@ -33,6 +33,8 @@ struct sp_prediction {
     struct sp_map condition_words;
     const char **unused;
     size_t unused_count;
+    const char **asked; /* each key that was looked at, whether it was set or not, in that order */
+    size_t asked_count;
     struct sp_map names;
     struct sp_predicted_totals totals;
     struct sp_odd_tie *odd_ties; /* only where hyper-parameters may contradict themselves (sp_hyper.loose) */

@@ -20,6 +20,27 @@ const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char 
     return NULL;
 }
 
+/* The name that is most like it. */
+static const char *table_like(const struct sp_tables *tables, const char *name)
+{
+    const char **names = sp_realloc(NULL, tables->list_count, sizeof *names);
+    for (size_t i = 0; i < tables->list_count; i++) names[i] = tables->list[i]->name;
+    const char *likely = sp_suggest(name, names, tables->list_count);
+    free(names);
+    return likely;
+}
+
+const struct sp_unit *sp_tables_table(const struct sp_tables *tables, const char *name, struct sp_error *error)
+{
+    const struct sp_unit *unit = sp_tables_unit(tables, name);
+    if (unit && unit->is_table) return unit;
+    const char *likely = table_like(tables, name);
+    sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", name);
+    if (likely) sp_hint(error, "did you mean '%s'?", likely);
+    else sp_hint(error, "'shapeproof tables' lists them");
+    return NULL;
+}
+
 /* Parses without linking, so that files can name each other in any order. The name and the text are kept. */
 static bool parse_table_text(struct sp_tables *tables, const char *name, const char *text, size_t length)
 {

@@ -19,6 +19,8 @@ struct sp_tables {
 
 /* The table or part of that (interned or not) name that is in force, or NULL. */
 const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char *name);
+/* The table; NULL with an error that suggests another one. */
+const struct sp_unit *sp_tables_table(const struct sp_tables *tables, const char *name, struct sp_error *error);
 /* Resolves what the units from index `first` on name in each other; false when there were mistakes. */
 bool sp_link(struct sp_tables *tables, size_t first);
 

@@ -291,14 +291,6 @@ static bool prove_table(struct sp_proofs *proofs, const struct sp_tables *tables
     return good;
 }
 
-static const struct sp_unit *table_named(const struct sp_tables *tables, const char *name, struct sp_error *error)
-{
-    const struct sp_unit *unit = sp_tables_unit(tables, name);
-    if (unit && unit->is_table) return unit;
-    sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", name);
-    return NULL;
-}
-
 struct sp_proofs *sp_prove(const struct sp_tables *tables, const struct sp_prove_options *options,
                            struct sp_error *error)
 {
@@ -315,7 +307,7 @@ struct sp_proofs *sp_prove(const struct sp_tables *tables, const struct sp_prove
     *proofs = (struct sp_proofs){0};
     for (size_t i = 0; i < count && good; i++) {
         const char *name = named ? options->tables[i] : sp_tables_info(tables, i).name;
-        const struct sp_unit *table = table_named(tables, name, error);
+        const struct sp_unit *table = sp_tables_table(tables, name, error);
         good = table && prove_table(proofs, tables, &scope, table, error);
     }
     if (good) return proofs;

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "explain/gather.h"
 #include "explain/trials/proposals.h"
 #include "explain/trials/say.h"
 #include "explain/trials/twins.h"
 
-enum { MAX_ROUNDS = 6, MAX_TRIALS = 4, MAX_TWINS = 8 };
+enum { MAX_ROUNDS = 6, MAX_TRIALS = 4, MAX_TWINS = 8, MAX_MISSPELT = 8 };
 /* Guesses, which no finding suggests, may predict that many tensors in all. */
 enum { MAX_GUESSED = 20000 };
 
@@ -19,9 +20,11 @@ struct search {
     struct sp_bundles bundles;
     struct sp_sample sample;
     struct sp_proposals proposals;
-    size_t first_count;     /* of those that were made before one was accepted */
-    struct sp_variant best; /* with the causes accepted so far */
-    const char *settings;   /* of those: " --set n_layer=2" */
+    size_t first_count;                 /* of those that were made before one was accepted */
+    struct sp_variant best;             /* with the causes accepted so far */
+    const char *settings;               /* of those: " --set n_layer=2" */
+    const char *misspelt[MAX_MISSPELT]; /* keys that the configuration seems to have under a wrong name */
+    size_t misspelt_count;
 };
 
 /* With the causes accepted so far. */
@@ -43,6 +46,22 @@ static void compete(struct sp_trial *best, struct sp_trial *trial)
     sp_trial_free(trial);
 }
 
+static void find_misspelt(struct search *search)
+{
+    struct sp_misspelt found;
+    const struct sp_check *check = search->check;
+    for (size_t position = 0; search->misspelt_count < MAX_MISSPELT &&
+                              sp_prediction_misspelt(check->prediction, check->config, &position, &found);)
+        search->misspelt[search->misspelt_count++] = found.meant;
+}
+
+/* How likely it is that somebody wanted to set the key: hardly where a default stands, unless it is misspelt. */
+static int64_t likelihood(const struct search *search, const struct sp_change *change)
+{
+    if (sp_is_among(change->key, search->misspelt, search->misspelt_count)) return 2;
+    return change->from.source != SP_SOURCE_DEFAULT;
+}
+
 /* The highest gain; among equals one that was proposed before anything was accepted, which holds whatever else is
  * wrong, and one that the configuration has rather than a default. */
 static size_t most_promising(const struct search *search, const int64_t *gains)
@@ -50,8 +69,8 @@ static size_t most_promising(const struct search *search, const int64_t *gains)
     size_t best = SP_NONE;
     int64_t most = 0;
     for (size_t i = 0; i < search->proposals.count; i++) {
-        const bool is_default = search->proposals.items[i].from.source == SP_SOURCE_DEFAULT;
-        const int64_t promise = 4 * gains[i] + 2 * (i < search->first_count) + !is_default;
+        const int64_t promise =
+            6 * gains[i] + 3 * (i < search->first_count) + likelihood(search, &search->proposals.items[i]);
         if (gains[i] <= 0 || promise <= most) continue;
         most = promise;
         best = i;
@@ -175,6 +194,7 @@ void sp_explain_hyperparameters(struct sp_check *check)
     sp_bundles_init(&search.bundles, check);
     sp_sample_init(&search.sample, check);
     sp_proposals_init(&search.proposals, check);
+    find_misspelt(&search);
     run_rounds(&search, suggest);
     if (is_worth_guessing(&search)) run_rounds(&search, guess);
     sp_proposals_free(&search.proposals);

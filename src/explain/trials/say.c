@@ -140,12 +140,24 @@ static const char *say_configured(struct sp_check *check, const struct sp_change
                            sp_said_where(check, change->from));
 }
 
+/* "; config.json has n_layers, which nothing reads": the key in whose place a default stands, misspelt. */
+static const char *say_misspelt(struct sp_check *check, const struct sp_change *change)
+{
+    struct sp_misspelt found;
+    if (change->from.source != SP_SOURCE_DEFAULT) return "";
+    for (size_t position = 0; sp_prediction_misspelt(check->prediction, check->config, &position, &found);)
+        if (strcmp(found.meant, change->key) == 0)
+            return sp_arena_printf(&check->arena, "; the configuration has %s, which nothing reads", found.key);
+    return "";
+}
+
 void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct sp_trial *trial, const char *settings)
 {
     const struct sp_change *change = trial->change;
     const size_t index = (size_t)(cause - check->causes);
     const char *says = say_configured(check, change), *lacks = side_effect(check, &trial->variant);
-    const char *effect = sp_arena_printf(&check->arena, "%s%s", lacks, say_rivals(check, trial));
+    const char *effect =
+        sp_arena_printf(&check->arena, "%s%s%s", lacks, say_rivals(check, trial), say_misspelt(check, change));
     if (*lacks) check->half_explained = true;
     if (change->twin)
         cause->message = sp_arena_printf(

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ * The edit distance, with two neighbours swapped as one edit. */
+#include "base/suggest.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/chars.h"
+
+enum { LONGEST = 40 };
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* One row per character of `a`; the last three are kept. */
+static size_t typing_distance(const char *a, const char *b)
+{
+    const size_t rows = strlen(a), columns = strlen(b);
+    size_t two_above[LONGEST + 1] = {0}, above[LONGEST + 1], row[LONGEST + 1];
+    for (size_t j = 0; j <= columns; j++) above[j] = j;
+    for (size_t i = 1; i <= rows; i++) {
+        row[0] = i;
+        for (size_t j = 1; j <= columns; j++) {
+            row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least(row[j], two_above[j - 2] + 1);
+        }
+        memcpy(two_above, above, sizeof above);
+        memcpy(above, row, sizeof row);
+    }
+    return above[columns];
+}
+
+const char *sp_suggest(const char *word, const char *const *candidates, size_t count)
+{
+    const size_t length = strlen(word);
+    const char *best = NULL;
+    size_t best_distance = length / 3 + 1; /* a third of it may be wrong */
+    if (!length || length > LONGEST) return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(candidates[i]) > LONGEST) continue;
+        if (length >= 2 && strncmp(candidates[i], word, length) == 0) return candidates[i]; /* an abbreviation */
+        const size_t edits = typing_distance(word, candidates[i]);
+        if (edits < best_distance || (edits == best_distance && !best)) {
+            best = candidates[i];
+            best_distance = edits;
+        }
+    }
+    return best;
+}
+
+/* ---- words that are most likely one ---- */
+
+/* What is left without digits, "_" and "-", in small letters; false when nothing is. */
+static bool put_letters(char letters[LONGEST + 1], const char *word)
+{
+    size_t length = 0;
+    for (; *word; word++)
+        if (!sp_is_digit(*word) && *word != '_' && *word != '-')
+            letters[length++] = *word >= 'A' && *word <= 'Z' ? (char)(*word - 'A' + 'a') : *word;
+    letters[length] = '\0';
+    return length;
+}
+
+static bool have_same_digits(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a && !sp_is_digit(*a)) a++;
+        while (*b && !sp_is_digit(*b)) b++;
+        if (*a != *b) return false;
+        if (!*a) return true;
+    }
+}
+
+/* Of words that are not shorter than that. */
+static bool is_misspelt(const char *word, const char *meant, size_t shortest)
+{
+    enum { LONG = 14 };
+    char one[LONGEST + 1], other[LONGEST + 1];
+    const size_t length = strlen(word), size = strlen(meant), shorter = least(length, size);
+    if (length > LONGEST || size > LONGEST) return false;
+    if (!have_same_digits(word, meant) || !put_letters(one, word) || !put_letters(other, meant)) return false;
+    if (strcmp(one, other) == 0) return strcmp(word, meant) != 0;
+    return shorter >= shortest && typing_distance(word, meant) <= (shorter >= LONG ? 2u : 1u);
+}
+
+bool sp_is_misspelt(const char *word, const char *meant) { return is_misspelt(word, meant, 6); }
+
+/* ---- keys of configurations ---- */
+
+/* The length of a word of it, "layers" of "num_layers", without the "s" of many. */
+static size_t part_length(const char *part)
+{
+    const size_t length = strcspn(part, "_.");
+    return length > 1 && part[length - 1] == 's' ? length - 1 : length;
+}
+
+static bool has_part(const char *key, const char *part, size_t length)
+{
+    for (; *key; key += strcspn(key, "_."), key += *key != '\0')
+        if (part_length(key) == length && memcmp(key, part, length) == 0) return true;
+    return false;
+}
+
+/* Whether both have a word of some length in common. */
+static bool share_part(const char *a, const char *b)
+{
+    enum { SHORTEST_PART = 4 };
+    for (; *a; a += strcspn(a, "_."), a += *a != '\0')
+        if (part_length(a) >= SHORTEST_PART && has_part(b, a, part_length(a))) return true;
+    return false;
+}
+
+const char *sp_suggest_key(const char *key, const char *const *candidates, size_t count)
+{
+    const char *best = NULL;
+    size_t least_distance = SIZE_MAX;
+    for (size_t i = 0; i < count && strlen(key) <= LONGEST; i++) {
+        if (strlen(candidates[i]) > LONGEST) continue;
+        if (is_misspelt(key, candidates[i], 4)) return candidates[i];
+        const size_t distance = share_part(key, candidates[i]) ? typing_distance(key, candidates[i]) : SIZE_MAX;
+        if (distance >= least_distance || 3 * distance > 2 * strlen(key)) continue;
+        least_distance = distance;
+        best = candidates[i];
+    }
+    return best;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * A setting whose value is of a kind that no table can use, `--set num_hidden_layers=abc`, shows as a mistake somewhere
+ * in the table. Which setting it is, and what was expected, tells a prediction without it, or with another value. */
+#include "config/mistyped.h"
+
+#include <stdlib.h>
+
+#include "lang/prediction.h"
+
+struct question {
+    const struct sp_tables *tables;
+    const struct sp_config *config;
+    const struct sp_predict_options *options;
+    size_t setting;
+};
+
+/* The kind that the key has where the setting is left out: in the file, or by default. */
+static enum sp_value_type kind_without(const struct question *question)
+{
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_without(question->config, question->setting);
+    struct sp_prediction *prediction = sp_predict(question->tables, config, question->options, &error);
+    const size_t key =
+        prediction ? sp_map_get(&prediction->hyper_names, question->config->settings[question->setting].path) : SP_NONE;
+    const enum sp_value_type kind = key == SP_NONE ? SP_ABSENT : prediction->hypers[key].value.type;
+    sp_prediction_free(prediction);
+    sp_config_free(config);
+    return kind;
+}
+
+static bool works_with(const struct question *question, struct sp_value value)
+{
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_variant(question->config);
+    sp_config_set_value(config, question->config->settings[question->setting].path, value, "another");
+    struct sp_prediction *prediction = sp_predict(question->tables, config, question->options, &error);
+    sp_prediction_free(prediction);
+    sp_config_free(config);
+    return prediction;
+}
+
+/* Of the kinds that are tried the first with which there is a prediction. */
+static enum sp_value_type kind_that_works(const struct question *question)
+{
+    static const int64_t numbers[] = {2, 64, 1024, 1};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (works_with(question, sp_value_int(numbers[i]))) return SP_INT;
+    if (works_with(question, sp_value_bool(true))) return SP_BOOL;
+    return works_with(question, sp_value_string("text")) ? SP_STRING : SP_ABSENT;
+}
+
+static bool is_number_kind(enum sp_value_type kind) { return kind == SP_INT || kind == SP_REAL; }
+
+void sp_blame_mistyped(const struct sp_tables *tables, const struct sp_config *config,
+                       const struct sp_predict_options *options, struct sp_error *error)
+{
+    for (size_t i = 0; i < config->setting_count; i++) {
+        const struct question question = {tables, config, options, i};
+        const struct sp_value value = config->settings[i].value;
+        if (config->overrides[i].from.source != SP_SOURCE_SETTING || !sp_value_is_set(value)) continue;
+        enum sp_value_type kind = kind_without(&question);
+        if (kind == SP_ABSENT) kind = kind_that_works(&question);
+        if (kind == SP_ABSENT || kind == value.type || (value.type == SP_INT && is_number_kind(kind))) continue;
+        char *words = sp_value_text(value);
+        sp_error_reset(error);
+        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "--set %s=%s: expected %s, found %s", config->settings[i].path,
+                value.type == SP_STRING ? value.string : words, sp_value_kind(kind), sp_value_kind(value.type));
+        free(words);
+        return;
+    }
+}

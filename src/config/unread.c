@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * Keys that are given and never read, which most often are misspelt: in settings, and in the file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "config/config.h"
+#include "lang/prediction.h"
+#include "lang/words.h"
+
+/* ---- settings ---- */
+
+static bool is_for_others(const struct sp_hyper *hyper, const char *key)
+{
+    const size_t length = strcspn(key, ".");
+    for (size_t i = 0; i < hyper->other_key_count; i++)
+        if (strncmp(hyper->other_keys[i], key, length) == 0 && !hyper->other_keys[i][length]) return true;
+    return false;
+}
+
+bool sp_prediction_could_read(const struct sp_prediction *prediction, const struct sp_config *config, const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    struct sp_map words = {0};
+    sp_unit_words(prediction->table, &words);
+    const bool is_known = sp_map_get(&words, dot ? dot + 1 : key) != SIZE_MAX;
+    sp_map_free(&words);
+    return is_known || is_for_others(sp_config_hyper(config), key) ||
+           sp_value_is_set(sp_value_at(config->file_root, key));
+}
+
+const char *sp_prediction_key_like(const struct sp_prediction *prediction, const char *key)
+{
+    return sp_suggest_key(key, prediction->asked, prediction->asked_count);
+}
+
+/* ---- the file ---- */
+
+bool sp_prediction_misspelt(const struct sp_prediction *prediction, const struct sp_config *config, size_t *position,
+                            struct sp_misspelt *found)
+{
+    const struct sp_value root = sp_config_hyper(config)->root;
+    while (*position < prediction->asked_count) {
+        found->meant = prediction->asked[(*position)++];
+        if (sp_value_is_set(sp_value_at(root, found->meant))) continue;
+        found->key = sp_unit_misspelt(prediction->table, root, found->meant);
+        if (found->key) return true;
+    }
+    return false;
+}

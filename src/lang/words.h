@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SP_LANG_WORDS_H
+#define SP_LANG_WORDS_H
+
+#include "base/map.h"
+#include "base/value.h"
+#include "lang/syntax/ast.h"
+
+/* Adds the keys that the table or part can read, without the objects that they are in: "vocab_size" of
+ * "text_config.vocab_size". The words live as long as the tables. */
+void sp_unit_words(const struct sp_unit *unit, struct sp_map *words);
+/* The key that is most likely meant to be that one, which is not set: in the same object, spelt nearly so, and nothing
+ * that the unit can read. NULL when there is none. */
+const char *sp_unit_misspelt(const struct sp_unit *unit, struct sp_value root, const char *meant);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ * What was likely meant by a word that is wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/suggest.h"
+
+#define LIKE(suggest, word, ...)                                                                                       \
+    suggest(word, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+static void a_slip_of_the_keyboard(void **state)
+{
+    (void)state;
+    assert_string_equal(LIKE(sp_suggest, "chekc", "inspect", "check"), "check");
+    assert_string_equal(LIKE(sp_suggest, "insp", "check", "inspect"), "inspect");
+    assert_null(LIKE(sp_suggest, "quux", "check", "inspect"));
+    assert_null(LIKE(sp_suggest, "", "check"));
+}
+
+/* A key that need not be wrong must be very near. */
+static void a_key_misspelt(void **state)
+{
+    (void)state;
+    assert_true(sp_is_misspelt("n_layers", "n_layer"));
+    assert_true(sp_is_misspelt("numKeyValueHeads", "num_key_value_heads"));
+    assert_true(sp_is_misspelt("num_key_values_heads", "num_key_value_heads"));
+    assert_false(sp_is_misspelt("hiden_szie", "hidden_size"));
+    assert_false(sp_is_misspelt("n_layer", "n_layer"));
+    assert_false(sp_is_misspelt("conv_1", "conv_2"));
+    assert_false(sp_is_misspelt("d_ff", "d_kv"));
+    assert_false(sp_is_misspelt("top_k", "top_p"));
+}
+
+static void a_key_of_other_words(void **state)
+{
+    (void)state;
+    assert_string_equal(LIKE(sp_suggest_key, "layers", "n_embd", "n_layer"), "n_layer");
+    assert_string_equal(LIKE(sp_suggest_key, "hidden_dim", "vocab_size", "hidden_size"), "hidden_size");
+    assert_string_equal(LIKE(sp_suggest_key, "witdh", "height", "width"), "width");
+    assert_null(LIKE(sp_suggest_key, "n_head", "n_embd", "n_layer"));
+    assert_null(LIKE(sp_suggest_key, "scale_attn_by_inverse_layer_idx", "num_hidden_layers"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slip_of_the_keyboard),
+        cmocka_unit_test(a_key_misspelt),
+        cmocka_unit_test(a_key_of_other_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
