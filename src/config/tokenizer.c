@@ -122,11 +122,10 @@ static const struct source {
     const char *name;
     void (*scan)(struct scan *scan);
     size_t limit;
-    bool whole;
 } sources[] = {
-    {"added_tokens.json", scan_ids, MAX_SMALL, false},
-    {"tokenizer_config.json", scan_members, MAX_SMALL, false},
-    {"tokenizer.json", scan_members, MAX_WHOLE, true},
+    {"added_tokens.json", scan_ids, MAX_SMALL},
+    {"tokenizer_config.json", scan_members, MAX_SMALL},
+    {"tokenizer.json", scan_members, MAX_WHOLE},
 };
 
 static void look_into(struct sp_arena *arena, const char *folder, const struct source *source,
@@ -145,13 +144,12 @@ static void look_into(struct sp_arena *arena, const char *folder, const struct s
     free(scan.json.text);
 }
 
-struct sp_tokenizer sp_tokenizer_beside(struct sp_arena *arena, const struct sp_config *config, bool whole)
+struct sp_tokenizer sp_tokenizer_beside(struct sp_arena *arena, const struct sp_config *config)
 {
     struct sp_tokenizer tokenizer = {.last = "", .file = ""};
     const char *path = sp_config_path(config), *slash = strrchr(path, '/');
     const char *folder = sp_arena_copy(arena, path, slash ? (size_t)(slash + 1 - path) : 0);
     if (!*path) return tokenizer; /* no configuration was loaded: nothing is beside it */
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        if (whole || !sources[i].whole) look_into(arena, folder, &sources[i], &tokenizer);
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) look_into(arena, folder, &sources[i], &tokenizer);
     return tokenizer;
 }

@@ -11,9 +11,9 @@ struct sp_tokenizer {
     const char *file; /* which says so */
 };
 
-/* Looks into added_tokens.json and tokenizer_config.json beside the configuration, which are small and have only the
- * tokens that were added; into tokenizer.json as well, which has all, when it is `whole`. What cannot be read tells
- * nothing. Strings are in the arena. */
-struct sp_tokenizer sp_tokenizer_beside(struct sp_arena *arena, const struct sp_config *config, bool whole);
+/* Looks into added_tokens.json and tokenizer_config.json beside the configuration, which have the tokens that were
+ * added, and tokenizer.json, which has all and which transformers 5 writes alone. What cannot be read tells nothing.
+ * Strings are in the arena. */
+struct sp_tokenizer sp_tokenizer_beside(struct sp_arena *arena, const struct sp_config *config);
 
 #endif

@@ -49,7 +49,7 @@ static uint64_t ranks_of(uint64_t configured, uint64_t found)
 /* With the help of the tokenizer beside the configuration. */
 static const char *tokenizer_change(struct sp_check *check, uint64_t found)
 {
-    const struct sp_tokenizer tokenizer = sp_tokenizer_beside(&check->arena, check->config, true);
+    const struct sp_tokenizer tokenizer = sp_tokenizer_beside(&check->arena, check->config);
     if (!tokenizer.size) return "";
     if (tokenizer.size == found)
         return sp_arena_printf(&check->arena, " (as many as the tokenizer has, says %s)", tokenizer.file);

@@ -46,6 +46,26 @@ static void put(struct model *model, const char *file, const char *text)
     model_open(&model, config);                                                                                        \
     model_predict(&model, also)
 
+/* ---- the tokenizer ---- */
+
+/* transformers 5 writes one file, and lists what was added behind what was there. */
+static void tokens_without_rows(void **state)
+{
+    BEGIN(tinyllama, 0);
+    put(&model, "tokenizer.json",
+        "{\"added_tokens\": [{\"id\": 32000, \"content\": \"<a>\"}, {\"id\": 32002, \"content\": \"<c>\"}], "
+        "\"model\": {\"vocab\": {\"x\": 31999}}}");
+    model_check(&model);
+    assert_told(&model,
+                "explained: tokenizer.json has tokens up to number 32002, the embedding has 32000 rows: 3 tokens, the "
+                "last of them '<c>', have none; nothing else differs",
+                "tokenizer", 0);
+    put(&model, "tokenizer.json", "{\"added_tokens\": [], \"model\": {\"vocab\": {\"x\": 31999}}}");
+    model_check(&model);
+    assert_null(model_cause(&model, "tokenizer"));
+    model_close(&model);
+}
+
 /* ---- extended ---- */
 
 /* A [PAD] was added, and the configuration not changed. */
@@ -305,6 +325,7 @@ static void a_narrow_embedding(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tokens_without_rows),
         cmocka_unit_test(one_token_more),
         cmocka_unit_test(a_token_without_a_row),
         cmocka_unit_test(tokenizers_that_are_no_matter),

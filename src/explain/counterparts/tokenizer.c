@@ -3,13 +3,17 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/names.h"
 #include "config/tokenizer.h"
 #include "explain/gather.h"
 
 static bool counts_tokens(struct sp_hyperparameter hyper)
 {
-    return strcmp(hyper.name, "vocab_size") == 0 || strcmp(hyper.name, "text_config.vocab_size") == 0;
+    static const char *const parts[] = {"text_config.vocab_size", "llm_config.vocab_size", "language_config.vocab_size"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (sp_ends_with(hyper.name, parts[i])) return true;
+    return strcmp(hyper.name, "vocab_size") == 0;
 }
 
 /* How many rows the file has: the vocabulary size, as configured or as a cause has found it. */
@@ -33,7 +37,7 @@ void sp_explain_tokenizer(struct sp_check *check)
 {
     uint64_t rows;
     if (!vocabulary_rows(check, &rows)) return;
-    const struct sp_tokenizer tokenizer = sp_tokenizer_beside(&check->arena, check->config, false);
+    const struct sp_tokenizer tokenizer = sp_tokenizer_beside(&check->arena, check->config);
     if (tokenizer.size <= rows) return;
     const uint64_t without = tokenizer.size - rows;
     const char *last = sp_arena_string(&check->arena, sp_quote(tokenizer.last).text);
