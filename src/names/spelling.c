@@ -57,8 +57,28 @@ static void drop_mark(struct sp_components *part)
     }
 }
 
-/* Appends the components of name[0..length), each with a '.' behind it. */
-static unsigned put_components(struct sp_text *text, const char *name, size_t length, bool slashes)
+/* "encoder/layer_0", as BERT was first written, where PyTorch has a list of layers. */
+static bool is_numbered_layer(struct sp_components before, struct sp_components part)
+{
+    const size_t word = strlen("layer_");
+    bool is_number = part.length > word && strncmp(part.text, "layer_", word) == 0;
+    for (size_t i = word; i < part.length; i++) is_number = is_number && sp_is_digit(part.text[i]);
+    return is_number && before.text && SP_IS(before.text, before.length, "encoder");
+}
+
+static void put_component(struct sp_text *text, struct sp_components part, bool numbered)
+{
+    const size_t word = numbered ? strlen("layer") : part.length;
+    sp_text_append(text, part.text, word);
+    sp_text_puts(text, ".");
+    if (!numbered) return;
+    sp_text_append(text, part.text + word + 1, part.length - word - 1);
+    sp_text_puts(text, ".");
+}
+
+/* Appends the components of name[0..length), each with a '.' behind it. In a name that transformers has marked none
+ * stands twice for nothing. */
+static unsigned put_components(struct sp_text *text, const char *name, size_t length, bool slashes, bool marked)
 {
     const char *separators = slashes ? "./" : ".";
     struct sp_components before = {.text = NULL};
@@ -72,13 +92,13 @@ static unsigned put_components(struct sp_text *text, const char *name, size_t le
             spelt |= SP_SPELT_WRAPPER;
             continue;
         }
+        const bool numbered = slashes && is_numbered_layer(before, part);
         before = part;
-        if (again && slashes) {
+        if (again && slashes && !marked) {
             spelt |= SP_SPELT_TWICE;
             continue;
         }
-        sp_text_append(text, part.text, part.length);
-        sp_text_puts(text, ".");
+        put_component(text, part, numbered);
     }
     return spelt;
 }
@@ -100,7 +120,9 @@ static const char *without_marks(struct sp_arena *arena, const char *name)
 
 struct sp_spelling sp_spell(struct sp_arena *arena, const char *name)
 {
-    name = without_marks(arena, name);
+    const char *plain = without_marks(arena, name);
+    const bool marked = plain != name;
+    name = plain;
     const bool slashes = strchr(name, '/') != NULL;
     struct sp_spelling spelling = {.spelt = slashes ? SP_SPELT_SLASHES : 0};
     struct sp_text text = {0};
@@ -110,7 +132,7 @@ struct sp_spelling sp_spell(struct sp_arena *arena, const char *name)
         length -= 2;
     }
     const size_t leaf = leaf_at(name, length);
-    spelling.spelt |= put_components(&text, name, leaf, slashes);
+    spelling.spelt |= put_components(&text, name, leaf, slashes, marked);
     spelling.leaf = sp_arena_copy(arena, name + leaf, length - leaf);
     sp_text_puts(&text, common_leaf(spelling.leaf));
     spelling.text = sp_text_keep(&text, arena);

@@ -33,6 +33,10 @@ static void test_spellings(void **state)
         {"_orig_mod.net.b", "net.bias", "b", SP_SPELT_WRAPPER},
         {"bn/gamma", "bn.weight", "gamma", SP_SPELT_SLASHES},
         {"tf/layer_._0/w", "tf.layer.0.w", "w", SP_SPELT_SLASHES},
+        {"vit/layer_._0/attention/attention/kernel", "vit.layer.0.attention.attention.weight", "kernel",
+         SP_SPELT_SLASHES},
+        {"bert/encoder/layer_12/dense/kernel", "bert.encoder.layer.12.dense.weight", "kernel", SP_SPELT_SLASHES},
+        {"net/layer_1/kernel", "net.layer_1.weight", "kernel", SP_SPELT_SLASHES}, /* called so */
         {"kernel", "weight", "kernel", 0},
         {":0", ":0", ":0", 0},
     };
