@@ -42,10 +42,10 @@ const struct sp_unit *sp_tables_table(const struct sp_tables *tables, const char
 }
 
 /* Parses without linking, so that files can name each other in any order. The name and the text are kept. */
-static bool parse_table_text(struct sp_tables *tables, const char *name, const char *text, size_t length)
+static bool parse_table_text(struct sp_tables *tables, const char *name, const char *text, size_t length, bool own)
 {
     struct sp_source_text *source = sp_arena_alloc(&tables->arena, sizeof *source);
-    *source = (struct sp_source_text){name, text, length};
+    *source = (struct sp_source_text){name, text, length, own};
     return sp_parse(source, &tables->arena, &tables->symbols, &tables->units, &tables->count, &tables->capacity,
                     &tables->messages);
 }
@@ -73,7 +73,7 @@ enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, co
     sp_error_reset(error);
     const size_t first = tables->count, said = tables->messages.length;
     const bool parsed = parse_table_text(tables, sp_arena_string(&tables->arena, name),
-                                         sp_arena_copy(&tables->arena, text, length), length);
+                                         sp_arena_copy(&tables->arena, text, length), length, true);
     if (sp_link(tables, first) && parsed) {
         make_list(tables);
         return SP_OK;
@@ -108,7 +108,7 @@ struct sp_tables *sp_tables_new(struct sp_error *error)
     *tables = (struct sp_tables){0};
     for (size_t i = 0; i < sp_builtin_file_count; i++) {
         const struct sp_builtin_file *file = &sp_builtin_files[i];
-        good = parse_table_text(tables, file->name, file->text, file->length) && good;
+        good = parse_table_text(tables, file->name, file->text, file->length, false) && good;
     }
     if (sp_link(tables, 0) && good) {
         make_list(tables);

@@ -10,7 +10,8 @@
 
 static bool counts_tokens(struct sp_hyperparameter hyper)
 {
-    static const char *const parts[] = {"text_config.vocab_size", "llm_config.vocab_size", "language_config.vocab_size"};
+    static const char *const parts[] = {"text_config.vocab_size", "llm_config.vocab_size",
+                                        "language_config.vocab_size"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (sp_ends_with(hyper.name, parts[i])) return true;
     return strcmp(hyper.name, "vocab_size") == 0;

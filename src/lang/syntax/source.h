@@ -14,6 +14,7 @@ struct sp_source_text {
     const char *name; /* "gpt2.shapes", or the path of a user's file */
     const char *text; /* NUL-terminated */
     size_t length;
+    bool own; /* a user's file, not one that is built in */
 };
 
 /* A place in a source: `length` bytes at `offset`. */
