@@ -110,10 +110,10 @@ SP_API struct sp_predicted_totals sp_prediction_totals(const struct sp_predictio
 /* Settings from the command line that the table never looked at. */
 SP_API size_t sp_prediction_unused_count(const struct sp_prediction *prediction);
 SP_API const char *sp_prediction_unused(const struct sp_prediction *prediction, size_t index);
-/* Whether the table would look at such a key if others had other values, something else than the table does, or the
- * file has it as well. */
-SP_API bool sp_prediction_could_read(const struct sp_prediction *prediction, const struct sp_config *config,
-                                     const char *key);
+/* Whether there is reason to set such a key: the table would look at it if others had other values, other tables know
+ * it and it is no slip for one of this one, something else than the table looks at it, or the file has it as well. */
+SP_API bool sp_prediction_could_read(const struct sp_prediction *prediction, const struct sp_tables *tables,
+                                     const struct sp_config *config, const char *key);
 /* The key that was looked at and is spelt most like this one, or NULL. */
 SP_API const char *sp_prediction_key_like(const struct sp_prediction *prediction, const char *key);
 

@@ -106,7 +106,7 @@ static int check_subject(const struct cli_args *args, const struct cli_subject *
         cli_error(&error);
         return (int)error.status;
     }
-    const bool read = cli_settings_are_read(sp_check_prediction(check), subject->config);
+    const bool read = cli_settings_are_read(subject, sp_check_prediction(check));
     const int status = read ? report_check(args, check) : CLI_USAGE;
     sp_check_free(check);
     return status;

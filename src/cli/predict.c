@@ -62,7 +62,7 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
         cli_error(&error);
         return (int)error.status;
     }
-    if (!cli_settings_are_read(prediction, subject->config)) {
+    if (!cli_settings_are_read(subject, prediction)) {
         sp_prediction_free(prediction);
         return CLI_USAGE;
     }

@@ -120,11 +120,12 @@ static bool complain_of_key(const struct sp_prediction *prediction, const char *
     return false;
 }
 
-bool cli_settings_are_read(const struct sp_prediction *prediction, const struct sp_config *config)
+bool cli_settings_are_read(const struct cli_subject *subject, const struct sp_prediction *prediction)
 {
     char message[512];
     for (size_t i = 0; i < sp_prediction_unused_count(prediction); i++)
-        if (!sp_prediction_could_read(prediction, config, sp_prediction_unused(prediction, i)))
+        if (!sp_prediction_could_read(prediction, subject->tables, subject->config,
+                                      sp_prediction_unused(prediction, i)))
             return complain_of_key(prediction, sp_prediction_unused(prediction, i));
     for (size_t i = 0; i < sp_prediction_unused_count(prediction); i++) {
         snprintf(message, sizeof message, "the table '%s' did not look at the setting '%s'",

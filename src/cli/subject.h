@@ -35,8 +35,8 @@ int cli_add_table_file(struct sp_tables *tables, const char *file);
 int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args);
 void cli_subject_close(struct cli_subject *subject);
 /* False after an error was printed: a setting has a key that the table does not have. Otherwise settings that the
- * prediction never looked at are warned of, and keys of the file that are most likely misspelt. */
-bool cli_settings_are_read(const struct sp_prediction *prediction, const struct sp_config *config);
+ * prediction never looked at are warned of. */
+bool cli_settings_are_read(const struct cli_subject *subject, const struct sp_prediction *prediction);
 
 /* Opens the checkpoint that the first operand names, uses it, and says what is odd about the file. */
 int cli_with_checkpoint(const struct cli_args *args,

@@ -32,8 +32,9 @@ static bool is_class_ending(const char *text)
     return false;
 }
 
-/* How many characters of a class name a model_type accounts for: "xlm-roberta" 10 of "XLMRobertaModel". */
-static size_t class_prefix(const char *model_type, const char *class)
+/* How many characters a class name begins with that are those of a model_type: "xlm-roberta" 10 of "XLMRobertaModel".
+ */
+static size_t type_length(const char *model_type, const char *class)
 {
     size_t length = 0;
     for (; *model_type; model_type++) {
@@ -43,7 +44,14 @@ static size_t class_prefix(const char *model_type, const char *class)
         if (c != *model_type) return 0;
         length++;
     }
-    return is_class_ending(class + length) ? length : 0;
+    return length;
+}
+
+/* The same of a model's whole name. */
+static size_t class_prefix(const char *model_type, const char *class)
+{
+    const size_t length = type_length(model_type, class);
+    return length && is_class_ending(class + length) ? length : 0;
 }
 
 /* Files of 2019 have no model_type; their class name begins with it. */
@@ -100,6 +108,7 @@ bool sp_chooses_two(const struct sp_tables *tables, const struct sp_hyper *hyper
     two->model_type = text_or_empty(sp_value_member(hyper->root, "model_type"));
     two->class_type = model_type_of_class(tables, two->class);
     if (named_table(hyper) || !*two->class || !two->class_type) return false;
+    if (type_length(two->model_type, two->class)) return false; /* a class of it that is not known */
     const struct sp_unit *one = by_model_type(tables, two->model_type, two->class);
     return one && one != by_model_type(tables, two->class_type, two->class);
 }

@@ -42,12 +42,32 @@ const struct sp_hyper *sp_config_hyper(const struct sp_config *config) { return 
 
 static void rebuild(struct sp_config *config)
 {
-    /* For the choice of the table, for how its tensors are stored, for the words that are counted. */
-    static const char *const others[] = {
-        "quantization_config",  "quantization",     "compression_config", "dtype",         "torch_dtype",
-        "transformers_version", "shapeproof_table", "model_type",         "architectures", "version",
-        "train_bpe_src",        "train_bpe_trg",    "word_min_count",     "num_words",     "pad_vocab_to_multiple_of",
-        "bpe_symbols_src",      "bpe_symbols_trg",  "shared_vocab",       "weight_tying",  "weight_tying_type"};
+    /* For the choice of the table, for how its tensors are stored, for the words that are counted; and what PyTorch's
+     * layers are told that no shape shows. */
+    static const char *const others[] = {"quantization_config",
+                                         "quantization",
+                                         "compression_config",
+                                         "dtype",
+                                         "torch_dtype",
+                                         "shapeproof_table",
+                                         "model_type",
+                                         "architectures",
+                                         "version",
+                                         "transformers_version",
+                                         "train_bpe_src",
+                                         "train_bpe_trg",
+                                         "word_min_count",
+                                         "num_words",
+                                         "pad_vocab_to_multiple_of",
+                                         "bpe_symbols_src",
+                                         "bpe_symbols_trg",
+                                         "shared_vocab",
+                                         "weight_tying",
+                                         "weight_tying_type",
+                                         "nhead",
+                                         "stride",
+                                         "padding",
+                                         "dilation"};
     struct sp_value root = config->file_root;
     for (size_t i = 0; i < config->setting_count; i++)
         root = sp_value_with(&config->arena, root, config->settings[i].path, config->settings[i].value);

@@ -18,15 +18,31 @@ static bool is_for_others(const struct sp_hyper *hyper, const char *key)
     return false;
 }
 
-bool sp_prediction_could_read(const struct sp_prediction *prediction, const struct sp_config *config, const char *key)
+static bool is_word_of(const struct sp_unit *unit, const char *key)
 {
     const char *dot = strrchr(key, '.');
     struct sp_map words = {0};
-    sp_unit_words(prediction->table, &words);
-    const bool is_known = sp_map_get(&words, dot ? dot + 1 : key) != SIZE_MAX;
+    sp_unit_words(unit, &words);
+    const bool known = sp_map_get(&words, dot ? dot + 1 : key) != SIZE_MAX;
     sp_map_free(&words);
-    return is_known || is_for_others(sp_config_hyper(config), key) ||
-           sp_value_is_set(sp_value_at(config->file_root, key));
+    return known;
+}
+
+/* That no shape of this model depends on it does not make it a mistake: the number of heads, most often. */
+static bool is_known_elsewhere(const struct sp_prediction *prediction, const struct sp_tables *tables, const char *key)
+{
+    for (size_t i = 0; i < prediction->asked_count; i++)
+        if (sp_is_misspelt(key, prediction->asked[i])) return false;
+    for (size_t i = 0; i < tables->list_count; i++)
+        if (is_word_of(tables->list[i], key)) return true;
+    return false;
+}
+
+bool sp_prediction_could_read(const struct sp_prediction *prediction, const struct sp_tables *tables,
+                              const struct sp_config *config, const char *key)
+{
+    return is_word_of(prediction->table, key) || is_for_others(sp_config_hyper(config), key) ||
+           sp_value_is_set(sp_value_at(config->file_root, key)) || is_known_elsewhere(prediction, tables, key);
 }
 
 const char *sp_prediction_key_like(const struct sp_prediction *prediction, const char *key)
