@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "names/components.h"
 #include "names/patterns.h"
 
 #define ERA(name, says, hint, ...) static const struct sp_era_row name##_rows[] = {__VA_ARGS__};
@@ -36,11 +37,10 @@ static const char *match_row(const char *pattern, const char *name, struct sp_in
     return *name ? NULL : name;
 }
 
+/* Behind what the text has already. */
 static void fill_row(struct sp_text *text, const char *pattern, const struct sp_indices *indices, const char *rest)
 {
     size_t next = 0;
-    text->length = 0;
-    sp_text_puts(text, "");
     while (*pattern) {
         if (strncmp(pattern, "{}", 2) == 0 && next < indices->count) {
             sp_text_number(text, indices->value[next++]);
@@ -52,14 +52,23 @@ static void fill_row(struct sp_text *text, const char *pattern, const struct sp_
     }
 }
 
-bool sp_era_translate(const struct sp_era *era, const char *name, struct sp_text *text)
+static bool translate_by_row(const struct sp_era_row *row, const char *name, struct sp_text *text)
 {
     struct sp_indices indices;
-    for (size_t i = 0; i < era->count; i++) {
-        const char *rest = match_row(era->rows[i].from, name, &indices);
-        if (!rest) continue;
-        fill_row(text, era->rows[i].to, &indices, rest);
-        return true;
-    }
+    const size_t any = strncmp(row->from, "*.", 2) == 0 ? 2 : 0; /* a component in front may be there, and stays */
+    const char *inner = name, *rest = match_row(row->from + any, name, &indices);
+    if (!rest && any && (inner = sp_behind_component(name, ".")) != NULL)
+        rest = match_row(row->from + any, inner, &indices);
+    if (!rest) return false;
+    text->length = 0;
+    sp_text_append(text, name, (size_t)(inner - name));
+    fill_row(text, row->to + any, &indices, rest);
+    return true;
+}
+
+bool sp_era_translate(const struct sp_era *era, const char *name, struct sp_text *text)
+{
+    for (size_t i = 0; i < era->count; i++)
+        if (translate_by_row(&era->rows[i], name, text)) return true;
     return false;
 }

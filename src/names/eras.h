@@ -10,7 +10,7 @@
 #include "base/text.h"
 
 /* `from` in the file is `to` in the prediction, but for a base in front of it: "{}" is an index, the same in both; a
- * "*" at the end is the rest of the name. */
+ * "*" at the end is the rest of the name; "*." in front of both is one component more, or none. */
 struct sp_era_row {
     const char *from, *to;
 };

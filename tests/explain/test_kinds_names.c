@@ -376,9 +376,48 @@ static void tensorflow_and_one_missing(void **state)
     END;
 }
 
+/* ---- what transformers 5 calls in memory what it saves under the names of old ---- */
+
+static const char vit[] = "{\"model_type\": \"vit\", \"architectures\": [\"ViTForImageClassification\"], "
+                          "\"num_hidden_layers\": 2, \"image_size\": 32}";
+
+static void in_memory_of_an_image_encoder(void **state)
+{
+    BEGIN(vit);
+    model_rename(&model, "*.encoder.layer.*", "encoder.layer.", "layers.");
+    model_rename(&model, "*.attention.attention.query.*", "attention.query", "q_proj");
+    model_rename(&model, "*.attention.attention.key.*", "attention.key", "k_proj");
+    model_rename(&model, "*.attention.attention.value.*", "attention.value", "v_proj");
+    model_rename(&model, "*.attention.output.dense.*", "output.dense", "o_proj");
+    model_rename(&model, "*.intermediate.dense.*", "intermediate.dense", "mlp.fc1");
+    model_rename(&model, "*.output.dense.*", "output.dense", "mlp.fc2");
+    SAYS("explained: names of transformers 5: vit.layers.0.layernorm_before.weight for "
+         "vit.encoder.layer.0.layernorm_before.weight (32 tensors); nothing else differs",
+         "other-names", 0);
+    END;
+}
+
+static const char granite[] = "{\"model_type\": \"granitemoe\", \"architectures\": [\"GraniteMoeForCausalLM\"], "
+                              "\"vocab_size\": 100, \"hidden_size\": 64, \"num_hidden_layers\": 2, "
+                              "\"num_attention_heads\": 4, \"intermediate_size\": 96, \"num_local_experts\": 4}";
+
+static void in_memory_of_experts(void **state)
+{
+    BEGIN(granite);
+    model_rename(&model, "*.router.layer.weight", "router.layer.weight", "router.weight");
+    model_rename(&model, "*.input_linear.weight", "input_linear.weight", "experts.gate_up_proj");
+    model_rename(&model, "*.output_linear.weight", "output_linear.weight", "experts.down_proj");
+    SAYS("explained: names of transformers 5: model.layers.0.block_sparse_moe.router.weight for "
+         "model.layers.0.block_sparse_moe.router.layer.weight (6 tensors); nothing else differs",
+         "other-names", 0);
+    END;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_memory_of_an_image_encoder),
+        cmocka_unit_test(in_memory_of_experts),
         cmocka_unit_test(wrappers_in_either_order),
         cmocka_unit_test(wrappers_at_several_depths),
         cmocka_unit_test(one_layer_wrapped),
