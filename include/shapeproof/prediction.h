@@ -85,10 +85,13 @@ struct sp_predict_options {
 
 /* Chooses a table and expands it. `options` may be NULL. NULL with an error: SP_ERR_UNKNOWN when no table serves the
  * architecture, SP_ERR_TABLE when a hyper-parameter is missing or makes no sense (the message has each place in the
- * table file), SP_ERR_USAGE when there is no table of that name, or a setting is of another kind than the table can
- * use. `tables` and `config` must outlive the prediction. */
+ * table file), SP_ERR_USAGE when there is no table of that name. `tables` and `config` must outlive the prediction. */
 SP_API struct sp_prediction *sp_predict(const struct sp_tables *tables, const struct sp_config *config,
                                         const struct sp_predict_options *options, struct sp_error *error);
+/* When sp_predict has failed with SP_ERR_TABLE and `message`: which setting is to blame, if one is of another kind than
+ * the table can use: "--set n_layer=abc: expected an integer, found a text"; or NULL. malloc'ed: free with sp_free. */
+SP_API char *sp_mistyped_setting(const struct sp_tables *tables, const struct sp_config *config,
+                                 const struct sp_predict_options *options, const char *message);
 SP_API void sp_prediction_free(struct sp_prediction *prediction);
 
 /* All borrowed until sp_prediction_free. */

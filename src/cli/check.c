@@ -103,8 +103,7 @@ static int check_subject(const struct cli_args *args, const struct cli_subject *
     struct sp_check *check = sp_check_new(inventory, subject->tables, subject->config, &what, &error);
     if (!check) {
         if (error.status == SP_ERR_UNKNOWN && !subject->table_name) lead_to_infer(args, &error);
-        cli_error(&error);
-        return (int)error.status;
+        return cli_no_prediction(subject, &(struct sp_predict_options){.table = what.table}, &error);
     }
     const bool read = cli_settings_are_read(subject, sp_check_prediction(check));
     const int status = read ? report_check(args, check) : CLI_USAGE;

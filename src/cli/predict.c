@@ -58,10 +58,7 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
     size_t length;
     how.report.all = cli_flag(args, "all");
     struct sp_prediction *prediction = sp_predict(subject->tables, subject->config, &what, &error);
-    if (!prediction) {
-        cli_error(&error);
-        return (int)error.status;
-    }
+    if (!prediction) return cli_no_prediction(subject, &what, &error);
     if (!cli_settings_are_read(subject, prediction)) {
         sp_prediction_free(prediction);
         return CLI_USAGE;

@@ -109,6 +109,21 @@ void cli_subject_close(struct cli_subject *subject)
     sp_tables_free(subject->tables);
 }
 
+int cli_no_prediction(const struct cli_subject *subject, const struct sp_predict_options *what,
+                      const struct sp_error *error)
+{
+    char *mistyped = error->status == SP_ERR_TABLE
+                         ? sp_mistyped_setting(subject->tables, subject->config, what, error->message)
+                         : NULL;
+    if (!mistyped) {
+        cli_error(error);
+        return (int)error->status;
+    }
+    cli_usage_error(NULL, "%s", mistyped);
+    sp_free(mistyped);
+    return CLI_USAGE;
+}
+
 /* Of a key that the table does not have at all. */
 static bool complain_of_key(const struct sp_prediction *prediction, const char *key)
 {

@@ -34,6 +34,9 @@ int cli_add_table_file(struct sp_tables *tables, const char *file);
 /* Opens the tables, for a command that has --table alone. */
 int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args);
 void cli_subject_close(struct cli_subject *subject);
+/* Complains that no prediction can be made, of a setting if one is of the wrong kind; returns the exit status. */
+int cli_no_prediction(const struct cli_subject *subject, const struct sp_predict_options *what,
+                      const struct sp_error *error);
 /* False after an error was printed: a setting has a key that the table does not have. Otherwise settings that the
  * prediction never looked at are warned of. */
 bool cli_settings_are_read(const struct cli_subject *subject, const struct sp_prediction *prediction);

@@ -148,7 +148,6 @@ struct sp_config *sp_config_without(const struct sp_config *config, size_t left_
     variant->file_root = config->file_root;
     variant->storage = config->storage;
     variant->loose = config->loose;
-    variant->is_variant = true;
     for (size_t i = 0; i < config->setting_count;
          i++) { /* the paths are copied: a chain of variants may lose its links */
         if (i == left_out) continue;

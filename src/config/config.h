@@ -22,7 +22,7 @@ struct sp_config {
     size_t setting_count, setting_capacity, override_capacity;
     const struct sp_scope *scope;
     const struct sp_storage *storage;
-    bool loose, is_variant;
+    bool loose;
     struct sp_hyper hyper; /* file_root with the settings in it */
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * A setting whose value is of a kind that no table can use, `--set num_hidden_layers=abc`, shows as a mistake somewhere
  * in the table. Which setting it is, and what was expected, tells a prediction without it, or with another value. */
-#include "config/mistyped.h"
 
-#include <stdlib.h>
+#include <string.h>
 
+#include "config/config.h"
 #include "lang/prediction.h"
 
 struct question {
@@ -43,29 +43,40 @@ static bool works_with(const struct question *question, struct sp_value value)
 static enum sp_value_type kind_that_works(const struct question *question)
 {
     static const int64_t numbers[] = {2, 64, 1024, 1};
+    if (works_with(question, sp_value_bool(true))) return SP_BOOL;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (works_with(question, sp_value_int(numbers[i]))) return SP_INT;
-    if (works_with(question, sp_value_bool(true))) return SP_BOOL;
     return works_with(question, sp_value_string("text")) ? SP_STRING : SP_ABSENT;
 }
 
 static bool is_number_kind(enum sp_value_type kind) { return kind == SP_INT || kind == SP_REAL; }
 
-void sp_blame_mistyped(const struct sp_tables *tables, const struct sp_config *config,
-                       const struct sp_predict_options *options, struct sp_error *error)
+/* The kind that the setting should have; SP_ABSENT when that cannot be told. A list is one item for all or each its
+ * own, where a number is, and is no mistake by itself. */
+static enum sp_value_type expected_kind(const struct question *question, const char *message)
+{
+    const enum sp_value_type given = question->config->settings[question->setting].value.type;
+    if (given >= SP_LIST && !strstr(message, sp_value_kind(given))) return SP_ABSENT;
+    enum sp_value_type kind = kind_without(question);
+    if (kind == SP_ABSENT) kind = kind_that_works(question);
+    return kind == given || (given == SP_INT && is_number_kind(kind)) ? SP_ABSENT : kind;
+}
+
+char *sp_mistyped_setting(const struct sp_tables *tables, const struct sp_config *config,
+                          const struct sp_predict_options *options, const char *message)
 {
     for (size_t i = 0; i < config->setting_count; i++) {
         const struct question question = {tables, config, options, i};
         const struct sp_value value = config->settings[i].value;
         if (config->overrides[i].from.source != SP_SOURCE_SETTING || !sp_value_is_set(value)) continue;
-        enum sp_value_type kind = kind_without(&question);
-        if (kind == SP_ABSENT) kind = kind_that_works(&question);
-        if (kind == SP_ABSENT || kind == value.type || (value.type == SP_INT && is_number_kind(kind))) continue;
-        char *words = sp_value_text(value);
-        sp_error_reset(error);
-        sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "--set %s=%s: expected %s, found %s", config->settings[i].path,
-                value.type == SP_STRING ? value.string : words, sp_value_kind(kind), sp_value_kind(value.type));
-        free(words);
-        return;
+        const enum sp_value_type kind = expected_kind(&question, message);
+        if (kind == SP_ABSENT) continue;
+        struct sp_text text = {0};
+        sp_text_printf(&text, "--set %s=", config->settings[i].path);
+        if (value.type == SP_STRING) sp_text_puts(&text, value.string);
+        else sp_value_json(&text, value);
+        sp_text_printf(&text, ": expected %s, found %s", sp_value_kind(kind), sp_value_kind(value.type));
+        return text.data;
     }
+    return NULL;
 }

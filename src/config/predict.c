@@ -4,7 +4,6 @@
 
 #include "base/checked.h"
 #include "config/choose.h"
-#include "config/mistyped.h"
 #include "config/quantised.h"
 #include "lang/prediction.h"
 
@@ -98,8 +97,5 @@ struct sp_prediction *sp_predict(const struct sp_tables *tables, const struct sp
     const struct sp_storage *storage = options->stored ? &no_file : config->storage;
     const struct sp_unit *table = sp_choose_table(tables, options->table, hyper, error);
     if (!table) return NULL;
-    struct sp_prediction *prediction =
-        storage ? predict_stored(table, tables, *hyper, storage, error) : sp_expand(table, hyper, error);
-    if (error->status == SP_ERR_TABLE && !config->is_variant) sp_blame_mistyped(tables, config, options, error);
-    return prediction;
+    return storage ? predict_stored(table, tables, *hyper, storage, error) : sp_expand(table, hyper, error);
 }
