@@ -38,6 +38,7 @@ struct sp_contradiction {
     bool by_class;            /* the one that the class belongs to */
     bool as_good;             /* the file agrees with one as well as with the other */
     size_t errors;            /* that are left */
+    const char *left_out;     /* a class that the table does not have, though the user has named it; or NULL */
 };
 
 struct sp_check {

@@ -112,10 +112,3 @@ bool sp_chooses_two(const struct sp_tables *tables, const struct sp_hyper *hyper
     const struct sp_unit *one = by_model_type(tables, two->model_type, two->class);
     return one && one != by_model_type(tables, two->class_type, two->class);
 }
-
-bool sp_serves_type(const struct sp_tables *tables, const char *name, const struct sp_hyper *hyper)
-{
-    const struct sp_unit *unit = sp_tables_unit(tables, name);
-    const char *model_type = text_or_empty(sp_value_member(hyper->root, "model_type"));
-    return unit && sp_is_among(model_type, unit->model_types, unit->model_type_count);
-}

@@ -23,7 +23,4 @@ struct sp_two_models {
 
 bool sp_chooses_two(const struct sp_tables *tables, const struct sp_hyper *hyper, struct sp_two_models *two);
 
-/* Whether the table of that name serves the model_type of the configuration. */
-bool sp_serves_type(const struct sp_tables *tables, const char *name, const struct sp_hyper *hyper);
-
 #endif

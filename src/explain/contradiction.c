@@ -78,19 +78,23 @@ static struct sp_prediction *predict_either(struct sp_check *check)
         return NULL;
     }
     check->config = check->own_config = best->config;
-    check->contradiction = (struct sp_contradiction){two, class_wins, as_good, best->errors};
+    check->contradiction = (struct sp_contradiction){two, class_wins, as_good, best->errors, NULL};
     return best->prediction;
 }
 
-/* Under a table that the user names, the class of a model that it does not serve says nothing. */
+/* Under a table that the user names, a class that it does not have says nothing. */
 static struct sp_prediction *predict_without_class(struct sp_check *check)
 {
-    const struct sp_hyper *hyper = sp_config_hyper(check->config);
-    const bool typed = sp_value_is_set(sp_value_member(hyper->root, "model_type"));
-    if (!typed || sp_serves_type(check->tables, check->table_name, hyper)) return NULL;
+    struct sp_two_models two;
+    sp_chooses_two(check->tables, sp_config_hyper(check->config), &two);
+    if (!*two.model_type || !*two.class) return NULL;
     struct reading reading = read_with(check, "architectures", (struct sp_value){.type = SP_NULL});
-    if (reading.prediction) check->config = check->own_config = reading.config;
-    else free_reading(&reading);
+    if (!reading.prediction) {
+        free_reading(&reading);
+        return NULL;
+    }
+    check->config = check->own_config = reading.config;
+    check->contradiction.left_out = two.class;
     return reading.prediction;
 }
 

@@ -67,6 +67,16 @@ static void an_unknown_class_is_no_second_model(void **state)
     END;
 }
 
+/* Who names the table does not mean the class. */
+static void a_class_left_out(void **state)
+{
+    BEGIN(llama);
+    model_set(&model, "architectures=[\"SomethingForCausalLM\"]");
+    model.options.table = "llama";
+    SAYS("match: all 21 tensors, 82,752 elements", "class-left-out", 0);
+    END;
+}
+
 /* ---- a tie of two sizes ---- */
 
 static void one_of_two_tied_sizes_is_wrong(void **state)
@@ -94,11 +104,9 @@ static void tied_and_of_two_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_class_is_right),
-        cmocka_unit_test(the_type_is_right),
-        cmocka_unit_test(both_are_as_good),
-        cmocka_unit_test(an_unknown_class_is_no_second_model),
-        cmocka_unit_test(one_of_two_tied_sizes_is_wrong),
+        cmocka_unit_test(the_class_is_right),    cmocka_unit_test(the_type_is_right),
+        cmocka_unit_test(both_are_as_good),      cmocka_unit_test(an_unknown_class_is_no_second_model),
+        cmocka_unit_test(a_class_left_out),      cmocka_unit_test(one_of_two_tied_sizes_is_wrong),
         cmocka_unit_test(tied_and_of_two_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

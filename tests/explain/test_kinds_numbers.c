@@ -101,6 +101,19 @@ static void a_flag_that_follows_from_a_text(void **state)
         "hyperparameter");
 }
 
+#define MT5(projection)                                                                                                \
+    "{\"model_type\": \"mt5\", \"architectures\": [\"MT5EncoderModel\"], \"vocab_size\": 100, \"num_layers\": 2, "     \
+    "\"d_model\": 64, \"d_ff\": 96, \"feed_forward_proj\": \"" projection "\"}"
+
+/* The table mentions none of the texts that the file could have. */
+static void a_text_that_is_not_known(void **state)
+{
+    (void)state;
+    check_other(MT5("relu"), MT5("gated-gelu"),
+                "differs: feed_forward_proj is \"gated-gelu\" in config.json, the file agrees with others (6 tensors)",
+                "hyperparameter");
+}
+
 #define LABELLED(labels)                                                                                               \
     "{\"model_type\": \"bert\", \"architectures\": [\"BertForSequenceClassification\"], \"vocab_size\": 100, "         \
     "\"hidden_size\": 12, \"num_hidden_layers\": 1" labels "}"
@@ -118,9 +131,13 @@ static void labels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pictures),      cmocka_unit_test(a_flag_that_follows_from_a_text),
-        cmocka_unit_test(labels),        cmocka_unit_test(heads_and_width),
-        cmocka_unit_test(three_numbers), cmocka_unit_test(heads_in_a_quotient),
+        cmocka_unit_test(pictures),
+        cmocka_unit_test(a_flag_that_follows_from_a_text),
+        cmocka_unit_test(labels),
+        cmocka_unit_test(a_text_that_is_not_known),
+        cmocka_unit_test(heads_and_width),
+        cmocka_unit_test(three_numbers),
+        cmocka_unit_test(heads_in_a_quotient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

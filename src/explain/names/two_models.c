@@ -2,9 +2,18 @@
  * A configuration that names two models, of which the file is one: loaders that go by the other name fail. */
 #include "explain/gather.h"
 
+static void say_left_out(struct sp_check *check, const char *class)
+{
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_CLASS_LEFT_OUT);
+    cause->message =
+        sp_arena_printf(&check->arena, "the table %s has no class %s: the file is held against its usual one",
+                        sp_prediction_table(check->prediction), class);
+}
+
 void sp_explain_two_models(struct sp_check *check)
 {
     const struct sp_contradiction *found = &check->contradiction;
+    if (found->left_out) say_left_out(check, found->left_out);
     if (!found->two.class) return;
     const char *file = *sp_config_path(check->config) ? sp_config_hyper(check->config)->file : "the configuration";
     const char *fits =

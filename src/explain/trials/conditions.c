@@ -102,6 +102,7 @@ static void propose_text(struct sp_proposals *proposals, const struct sp_changea
 {
     struct sp_literals literals = {0};
     sp_literals_about(&literals, proposals->check->prediction->table, key->unknown.path);
+    sp_literals_add(&literals, sp_value_string(SP_OTHER_TEXT)); /* where it must only be none of these */
     for (size_t i = 0; i < literals.count; i++) {
         if (would_be_met(proposals, condition, key->unknown.path, literals.list[i]) != there) continue;
         sp_propose(proposals, key, sp_value_string(literals.list[i]));

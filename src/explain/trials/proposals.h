@@ -9,6 +9,9 @@
 #include "solve/key.h"
 #include "solve/lines.h"
 
+/* Stands for any text that a table does not mention. */
+#define SP_OTHER_TEXT "other"
+
 enum { SP_MOST_PROPOSALS = 128, SP_MOST_LINES = 8 };
 
 /* A hyper-parameter that may be changed. */

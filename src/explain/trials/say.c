@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "explain/gather.h"
+#include "explain/trials/proposals.h"
 #include "explain/vocabulary.h"
 
 /* Whether another number of tokens was tried. */
@@ -121,6 +122,7 @@ static const char *say_found(struct sp_check *check, const struct sp_trial *tria
 {
     const struct sp_value value = trial->change->value;
     const char *words = sp_value_words(&check->arena, value), *says = "has %s";
+    if (value.type == SP_STRING && strcmp(value.string, SP_OTHER_TEXT) == 0) return "agrees with others";
     if (value.type == SP_STRING) {
         if (agrees_with(check, trial, "another")) says = "agrees with %s and others";
         else if (agrees_with(check, trial, sp_arena_printf(&check->arena, "%s-another", value.string)))
