@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "load/renaming.h"
 
-enum { SP_PIECE_RANK = 8, SP_EXPRESSIONS = 8 };
+enum { SP_PIECE_RANK = 8 };
 
 struct sp_load_shape {
     uint32_t rank;

@@ -182,3 +182,43 @@ bool sp_expression_search(const char *expression, size_t length, const char *tex
         if (!text[place] || search.steps > STEPS_AT_MOST) return false;
     }
 }
+
+/* ---- literals ---- */
+
+/* The character that an atom stands for, and no other; 0 when it is none. */
+static char literal_of(const char *atom, size_t length)
+{
+    if (length == 2) return atom[1] == 'd' || atom[1] == 'w' ? '\0' : atom[1];
+    return length == 1 && !strchr("^$.", *atom) ? *atom : '\0';
+}
+
+static void keep_longer(char *literal, size_t size, const char *run, size_t length)
+{
+    if (length > size - 1) length = size - 1;
+    if (length <= strlen(literal)) return;
+    memcpy(literal, run, length);
+    literal[length] = '\0';
+}
+
+/* What is inside a group, or may be absent, is left out. */
+void sp_expression_literal(const char *expression, size_t length, char *literal, size_t size)
+{
+    char run[64];
+    size_t count = 0;
+    const char *end = expression + length, *next;
+    *literal = '\0';
+    if (alternative_end(expression, end) != end) return;
+    for (const char *from = expression; from < end; from = next) {
+        const char *close = *from == '(' ? group_end(from, end) : NULL;
+        const size_t atom = close ? 0 : atom_length(from, end);
+        next = close ? close + (close < end) : from + atom;
+        const bool repeated = next < end && strchr("*+?", *next);
+        const char c = close || repeated ? '\0' : literal_of(from, atom);
+        if (repeated) next++;
+        if (c && count < sizeof run) run[count++] = c;
+        if (c && count < sizeof run) continue;
+        keep_longer(literal, size, run, count);
+        count = 0;
+    }
+    keep_longer(literal, size, run, count);
+}

@@ -21,4 +21,8 @@ struct sp_found {
  * match. */
 bool sp_expression_search(const char *expression, size_t length, const char *text, struct sp_found *found);
 
+/* Writes the longest run of characters that stand in every match as they are, with a NUL; "" when there is none. `size`
+ * is that of `literal`; a longer run is cut. */
+void sp_expression_literal(const char *expression, size_t length, char *literal, size_t size);
+
 #endif

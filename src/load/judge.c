@@ -184,7 +184,7 @@ static size_t count_lost(const struct sp_load_subject *subject, const struct sp_
 {
     size_t lost = 0;
     for (size_t i = 0; i < taking->ignored.count; i++)
-        lost += !subject->is_spare || !subject->is_spare(subject, taking->ignored.items[i]);
+        lost += !subject->spare || !subject->spare[taking->ignored.items[i]];
     return lost;
 }
 

@@ -17,9 +17,7 @@ struct sp_load_subject {
     const char *table;        /* its name, or NULL: the configuration says it */
     bool quantised;           /* the weights, or the configuration says so: */
     const char *quantisation; /* the method, when `config` makes predictions of what is stored; or NULL */
-    /* Whether a tensor of the inventory is none that the model would need: a buffer, a copy, the state of a trainer. */
-    bool (*is_spare)(const struct sp_load_subject *subject, size_t tensor);
-    const struct sp_check *check; /* for is_spare */
+    const bool *spare; /* of each tensor of the inventory whether no model needs it: buffers, copies; NULL: none is */
 };
 
 /* Whether it reads such files and has a class for the configuration, which has to say its model_type. */

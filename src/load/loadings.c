@@ -17,38 +17,51 @@ enum { LOADERS = sizeof loaders / sizeof *loaders };
 
 struct sp_loadings {
     struct sp_arena arena;
+    const struct sp_check *check;
     struct sp_loading items[LOADERS];
     size_t count;
 };
 
 /* ---- what a loader need not take ---- */
 
-/* Predicted, and something that a file may lack; or judged as harmless by the check. */
-static bool is_spare_in_check(const struct sp_check *check, size_t tensor)
+static bool is_spare_prediction(const struct sp_check *check, size_t predicted)
 {
-    const size_t predicted = check->match.predicted_of[tensor];
-    if (predicted != SP_NONE) {
-        const struct sp_predicted *one = sp_prediction_tensor(check->prediction, predicted);
-        return one->optional || one->buffer;
-    }
+    const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, predicted);
+    return tensor->optional || tensor->buffer;
+}
+
+/* Of each tensor that was checked: predicted, and something that a file may lack; the state of a trainer; or judged as
+ * harmless by the check. */
+static bool *list_spare(struct sp_arena *arena, const struct sp_check *check)
+{
+    const size_t count = sp_inventory_count(check->inventory);
+    bool *spare = sp_arena_array(arena, count, sizeof *spare);
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (finding->tensor != tensor) continue;
-        const size_t cause = finding->cause;
-        return finding->severity == SP_SEVERITY_NOTE ||
-               (cause != SP_NONE && check->causes[cause].severity != SP_SEVERITY_ERROR);
+        const bool harmless =
+            finding->severity == SP_SEVERITY_NOTE ||
+            (finding->cause != SP_NONE && check->causes[finding->cause].severity != SP_SEVERITY_ERROR);
+        if (finding->tensor != SP_NONE) spare[finding->tensor] = harmless;
     }
-    return false;
+    for (size_t i = 0; i < count; i++) {
+        const size_t predicted = check->match.predicted_of[i];
+        if (predicted != SP_NONE) spare[i] = is_spare_prediction(check, predicted);
+        else if (sp_inventory_tensor(check->inventory, i)->flags & SP_TENSOR_STATE) spare[i] = true;
+    }
+    return spare;
 }
 
 /* Of another file than the one that was checked, only its names tell. */
-static bool is_spare(const struct sp_load_subject *subject, size_t tensor)
+static bool *list_spare_by_name(struct sp_arena *arena, const struct sp_check *check,
+                                const struct sp_inventory *inventory)
 {
-    const struct sp_tensor *one = sp_inventory_tensor(subject->inventory, tensor);
-    if (one->flags & SP_TENSOR_STATE) return true;
-    if (subject->inventory == subject->check->inventory) return is_spare_in_check(subject->check, tensor);
-    const size_t predicted = sp_prediction_find(subject->check->prediction, one->name);
-    return predicted != SP_NONE && sp_prediction_tensor(subject->check->prediction, predicted)->optional;
+    const size_t count = sp_inventory_count(inventory);
+    bool *spare = sp_arena_array(arena, count, sizeof *spare);
+    for (size_t i = 0; i < count; i++) {
+        const size_t predicted = sp_prediction_find(check->prediction, sp_inventory_tensor(inventory, i)->name);
+        spare[i] = predicted != SP_NONE && is_spare_prediction(check, predicted);
+    }
+    return spare;
 }
 
 /* ---- which file ---- */
@@ -79,6 +92,7 @@ static struct sp_loading load_other(struct sp_loadings *loadings, const struct s
     struct sp_inventory *inventory = sp_inventory_open(path, &error);
     if (!inventory) return refuse_file(loadings, loader, sp_arena_printf(&loadings->arena, "%s cannot be read", file));
     subject.inventory = inventory;
+    subject.spare = list_spare_by_name(&loadings->arena, loadings->check, inventory);
     struct sp_loading loading = sp_load(&loadings->arena, loader, &subject);
     loading.message = sp_arena_printf(&loadings->arena, "%s (it takes %s)", loading.message, file);
     sp_inventory_close(inventory);
@@ -146,10 +160,11 @@ static bool is_quantised(const struct sp_check *check)
 
 /* The loader that reads such files and has a class for the configuration, unless the file is an adapter: it is loaded
  * by another library, into a model that is loaded from elsewhere. NULL when there is none. */
-static const struct sp_loader *loader_meant(const struct sp_load_subject *subject)
+static const struct sp_loader *loader_meant(const struct sp_loadings *loadings, const struct sp_load_subject *subject)
 {
-    for (size_t i = 0; i < subject->check->cause_count; i++)
-        if (strncmp(subject->check->causes[i].id, "adapter", strlen("adapter")) == 0) return NULL;
+    const struct sp_check *check = loadings->check;
+    for (size_t i = 0; i < check->cause_count; i++)
+        if (strncmp(check->causes[i].id, "adapter", strlen("adapter")) == 0) return NULL;
     const struct sp_loader *meant = loaders[0];
     for (size_t i = 0; subject->quantisation && i < LOADERS; i++)
         if (loaders[i]->quantisation && strcmp(loaders[i]->quantisation, subject->quantisation) == 0)
@@ -170,17 +185,16 @@ struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *as
     const bool all = asked && strcmp(asked, "all") == 0;
     sp_error_reset(error);
     if (asked && !all && !check_ids(asked, error)) return NULL;
+    struct sp_loadings *loadings = sp_realloc(NULL, 1, sizeof *loadings);
+    *loadings = (struct sp_loadings){.check = check};
     const struct sp_load_subject subject = {.inventory = check->inventory,
                                             .tables = check->tables,
                                             .config = check->config,
                                             .table = check->table_name,
                                             .quantised = is_quantised(check),
                                             .quantisation = check->quantisation.method,
-                                            .is_spare = is_spare,
-                                            .check = check};
-    struct sp_loadings *loadings = sp_realloc(NULL, 1, sizeof *loadings);
-    *loadings = (struct sp_loadings){0};
-    const struct sp_loader *meant = asked ? NULL : loader_meant(&subject);
+                                            .spare = list_spare(&loadings->arena, check)};
+    const struct sp_loader *meant = asked ? NULL : loader_meant(loadings, &subject);
     for (size_t i = 0; i < LOADERS; i++)
         if (all || loaders[i] == meant || is_asked(asked, loaders[i]->id))
             add_loading(loadings, loaders[i], &subject, asked != NULL);

@@ -33,7 +33,13 @@ static void hold_gathered(struct sp_model_memory *memory, const struct sp_gather
         hold(memory, sp_target_name(&memory->arena, gathered->rule, gathered->name, i), &pieces[i]);
 }
 
-/* Those that are tied are one group, by the first of them in memory. */
+size_t sp_memory_tie(const struct sp_model_memory *memory, size_t held)
+{
+    while (memory->items[held].tie != held) held = memory->items[held].tie;
+    return held;
+}
+
+/* Those that are tied are one group: each leads to the same one. */
 static void tie_held(struct sp_model_memory *memory, const struct sp_prediction *prediction, const size_t *held_of)
 {
     for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
@@ -41,9 +47,7 @@ static void tie_held(struct sp_model_memory *memory, const struct sp_prediction 
         if (tensor->same_as == SP_NONE || tensor->rows_only) continue;
         const size_t one = held_of[i], other = held_of[tensor->same_as];
         if (one == SIZE_MAX || other == SIZE_MAX) continue;
-        const size_t from = memory->items[one].tie, to = memory->items[other].tie;
-        for (size_t k = 0; k < memory->count; k++)
-            if (memory->items[k].tie == from) memory->items[k].tie = to;
+        memory->items[sp_memory_tie(memory, one)].tie = sp_memory_tie(memory, other);
     }
 }
 

@@ -16,10 +16,23 @@ size_t sp_word(const char **words, const char **word)
 
 /* ---- the rules of a class ---- */
 
+static struct sp_scoped_rule scoped_rule(struct sp_arena *arena, const struct sp_rule *rule, const char *scope)
+{
+    struct sp_scoped_rule scoped = {.rule = rule, .scope = scope};
+    const char *words = rule->from, *word;
+    size_t count = 0;
+    for (size_t length; (length = sp_word(&words, &word)) && count < SP_EXPRESSIONS;) {
+        char literal[SP_LITERAL];
+        sp_expression_literal(word, length, literal, sizeof literal);
+        scoped.literals[count++] = sp_arena_string(arena, literal);
+    }
+    return scoped;
+}
+
 static void add_mapping(struct sp_renaming_rules *rules, const struct sp_mapping *mapping, const char *scope)
 {
     for (size_t i = 0; mapping && i < mapping->count; i++) {
-        const struct sp_scoped_rule scoped = {&mapping->rules[i], scope};
+        const struct sp_scoped_rule scoped = scoped_rule(rules->arena, &mapping->rules[i], scope);
         if (*mapping->rules[i].how) {
             SP_GROW(rules->conversions, rules->conversion_count, rules->conversion_capacity);
             rules->conversions[rules->conversion_count++] = scoped;
@@ -70,13 +83,13 @@ static size_t scope_length(const struct sp_renaming_rules *rules, const char *sc
 }
 
 /* The place where the first of the expressions that fits is found, the leftmost; SIZE_MAX when there is none. */
-static size_t find_expression(const struct sp_rule *rule, const char *name, struct sp_found *found)
+static size_t find_expression(const struct sp_scoped_rule *scoped, const char *name, struct sp_found *found)
 {
-    const char *words = rule->from, *word;
+    const char *words = scoped->rule->from, *word;
     size_t best = SIZE_MAX, index = 0;
-    for (size_t length; (length = sp_word(&words, &word)); index++) {
+    for (size_t length; (length = sp_word(&words, &word)) && index < SP_EXPRESSIONS; index++) {
         struct sp_found next;
-        if (!sp_expression_search(word, length, name, &next)) continue;
+        if (!strstr(name, scoped->literals[index]) || !sp_expression_search(word, length, name, &next)) continue;
         if (best != SIZE_MAX && next.all.begin >= found->all.begin) continue;
         best = index;
         *found = next;
@@ -118,7 +131,7 @@ static bool apply_rule(const struct sp_renaming_rules *rules, const struct sp_sc
     struct sp_found found;
     const size_t front = scope_length(rules, scoped->scope, renamed->name);
     if (front == SIZE_MAX) return false;
-    const size_t expression = find_expression(scoped->rule, renamed->name + front, &found);
+    const size_t expression = find_expression(scoped, renamed->name + front, &found);
     if (expression == SIZE_MAX) return false;
     renamed->name = replace_found(rules->arena, renamed->name, front, &found, scoped->rule->to);
     renamed->expression = expression;

@@ -8,8 +8,11 @@
 #include "load/loader.h"
 
 /* A rule of a mapping, for the names below a module. */
+enum { SP_LITERAL = 32, SP_EXPRESSIONS = 8 };
+
 struct sp_scoped_rule {
     const struct sp_rule *rule;
+    const char *literals[SP_EXPRESSIONS]; /* of each of its expressions; NULL: there are no more */
     const char *scope; /* "vision_tower.", "" for all, below the base model or not; NULL: names as they are */
 };
 

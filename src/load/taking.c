@@ -124,8 +124,8 @@ static void tie_taken(struct sp_model_memory *memory)
     bool *there = sp_realloc(NULL, memory->count, sizeof *there);
     for (size_t i = 0; i < memory->count; i++) there[i] = false;
     for (size_t i = 0; i < memory->count; i++)
-        if (memory->items[i].there) there[memory->items[i].tie] = true;
-    for (size_t i = 0; i < memory->count; i++) memory->items[i].there = there[memory->items[i].tie];
+        if (memory->items[i].there) there[sp_memory_tie(memory, i)] = true;
+    for (size_t i = 0; i < memory->count; i++) memory->items[i].there = there[sp_memory_tie(memory, i)];
     free(there);
 }
 

@@ -11,7 +11,7 @@
 struct sp_held {
     const char *name;
     struct sp_load_shape piece;
-    size_t tie; /* the first of those that are tied with it: index of a held one */
+    size_t tie; /* another one that it is tied to, or itself: see sp_memory_tie */
     bool there, reshaped;
 };
 
@@ -30,6 +30,8 @@ struct sp_model_memory {
 /* The model that is predicted, as the loader's class holds it. Texts of the prediction must live as long. */
 void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loader, const struct sp_loaded *loaded,
                      const struct sp_prediction *prediction);
+/* The one that stands for all that are tied to each other. */
+size_t sp_memory_tie(const struct sp_model_memory *memory, size_t held);
 void sp_memory_free(struct sp_model_memory *memory);
 
 struct sp_taking {

@@ -63,6 +63,28 @@ static void finds_the_leftmost_place(void **state)
     assert_int_equal(found.all.begin, 9);
 }
 
+static void knows_what_stands_in_every_match(void **state)
+{
+    static const struct {
+        const char *expression, *literal;
+    } literals[] = {
+        {"LayerNorm.gamma", "LayerNorm"},
+        {"encoder\\.layer\\.", "encoder.layer."},
+        {"mlp.experts..*\\.up_proj.weight(?!\\w)", ".up_proj"},
+        {"^text_model\\.(.+)", "text_model."},
+        {"(layer_norm|norm)\\.", "."},
+        {"norm|layer", ""},
+        {"ab+cd?e", "a"},
+        {"[abc]+", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof literals / sizeof *literals; i++) {
+        char literal[16];
+        sp_expression_literal(literals[i].expression, strlen(literals[i].expression), literal, sizeof literal);
+        assert_string_equal(literal, literals[i].literal);
+    }
+}
+
 static void gives_up_what_takes_too_long(void **state)
 {
     struct sp_found found;
@@ -78,6 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_python_finds),
         cmocka_unit_test(finds_the_leftmost_place),
+        cmocka_unit_test(knows_what_stands_in_every_match),
         cmocka_unit_test(gives_up_what_takes_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
