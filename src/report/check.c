@@ -323,23 +323,32 @@ static void make_room(struct sp_text *line, size_t length)
     sp_text_puts(line, dots);
 }
 
+/* In a few words: with all of them, or without what goes without saying. */
+static void put_briefly(struct sp_text *text, const struct sp_loading *loading, const char *noun)
+{
+    if (loading->answer == SP_LOADING_IN_PART && loading->fresh)
+        sp_text_printf(text, "%zu of %zu %snew", loading->fresh, loading->expected, noun);
+    else sp_text_puts(text, "it does not load whole");
+}
+
 /* All that is said of the loading, or as much as there is room for; where causes say what is wrong, no details, and
  * nothing in place of a cause. */
 static void put_bad_loading(struct sp_text *line, const struct sp_loading *loading, bool detailed)
 {
-    struct sp_text message = {0}, brief = {0};
+    struct sp_text message = {0}, brief = {0}, briefest = {0};
     sp_put_visible(&message, loading->message);
-    if (loading->answer == SP_LOADING_IN_PART && loading->fresh)
-        sp_text_printf(&brief, "%zu of %zu stay new", loading->fresh, loading->expected);
-    else sp_text_puts(&brief, "it does not load whole");
+    put_briefly(&brief, loading, "parameters ");
+    put_briefly(&briefest, loading, "");
     const char *detail = strstr(message.data, ": ");
     const size_t head = detail ? (size_t)(detail - message.data) : message.length;
-    if (!(detailed && put_remark(line, message.data, message.length)) && !put_remark(line, message.data, head)) {
-        if (detailed) make_room(line, brief.length);
-        put_remark(line, brief.data, brief.length);
+    if (!(detailed && put_remark(line, message.data, message.length)) && !put_remark(line, message.data, head) &&
+        !put_remark(line, brief.data, brief.length)) {
+        if (detailed) make_room(line, briefest.length);
+        put_remark(line, briefest.data, briefest.length);
     }
     sp_text_free(&message);
     sp_text_free(&brief);
+    sp_text_free(&briefest);
 }
 
 /* What reassures is left out when there is worse to say. */

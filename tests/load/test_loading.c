@@ -323,7 +323,7 @@ static void says_less_where_there_is_no_room(void **state)
     ask(&asked, NULL);
     assert_first_line(&asked, "explained: every name in the file begins with "
                               "'a_long_name.of_one_more_module.and_another_one_as_long.which_holds_the.'; "
-                              "29 of 29 stay new");
+                              "29 of 29 parameters new");
     end(&asked);
 }
 
