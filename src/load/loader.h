@@ -46,6 +46,7 @@ struct sp_loaded {
 struct sp_loader {
     const char *id, *name;
     const char *const *files;   /* what it takes of a folder, the first that is there; ends with NULL */
+    const char *beginning;      /* or all safetensors files that begin like that; NULL for none of this */
     const char *const *formats; /* what it can read; ends with NULL */
     const struct sp_mapping *mappings;
     size_t mapping_count;

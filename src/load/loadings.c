@@ -76,6 +76,16 @@ static struct sp_loading refuse_file(struct sp_loadings *loadings, const struct 
     };
 }
 
+static struct sp_loading leave_open(struct sp_loadings *loadings, const struct sp_loader *loader, const char *why)
+{
+    return (struct sp_loading){
+        .loader = loader->id,
+        .name = loader->name,
+        .answer = SP_LOADING_UNKNOWN,
+        .message = sp_arena_printf(&loadings->arena, "whether %s loads it cannot be told: %s", loader->name, why),
+    };
+}
+
 /* Whether the inventory is of that file of the folder. An index comes before a single file when a folder is read. */
 static bool was_read(const struct sp_inventory *inventory, const char *file)
 {
@@ -99,6 +109,17 @@ static struct sp_loading load_other(struct sp_loadings *loadings, const struct s
     return loading;
 }
 
+/* Whether the inventory is of files that such a loader takes. */
+static bool has_beginning(const struct sp_loader *loader, const struct sp_inventory *inventory)
+{
+    for (size_t i = 0; i < inventory->file_count; i++) {
+        const char *file = sp_base_name(inventory->files[i]);
+        if (strncmp(file, loader->beginning, strlen(loader->beginning)) != 0 || !sp_ends_with(file, ".safetensors"))
+            return false;
+    }
+    return true;
+}
+
 static bool lacks_shards(const struct sp_inventory *inventory)
 {
     for (size_t i = 0; i < inventory->promise_count; i++)
@@ -117,6 +138,12 @@ static struct sp_loading load_subject(struct sp_loadings *loadings, const struct
                                sp_arena_printf(&loadings->arena, "there is no %s, nor any other file that it takes",
                                                loader->files[0]));
         if (!was_read(subject->inventory, file)) return load_other(loadings, loader, *subject, file);
+    }
+    if (loader->beginning && sp_is_folder(folder)) {
+        if (subject->inventory->stray)
+            return leave_open(loadings, loader, "it takes the file beside the shards as well");
+        if (!has_beginning(loader, subject->inventory))
+            return refuse_file(loadings, loader, "it takes no file of that name");
     }
     if (lacks_shards(subject->inventory)) return refuse_file(loadings, loader, "a shard is not there");
     return sp_load(&loadings->arena, loader, subject);

@@ -62,13 +62,13 @@ static const struct sp_loaded classes[] = {
     {"olmoe", "", "", "true", "", "", "experts", USUAL " num_experts num_experts_per_tok", NULL},
 };
 
-/* All that are called model*.safetensors. */
-static const char *const taken_files[] = {"model.safetensors.index.json", "model.safetensors", NULL};
+static const char *const no_file[] = {NULL};
 static const char *const taken_formats[] = {"safetensors", NULL};
 
 const struct sp_loader sp_loader_mlx = {.id = "mlx",
                                         .name = "mlx-lm",
-                                        .files = taken_files,
+                                        .files = no_file,
+                                        .beginning = "model",
                                         .formats = taken_formats,
                                         .mappings = mappings,
                                         .mapping_count = sizeof mappings / sizeof *mappings,

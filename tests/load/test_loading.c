@@ -267,6 +267,23 @@ static void mlx_wants_the_names_as_they_are(void **state)
     end(&asked);
 }
 
+/* With an index or without. */
+static void mlx_takes_all_files_of_a_beginning(void **state)
+{
+    static const char shard[] = "model-00001-of-00001.safetensors";
+    struct asked asked;
+    (void)state;
+    begin(&asked, llama);
+    model_write(&asked.model, shard);
+    ask_of_folder(&asked, "mlx");
+    assert_says(&asked, SP_LOADING_WHOLE, "mlx-lm loads it: nothing new");
+    write_index(&asked, shard);
+    ask(&asked, "mlx");
+    assert_says(&asked, SP_LOADING_UNKNOWN,
+                "whether mlx-lm loads it cannot be told: it takes the file beside the shards as well");
+    end(&asked);
+}
+
 static void mlx_needs_keys_and_knows_some_classes(void **state)
 {
     struct asked asked;
@@ -354,6 +371,7 @@ int main(void)
         cmocka_unit_test(does_not_know_quantised_weights),
         cmocka_unit_test(mlx_takes_what_it_quantised),
         cmocka_unit_test(mlx_wants_the_names_as_they_are),
+        cmocka_unit_test(mlx_takes_all_files_of_a_beginning),
         cmocka_unit_test(mlx_needs_keys_and_knows_some_classes),
         cmocka_unit_test(asks_the_loader_that_it_is_meant_for),
         cmocka_unit_test(says_in_the_first_line_what_is_bad),
