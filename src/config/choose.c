@@ -71,7 +71,7 @@ static const char *model_type_of_class(const struct sp_tables *tables, const cha
 
 static const char *text_or_empty(struct sp_value value) { return value.type == SP_STRING ? value.string : ""; }
 
-static const char *first_class(const struct sp_hyper *hyper)
+const char *sp_first_class(const struct sp_hyper *hyper)
 {
     const struct sp_value classes = sp_value_member(hyper->root, "architectures");
     return classes.type == SP_LIST && classes.count ? text_or_empty(classes.items[0]) : text_or_empty(classes);
@@ -89,7 +89,7 @@ const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char
 {
     if (!name) name = named_table(hyper);
     if (name) return sp_tables_table(tables, name, error);
-    const char *class = first_class(hyper), *model_type = text_or_empty(sp_value_member(hyper->root, "model_type"));
+    const char *class = sp_first_class(hyper), *model_type = text_or_empty(sp_value_member(hyper->root, "model_type"));
     if (!*model_type && *class) model_type = model_type_of_class(tables, class);
     const struct sp_unit *unit = model_type && *model_type ? by_model_type(tables, model_type, class) : NULL;
     if (unit) return unit;
@@ -104,7 +104,7 @@ const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char
 
 bool sp_chooses_two(const struct sp_tables *tables, const struct sp_hyper *hyper, struct sp_two_models *two)
 {
-    two->class = first_class(hyper);
+    two->class = sp_first_class(hyper);
     two->model_type = text_or_empty(sp_value_member(hyper->root, "model_type"));
     two->class_type = model_type_of_class(tables, two->class);
     if (named_table(hyper) || !*two->class || !two->class_type) return false;

@@ -10,6 +10,8 @@ struct sp_hyper;
 struct sp_tables;
 struct sp_unit;
 
+/* The first of the architectures; "" when there is none. */
+const char *sp_first_class(const struct sp_hyper *hyper);
 /* The table for a configuration: by `name` when given, else by model_type and architectures[0]. */
 const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char *name, const struct sp_hyper *hyper,
                                       struct sp_error *error);

@@ -4,35 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/choose.h"
 #include "config/config.h"
-#include "lang/prediction.h"
+#include "load/class.h"
 #include "load/taking.h"
 #include "names/components.h"
 #include "names/some.h"
-
-/* ---- which class ---- */
-
-static const char *text_of(struct sp_value value) { return value.type == SP_STRING ? value.string : ""; }
-
-static const char *first_class(struct sp_value config)
-{
-    const struct sp_value classes = sp_value_member(config, "architectures");
-    return classes.type == SP_LIST && classes.count ? text_of(classes.items[0]) : "";
-}
-
-/* A configuration that names no model_type is of one that its table is for. */
-static const struct sp_loaded *class_loaded(const struct sp_loader *loader, const struct sp_load_subject *subject)
-{
-    struct sp_error error = {0};
-    const struct sp_hyper *hyper = sp_config_hyper(subject->config);
-    const char *model_type = text_of(sp_value_member(hyper->root, "model_type"));
-    if (!*model_type) {
-        const struct sp_unit *table = sp_choose_table(subject->tables, subject->table, hyper, &error);
-        if (table && table->model_type_count) model_type = table->model_types[0];
-    }
-    return sp_loader_class(loader, model_type, first_class(hyper->root));
-}
 
 static bool reads_format(const struct sp_loader *loader, const struct sp_inventory *inventory)
 {
@@ -44,51 +20,7 @@ static bool reads_format(const struct sp_loader *loader, const struct sp_invento
 bool sp_load_is_meant(const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
     return sp_value_member(sp_config_hyper(subject->config)->root, "model_type").type == SP_STRING &&
-           reads_format(loader, subject->inventory) && class_loaded(loader, subject);
-}
-
-/* ---- the model ---- */
-
-static void set_ties(struct sp_config *config, bool tied)
-{
-    const char *const keys[] = {"tie_word_embeddings", "text_config.tie_word_embeddings"};
-    const bool inward = sp_value_member(sp_config_hyper(config)->root, "text_config").type == SP_OBJECT;
-    for (size_t i = 0; i < 1 + (size_t)inward; i++) sp_config_set_value(config, keys[i], sp_value_bool(tied), "");
-}
-
-/* Whether the class ties, as the loader sees it: SP_BOOL, or what the table says. What the whole configuration says
- * counts for its parts as well. */
-static struct sp_value class_ties(const struct sp_loaded *loaded, const struct sp_config *config)
-{
-    const struct sp_value said = sp_value_member(sp_config_hyper(config)->root, "tie_word_embeddings");
-    const bool always = strcmp(loaded->ties, "always") == 0;
-    if (always || strcmp(loaded->ties, "never") == 0) return sp_value_bool(always);
-    if (said.type == SP_BOOL || !*loaded->ties) return said;
-    return sp_value_bool(strcmp(loaded->ties, "true") == 0);
-}
-
-static void set_fixed(struct sp_arena *arena, struct sp_config *config, const char *settings)
-{
-    struct sp_error error = {0};
-    const char *setting;
-    for (size_t length; (length = sp_word(&settings, &setting));)
-        sp_config_set(config, sp_arena_copy(arena, setting, length), &error);
-}
-
-/* What the class has; NULL when nothing can be predicted. */
-static struct sp_prediction *predict_class(struct sp_arena *arena, const struct sp_loaded *loaded,
-                                           const struct sp_load_subject *subject, bool *untied)
-{
-    struct sp_error error = {0};
-    const struct sp_value ties = class_ties(loaded, subject->config);
-    struct sp_config *config = sp_config_variant(subject->config);
-    if (ties.type == SP_BOOL) set_ties(config, ties.boolean);
-    if (loaded->fixed) set_fixed(arena, config, loaded->fixed);
-    *untied = sp_value_is_bool(ties, false);
-    struct sp_prediction *prediction =
-        sp_predict(subject->tables, config, &(struct sp_predict_options){.table = subject->table}, &error);
-    sp_config_free(config);
-    return prediction;
+           reads_format(loader, subject->inventory) && sp_class_loaded(loader, subject);
 }
 
 /* ---- what would help ---- */
@@ -165,14 +97,19 @@ static const char *success(struct sp_arena *arena, const struct sp_loading *load
 
 /* ---- the answer ---- */
 
-static struct sp_loading unknown(struct sp_arena *arena, struct sp_loading loading, const char *why)
+struct sp_loading sp_loading_of(const struct sp_loader *loader)
+{
+    return (struct sp_loading){.loader = loader->id, .name = loader->name};
+}
+
+struct sp_loading sp_loading_open(struct sp_arena *arena, struct sp_loading loading, const char *why)
 {
     loading.answer = SP_LOADING_UNKNOWN;
     loading.message = sp_arena_printf(arena, "whether %s loads it cannot be told: %s", loading.name, why);
     return loading;
 }
 
-static struct sp_loading refused(struct sp_arena *arena, struct sp_loading loading, const char *why)
+struct sp_loading sp_loading_refused(struct sp_arena *arena, struct sp_loading loading, const char *why)
 {
     loading.answer = SP_LOADING_REFUSED;
     loading.message = sp_arena_printf(arena, "%s refuses it: %s", loading.name, why);
@@ -201,22 +138,11 @@ static struct sp_loading judge_taking(struct sp_arena *arena, struct sp_model_me
     loading.lost = count_lost(subject, taking);
     loading.remedy = find_remedy(arena, memory, subject, taking);
     if (strict || taking->reshaped || taking->failed)
-        return refused(arena, loading, loading.remedy ? loading.remedy : wrong);
+        return sp_loading_refused(arena, loading, loading.remedy ? loading.remedy : wrong);
     loading.answer = loading.fresh || loading.lost ? SP_LOADING_IN_PART : SP_LOADING_WHOLE;
     loading.message =
         loading.answer == SP_LOADING_WHOLE ? success(arena, &loading) : shortcoming(arena, &loading, names);
     return loading;
-}
-
-/* The first key that the class needs and the configuration has not; "" when it has all. In the arena. */
-static const char *key_lacking(struct sp_arena *arena, const struct sp_loaded *loaded, const struct sp_config *config)
-{
-    const char *words = loaded->needed ? loaded->needed : "", *word;
-    for (size_t length; (length = sp_word(&words, &word));) {
-        const char *key = sp_arena_copy(arena, word, length);
-        if (sp_value_member(sp_config_hyper(config)->root, key).type == SP_ABSENT) return key;
-    }
-    return "";
 }
 
 static struct sp_loading judge_class(struct sp_arena *arena, const struct sp_loader *loader,
@@ -225,12 +151,12 @@ static struct sp_loading judge_class(struct sp_arena *arena, const struct sp_loa
 {
     struct sp_model_memory memory;
     bool untied;
-    struct sp_prediction *prediction = predict_class(arena, loaded, subject, &untied);
-    if (!prediction) return unknown(arena, loading, "its model cannot be predicted");
+    struct sp_prediction *prediction = sp_class_predict(arena, loaded, subject, &untied);
+    if (!prediction) return sp_loading_open(arena, loading, "its model cannot be predicted");
     sp_memory_build(&memory, loader, loaded, prediction);
     memory.untied = untied;
     struct sp_taking taking = sp_load_take(&memory, subject->inventory, NULL);
-    loading = taking.unknown ? unknown(arena, loading, taking.unknown)
+    loading = taking.unknown ? sp_loading_open(arena, loading, taking.unknown)
                              : judge_taking(arena, &memory, subject, &taking, loading);
     sp_taking_free(&taking);
     sp_memory_free(&memory);
@@ -245,15 +171,16 @@ static bool is_own_quantisation(const struct sp_loader *loader, const struct sp_
 
 struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
-    struct sp_loading loading = {.loader = loader->id, .name = loader->name};
-    const struct sp_loaded *loaded = class_loaded(loader, subject);
+    const struct sp_loading loading = sp_loading_of(loader);
+    const struct sp_loaded *loaded = sp_class_loaded(loader, subject);
     if (!reads_format(loader, subject->inventory))
-        return refused(arena, loading,
-                       sp_arena_printf(arena, "it does not read %s", sp_inventory_format(subject->inventory)));
-    if (!loaded) return unknown(arena, loading, "it has no class of its own for this configuration");
+        return sp_loading_refused(
+            arena, loading, sp_arena_printf(arena, "it does not read %s", sp_inventory_format(subject->inventory)));
+    if (!loaded) return sp_loading_open(arena, loading, "it has no class of its own for this configuration");
     if (subject->quantised && !is_own_quantisation(loader, subject))
-        return unknown(arena, loading, "the weights are quantised");
-    const char *lacking = key_lacking(arena, loaded, subject->config);
-    if (*lacking) return refused(arena, loading, sp_arena_printf(arena, "the configuration has no %s", lacking));
+        return sp_loading_open(arena, loading, "the weights are quantised");
+    const char *lacking = sp_class_lacks(arena, loaded, subject->config);
+    if (*lacking)
+        return sp_loading_refused(arena, loading, sp_arena_printf(arena, "the configuration has no %s", lacking));
     return judge_class(arena, loader, loaded, subject, loading);
 }

@@ -22,6 +22,11 @@ struct sp_load_subject {
 
 /* Whether it reads such files and has a class for the configuration, which has to say its model_type. */
 bool sp_load_is_meant(const struct sp_loader *loader, const struct sp_load_subject *subject);
+/* An answer without a number in it yet; one that cannot be told; one that is no. */
+struct sp_loading sp_loading_of(const struct sp_loader *loader);
+struct sp_loading sp_loading_open(struct sp_arena *arena, struct sp_loading loading, const char *why);
+struct sp_loading sp_loading_refused(struct sp_arena *arena, struct sp_loading loading, const char *why);
+
 /* What the loader makes of it. Texts are in the arena, or static. */
 struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader,
                           const struct sp_load_subject *subject);

@@ -68,22 +68,7 @@ static bool *list_spare_by_name(struct sp_arena *arena, const struct sp_check *c
 
 static struct sp_loading refuse_file(struct sp_loadings *loadings, const struct sp_loader *loader, const char *why)
 {
-    return (struct sp_loading){
-        .loader = loader->id,
-        .name = loader->name,
-        .answer = SP_LOADING_REFUSED,
-        .message = sp_arena_printf(&loadings->arena, "%s refuses it: %s", loader->name, why),
-    };
-}
-
-static struct sp_loading leave_open(struct sp_loadings *loadings, const struct sp_loader *loader, const char *why)
-{
-    return (struct sp_loading){
-        .loader = loader->id,
-        .name = loader->name,
-        .answer = SP_LOADING_UNKNOWN,
-        .message = sp_arena_printf(&loadings->arena, "whether %s loads it cannot be told: %s", loader->name, why),
-    };
+    return sp_loading_refused(&loadings->arena, sp_loading_of(loader), why);
 }
 
 /* Whether the inventory is of that file of the folder. An index comes before a single file when a folder is read. */
@@ -141,7 +126,8 @@ static struct sp_loading load_subject(struct sp_loadings *loadings, const struct
     }
     if (loader->beginning && sp_is_folder(folder)) {
         if (subject->inventory->stray)
-            return leave_open(loadings, loader, "it takes the file beside the shards as well");
+            return sp_loading_open(&loadings->arena, sp_loading_of(loader),
+                                   "it takes the file beside the shards as well");
         if (!has_beginning(loader, subject->inventory))
             return refuse_file(loadings, loader, "it takes no file of that name");
     }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * The class that a loader makes of a configuration. */
+#ifndef SP_LOAD_CLASS_H
+#define SP_LOAD_CLASS_H
+
+#include "load/judge.h"
+
+/* NULL when the loader has none. A configuration that names no model_type is of one that its table is for. */
+const struct sp_loaded *sp_class_loaded(const struct sp_loader *loader, const struct sp_load_subject *subject);
+/* What the class has, and whether nothing of it is tied; NULL when nothing can be predicted. */
+struct sp_prediction *sp_class_predict(struct sp_arena *arena, const struct sp_loaded *loaded,
+                                       const struct sp_load_subject *subject, bool *untied);
+/* The first key that the class needs and the configuration has not; "" when it has all. In the arena. */
+const char *sp_class_lacks(struct sp_arena *arena, const struct sp_loaded *loaded, const struct sp_config *config);
+
+#endif
