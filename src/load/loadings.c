@@ -171,18 +171,24 @@ static bool is_quantised(const struct sp_check *check)
            sp_value_member(root, "compression_config").type == SP_OBJECT;
 }
 
-/* The loader that reads such files and has a class for the configuration, unless the file is an adapter: it is loaded
- * by another library, into a model that is loaded from elsewhere. NULL when there is none. */
-static const struct sp_loader *loader_meant(const struct sp_loadings *loadings, const struct sp_load_subject *subject)
+/* An adapter without the model that it is for: another library loads it, into a model from elsewhere. */
+static bool is_adapter_alone(const struct sp_check *check)
 {
-    const struct sp_check *check = loadings->check;
+    bool adapter = false;
     for (size_t i = 0; i < check->cause_count; i++)
-        if (strncmp(check->causes[i].id, "adapter", strlen("adapter")) == 0) return NULL;
+        adapter = adapter || strncmp(check->causes[i].id, "adapter", strlen("adapter")) == 0;
+    return adapter && sp_check_matched(check) * 2 < sp_prediction_count(check->prediction);
+}
+
+/* The loader whose quantisation it is, or else the first, if it reads such files and has a class for the configuration.
+ * NULL when it has not, or when there is no model in the file. */
+static const struct sp_loader *loader_meant(const struct sp_check *check, const struct sp_load_subject *subject)
+{
     const struct sp_loader *meant = loaders[0];
     for (size_t i = 0; subject->quantisation && i < LOADERS; i++)
         if (loaders[i]->quantisation && strcmp(loaders[i]->quantisation, subject->quantisation) == 0)
             meant = loaders[i];
-    return sp_load_is_meant(meant, subject) ? meant : NULL;
+    return sp_load_is_meant(meant, subject) && !is_adapter_alone(check) ? meant : NULL;
 }
 
 /* What is not known is not worth a line unless it was asked. */
@@ -207,7 +213,7 @@ struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *as
                                             .quantised = is_quantised(check),
                                             .quantisation = check->quantisation.method,
                                             .spare = list_spare(&loadings->arena, check)};
-    const struct sp_loader *meant = asked ? NULL : loader_meant(loadings, &subject);
+    const struct sp_loader *meant = asked ? NULL : loader_meant(check, &subject);
     for (size_t i = 0; i < LOADERS; i++)
         if (all || loaders[i] == meant || is_asked(asked, loaders[i]->id))
             add_loading(loadings, loaders[i], &subject, asked != NULL);

@@ -344,6 +344,31 @@ static void says_less_where_there_is_no_room(void **state)
     end(&asked);
 }
 
+static void add_adapter(struct asked *asked)
+{
+    model_add_shape(&asked->model, "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight", SHAPE(8, 64));
+    model_add_shape(&asked->model, "base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight", SHAPE(64, 8));
+}
+
+/* It is meant for another library, but where the model is with it, that is meant for this one. */
+static void asks_nobody_of_an_adapter_alone(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, llama);
+    model_drop(&asked.model, "*");
+    add_adapter(&asked);
+    ask(&asked, NULL);
+    assert_int_equal(sp_loading_count(asked.loadings), 0);
+    model_predict(&asked.model, 0);
+    model_prefix(&asked.model, "base_model.model.");
+    add_adapter(&asked);
+    ask(&asked, NULL);
+    assert_int_equal(sp_loading_count(asked.loadings), 1);
+    assert_int_equal(asked.loading->fresh, asked.loading->expected);
+    end(&asked);
+}
+
 static void keeps_quiet_about_what_it_does_not_know(void **state)
 {
     struct asked asked;
@@ -376,6 +401,7 @@ int main(void)
         cmocka_unit_test(asks_the_loader_that_it_is_meant_for),
         cmocka_unit_test(says_in_the_first_line_what_is_bad),
         cmocka_unit_test(says_less_where_there_is_no_room),
+        cmocka_unit_test(asks_nobody_of_an_adapter_alone),
         cmocka_unit_test(keeps_quiet_about_what_it_does_not_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
