@@ -3,6 +3,8 @@
 
 #include "lang/prediction.h"
 
+bool sp_is_own_table(const struct sp_prediction *prediction) { return prediction->table->span.source->own; }
+
 const struct sp_section *sp_own_section(const struct sp_unit *unit, const struct sp_row *row)
 {
     for (size_t i = 0; i < unit->section_count; i++) {

@@ -29,6 +29,7 @@ struct numbering {
     struct sp_text scratch;
     /* the loop that is looked at */
     const char *front; /* in front of the index: "model.layers." */
+    size_t length;     /* of that */
     struct range predicted, found;
     size_t any;    /* one of the tensors that are predicted below it */
     int64_t shift; /* from the predicted indices to those of the file */
@@ -50,10 +51,9 @@ static void name_tensors(struct numbering *numbering)
 /* What follows the index behind the front; NULL when the name is not below it. */
 static const char *index_below(const struct numbering *numbering, const char *name, uint64_t *index)
 {
-    const size_t length = strlen(numbering->front);
     char *rest;
-    if (strncmp(name, numbering->front, length) != 0 || !sp_is_digit(name[length])) return NULL;
-    *index = strtoull(name + length, &rest, 10);
+    if (strncmp(name, numbering->front, numbering->length) != 0 || !sp_is_digit(name[numbering->length])) return NULL;
+    *index = strtoull(name + numbering->length, &rest, 10);
     return *rest == '.' ? rest : NULL;
 }
 
@@ -76,9 +76,11 @@ static bool note_index(const struct numbering *numbering, struct range *range, c
     return true;
 }
 
-static void find_ranges(struct numbering *numbering)
+static void look_below(struct numbering *numbering, const char *front)
 {
     const struct sp_check *check = numbering->check;
+    numbering->front = front;
+    numbering->length = strlen(front);
     numbering->predicted = numbering->found = (struct range){.count = 0};
     for (size_t i = 0; i < sp_prediction_count(check->prediction); i++)
         if (!sp_prediction_tensor(check->prediction, i)->optional &&
@@ -220,21 +222,22 @@ static const char *front_of_name(struct sp_arena *arena, const char *name, int l
     return length ? sp_arena_copy(arena, name, length) : NULL;
 }
 
-static size_t list_fronts(struct numbering *numbering, int level, const char *fronts[MOST_FRONTS])
+/* Of the open findings of one kind; with `others`, those alone that are in that set as well. */
+static size_t list_fronts(struct numbering *numbering, int level, enum sp_finding_kind kind,
+                          const struct sp_map *others, struct sp_map *known, const char *fronts[MOST_FRONTS])
 {
     const struct sp_check *check = numbering->check;
-    struct sp_map known = {0};
     size_t count = 0;
     for (size_t i = 0; i < check->finding_count && count < MOST_FRONTS; i++) {
         const struct sp_finding *finding = &check->findings[i];
-        if (!sp_finding_is_open(finding) || finding->kind == SP_FINDING_SHAPE) continue;
+        if (!sp_finding_is_open_as(finding, kind)) continue;
         const char *name = finding->predicted == SP_NONE
                                ? numbering->names[finding->tensor]
                                : sp_prediction_tensor(check->prediction, finding->predicted)->name;
         const char *front = front_of_name(&numbering->arena, name, level);
-        if (front && sp_map_add(&known, front, 0)) fronts[count++] = front;
+        if (!front || (others && sp_map_get(others, front) == SIZE_MAX)) continue;
+        if (sp_map_add(known, front, 0)) fronts[count++] = front;
     }
-    sp_map_free(&known);
     return count;
 }
 
@@ -259,12 +262,15 @@ static void say_numbering(struct numbering *numbering, const char **fronts, size
 static void explain_numbers(struct numbering *numbering, int level)
 {
     const char *fronts[MOST_FRONTS];
-    const size_t count = list_fronts(numbering, level, fronts);
+    struct sp_map strangers = {0}, known = {0};
+    list_fronts(numbering, level, SP_FINDING_UNEXPECTED, NULL, &strangers, fronts);
+    const size_t count = list_fronts(numbering, level, SP_FINDING_MISSING, &strangers, &known, fronts);
     struct numbering said = *numbering;
+    sp_map_free(&strangers);
+    sp_map_free(&known);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        numbering->front = fronts[i];
-        find_ranges(numbering);
+        look_below(numbering, fronts[i]);
         if (!find_shift(numbering) || !are_all_shifted(numbering) || !is_none_left(numbering)) continue;
         if (kept && numbering->shift != said.shift) continue;
         take_findings(numbering);
@@ -282,11 +288,13 @@ static void explain_numbers(struct numbering *numbering, int level)
 /* What is left of loops of the user's own table. */
 static void explain_own_loops(struct numbering *numbering)
 {
-    const char *fronts[MOST_FRONTS];
-    const size_t count = list_fronts(numbering, SP_LAYERS, fronts);
+    const char *fronts[2 * MOST_FRONTS];
+    struct sp_map known = {0};
+    size_t count = list_fronts(numbering, SP_LAYERS, SP_FINDING_MISSING, NULL, &known, fronts);
+    count += list_fronts(numbering, SP_LAYERS, SP_FINDING_UNEXPECTED, NULL, &known, fronts + count);
+    sp_map_free(&known);
     for (size_t i = 0; i < count; i++) {
-        numbering->front = fronts[i];
-        find_ranges(numbering);
+        look_below(numbering, fronts[i]);
         suspect_table(numbering);
         memset(numbering->taken, 0, numbering->check->finding_count * sizeof *numbering->taken);
     }
@@ -295,13 +303,13 @@ static void explain_own_loops(struct numbering *numbering)
 void sp_explain_numbering(struct sp_check *check)
 {
     struct numbering numbering = {.check = check};
-    if (!sp_check_open(check)) return;
+    if (!sp_check_open_both(check) && !(sp_check_open(check) && sp_is_own_table(check->prediction))) return;
     numbering.taken = sp_arena_array(&numbering.arena, check->finding_count, sizeof *numbering.taken);
     memset(numbering.taken, 0, check->finding_count * sizeof *numbering.taken);
     name_tensors(&numbering);
     for (int level = 0; level < SP_LAYER_LEVELS && sp_check_open_both(check); level++)
         explain_numbers(&numbering, level);
-    if (sp_check_open(check)) explain_own_loops(&numbering);
+    if (sp_check_open(check) && sp_is_own_table(check->prediction)) explain_own_loops(&numbering);
     sp_map_free(&numbering.tensors);
     sp_text_free(&numbering.scratch);
     sp_arena_free(&numbering.arena);
