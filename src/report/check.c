@@ -247,46 +247,89 @@ static void put_finding(struct sp_text *text, const struct sp_report_options *op
 }
 
 /* The findings in three parts: what has no cause, what has one, and what is no fault. */
-static const char *const headings[] = {"findings", "findings that the causes explain", "notes"};
+enum part { PART_OPEN, PART_EXPLAINED, PART_NOTES, PART_COUNT };
 
-/* Which part it belongs to. */
-static const char *heading_of(const struct sp_finding *finding)
+static enum part part_of_finding(const struct sp_finding *finding)
 {
-    if (finding->severity == SP_SEVERITY_NOTE) return headings[2];
-    return headings[finding->cause != SP_NONE];
+    if (finding->severity == SP_SEVERITY_NOTE) return PART_NOTES;
+    return finding->cause == SP_NONE ? PART_OPEN : PART_EXPLAINED;
 }
 
-/* Those of a part, collapsed over their indices. */
-static void put_groups(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
-                       const char *heading)
+/* A report has so many lines at most, unless all is asked for: of each part there are some, whatever is above it. */
+enum { MOST_LINES = 25, FEWEST_OF_PART = 4 };
+
+static size_t room_for_lines(const struct sp_text *text)
 {
+    size_t lines = 1;
+    for (size_t i = 0; i < text->length; i++) lines += text->data[i] == '\n';
+    return lines + FEWEST_OF_PART < MOST_LINES ? MOST_LINES - lines : FEWEST_OF_PART;
+}
+
+/* A note that a cause has said is said; unless it was an error that somebody expected. */
+static bool is_worth_a_line(const struct sp_finding *finding)
+{
+    return finding->severity != SP_SEVERITY_NOTE || finding->cause == SP_NONE || finding->reason;
+}
+
+/* Those of a part, collapsed over their indices, as far as there is room. */
+static void put_groups(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
+                       enum part part)
+{
+    const size_t room = room_for_lines(text);
+    size_t shown = 0, left = 0;
     for (size_t i = 0; i < sp_check_group_count(check); i++) {
         const struct sp_finding_group group = sp_check_group(check, i);
-        if (heading_of(group.first) == heading) put_finding(text, options, group.name, group.count, group.first);
+        if (part_of_finding(group.first) != part || !is_worth_a_line(group.first)) continue;
+        if (shown == room) left += group.count;
+        else {
+            put_finding(text, options, group.name, group.count, group.first);
+            shown++;
+        }
     }
+    if (left) sp_text_printf(text, "  ... and %zu more; --all lists them\n", left);
+}
+
+static size_t count_part(const struct sp_check *check, enum part part, bool all)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sp_check_finding_count(check); i++) {
+        const struct sp_finding *finding = sp_check_finding(check, i);
+        count += part_of_finding(finding) == part && (all || is_worth_a_line(finding));
+    }
+    return count;
 }
 
 /* Those of a part, a line for each. */
 static void put_each(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
-                     const char *heading)
+                     enum part part)
 {
     for (size_t i = 0; i < sp_check_finding_count(check); i++) {
         const struct sp_finding *finding = sp_check_finding(check, i);
-        if (heading_of(finding) == heading) put_finding(text, options, finding->name, 1, finding);
+        if (part_of_finding(finding) == part) put_finding(text, options, finding->name, 1, finding);
     }
+}
+
+/* What the causes explain is a number, unless all is asked for. */
+static void put_explained_count(struct sp_text *text, size_t count)
+{
+    sp_text_printf(text, "\nthe causes explain %zu finding%s; --all lists %s\n", count, count == 1 ? "" : "s",
+                   count == 1 ? "it" : "them");
 }
 
 /* A part without findings has no heading. */
 static void put_part_of_findings(const struct sp_check *check, struct sp_text *text,
-                                 const struct sp_report_options *options, const char *heading)
+                                 const struct sp_report_options *options, enum part part)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < sp_check_finding_count(check); i++)
-        count += heading_of(sp_check_finding(check, i)) == heading;
+    static const char *const headings[] = {"findings", "findings that the causes explain", "notes"};
+    const size_t count = count_part(check, part, options->all);
     if (!count) return;
-    sp_put_heading(text, options, heading);
-    if (options->all) put_each(check, text, options, heading);
-    else put_groups(check, text, options, heading);
+    if (part == PART_EXPLAINED && !options->all) {
+        put_explained_count(text, count);
+        return;
+    }
+    sp_put_heading(text, options, headings[part]);
+    if (options->all) put_each(check, text, options, part);
+    else put_groups(check, text, options, part);
 }
 
 /* ---- the first line ---- */
@@ -392,7 +435,6 @@ char *sp_report_check(const struct sp_check *check, const struct sp_report_optio
     sp_put_loading_table(options->loadings, &text, options);
     put_counts(check, &text, options);
     put_causes(check, &text, options);
-    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
-        put_part_of_findings(check, &text, options, headings[i]);
+    for (enum part part = PART_OPEN; part < PART_COUNT; part++) put_part_of_findings(check, &text, options, part);
     return sp_text_take(&text, length);
 }

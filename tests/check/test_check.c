@@ -310,9 +310,11 @@ static void two_dimensions_of_one_tensor(void **state)
     model_resize(&model, "*", 3072, 2048);
     assert_string_equal(model_check(&model), "differs: n_embd is 768 in config.json, the file has 512 (147 tensors); "
                                              "n_positions is 1024 in config.json, the file has 512 (1 tensor)");
-    assert_string_equal(sp_check_cause(model.check, 0)->hint, "with --set n_embd=512 these 147 findings vanish");
+    assert_string_equal(
+        sp_check_cause(model.check, 0)->hint,
+        "write {\"n_embd\": 512} into config.json, and these 147 findings vanish; --set n_embd=512 tries it");
     assert_string_equal(sp_check_cause(model.check, 1)->hint,
-                        "with --set n_positions=512 --set n_embd=512 this finding vanishes");
+                        "write {\"n_positions\": 512, \"n_embd\": 512} into config.json, and this finding vanishes");
     model_close(&model);
 }
 
@@ -410,7 +412,8 @@ static void fewer_key_value_heads(void **state)
                         "differs: num_key_value_heads is 8 in config.json, the file has 4 (64 tensors); or "
                         "num_attention_heads is not 32 but 64");
     assert_string_equal(model_cause(&model, "hyperparameter")->hint,
-                        "with --set num_key_value_heads=4 these 64 findings vanish");
+                        "write {\"num_key_value_heads\": 4} into config.json, and these 64 findings vanish; "
+                        "--set num_key_value_heads=4 tries it");
     model_close(&model);
 }
 

@@ -74,7 +74,8 @@ static void there_without_a_promise(void **state)
                 "out); nothing else differs",
                 "hyperparameter", 0);
     assert_string_equal(sp_check_cause(plain.check, 0)->hint,
-                        "with --set num_nextn_predict_layers=1 these 32 findings vanish");
+                        "write {\"num_nextn_predict_layers\": 1} into config.json, and these 32 findings vanish; "
+                        "--set num_nextn_predict_layers=1 tries it");
     model_close(&plain);
     model_close(&model);
 }

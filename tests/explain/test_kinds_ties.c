@@ -93,7 +93,8 @@ static void head_absent_and_not_tied(void **state)
            "model.embed_tokens.weight, or lost",
            "hyperparameter");
     assert_string_equal(sp_check_cause(model.check, 0)->hint,
-                        "with --set tie_word_embeddings=true this finding vanishes");
+                        "write {\"tie_word_embeddings\": true} into config.json, and this finding vanishes; "
+                        "--set tie_word_embeddings=true tries it");
     model_close(&model);
 }
 

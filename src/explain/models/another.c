@@ -8,6 +8,7 @@
 
 #include "explain/gather.h"
 #include "explain/models/model.h"
+#include "explain/remedy.h"
 
 /* Of files with more tensors than that it is not asked. */
 enum { MAX_TENSORS = 200000 };
@@ -160,6 +161,16 @@ static const char *other_family_said(const struct sp_model *model, const struct 
                            configured, sp_what_file_does(check, index));
 }
 
+static const char *remedy_said(const struct sp_model *model, const struct sp_cause *cause)
+{
+    struct sp_remedy remedy = {0};
+    if (!model->patched) return "'shapeproof infer --emit-config' writes a configuration for these weights";
+    for (size_t i = 0; i < model->count; i++)
+        if (!model->changes[i].dropped)
+            remedy = sp_remedy_with(model->check, remedy, model->changes[i].what.key, model->changes[i].what.value);
+    return sp_remedy_said(model->check, remedy, cause);
+}
+
 static void blame_model(const struct sp_model *model)
 {
     struct sp_check *check = model->check;
@@ -168,10 +179,7 @@ static void blame_model(const struct sp_model *model)
     if (!cause) return;
     const bool same_family = strcmp(model->table, sp_prediction_table(check->prediction)) == 0;
     cause->message = same_family ? same_family_said(model) : other_family_said(model, cause);
-    cause->hint = model->patched ? sp_arena_printf(&check->arena, "with %s in the configuration %s",
-                                                   sp_value_words(&check->arena, sp_model_patch(model)),
-                                                   sp_what_vanishes(&check->arena, cause))
-                                 : "'shapeproof infer --emit-config' writes a configuration for these weights";
+    cause->hint = remedy_said(model, cause);
 }
 
 /* ---- the search ---- */

@@ -275,14 +275,4 @@ bool sp_model_infer(struct sp_model *model, struct sp_check *check, const char *
     return true;
 }
 
-struct sp_value sp_model_patch(const struct sp_model *model)
-{
-    struct sp_value patch = {.type = SP_OBJECT};
-    for (size_t i = 0; i < model->count; i++)
-        if (!model->changes[i].dropped)
-            patch =
-                sp_value_with(&model->check->arena, patch, model->changes[i].what.key, model->changes[i].what.value);
-    return patch;
-}
-
 void sp_model_free(struct sp_model *model) { sp_inference_free(model->inference); }

@@ -37,7 +37,5 @@ struct sp_model {
  * everything. The changes are as few as will do. To be freed either way. */
 bool sp_model_infer(struct sp_model *model, struct sp_check *check, const char *table);
 void sp_model_free(struct sp_model *model);
-/* The changes that were not dropped, as a patch of the configuration: {"text_config": {"hidden_size": 3072}}. */
-struct sp_value sp_model_patch(const struct sp_model *model);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "check/ties.h"
 #include "explain/gather.h"
+#include "explain/remedy.h"
 #include "explain/renaming.h"
 #include "explain/storage/tie_flags.h"
 #include "explain/what_if.h"
@@ -153,7 +154,7 @@ static bool blame_switch(struct sp_check *check, const struct list *list, const 
         added->message = sp_arena_printf(&check->arena, "%s, but the file lacks %s%s", rule, sp_names_of(check, added),
                                          added->explains == 1 ? evidence(check, pair, absent) : "");
         added->hint =
-            sp_arena_printf(&check->arena, "with --set %s=true %s", key, sp_what_vanishes(&check->arena, added));
+            sp_remedy_said(check, sp_remedy_with(check, (struct sp_remedy){0}, key, sp_value_bool(true)), added);
     }
     sp_variant_free(&variant);
     return better;

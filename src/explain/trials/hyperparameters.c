@@ -22,7 +22,7 @@ struct search {
     struct sp_proposals proposals;
     size_t first_count;                 /* of those that were made before one was accepted */
     struct sp_variant best;             /* with the causes accepted so far */
-    const char *settings;               /* of those: " --set n_layer=2" */
+    struct sp_remedy remedy;            /* of those */
     const char *misspelt[MAX_MISSPELT]; /* keys that the configuration seems to have under a wrong name */
     size_t misspelt_count;
 };
@@ -133,9 +133,8 @@ static void accept_change(struct search *search, const struct sp_trial *trial)
     cause->configured = trial->change->configured;
     cause->found = trial->change->value;
     if (is_spare(check, trial)) cause->severity = SP_SEVERITY_WARNING;
-    sp_trial_say(check, cause, trial, search->settings);
-    search->settings =
-        sp_arena_printf(&check->arena, "%s%s", search->settings, sp_change_setting(check, trial->change));
+    sp_trial_say(check, cause, trial, search->remedy);
+    search->remedy = sp_remedy_join(check, search->remedy, sp_change_remedy(check, trial->change));
 }
 
 static void suggest(struct search *search)
@@ -189,7 +188,7 @@ static bool is_worth_guessing(const struct search *search)
 
 void sp_explain_hyperparameters(struct sp_check *check)
 {
-    struct search search = {.check = check, .settings = ""};
+    struct search search = {.check = check};
     if (!sp_check_open(check)) return;
     sp_bundles_init(&search.bundles, check);
     sp_sample_init(&search.sample, check);

@@ -40,13 +40,13 @@ static const char *side_effect(struct sp_check *check, const struct sp_variant *
     return effect;
 }
 
-/* What was tried had the earlier settings as well: whether the findings vanish without those, too. */
-static bool holds_alone(const struct sp_trial *trial, size_t cause, const char *settings)
+/* What was tried had the changes before as well: whether the findings vanish without those, too. */
+static bool holds_alone(const struct sp_trial *trial, size_t cause, size_t before)
 {
     const struct sp_check *check = trial->check;
     struct sp_variant alone;
     bool holds = true;
-    if (!*settings) return true;
+    if (!before) return true;
     if (!sp_variant_try(check, check->config, trial->change, &alone)) return false;
     for (size_t i = 0; i < check->finding_count && holds; i++)
         holds = check->findings[i].cause != cause || !sp_variant_has(check, &alone, &check->findings[i]);
@@ -67,20 +67,13 @@ static const char *say_rivals(struct sp_check *check, const struct sp_trial *tri
     return says;
 }
 
-/* " --set n_layer=2", as a shell wants it. */
-static const char *say_setting(struct sp_check *check, const char *key, struct sp_value value)
+struct sp_remedy sp_change_remedy(struct sp_check *check, const struct sp_change *change)
 {
-    const char *words = sp_value_words(&check->arena, value);
-    const char *quote = strpbrk(words, " []{}\"'$`\\*?;&|<>()") ? "'" : "";
-    return sp_arena_printf(&check->arena, " --set %s%s=%s%s", quote, key, words, quote);
-}
-
-const char *sp_change_setting(struct sp_check *check, const struct sp_change *change)
-{
-    const char *first = "", *second = "";
-    if (change->instead_of) first = sp_arena_printf(&check->arena, " --set %s=null", change->instead_of);
-    if (change->twin) second = say_setting(check, change->twin, change->twin_value);
-    return sp_arena_printf(&check->arena, "%s%s%s", first, say_setting(check, change->key, change->value), second);
+    struct sp_remedy remedy = {0};
+    if (change->instead_of)
+        remedy = sp_remedy_with(check, remedy, change->instead_of, (struct sp_value){.type = SP_NULL});
+    remedy = sp_remedy_with(check, remedy, change->key, change->value);
+    return change->twin ? sp_remedy_with(check, remedy, change->twin, change->twin_value) : remedy;
 }
 
 static bool has_word_bias(const char *key)
@@ -153,7 +146,7 @@ static const char *say_misspelt(struct sp_check *check, const struct sp_change *
     return "";
 }
 
-void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct sp_trial *trial, const char *settings)
+void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct sp_trial *trial, struct sp_remedy before)
 {
     const struct sp_change *change = trial->change;
     const size_t index = (size_t)(cause - check->causes);
@@ -178,7 +171,7 @@ void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct s
                                                                     (uint64_t)change->value.integer)
                                            : NULL;
     if (cause->hint) return;
-    cause->hint =
-        sp_arena_printf(&check->arena, "with%s%s %s", sp_change_setting(check, change),
-                        holds_alone(trial, index, settings) ? "" : settings, sp_what_vanishes(&check->arena, cause));
+    struct sp_remedy remedy = sp_change_remedy(check, change);
+    if (!holds_alone(trial, index, before.count)) remedy = sp_remedy_join(check, remedy, before);
+    cause->hint = sp_remedy_said(check, remedy, cause);
 }
