@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #define ORDERS 2 /* there are hundreds of checks */
+#include "check/hints.h"
+#include "check/hints.h"
 #include "check/model.h"
 
 static const char *const configs[] = {
@@ -121,82 +123,6 @@ static void assert_sums(const struct sp_check *check)
                      open || (sp_check_cause_count(check) && sp_check_cause(check, 0)->severity == SP_SEVERITY_ERROR));
 }
 
-/* The values of a patch, and of the objects in it. */
-static void follow_patch(struct sp_config *config, struct sp_value patch, const char *path)
-{
-    struct sp_error error = {0};
-    for (size_t i = 0; i < patch.count; i++) {
-        char place[256], setting[1024];
-        snprintf(place, sizeof place, "%s%s%s", path, *path ? "." : "", patch.members[i].key);
-        if (patch.members[i].value.type == SP_OBJECT) {
-            follow_patch(config, patch.members[i].value, place);
-            continue;
-        }
-        char *value = sp_value_text(patch.members[i].value);
-        snprintf(setting, sizeof setting, "%s=%s", place, value);
-        free(value);
-        assert_int_equal(sp_config_set(config, setting, &error), SP_OK);
-    }
-}
-
-/* "with --set a=1 --set b=2 these 7 findings vanish". */
-static void follow_options(struct sp_config *config, const char *hint)
-{
-    struct sp_error error = {0};
-    for (const char *p = hint; (p = strstr(p, "--set ")) != NULL;) {
-        char setting[128];
-        p += strlen("--set ");
-        snprintf(setting, sizeof setting, "%.*s", (int)strcspn(p, " "), p);
-        assert_int_equal(sp_config_set(config, setting, &error), SP_OK);
-    }
-}
-
-/* The same, or "write {"a": 1, "b": {"c": 2}} into config.json, and these 7 findings vanish". */
-static void follow(struct sp_config *config, const char *hint)
-{
-    struct sp_arena arena = {0};
-    struct sp_error error = {0};
-    struct sp_value patch;
-    const char *begin = strchr(hint, '{'), *end = strstr(hint, " into ");
-    if (strncmp(hint, "with --set ", strlen("with --set ")) == 0) {
-        follow_options(config, hint);
-        return;
-    }
-    assert_non_null(begin);
-    assert_non_null(end);
-    if (!sp_value_parse_json(&arena, begin, (size_t)(end - begin), &patch, &error)) fail_msg("%s", hint);
-    assert_true(patch.count > 0);
-    follow_patch(config, patch, "");
-    sp_arena_free(&arena);
-}
-
-static const struct sp_finding *finding_of(const struct sp_check *check, const struct sp_finding *wanted)
-{
-    for (size_t i = 0; i < sp_check_finding_count(check); i++) {
-        const struct sp_finding *finding = sp_check_finding(check, i);
-        if (strcmp(finding->name, wanted->name) == 0 && strcmp(finding->id, "dtype") != 0 &&
-            finding->severity == SP_SEVERITY_ERROR)
-            return finding;
-    }
-    return NULL;
-}
-
-/* Does as a hint says: the findings of its cause are gone. */
-static void assert_hint_holds(const struct model *model, size_t cause, const char *config_text)
-{
-    struct model again;
-    model_open(&again, config_text);
-    follow(again.config, sp_check_cause(model->check, cause)->hint);
-    struct sp_error error = {0};
-    struct sp_check *check = sp_check_new(model->inventory, again.tables, again.config, NULL, &error);
-    assert_non_null(check);
-    for (size_t i = 0; i < sp_check_finding_count(model->check); i++)
-        if (sp_check_finding(model->check, i)->cause == cause)
-            assert_null(finding_of(check, sp_check_finding(model->check, i)));
-    sp_check_free(check);
-    model_close(&again);
-}
-
 static void what_is_said_is_true(void **state)
 {
     size_t hints = 0;
@@ -215,7 +141,7 @@ static void what_is_said_is_true(void **state)
         assert_sums(model.check);
         for (size_t i = 0; i < sp_check_cause_count(model.check); i++) {
             if (strcmp(sp_check_cause(model.check, i)->id, "hyperparameter") != 0) continue;
-            assert_hint_holds(&model, i, config);
+            assert_hint_holds(model.check, i);
             hints++;
         }
         model_close(&model);

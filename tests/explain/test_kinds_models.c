@@ -73,8 +73,8 @@ static void unrelated_model(void **state)
 {
     (void)state;
     check_made(DECODER("mistral", "MistralForCausalLM", SMALL), NULL, BERT("BertModel"),
-               "differs: no tensor of the file is one that the table bert predicts: the weights are of another model, "
-               "of the table llama",
+               "differs: no tensor of the file is one that bert predicts: it is another model, llama, with "
+               "model.embed_tokens.weight",
                "another-model", 0);
 }
 

@@ -3,6 +3,7 @@
 #ifndef TESTS_COMPARE_TOLD_H
 #define TESTS_COMPARE_TOLD_H
 
+#include "check/hints.h"
 #include "check/model.h"
 
 /* The ids of the causes, the worst first: "hyperparameter prefix". Free it. */
@@ -15,7 +16,8 @@ static inline char *told_ids(const struct model *model)
     return ids.data;
 }
 
-/* `line` is the whole first line of the last check, `ids` are its causes and no other, `open` findings have none. */
+/* `line` is the whole first line of the last check, `ids` are its causes and no other, `open` findings have none. What
+ * the hints say of the configuration holds. */
 #define assert_told(model, line, ids, open)                                                                            \
     do {                                                                                                               \
         char *told = told_ids(model);                                                                                  \
@@ -23,6 +25,7 @@ static inline char *told_ids(const struct model *model)
         assert_string_equal(told, ids);                                                                                \
         assert_int_equal(sp_check_open((model)->check), open);                                                         \
         free(told);                                                                                                    \
+        assert_hints_hold((model)->check);                                                                             \
     } while (0)
 
 #endif

@@ -154,9 +154,8 @@ static const char *other_family_said(const struct sp_model *model, const struct 
     const size_t index = (size_t)(cause - check->causes);
     if (!sp_check_matched(check))
         return sp_arena_printf(&check->arena,
-                               "no tensor of the file is one that the table %s predicts: the weights are of another "
-                               "model, of the table %s",
-                               configured, model->table);
+                               "no tensor of the file is one that %s predicts: it is another model, %s, with %s",
+                               configured, model->table, sp_inventory_tensor(check->inventory, 0)->name);
     return sp_arena_printf(&check->arena, "the weights are of a %s model, not of %s: the file %s", model->table,
                            configured, sp_what_file_does(check, index));
 }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ * Hints, followed to the letter: the findings of the cause are gone then. */
+#ifndef TESTS_CHECK_HINTS_H
+#define TESTS_CHECK_HINTS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+
+/* The values of a patch, and of the objects in it. */
+static inline void follow_patch(struct sp_config *config, struct sp_arena *arena, struct sp_value patch,
+                                const char *path)
+{
+    struct sp_error error = {0};
+    for (size_t i = 0; i < patch.count; i++) {
+        const char *place = sp_arena_printf(arena, "%s%s%s", path, *path ? "." : "", patch.members[i].key);
+        if (patch.members[i].value.type == SP_OBJECT) {
+            follow_patch(config, arena, patch.members[i].value, place);
+            continue;
+        }
+        const char *value = sp_value_words(arena, patch.members[i].value);
+        assert_int_equal(sp_config_set(config, sp_arena_printf(arena, "%s=%s", place, value), &error), SP_OK);
+    }
+}
+
+/* "with --set a=1 --set b=2 these 7 findings vanish". */
+static inline void follow_options(struct sp_config *config, const char *hint)
+{
+    struct sp_error error = {0};
+    for (const char *p = hint; (p = strstr(p, "--set ")) != NULL;) {
+        char setting[128];
+        p += strlen("--set ");
+        snprintf(setting, sizeof setting, "%.*s", (int)strcspn(p, " "), p);
+        assert_int_equal(sp_config_set(config, setting, &error), SP_OK);
+    }
+}
+
+/* The same, or "write {"a": 1, "b": {"c": 2}} into config.json, and these 7 findings vanish". */
+static inline void follow(struct sp_config *config, const char *hint)
+{
+    struct sp_arena arena = {0};
+    struct sp_error error = {0};
+    struct sp_value patch;
+    const char *begin = strchr(hint, '{'), *end = strstr(hint, " into ");
+    if (strncmp(hint, "with --set ", strlen("with --set ")) == 0) {
+        follow_options(config, hint);
+        return;
+    }
+    assert_non_null(begin);
+    assert_non_null(end);
+    if (!sp_value_parse_json(&arena, begin, (size_t)(end - begin), &patch, &error)) fail_msg("%s", hint);
+    assert_true(patch.count > 0);
+    follow_patch(config, &arena, patch, "");
+    sp_arena_free(&arena);
+}
+
+static inline const struct sp_finding *finding_of(const struct sp_check *check, const struct sp_finding *wanted)
+{
+    for (size_t i = 0; i < sp_check_finding_count(check); i++) {
+        const struct sp_finding *finding = sp_check_finding(check, i);
+        if (strcmp(finding->name, wanted->name) == 0 && strcmp(finding->id, "dtype") != 0 &&
+            finding->severity == SP_SEVERITY_ERROR)
+            return finding;
+    }
+    return NULL;
+}
+
+/* Whether the hint is one about the configuration. */
+static inline bool is_to_be_followed(const char *hint)
+{
+    return hint && (strncmp(hint, "write {", strlen("write {")) == 0 || strncmp(hint, "with --set ", 11) == 0);
+}
+
+/* Does as the hint of a cause says. */
+static inline void assert_hint_holds(const struct sp_check *check, size_t cause)
+{
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_variant(sp_check_config(check));
+    follow(config, sp_check_cause(check, cause)->hint);
+    struct sp_check *again = sp_check_new(sp_check_inventory(check), check->tables, config,
+                                          &(struct sp_check_options){.table = check->table_name}, &error);
+    if (!again) fail_msg("%s: %s", sp_check_cause(check, cause)->hint, error.message);
+    for (size_t i = 0; i < sp_check_finding_count(check); i++)
+        if (sp_check_finding(check, i)->cause == cause) assert_null(finding_of(again, sp_check_finding(check, i)));
+    sp_check_free(again);
+    sp_config_free(config);
+}
+
+static inline void assert_hints_hold(const struct sp_check *check)
+{
+    for (size_t i = 0; i < sp_check_cause_count(check); i++)
+        if (is_to_be_followed(sp_check_cause(check, i)->hint)) assert_hint_holds(check, i);
+}
+
+#endif
