@@ -33,7 +33,7 @@ struct sp_inference_candidate {
 
 /* Something about how the file stores the model. */
 struct sp_inference_note {
-    const char *id;      /* "names", "quantised", "buffers", "transposed", "turned" */
+    const char *id;      /* "names", "quantised", "incomplete", "transposed", "turned", "buffers" */
     const char *message; /* a sentence without its end */
     const char *brief;   /* the same behind "explains all 30 tensors, ", or NULL */
 };
@@ -79,7 +79,7 @@ SP_API struct sp_inference_candidate sp_inference_candidate(const struct sp_infe
 /* What else is to be said: under which names, how quantised. */
 SP_API size_t sp_inference_note_count(const struct sp_inference *inference);
 SP_API struct sp_inference_note sp_inference_note(const struct sp_inference *inference, size_t index);
-/* Nothing is unexplained or missing, nor stored the other way round. */
+/* Nothing is unexplained or missing, stored the other way round, or incomplete. */
 SP_API bool sp_inference_explains_all(const struct sp_inference *inference);
 /* The keys of the configuration below whose values the file does not decide. */
 SP_API size_t sp_inference_undetermined_count(const struct sp_inference *inference);

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "config/quantised.h"
 #include "match/naming.h"
+#include "stored/members.h"
 
 /* How the modules of a file are stored, by the names of the tensors: "lm_head.qweight" says that lm_head is packed. */
 struct sp_file_storage {
@@ -33,14 +34,6 @@ struct sp_quantisation {
     bool recognised;              /* by the tensors, and not as configured: */
     size_t vanished;              /* how many findings are gone with that */
 };
-
-/* Whether the file has any of the names that such a quantised weight has. `tails` are the last components of its names.
- */
-bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails);
-
-/* A tensor that cannot be a plain weight: of integers, or of bytes. */
-bool sp_looks_packed(const struct sp_tensor *tensor);
-bool sp_any_looks_packed(const struct sp_inventory *inventory);
 
 struct sp_check;
 

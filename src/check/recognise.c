@@ -1,58 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Which quantisation a file has: each that its names allow is predicted for a few modules, then, of those that fit
  * best, for the whole. */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/order.h"
 #include "check/check.h"
+#include "stored/forms.h"
 
 enum { MAX_INDICES = 24, MAX_SHOWING = 8, MAX_FORMS = 512, FINALISTS = 3 };
-
-/* quantization_config of methods; BITS and GROUP stand for numbers to be tried. */
-static const char *const forms[] = {
-    "{\"quant_method\":\"gptq\",\"bits\":BITS,\"group_size\":GROUP}",
-    "{\"quant_method\":\"awq\",\"bits\":BITS,\"group_size\":GROUP}",
-    "{\"quant_method\":\"mlx\",\"bits\":BITS,\"group_size\":GROUP}",
-    "{\"quant_method\":\"mlx\",\"mode\":\"mxfp4\"}",
-    "{\"quant_method\":\"mlx\",\"mode\":\"nvfp4\"}",
-    "{\"quant_method\":\"mxfp4\"}",
-    "{\"quant_method\":\"fp8\",\"weight_block_size\":[128,128]}",
-    "{\"quant_method\":\"fp8\"}",
-    "{\"quant_method\":\"fp8\",\"activation_scheme\":\"static\"}",
-    "{\"quant_method\":\"fbgemm_fp8\"}",
-    "{\"quant_method\":\"modelopt\",\"quant_algo\":\"NVFP4\"}",
-    "{\"quant_method\":\"modelopt\",\"quant_algo\":\"FP8\"}",
-    "{\"quant_method\":\"compressed-tensors\",\"format\":\"pack-quantized\",\"config_groups\":{\"group_0\":"
-    "{\"weights\":{\"num_bits\":BITS,\"strategy\":\"group\",\"group_size\":GROUP}}}}",
-    "{\"quant_method\":\"compressed-tensors\",\"format\":\"pack-quantized\",\"config_groups\":{\"group_0\":"
-    "{\"weights\":{\"num_bits\":BITS,\"strategy\":\"group\",\"group_size\":GROUP,\"symmetric\":false}}}}",
-    "{\"quant_method\":\"compressed-tensors\",\"format\":\"pack-quantized\",\"config_groups\":{\"group_0\":"
-    "{\"weights\":{\"num_bits\":BITS,\"strategy\":\"channel\"}}}}",
-    "{\"quant_method\":\"compressed-tensors\",\"format\":\"float-quantized\",\"config_groups\":{\"group_0\":"
-    "{\"weights\":{\"num_bits\":8,\"strategy\":\"channel\"}}}}",
-    "{\"quant_method\":\"compressed-tensors\",\"format\":\"float-quantized\",\"config_groups\":{\"group_0\":"
-    "{\"weights\":{\"num_bits\":8,\"strategy\":\"tensor\"},\"input_activations\":{\"dynamic\":false}}}}",
-    "{\"quant_method\":\"compressed-tensors\",\"format\":\"int-quantized\",\"config_groups\":{\"group_0\":"
-    "{\"weights\":{\"num_bits\":8,\"strategy\":\"channel\"}}}}",
-    "{\"quant_method\":\"compressed-tensors\",\"format\":\"nvfp4-pack-quantized\",\"config_groups\":{\"group_0\":"
-    "{\"weights\":{\"num_bits\":4,\"strategy\":\"tensor_group\",\"group_size\":16}}}}",
-    "{\"quant_method\":\"compressed-tensors\",\"format\":\"mxfp4-pack-quantized\",\"config_groups\":{\"group_0\":"
-    "{\"weights\":{\"num_bits\":4,\"strategy\":\"group\",\"group_size\":32}}}}",
-    "{\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_quant_type\":\"nf4\","
-    "\"bnb_4bit_use_double_quant\":false}",
-    "{\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_quant_type\":\"nf4\","
-    "\"bnb_4bit_use_double_quant\":true}",
-    "{\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_quant_type\":\"fp4\","
-    "\"bnb_4bit_use_double_quant\":false}",
-    "{\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_quant_type\":\"fp4\","
-    "\"bnb_4bit_use_double_quant\":true}",
-    "{\"quant_method\":\"bitsandbytes\",\"load_in_8bit\":true}",
-    "{\"quant_method\":\"quanto\",\"weights\":\"int8\"}",
-    "{\"quant_method\":\"quanto\",\"weights\":\"float8\"}",
-    "{\"quant_method\":\"bitnet\"}",
-};
 
 struct recogniser {
     struct sp_check *check;
@@ -162,38 +118,12 @@ static size_t whole_errors(const struct recogniser *recogniser, struct sp_value 
     return errors;
 }
 
-static void put_form(struct sp_text *json, const char *form, int bits, int group)
+static void try_form(void *context, struct sp_value form)
 {
-    json->length = 0;
-    for (const char *c = form; *c;) {
-        if (strncmp(c, "BITS", 4) == 0) sp_text_printf(json, "%d", bits), c += 4;
-        else if (strncmp(c, "GROUP", 5) == 0) sp_text_printf(json, "%d", group), c += 5;
-        else sp_text_append(json, c++, 1);
-    }
-}
-
-static void try_form(struct recogniser *recogniser, const char *form, int bits, int group,
-                     const struct sp_storage *storage)
-{
-    struct sp_value value;
-    struct sp_error error = {0};
-    struct sp_text json = {0};
-    put_form(&json, form, bits, group);
-    if (recogniser->count < MAX_FORMS &&
-        sp_value_parse_json(&recogniser->check->arena, json.data, json.length, &value, &error)) {
-        recogniser->tried[recogniser->count] = value;
-        recogniser->errors[recogniser->count++] = sample_errors(recogniser, value, storage);
-    }
-    sp_text_free(&json);
-}
-
-static void try_numbers(struct recogniser *recogniser, const char *form, const struct sp_storage *storage)
-{
-    static const int bits[] = {4, 8, 3, 2, 5, 6}, groups[] = {128, 64, 32, 16, 256, 512, 1024, -1};
-    const size_t bit_count = strstr(form, "BITS") ? sizeof bits / sizeof *bits : 1;
-    const size_t group_count = strstr(form, "GROUP") ? sizeof groups / sizeof *groups : 1;
-    for (size_t b = 0; b < bit_count; b++)
-        for (size_t g = 0; g < group_count; g++) try_form(recogniser, form, bits[b], groups[g], storage);
+    struct recogniser *recogniser = context;
+    if (recogniser->count == MAX_FORMS) return;
+    recogniser->tried[recogniser->count] = form;
+    recogniser->errors[recogniser->count++] = sample_errors(recogniser, form, &recogniser->storage.storage);
 }
 
 /* Of those that leave the fewest errors in the sample the one that leaves the fewest in the whole, and fewer than
@@ -215,28 +145,11 @@ static struct sp_value best_form(struct recogniser *recogniser, const struct sp_
     return best;
 }
 
-static const struct sp_unit *part_of_method(struct recogniser *recogniser, const char *form)
-{
-    struct sp_quantised quantised;
-    struct sp_value value;
-    struct sp_error error = {0};
-    struct sp_text json = {0};
-    put_form(&json, form, 4, 128);
-    const bool good = sp_value_parse_json(&recogniser->arena, json.data, json.length, &value, &error);
-    sp_text_free(&json);
-    assert(good);
-    const struct sp_member member = {"quantization_config", value};
-    const struct sp_hyper hyper = {.root = {.type = SP_OBJECT, .count = good, .members = &member}};
-    sp_quantised_open(&quantised, recogniser->check->tables, &hyper, NULL);
-    sp_quantised_close(&quantised);
-    return quantised.part;
-}
-
 /* What the file says of the modules of a method is read once for all of its forms. */
-static void try_method(struct recogniser *recogniser, const char *form, struct sp_value *best, size_t *errors)
+static void try_method(struct recogniser *recogniser, size_t method, struct sp_value *best, size_t *errors)
 {
     const struct sp_check *check = recogniser->check;
-    const struct sp_unit *part = part_of_method(recogniser, form);
+    const struct sp_unit *part = sp_form_part(check->tables, method);
     if (!part || !sp_part_shows(part, &recogniser->tails)) return;
     if (part != recogniser->part) {
         sp_file_storage_free(&recogniser->storage);
@@ -245,7 +158,7 @@ static void try_method(struct recogniser *recogniser, const char *form, struct s
     }
     if (!recogniser->storage.packed) return;
     recogniser->count = 0;
-    try_numbers(recogniser, form, &recogniser->storage.storage);
+    sp_form_each(&recogniser->check->arena, method, try_form, recogniser);
     const struct sp_value value = best_form(recogniser, &recogniser->storage.storage, errors);
     if (sp_value_is_set(value)) *best = value;
 }
@@ -256,8 +169,7 @@ struct sp_value sp_recognise_quantisation(struct sp_check *check, size_t *errors
     struct sp_value best = sp_value_absent("quantization_config");
     choose_few_indices(&recogniser);
     read_names(&recogniser);
-    for (size_t i = 0; i < sizeof forms / sizeof *forms && *errors; i++)
-        try_method(&recogniser, forms[i], &best, errors);
+    for (size_t i = 0; i < sp_form_count() && *errors; i++) try_method(&recogniser, i, &best, errors);
     sp_file_storage_free(&recogniser.storage);
     sp_map_free(&recogniser.names);
     sp_map_free(&recogniser.tails);

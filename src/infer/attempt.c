@@ -10,6 +10,7 @@
 #include "match/homes.h"
 #include "match/layers.h"
 #include "model/computed.h"
+#include "stored/members.h"
 
 enum { MAX_GUESSES = 40, MAX_SUPPOSITIONS = 3, MAX_TEXTS = 12, MAX_TRIALS = 24 };
 
@@ -40,7 +41,21 @@ static void excuse_computed(struct sp_attempt *attempt)
 enum sp_difference sp_attempt_tensor(const struct sp_attempt *attempt, size_t tensor)
 {
     const size_t seen = sp_seen_as(attempt->guise, tensor);
-    return attempt->is_excused[seen] ? SP_STATE : sp_match_tensor(&attempt->match, seen);
+    if (attempt->is_excused[seen]) return SP_STATE;
+    const enum sp_difference difference = sp_match_tensor(&attempt->match, seen);
+    if (difference != SP_SHAPE || !attempt->guise->is_flat || !attempt->guise->is_flat[seen]) return difference;
+    const size_t predicted = attempt->match.predicted_of[seen];
+    const uint64_t elements = sp_inventory_tensor(attempt->match.inventory, seen)->parameters;
+    return sp_prediction_tensor(attempt->prediction, predicted)->parameters == elements ? SP_SAME : SP_SHAPE;
+}
+
+bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen)
+{
+    const struct sp_guise *guise = attempt->guise;
+    if (!guise->unpacked || guise->is_unpacked[seen] || attempt->match.predicted_of[seen] == SP_NONE) return false;
+    const struct sp_tensor *tensor = sp_inventory_tensor(guise->inventory, seen);
+    return tensor->rank > 1 && sp_looks_packed(tensor) &&
+           !sp_prediction_tensor(attempt->prediction, attempt->match.predicted_of[seen])->buffer;
 }
 
 /* Of the layers that the file has anything of. */

@@ -6,6 +6,7 @@
 #include "infer/infer.h"
 #include "infer/members.h"
 #include "lang/functions.h"
+#include "stored/forms.h"
 
 static bool is_item_path(const char *path) { return strchr(path, '[') != NULL; }
 
@@ -101,9 +102,20 @@ static struct sp_value with_undetermined(struct sp_inference *inference, struct 
     return (struct sp_value){.type = SP_OBJECT, .count = root.count + 1, .members = members};
 }
 
+/* How the file is quantised belongs to its configuration. */
+static void add_quantisation(struct sp_inference *inference)
+{
+    const struct sp_unpacked *unpacked = inference->best->guise->unpacked;
+    struct sp_member *setting = sp_arena_alloc(&inference->arena, sizeof *setting);
+    if (!unpacked) return;
+    *setting = sp_form_setting(unpacked->form);
+    sp_config_set_value(inference->best->config, setting->key, setting->value, "inferred");
+}
+
 void sp_write_config(struct sp_inference *inference)
 {
     struct sp_text text = {0};
+    add_quantisation(inference);
     find_undetermined(inference);
     put_value(&text, with_undetermined(inference, sp_config_hyper(inference->best->config)->root), 0);
     sp_text_puts(&text, "\n");

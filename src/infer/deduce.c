@@ -55,7 +55,9 @@ static bool is_asked_by(size_t *asked, const struct sp_line_condition *condition
 static void pose_tensor(struct sp_deduction *deduction, size_t line, size_t named)
 {
     const struct sp_line *of = &deduction->outline->lines[line];
-    for (size_t d = 0; d < of->row->rank; d++)
+    const bool is_flat = sp_shapes_is_flat(deduction->occurrences.shapes, named);
+    if (is_flat) pose(deduction, (struct sp_question){.kind = SP_ASK_PRODUCT, .line = line, .named = named});
+    for (size_t d = 0; d < of->row->rank && !is_flat; d++)
         pose(deduction, (struct sp_question){.kind = SP_ASK_DIMENSION, .line = line, .named = named, .place = d});
     for (const struct sp_line_condition *condition = of->condition;
          condition && !deduction->occurrences.of[line].is_contested; condition = condition->outer)

@@ -10,6 +10,7 @@ struct sp_question {
     enum {
         SP_ASK_REQUIRED,  /* what the table, or a part that is used, requires is so */
         SP_ASK_DIMENSION, /* a dimension of a tensor is what it is */
+        SP_ASK_PRODUCT,   /* the dimensions of a matrix of which no more is known make so many elements */
         SP_ASK_PRESENT,   /* a tensor is there: what it depends on is so */
         SP_ASK_MISSING,   /* no tensor is there: something that it depends on is not so */
         SP_ASK_TIED,      /* a tied tensor is there, or is not */

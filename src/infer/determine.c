@@ -27,6 +27,8 @@ static const char *because(const struct recheck *recheck, const struct sp_reason
     switch (reason->kind) {
     case SP_REASON_DIMENSION:
         return sp_arena_printf(arena, "%s, dimension %zu", name, reason->dimension);
+    case SP_REASON_PRODUCT:
+        return sp_arena_printf(arena, "%s, which has so many elements", name);
     case SP_REASON_INDICES:
         return sp_arena_printf(arena, "the numbers in names such as %s", name);
     case SP_REASON_LAST:

@@ -55,6 +55,57 @@ bool sp_guise_end(struct sp_guise *guise)
     return false;
 }
 
+/* ---- as it was before it was quantised ---- */
+
+/* In the arena of the guise. One whose shape nobody knows is a column. */
+static bool add_matrix(struct sp_guise *guise, const struct sp_packed_module *module)
+{
+    const struct sp_matrix *matrix = &module->matrix;
+    uint64_t *shape = sp_arena_array(&guise->own->arena, 3, sizeof *shape);
+    const uint32_t rank = matrix->lead ? 3 : 2;
+    shape[0] = matrix->lead;
+    shape[rank - 2] = matrix->elements ? matrix->elements : matrix->rows;
+    shape[rank - 1] = matrix->elements ? 1 : matrix->columns;
+    if (!sp_guise_add(guise, module->tensors[0], module->name, shape, rank)) return false;
+    const size_t seen = guise->seen_as[module->tensors[0]];
+    guise->is_unpacked[seen] = true;
+    guise->is_flat[seen] = matrix->elements != 0;
+    for (size_t i = 1; i < module->count; i++) guise->seen_as[module->tensors[i]] = seen;
+    return true;
+}
+
+/* The module of each tensor of the file, or SP_NONE; on the heap. */
+static size_t *find_modules(const struct sp_inventory *file, const struct sp_unpacked *unpacked)
+{
+    const size_t count = sp_inventory_count(file);
+    size_t *module_of = sp_realloc(NULL, count, sizeof *module_of);
+    for (size_t i = 0; i < count; i++) module_of[i] = SP_NONE;
+    for (size_t i = 0; i < unpacked->count; i++)
+        for (size_t k = 0; k < unpacked->modules[i].count; k++) module_of[unpacked->modules[i].tensors[k]] = i;
+    return module_of;
+}
+
+bool sp_guise_unpacked(struct sp_guise *guise, const struct sp_inventory *file, const struct sp_unpacked *unpacked)
+{
+    const size_t count = sp_inventory_count(file);
+    size_t *module_of = find_modules(file, unpacked);
+    bool good = true;
+    sp_guise_begin(guise, file);
+    guise->unpacked = unpacked;
+    guise->is_unpacked = sp_arena_array(&guise->own->arena, count, sizeof *guise->is_unpacked);
+    guise->is_flat = sp_arena_array(&guise->own->arena, count, sizeof *guise->is_flat);
+    for (size_t i = 0; i < count && good; i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(file, i);
+        const struct sp_packed_module *module = module_of[i] == SP_NONE ? NULL : &unpacked->modules[module_of[i]];
+        if (!module) good = sp_guise_add(guise, i, tensor->name, tensor->shape, tensor->rank);
+        else if (module->tensors[0] == i) good = add_matrix(guise, module);
+    }
+    free(module_of);
+    if (good) return sp_guise_end(guise);
+    sp_guise_free(guise);
+    return false;
+}
+
 /* ---- the other way round ---- */
 
 /* (in, out) as (out, in); of a convolution (h, w, in, out) as (out, in, h, w). In the arena. */
@@ -109,6 +160,9 @@ static void inherit_guise(struct sp_guise *guise, const struct sp_guise *base)
     const size_t count = sp_inventory_count(base->file);
     guise->file = base->file;
     guise->is_respelt = base->is_respelt;
+    guise->is_unpacked = base->is_unpacked;
+    guise->is_flat = base->is_flat;
+    guise->unpacked = base->unpacked;
     free(guise->seen_as);
     guise->seen_as = NULL;
     if (!base->seen_as) return;

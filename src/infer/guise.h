@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "model/inventory.h"
+#include "stored/unpack.h"
 
 struct sp_guise {
     const struct sp_inventory *file;
@@ -21,6 +22,9 @@ struct sp_guise {
     bool is_respelt;                      /* from the names of TensorFlow */
     bool *is_turned;                      /* for each of these: the other way round than in the file; NULL: none is */
     size_t turned;                        /* how many are */
+    const struct sp_unpacked *unpacked;   /* how the file is quantised, or NULL; then for each of these: */
+    bool *is_unpacked;                    /* it is a matrix that was quantised */
+    bool *is_flat;                        /* and of its shape only the product shows */
 };
 
 /* The file as it is. */
@@ -28,6 +32,8 @@ void sp_guise_plain(struct sp_guise *guise, const struct sp_inventory *file);
 /* With the names that PyTorch would have, and kernels the other way round; false when no name is of TensorFlow, or
  * several would be one. */
 bool sp_guise_respelt(struct sp_guise *guise, const struct sp_inventory *file);
+/* With the matrices that were quantised. */
+bool sp_guise_unpacked(struct sp_guise *guise, const struct sp_inventory *file, const struct sp_unpacked *unpacked);
 /* With those tensors of the guise `base`, as its indices, the other way round. */
 bool sp_guise_turned(struct sp_guise *guise, const struct sp_guise *base, const bool *turned);
 void sp_guise_free(struct sp_guise *guise);

@@ -146,7 +146,7 @@ struct sp_inference_note sp_inference_note(const struct sp_inference *inference,
 
 bool sp_inference_explains_all(const struct sp_inference *inference)
 {
-    return !inference->unexplained_count && !inference->missing_count && !inference->best->guise->turned;
+    return !inference->unexplained_count && !inference->missing_count && inference->is_as_stored;
 }
 
 size_t sp_inference_undetermined_count(const struct sp_inference *inference) { return inference->undetermined.count; }

@@ -44,6 +44,8 @@ struct sp_attempt {
     bool without_layers;           /* the table has loops, and the file nothing that is in one */
 };
 
+/* A weight that is stored as quantised ones are, without all that belongs to it. */
+bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen);
 /* Infers the hyper-parameters of the fit's table and class from what is looked at, and verifies them. When the effort
  * is used up nothing more is tried out. The guise must live as long. */
 struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit fit, const struct sp_look *look,
@@ -96,6 +98,7 @@ struct sp_inference {
     struct sp_inference_candidate *candidates;
     size_t candidate_count;
     SP_ARRAY(struct sp_inference_note) notes;
+    bool is_as_stored;                   /* what is explained needs no more than other names */
     SP_ARRAY(const char *) undetermined; /* keys of the configuration */
     const char *config;
 };

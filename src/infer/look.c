@@ -42,6 +42,7 @@ static void look_under(const struct looking *looking, const struct sp_naming *na
 {
     *look = (struct sp_look){.guise = looking->guise, .naming = *naming};
     sp_shapes_init(&look->shapes, looking->guise->inventory, naming, known, 1);
+    look->shapes.is_flat = looking->guise->is_flat;
     find_fits(looking, look);
 }
 

@@ -5,6 +5,7 @@
 
 #include "infer/infer.h"
 #include "names/some.h"
+#include "stored/words.h"
 
 static void add_note(struct sp_inference *inference, const char *id, const char *message, const char *brief)
 {
@@ -55,6 +56,18 @@ static void note_names(struct sp_inference *inference)
 
 /* ---- the rest ---- */
 
+static void note_quantised(struct sp_inference *inference)
+{
+    const struct sp_unpacked *unpacked = inference->best->guise->unpacked;
+    struct sp_arena *arena = &inference->arena;
+    if (!unpacked) return;
+    const char *brief = sp_arena_printf(arena, "quantised: %s", sp_form_words(arena, unpacked->form));
+    add_note(inference, "quantised",
+             sp_arena_printf(arena, "%s (%s in %s)", brief, sp_count_of(arena, unpacked->count, "weight"),
+                             sp_count_of(arena, unpacked->tensors, "tensor")),
+             brief);
+}
+
 /* The names of tensors of the file that are seen in a certain way, "h.{0-11}.attn.bias", and how many. */
 static const char *names_where(struct sp_inference *inference, const struct sp_attempt *attempt,
                                bool (*is)(const struct sp_attempt *attempt, size_t seen), size_t *count)
@@ -82,6 +95,18 @@ static void note_buffers(struct sp_inference *inference)
                  NULL);
 }
 
+static void note_incomplete(struct sp_inference *inference)
+{
+    size_t count;
+    const char *names = names_where(inference, inference->best, sp_attempt_is_incomplete, &count);
+    if (!count) return;
+    inference->is_as_stored = false;
+    add_note(inference, "incomplete",
+             sp_arena_printf(&inference->arena, "quantised weights without all that belongs to them: %s (%s)", names,
+                             sp_count_of(&inference->arena, count, "tensor")),
+             sp_arena_printf(&inference->arena, "%zu of them incomplete", count));
+}
+
 static bool is_turned(const struct sp_attempt *attempt, size_t seen)
 {
     return attempt->guise->is_turned && attempt->guise->is_turned[seen];
@@ -91,6 +116,7 @@ static void note_transposed(struct sp_inference *inference)
 {
     size_t count;
     const char *names = names_where(inference, inference->best, is_turned, &count);
+    inference->is_as_stored = !count;
     if (count)
         add_note(inference, "transposed",
                  sp_arena_printf(&inference->arena, "stored transposed: %s (%s)", names,
@@ -112,7 +138,9 @@ static void note_turned(struct sp_inference *inference, const struct sp_attempt 
 void sp_note_storage(struct sp_inference *inference, const struct sp_attempt *turned)
 {
     note_names(inference);
+    note_quantised(inference);
     note_transposed(inference);
+    note_incomplete(inference);
     if (turned) note_turned(inference, turned);
     note_buffers(inference);
 }

@@ -172,6 +172,7 @@ static const struct sp_expr *expression_of(struct sp_deduction *deduction, const
         return question->kind == SP_ASK_FIRST ? question->loop->clause->first : question->loop->clause->last;
     case SP_ASK_REQUIRED:
     case SP_ASK_MISSING:
+    case SP_ASK_PRODUCT:
         break;
     }
     return NULL;
@@ -181,9 +182,10 @@ static void set_reason(struct sp_deduction *deduction, const struct sp_question 
 {
     static const enum sp_reason_kind kinds[] = {
         [SP_ASK_REQUIRED] = SP_REASON_REQUIRED, [SP_ASK_DIMENSION] = SP_REASON_DIMENSION,
-        [SP_ASK_PRESENT] = SP_REASON_PRESENT,   [SP_ASK_MISSING] = SP_REASON_MISSING,
-        [SP_ASK_TIED] = SP_REASON_TIE,          [SP_ASK_NUMBER] = SP_REASON_INDICES,
-        [SP_ASK_FIRST] = SP_REASON_INDICES,     [SP_ASK_LAST] = SP_REASON_INDICES,
+        [SP_ASK_PRODUCT] = SP_REASON_PRODUCT,   [SP_ASK_PRESENT] = SP_REASON_PRESENT,
+        [SP_ASK_MISSING] = SP_REASON_MISSING,   [SP_ASK_TIED] = SP_REASON_TIE,
+        [SP_ASK_NUMBER] = SP_REASON_INDICES,    [SP_ASK_FIRST] = SP_REASON_INDICES,
+        [SP_ASK_LAST] = SP_REASON_INDICES,
     };
     struct sp_reason reason = {
         .kind = kinds[question->kind], .name = "", .dimension = question->place, .line = question->line};
@@ -223,6 +225,29 @@ static enum sp_answer ask_required(struct sp_deduction *deduction, const struct 
     }
 }
 
+/* Of a matrix of rank 2. When one dimension is known the other follows; `lacks` is what the first unknown one lacks. */
+static enum sp_answer ask_product(struct sp_deduction *deduction, const struct sp_question *question,
+                                  struct sp_value *lacks)
+{
+    const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
+    const struct sp_line *line = occurrence->line;
+    const int64_t product = (int64_t)sp_occurrence_tensor(&deduction->occurrences, question->named)->parameters;
+    enum sp_answer answer = SP_OPEN;
+    sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
+    const struct sp_value sides[] = {sp_solver_value(deduction->solver, line->env, line->row->shape[0]),
+                                     sp_solver_value(deduction->solver, line->env, line->row->shape[1])};
+    const size_t unknown = is_unknown_answer(sides[0]) ? 0 : 1;
+    const struct sp_value side = sides[1 - unknown];
+    *lacks = sides[unknown];
+    if (side.type == SP_INT && (side.integer <= 0 || product % side.integer)) answer = SP_CONTRADICTS;
+    else if (side.type == SP_INT) {
+        const struct sp_want want = sp_want_value(sp_value_int(product / side.integer));
+        answer = sp_invert(deduction->solver, line->env, line->row->shape[unknown], &want);
+    }
+    sp_loop_leave(line->loop);
+    return answer;
+}
+
 enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *question)
 {
     struct sp_env env;
@@ -230,6 +255,8 @@ enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *
     deduction->solver->known.touched = 0;
     if (question->kind == SP_ASK_REQUIRED) return ask_required(deduction, question);
     if (question->kind == SP_ASK_MISSING) return ask_missing(deduction, question);
+    struct sp_value lacks;
+    if (question->kind == SP_ASK_PRODUCT) return ask_product(deduction, question, &lacks);
     const struct sp_want want = want_of(deduction, question);
     const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
     sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
@@ -267,6 +294,11 @@ const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_qu
     struct sp_env env;
     if (question->kind == SP_ASK_MISSING) return missing_lacks(deduction, question);
     if (question->kind == SP_ASK_REQUIRED) return required_lacks(deduction, question);
+    struct sp_value lacks;
+    if (question->kind == SP_ASK_PRODUCT) {
+        ask_product(deduction, question, &lacks);
+        return key_in(lacks);
+    }
     const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
     sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
     const struct sp_expr *expr = expression_of(deduction, question, &env);

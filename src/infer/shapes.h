@@ -17,13 +17,18 @@ struct sp_shapes {
     struct sp_patterns patterns; /* SP_INDEX_ANYWHERE */
     struct sp_named *named;      /* by pattern, then by indices */
     size_t count;
-    size_t *first; /* of each pattern in `named`; one more than there are patterns */
+    size_t *first;       /* of each pattern in `named`; one more than there are patterns */
+    const bool *is_flat; /* of each tensor: only the product of its shape is known; NULL: of none. Borrowed */
 };
 
 /* Names are what they are under the naming; those that are `known` patterns (which may be NULL) before something is put
  * in front of them stay that. Trainer state is left out. One tensor of `step` is enough for a sample. */
 void sp_shapes_init(struct sp_shapes *shapes, const struct sp_inventory *inventory, const struct sp_naming *naming,
                     const struct sp_map *known, size_t step);
+static inline bool sp_shapes_is_flat(const struct sp_shapes *shapes, size_t named)
+{
+    return shapes->is_flat && shapes->is_flat[shapes->named[named].tensor];
+}
 void sp_shapes_free(struct sp_shapes *shapes);
 /* The number of the pattern, or SP_NONE when the file has no such names. */
 size_t sp_shapes_find(const struct sp_shapes *shapes, const char *pattern);

@@ -168,10 +168,25 @@ static void study_guise(struct sp_study *study, struct sp_guise guise)
 
 static bool is_studied(const struct sp_study *study) { return study->best && sp_attempt_explains_all(study->best); }
 
+/* As it was before it was quantised; where several numbers of bits and groups would do, each, until one explains it
+ * all.
+ */
+static void study_unpacked(struct sp_study *study)
+{
+    enum { FEW = 3 };
+    struct sp_unpacked *unpacked = sp_arena_array(study->arena, FEW, sizeof *unpacked);
+    const size_t count = sp_unpack(study->arena, study->searched.tables, study->file, unpacked, FEW);
+    struct sp_guise guise;
+    for (size_t i = 0; i < count && !is_studied(study); i++)
+        if (sp_guise_unpacked(&guise, study->file, &unpacked[i])) study_guise(study, guise);
+}
+
 void sp_study_file(struct sp_study *study)
 {
     struct sp_guise guise;
     study->effort = MAX_EFFORT;
+    study_unpacked(study);
+    if (is_studied(study)) return;
     if (sp_guise_respelt(&guise, study->file)) study_guise(study, guise);
     if (is_studied(study)) return;
     sp_guise_plain(&guise, study->file);

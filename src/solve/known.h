@@ -18,6 +18,7 @@
 enum sp_reason_kind {
     SP_REASON_NONE,
     SP_REASON_DIMENSION, /* a dimension of a tensor */
+    SP_REASON_PRODUCT,   /* the elements of a tensor of which no more shows */
     SP_REASON_INDICES,   /* the indices in names such as the tensor's */
     SP_REASON_LAST,      /* the tensor has the last index, although there may be others without a tensor */
     SP_REASON_PRESENT,   /* the tensor is there */

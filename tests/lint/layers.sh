@@ -28,12 +28,13 @@ src/config/             config       names lang base
 src/names/              names        base
 src/match/              match        names base
 src/expect/             expect       names lang/syntax base
-src/check/              check        match expect names config lang lang/syntax model base
-src/explain/            explain      infer solve check match names config lang model base
-src/load/               load         check match expect names config lang lang/syntax model base
-src/diff/               diff         expect names model base
+src/stored/             stored       solve names config lang lang/syntax model base
+src/check/              check        stored match expect names config lang lang/syntax model base
+src/explain/            explain      infer stored solve check match names config lang model base
+src/load/               load         stored check match expect names config lang lang/syntax model base
+src/diff/               diff         stored expect names lang model base
 src/solve/              solve        names lang lang/syntax base
-src/infer/              infer        solve match names config lang lang/syntax model base
+src/infer/              infer        stored solve match names config lang lang/syntax model base
 src/prove/symbolic/     prove/symbolic  config lang math base
 src/prove/              prove        prove/symbolic config lang base
 src/report/             report       names base

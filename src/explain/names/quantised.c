@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "explain/gather.h"
-
-enum { LONGEST = 60 }; /* of a value in a message */
+#include "stored/forms.h"
+#include "stored/words.h"
 
 /* ---- how, in words ---- */
 
@@ -27,62 +27,12 @@ static struct sp_value value_of_setting(const struct sp_check *check, const char
     return sp_value_absent(key);
 }
 
-/* A key whose value is said in words around it. */
-struct phrase {
-    const char *key, *before, *behind;
-};
-
-/* [128, 128] as "128 x 128". */
-static void put_sizes(struct sp_text *text, struct sp_value list)
-{
-    for (size_t i = 0; i < list.count; i++) {
-        if (i) sp_text_puts(text, " x ");
-        sp_value_json(text, list.items[i]);
-    }
-}
-
-static void put_cut(struct sp_text *text, struct sp_value value)
-{
-    struct sp_text json = {0};
-    sp_value_json(&json, value);
-    const size_t quote = value.type == SP_STRING, length = json.length - 2 * quote;
-    sp_text_append(text, json.data + quote, length < LONGEST ? length : LONGEST);
-    sp_text_free(&json);
-}
-
-static void put_phrase(struct sp_text *text, const struct sp_check *check, const struct phrase *phrase)
-{
-    const struct sp_value value = value_of_setting(check, phrase->key);
-    const bool none = value.type == SP_INT && value.integer == -1;
-    if (!sp_value_is_set(value) || none || sp_value_is_bool(value, false)) return;
-    sp_text_printf(text, ", %s", phrase->before);
-    if (value.type == SP_LIST) put_sizes(text, value);
-    else if (value.type != SP_BOOL) put_cut(text, value);
-    sp_text_puts(text, phrase->behind);
-}
+static struct sp_value ask_setting(const void *check, const char *key) { return value_of_setting(check, key); }
 
 /* "gptq, 4 bits, groups of 128". */
 static const char *manner(struct sp_check *check)
 {
-    static const struct phrase phrases[] = {{"quant_algo", "", ""},
-                                            {"format", "", ""},
-                                            {"bits", "", " bits"},
-                                            {"w_bit", "", " bits"},
-                                            {"num_bits", "", " bits"},
-                                            {"load_in_4bit", "4 bits", ""},
-                                            {"load_in_8bit", "8 bits", ""},
-                                            {"bnb_4bit_quant_type", "", ""},
-                                            {"weights", "", ""},
-                                            {"group_size", "groups of ", ""},
-                                            {"q_group_size", "groups of ", ""},
-                                            {"weight_block_size", "blocks of ", ""},
-                                            {"block_structure", "blocks of ", ""}};
-    struct sp_text text = {0};
-    sp_text_puts(&text, check->quantisation.method);
-    for (char *c = text.data; *c; c++)
-        if (*c == '_') *c = '-';
-    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) put_phrase(&text, check, &phrases[i]);
-    return sp_text_keep(&text, &check->arena);
+    return sp_stored_words(&check->arena, check->quantisation.method, ask_setting, check);
 }
 
 struct tally {
@@ -238,12 +188,11 @@ static void add_cause(struct sp_check *check, enum sp_severity severity, const c
 /* "quantization_config": {...} as the file would need it. */
 static const char *as_setting(struct sp_check *check)
 {
-    const struct sp_value object = sp_value_member(sp_config_hyper(check->config)->root, "quantization_config");
-    const bool mlx = strcmp(check->quantisation.method, "mlx") == 0; /* has a key of its own, and names no method */
-    const struct sp_value keys = {SP_OBJECT, .count = object.count - mlx, .members = object.members + mlx};
+    const struct sp_member setting =
+        sp_form_setting(sp_value_member(sp_config_hyper(check->config)->root, "quantization_config"));
     struct sp_text text = {0};
-    sp_text_printf(&text, "\"%s\": ", mlx ? "quantization" : "quantization_config");
-    sp_value_json(&text, keys);
+    sp_text_printf(&text, "\"%s\": ", setting.key);
+    sp_value_json(&text, setting.value);
     return sp_text_keep(&text, &check->arena);
 }
 

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "stored/forms.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "config/quantised.h"
+
+/* quantization_config of methods; BITS and GROUP stand for numbers to be tried. */
+static const char *const forms[] = {
+    "{\"quant_method\":\"gptq\",\"bits\":BITS,\"group_size\":GROUP}",
+    "{\"quant_method\":\"awq\",\"bits\":BITS,\"group_size\":GROUP}",
+    "{\"quant_method\":\"mlx\",\"bits\":BITS,\"group_size\":GROUP}",
+    "{\"quant_method\":\"mlx\",\"mode\":\"mxfp4\"}",
+    "{\"quant_method\":\"mlx\",\"mode\":\"nvfp4\"}",
+    "{\"quant_method\":\"mxfp4\"}",
+    "{\"quant_method\":\"fp8\",\"weight_block_size\":[128,128]}",
+    "{\"quant_method\":\"fp8\"}",
+    "{\"quant_method\":\"fp8\",\"activation_scheme\":\"static\"}",
+    "{\"quant_method\":\"fbgemm_fp8\"}",
+    "{\"quant_method\":\"modelopt\",\"quant_algo\":\"NVFP4\"}",
+    "{\"quant_method\":\"modelopt\",\"quant_algo\":\"FP8\"}",
+    "{\"quant_method\":\"compressed-tensors\",\"format\":\"pack-quantized\",\"config_groups\":{\"group_0\":"
+    "{\"weights\":{\"num_bits\":BITS,\"strategy\":\"group\",\"group_size\":GROUP}}}}",
+    "{\"quant_method\":\"compressed-tensors\",\"format\":\"pack-quantized\",\"config_groups\":{\"group_0\":"
+    "{\"weights\":{\"num_bits\":BITS,\"strategy\":\"group\",\"group_size\":GROUP,\"symmetric\":false}}}}",
+    "{\"quant_method\":\"compressed-tensors\",\"format\":\"pack-quantized\",\"config_groups\":{\"group_0\":"
+    "{\"weights\":{\"num_bits\":BITS,\"strategy\":\"channel\"}}}}",
+    "{\"quant_method\":\"compressed-tensors\",\"format\":\"float-quantized\",\"config_groups\":{\"group_0\":"
+    "{\"weights\":{\"num_bits\":8,\"strategy\":\"channel\"}}}}",
+    "{\"quant_method\":\"compressed-tensors\",\"format\":\"float-quantized\",\"config_groups\":{\"group_0\":"
+    "{\"weights\":{\"num_bits\":8,\"strategy\":\"tensor\"},\"input_activations\":{\"dynamic\":false}}}}",
+    "{\"quant_method\":\"compressed-tensors\",\"format\":\"int-quantized\",\"config_groups\":{\"group_0\":"
+    "{\"weights\":{\"num_bits\":8,\"strategy\":\"channel\"}}}}",
+    "{\"quant_method\":\"compressed-tensors\",\"format\":\"nvfp4-pack-quantized\",\"config_groups\":{\"group_0\":"
+    "{\"weights\":{\"num_bits\":4,\"strategy\":\"tensor_group\",\"group_size\":16}}}}",
+    "{\"quant_method\":\"compressed-tensors\",\"format\":\"mxfp4-pack-quantized\",\"config_groups\":{\"group_0\":"
+    "{\"weights\":{\"num_bits\":4,\"strategy\":\"group\",\"group_size\":32}}}}",
+    "{\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_quant_type\":\"nf4\","
+    "\"bnb_4bit_use_double_quant\":false}",
+    "{\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_quant_type\":\"nf4\","
+    "\"bnb_4bit_use_double_quant\":true}",
+    "{\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_quant_type\":\"fp4\","
+    "\"bnb_4bit_use_double_quant\":false}",
+    "{\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_quant_type\":\"fp4\","
+    "\"bnb_4bit_use_double_quant\":true}",
+    "{\"quant_method\":\"bitsandbytes\",\"load_in_8bit\":true}",
+    "{\"quant_method\":\"quanto\",\"weights\":\"int8\"}",
+    "{\"quant_method\":\"quanto\",\"weights\":\"float8\"}",
+    "{\"quant_method\":\"bitnet\"}",
+};
+
+size_t sp_form_count(void) { return sizeof forms / sizeof *forms; }
+
+static bool fill_form(struct sp_arena *arena, const char *form, int bits, int group, struct sp_value *value)
+{
+    struct sp_text json = {0};
+    struct sp_error error = {0};
+    for (const char *c = form; *c;) {
+        if (strncmp(c, "BITS", 4) == 0) sp_text_printf(&json, "%d", bits), c += 4;
+        else if (strncmp(c, "GROUP", 5) == 0) sp_text_printf(&json, "%d", group), c += 5;
+        else sp_text_append(&json, c++, 1);
+    }
+    const bool good = sp_value_parse_json(arena, json.data, json.length, value, &error);
+    sp_text_free(&json);
+    assert(good);
+    return good;
+}
+
+const struct sp_unit *sp_form_part(const struct sp_tables *tables, size_t method)
+{
+    struct sp_arena scratch = {0};
+    struct sp_quantised quantised;
+    struct sp_value form;
+    const bool good = fill_form(&scratch, forms[method], 4, 128, &form);
+    const struct sp_member member = {"quantization_config", form};
+    const struct sp_hyper hyper = {.root = {.type = SP_OBJECT, .count = good, .members = &member}};
+    sp_quantised_open(&quantised, tables, &hyper, NULL);
+    sp_quantised_close(&quantised);
+    sp_arena_free(&scratch);
+    return quantised.part;
+}
+
+void sp_form_each(struct sp_arena *arena, size_t method, void (*take)(void *context, struct sp_value form),
+                  void *context)
+{
+    static const int bits[] = {4, 8, 3, 2, 5, 6}, groups[] = {128, 64, 32, 16, 256, 512, 1024, -1};
+    const char *form = forms[method];
+    const size_t bit_count = strstr(form, "BITS") ? sizeof bits / sizeof *bits : 1;
+    const size_t group_count = strstr(form, "GROUP") ? sizeof groups / sizeof *groups : 1;
+    for (size_t b = 0; b < bit_count; b++)
+        for (size_t g = 0; g < group_count; g++) {
+            struct sp_value value;
+            if (fill_form(arena, form, bits[b], groups[g], &value)) take(context, value);
+        }
+}
+
+struct sp_member sp_form_setting(struct sp_value form)
+{
+    const struct sp_value method = sp_value_member(form, "quant_method");
+    const bool mlx = method.type == SP_STRING && strcmp(method.string, "mlx") == 0;
+    const struct sp_value keys = {SP_OBJECT, .count = form.count - mlx, .members = form.members + mlx};
+    return (struct sp_member){mlx ? "quantization" : "quantization_config", keys};
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * The tensors that only quantised weights have, by their names and dtypes. */
+#ifndef SP_STORED_MEMBERS_H
+#define SP_STORED_MEMBERS_H
+
+#include "base/map.h"
+#include "base/text.h"
+#include "model/inventory.h"
+
+struct sp_unit;
+
+enum { SP_MAX_PART_MEMBERS = 32 };
+
+/* The names that only a quantised weight has, behind the module: "qweight", "scales". */
+struct sp_part_members {
+    const char *name[SP_MAX_PART_MEMBERS];
+    size_t count;
+    bool stacked; /* "_blocks" follows the module without a dot */
+};
+
+void sp_part_members_of(struct sp_part_members *members, const struct sp_unit *part);
+/* Puts the name without the member into `module`; `dot` is what stands between the two, "" or ".". False when the name
+ * does not end so. */
+bool sp_strip_member(struct sp_text *module, const char *name, const char *dot, const char *member);
+/* Whether the file has any of the names that such a quantised weight has. `tails` are the last components of its names.
+ */
+bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails);
+
+/* A tensor that cannot be a plain weight: of integers, or of bytes. */
+bool sp_looks_packed(const struct sp_tensor *tensor);
+bool sp_any_looks_packed(const struct sp_inventory *inventory);
+
+#endif

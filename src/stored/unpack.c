@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ * Modules with the same tensors of the same shapes are one kind: of each kind the matrix is found once. */
+#include "stored/unpack.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "config/quantised.h"
+#include "stored/forms.h"
+#include "stored/members.h"
+
+enum { MAX_KINDS = 1000, MAX_DIMENSIONS = 256, MAX_FOUND = 8 };
+
+struct module {
+    const char *name; /* without what is behind it */
+    size_t tensors[SP_MAX_MEMBERS];
+    size_t tails[SP_MAX_MEMBERS]; /* of the method's lines */
+    size_t count, kind;
+};
+
+/* The modules that the tensors of the file form, as a method calls them: for all of its forms. */
+struct modules {
+    struct sp_arena *arena;
+    const struct sp_inventory *file;
+    struct sp_method *method;
+    bool stacked;
+    struct sp_map names;
+    SP_ARRAY(struct module) list;
+    struct sp_map kinds;
+    size_t examples[MAX_KINDS]; /* a module of each kind */
+};
+
+/* ---- the modules of a file ---- */
+
+static bool is_weight(const char *tail) { return strcmp(tail, "weight") == 0; }
+
+static struct module *module_named(struct modules *modules, const struct sp_text *name, bool opens)
+{
+    size_t place = sp_map_get(&modules->names, name->data);
+    if (place == SIZE_MAX && !opens) return NULL;
+    if (place == SIZE_MAX) {
+        place = modules->list.count;
+        const char *own = sp_arena_copy(modules->arena, name->data, name->length);
+        *SP_PUSH(&modules->list) = (struct module){.name = own};
+        sp_map_add(&modules->names, own, place);
+    }
+    return &modules->list.items[place];
+}
+
+static void add_member(struct modules *modules, size_t tensor, bool weights, struct sp_text *name)
+{
+    const struct sp_tensor *stored = sp_inventory_tensor(modules->file, tensor);
+    for (size_t i = 0; i < sp_method_tails(modules->method); i++) {
+        const char *tail = modules->method->tails[i];
+        if (is_weight(tail) != weights || !sp_strip_member(name, stored->name, modules->stacked ? "" : ".", tail))
+            continue;
+        struct module *module = module_named(modules, name, !weights || sp_looks_packed(stored));
+        if (!module || module->count == SP_MAX_MEMBERS) return;
+        module->tensors[module->count] = tensor;
+        module->tails[module->count++] = i;
+        return;
+    }
+}
+
+/* A weight counts where something else is beside it, or where it cannot be what it is called. */
+static void collect_modules(struct modules *modules)
+{
+    struct sp_text name = {0};
+    for (int weights = 0; weights < 2; weights++)
+        for (size_t i = 0; i < sp_inventory_count(modules->file); i++)
+            if (!(sp_inventory_tensor(modules->file, i)->flags & SP_TENSOR_STATE))
+                add_member(modules, i, weights, &name);
+    sp_text_free(&name);
+}
+
+static void find_kinds(struct modules *modules)
+{
+    struct sp_text key = {0};
+    for (size_t i = 0; i < modules->list.count; i++) {
+        struct module *module = &modules->list.items[i];
+        key.length = 0;
+        for (size_t k = 0; k < module->count; k++) {
+            const struct sp_tensor *tensor = sp_inventory_tensor(modules->file, module->tensors[k]);
+            sp_text_printf(&key, "%zu %d", module->tails[k], (int)tensor->dtype);
+            for (uint32_t d = 0; d < tensor->rank; d++) sp_text_printf(&key, " %" PRIu64, tensor->shape[d]);
+            sp_text_puts(&key, ";");
+        }
+        module->kind = sp_map_get(&modules->kinds, key.data);
+        if (module->kind != SIZE_MAX || modules->kinds.count == MAX_KINDS) continue;
+        module->kind = modules->kinds.count;
+        modules->examples[module->kind] = i;
+        sp_map_add(&modules->kinds, sp_arena_copy(modules->arena, key.data, key.length), module->kind);
+    }
+    sp_text_free(&key);
+}
+
+static void free_modules(struct modules *modules)
+{
+    sp_map_free(&modules->names);
+    sp_map_free(&modules->kinds);
+    free(modules->list.items);
+}
+
+/* ---- their matrices ---- */
+
+static struct sp_matrix_members members_of(const struct modules *modules, const struct module *module)
+{
+    struct sp_matrix_members members = {.count = module->count, .module = module->name};
+    for (size_t i = 0; i < module->count; i++) {
+        members.tails[i] = modules->method->tails[module->tails[i]];
+        members.tensors[i] = sp_inventory_tensor(modules->file, module->tensors[i]);
+    }
+    return members;
+}
+
+static const char *name_of_matrix(const struct modules *modules, const struct module *module)
+{
+    return modules->stacked ? module->name : sp_arena_printf(modules->arena, "%s.weight", module->name);
+}
+
+static bool is_any_solved(const bool *solved, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (solved[i]) return true;
+    return false;
+}
+
+static void take_modules(struct modules *modules, const struct sp_matrix *matrices, const bool *solved,
+                         struct sp_unpacked *unpacked)
+{
+    if (!is_any_solved(solved, modules->kinds.count)) return;
+    unpacked->modules = sp_arena_array(modules->arena, modules->list.count, sizeof *unpacked->modules);
+    for (size_t i = 0; i < modules->list.count; i++) {
+        const struct module *module = &modules->list.items[i];
+        if (module->kind == SIZE_MAX || !solved[module->kind]) continue;
+        struct sp_packed_module *packed = &unpacked->modules[unpacked->count++];
+        *packed = (struct sp_packed_module){
+            .name = name_of_matrix(modules, module), .count = module->count, .matrix = matrices[module->kind]};
+        packed->tensors = sp_arena_array(modules->arena, module->count, sizeof *packed->tensors);
+        memcpy(packed->tensors, module->tensors, module->count * sizeof *packed->tensors);
+        unpacked->tensors += module->count;
+    }
+}
+
+static void solve_kinds(struct modules *modules, struct sp_unpacked *unpacked)
+{
+    struct sp_matrix *matrices = sp_realloc(NULL, modules->kinds.count, sizeof *matrices);
+    bool *solved = sp_realloc(NULL, modules->kinds.count, sizeof *solved);
+    for (size_t i = 0; i < modules->kinds.count; i++) {
+        const struct sp_matrix_members members = members_of(modules, &modules->list.items[modules->examples[i]]);
+        solved[i] = sp_method_solve(modules->method, &members, &matrices[i]);
+    }
+    take_modules(modules, matrices, solved, unpacked);
+    free(matrices);
+    free(solved);
+}
+
+/* ---- which of several forms ---- */
+
+struct dimensions {
+    uint64_t list[MAX_DIMENSIONS];
+    size_t count;
+};
+
+static bool has_dimension(const struct dimensions *dimensions, uint64_t dimension)
+{
+    for (size_t i = 0; i < dimensions->count; i++)
+        if (dimensions->list[i] == dimension) return true;
+    return false;
+}
+
+/* Of the tensors that no module has. */
+static void collect_dimensions(struct dimensions *dimensions, const struct sp_inventory *file,
+                               const struct sp_unpacked *unpacked)
+{
+    const size_t count = sp_inventory_count(file);
+    bool *packed = sp_realloc(NULL, count, sizeof *packed);
+    memset(packed, 0, count * sizeof *packed);
+    dimensions->count = 0;
+    for (size_t i = 0; i < unpacked->count; i++)
+        for (size_t k = 0; k < unpacked->modules[i].count; k++) packed[unpacked->modules[i].tensors[k]] = true;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(file, i);
+        for (uint32_t d = 0; d < tensor->rank && !packed[i] && dimensions->count < MAX_DIMENSIONS; d++)
+            if (!has_dimension(dimensions, tensor->shape[d])) dimensions->list[dimensions->count++] = tensor->shape[d];
+    }
+    free(packed);
+}
+
+static void count_familiar(struct sp_unpacked *unpacked, const struct sp_inventory *file)
+{
+    struct dimensions dimensions;
+    if (!unpacked->count) return;
+    collect_dimensions(&dimensions, file, unpacked);
+    for (size_t i = 0; i < unpacked->count; i++)
+        unpacked->familiar += has_dimension(&dimensions, unpacked->modules[i].matrix.rows) +
+                              has_dimension(&dimensions, unpacked->modules[i].matrix.columns);
+}
+
+struct unpacking {
+    struct sp_arena *arena;
+    const struct sp_tables *tables;
+    const struct sp_inventory *file;
+    const struct sp_unit *part;
+    struct modules modules;              /* of the method that is tried */
+    struct sp_unpacked found[MAX_FOUND]; /* best first */
+    size_t count;
+};
+
+static bool is_likelier(const struct sp_unpacked *a, const struct sp_unpacked *b)
+{
+    return a->tensors != b->tensors ? a->tensors > b->tensors : a->familiar > b->familiar;
+}
+
+/* Of equals the one that was tried first stays in front. */
+static void keep_unpacked(struct unpacking *unpacking, struct sp_unpacked unpacked)
+{
+    size_t place = unpacking->count;
+    if (!unpacked.count) return;
+    while (place && is_likelier(&unpacked, &unpacking->found[place - 1])) place--;
+    if (place == MAX_FOUND) return;
+    if (unpacking->count < MAX_FOUND) unpacking->count++;
+    memmove(&unpacking->found[place + 1], &unpacking->found[place],
+            (unpacking->count - 1 - place) * sizeof *unpacking->found);
+    unpacking->found[place] = unpacked;
+}
+
+static void try_form(void *context, struct sp_value form)
+{
+    struct unpacking *unpacking = context;
+    struct modules *modules = &unpacking->modules;
+    struct sp_method method;
+    struct sp_unpacked unpacked = {.form = form};
+    sp_method_open(&method, unpacking->part, form);
+    modules->method = &method;
+    if (!modules->list.count) {
+        collect_modules(modules);
+        find_kinds(modules);
+    }
+    solve_kinds(modules, &unpacked);
+    count_familiar(&unpacked, unpacking->file);
+    keep_unpacked(unpacking, unpacked);
+    sp_method_close(&method);
+}
+
+static void try_method(struct unpacking *unpacking, size_t method)
+{
+    struct sp_part_members names;
+    sp_part_members_of(&names, unpacking->part);
+    unpacking->modules = (struct modules){.arena = unpacking->arena, .file = unpacking->file, .stacked = names.stacked};
+    sp_form_each(unpacking->arena, method, try_form, unpacking);
+    free_modules(&unpacking->modules);
+}
+
+static void note_tails(const struct sp_inventory *file, struct sp_map *tails)
+{
+    for (size_t i = 0; i < sp_inventory_count(file); i++) {
+        const char *name = sp_inventory_tensor(file, i)->name, *dot = strrchr(name, '.');
+        sp_map_add(tails, dot ? dot + 1 : name, i);
+    }
+}
+
+size_t sp_unpack(struct sp_arena *arena, const struct sp_tables *tables, const struct sp_inventory *file,
+                 struct sp_unpacked *found, size_t most)
+{
+    struct unpacking unpacking = {.arena = arena, .tables = tables, .file = file};
+    struct sp_map tails = {0};
+    size_t count = 0;
+    if (!sp_any_looks_packed(file)) return 0;
+    note_tails(file, &tails);
+    for (size_t i = 0; i < sp_form_count(); i++) {
+        unpacking.part = sp_form_part(tables, i);
+        if (unpacking.part && sp_part_shows(unpacking.part, &tails)) try_method(&unpacking, i);
+    }
+    while (count < unpacking.count && count < most && unpacking.found[count].tensors == unpacking.found[0].tensors) {
+        found[count] = unpacking.found[count];
+        count++;
+    }
+    sp_map_free(&tails);
+    return count;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * How weights are quantised, for people: "gptq, 4 bits, groups of 128". */
+#ifndef SP_STORED_WORDS_H
+#define SP_STORED_WORDS_H
+
+#include "base/value.h"
+
+/* `ask` has the keys of quantization_config. In the arena. */
+const char *sp_stored_words(struct sp_arena *arena, const char *method,
+                            struct sp_value (*ask)(const void *context, const char *key), const void *context);
+/* The same of a form (forms.h). */
+const char *sp_form_words(struct sp_arena *arena, struct sp_value form);
+
+#endif

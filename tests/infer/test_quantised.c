@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ * Quantised files without a configuration: the model, how it is quantised, and a configuration that says both. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "infer/finding.h"
+
+#define LLAMA(MORE)                                                                                                    \
+    "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"vocab_size\": 32000, "                   \
+    "\"hidden_size\": 1024, \"num_hidden_layers\": 3, \"num_attention_heads\": 8, \"num_key_value_heads\": 2, "        \
+    "\"intermediate_size\": 2816, \"tie_word_embeddings\": false" MORE "}"
+#define QUANTISED(JSON) LLAMA(", \"quantization_config\": " JSON)
+#define COMPRESSED(FORMAT, WEIGHTS)                                                                                    \
+    QUANTISED("{\"quant_method\": \"compressed-tensors\", \"format\": \"" FORMAT "\", \"ignore\": [\"lm_head\"], "     \
+              "\"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"], \"weights\": {" WEIGHTS "}}}}")
+
+static const struct {
+    const char *config, *manner;
+} written[] = {
+    {QUANTISED("{\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 128}"), "gptq, 4 bits, groups of 128"},
+    {QUANTISED("{\"quant_method\": \"gptq\", \"bits\": 3, \"group_size\": 64}"), "gptq, 3 bits, groups of 64"},
+    {QUANTISED("{\"quant_method\": \"gptq\", \"bits\": 8, \"group_size\": -1}"), "gptq, 8 bits"},
+    {QUANTISED("{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128}"), "awq, 4 bits, groups of 128"},
+    {QUANTISED("{\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]}"), "fp8, blocks of 128 x 128"},
+    {QUANTISED("{\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"bnb_4bit_quant_type\": \"nf4\", "
+               "\"bnb_4bit_use_double_quant\": true}"),
+     "bitsandbytes, 4 bits, nf4"},
+    {QUANTISED("{\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"bnb_4bit_quant_type\": \"fp4\", "
+               "\"bnb_4bit_use_double_quant\": false}"),
+     "bitsandbytes, 4 bits"},
+    {QUANTISED("{\"quant_method\": \"bitsandbytes\", \"load_in_8bit\": true}"), "bitsandbytes, 8 bits"},
+    {COMPRESSED("pack-quantized", "\"num_bits\": 4, \"strategy\": \"group\", \"group_size\": 128"),
+     "compressed-tensors, pack-quantized, 4 bits, groups of 128"},
+    {COMPRESSED("int-quantized", "\"num_bits\": 8, \"strategy\": \"channel\""), "compressed-tensors, int-quantized"},
+    {QUANTISED("{\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\"}"), "modelopt, NVFP4"},
+    {QUANTISED("{\"quant_method\": \"quanto\", \"weights\": \"int8\"}"), "quanto, int8"},
+    {LLAMA(", \"quantization\": {\"group_size\": 64, \"bits\": 4}"), "mlx, 4 bits, groups of 64"},
+    {LLAMA(", \"quantization\": {\"group_size\": 32, \"bits\": 8}"), "mlx, 8 bits, groups of 32"},
+    {LLAMA(", \"quantization\": {\"group_size\": 128, \"bits\": 2}"), "mlx, 2 bits, groups of 128"},
+    {QUANTISED("{\"quant_method\": \"fbgemm_fp8\", \"modules_to_not_convert\": [\"lm_head\"]}"), "fbgemm-fp8"},
+};
+
+#define OPEN_STORED(config)                                                                                            \
+    struct model model;                                                                                                \
+    (void)state;                                                                                                       \
+    model_open(&model, config);                                                                                        \
+    model_predict(&model, AS_STORED)
+
+static void methods(void **state)
+{
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        OPEN_STORED(written[i].config);
+        FIND();
+        if (!finding.inference) fail_msg("%s: %s", written[i].manner, finding.error.message);
+        if (!sp_inference_explains_all(finding.inference)) fail_msg("%s", written[i].manner);
+        assert_true(is_found(&finding, "llama"));
+        assert_int_equal(sp_inference_explained(finding.inference), model.count);
+        TOLD("hidden_size", "1024");
+        TOLD("intermediate_size", "2816");
+        TOLD("num_hidden_layers", "3");
+        assert_ptr_not_equal(strstr(noted(&finding, "quantised"), written[i].manner), NULL);
+        assert_int_equal(verdict_on_config(&model, &finding), SP_VERDICT_MATCH);
+        END();
+    }
+}
+
+static void experts_in_one_tensor(void **state)
+{
+    OPEN_STORED("{\"model_type\": \"gpt_oss\", \"architectures\": [\"GptOssForCausalLM\"], \"vocab_size\": 2000, "
+                "\"hidden_size\": 256, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
+                "\"num_key_value_heads\": 2, \"head_dim\": 64, \"intermediate_size\": 320, "
+                "\"num_local_experts\": 4, \"quantization_config\": {\"quant_method\": \"mxfp4\"}}");
+    FIND();
+    assert_true(is_found(&finding, "gpt_oss"));
+    assert_true(sp_inference_explains_all(finding.inference));
+    TOLD("num_local_experts", "4");
+    TOLD("intermediate_size", "320");
+    assert_non_null(strstr(noted(&finding, "quantised"), "mxfp4 (4 weights in 8 tensors)"));
+    END();
+}
+
+static void behind_a_prefix(void **state)
+{
+    OPEN_STORED(QUANTISED("{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128}"));
+    model_prefix(&model, "module.");
+    FIND();
+    assert_true(is_found(&finding, "llama"));
+    assert_true(sp_inference_explains_all(finding.inference));
+    END();
+}
+
+static void lost_scales(void **state)
+{
+    OPEN_STORED(QUANTISED("{\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]}"));
+    model_drop(&model, "model.layers.1.mlp.*.weight_scale_inv");
+    FIND();
+    assert_non_null(finding.inference);
+    assert_true(is_found(&finding, "llama"));
+    assert_false(sp_inference_explains_all(finding.inference));
+    assert_non_null(strstr(noted(&finding, "incomplete"), "model.layers.1.mlp.{gate_proj,up_proj,down_proj}.weight"));
+    END();
+}
+
+/* Nothing is quantised where nothing but a mask or positions are integers. */
+static void integers_that_are_none(void **state)
+{
+    OPEN_STORED(LLAMA(""));
+    model_add_shape(&model, "model.position_ids", SHAPE(1, 512))->dtype = SP_DTYPE_I64;
+    FIND();
+    assert_true(is_found(&finding, "llama"));
+    assert_string_equal(noted(&finding, "quantised"), "");
+    assert_int_equal(sp_inference_unexplained_count(finding.inference), 0);
+    END();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(methods),     cmocka_unit_test(experts_in_one_tensor),  cmocka_unit_test(behind_a_prefix),
+        cmocka_unit_test(lost_scales), cmocka_unit_test(integers_that_are_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
