@@ -101,6 +101,7 @@ static bool compare_checkpoints(struct sp_diff *diff, const struct sp_diff_optio
     sp_diff_map(diff);
     sp_diff_ties(diff);
     sp_diff_join(diff);
+    sp_diff_quantised(diff);
     sp_diff_find(diff);
     diff->totals.data = options->data;
     if (options->data && !sp_diff_data(diff, error)) return false;

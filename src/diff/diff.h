@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "model/layouts.h"
+#include "names/eras.h"
 #include "names/spelling.h"
 #include "shapeproof/diff.h"
 
@@ -20,14 +21,16 @@ struct sp_diff_half {
     size_t *other;                /* its counterpart in the other checkpoint, or SP_NONE */
     struct sp_spelling *spelling; /* of tensors without one of the same name; of others zero */
     bool *once;                   /* tied to another that the other one has, and therefore not there */
-    bool *joined;                 /* one of several on one side that are one on the other, or that one */
+    bool *joined; /* one of several on one side that are one on the other, or that one: it is said of all
+                   * of them together what they are */
 };
 
 struct sp_diff {
     struct sp_arena arena;
     struct sp_diff_half a, b;
     SP_ARRAY(struct sp_translation) translations;
-    size_t *translation_of; /* for each tensor of A, or SP_NONE */
+    size_t *translation_of;   /* for each tensor of A, or SP_NONE */
+    const struct sp_era *era; /* whose names one of them has, or NULL */
     struct sp_diff_mapping *mappings;
     size_t mapping_count, mapping_capacity;
     struct sp_diff_finding *findings;
@@ -75,9 +78,12 @@ void sp_diff_pair(struct sp_diff *diff);          /* pair.c */
 void sp_diff_map(struct sp_diff *diff);           /* map.c */
 void sp_diff_find(struct sp_diff *diff);          /* findings.c */
 void sp_diff_join(struct sp_diff *diff);          /* joints.c: between the ties and the findings */
+void sp_diff_quantised(struct sp_diff *diff);     /* quantised.c: likewise */
 void sp_diff_ties(struct sp_diff *diff); /* ties.c: before the others, so that they know what is only stored once */
 bool sp_diff_data(struct sp_diff *diff, struct sp_error *error); /* data.c */
 void sp_diff_conclude(struct sp_diff *diff);                     /* summary.c: groups and summary */
+/* sizes.c: how many layers, and how wide; NULL when they do not differ much. In the arena. */
+const char *sp_diff_sizes(struct sp_diff *diff);
 
 void sp_diff_add(struct sp_diff *diff, struct sp_diff_finding finding); /* strings in the arena or the inventories */
 /* Adds one about a tensor of A and its counterpart in B, of which one may be SP_NONE: sets its names and tensors. */

@@ -63,6 +63,7 @@ void sp_diff_find(struct sp_diff *diff)
             add_alone(diff, &diff->a, i);
             continue;
         }
+        if (diff->a.joined[i]) continue;
         if (sp_diff_is_renamed(diff, i)) pair_finding(diff, i, "renamed", "is called otherwise in B");
         compare_shapes(diff, i);
         compare_dtypes(diff, i);

@@ -66,11 +66,23 @@ static void note_tensor(struct mapper *mapper, size_t tensor)
     note_leaf(mapper, tensor);
 }
 
+static void note_era(struct mapper *mapper, size_t tensor)
+{
+    struct sp_diff *diff = mapper->diff;
+    const bool in_a = diff->a.spelling[tensor].spelt & SP_SPELT_ERA;
+    if (!in_a && !(diff->b.spelling[diff->a.other[tensor]].spelt & SP_SPELT_ERA)) return;
+    const char *theirs = sp_arena_printf(&diff->arena, "names %s", diff->era->says), *plain = "names of transformers";
+    note_mapping(mapper, in_a ? theirs : plain, in_a ? plain : theirs, false);
+}
+
 void sp_diff_map(struct sp_diff *diff)
 {
     struct mapper mapper = {.diff = diff};
     for (size_t i = 0; i < sp_inventory_count(diff->a.inventory); i++)
-        if (sp_diff_is_renamed(diff, i)) note_tensor(&mapper, i);
+        if (sp_diff_is_renamed(diff, i)) {
+            note_era(&mapper, i);
+            note_tensor(&mapper, i);
+        }
     sp_kinds_free(&mapper.kinds);
     sp_text_free(&mapper.key);
 }

@@ -3,10 +3,12 @@
  *
  *   0. of Keras, layers of a class with other numbers (counters.c);
  *   1. the same name;
- *   2. the same name in its common spelling: "dense/dense/kernel:0" and "dense.weight";
+ *   2. the same name in its common spelling: "dense/dense/kernel:0" and "dense.weight"; also when it is translated
+ *      from that of another program (eras.c);
  *   3. another beginning, for many patterns alike (fronts.c);
  *   4. a pattern under another name that is like it, with the same indices and shapes (sides.h);
- *   5. of Keras, when nothing is called the same, the order of the layers (counters.c).
+ *   5. of Keras, when nothing is called the same, the order of the layers (counters.c);
+ *   6. of Keras, layers with the same variables of the same shapes (structure.c).
  *
  * Patterns are names without their indices. What two tensors could be renamed to is not claimed for either. */
 #include <stdlib.h>
@@ -177,9 +179,14 @@ void sp_diff_pair(struct sp_diff *diff)
     spell(diff, &diff->b);
     collect_unpaired(&p);
     pair_spellings(&p);
+    if (sp_pairing_eras(&p)) {
+        collect_unpaired(&p);
+        pair_spellings(&p);
+    }
     pair_renamed(&p, SP_INDEX_COMPONENT);
     pair_renamed(&p, SP_INDEX_APART);
     sp_diff_pair_order(diff);
+    sp_pairing_structure(&p);
     sp_sides_free(&p.a);
     sp_sides_free(&p.b);
     sp_patterns_free(&p.patterns);

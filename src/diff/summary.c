@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "diff/diff.h"
 #include "names/collapse.h"
 #include "names/some.h"
@@ -52,17 +53,12 @@ static const struct {
     const char *id, *noun, *says; /* "2 tensors removed" */
     bool by_message;              /* the message says more than the names, when it is the same for all */
 } kinds[] = {
-    {"removed", "tensor", "removed", false},
-    {"added", "tensor", "added", false},
-    {"joined", "tensor", "in parts in one of them", false},
-    {"shape", "tensor", "of another shape", true},
-    {"transposed", "tensor", "transposed", true},
-    {"dtype", "tensor", "of another dtype", true},
-    {"tied", "tensor", "tied otherwise", false},
-    {"data", "tensor", "with other data", false},
-    {"not-compared", "tensor", "not compared", false},
-    {"renamed", "tensor", "renamed", false},
-    {"unused", "expectation", "unused", false},
+    {"removed", "tensor", "removed", false},       {"added", "tensor", "added", false},
+    {"quantised", "weight", "quantised", true},    {"joined", "fused tensor", "", false},
+    {"shape", "tensor", "of another shape", true}, {"transposed", "tensor", "transposed", true},
+    {"dtype", "tensor", "of another dtype", true}, {"tied", "tensor", "tied otherwise", false},
+    {"data", "tensor", "with other data", false},  {"not-compared", "tensor", "not compared", false},
+    {"renamed", "tensor", "renamed", false},       {"unused", "expectation", "unused", false},
     {"expired", "expectation", "expired", false},
 };
 
@@ -107,16 +103,57 @@ static void put_renamed(struct sp_diff *diff, struct sp_text *text, size_t count
         sp_text_printf(text, ", %s -> %s%s", mapping->from, mapping->to, mapping->transposed ? ", transposed" : "");
 }
 
+/* "28 weights quantised in B: gptq, 4 bits, groups of 128" */
+static void put_quantised(struct sp_diff *diff, struct sp_text *text, const struct tally *tally)
+{
+    sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, tally->count, "weight"),
+                   tally->one_message ? tally->first->message + strlen("is ") : "quantised");
+}
+
+/* What joined tensors are made of, each once: "self_attn.qkv_proj = q_proj + k_proj + v_proj" */
+static void put_joints(const struct sp_diff *diff, struct sp_text *text)
+{
+    enum { SHOWN = 2 };
+    struct sp_map said = {0};
+    for (size_t i = 0; i < diff->finding_count; i++) {
+        const struct sp_diff_finding *finding = &diff->findings[i];
+        const char *says = strcmp(finding->id, "joined") == 0 ? strstr(finding->message, ": ") : NULL;
+        if (says) says += strspn(says, ": 0123456789."); /* the number of a layer is no part of it */
+        if (!says || !sp_map_add(&said, says, i) || said.count > SHOWN) continue;
+        sp_text_printf(text, "%s%s", said.count > 1 ? ", " : ": ", says);
+    }
+    if (said.count > SHOWN) sp_text_printf(text, " and %zu more", said.count - SHOWN);
+    sp_map_free(&said);
+}
+
+/* "8 tensors fused in B": a whole is a tensor of one side, its parts are several of the other. */
+static void put_joined(struct sp_diff *diff, struct sp_text *text, const struct tally *tally)
+{
+    size_t in_a = 0;
+    for (size_t i = 0; i < diff->finding_count; i++)
+        in_a += strcmp(diff->findings[i].id, "joined") == 0 && diff->findings[i].a != SP_NONE;
+    sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, tally->count, "tensor"),
+                   !in_a                  ? "fused in B"
+                   : in_a == tally->count ? "split in B"
+                                          : "fused in one of them");
+    put_joints(diff, text);
+}
+
 /* All errors are of this kind. */
 static void put_only_kind(struct sp_diff *diff, struct sp_text *text, size_t kind, const struct tally *tally)
 {
     const char *names = names_of(diff, kinds[kind].id);
     if (strcmp(kinds[kind].id, "renamed") == 0) put_renamed(diff, text, tally->count);
+    else if (strcmp(kinds[kind].id, "quantised") == 0) put_quantised(diff, text, tally);
+    else if (strcmp(kinds[kind].id, "joined") == 0 && tally->count > 1) put_joined(diff, text, tally);
     else if (tally->count == 1) sp_text_printf(text, "%s %s", tally->first->name, tally->first->message);
     else
         sp_text_printf(text, "%s %s: %s", sp_count_of(&diff->arena, tally->count, kinds[kind].noun), kinds[kind].says,
                        kinds[kind].by_message && tally->one_message ? tally->first->message : names);
 }
+
+/* What is said of such ones has commas of its own. */
+static bool is_list(const char *noun) { return strcmp(noun, "weight") == 0 || strcmp(noun, "fused tensor") == 0; }
 
 /* "2 tensors removed, 1 added" */
 static void put_difference_kinds(struct sp_diff *diff, struct sp_text *text, const struct tally *tallies)
@@ -124,8 +161,10 @@ static void put_difference_kinds(struct sp_diff *diff, struct sp_text *text, con
     const char *noun = "";
     for (size_t k = 0; k < KINDS; k++) {
         if (!tallies[k].count) continue;
-        if (*noun) sp_text_puts(text, ", ");
-        if (strcmp(noun, kinds[k].noun) == 0) sp_text_printf(text, "%zu %s", tallies[k].count, kinds[k].says);
+        if (*noun) sp_text_puts(text, is_list(noun) ? "; " : ", ");
+        if (strcmp(kinds[k].id, "quantised") == 0) put_quantised(diff, text, &tallies[k]);
+        else if (strcmp(kinds[k].id, "joined") == 0) put_joined(diff, text, &tallies[k]);
+        else if (strcmp(noun, kinds[k].noun) == 0) sp_text_printf(text, "%zu %s", tallies[k].count, kinds[k].says);
         else sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, tallies[k].count, kinds[k].noun), kinds[k].says);
         noun = kinds[k].noun;
     }
@@ -170,6 +209,24 @@ static void put_same(struct sp_diff *diff, struct sp_text *text)
     put_notes(diff, text);
 }
 
+/* No tensor of the one is in the other, as a whole or in parts; and both have several. */
+static bool has_nothing_in_common(const struct sp_diff *diff)
+{
+    enum { SEVERAL = 3 };
+    const size_t in_a = sp_inventory_count(diff->a.inventory), in_b = sp_inventory_count(diff->b.inventory);
+    if (diff->totals.both || in_a < SEVERAL || in_b < SEVERAL) return false;
+    for (size_t i = 0; i < in_a; i++)
+        if (diff->a.joined[i]) return false;
+    return true;
+}
+
+static void put_nothing(struct sp_diff *diff, struct sp_text *text)
+{
+    sp_text_printf(text, "nothing in common: %s in A alone, %zu in B alone",
+                   sp_count_of(&diff->arena, sp_inventory_count(diff->a.inventory), "tensor"),
+                   sp_inventory_count(diff->b.inventory));
+}
+
 void sp_diff_conclude(struct sp_diff *diff)
 {
     struct tally tallies[KINDS] = {{0}};
@@ -181,7 +238,10 @@ void sp_diff_conclude(struct sp_diff *diff)
         if (tallies[k].count) used++, only = k;
     diff->same = !used;
     if (!used) put_same(diff, &text);
+    else if (has_nothing_in_common(diff)) put_nothing(diff, &text);
     else if (used == 1) put_only_kind(diff, &text, only, &tallies[only]);
     else put_difference_kinds(diff, &text, tallies);
+    const char *sizes = used ? sp_diff_sizes(diff) : NULL;
+    if (sizes) sp_text_printf(&text, "; %s", sizes);
     diff->summary = sp_text_keep(&text, &diff->arena);
 }

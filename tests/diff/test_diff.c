@@ -14,84 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
-#include "model/inventory.h"
-#include "shapeproof/shapeproof.h"
-
-/* ---- checkpoints in memory: lines of "NAME DTYPE SHAPE [STORAGE]", SHAPE being "4x3", or "-" for a scalar ---- */
-
-static void set_shape(struct sp_inventory *inventory, struct sp_tensor *tensor, char *text)
-{
-    uint64_t *shape = sp_arena_array(&inventory->arena, 8, sizeof *shape);
-    for (char *size = strtok(text, "x-"); size; size = strtok(NULL, "x-"))
-        shape[tensor->rank++] = strtoull(size, NULL, 10);
-    tensor->shape = shape;
-}
-
-static void add_line(struct sp_inventory *inventory, const char *line)
-{
-    char name[256], dtype[16], shape[64], storage[64] = "";
-    struct sp_error error = {0};
-    if (sscanf(line, "%255s %15s %63s %63s", name, dtype, shape, storage) < 3) fail_msg("'%s'", line);
-    struct sp_tensor *tensor = sp_inventory_add(inventory, &error);
-    tensor->name = sp_arena_string(&inventory->arena, name);
-    tensor->dtype = sp_dtype_from_name(dtype, strlen(dtype));
-    tensor->dtype_name = sp_dtype_name(tensor->dtype);
-    if (*storage) tensor->storage = sp_arena_string(&inventory->arena, storage);
-    if (strncmp(name, "optimizer", 9) == 0) tensor->flags |= SP_TENSOR_STATE;
-    set_shape(inventory, tensor, shape);
-    assert_true(sp_tensor_measure(tensor));
-}
-
-static struct sp_inventory *inventory_of(const char *lines)
-{
-    struct sp_inventory *inventory = sp_inventory_new("memory");
-    struct sp_error error = {0};
-    char *text = strdup(lines), *rest = text;
-    sp_inventory_add_file(inventory, "memory");
-    inventory->format = "safetensors";
-    for (char *line; (line = strsep(&rest, "\n")) != NULL;)
-        if (*line) add_line(inventory, line);
-    free(text);
-    if (!sp_inventory_finish(inventory, &error)) fail_msg("%s", error.message);
-    return inventory;
-}
-
-struct both {
-    struct sp_inventory *a, *b;
-    struct sp_diff *diff;
-};
-
-static struct both compare(const char *a, const char *b)
-{
-    struct sp_error error;
-    struct both both = {inventory_of(a), inventory_of(b), NULL};
-    both.diff = sp_diff_new(both.a, both.b, NULL, &error);
-    return both;
-}
-
-static void done(struct both *both)
-{
-    sp_diff_free(both->diff);
-    sp_inventory_close(both->a);
-    sp_inventory_close(both->b);
-}
-
-/* The verdict with its reason, and the mappings behind it, each in a line. */
-static void expect(const char *a, const char *b, const char *expected)
-{
-    struct both both = compare(a, b);
-    char text[2048];
-    int length = snprintf(text, sizeof text, "%s: %s", sp_diff_is_same(both.diff) ? "same" : "differs",
-                          sp_diff_summary(both.diff));
-    for (size_t i = 0; i < sp_diff_mapping_count(both.diff); i++) {
-        const struct sp_diff_mapping mapping = sp_diff_mapping(both.diff, i);
-        length += snprintf(text + length, sizeof text - (size_t)length, "\n%s -> %s%s (%zu)", mapping.from, mapping.to,
-                           mapping.transposed ? ", transposed" : "", mapping.tensors);
-    }
-    assert_string_equal(text, expected);
-    done(&both);
-}
+#include "diff/lines.h"
 
 /* ---- names that are the same ---- */
 
@@ -165,7 +88,7 @@ static void joined(void **state)
     expect("h.0.in_proj_weight F32 12x4\nh.1.in_proj_weight F32 12x4",
            "h.0.q.weight F32 4x4\nh.0.k.weight F32 4x4\nh.0.v.weight F32 4x4\n"
            "h.1.q.weight F32 4x4\nh.1.k.weight F32 4x4\nh.1.v.weight F32 4x4",
-           "differs: 2 tensors in parts in one of them: h.{0,1}.in_proj_weight");
+           "differs: 2 tensors split in B: in_proj = q + k + v");
     expect("e.0.up.weight F32 8x4\ne.1.up.weight F32 8x4\ne.2.up.weight F32 8x4", "e.up F32 3x8x4",
            "differs: e.up is one in B and 3 in A: e.up = 3 x up");
     expect("h.0.q.weight F32 4x4\nh.0.k.weight F32 4x4\nh.0.v.weight F32 4x4", "h.0.qkv.weight F32 11x4",
@@ -175,8 +98,7 @@ static void joined(void **state)
     expect("one.bias F32 4\ntwo.bias F32 6", "three.bias F32 10", "differs: 2 tensors removed, 1 added");
     expect("m.one.bias F32 4\nm.two.bias F32 6", "m.three.bias F32 10", "differs: 2 tensors removed, 1 added");
     expect("m.one.bias F32 4\nm.two.bias F32 6\nm.one.weight F32 4x2\nm.two.weight F32 6x2",
-           "m.three.bias F32 10\nm.three.weight F32 10x2",
-           "differs: 2 tensors in parts in one of them: m.three.{weight,bias}");
+           "m.three.bias F32 10\nm.three.weight F32 10x2", "differs: 2 tensors fused in B: m.three = one + two");
     expect("e.0.up.weight F32 8x4\ne.2.up.weight F32 8x4", "e.up F32 2x8x4", "differs: 2 tensors removed, 1 added");
 }
 

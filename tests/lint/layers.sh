@@ -32,7 +32,7 @@ src/stored/             stored       solve names config lang lang/syntax model b
 src/check/              check        stored match expect names config lang lang/syntax model base
 src/explain/            explain      infer stored solve check match names config lang model base
 src/load/               load         stored check match expect names config lang lang/syntax model base
-src/diff/               diff         stored expect names lang model base
+src/diff/               diff         stored expect names model base
 src/solve/              solve        names lang lang/syntax base
 src/infer/              infer        stored solve match names config lang lang/syntax model base
 src/prove/symbolic/     prove/symbolic  config lang math base

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ * Checkpoints that differ as a whole: of another program, quantised, of another size, of another model. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "diff/lines.h"
+
+/* ---- Keras and PyTorch ---- */
+
+#define KERAS                                                                                                          \
+    "format keras-weights\n"                                                                                           \
+    "layers/batch_normalization/vars/0 F32 5\nlayers/batch_normalization/vars/1 F32 5\n"                               \
+    "layers/batch_normalization/vars/2 F32 5\nlayers/batch_normalization/vars/3 F32 5\n"                               \
+    "layers/conv2d/vars/0 F32 3x3x3x5\nlayers/conv2d/vars/1 F32 5\n"                                                   \
+    "layers/dense/vars/0 F32 180x7\nlayers/dense/vars/1 F32 7"
+#define TORCH                                                                                                          \
+    "stem.weight F32 5x3x3x3\nstem.bias F32 5\nbn.weight F32 5\nbn.bias F32 5\nbn.running_mean F32 5\n"                \
+    "bn.running_var F32 5\nfc.weight F32 7x180\nfc.bias F32 7"
+
+static void layers_by_their_structure(void **state)
+{
+    (void)state;
+    expect(KERAS, TORCH,
+           "differs: in names alone: 8 tensors renamed\n"
+           "layers.batch_normalization.* -> bn.* (4)\n*/* -> *.* (8)\n*vars/0 -> *weight (1)\n*vars/1 -> *bias (3)\n"
+           "*vars/2 -> *running_mean (1)\n*vars/3 -> *running_var (1)\nlayers.conv2d.* -> stem.* (2)\n"
+           "*vars/0 -> *weight, transposed (2)\nlayers.dense.* -> fc.* (2)");
+}
+
+/* Of two that look alike the order tells, where each has a counterpart. */
+static void layers_in_their_order(void **state)
+{
+    (void)state;
+    expect("format keras-weights\nlayers/dense/vars/0 F32 8x8\nlayers/dense/vars/1 F32 8\n"
+           "layers/dense_1/vars/0 F32 8x8\nlayers/dense_1/vars/1 F32 8\n"
+           "layers/dense_10/vars/0 F32 8x4\nlayers/dense_10/vars/1 F32 4",
+           "format torch-zip\ninto.weight F32 8x8\ninto.bias F32 8\nback.weight F32 8x8\nback.bias F32 8\n"
+           "end.weight F32 4x8\nend.bias F32 4",
+           "differs: in names alone: 6 tensors renamed\nlayers.dense.* -> into.* (2)\n*/* -> *.* (6)\n"
+           "*vars/0 -> *weight, transposed (3)\n*vars/1 -> *bias (3)\nlayers.dense_1.* -> back.* (2)\n"
+           "layers.dense_10.* -> end.* (2)");
+}
+
+/* Where one of them is not there nobody knows which. */
+static void layers_that_could_be_either(void **state)
+{
+    (void)state;
+    expect("format keras-weights\nlayers/dense/vars/0 F32 8x8\nlayers/dense_1/vars/0 F32 8x8",
+           "format torch-zip\ninto.weight F32 8x8\nend.weight F32 4x9\nodd.weight F32 3x9",
+           "differs: 2 tensors removed, 3 added");
+}
+
+static void layer_renamed_in_keras(void **state)
+{
+    (void)state;
+    expect("format keras-hdf5\nm/emb/seq_5/emb/embeddings F32 30x12\nm/dense/seq_5/dense/kernel F32 16x5\n"
+           "m/dense/seq_5/dense/bias F32 5",
+           "format keras-hdf5\nm/emb/seq_6/emb/embeddings F32 30x12\nm/head/seq_6/head/kernel F32 16x5\n"
+           "m/head/seq_6/head/bias F32 5",
+           "differs: in names alone: 3 tensors renamed\n*.seq_5.* -> *.seq_6.* (1)\n"
+           "m.dense.seq_5.dense.* -> m.head.seq_6.head.* (2)");
+}
+
+/* ---- names of other programs ---- */
+
+static void names_of_meta(void **state)
+{
+    (void)state;
+    expect("model.embed_tokens.weight F32 9x4\nmodel.layers.0.self_attn.q_proj.weight F32 4x4\n"
+           "model.layers.0.self_attn.o_proj.weight F32 4x4\nmodel.layers.0.mlp.gate_proj.weight F32 8x4\n"
+           "model.layers.0.mlp.up_proj.weight F32 8x4\nmodel.norm.weight F32 4\nlm_head.weight F32 9x4",
+           "tok_embeddings.weight F32 9x4\nlayers.0.attention.wq.weight F32 4x4\nlayers.0.attention.wo.weight F32 4x4\n"
+           "layers.0.feed_forward.w1.weight F32 8x4\nlayers.0.feed_forward.w3.weight F32 8x4\nnorm.weight F32 4\n"
+           "output.weight F32 9x4",
+           "differs: in names alone: 7 tensors renamed\nnames of transformers -> names of Meta's own Llama (6)\n"
+           "model.* -> * (6)");
+}
+
+/* ---- quantised ---- */
+
+#define FULL(I)                                                                                                        \
+    "model.layers." #I ".norm.weight F32 256\nmodel.layers." #I ".up_proj.weight F32 512x256\n"                        \
+    "model.layers." #I ".down_proj.weight F32 256x512\n"
+#define GPTQ(I)                                                                                                        \
+    "model.layers." #I ".norm.weight F32 256\nmodel.layers." #I ".up_proj.qweight I32 32x512\n"                        \
+    "model.layers." #I ".up_proj.qzeros I32 2x64\nmodel.layers." #I ".up_proj.scales F16 2x512\n"                      \
+    "model.layers." #I ".up_proj.g_idx I32 256\nmodel.layers." #I ".down_proj.qweight I32 64x256\n"                    \
+    "model.layers." #I ".down_proj.qzeros I32 4x32\nmodel.layers." #I ".down_proj.scales F16 4x256\n"                  \
+    "model.layers." #I ".down_proj.g_idx I32 512\n"
+#define FP8(I)                                                                                                         \
+    "model.layers." #I ".norm.weight F32 256\nmodel.layers." #I ".up_proj.weight F8_E4M3 512x256\n"                    \
+    "model.layers." #I ".up_proj.weight_scale_inv F32 4x2\nmodel.layers." #I ".down_proj.weight F8_E4M3 256x512\n"     \
+    "model.layers." #I ".down_proj.weight_scale_inv F32 2x4\n"
+
+static void quantised_in_one(void **state)
+{
+    (void)state;
+    expect(FULL(0) FULL(1), GPTQ(0) GPTQ(1), "differs: 4 weights quantised in B: gptq, 4 bits, groups of 128");
+    expect(GPTQ(0) GPTQ(1), FULL(0) FULL(1), "differs: 4 weights quantised in A: gptq, 4 bits, groups of 128");
+    expect(FULL(0) FULL(1), FP8(0) FP8(1), "differs: 4 weights quantised in B: fp8, blocks of 128 x 128");
+    expect(GPTQ(0) GPTQ(1), GPTQ(0) GPTQ(1), "same: all 18 tensors, 72,192 elements");
+}
+
+static void quantised_in_both(void **state)
+{
+    (void)state;
+    expect(GPTQ(0) GPTQ(1), FP8(0) FP8(1),
+           "differs: 4 weights quantised otherwise: gptq, 4 bits, groups of 128 in A, fp8, blocks of 128 x 128 in B");
+}
+
+/* A matrix of another size is not the one that was quantised. */
+static void quantised_of_another_model(void **state)
+{
+    (void)state;
+    struct both both = compare("a.norm.weight F32 256\na.up_proj.weight F32 640x256\n",
+                               "a.norm.weight F32 256\na.up_proj.qweight I32 32x512\na.up_proj.qzeros I32 2x64\n"
+                               "a.up_proj.scales F16 2x512\n");
+    assert_string_equal(sp_diff_summary(both.diff), "1 tensor removed, 3 added");
+    done(&both);
+}
+
+/* ---- sizes ---- */
+
+#define LAYER(I, H, F)                                                                                                 \
+    "h." #I ".norm.weight F32 " #H "\nh." #I ".up.weight F32 " #F "x" #H "\nh." #I ".down.weight F32 " #H "x" #F "\n"
+
+static void sizes(void **state)
+{
+    (void)state;
+    expect(LAYER(0, 8, 32) LAYER(1, 8, 32), LAYER(0, 16, 64) LAYER(1, 16, 64) LAYER(2, 16, 64),
+           "differs: 3 tensors added, 6 of another shape; 2 layers against 3, hidden 8 against 16, 32 against 64");
+    expect(LAYER(0, 8, 32) LAYER(1, 8, 32), LAYER(0, 8, 32) LAYER(1, 8, 32) LAYER(2, 8, 32),
+           "differs: 3 tensors added: h.2.{norm,up,down}.weight; 2 layers against 3");
+}
+
+static void nothing_in_common(void **state)
+{
+    (void)state;
+    expect("h.0.norm.weight F32 8\nh.0.up.weight F32 8x3\nhead.weight F32 9x8",
+           "encoder.0.a F32 7\nencoder.0.b F32 7x9\nencoder.0.c F32 7x5\nencoder.0.d F32 1x7",
+           "differs: nothing in common: 3 tensors in A alone, 4 in B alone");
+}
+
+/* ---- fused ---- */
+
+static void fused(void **state)
+{
+    (void)state;
+    expect("l.0.attn.q_proj.weight F32 8x8\nl.0.attn.k_proj.weight F32 4x8\nl.0.attn.v_proj.weight F32 4x8\nn F32 8",
+           "l.0.attn.qkv_proj.weight F32 16x8\nn F32 8",
+           "differs: l.0.attn.qkv_proj.weight is one in B and 3 in A: attn.qkv_proj = q_proj + k_proj + v_proj");
+    expect("l.0.attn.qkv_proj.weight F32 16x8\nn F32 8",
+           "l.0.attn.q_proj.weight F32 8x8\nl.0.attn.k_proj.weight F32 4x8\nl.0.attn.v_proj.weight F32 4x8\nn F32 9",
+           "differs: 1 tensor split in B: attn.qkv_proj = q_proj + k_proj + v_proj; 1 tensor of another shape");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_by_their_structure),
+        cmocka_unit_test(layers_in_their_order),
+        cmocka_unit_test(layers_that_could_be_either),
+        cmocka_unit_test(layer_renamed_in_keras),
+        cmocka_unit_test(names_of_meta),
+        cmocka_unit_test(quantised_in_one),
+        cmocka_unit_test(quantised_in_both),
+        cmocka_unit_test(quantised_of_another_model),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(nothing_in_common),
+        cmocka_unit_test(fused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
