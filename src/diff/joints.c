@@ -23,7 +23,7 @@ static void add_pieces(const struct sp_diff *diff, struct sp_joints *joints, con
     const bool opens = half->side == SP_DIFF_A;
     for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
         const struct sp_tensor *tensor = sp_inventory_tensor(half->inventory, i);
-        const struct sp_piece piece = {first_item(diff, half) + i, tensor->shape, tensor->rank};
+        const struct sp_joint_piece piece = {first_item(diff, half) + i, tensor->shape, tensor->rank};
         if (!is_left(diff, half, i)) continue;
         if (whole) sp_joints_add_whole(joints, half->spelling[i].text, piece, opens);
         else sp_joints_add_part(joints, half->spelling[i].text, piece, opens);

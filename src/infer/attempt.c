@@ -42,6 +42,7 @@ enum sp_difference sp_attempt_tensor(const struct sp_attempt *attempt, size_t te
 {
     const size_t seen = sp_seen_as(attempt->guise, tensor);
     if (attempt->is_excused[seen]) return SP_STATE;
+    if (sp_attempt_is_joined(attempt, seen)) return SP_SAME;
     const enum sp_difference difference = sp_match_tensor(&attempt->match, seen);
     if (difference != SP_SHAPE || !attempt->guise->is_flat || !attempt->guise->is_flat[seen]) return difference;
     const size_t predicted = attempt->match.predicted_of[seen];
@@ -67,10 +68,10 @@ static size_t count_holes(struct sp_attempt *attempt)
     const struct sp_layers *layers = &levels.at[SP_LAYERS];
     bool *there = sp_arena_array(&levels.arena, layers->count, sizeof *there);
     for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++)
-        if (layers->of[i] != SP_NONE && attempt->match.tensor_of[i] != SP_NONE) there[layers->of[i]] = true;
+        if (layers->of[i] != SP_NONE && (attempt->match.tensor_of[i] != SP_NONE || attempt->is_joined[i]))
+            there[layers->of[i]] = true;
     for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++)
-        holes +=
-            sp_match_predicted(&attempt->match, i) == SP_MISSING && layers->of[i] != SP_NONE && there[layers->of[i]];
+        holes += sp_attempt_lacks(attempt, i) && layers->of[i] != SP_NONE && there[layers->of[i]];
     for (size_t i = 0; i < layers->count; i++) {
         attempt->lacks_layers |= layers->items[i].predicted && !there[i];
         if (there[i])
@@ -92,7 +93,7 @@ static void count_explained(struct sp_attempt *attempt)
         attempt->reshaped += difference == SP_SHAPE;
     }
     for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++)
-        attempt->missing += sp_match_predicted(&attempt->match, i) == SP_MISSING;
+        attempt->missing += sp_attempt_lacks(attempt, i);
     attempt->holes = attempt->missing ? count_holes(attempt) : 0;
 }
 
@@ -110,6 +111,7 @@ static void verify(struct sp_attempt *attempt)
     attempt->naming = sp_naming_infer(&attempt->outline.solver.arena, &attempt->match);
     sp_match_rest(&attempt->match, &attempt->naming);
     excuse_computed(attempt);
+    sp_attempt_join(attempt);
     count_explained(attempt);
 }
 
@@ -225,6 +227,7 @@ void sp_attempt_free(struct sp_attempt *attempt)
     if (attempt->prediction) sp_match_free(&attempt->match);
     sp_prediction_free(attempt->prediction);
     sp_map_free(&attempt->layers_there);
+    free(attempt->fused.items);
     sp_config_free(attempt->config);
     sp_outline_free(&attempt->outline);
     free(attempt);
@@ -252,6 +255,7 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
     if (a->unexplained != b->unexplained) return a->unexplained < b->unexplained;
     if (a->holes != b->holes) return a->holes < b->holes;
     if (a->missing != b->missing && !(a->lacks_layers && b->lacks_layers)) return a->missing < b->missing;
+    if (a->joints != b->joints) return a->joints < b->joints;
     if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
     const size_t depth_a = extends_depth(a), depth_b = extends_depth(b);
     return depth_a != depth_b ? depth_a < depth_b : a->outline.solver.known.guesses < b->outline.solver.known.guesses;

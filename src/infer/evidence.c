@@ -23,8 +23,8 @@ static struct kinds count_kinds(const struct sp_attempt *attempt)
     memset(seen, 0, predicted);
     for (size_t i = 0; i < predicted; i++) {
         const size_t kind = sp_pattern_of(&patterns, sp_prediction_tensor(attempt->prediction, i)->name, NULL);
-        if (attempt->match.tensor_of[i] != SP_NONE) seen[kind] |= THERE;
-        else if (sp_match_predicted(&attempt->match, i) == SP_MISSING) seen[kind] |= MISSING;
+        if (attempt->match.tensor_of[i] != SP_NONE || attempt->is_joined[i]) seen[kind] |= THERE;
+        else if (sp_attempt_lacks(attempt, i)) seen[kind] |= MISSING;
     }
     for (size_t i = 0; i < patterns.count; i++) {
         kinds.there += (seen[i] & THERE) != 0;

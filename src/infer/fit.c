@@ -113,12 +113,11 @@ static void note_lines(const struct sp_outline *outline, struct sp_arena *arena,
 }
 
 /* What the lines of a table begin with; their names are noted. */
-static void offer_lines(struct sp_prefixes *adds, const struct sp_unit *table, struct sp_map *known)
+static void offer_lines(struct sp_prefixes *adds, const struct sp_unit *table, const char *class, struct sp_map *known)
 {
     struct sp_prefixes own = {.arena = adds->arena};
     struct sp_outline outline;
-    size_t count;
-    sp_outline_init(&outline, table, sp_classes_of(adds->arena, table, &count)[0]);
+    sp_outline_init(&outline, table, class);
     for (size_t i = 0; i < outline.count; i += sp_stride_for(outline.count, SP_PREFIX_NAMES))
         sp_prefixes_offer(&own, outline.lines[i].name);
     note_lines(&outline, adds->arena, known);
@@ -127,13 +126,19 @@ static void offer_lines(struct sp_prefixes *adds, const struct sp_unit *table, s
     sp_outline_free(&outline);
 }
 
+/* The plainest class, and another: what is in front of the names of a base model is often there for a head alone. */
+static void offer_classes(struct sp_prefixes *adds, const struct sp_unit *table, struct sp_map *known)
+{
+    size_t count;
+    const char **classes = sp_classes_of(adds->arena, table, &count);
+    offer_lines(adds, table, classes[0], known);
+    if (count > 1) offer_lines(adds, table, classes[count - 1], known);
+}
+
 void sp_fit_names(struct sp_arena *arena, const struct sp_unit *table, struct sp_map *known)
 {
-    struct sp_outline outline;
-    size_t count;
-    sp_outline_init(&outline, table, sp_classes_of(arena, table, &count)[0]);
-    note_lines(&outline, arena, known);
-    sp_outline_free(&outline);
+    struct sp_prefixes ignored = {.arena = arena};
+    offer_classes(&ignored, table, known);
 }
 
 struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_inventory *inventory,
@@ -145,7 +150,7 @@ struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_inventory
         .strips = {.arena = arena}, .adds = {.arena = arena}, .score = most_seen, .context = &fitting, .best = way};
     if (!way.era) sp_naming_offer(&search.strips, inventory, false);
     else if (*way.strip) search.strips.list[search.strips.count++] = way.strip;
-    for (size_t i = 0; i < count; i++) offer_lines(&search.adds, tables[i], known);
+    for (size_t i = 0; i < count; i++) offer_classes(&search.adds, tables[i], known);
     way.drop_wrappers = sp_has_wrappers(inventory);
     sp_naming_try(&search, way);
     return search.best;

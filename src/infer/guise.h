@@ -22,6 +22,8 @@ struct sp_guise {
     bool is_respelt;                      /* from the names of TensorFlow */
     bool *is_turned;                      /* for each of these: the other way round than in the file; NULL: none is */
     size_t turned;                        /* how many are */
+    bool *is_part;                        /* of a tensor that is one in the file; NULL: none is */
+    const char *fused;                    /* the first: "attn.qkv = query + key + value" */
     const struct sp_unpacked *unpacked;   /* how the file is quantised, or NULL; then for each of these: */
     bool *is_unpacked;                    /* it is a matrix that was quantised */
     bool *is_flat;                        /* and of its shape only the product shows */

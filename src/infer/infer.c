@@ -43,7 +43,7 @@ static void keep_findings(struct sp_inference *inference)
     for (size_t i = 0; i < tensors; i++)
         if (sp_is_error(sp_attempt_tensor(best, i))) inference->unexplained[inference->unexplained_count++] = i;
     for (size_t i = 0; i < predicted; i++)
-        if (sp_match_predicted(&best->match, i) == SP_MISSING) inference->missing[inference->missing_count++] = i;
+        if (sp_attempt_lacks(best, i)) inference->missing[inference->missing_count++] = i;
 }
 
 static void finish_inference(struct sp_inference *inference, const struct sp_study *study)

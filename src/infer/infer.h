@@ -23,6 +23,13 @@ struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp
 
 /* ---- attempt.c: one table, explained as well as can be ---- */
 
+/* A tensor that is seen, and the predicted ones that it is. */
+struct sp_fused {
+    size_t seen;
+    const size_t *parts;
+    size_t count;
+};
+
 struct sp_attempt {
     const struct sp_tables *tables;
     const struct sp_unit *table;
@@ -32,18 +39,29 @@ struct sp_attempt {
     struct sp_config *config;
     struct sp_prediction *prediction; /* NULL when there is none */
     struct sp_naming naming;
-    struct sp_match match;         /* of what is seen of the file */
-    bool *is_excused;              /* of each tensor that is seen: not predicted, and computed by every loader */
-    size_t explained, unexplained; /* tensors of the file */
-    size_t reshaped;               /* of the latter those that are predicted, with another shape */
-    size_t missing;                /* predicted tensors */
-    size_t holes;                  /* of these those in layers that the file has something of */
-    bool lacks_layers;             /* the file has nothing of others */
-    struct sp_map layers_there;    /* their names; when something is missing */
-    bool is_second_choice;         /* was only made to be turned: no equal of others */
-    bool without_layers;           /* the table has loops, and the file nothing that is in one */
+    struct sp_match match;           /* of what is seen of the file */
+    bool *is_excused;                /* of each tensor that is seen: not predicted, and computed by every loader */
+    bool *is_joined;                 /* of each predicted tensor, then of each that is seen: see joined.c */
+    SP_ARRAY(struct sp_fused) fused; /* those that are one in the file */
+    size_t joints;                   /* how many wholes there are of either kind */
+    const char *joint;               /* the first: "attention.qkv = query + key + value"; or NULL */
+    size_t explained, unexplained;   /* tensors of the file */
+    size_t reshaped;                 /* of the latter those that are predicted, with another shape */
+    size_t missing;                  /* predicted tensors */
+    size_t holes;                    /* of these those in layers that the file has something of */
+    bool lacks_layers;               /* the file has nothing of others */
+    struct sp_map layers_there;      /* their names; when something is missing */
+    bool is_second_choice;           /* was only made to be turned: no equal of others */
+    bool without_layers;             /* the table has loops, and the file nothing that is in one */
 };
 
+/* joined.c: what is one in the file and several in the table, or the other way round. */
+void sp_attempt_join(struct sp_attempt *attempt);
+/* The same file with its fused tensors in parts, and the biases beside them; false when it cannot be. */
+bool sp_guise_split(struct sp_guise *guise, const struct sp_attempt *attempt);
+bool sp_attempt_is_joined(const struct sp_attempt *attempt, size_t seen);
+/* A predicted tensor that should be there, and is not, nor in parts. */
+bool sp_attempt_lacks(const struct sp_attempt *attempt, size_t predicted);
 /* A weight that is stored as quantised ones are, without all that belongs to it. */
 bool sp_attempt_is_incomplete(const struct sp_attempt *attempt, size_t seen);
 /* Infers the hyper-parameters of the fit's table and class from what is looked at, and verifies them. When the effort

@@ -75,11 +75,10 @@ static struct sp_naming likely_naming(const struct looking *looking, struct sp_n
     return sp_fit_naming(looking->arena, looking->guise->inventory, likely, count, way, known);
 }
 
-/* A table sees more of the file, or as much and lacks less. One name proves no era. */
+/* A table sees more of the file, or as much and lacks less. */
 static bool is_better_look(const struct sp_look *look, const struct sp_look *than)
 {
     if (!look->count || !than->count) return look->count;
-    if (look->naming.era) return look->fits[0].seen > than->fits[0].seen + 1;
     if (look->fits[0].seen != than->fits[0].seen) return look->fits[0].seen > than->fits[0].seen;
     return look->fits[0].missing < than->fits[0].missing;
 }
@@ -102,16 +101,22 @@ static bool sees_all(const struct sp_look *look)
     return look->count && look->fits[0].seen == look->shapes.count && !look->fits[0].missing;
 }
 
-static void look_through_eras(const struct looking *looking, struct sp_look *best)
+bool sp_look_translated(struct sp_look *look, struct sp_arena *arena, const struct sp_tables_searched *searched,
+                        const struct sp_guise *guise)
 {
-    const struct sp_inventory *inventory = looking->guise->inventory;
-    struct sp_prefixes strips = {.arena = looking->arena};
-    const bool wrapped = sp_has_wrappers(inventory);
-    sp_naming_offer(&strips, inventory, false);
-    for (size_t e = 0; e < sp_era_count() && !sees_all(best); e++) {
-        const struct sp_naming way = sp_naming_of_era(sp_era(e), &strips, wrapped, inventory);
-        if (way.era) look_again(looking, way, best);
+    const struct looking looking = {arena, searched, guise};
+    struct sp_prefixes strips = {.arena = arena};
+    const bool wrapped = sp_has_wrappers(guise->inventory);
+    bool any = false;
+    *look = (struct sp_look){.count = 0};
+    sp_naming_offer(&strips, guise->inventory, false);
+    for (size_t e = 0; e < sp_era_count(); e++) {
+        const struct sp_naming way = sp_naming_of_era(sp_era(e), &strips, wrapped, guise->inventory);
+        if (!way.era) continue;
+        any = true;
+        look_again(&looking, way, look);
     }
+    return any && look->count;
 }
 
 void sp_look_best(struct sp_look *look, struct sp_arena *arena, const struct sp_tables_searched *searched,
@@ -121,5 +126,4 @@ void sp_look_best(struct sp_look *look, struct sp_arena *arena, const struct sp_
     const struct looking looking = {arena, searched, guise};
     look_under(&looking, &plain, NULL, look);
     if (!sees_all(look)) look_again(&looking, plain, look);
-    if (!sees_all(look)) look_through_eras(&looking, look);
 }

@@ -28,6 +28,9 @@ void sp_look_under(struct sp_look *look, struct sp_arena *arena, const struct sp
 /* Under the naming with which a table sees the most. */
 void sp_look_best(struct sp_look *look, struct sp_arena *arena, const struct sp_tables_searched *searched,
                   const struct sp_guise *guise);
+/* The same in the names of an era; false when it is in none. */
+bool sp_look_translated(struct sp_look *look, struct sp_arena *arena, const struct sp_tables_searched *searched,
+                        const struct sp_guise *guise);
 void sp_look_free(struct sp_look *look);
 
 #endif

@@ -107,6 +107,26 @@ static void note_incomplete(struct sp_inference *inference)
              sp_arena_printf(&inference->arena, "%zu of them incomplete", count));
 }
 
+static bool is_joined(const struct sp_attempt *attempt, size_t seen)
+{
+    const struct sp_guise *guise = attempt->guise;
+    return sp_attempt_is_joined(attempt, seen) || (guise->is_part && guise->is_part[seen]);
+}
+
+static void note_joined(struct sp_inference *inference)
+{
+    const struct sp_attempt *best = inference->best;
+    size_t count;
+    const char *names = names_where(inference, best, is_joined, &count);
+    const char *how = best->guise->is_part || best->fused.count ? "fused" : "split";
+    if (!count) return;
+    add_note(inference, "joined",
+             sp_arena_printf(&inference->arena, "%s in the file, such as %s: %s (%s)", how,
+                             best->joint ? best->joint : best->guise->fused, names,
+                             sp_count_of(&inference->arena, count, "tensor")),
+             sp_arena_printf(&inference->arena, "%zu of them %s", count, how));
+}
+
 static bool is_turned(const struct sp_attempt *attempt, size_t seen)
 {
     return attempt->guise->is_turned && attempt->guise->is_turned[seen];
@@ -141,6 +161,7 @@ void sp_note_storage(struct sp_inference *inference, const struct sp_attempt *tu
     note_quantised(inference);
     note_transposed(inference);
     note_incomplete(inference);
+    note_joined(inference);
     if (turned) note_turned(inference, turned);
     note_buffers(inference);
 }

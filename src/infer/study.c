@@ -86,6 +86,22 @@ static struct sp_attempt *attempt_fronts(struct sp_study *study, struct sp_attem
     return sp_attempt_is_better(again, best) ? again : best;
 }
 
+static struct sp_guise *keep_guise(struct sp_study *study, struct sp_guise guise);
+
+/* What is fused in the file says more in parts: whether the parts have biases. */
+static struct sp_attempt *attempt_split(struct sp_study *study, struct sp_attempt *best)
+{
+    struct sp_guise guise;
+    struct sp_look look;
+    struct sp_attempt *again = best;
+    const struct sp_tables_searched own = {study->searched.tables, best->table};
+    if (!best->prediction || !best->joints || !best->unexplained || !sp_guise_split(&guise, best)) return best;
+    sp_look_under(&look, study->arena, &own, keep_guise(study, guise), &best->naming);
+    if (look.count) again = attempt_classes(study, &look, look.fits[0]);
+    sp_look_free(&look);
+    return sp_attempt_is_better(again, best) ? again : best;
+}
+
 static struct sp_guise *keep_guise(struct sp_study *study, struct sp_guise guise)
 {
     struct sp_guise *kept = sp_arena_alloc(study->arena, sizeof *kept);
@@ -154,19 +170,35 @@ static void study_turned(struct sp_study *study, size_t from)
 
 /* ---- the whole ---- */
 
+static void study_look(struct sp_study *study, const struct sp_look *look)
+{
+    struct sp_attempt *best = attempt_all(study, look);
+    if (best) best = attempt_fronts(study, best);
+    if (best) best = attempt_split(study, best);
+    if (best && (!study->best || sp_attempt_is_better(best, study->best))) study->best = best;
+}
+
+/* What takes no joining; a simpler explanation may still be found of what does. */
+static bool is_studied(const struct sp_study *study)
+{
+    return study->best && sp_attempt_explains_all(study->best) && !study->best->joints;
+}
+
+/* As its names are, and, unless that is enough, as those of another program. */
 static void study_guise(struct sp_study *study, struct sp_guise guise)
 {
     struct sp_look look;
     const size_t from = study->attempts.count;
-    sp_look_best(&look, study->arena, &study->searched, keep_guise(study, guise));
-    struct sp_attempt *best = attempt_all(study, &look);
-    if (best) best = attempt_fronts(study, best);
+    const struct sp_guise *kept = keep_guise(study, guise);
+    sp_look_best(&look, study->arena, &study->searched, kept);
+    study_look(study, &look);
     sp_look_free(&look);
-    if (best && (!study->best || sp_attempt_is_better(best, study->best))) study->best = best;
+    if (!is_studied(study) && sp_look_translated(&look, study->arena, &study->searched, kept)) {
+        study_look(study, &look);
+        sp_look_free(&look);
+    }
     study_turned(study, from);
 }
-
-static bool is_studied(const struct sp_study *study) { return study->best && sp_attempt_explains_all(study->best); }
 
 /* As it was before it was quantised; where several numbers of bits and groups would do, each, until one explains it
  * all.

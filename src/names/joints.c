@@ -18,13 +18,13 @@ struct sp_joint_part {
     size_t nest, component, order;
     enum sp_joining joining;
     uint64_t index; /* the one that was left out of its name */
-    struct sp_piece piece;
+    struct sp_joint_piece piece;
 };
 
 struct sp_joint_whole {
     size_t nest, component;
     const char *container; /* the last component above, "self_attn" */
-    struct sp_piece piece;
+    struct sp_joint_piece piece;
 };
 
 /* ---- names ---- */
@@ -88,7 +88,7 @@ static size_t component_of(struct sp_joints *joints, const struct place *place)
     return component;
 }
 
-void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens)
+void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool opens)
 {
     const struct place place = place_of_joint(name);
     const size_t nest = nest_of(joints, &place, opens), above = sp_last_component(name, place.container_length, ".");
@@ -100,7 +100,7 @@ void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_p
         .piece = piece};
 }
 
-static void add_part(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens,
+static void add_part(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool opens,
                      enum sp_joining joining, uint64_t index)
 {
     const struct place place = place_of_joint(name);
@@ -116,7 +116,7 @@ static void add_part(struct sp_joints *joints, const char *name, struct sp_piece
 }
 
 /* Adds it without the index of `digits` digits at `place`, which has a component behind it. */
-static void add_without(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens,
+static void add_without(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool opens,
                         enum sp_joining joining, size_t place)
 {
     uint64_t index;
@@ -127,7 +127,7 @@ static void add_without(struct sp_joints *joints, const char *name, struct sp_pi
     add_part(joints, joints->scratch.data, piece, opens, joining, index);
 }
 
-void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens)
+void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool opens)
 {
     size_t first = SIZE_MAX, last = SIZE_MAX;
     for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
@@ -186,7 +186,7 @@ static bool is_regular(const struct table *table, const struct column *column)
 {
     for (size_t i = 0; i < column->count; i++) {
         const struct sp_joint_part *part = &column->parts[i];
-        const struct sp_piece *piece = &part->piece, *first = &column->parts->piece;
+        const struct sp_joint_piece *piece = &part->piece, *first = &column->parts->piece;
         if (table->joints->taken[piece->item]) return false;
         if (!sp_same_dims(piece->shape, piece->rank, first->shape, first->rank)) return false;
         if (part->index != (table->joining == SP_SIDE_BY_SIDE ? 0 : i)) return false;
@@ -218,11 +218,11 @@ static void make_table(struct table *table, size_t from, size_t to)
 /* The shape of columns put together along one dimension; false when they do not fit. */
 static bool put_parts_together(const struct table *table, unsigned chosen, uint32_t axis, uint64_t *shape)
 {
-    const struct sp_piece *first = NULL;
+    const struct sp_joint_piece *first = NULL;
     for (size_t i = 0; i < table->count; i++) {
         if (!(chosen >> i & 1)) continue;
         const struct column *column = &table->columns[i];
-        const struct sp_piece *piece = &column->parts->piece;
+        const struct sp_joint_piece *piece = &column->parts->piece;
         if (!first) {
             first = piece;
             for (uint32_t d = 0; d < piece->rank; d++) shape[d] = piece->shape[d];
@@ -244,8 +244,8 @@ static bool is_shape(const uint64_t *shape, const uint64_t *of, uint32_t rank, b
 }
 
 /* Whether the whole has that shape, with the stacked dimension of `depth` in front of it or multiplied into it. */
-static bool is_whole(const struct sp_piece *whole, const struct table *table, uint64_t depth, const uint64_t *shape,
-                     uint32_t rank, bool transposed)
+static bool is_whole(const struct sp_joint_piece *whole, const struct table *table, uint64_t depth,
+                     const uint64_t *shape, uint32_t rank, bool transposed)
 {
     if (table->joining == SP_SIDE_BY_SIDE)
         return whole->rank == rank && is_shape(whole->shape, shape, rank, transposed);
@@ -274,7 +274,7 @@ static bool may_be_chosen(const struct table *table, unsigned chosen, size_t *de
     return bits(chosen) > 1 || (table->joining != SP_SIDE_BY_SIDE && *depth);
 }
 
-static bool fits_joint(const struct table *table, unsigned chosen, const struct sp_piece *whole, bool *transposed)
+static bool fits_joint(const struct table *table, unsigned chosen, const struct sp_joint_piece *whole, bool *transposed)
 {
     uint64_t shape[MAX_RANK];
     size_t depth, lowest = 0;

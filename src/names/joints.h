@@ -22,7 +22,7 @@
 #include "base/text.h"
 
 /* A tensor that may be a whole, or a part of one. */
-struct sp_piece {
+struct sp_joint_piece {
     size_t item; /* the caller's number for it, of both sides together */
     const uint64_t *shape;
     uint32_t rank;
@@ -35,7 +35,7 @@ enum sp_joining {
 };
 
 struct sp_joint {
-    struct sp_piece whole;
+    struct sp_joint_piece whole;
     enum sp_joining joining;
     bool transposed, mixed; /* mixed: of several components, whose order no shape tells */
     const char *says;       /* "self_attn.qkv_proj = q_proj + k_proj + v_proj"; in the arena */
@@ -60,8 +60,8 @@ struct sp_joints {
 
 /* One side is added first, with `opens`; of the other side only that matters which stands beside it. A name may be
  * added under several spellings. */
-void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens);
-void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_piece piece, bool opens);
+void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool opens);
+void sp_joints_add_part(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool opens);
 /* Once all are added: fills `items`. No piece is in two of them. */
 void sp_joints_find(struct sp_joints *joints);
 void sp_joints_free(struct sp_joints *joints);

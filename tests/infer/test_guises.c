@@ -111,6 +111,46 @@ static void names_of_tensorflow(void **state)
     END();
 }
 
+static void names_of_timm(void **state)
+{
+    BEGIN("{\"model_type\": \"vit\", \"architectures\": [\"ViTForImageClassification\"], \"hidden_size\": 48, "
+          "\"num_hidden_layers\": 2, \"num_attention_heads\": 3, \"intermediate_size\": 96, \"image_size\": 32, "
+          "\"patch_size\": 8, \"id2label\": {\"0\": \"a\", \"1\": \"b\", \"2\": \"c\"}}");
+    model_drop(&model, "*.attention.key.*");
+    model_drop(&model, "*.attention.value.*");
+    model_resize(&model, "*.attention.query.bias", 48, 144);
+    for (size_t i = 0; i < model.count; i++)
+        if (fits(&model.parts[i], "*.attention.query.weight")) model.parts[i].shape[0] = 144;
+    RENAME(&model, "vit.", "", "embeddings.cls_token", "cls_token", "embeddings.position_embeddings", "pos_embed",
+           "embeddings.patch_embeddings.projection", "patch_embed.proj", "encoder.layer.", "blocks.",
+           "attention.attention.query", "attn.qkv", "attention.output.dense", "attn.proj", "layernorm_before", "norm1",
+           "layernorm_after", "norm2", "intermediate.dense", "mlp.fc1", "output.dense", "mlp.fc2", "layernorm", "norm",
+           "classifier", "head");
+    FIND();
+    assert_non_null(finding.inference);
+    assert_string_equal(sp_inference_table(finding.inference), "vit");
+    assert_true(sp_inference_explains_all(finding.inference));
+    assert_int_equal(sp_inference_explained(finding.inference), model.count);
+    TOLD("qkv_bias", "true");
+    TOLD("num_labels", "3");
+    NOTED("names", "of timm");
+    NOTED("joined", "attention.qkv = query + key + value: blocks.{0,1}.attn.qkv.{weight,bias} (4 tensors)");
+    END();
+}
+
+/* A file that needs no joining is not explained by it. */
+static void nothing_joined_where_names_do(void **state)
+{
+    BEGIN("{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"vocab_size\": 90, "
+          "\"hidden_size\": 48, \"num_hidden_layers\": 3, \"num_attention_heads\": 4, "
+          "\"num_key_value_heads\": 4, \"intermediate_size\": 112}");
+    rename_as_meta(&model);
+    FIND();
+    assert_string_equal(sp_inference_table(finding.inference), "llama");
+    assert_string_equal(noted(&finding, "joined"), "");
+    END();
+}
+
 /* ---- components that begin otherwise ---- */
 
 static void components_without_a_level(void **state)
@@ -250,6 +290,8 @@ int main(void)
         cmocka_unit_test(names_of_meta_wrapped),
         cmocka_unit_test(the_base_left_out_but_of_the_head),
         cmocka_unit_test(names_of_tensorflow),
+        cmocka_unit_test(names_of_timm),
+        cmocka_unit_test(nothing_joined_where_names_do),
         cmocka_unit_test(components_without_a_level),
         cmocka_unit_test(one_kind_of_matrix_turned),
         cmocka_unit_test(linear_layers_for_convolutions),

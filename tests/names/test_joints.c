@@ -17,13 +17,13 @@ struct tensors {
     size_t count;
 };
 
-static struct sp_piece piece_of(struct tensors *tensors, uint64_t rows, uint64_t columns)
+static struct sp_joint_piece piece_of(struct tensors *tensors, uint64_t rows, uint64_t columns)
 {
     const size_t item = tensors->count++;
     assert_true(item < sizeof tensors->shapes / sizeof *tensors->shapes);
     tensors->shapes[item][0] = rows;
     tensors->shapes[item][1] = columns;
-    return (struct sp_piece){item, tensors->shapes[item], columns ? 2 : 1};
+    return (struct sp_joint_piece){item, tensors->shapes[item], columns ? 2 : 1};
 }
 
 static void add_whole(struct tensors *tensors, const char *name, uint64_t rows, uint64_t columns)
@@ -94,7 +94,7 @@ static void test_experts(void **state)
     struct tensors tensors = {.count = 0};
     (void)state;
     for (int order = 0; order < 2; order++) {
-        const struct sp_piece whole = {tensors.count++, stacked, 3};
+        const struct sp_joint_piece whole = {tensors.count++, stacked, 3};
         if (order) tensors.count--, add_whole(&tensors, "layers.0.experts.up.weight", 24, 8);
         else sp_joints_add_whole(&tensors.joints, "layers.0.experts.up.weight", whole, true);
         add_part(&tensors, "layers.0.experts.2.up.weight", 6, 8);

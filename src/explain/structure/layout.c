@@ -6,29 +6,14 @@
 
 #include "base/map.h"
 #include "explain/gather.h"
-#include "names/joints.h"
-
-/* Adds a tensor of the file under every name that it could stand for. */
-struct adder {
-    struct sp_joints *joints;
-    struct sp_piece piece;
-    bool whole;
-};
-
-static size_t add_name(const void *context, const char *name)
-{
-    const struct adder *adder = context;
-    if (adder->whole) sp_joints_add_whole(adder->joints, name, adder->piece, false);
-    else sp_joints_add_part(adder->joints, name, adder->piece, false);
-    return SP_NONE;
-}
+#include "match/pieces.h"
 
 static void add_missing(const struct sp_check *check, struct sp_joints *joints, bool whole)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         if (!sp_finding_is_open_as(&check->findings[i], SP_FINDING_MISSING)) continue;
         const struct sp_predicted *tensor = sp_prediction_tensor(check->prediction, check->findings[i].predicted);
-        const struct sp_piece piece = {i, tensor->shape, tensor->rank};
+        const struct sp_joint_piece piece = {i, tensor->shape, tensor->rank};
         if (whole) sp_joints_add_whole(joints, tensor->name, piece, true);
         else sp_joints_add_part(joints, tensor->name, piece, true);
     }
@@ -36,17 +21,10 @@ static void add_missing(const struct sp_check *check, struct sp_joints *joints, 
 
 static void add_unexpected(const struct sp_check *check, struct sp_joints *joints, bool whole)
 {
-    struct adder adder = {.joints = joints, .whole = whole};
-    struct sp_finder finder = {.naming = &check->naming, .find = add_name, .context = &adder};
-    unsigned renaming;
-    for (size_t i = 0; i < check->finding_count; i++) {
-        if (!sp_finding_is_open_as(&check->findings[i], SP_FINDING_UNEXPECTED)) continue;
-        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, check->findings[i].tensor);
-        if (tensor->flags & SP_TENSOR_NO_SHAPE) continue;
-        adder.piece = (struct sp_piece){i, tensor->shape, tensor->rank};
-        sp_finder_find(&finder, tensor->name, &renaming);
-    }
-    sp_finder_free(&finder);
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_UNEXPECTED))
+            sp_joints_add_stored(joints, &check->naming,
+                                 sp_inventory_tensor(check->inventory, check->findings[i].tensor), i, whole);
 }
 
 /* ---- saying it ---- */

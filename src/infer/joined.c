@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ * Tensors that are one in the file and several in the table, or the other way round: q, k and v in one projection, as
+ * timm has them. What is explained so is explained. */
+#include <string.h>
+
+#include "base/chars.h"
+#include "infer/infer.h"
+#include "match/pieces.h"
+
+/* Items are the predicted tensors, and behind them those that are seen. */
+static size_t first_seen(const struct sp_attempt *attempt) { return sp_prediction_count(attempt->prediction); }
+
+static void add_pieces(const struct sp_attempt *attempt, struct sp_joints *joints, bool wholes_in_file)
+{
+    for (size_t i = 0; i < sp_prediction_count(attempt->prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(attempt->prediction, i);
+        const struct sp_joint_piece piece = {i, tensor->shape, tensor->rank};
+        if (sp_match_predicted(&attempt->match, i) != SP_MISSING || attempt->is_joined[i]) continue;
+        if (wholes_in_file) sp_joints_add_part(joints, tensor->name, piece, true);
+        else sp_joints_add_whole(joints, tensor->name, piece, true);
+    }
+    for (size_t i = 0; joints->nests.count && i < sp_inventory_count(attempt->match.inventory); i++)
+        if (sp_match_tensor(&attempt->match, i) == SP_UNEXPECTED && !attempt->is_joined[first_seen(attempt) + i])
+            sp_joints_add_stored(joints, &attempt->naming, sp_inventory_tensor(attempt->match.inventory, i),
+                                 first_seen(attempt) + i, wholes_in_file);
+}
+
+static void add_fused(struct sp_attempt *attempt, const struct sp_joint *joint)
+{
+    size_t *parts = sp_arena_array(&attempt->outline.solver.arena, joint->part_count, sizeof *parts);
+    memcpy(parts, joint->parts, joint->part_count * sizeof *parts);
+    *SP_PUSH(&attempt->fused) = (struct sp_fused){joint->whole.item - first_seen(attempt), parts, joint->part_count};
+}
+
+static void join_side(struct sp_attempt *attempt, bool wholes_in_file)
+{
+    struct sp_joints joints = {0};
+    add_pieces(attempt, &joints, wholes_in_file);
+    sp_joints_find(&joints);
+    for (size_t i = 0; i < joints.count; i++) {
+        const struct sp_joint *joint = &joints.items[i];
+        if (!attempt->joint) attempt->joint = sp_arena_string(&attempt->outline.solver.arena, joint->says);
+        attempt->joints++;
+        if (wholes_in_file) add_fused(attempt, joint);
+        attempt->is_joined[joint->whole.item] = true;
+        for (size_t k = 0; k < joint->part_count; k++) attempt->is_joined[joint->parts[k]] = true;
+    }
+    sp_joints_free(&joints);
+}
+
+void sp_attempt_join(struct sp_attempt *attempt)
+{
+    const size_t count = first_seen(attempt) + sp_inventory_count(attempt->match.inventory);
+    attempt->is_joined = sp_arena_array(&attempt->outline.solver.arena, count, sizeof *attempt->is_joined);
+    join_side(attempt, true);
+    join_side(attempt, false);
+}
+
+bool sp_attempt_is_joined(const struct sp_attempt *attempt, size_t seen)
+{
+    return attempt->is_joined[first_seen(attempt) + seen];
+}
+
+bool sp_attempt_lacks(const struct sp_attempt *attempt, size_t predicted)
+{
+    return sp_match_predicted(&attempt->match, predicted) == SP_MISSING && !attempt->is_joined[predicted];
+}
+
+/* ---- in parts ---- */
+
+struct splitting {
+    const struct sp_attempt *attempt;
+    struct sp_guise *guise;
+    size_t
+        *fused_of; /* for each that is seen, of attempt->fused, or SP_NONE: it, or the weight that it is the bias of */
+};
+
+/* "qkv.bias" beside "qkv.weight", as long as that has rows; SP_NONE when there is none. */
+static size_t find_bias(const struct sp_inventory *seen, const struct sp_tensor *weight)
+{
+    static const char tail[] = "weight";
+    struct sp_text name = {0};
+    if (!sp_ends_with(weight->name, ".weight")) return SP_NONE;
+    sp_text_append(&name, weight->name, strlen(weight->name) - strlen(tail));
+    sp_text_puts(&name, "bias");
+    const size_t found = sp_inventory_find(seen, name.data);
+    sp_text_free(&name);
+    if (found == SP_NONE) return SP_NONE;
+    const struct sp_tensor *bias = sp_inventory_tensor(seen, found);
+    return bias->rank == 1 && weight->rank == 2 && bias->shape[0] == weight->shape[0] ? found : SP_NONE;
+}
+
+static bool add_parts(const struct splitting *splitting, size_t seen, const struct sp_fused *fused)
+{
+    struct sp_arena *arena = &splitting->guise->own->arena;
+    const bool is_bias = fused->seen != seen;
+    bool good = true;
+    for (size_t i = 0; i < fused->count && good; i++) {
+        const struct sp_predicted *part = sp_prediction_tensor(splitting->attempt->prediction, fused->parts[i]);
+        const size_t stem = strlen(part->name) - (is_bias ? strlen("weight") : 0);
+        const char *name = sp_arena_printf(arena, "%.*s%s", (int)stem, part->name, is_bias ? "bias" : "");
+        uint64_t *shape = sp_arena_array(arena, part->rank, sizeof *shape);
+        memcpy(shape, part->shape, part->rank * sizeof *shape);
+        good = sp_guise_add(splitting->guise, seen, name, shape, is_bias ? 1 : part->rank);
+        splitting->guise->is_part[sp_inventory_count(splitting->guise->own) - 1] = true;
+    }
+    return good;
+}
+
+static void find_fused(const struct splitting *splitting)
+{
+    const struct sp_inventory *seen = splitting->attempt->guise->inventory;
+    for (size_t i = 0; i < sp_inventory_count(seen); i++) splitting->fused_of[i] = SP_NONE;
+    for (size_t i = 0; i < splitting->attempt->fused.count; i++) {
+        const struct sp_fused *fused = &splitting->attempt->fused.items[i];
+        const size_t bias = find_bias(seen, sp_inventory_tensor(seen, fused->seen));
+        splitting->fused_of[fused->seen] = i;
+        if (bias != SP_NONE && !sp_attempt_is_joined(splitting->attempt, bias)) splitting->fused_of[bias] = i;
+    }
+}
+
+/* Of a file that is seen as it is: nothing else was done to it. */
+bool sp_guise_split(struct sp_guise *guise, const struct sp_attempt *attempt)
+{
+    const struct sp_inventory *file = attempt->guise->inventory;
+    const size_t count = sp_inventory_count(file);
+    struct splitting splitting = {.attempt = attempt, .guise = guise};
+    bool good = true;
+    if (attempt->guise->own || !attempt->fused.count) return false;
+    sp_guise_begin(guise, file);
+    splitting.fused_of = sp_arena_array(&guise->own->arena, count, sizeof *splitting.fused_of);
+    guise->is_part =
+        sp_arena_array(&guise->own->arena, count + 2 * sp_prediction_count(attempt->prediction), sizeof(bool));
+    guise->fused = sp_arena_string(&guise->own->arena, attempt->joint);
+    find_fused(&splitting);
+    for (size_t i = 0; i < count && good; i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(file, i);
+        if (splitting.fused_of[i] == SP_NONE) good = sp_guise_add(guise, i, tensor->name, tensor->shape, tensor->rank);
+        else good = add_parts(&splitting, i, &attempt->fused.items[splitting.fused_of[i]]);
+    }
+    if (good) return sp_guise_end(guise);
+    sp_guise_free(guise);
+    return false;
+}
