@@ -6,6 +6,7 @@
 
 #include "diff/diff.h"
 #include "names/collapse.h"
+#include "names/wrappers.h"
 
 /* What the spelling of one side has and that of the other has not. */
 static const struct {
@@ -15,7 +16,6 @@ static const struct {
     {SP_SPELT_SLASHES, "*/*", "*.*"},
     {SP_SPELT_TWICE, "x/x/*", "x/*"},
     {SP_SPELT_COLON, "*:0", "*"},
-    {SP_SPELT_WRAPPER, "_orig_mod.*", "*"},
 };
 
 struct mapper {
@@ -49,6 +49,19 @@ static void note_leaf(struct mapper *mapper, size_t tensor)
     sp_arena_free(&scratch);
 }
 
+/* The wrapper that the name of one side has in it. */
+static void note_wrapper(struct mapper *mapper, size_t tensor, bool in_a)
+{
+    struct sp_diff *diff = mapper->diff;
+    const char *name = in_a ? sp_inventory_tensor(diff->a.inventory, tensor)->name
+                            : sp_inventory_tensor(diff->b.inventory, diff->a.other[tensor])->name;
+    const char *wrapper = sp_wrapper_in(name);
+    struct sp_arena scratch = {0};
+    const char *with = sp_arena_printf(&scratch, "%s.*", wrapper ? wrapper : "_orig_mod");
+    note_mapping(mapper, in_a ? with : "*", in_a ? "*" : with, false);
+    sp_arena_free(&scratch);
+}
+
 static void note_tensor(struct mapper *mapper, size_t tensor)
 {
     struct sp_diff *diff = mapper->diff;
@@ -63,6 +76,7 @@ static void note_tensor(struct mapper *mapper, size_t tensor)
         note_mapping(mapper, with ? habits[i].with : habits[i].without, with ? habits[i].without : habits[i].with,
                      false);
     }
+    if ((in_a ^ in_b) & SP_SPELT_WRAPPER) note_wrapper(mapper, tensor, in_a & SP_SPELT_WRAPPER);
     note_leaf(mapper, tensor);
 }
 

@@ -117,6 +117,8 @@ static void spellings(void **state)
            "*kernel -> *weight, transposed (1)");
     expect("_orig_mod.a.w F32 2", "a.w F32 2",
            "differs: in names alone: 1 tensor renamed, _orig_mod.* -> *\n_orig_mod.* -> * (1)");
+    expect("q_proj.base_layer.weight F32 2", "q_proj.weight F32 2",
+           "differs: in names alone: 1 tensor renamed, base_layer.* -> *\nbase_layer.* -> * (1)");
 }
 
 /* Where two would fit, or nothing but the shape speaks for it, nothing is claimed. */
