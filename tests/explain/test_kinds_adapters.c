@@ -334,8 +334,29 @@ static void for_the_base_alone(void **state)
          "adapter-prefix", 0);
     put_config(&model, "{\"task_type\": \"FEATURE_EXTRACTION\"}");
     SAYS("explained: the adapter's names begin with 'base_model.model.' where those of the model begin with "
-         "'base_model.model.model.': it has no effect on 32 modules; nothing else differs",
+         "'base_model.model.model.': it may have no effect on 32 modules; nothing else differs",
          "adapter-prefix", 0);
+    END;
+}
+
+/* Where the language model is in such a model is a matter of the version. */
+static void for_a_part_of_the_model(void **state)
+{
+    static const char llava[] =
+        "{\"model_type\": \"llava\", \"architectures\": [\"LlavaForConditionalGeneration\"], \"text_config\": "
+        "{\"model_type\": \"llama\", \"vocab_size\": 320, \"num_hidden_layers\": 4}, \"vision_config\": "
+        "{\"model_type\": "
+        "\"clip_vision_model\", \"hidden_size\": 64, \"intermediate_size\": 128, \"num_hidden_layers\": 2, "
+        "\"image_size\": 32, \"patch_size\": 8}}";
+    BEGIN(llava);
+    adapt(&model, "*language_model.*layers.*.q_proj.weight", PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    SAYS("explained: a LoRA adapter of rank 8 that fits 4 matrices of the model: "
+         "language_model.model.layers.{0-3}.self_attn.q_proj.weight; nothing else differs",
+         "adapter", 0);
+    model_rename(&model, "*", "language_model.model.", "model.language_model.");
+    model_check(&model);
+    assert_int_equal(sp_check_verdict(model.check), SP_VERDICT_EXPLAINED);
+    assert_string_equal(sp_check_cause(model.check, 0)->id, "adapter-prefix");
     END;
 }
 
@@ -528,6 +549,7 @@ int main(void)
         cmocka_unit_test(not_merged_with_a_whole_module),
         cmocka_unit_test(without_the_front_of_peft),
         cmocka_unit_test(for_the_base_alone),
+        cmocka_unit_test(for_a_part_of_the_model),
         cmocka_unit_test(a_layer_without),
         cmocka_unit_test(magnitudes),
         cmocka_unit_test(other_methods),

@@ -183,13 +183,22 @@ static struct fronts different_fronts(const char *is, const char *should)
     return fronts;
 }
 
-/* Why a loader may find what this one does not. */
-static const char *excuse_elsewhere(const struct sp_judged *judged, const char *is, const char *name)
+/* Whether the model has a language model among others: versions of transformers put that in different places. */
+static bool is_composed(const struct sp_check *check)
+{
+    static const char *const parts[] = {"text_config", "vision_config", "audio_config", "thinker_config"};
+    const struct sp_value root = sp_config_hyper(check->config)->root;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (sp_value_is_set(sp_value_member(root, parts[i]))) return true;
+    return false;
+}
+
+/* Why a loader may find the modules all the same; NULL when none does. */
+static const char *excuse_elsewhere(const struct sp_judged *judged)
 {
     const struct sp_value task = sp_value_member(judged->adapter.config, "task_type");
-    if (strstr(is, "language_model.") && strstr(name, "language_model."))
-        return "versions of transformers name these modules in another order: load it with the one that it was made "
-               "with";
+    if (is_composed(judged->check))
+        return "versions of transformers name these modules differently: load it with the one that it was made with";
     if (task.type == SP_STRING && strcmp(task.string, "FEATURE_EXTRACTION") == 0)
         return "it was made for the model without its head: load that (AutoModel) and put the adapter on it";
     return NULL;
@@ -204,13 +213,12 @@ static void say_elsewhere(const struct sp_judged *judged, struct sp_cause *cause
     const int length = (int)(strlen(name) - strlen(".weight"));
     const char *should = sp_arena_printf(arena, "%s%.*s", peft_front, length, name);
     const struct fronts fronts = different_fronts(judged->adapter.pairs[i].module, should);
-    cause->message =
-        sp_arena_printf(arena,
-                        "the adapter's names begin with '%.*s' where those of the model begin with '%.*s': it has no "
-                        "effect on %s",
-                        (int)fronts.is_length, fronts.is, (int)fronts.should_length, should,
-                        sp_count_of(arena, judged->counts[SP_FIT_ELSEWHERE], "module"));
-    cause->hint = excuse_elsewhere(judged, fronts.is, name);
+    cause->hint = excuse_elsewhere(judged);
+    cause->message = sp_arena_printf(
+        arena,
+        "the adapter's names begin with '%.*s' where those of the model begin with '%.*s': it %s no effect on %s",
+        (int)fronts.is_length, fronts.is, (int)fronts.should_length, should, cause->hint ? "may have" : "has",
+        sp_count_of(arena, judged->counts[SP_FIT_ELSEWHERE], "module"));
     if (cause->hint) cause->severity = SP_SEVERITY_WARNING;
     else cause->hint = "rename them: loaders look for no other names, and run the base alone without an error";
 }
