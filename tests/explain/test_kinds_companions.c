@@ -113,6 +113,22 @@ static void of_what_is_gone(void **state)
     END;
 }
 
+/* The second half of the experts, in every layer: what one of two ranks has. */
+static void experts_of_one_rank(void **state)
+{
+    BEGIN_STORED(NVFP4);
+    model_drop(&model, "*experts.[0-3].*");
+    SAYS("differs: model.layers.{0-3}.mlp.experts.{0-3} are missing altogether (144 tensors)",
+         "experts-missing quantised", 0);
+    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+                        "the others are what one of 2 ranks of expert parallelism has: gather the ranks into one "
+                        "checkpoint");
+    model_drop(&model, "*.layers.2.*experts.5.*");
+    model_check(&model);
+    assert_null(sp_check_cause(model.check, 0)->hint);
+    END;
+}
+
 /* ---- promises ---- */
 
 #define QWEN3(LAYERS, TYPES)                                                                                           \
@@ -145,15 +161,11 @@ static void a_list_of_the_layers_there_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_or_none),
-        cmocka_unit_test(an_expert_without),
-        cmocka_unit_test(an_expert_with),
-        cmocka_unit_test(a_projection_without),
-        cmocka_unit_test(a_cache_scale_without),
-        cmocka_unit_test(an_order_without),
-        cmocka_unit_test(of_what_is_gone),
-        cmocka_unit_test(a_list_of_layers),
-        cmocka_unit_test(a_list_of_the_layers_there_are),
+        cmocka_unit_test(all_or_none),           cmocka_unit_test(an_expert_without),
+        cmocka_unit_test(an_expert_with),        cmocka_unit_test(a_projection_without),
+        cmocka_unit_test(a_cache_scale_without), cmocka_unit_test(an_order_without),
+        cmocka_unit_test(of_what_is_gone),       cmocka_unit_test(experts_of_one_rank),
+        cmocka_unit_test(a_list_of_layers),      cmocka_unit_test(a_list_of_the_layers_there_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
