@@ -205,14 +205,25 @@ static void warn_stray(const char *index, const struct listing *listing, struct 
     }
 }
 
-/* Other loaders may take another one. Shards are named by their index, if they have one. */
+/* Whether the name is that of a shard whose index is there, too: "pytorch_model.bin.index.json". */
+static bool has_own_index(const struct listing *listing, const char *name)
+{
+    struct shard_name shard;
+    struct sp_text index = {0};
+    if (!parse_shard(name, &shard)) return false;
+    sp_text_printf(&index, "%.*s%s.index.json", (int)shard.stem - 1, name, shard.suffix);
+    const bool found = match(listing, index.data) != NULL;
+    sp_text_free(&index);
+    return found;
+}
+
+/* Other loaders may take another one. */
 static void note_others(const char *chosen, const struct listing *listing, struct sp_inventory *inventory)
 {
     struct sp_names others = {0};
-    struct shard_name shard;
     for (size_t i = 0; i < listing->count; i++) {
         const char *name = listing->names[i];
-        if (strcmp(name, chosen) == 0 || is_file_read(inventory, name) || parse_shard(name, &shard)) continue;
+        if (strcmp(name, chosen) == 0 || is_file_read(inventory, name) || has_own_index(listing, name)) continue;
         if (!inventory->stray || strcmp(inventory->stray, name) != 0) sp_names_add(&others, name);
     }
     if (others.count) inventory->beside = sp_arena_string(&inventory->arena, sp_names_text(&others));

@@ -333,6 +333,23 @@ static void test_beside(void **state)
     sp_inventory_close(inventory);
 }
 
+/* Shards of an earlier version; with an index it is that. */
+static void test_shards_beside(void **state)
+{
+    (void)state;
+    put_shard("model.safetensors", "a", 1);
+    put_shard("pytorch_model-00001-of-00002.bin", "b", 1);
+    put_shard("pytorch_model-00002-of-00002.bin", "c", 1);
+    struct sp_inventory *inventory = must_open(scratch.path);
+    assert_string_equal(sp_inventory_beside(inventory),
+                        "'pytorch_model-00001-of-00002.bin', 'pytorch_model-00002-of-00002.bin'");
+    sp_inventory_close(inventory);
+    put_text("pytorch_model.bin.index.json", "{\"weight_map\":{\"b\":\"pytorch_model-00001-of-00002.bin\"}}");
+    inventory = must_open(scratch.path);
+    assert_string_equal(sp_inventory_beside(inventory), "'pytorch_model.bin.index.json'");
+    sp_inventory_close(inventory);
+}
+
 static void test_shards_without_index(void **state)
 {
     (void)state;
@@ -396,23 +413,15 @@ static void test_no_regular_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_whole),
-        TEST(test_metadata_verbatim),
-        TEST(test_bare_map),
-        TEST(test_differences),
-        TEST(test_missing_shard),
-        TEST(test_symbolic_link),
-        TEST(test_damaged_shard),
-        TEST(test_unsafe_shard_names),
-        TEST(test_malformed_index),
-        TEST(test_too_many_shards),
-        TEST(test_choice),
-        TEST(test_no_choice),
-        TEST(test_stray_file),
-        TEST(test_beside),
-        TEST(test_shards_without_index),
-        TEST(test_absent_shards),
-        TEST(test_no_regular_file),
+        TEST(test_whole),           TEST(test_metadata_verbatim),
+        TEST(test_bare_map),        TEST(test_differences),
+        TEST(test_missing_shard),   TEST(test_symbolic_link),
+        TEST(test_damaged_shard),   TEST(test_unsafe_shard_names),
+        TEST(test_malformed_index), TEST(test_too_many_shards),
+        TEST(test_choice),          TEST(test_no_choice),
+        TEST(test_stray_file),      TEST(test_beside),
+        TEST(test_shards_beside),   TEST(test_shards_without_index),
+        TEST(test_absent_shards),   TEST(test_no_regular_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
