@@ -381,6 +381,22 @@ static void a_layer_without(void **state)
     END;
 }
 
+/* A head that was trained as a whole, of which nothing was saved. */
+static void a_module_to_save(void **state)
+{
+    BEGIN(llama);
+    adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
+    put_config(&model, "{\"r\": 8, \"modules_to_save\": [\"embed_tokens\", \"classifier\"]}");
+    SAYS("differs: adapter_config.json has 'embed_tokens' among its modules_to_save, the adapter nothing of it: what "
+         "was "
+         "trained of it is lost",
+         "adapter-part adapter", 0);
+    model_add_shape(&model, PEFT "model.embed_tokens.weight", SHAPE(128256, 2048));
+    model_check(&model);
+    assert_null(model_cause(&model, "adapter-part"));
+    END;
+}
+
 /* The magnitudes of DoRA, in every module or in none, and as adapter_config.json has it. */
 static void magnitudes(void **state)
 {
@@ -551,6 +567,7 @@ int main(void)
         cmocka_unit_test(for_the_base_alone),
         cmocka_unit_test(for_a_part_of_the_model),
         cmocka_unit_test(a_layer_without),
+        cmocka_unit_test(a_module_to_save),
         cmocka_unit_test(magnitudes),
         cmocka_unit_test(other_methods),
         cmocka_unit_test(prompts),

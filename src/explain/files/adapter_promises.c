@@ -12,6 +12,8 @@
 #include "explain/siblings.h"
 #include "explain/vocabulary.h"
 
+enum { MOST = 64 }; /* entries of a list in adapter_config.json that are looked at */
+
 bool sp_adapter_is_meant(const char *module, const char *key)
 {
     const size_t length = strlen(module), tail = strlen(key);
@@ -31,7 +33,6 @@ static bool is_targeted(const struct sp_judged *judged, const char *target)
 /* Modules that were to be adapted and are not. A single text is a regular expression: it tells nothing here. */
 static void explain_targets(const struct sp_judged *judged)
 {
-    enum { MOST = 64 };
     const struct sp_value targets = sp_value_member(judged->adapter.config, "target_modules");
     struct sp_names absent = {0};
     for (size_t i = 0; targets.type == SP_LIST && i < targets.count && i < MOST; i++)
@@ -78,6 +79,51 @@ static void explain_lacking(const struct sp_judged *judged)
     }
     sp_map_free(&adapted);
     sp_siblings_free(&siblings);
+}
+
+/* Whether a module of that name is in the tensor's name. */
+static bool is_in_module(const char *tensor, const char *module)
+{
+    const size_t length = strlen(module);
+    for (const char *place = tensor; length && (place = strstr(place, module)) != NULL; place++)
+        if ((place == tensor || place[-1] == '.') && place[length] == '.') return true;
+    return false;
+}
+
+static bool is_module_stored(const struct sp_inventory *inventory, const char *module)
+{
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
+        if (is_in_module(sp_inventory_tensor(inventory, i)->name, module)) return true;
+    return false;
+}
+
+/* PEFT lists heads of several names for a task, of which the model has one. */
+static bool is_module_predicted(const struct sp_prediction *prediction, const char *module)
+{
+    for (size_t i = 0; i < sp_prediction_count(prediction); i++)
+        if (is_in_module(sp_prediction_tensor(prediction, i)->name, module)) return true;
+    return false;
+}
+
+/* Modules that were trained as a whole, of which the adapter has nothing. */
+static void explain_unsaved(const struct sp_judged *judged)
+{
+    struct sp_check *check = judged->check;
+    const struct sp_value modules = sp_value_member(judged->adapter.config, "modules_to_save");
+    struct sp_names absent = {0};
+    for (size_t i = 0; modules.type == SP_LIST && i < modules.count && i < MOST; i++)
+        if (modules.items[i].type == SP_STRING && !is_module_stored(check->inventory, modules.items[i].string) &&
+            is_module_predicted(check->prediction, modules.items[i].string))
+            sp_names_add(&absent, modules.items[i].string);
+    if (absent.count) {
+        struct sp_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_PART);
+        cause->explains = absent.count;
+        cause->message = sp_arena_printf(&check->arena,
+                                         "adapter_config.json has %s among its modules_to_save, the adapter nothing of "
+                                         "it: what was trained of it is lost",
+                                         sp_names_text(&absent));
+    }
+    sp_names_free(&absent);
 }
 
 /* A tensor of the adapter that has another number of tokens than the base: the first dimension alone differs. */
@@ -134,5 +180,6 @@ void sp_adapter_hold_to_promises(const struct sp_judged *judged)
     explain_targets(judged);
     explain_lacking(judged);
     explain_magnitudes(judged);
+    explain_unsaved(judged);
     if (!judged->base.whole) explain_added_tokens(judged->check);
 }
