@@ -10,6 +10,7 @@
 
 #include "base/chars.h"
 #include "base/names.h"
+#include "base/shard_name.h"
 #include "read/index.h"
 #include "read/subfolders.h"
 
@@ -96,38 +97,7 @@ static const char *match(const struct listing *listing, const char *candidate)
 
 /* ---- shards without an index: model-00001-of-00003.safetensors ---- */
 
-struct shard_name {
-    size_t stem, digits; /* bytes before the number, and of it */
-    uint32_t number, of;
-    const char *suffix;
-};
-
-/* One to nine digits; NULL when there are none, or more. */
-static const char *read_shard_number(const char *p, uint32_t *number)
-{
-    const size_t digits = strspn(p, "0123456789");
-    if (digits < 1 || digits > 9) return NULL;
-    *number = (uint32_t)strtoul(p, NULL, 10);
-    return p + digits;
-}
-
-static bool parse_shard(const char *name, struct shard_name *shard)
-{
-    uint32_t number;
-    const char *of = NULL;
-    for (const char *p = name; (p = strstr(p, "-of-")); p++) of = p;
-    if (!of || !(shard->suffix = read_shard_number(of + 4, &shard->of)) || *shard->suffix != '.') return false;
-    if (sp_is_index_name(name)) return false;
-    const char *digits = of;
-    while (digits > name && strchr("0123456789", digits[-1])) digits--;
-    if (digits == name || !strchr("-_", digits[-1]) || read_shard_number(digits, &number) != of) return false;
-    shard->stem = (size_t)(digits - name);
-    shard->digits = (size_t)(of - digits);
-    shard->number = number;
-    return true;
-}
-
-static bool same_set(const char *a, const struct shard_name *x, const char *b, const struct shard_name *y)
+static bool same_set(const char *a, const struct sp_shard_name *x, const char *b, const struct sp_shard_name *y)
 {
     return x->stem == y->stem && x->of == y->of && strncmp(a, b, x->stem) == 0 && strcmp(x->suffix, y->suffix) == 0;
 }
@@ -135,11 +105,11 @@ static bool same_set(const char *a, const struct shard_name *x, const char *b, c
 /* The shards in the listing when they are all of one set: how many. 0 when there are none, or several sets. */
 static size_t find_shards(const struct listing *listing, struct sp_shard *shards)
 {
-    struct shard_name first = {0}, next;
+    struct sp_shard_name first = {0}, next;
     size_t count = 0;
     for (size_t i = 0; i < listing->count; i++) {
         const char *name = listing->names[i];
-        if (!parse_shard(name, &next)) continue;
+        if (!sp_shard_name_read(name, &next)) continue;
         if (!count) first = next;
         else if (!same_set(shards[0].name, &first, name, &next)) return 0;
         shards[count++] = (struct sp_shard){.name = name, .file = SP_NO_FILE};
@@ -148,7 +118,7 @@ static size_t find_shards(const struct listing *listing, struct sp_shard *shards
 }
 
 /* The names of the shards numbered [from, to), made from that of another one; only the first few are shown. */
-static void add_absent(struct sp_names *absent, const char *name, const struct shard_name *shard, uint32_t from,
+static void add_absent(struct sp_names *absent, const char *name, const struct sp_shard_name *shard, uint32_t from,
                        uint32_t to)
 {
     for (; from < to && absent->count < SP_NAMES_SHOWN; from++) {
@@ -165,12 +135,12 @@ static void add_absent(struct sp_names *absent, const char *name, const struct s
 static void warn_absent_shards(const struct sp_shard *shards, size_t count, struct sp_inventory *inventory)
 {
     struct sp_names absent = {0};
-    struct shard_name first, shard;
-    parse_shard(shards[0].name, &first);
+    struct sp_shard_name first, shard;
+    sp_shard_name_read(shards[0].name, &first);
     uint32_t next = first.number ? 1 : 0; /* some writers count from 0 */
     const uint32_t end = next + first.of;
     for (size_t i = 0; i < count; i++) {
-        parse_shard(shards[i].name, &shard);
+        sp_shard_name_read(shards[i].name, &shard);
         if (shard.number < next || shard.number >= end) continue;
         add_absent(&absent, shards[0].name, &first, next, shard.number);
         next = shard.number + 1;
@@ -208,9 +178,9 @@ static void warn_stray(const char *index, const struct listing *listing, struct 
 /* Whether the name is that of a shard whose index is there, too: "pytorch_model.bin.index.json". */
 static bool has_own_index(const struct listing *listing, const char *name)
 {
-    struct shard_name shard;
+    struct sp_shard_name shard;
     struct sp_text index = {0};
-    if (!parse_shard(name, &shard)) return false;
+    if (!sp_shard_name_read(name, &shard)) return false;
     sp_text_printf(&index, "%.*s%s.index.json", (int)shard.stem - 1, name, shard.suffix);
     const bool found = match(listing, index.data) != NULL;
     sp_text_free(&index);

@@ -7,44 +7,26 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/shard_name.h"
 #include "explain/gather.h"
 #include "explain/gone_layers.h"
 #include "model/inventory.h"
 
 /* ---- one shard alone ---- */
 
-/* Digits that end at `end`, which are not the beginning of the name. */
-static bool reads_number(const char *name, const char *end, uint32_t *number)
-{
-    const char *begin = end;
-    while (begin > name && sp_is_digit(begin[-1])) begin--;
-    if (begin == end || end - begin > 9 || begin == name) return false;
-    *number = (uint32_t)strtoul(begin, NULL, 10);
-    return true;
-}
-
-/* "model-00002-of-00003.safetensors": 2 and 3. */
-static bool is_shard_name(const char *name, uint32_t *number, uint32_t *of)
-{
-    const char *place = NULL;
-    for (const char *p = name; (p = strstr(p, "-of-")); p++) place = p;
-    if (!place || !reads_number(name, place, number)) return false;
-    *of = (uint32_t)strtoul(place + 4, NULL, 10);
-    return sp_is_digit(place[4]) && *of > 1 && *number <= *of;
-}
-
 static bool explain_shard_alone(struct sp_check *check)
 {
     static const enum sp_finding_kind missing = SP_FINDING_MISSING;
     const char *path = sp_inventory_path(check->inventory), *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
-    uint32_t number, of;
-    if (sp_inventory_file_count(check->inventory) != 1 || !is_shard_name(name, &number, &of)) return false;
+    struct sp_shard_name shard;
+    if (sp_inventory_file_count(check->inventory) != 1 || !sp_shard_name_read(name, &shard) || shard.of < 2)
+        return false;
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_SHARD_MISSING, sp_is_open_kind, &missing);
     if (!cause) return false;
     cause->message =
         sp_arena_printf(&check->arena, "%s is one shard of %" PRIu32 ": %s of the model must be in the others", name,
-                        of, sp_tensors_of(check, cause));
+                        shard.of, sp_tensors_of(check, cause));
     cause->hint = "name the directory of the shards, or their index, in place of the one file";
     return true;
 }
