@@ -57,6 +57,7 @@ struct listing {
     struct sp_arena arena;
     const char **names; /* that may be a checkpoint, sorted */
     size_t count, capacity;
+    bool distributed; /* files of torch.distributed.checkpoint lie there */
 };
 
 static int compare_shard_names(const void *left, const void *right)
@@ -73,6 +74,7 @@ static bool list_folder(const struct sp_folder *folder, struct listing *listing,
         return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s", strerror(errno));
     }
     for (const struct dirent *entry; (entry = readdir(stream));) {
+        listing->distributed = listing->distributed || sp_ends_with(entry->d_name, ".distcp");
         if (!sp_may_be_checkpoint(entry->d_name)) continue;
         SP_GROW(listing->names, listing->count, listing->capacity);
         listing->names[listing->count++] = sp_arena_string(&listing->arena, entry->d_name);
@@ -213,14 +215,45 @@ static bool read_chosen(const struct sp_folder *folder, const char *name, const 
     return true;
 }
 
+/* Names of what the ranks of a training save each for itself, and what makes one checkpoint of them. */
+static const struct {
+    const char *part, *hint;
+} ranks[] = {
+    {"zero_pp_rank_", "these are of ranks of DeepSpeed: run zero_to_fp32.py, which lies beside them or above, and read "
+                      "what it writes"},
+    {"mp_rank_", "these are of ranks of a model that was divided: gather them into one checkpoint"},
+    {"consolidated.", "these are tensor-parallel ranks: gather them into one checkpoint, or name one to read it"},
+};
+
+static const char *hint_for_ranks(const struct listing *listing)
+{
+    for (size_t i = 0; i < COUNT(ranks); i++)
+        if (listing->count && strstr(listing->names[0], ranks[i].part) &&
+            strstr(listing->names[listing->count - 1], ranks[i].part))
+            return ranks[i].hint;
+    return NULL;
+}
+
+static bool refuse_distributed(const struct sp_folder *folder, struct sp_error *error)
+{
+    sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+            "this is a distributed checkpoint of PyTorch, of which each rank has written a part (*.distcp)");
+    sp_hint(error, "gather it: python -m torch.distributed.checkpoint.format_utils dcp_to_torch DIRECTORY FILE");
+    sp_error_prefix(error, folder->path);
+    return false;
+}
+
 static bool refuse_choice(const struct sp_folder *folder, const struct listing *listing, struct sp_error *error)
 {
     struct sp_names names = {0};
+    const char *gather = hint_for_ranks(listing);
+    if (!listing->count && listing->distributed) return refuse_distributed(folder, error);
     if (!listing->count) return sp_folder_refuse_empty(folder, error);
     for (size_t i = 0; i < listing->count; i++) sp_names_add(&names, listing->names[i]);
     sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "several checkpoints in this directory: %s",
             sp_names_text(&names));
-    sp_hint(error, "name the file to read, such as %s", sp_quote(listing->names[0]).text);
+    if (gather) sp_hint(error, "%s", gather);
+    else sp_hint(error, "name the file to read, such as %s", sp_quote(listing->names[0]).text);
     sp_names_free(&names);
     sp_error_prefix(error, folder->path);
     return false;

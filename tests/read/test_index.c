@@ -301,6 +301,21 @@ static void test_no_choice(void **state)
     assert_string_equal(error.hint, "name the file to read, such as 'a.pt'");
 }
 
+/* What each rank of a training saves for itself is no checkpoint yet. */
+static void test_ranks(void **state)
+{
+    struct sp_error error = {0};
+    (void)state;
+    put_shard("0_0.distcp", "a", 1);
+    assert_refused(scratch.path, ": this is a distributed checkpoint of PyTorch, of which each rank has written a part "
+                                 "(*.distcp)");
+    put_shard("zero_pp_rank_0_mp_rank_00_optim_states.pt", "a", 1);
+    put_shard("zero_pp_rank_1_mp_rank_00_optim_states.pt", "a", 1);
+    assert_null(sp_inventory_open(scratch.path, &error));
+    assert_string_equal(error.hint, "these are of ranks of DeepSpeed: run zero_to_fp32.py, which lies beside them or "
+                                    "above, and read what it writes");
+}
+
 static void test_stray_file(void **state)
 {
     (void)state;
@@ -413,15 +428,25 @@ static void test_no_regular_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_whole),           TEST(test_metadata_verbatim),
-        TEST(test_bare_map),        TEST(test_differences),
-        TEST(test_missing_shard),   TEST(test_symbolic_link),
-        TEST(test_damaged_shard),   TEST(test_unsafe_shard_names),
-        TEST(test_malformed_index), TEST(test_too_many_shards),
-        TEST(test_choice),          TEST(test_no_choice),
-        TEST(test_stray_file),      TEST(test_beside),
-        TEST(test_shards_beside),   TEST(test_shards_without_index),
-        TEST(test_absent_shards),   TEST(test_no_regular_file),
+        TEST(test_whole),
+        TEST(test_metadata_verbatim),
+        TEST(test_bare_map),
+        TEST(test_differences),
+        TEST(test_missing_shard),
+        TEST(test_symbolic_link),
+        TEST(test_damaged_shard),
+        TEST(test_unsafe_shard_names),
+        TEST(test_malformed_index),
+        TEST(test_too_many_shards),
+        TEST(test_choice),
+        TEST(test_no_choice),
+        TEST(test_stray_file),
+        TEST(test_ranks),
+        TEST(test_beside),
+        TEST(test_shards_beside),
+        TEST(test_shards_without_index),
+        TEST(test_absent_shards),
+        TEST(test_no_regular_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
