@@ -13,7 +13,8 @@ static struct sp_config *changed(const struct sp_config *base, const struct sp_c
     struct sp_config *config = sp_config_variant(base);
     sp_config_set_value(config, change->key, change->value, "what if");
     if (change->instead_of) sp_config_set_value(config, change->instead_of, (struct sp_value){.type = SP_NULL}, "");
-    if (change->twin) sp_config_set_value(config, change->twin, change->twin_value, "what if");
+    for (const struct sp_change *also = change->also; also; also = also->also)
+        sp_config_set_value(config, also->key, also->value, "what if");
     sp_config_limit(config, scope);
     return config;
 }

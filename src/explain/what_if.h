@@ -11,10 +11,8 @@ struct sp_change {
     struct sp_value value;
     struct sp_value configured; /* what it is now, and who says so */
     struct sp_provenance from;
-    const char *instead_of; /* a key that says the same and comes first: it is taken away; or NULL */
-    /* Another key that changes with it, since the product of both is what the file has; or NULL. */
-    const char *twin;
-    struct sp_value twin_value, twin_configured;
+    const char *instead_of;       /* a key that says the same and comes first: it is taken away; or NULL */
+    const struct sp_change *also; /* of another key, since the product of both is what the file has; or NULL */
 };
 
 /* The prediction under changed hyper-parameters, matched with the same file. Zero-initialise. */

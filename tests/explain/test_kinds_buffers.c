@@ -62,6 +62,13 @@ static void inv_freq_of_other_heads(void **state)
     SAYS("differs: num_attention_heads is 16 on the command line and num_key_value_heads 2, the file has 32 and 4 (22 "
          "tensors)",
          "hyperparameter buffers", 0);
+    model_set(&model, "head_dim=128");
+    SAYS("differs: head_dim is 128 on the command line, num_key_value_heads 2 and num_attention_heads 16, the file has "
+         "64, 4 and 32 (22 tensors)",
+         "hyperparameter buffers", 0);
+    assert_string_equal(sp_check_cause(model.check, 0)->hint,
+                        "with --set head_dim=64 --set num_key_value_heads=4 --set num_attention_heads=32 these 22 "
+                        "findings vanish");
     END;
 }
 

@@ -97,15 +97,18 @@ static struct sp_trial best_change(const struct search *search)
     return best;
 }
 
-/* Where no change explains anything by itself: the first with another key that changes with it. */
+/* Where no change explains anything by itself: the first with other keys that change with it, with as few as it takes.
+ */
 static struct sp_trial best_twins(const struct search *search)
 {
     const struct sp_config *base = search->best.config ? search->best.config : search->check->config;
-    for (size_t i = 0; i < search->proposals.count && i < MAX_TWINS; i++) {
-        const struct sp_change *change = sp_change_with_twin(search->check, &search->proposals.items[i], base);
-        struct sp_trial trial = {.check = search->check, .change = change};
-        if (change && sp_trial_run(&trial, &search->bundles, base, match_so_far(search))) return trial;
-    }
+    for (int most = 1; most <= SP_MOST_TWINS; most++)
+        for (size_t i = 0; i < search->proposals.count && i < MAX_TWINS; i++) {
+            const struct sp_change *change =
+                sp_change_with_twins(search->check, &search->proposals.items[i], base, most);
+            struct sp_trial trial = {.check = search->check, .change = change};
+            if (change && sp_trial_run(&trial, &search->bundles, base, match_so_far(search))) return trial;
+        }
     return (struct sp_trial){.check = search->check};
 }
 

@@ -73,7 +73,18 @@ struct sp_remedy sp_change_remedy(struct sp_check *check, const struct sp_change
     if (change->instead_of)
         remedy = sp_remedy_with(check, remedy, change->instead_of, (struct sp_value){.type = SP_NULL});
     remedy = sp_remedy_with(check, remedy, change->key, change->value);
-    return change->twin ? sp_remedy_with(check, remedy, change->twin, change->twin_value) : remedy;
+    return change->also ? sp_remedy_join(check, remedy, sp_change_remedy(check, change->also)) : remedy;
+}
+
+/* "SAYS, num_attention_heads 16 and num_key_value_heads 4"; of what is found the values alone, "SAYS, 32 and 8". */
+static const char *say_together(struct sp_check *check, const char *says, const struct sp_change *also, bool found)
+{
+    for (; also; also = also->also) {
+        const char *value = sp_value_words(&check->arena, found ? also->value : also->configured);
+        says = sp_arena_printf(&check->arena, "%s%s%s%s%s", says, also->also ? ", " : " and ", found ? "" : also->key,
+                               found ? "" : " ", value);
+    }
+    return says;
 }
 
 static bool has_word_bias(const char *key)
@@ -154,11 +165,11 @@ void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct s
     const char *effect =
         sp_arena_printf(&check->arena, "%s%s%s", lacks, say_rivals(check, trial), say_misspelt(check, change));
     if (*lacks) check->half_explained = true;
-    if (change->twin)
-        cause->message = sp_arena_printf(
-            &check->arena, "%s and %s %s, the file has %s and %s (%s)%s", says, change->twin,
-            sp_value_words(&check->arena, change->twin_configured), sp_value_words(&check->arena, cause->found),
-            sp_value_words(&check->arena, change->twin_value), sp_tensors_of(check, cause), effect);
+    if (change->also)
+        cause->message =
+            sp_arena_printf(&check->arena, "%s, the file has %s (%s)%s", say_together(check, says, change->also, false),
+                            say_together(check, sp_value_words(&check->arena, cause->found), change->also, true),
+                            sp_tensors_of(check, cause), effect);
     else if (change->value.type != SP_BOOL)
         cause->message =
             sp_arena_printf(&check->arena, "%s, the file %s%s (%s%s)%s", says, say_found(check, trial),

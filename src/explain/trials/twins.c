@@ -47,33 +47,55 @@ static bool scale_value(const struct broken *broken, struct sp_value *value)
     return true;
 }
 
-/* The other key in the dimension that scales as it does. */
-static bool find_twin(const struct sp_variant *variant, const struct broken *broken, struct sp_change *change)
+static bool is_changed(const struct sp_change *change, const char *key)
+{
+    for (; change; change = change->also)
+        if (strcmp(change->key, key) == 0) return true;
+    return false;
+}
+
+/* Another key in the dimension that scales as it does. */
+static bool find_twin(const struct sp_variant *variant, const struct broken *broken, const struct sp_change *change,
+                      struct sp_change *twin)
 {
     const struct sp_keys keys = sp_prediction_depends_on(variant->prediction, broken->predicted, broken->dimension);
     for (size_t i = 0; i < keys.count; i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(variant->prediction, keys.list[i]);
         const bool given = hyper.from.source == SP_SOURCE_CONFIG || hyper.from.source == SP_SOURCE_SETTING;
-        if (strcmp(hyper.name, change->key) == 0 || !given) continue;
-        change->twin = hyper.name;
-        change->twin_configured = change->twin_value = hyper.value;
-        if (scale_value(broken, &change->twin_value)) return true;
+        if (!given || is_changed(change, hyper.name)) continue;
+        *twin =
+            (struct sp_change){.key = hyper.name, .value = hyper.value, .configured = hyper.value, .from = hyper.from};
+        if (scale_value(broken, &twin->value)) return true;
     }
     return false;
 }
 
-const struct sp_change *sp_change_with_twin(struct sp_check *check, const struct sp_change *change,
-                                            const struct sp_config *base)
+/* Adds a key that repairs the first of what the change breaks; false when it breaks nothing, or none does. */
+static bool add_twin(struct sp_check *check, struct sp_change *change, const struct sp_config *base)
 {
     struct sp_variant variant;
     struct broken broken;
-    struct sp_change *twins = NULL, with = *change;
-    if (change->value.type != SP_INT || !sp_variant_try(check, base, change, &variant)) return NULL;
-    if (find_broken(check, &variant, &broken) && find_twin(&variant, &broken, &with)) {
-        twins = sp_arena_array(&check->arena, 1, sizeof *twins);
-        with.twin = sp_arena_string(&check->arena, with.twin);
-        *twins = with;
+    struct sp_change twin;
+    if (!sp_variant_try(check, base, change, &variant)) return false;
+    const bool found = find_broken(check, &variant, &broken) && find_twin(&variant, &broken, change, &twin);
+    if (found) {
+        struct sp_change *also = sp_arena_array(&check->arena, 1, sizeof *also);
+        twin.key = sp_arena_string(&check->arena, twin.key);
+        twin.also = change->also;
+        *also = twin;
+        change->also = also;
     }
     sp_variant_free(&variant);
-    return twins;
+    return found;
+}
+
+const struct sp_change *sp_change_with_twins(struct sp_check *check, const struct sp_change *change,
+                                             const struct sp_config *base, int most)
+{
+    if (change->value.type != SP_INT) return NULL;
+    struct sp_change *with = sp_arena_array(&check->arena, 1, sizeof *with);
+    *with = *change;
+    for (int i = 0; i < most && add_twin(check, with, base); i++) {
+    }
+    return with->also ? with : NULL;
 }

@@ -7,9 +7,11 @@
 
 #include "explain/what_if.h"
 
-/* The change, and another key so that what the change alone would break stays as it is in the file. NULL when it breaks
- * nothing, or no single key repairs it. In the check's arena. */
-const struct sp_change *sp_change_with_twin(struct sp_check *check, const struct sp_change *change,
-                                            const struct sp_config *base);
+enum { SP_MOST_TWINS = 2 };
+
+/* The change, and so many other keys at most that what the change alone would break stays as it is in the file. NULL
+ * when it breaks nothing, or no single key repairs the first that it does. In the check's arena. */
+const struct sp_change *sp_change_with_twins(struct sp_check *check, const struct sp_change *change,
+                                             const struct sp_config *base, int most);
 
 #endif
