@@ -11,7 +11,6 @@
 
 #define ORDERS 2 /* there are hundreds of checks */
 #include "check/hints.h"
-#include "check/hints.h"
 #include "check/model.h"
 
 static const char *const configs[] = {
