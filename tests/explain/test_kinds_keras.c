@@ -180,7 +180,8 @@ static void no_name_in_common(void **state)
                   "conv3d_2/* -> block3_conv1/* 2\n"
                   "conv3d_3/* -> block4_conv1/* 2\n"
                   "dense/* -> predictions/* 2\n");
-    assert_differ(convolutions(KERAS_2, 0, 1), blocks(KERAS_2, 2), "nothing in common: 10 tensors in A alone, 10 in B alone\n");
+    assert_differ(convolutions(KERAS_2, 0, 1), blocks(KERAS_2, 2),
+                  "nothing in common: 10 tensors in A alone, 10 in B alone\n");
 }
 
 /* A file of fewer layers. */
