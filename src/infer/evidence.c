@@ -54,17 +54,25 @@ static int by_merit(const void *left, const void *right)
     return sp_attempt_is_better(b, a) ? 1 : 0;
 }
 
-static void put_nearest(struct sp_text *text, struct sp_attempt **attempts, size_t count)
+/* Those with something of a layer, or without; at most a few. Returns how many. */
+static size_t put_nearest_of(struct sp_text *text, struct sp_attempt *const *attempts, size_t count,
+                             bool without_layers)
 {
     enum { MOST = 3 };
     size_t shown = 0;
-    if (count) qsort(attempts, count, sizeof *attempts, by_merit);
     for (size_t i = 0; i < count && shown < MOST; i++) {
         const struct sp_attempt *attempt = attempts[i];
-        if (!attempt->prediction || !attempt->explained) continue;
+        if (!attempt->prediction || !attempt->explained || attempt->without_layers != without_layers) continue;
         sp_text_printf(text, "%s%s (explains %zu, lacks %zu)", shown++ ? ", " : "; nearest: ", attempt->table->name,
                        attempt->explained, attempt->missing);
     }
+    return shown;
+}
+
+static void put_nearest(struct sp_text *text, struct sp_attempt **attempts, size_t count)
+{
+    if (count) qsort(attempts, count, sizeof *attempts, by_merit);
+    if (!put_nearest_of(text, attempts, count, false)) put_nearest_of(text, attempts, count, true);
 }
 
 void sp_fail_unknown(struct sp_error *error, const struct sp_inventory *inventory, const char *table_name,
