@@ -61,6 +61,9 @@ static bool atom_fits(const char *atom, size_t length, char c)
     return atom[1] == 'd' ? isdigit((unsigned char)c) : atom[1] == 'w' ? is_word(c) : atom[1] == c;
 }
 
+/* Says how often the atom before it may be there. */
+static bool is_sign(char c) { return c == '*' || c == '+' || c == '?'; }
+
 /* ---- groups ---- */
 
 /* Where the group that opens at `from` closes, or `end`. */
@@ -165,25 +168,14 @@ static bool match_sequence(struct search *search, const char *from, const char *
             continue;
         }
         const size_t length = atom_length(from, end);
-        if (from + length < end && strchr("*+?", from[length]))
-            return match_repeated(search, from, length, end, place, rest);
+        if (from + length < end && is_sign(from[length])) return match_repeated(search, from, length, end, place, rest);
         if (!atom_fits(from, length, search->text[place])) return false;
         from += length;
         place++;
     }
 }
 
-bool sp_expression_search(const char *expression, size_t length, const char *text, struct sp_found *found)
-{
-    struct search search = {.text = text, .found = found};
-    for (size_t place = 0;; place++) {
-        *found = (struct sp_found){.all = {place, place}};
-        if (match_alternatives(&search, expression, expression + length, place, NULL)) return true;
-        if (!text[place] || search.steps > STEPS_AT_MOST) return false;
-    }
-}
-
-/* ---- literals ---- */
+/* ---- where to begin ---- */
 
 /* The character that an atom stands for, and no other; 0 when it is none. */
 static char literal_of(const char *atom, size_t length)
@@ -191,6 +183,33 @@ static char literal_of(const char *atom, size_t length)
     if (length == 2) return atom[1] == 'd' || atom[1] == 'w' ? '\0' : atom[1];
     return length == 1 && !strchr("^$.", *atom) ? *atom : '\0';
 }
+
+/* What every match begins with; 0 when there is no such character. */
+static char first_of_match(const char *from, const char *end)
+{
+    if (from == end || *from == '(' || alternative_end(from, end) != end) return '\0';
+    const size_t length = atom_length(from, end);
+    return from + length < end && is_sign(from[length]) ? '\0' : literal_of(from, length);
+}
+
+bool sp_expression_search(const char *expression, size_t length, const char *text, struct sp_found *found)
+{
+    struct search search = {.text = text, .found = found};
+    const char *end = expression + length;
+    const char first = first_of_match(expression, end);
+    for (size_t place = 0;; place++) {
+        if (first) {
+            const char *next = strchr(text + place, first);
+            if (!next) return false;
+            place = (size_t)(next - text);
+        }
+        *found = (struct sp_found){.all = {place, place}};
+        if (match_alternatives(&search, expression, end, place, NULL)) return true;
+        if (!text[place] || search.steps > STEPS_AT_MOST) return false;
+    }
+}
+
+/* ---- literals ---- */
 
 static void keep_longer(char *literal, size_t size, const char *run, size_t length)
 {
@@ -212,7 +231,7 @@ void sp_expression_literal(const char *expression, size_t length, char *literal,
         const char *close = *from == '(' ? group_end(from, end) : NULL;
         const size_t atom = close ? 0 : atom_length(from, end);
         next = close ? close + (close < end) : from + atom;
-        const bool repeated = next < end && strchr("*+?", *next);
+        const bool repeated = next < end && is_sign(*next);
         const char c = close || repeated ? '\0' : literal_of(from, atom);
         if (repeated) next++;
         if (c && count < sizeof run) run[count++] = c;

@@ -65,11 +65,13 @@ void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loa
     struct sp_gathering gathering = {0};
     *memory = (struct sp_model_memory){.loader = loader, .loaded = loaded};
     memory->rules = sp_renaming_rules(&memory->arena, loader, loaded);
+    memory->prediction = prediction;
+    memory->renamed = sp_realloc(NULL, count, sizeof *memory->renamed);
     size_t *held_of = sp_realloc(NULL, count, sizeof *held_of);
     for (size_t i = 0; i < count; i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
         held_of[i] = SIZE_MAX;
-        const struct sp_renamed renamed = sp_rename(&memory->rules, tensor->name);
+        const struct sp_renamed renamed = memory->renamed[i] = sp_rename(&memory->rules, tensor->name);
         if (!has_place(memory, tensor, renamed.name)) continue;
         const struct sp_load_shape piece = piece_of(tensor);
         if (renamed.conversion) sp_load_gather(&gathering, renamed, &piece);
@@ -86,5 +88,6 @@ void sp_memory_free(struct sp_model_memory *memory)
     sp_renaming_rules_free(&memory->rules);
     sp_map_free(&memory->names);
     free(memory->items);
+    free(memory->renamed);
     sp_arena_free(&memory->arena);
 }

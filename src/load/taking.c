@@ -57,7 +57,8 @@ static const char *with_base(struct sp_model_memory *memory, const char *name)
 static struct sp_renamed rename_for_memory(struct sp_model_memory *memory, const char *name)
 {
     if (!memory->loader->renames) return (struct sp_renamed){.name = name};
-    struct sp_renamed renamed = sp_rename(&memory->rules, name);
+    const size_t predicted = sp_prediction_find(memory->prediction, name);
+    struct sp_renamed renamed = predicted == SP_NONE ? sp_rename(&memory->rules, name) : memory->renamed[predicted];
     renamed.name = with_base(memory, renamed.name);
     if (is_held(memory, renamed.name) || !is_held(memory, name)) return renamed;
     return (struct sp_renamed){.name = with_base(memory, name)};

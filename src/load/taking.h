@@ -20,6 +20,8 @@ struct sp_model_memory {
     const struct sp_loader *loader;
     const struct sp_loaded *loaded;
     struct sp_renaming_rules rules;
+    const struct sp_prediction *prediction;
+    struct sp_renamed *renamed; /* what each predicted name becomes: most names of a file are among them */
     struct sp_held *items;
     size_t count, capacity;
     struct sp_map names;
