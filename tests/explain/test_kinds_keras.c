@@ -114,7 +114,7 @@ static void assert_differ(struct sp_inventory *a, struct sp_inventory *b, const 
 static void counters_far_apart(void **state)
 {
     (void)state;
-    for (int kind = KERAS_2; kind <= KERAS_3; kind++)
+    for (enum kind kind = KERAS_2; kind <= KERAS_3; kind++)
         assert_differ(convolutions(kind, 0, 1), convolutions(kind, 4, 1),
                       "in names alone: 10 tensors renamed\n"
                       "conv3d_{n}/* -> conv3d_{n+4}/* 8\n"
@@ -126,7 +126,7 @@ static void counters_far_apart(void **state)
 static void counters_that_overlap(void **state)
 {
     (void)state;
-    for (int kind = KERAS_2; kind <= KERAS_3; kind++)
+    for (enum kind kind = KERAS_2; kind <= KERAS_3; kind++)
         for (uint64_t growth = 0; growth <= 1; growth++) {
             assert_differ(convolutions(kind, 0, growth), convolutions(kind, 1, growth),
                           "in names alone: 10 tensors renamed\n"
