@@ -9,11 +9,6 @@
 
 /* ---- counters ---- */
 
-static bool is_keras(const struct sp_inventory *inventory)
-{
-    return strncmp(sp_inventory_format(inventory), "keras", 5) == 0;
-}
-
 /* The tensors of the model, on the heap. */
 static struct sp_variable *list_variables(const struct sp_inventory *inventory, size_t *count)
 {
@@ -39,7 +34,7 @@ void sp_diff_pair_counters(struct sp_diff *diff)
 {
     struct sp_counted counted = {.arena = &diff->arena};
     size_t in_a, in_b;
-    if (!is_keras(diff->a.inventory) || !is_keras(diff->b.inventory)) return;
+    if (!sp_is_from_keras(diff->a.inventory) || !sp_is_from_keras(diff->b.inventory)) return;
     struct sp_variable *a = list_variables(diff->a.inventory, &in_a), *b = list_variables(diff->b.inventory, &in_b);
     sp_count_layers(&counted, a, in_a, b, in_b);
     for (size_t i = 0; i < counted.shift_count; i++) pair_shift(diff, &counted, &counted.shifts[i]);

@@ -3,6 +3,8 @@
 #ifndef SP_DIFF_DIFF_H
 #define SP_DIFF_DIFF_H
 
+#include <string.h>
+
 #include "base/text.h"
 #include "model/layouts.h"
 #include "names/eras.h"
@@ -50,6 +52,12 @@ static inline const struct sp_tensor *sp_diff_a(const struct sp_diff *diff, size
 static inline const struct sp_tensor *sp_diff_b(const struct sp_diff *diff, size_t tensor)
 {
     return sp_inventory_tensor(diff->b.inventory, tensor);
+}
+
+/* Whether it has Keras' names, whatever its version. */
+static inline bool sp_is_from_keras(const struct sp_inventory *inventory)
+{
+    return strncmp(sp_inventory_format(inventory), "keras", strlen("keras")) == 0;
 }
 
 /* "A" or "B", for messages. */

@@ -211,17 +211,12 @@ static bool is_evidence(const struct sp_pairing *p, const struct layers *a, cons
     return 2 * pairs > layers || p->diff->totals.both > left;
 }
 
-static bool is_keras(const struct sp_inventory *inventory)
-{
-    return strncmp(sp_inventory_format(inventory), "keras", 5) == 0;
-}
-
 /* First as if kernels were the other way round, then for those that are not, such as embeddings. Of two files of
  * PyTorch names say more than this. */
 void sp_pairing_structure(struct sp_pairing *p)
 {
     struct layers a = {.half = &p->diff->a}, b = {.half = &p->diff->b};
-    if (!is_keras(a.half->inventory) && !is_keras(b.half->inventory)) return;
+    if (!sp_is_from_keras(a.half->inventory) && !sp_is_from_keras(b.half->inventory)) return;
     for (int kernels = 1; kernels >= 0; kernels--) {
         form_layers(p, &a, kernels);
         form_layers(p, &b, kernels);

@@ -27,8 +27,7 @@ static bool is_about_tensors(const struct sp_check *check, const struct sp_findi
 /* What the findings about tensors, with causes or without, show. */
 struct evidence {
     size_t missing, others;
-    bool
-        several_kinds; /* not one tensor, or one of each layer: of one that was lost or added there is no other model */
+    bool several_kinds;  /* not one tensor, or one of each layer, which may be lost or added */
     bool several_layers; /* not one layer, which may be lost or there twice */
 };
 
