@@ -222,14 +222,34 @@ static int64_t gain_of_change(const struct sp_sample *sample, const struct sp_pr
     return gain;
 }
 
-int64_t sp_sample_gain(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change)
+struct sp_prediction *sp_sample_predict(const struct sp_sample *sample, const struct sp_config *base,
+                                        const struct sp_change *change)
 {
     struct sp_config *config = changed(base, change, &sample->scope);
     struct sp_prediction *variant = sample->base ? predict_change(sample, config) : NULL;
+    sp_config_free(config);
+    return variant;
+}
+
+int64_t sp_sample_gain(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change)
+{
+    struct sp_prediction *variant = sp_sample_predict(sample, base, change);
     const int64_t gain = variant ? gain_of_change(sample, variant) : 0;
     sp_prediction_free(variant);
-    sp_config_free(config);
     return gain;
+}
+
+size_t sp_sample_breaks(const struct sp_sample *sample, const struct sp_prediction *variant,
+                        const struct sp_tensor **found)
+{
+    for (size_t i = 0; i < sp_prediction_count(variant); i++) {
+        const struct sp_predicted *expected = sp_prediction_tensor(variant, i);
+        const size_t place = sp_prediction_find(sample->base, expected->name);
+        if (place == SP_NONE || !sample->found[place] || sample->wrong[place]) continue;
+        *found = sample->found[place];
+        if (!sp_same_shape(*found, expected)) return i;
+    }
+    return SP_NONE;
 }
 
 void sp_sample_free(struct sp_sample *sample)

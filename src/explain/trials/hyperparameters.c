@@ -105,7 +105,7 @@ static struct sp_trial best_twins(const struct search *search)
     for (int most = 1; most <= SP_MOST_TWINS; most++)
         for (size_t i = 0; i < search->proposals.count && i < MAX_TWINS; i++) {
             const struct sp_change *change =
-                sp_change_with_twins(search->check, &search->proposals.items[i], base, most);
+                sp_change_with_twins(&search->sample, &search->check->arena, &search->proposals.items[i], base, most);
             struct sp_trial trial = {.check = search->check, .change = change};
             if (change && sp_trial_run(&trial, &search->bundles, base, match_so_far(search))) return trial;
         }

@@ -13,25 +13,18 @@ struct broken {
     uint64_t expected, found;
 };
 
-static bool is_right_now(const struct sp_check *check, size_t tensor)
+static bool find_broken(const struct sp_sample *sample, const struct sp_prediction *variant, struct broken *broken)
 {
-    return !sp_is_error(sp_match_tensor(&check->match, tensor));
-}
-
-static bool find_broken(const struct sp_check *check, const struct sp_variant *variant, struct broken *broken)
-{
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
-        if (sp_match_tensor(&variant->match, i) != SP_SHAPE || !is_right_now(check, i)) continue;
-        const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, i);
-        broken->predicted = variant->match.predicted_of[i];
-        const struct sp_predicted *expected = sp_prediction_tensor(variant->prediction, broken->predicted);
-        for (uint32_t d = 0; d < expected->rank && tensor->rank == expected->rank; d++) {
-            if (tensor->shape[d] == expected->shape[d]) continue;
-            broken->dimension = d;
-            broken->expected = expected->shape[d];
-            broken->found = tensor->shape[d];
-            return true;
-        }
+    const struct sp_tensor *tensor;
+    broken->predicted = sp_sample_breaks(sample, variant, &tensor);
+    if (broken->predicted == SP_NONE) return false;
+    const struct sp_predicted *expected = sp_prediction_tensor(variant, broken->predicted);
+    for (uint32_t d = 0; d < expected->rank && tensor->rank == expected->rank; d++) {
+        if (tensor->shape[d] == expected->shape[d]) continue;
+        broken->dimension = d;
+        broken->expected = expected->shape[d];
+        broken->found = tensor->shape[d];
+        return true;
     }
     return false;
 }
@@ -55,12 +48,12 @@ static bool is_changed(const struct sp_change *change, const char *key)
 }
 
 /* Another key in the dimension that scales as it does. */
-static bool find_twin(const struct sp_variant *variant, const struct broken *broken, const struct sp_change *change,
+static bool find_twin(struct sp_prediction *variant, const struct broken *broken, const struct sp_change *change,
                       struct sp_change *twin)
 {
-    const struct sp_keys keys = sp_prediction_depends_on(variant->prediction, broken->predicted, broken->dimension);
+    const struct sp_keys keys = sp_prediction_depends_on(variant, broken->predicted, broken->dimension);
     for (size_t i = 0; i < keys.count; i++) {
-        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(variant->prediction, keys.list[i]);
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(variant, keys.list[i]);
         const bool given = hyper.from.source == SP_SOURCE_CONFIG || hyper.from.source == SP_SOURCE_SETTING;
         if (!given || is_changed(change, hyper.name)) continue;
         *twin =
@@ -71,31 +64,31 @@ static bool find_twin(const struct sp_variant *variant, const struct broken *bro
 }
 
 /* Adds a key that repairs the first of what the change breaks; false when it breaks nothing, or none does. */
-static bool add_twin(struct sp_check *check, struct sp_change *change, const struct sp_config *base)
+static bool add_twin(const struct sp_sample *sample, struct sp_arena *arena, struct sp_change *change,
+                     const struct sp_config *base)
 {
-    struct sp_variant variant;
     struct broken broken;
     struct sp_change twin;
-    if (!sp_variant_try(check, base, change, &variant)) return false;
-    const bool found = find_broken(check, &variant, &broken) && find_twin(&variant, &broken, change, &twin);
+    struct sp_prediction *variant = sp_sample_predict(sample, base, change);
+    const bool found = variant && find_broken(sample, variant, &broken) && find_twin(variant, &broken, change, &twin);
     if (found) {
-        struct sp_change *also = sp_arena_array(&check->arena, 1, sizeof *also);
-        twin.key = sp_arena_string(&check->arena, twin.key);
+        struct sp_change *also = sp_arena_array(arena, 1, sizeof *also);
+        twin.key = sp_arena_string(arena, twin.key);
         twin.also = change->also;
         *also = twin;
         change->also = also;
     }
-    sp_variant_free(&variant);
+    sp_prediction_free(variant);
     return found;
 }
 
-const struct sp_change *sp_change_with_twins(struct sp_check *check, const struct sp_change *change,
-                                             const struct sp_config *base, int most)
+const struct sp_change *sp_change_with_twins(const struct sp_sample *sample, struct sp_arena *arena,
+                                             const struct sp_change *change, const struct sp_config *base, int most)
 {
     if (change->value.type != SP_INT) return NULL;
-    struct sp_change *with = sp_arena_array(&check->arena, 1, sizeof *with);
+    struct sp_change *with = sp_arena_array(arena, 1, sizeof *with);
     *with = *change;
-    for (int i = 0; i < most && add_twin(check, with, base); i++) {
+    for (int i = 0; i < most && add_twin(sample, arena, with, base); i++) {
     }
     return with->also ? with : NULL;
 }

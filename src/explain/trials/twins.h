@@ -9,9 +9,9 @@
 
 enum { SP_MOST_TWINS = 2 };
 
-/* The change, and so many other keys at most that what the change alone would break stays as it is in the file. NULL
- * when it breaks nothing, or no single key repairs the first that it does. In the check's arena. */
-const struct sp_change *sp_change_with_twins(struct sp_check *check, const struct sp_change *change,
-                                             const struct sp_config *base, int most);
+/* The change, and so many other keys at most that what the change alone would break of the sample stays as it is in the
+ * file. NULL when it breaks nothing, or no single key repairs the first that it does. In the arena. */
+const struct sp_change *sp_change_with_twins(const struct sp_sample *sample, struct sp_arena *arena,
+                                             const struct sp_change *change, const struct sp_config *base, int most);
 
 #endif
