@@ -11,6 +11,12 @@ static inline unsigned sp_digit(char c) { return (unsigned char)(c - '0'); }
 
 static inline bool sp_is_digit(char c) { return sp_digit(c) < 10; }
 
+/* As \w has it. */
+static inline bool sp_is_word(char c)
+{
+    return sp_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
 /* Is the text of `length` bytes that literal? */
 #define SP_IS(text, length, literal)                                                                                   \
     ((length) == sizeof(literal) - 1 && memcmp((text), (literal), sizeof(literal) - 1) == 0)

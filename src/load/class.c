@@ -49,20 +49,23 @@ static void set_fixed(struct sp_arena *arena, struct sp_config *config, const ch
         sp_config_set(config, sp_arena_copy(arena, setting, length), &error);
 }
 
-struct sp_prediction *sp_class_predict(struct sp_arena *arena, const struct sp_loaded *loaded,
-                                       const struct sp_load_subject *subject, bool *untied)
+struct sp_class_model sp_class_predict(struct sp_arena *arena, const struct sp_loaded *loaded,
+                                       const struct sp_load_subject *subject)
 {
     struct sp_error error = {0};
     const struct sp_value ties = class_ties(loaded, subject->config);
+    struct sp_class_model model = {.prediction = subject->prediction, .untied = sp_value_is_bool(ties, false)};
+    if (model.prediction && ties.type != SP_BOOL && !loaded->fixed) return model;
     struct sp_config *config = sp_config_variant(subject->config);
     if (ties.type == SP_BOOL) set_ties(config, ties.boolean);
     if (loaded->fixed) set_fixed(arena, config, loaded->fixed);
-    *untied = sp_value_is_bool(ties, false);
-    struct sp_prediction *prediction =
+    model.prediction = model.own =
         sp_predict(subject->tables, config, &(struct sp_predict_options){.table = subject->table}, &error);
     sp_config_free(config);
-    return prediction;
+    return model;
 }
+
+void sp_class_free(struct sp_class_model *model) { sp_prediction_free(model->own); }
 
 /* ---- what it needs ---- */
 

@@ -7,9 +7,17 @@
 
 /* NULL when the loader has none. A configuration that names no model_type is of one that its table is for. */
 const struct sp_loaded *sp_class_loaded(const struct sp_loader *loader, const struct sp_load_subject *subject);
-/* What the class has, and whether nothing of it is tied; NULL when nothing can be predicted. */
-struct sp_prediction *sp_class_predict(struct sp_arena *arena, const struct sp_loaded *loaded,
-                                       const struct sp_load_subject *subject, bool *untied);
+
+/* What the class has. */
+struct sp_class_model {
+    const struct sp_prediction *prediction; /* NULL when nothing can be predicted */
+    struct sp_prediction *own;              /* the same, when the subject's own would not do */
+    bool untied;                            /* nothing of it is tied */
+};
+
+struct sp_class_model sp_class_predict(struct sp_arena *arena, const struct sp_loaded *loaded,
+                                       const struct sp_load_subject *subject);
+void sp_class_free(struct sp_class_model *model);
 /* The first key that the class needs and the configuration has not; "" when it has all. In the arena. */
 const char *sp_class_lacks(struct sp_arena *arena, const struct sp_loaded *loaded, const struct sp_config *config);
 

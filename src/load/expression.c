@@ -2,7 +2,8 @@
  * Backtracking: what comes behind a group is handed to it as what is still to be matched. */
 #include "load/expression.h"
 
-#include <ctype.h>
+#include "base/chars.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -50,15 +51,13 @@ static bool is_in_set(const char *from, const char *end, char c)
     return found != negated;
 }
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
 static bool atom_fits(const char *atom, size_t length, char c)
 {
     if (!c) return false;
     if (*atom == '[' && length > 1) return is_in_set(atom + 1, atom + length - 1, c);
     if (*atom == '.') return true;
     if (*atom != '\\' || length < 2) return *atom == c;
-    return atom[1] == 'd' ? isdigit((unsigned char)c) : atom[1] == 'w' ? is_word(c) : atom[1] == c;
+    return atom[1] == 'd' ? sp_is_digit(c) : atom[1] == 'w' ? sp_is_word(c) : atom[1] == c;
 }
 
 /* Says how often the atom before it may be there. */

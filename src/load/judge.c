@@ -150,17 +150,16 @@ static struct sp_loading judge_class(struct sp_arena *arena, const struct sp_loa
                                      struct sp_loading loading)
 {
     struct sp_model_memory memory;
-    bool untied;
-    struct sp_prediction *prediction = sp_class_predict(arena, loaded, subject, &untied);
-    if (!prediction) return sp_loading_open(arena, loading, "its model cannot be predicted");
-    sp_memory_build(&memory, loader, loaded, prediction);
-    memory.untied = untied;
+    struct sp_class_model model = sp_class_predict(arena, loaded, subject);
+    if (!model.prediction) return sp_loading_open(arena, loading, "its model cannot be predicted");
+    sp_memory_build(&memory, loader, loaded, model.prediction);
+    memory.untied = model.untied;
     struct sp_taking taking = sp_load_take(&memory, subject->inventory, NULL);
     loading = taking.unknown ? sp_loading_open(arena, loading, taking.unknown)
                              : judge_taking(arena, &memory, subject, &taking, loading);
     sp_taking_free(&taking);
     sp_memory_free(&memory);
-    sp_prediction_free(prediction);
+    sp_class_free(&model);
     return loading;
 }
 

@@ -8,15 +8,17 @@
 #include "shapeproof/config.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/load.h"
+#include "shapeproof/prediction.h"
 #include "shapeproof/table.h"
 
 struct sp_load_subject {
     const struct sp_inventory *inventory;
     const struct sp_tables *tables;
     const struct sp_config *config;
-    const char *table;        /* its name, or NULL: the configuration says it */
-    bool quantised;           /* the weights, or the configuration says so: */
-    const char *quantisation; /* the method, when `config` makes predictions of what is stored; or NULL */
+    const struct sp_prediction *prediction; /* from that; NULL: it is made when it is needed */
+    const char *table;                      /* its name, or NULL: the configuration says it */
+    bool quantised;                         /* the weights, or the configuration says so: */
+    const char *quantisation;               /* the method, when `config` makes predictions of what is stored; or NULL */
     const bool *spare; /* of each tensor of the inventory whether no model needs it: buffers, copies; NULL: none is */
 };
 

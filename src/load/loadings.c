@@ -209,6 +209,7 @@ struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *as
     const struct sp_load_subject subject = {.inventory = check->inventory,
                                             .tables = check->tables,
                                             .config = check->config,
+                                            .prediction = check->prediction,
                                             .table = check->table_name,
                                             .quantised = is_quantised(check),
                                             .quantisation = check->quantisation.method,

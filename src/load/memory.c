@@ -65,13 +65,14 @@ void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loa
     struct sp_gathering gathering = {0};
     *memory = (struct sp_model_memory){.loader = loader, .loaded = loaded};
     memory->rules = sp_renaming_rules(&memory->arena, loader, loaded);
+    sp_alike_init(&memory->alike, &memory->rules);
     memory->prediction = prediction;
     memory->renamed = sp_realloc(NULL, count, sizeof *memory->renamed);
     size_t *held_of = sp_realloc(NULL, count, sizeof *held_of);
     for (size_t i = 0; i < count; i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
         held_of[i] = SIZE_MAX;
-        const struct sp_renamed renamed = memory->renamed[i] = sp_rename(&memory->rules, tensor->name);
+        const struct sp_renamed renamed = memory->renamed[i] = sp_alike_rename(&memory->alike, tensor->name);
         if (!has_place(memory, tensor, renamed.name)) continue;
         const struct sp_load_shape piece = piece_of(tensor);
         if (renamed.conversion) sp_load_gather(&gathering, renamed, &piece);
@@ -85,8 +86,10 @@ void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loa
 
 void sp_memory_free(struct sp_model_memory *memory)
 {
+    sp_alike_free(&memory->alike);
     sp_renaming_rules_free(&memory->rules);
     sp_map_free(&memory->names);
+    sp_text_free(&memory->scratch);
     free(memory->items);
     free(memory->renamed);
     sp_arena_free(&memory->arena);

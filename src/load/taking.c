@@ -49,8 +49,12 @@ static const char *with_base(struct sp_model_memory *memory, const char *name)
     const size_t length = strlen(base);
     if (strncmp(name, base, length) == 0 && name[length] && is_held(memory, name + length + 1))
         return name + length + 1;
-    const char *longer = sp_arena_printf(&memory->arena, "%s.%s", base, name);
-    return is_held(memory, longer) ? longer : name;
+    memory->scratch.length = 0;
+    sp_text_append(&memory->scratch, base, length);
+    sp_text_append(&memory->scratch, ".", 1);
+    sp_text_puts(&memory->scratch, name);
+    const size_t longer = sp_map_get(&memory->names, memory->scratch.data);
+    return longer == SIZE_MAX ? name : memory->items[longer].name;
 }
 
 /* A name that only became wrong by the rules stays what it was. */
@@ -58,7 +62,8 @@ static struct sp_renamed rename_for_memory(struct sp_model_memory *memory, const
 {
     if (!memory->loader->renames) return (struct sp_renamed){.name = name};
     const size_t predicted = sp_prediction_find(memory->prediction, name);
-    struct sp_renamed renamed = predicted == SP_NONE ? sp_rename(&memory->rules, name) : memory->renamed[predicted];
+    struct sp_renamed renamed =
+        predicted == SP_NONE ? sp_alike_rename(&memory->alike, name) : memory->renamed[predicted];
     renamed.name = with_base(memory, renamed.name);
     if (is_held(memory, renamed.name) || !is_held(memory, name)) return renamed;
     return (struct sp_renamed){.name = with_base(memory, name)};

@@ -3,6 +3,7 @@
 #ifndef SP_LOAD_TAKING_H
 #define SP_LOAD_TAKING_H
 
+#include "load/alike.h"
 #include "load/conversion.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
@@ -20,11 +21,13 @@ struct sp_model_memory {
     const struct sp_loader *loader;
     const struct sp_loaded *loaded;
     struct sp_renaming_rules rules;
+    struct sp_alike alike;
     const struct sp_prediction *prediction;
     struct sp_renamed *renamed; /* what each predicted name becomes: most names of a file are among them */
     struct sp_held *items;
     size_t count, capacity;
     struct sp_map names;
+    struct sp_text scratch;
     bool untied;
     const char *unknown; /* why it is not known, or NULL */
 };

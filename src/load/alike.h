@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ * Names that differ in nothing but their indices are renamed alike: it is worked out once for all of them.
+ *
+ *     layers.17.experts.208.w1.weight        a name
+ *     layers.11.experts.222.w1.weight        what stands for it and its like: indices of the same length
+ *     layers.11.experts.w13                  what that becomes
+ *     layers.17.experts.w13                  so the name becomes this
+ */
+#ifndef SP_LOAD_ALIKE_H
+#define SP_LOAD_ALIKE_H
+
+#include "base/map.h"
+#include "load/renaming.h"
+
+struct sp_alike {
+    const struct sp_renaming_rules *rules;
+    bool ruled_out; /* a rule has an index of its own */
+    struct sp_map known;
+    struct {
+        struct sp_alike_kind {
+            struct sp_renamed renamed; /* what the one that stands for them becomes; no name: each has to be renamed */
+            bool same;                 /* it stays as it is */
+        } * items;
+        size_t count, capacity;
+    } kinds;
+    struct sp_text scratch;
+};
+
+/* The rules must live as long. */
+void sp_alike_init(struct sp_alike *alike, const struct sp_renaming_rules *rules);
+void sp_alike_free(struct sp_alike *alike);
+
+/* As sp_rename, with the same result. */
+struct sp_renamed sp_alike_rename(struct sp_alike *alike, const char *name);
+
+#endif
