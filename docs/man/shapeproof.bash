@@ -2,7 +2,7 @@
 _shapeproof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=
     if [[ $COMP_CWORD == 1 ]]; then
-        COMPREPLY=($(compgen -W 'check derive diff infer inspect predict prove solve tables help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'check derive diff fmt infer inspect predict prove solve tables help --help --version' -- "$word"))
         return
     fi
     # bash splits --sort=name into three words
@@ -44,7 +44,7 @@ _shapeproof() {
     solve:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     tables:--table|tables:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     tables:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    help:help) COMPREPLY=($(compgen -W 'check derive diff infer inspect predict prove solve tables help ' -- "$word")) ;;
+    help:help) COMPREPLY=($(compgen -W 'check derive diff fmt infer inspect predict prove solve tables help ' -- "$word")) ;;
     *)
         if [[ $word != -* ]]; then
             COMPREPLY=($(compgen -f -- "$word"))
@@ -54,6 +54,7 @@ _shapeproof() {
         check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --expect= --json --color= --help' ;;
         derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
         diff) words='--data --expect= --all --json --color= --help' ;;
+        fmt) words='--in-place --check --help' ;;
         infer) words='--table= --emit-config --all --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --json --color= --help' ;;
         predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;

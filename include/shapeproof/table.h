@@ -42,6 +42,12 @@ SP_API void sp_tables_free(struct sp_tables *tables);
 SP_API size_t sp_tables_count(const struct sp_tables *tables);
 SP_API struct sp_table_info sp_tables_info(const struct sp_tables *tables, size_t index);
 
+/* A text of tables in the layout of the built-in ones, with its comments: it says the same, and formatted again it
+ * stays as it is. `name` stands for the file in messages; `formatted` is the length and may be NULL. NULL with the
+ * mistakes (SP_ERR_TABLE) when it cannot be read. malloc'ed: free with sp_free. */
+SP_API char *sp_table_format(const char *name, const char *text, size_t length, size_t *formatted,
+                             struct sp_error *error);
+
 #ifdef __cplusplus
 }
 #endif

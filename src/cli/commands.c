@@ -8,6 +8,7 @@
     X(check)                                                                                                           \
     X(derive)                                                                                                          \
     X(diff)                                                                                                            \
+    X(fmt)                                                                                                             \
     X(infer)                                                                                                           \
     X(inspect)                                                                                                         \
     X(predict)                                                                                                         \

@@ -96,6 +96,15 @@ static bool calls_tables_add_text(struct world *world, struct sp_error *error)
     return sp_tables_add_text(world->tables, "text.shapes", text, sizeof text - 1, error) == SP_OK;
 }
 
+static bool calls_table_format(struct world *world, struct sp_error *error)
+{
+    static const char text[] = "table t\nw (3)\n";
+    char *formatted = sp_table_format("text.shapes", text, sizeof text - 1, NULL, error);
+    (void)world;
+    sp_free(formatted);
+    return formatted != NULL;
+}
+
 static bool calls_config_load(struct world *world, struct sp_error *error)
 {
     return sp_config_load(world->config, CONFIG, error) == SP_OK;
@@ -214,11 +223,17 @@ static const struct call {
     const char *function;
     bool (*succeeds)(struct world *world, struct sp_error *error);
 } calls[] = {
-    CALL(inventory_open),          CALL(data_open),       CALL(data_read),     CALL(tables_new),
-    CALL(tables_add_file),         CALL(tables_add_text), CALL(config_load),   CALL(config_set),
-    CALL(config_count_vocabulary), CALL(predict),         CALL(check_new),     CALL(diff_new),
-    CALL(expectations_load),       CALL(infer),           CALL(prove),         CALL(derive),
-    CALL(derive_prediction),       CALL(solve),           CALL(solve_rounded), CALL(loadings_new),
+    CALL(inventory_open),  CALL(data_open),
+    CALL(data_read),       CALL(tables_new),
+    CALL(tables_add_file), CALL(tables_add_text),
+    CALL(table_format),    CALL(config_load),
+    CALL(config_set),      CALL(config_count_vocabulary),
+    CALL(predict),         CALL(check_new),
+    CALL(diff_new),        CALL(expectations_load),
+    CALL(infer),           CALL(prove),
+    CALL(derive),          CALL(derive_prediction),
+    CALL(solve),           CALL(solve_rounded),
+    CALL(loadings_new),
 };
 enum { CALL_COUNT = sizeof calls / sizeof *calls };
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a table file with claims: what can be read is judged, and its formulas are derived. */
+ * The bytes as a table file with claims: what can be read is judged, its formulas are derived, and laid out it says the
+ * same. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
+#include "lang/tree.h"
 #include "shapeproof/shapeproof.h"
 
 enum { MAX_SIZE = 2048 }; /* each claim may take its time */
@@ -28,11 +30,35 @@ static void derive_all(const struct sp_tables *tables, const char *file)
     }
 }
 
+static void insist_on_equal(const char *one, const char *other)
+{
+    if (!one || !other || strcmp(one, other) != 0) abort();
+}
+
+static void lay_out(const char *text)
+{
+    struct sp_error error = {0};
+    char *once = sp_table_format("input.shapes", text, strlen(text), NULL, &error);
+    insist(once, &error);
+    if (!once) return;
+    char *twice = sp_table_format("input.shapes", once, strlen(once), NULL, &error);
+    char *tree = tree_of(text), *again = tree_of(once);
+    insist_on_equal(once, twice);
+    insist_on_equal(tree, again);
+    sp_free(once);
+    sp_free(twice);
+    free(tree);
+    free(again);
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     static const char *const file = "input.shapes";
     struct sp_error error = {0}, wrong = {0};
     if (size > MAX_SIZE || !memmem(data, size, "table ", 6)) return 0;
+    char *text = strndup((const char *)data, size);
+    lay_out(text);
+    free(text);
     struct sp_tables *tables = sp_tables_new(&error);
     if (sp_tables_add_text(tables, file, (const char *)data, size, &wrong) == SP_OK) {
         derive_all(tables, file);

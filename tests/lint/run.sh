@@ -31,6 +31,13 @@ static_analysis() {
         -j "$(nproc 2>/dev/null || echo 1)" -Iinclude -Isrc -DSP_VERSION='""' src
 }
 
+# A test looks at those that are built in, too (tests/lang/test_format.c); this one needs no new build to see an edit.
+tables() {
+    command=${SHAPEPROOF:-build/shapeproof}
+    [ -x "$command" ] || { echo "[  SKIPPED ] the layout of tables: make has not built the command"; return 0; }
+    "$command" fmt --check src/tables/*/*.shapes docs/*.shapes docs/examples/*.shapes
+}
+
 shell() { scripts | xargs shellcheck -S warning -x; }
 
 check "lint self-test" sh tests/lint/selftest.sh
@@ -39,6 +46,7 @@ check "source" sh tests/lint/source.sh
 check "house" sh tests/lint/house.sh
 check "format" format
 check "static analysis" static_analysis
+check "tables" tables
 if command -v shellcheck >/dev/null; then check "shell scripts" shell; fi
 sh tests/lint/length.sh
 echo "$passed passed, $failed failed"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The lines of a table file. What a line is shows at its start: a heading '[', a directive word, a definition
- * (NAME = or NAME(a) =), and else a row that begins with a tensor name. */
+ * The lines of a table file, each by its kind. */
 #include "lang/syntax/parser.h"
 
 #include <stdarg.h>
@@ -10,6 +9,7 @@
 
 #include "base/utf8.h"
 #include "base/word.h"
+#include "lang/syntax/line_kind.h"
 
 /* ---- helpers shared with the expression parser ---- */
 
@@ -118,21 +118,6 @@ static void row(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 }
 
 /* ---- definitions ---- */
-
-/* NAME = ... or NAME(a, b) = ... at the start of a line. */
-static bool is_definition(const struct sp_parser *parser, size_t offset)
-{
-    const char *p = sp_parse_text(parser, offset);
-    size_t i = 0;
-    if (!sp_is_name_start(*p)) return false;
-    while (sp_is_name_char(p[i])) i++;
-    if (p[i] == '(') {
-        i += strcspn(p + i, ")\n");
-        if (p[i++] != ')') return false;
-    }
-    while (p[i] == ' ' || p[i] == '\t') i++;
-    return p[i] == '=' && p[i + 1] != '=';
-}
 
 static bool definition_params(struct sp_parser *parser, struct sp_definition *definition)
 {
@@ -306,38 +291,6 @@ static void requirement(struct sp_parser *parser, struct sp_unit *unit)
     if (parsed.message) *SP_PARSE_APPEND(parser, unit->requirements, unit->requirement_count) = parsed;
 }
 
-enum directive { NO_DIRECTIVE, UNIT, MODEL_TYPE, ARCHITECTURES, REQUIRE, CLAIM };
-
-/* A tensor may be called "table": the word is a directive only before what it needs. */
-static enum directive directive_at(const struct sp_parser *parser, size_t offset)
-{
-    static const struct {
-        const char *word;
-        enum directive directive;
-    } words[] = {{"table", UNIT},
-                 {"part", UNIT},
-                 {"claims", UNIT},
-                 {"claim", CLAIM},
-                 {"erratum", CLAIM},
-                 {"approx", CLAIM},
-                 {"example", CLAIM},
-                 {"model_type", MODEL_TYPE},
-                 {"architectures", ARCHITECTURES},
-                 {"require", REQUIRE}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const char *p = sp_parse_text(parser, offset);
-        const size_t length = strlen(words[i].word);
-        if (*p != *words[i].word || strncmp(p, words[i].word, length) != 0 || (p[length] != ' ' && p[length] != '\t'))
-            continue;
-        const char next = *sp_parse_text(parser, skip_spaces(parser, offset + length));
-        if (words[i].directive == UNIT && !sp_is_name_start(next)) continue;
-        if (words[i].directive == CLAIM && next == '=') continue; /* a definition of that name */
-        if ((words[i].directive == MODEL_TYPE || words[i].directive == ARCHITECTURES) && next != '"') continue;
-        return words[i].directive;
-    }
-    return NO_DIRECTIVE;
-}
-
 /* ---- the file, line by line ---- */
 
 struct output {
@@ -360,27 +313,27 @@ static void start_unit(struct sp_parser *parser, struct output *out, size_t offs
 static void line(struct sp_parser *parser, struct output *out, size_t offset)
 {
     struct sp_unit *unit = out->current;
-    const enum directive directive = directive_at(parser, offset);
+    const enum sp_line_kind kind = sp_line_kind_at(sp_parse_text(parser, offset));
     const size_t end = sp_lexer_line_end(&parser->lexer, offset);
-    if (directive != NO_DIRECTIVE) {
+    if (kind >= SP_LINE_UNIT) {
         sp_parse_restart(parser, offset);
         sp_lexer_next(&parser->lexer);
     }
-    if (directive == UNIT) start_unit(parser, out, offset);
+    if (kind == SP_LINE_UNIT) start_unit(parser, out, offset);
     else if (!unit)
         sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, (uint32_t)(end - offset)},
                       "expected 'table NAME' or 'part NAME(...)' first");
-    else if ((directive == MODEL_TYPE || directive == ARCHITECTURES) && !unit->is_table)
+    else if ((kind == SP_LINE_MODEL_TYPE || kind == SP_LINE_ARCHITECTURES) && !unit->is_table)
         sp_parse_fail(parser, parser->lexer.token.span, "a part serves no configuration: only a table can say this");
-    else if (directive == MODEL_TYPE) strings(parser, &unit->model_types, &unit->model_type_count);
-    else if (directive == ARCHITECTURES) strings(parser, &unit->architectures, &unit->architecture_count);
-    else if (directive == REQUIRE) requirement(parser, unit);
-    else if (directive == CLAIM) sp_parse_claim(parser, unit);
-    else if (unit->about && !is_definition(parser, offset))
+    else if (kind == SP_LINE_MODEL_TYPE) strings(parser, &unit->model_types, &unit->model_type_count);
+    else if (kind == SP_LINE_ARCHITECTURES) strings(parser, &unit->architectures, &unit->architecture_count);
+    else if (kind == SP_LINE_REQUIRE) requirement(parser, unit);
+    else if (kind == SP_LINE_CLAIM) sp_parse_claim(parser, unit);
+    else if (unit->about && kind != SP_LINE_DEFINITION)
         sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, (uint32_t)(end - offset)},
                       "among claims only 'claim', 'erratum', 'approx', 'example' and NAME = value can stand");
-    else if (*sp_parse_text(parser, offset) == '[') heading(parser, unit, offset);
-    else if (is_definition(parser, offset)) definition(parser, unit, offset);
+    else if (kind == SP_LINE_HEADING) heading(parser, unit, offset);
+    else if (kind == SP_LINE_DEFINITION) definition(parser, unit, offset);
     else row(parser, unit, offset);
 }
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof fmt: table files in the layout of the built-in ones. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_option options[] = {
+    {.name = "in-place", .letter = 'i', .help = "rewrite the files that differ, in place of printing them"},
+    {.name = "check", .help = "print the names of the files that differ, and end with status 1 if there are any"},
+    {CLI_OPTION_END},
+};
+
+static const struct cli_example examples[] = {
+    {"shapeproof fmt mine.shapes", "what it would be"},
+    {"shapeproof fmt -i *.shapes", "make it so"},
+    {"shapeproof fmt --check src/tables/*/*.shapes", "for a test"},
+    {NULL, NULL},
+};
+
+struct file {
+    const char *name; /* for people */
+    const char *path; /* NULL: the standard input */
+    char *text;
+    size_t length;
+};
+
+enum { MAX_SIZE = 1 << 20 }; /* as of any table file */
+
+static int complain_of_file(const struct file *file, const char *problem)
+{
+    char *visible = sp_report_visible(file->name);
+    fflush(stdout);
+    fprintf(stderr, "shapeproof: %s: %s\n", visible, problem);
+    sp_free(visible);
+    return CLI_FILE;
+}
+
+static int read_stream(struct file *file, FILE *stream)
+{
+    if (!(file->text = malloc(MAX_SIZE + 1))) abort();
+    file->length = fread(file->text, 1, MAX_SIZE + 1, stream);
+    if (ferror(stream)) return complain_of_file(file, strerror(errno));
+    return file->length > MAX_SIZE ? complain_of_file(file, "larger than 1 MiB, which no table file is") : CLI_OK;
+}
+
+static int read_file(struct file *file)
+{
+    if (!file->path) return read_stream(file, stdin);
+    FILE *stream = fopen(file->path, "rb");
+    if (!stream) return complain_of_file(file, strerror(errno));
+    const int status = read_stream(file, stream);
+    fclose(stream);
+    return status;
+}
+
+static int write_file(const struct file *file, const char *text, size_t length)
+{
+    FILE *stream = fopen(file->path, "wb");
+    if (!stream) return complain_of_file(file, strerror(errno));
+    const bool written = fwrite(text, 1, length, stream) == length;
+    return fclose(stream) == 0 && written ? CLI_OK : complain_of_file(file, strerror(errno));
+}
+
+/* Prints it, or says that it differs, or rewrites it; exit status. */
+static int use_formatted(const struct cli_args *args, const struct file *file, const char *text, size_t length)
+{
+    const bool differs = length != file->length || memcmp(text, file->text, length) != 0;
+    if (cli_flag(args, "check")) {
+        if (!differs) return CLI_OK;
+        char *visible = sp_report_visible(file->name);
+        printf("%s\n", visible);
+        sp_free(visible);
+        return CLI_DIFFERS;
+    }
+    if (cli_flag(args, "in-place")) return differs ? write_file(file, text, length) : CLI_OK;
+    fwrite(text, 1, length, stdout);
+    return CLI_OK;
+}
+
+static int format_file(const struct cli_args *args, const char *operand)
+{
+    const bool is_input = strcmp(operand, "-") == 0;
+    struct file file = {.name = is_input ? "standard input" : operand, .path = is_input ? NULL : operand};
+    struct sp_error error = {0};
+    size_t length;
+    if (is_input && cli_flag(args, "in-place"))
+        return cli_usage_error(NULL, "fmt: the standard input cannot be rewritten in its place");
+    int status = read_file(&file);
+    if (status == CLI_OK) {
+        char *text = sp_table_format(file.name, file.text, file.length, &length, &error);
+        fflush(stdout);
+        if (text) status = use_formatted(args, &file, text, length);
+        else fprintf(stderr, "%s\n", error.message);
+        if (!text) status = (int)error.status;
+        sp_free(text);
+    }
+    free(file.text);
+    return status;
+}
+
+static int run_fmt(const struct cli_args *args)
+{
+    int worst = CLI_OK;
+    if (cli_flag(args, "check") && cli_flag(args, "in-place"))
+        return cli_usage_error(NULL, "fmt: --check changes no file, and --in-place does");
+    if (!args->operand_count) return format_file(args, "-");
+    for (size_t i = 0; i < args->operand_count; i++) {
+        const int status = format_file(args, args->operands[i]);
+        if (status > worst) worst = status;
+    }
+    return worst;
+}
+
+const struct cli_command cli_fmt = {
+    .name = "fmt",
+    .summary = "lay out table files as the built-in ones are",
+    .operands = "[FILE]...",
+    .description =
+        "Prints each table file with its names, shapes, conditions and comments in columns, and blanks as the built-in "
+        "tables have them. What the file says stays the same, comments and blank lines stay where they are, and a file "
+        "that was laid out before stays as it is. Without FILE, or for the FILE -, reads the standard input. A file "
+        "with a mistake is not touched.",
+    .least = 0,
+    .most = CLI_MANY,
+    .options = options,
+    .examples = examples,
+    .run = run_fmt,
+};
