@@ -168,7 +168,7 @@ static void put_counts(const struct sp_check *check, struct sp_text *text, const
     static const struct sp_column columns[] = {{"counts", false}, {"tensors", true}, {"parameters", true}, {"", false}};
     const struct sp_predicted_totals predicted = sp_prediction_totals(sp_check_prediction(check));
     const struct sp_counts counts = sp_check_counts(check);
-    struct sp_table table = {.columns = columns, .column_count = 4};
+    struct sp_table table = {.columns = columns, .column_count = 4, .prose = true};
     struct sp_text note = {0};
     if (predicted.parameters != counts.predicted) put_share(&note, predicted.parameters, "with ties twice");
     put_share(&note, predicted.buffers, "more in buffers");
@@ -222,12 +222,14 @@ static void put_causes(const struct sp_check *check, struct sp_text *text, const
     for (size_t i = 0; i < sp_check_cause_count(check); i++) {
         const struct sp_cause *cause = sp_check_cause(check, i);
         sp_put_severity(text, options, cause->severity);
+        size_t begin = text->length;
         sp_put_visible(text, cause->message);
-        sp_text_puts(text, "\n");
+        sp_end_item(text, begin);
         if (!cause->hint) continue;
-        sp_text_puts(text, "           hint: ");
+        sp_begin_hint(text);
+        begin = text->length;
         sp_put_visible(text, cause->hint);
-        sp_text_puts(text, "\n");
+        sp_end_item(text, begin);
     }
 }
 
@@ -236,6 +238,7 @@ static void put_finding(struct sp_text *text, const struct sp_report_options *op
                         const struct sp_finding *finding)
 {
     sp_put_severity(text, options, finding->severity);
+    const size_t begin = text->length;
     sp_put_visible(text, name);
     sp_text_puts(text, " ");
     sp_put_visible(text, finding->message);
@@ -243,7 +246,7 @@ static void put_finding(struct sp_text *text, const struct sp_report_options *op
     if (finding->kind == SP_FINDING_UNEXPECTED) sp_text_printf(text, ": %s", finding->found);
     if (count > 1) sp_text_printf(text, " (%zu tensors)", count);
     sp_put_reason(text, finding->reason);
-    sp_text_puts(text, "\n");
+    sp_end_item(text, begin);
 }
 
 /* The findings in three parts: what has no cause, what has one, and what is no fault. */

@@ -79,13 +79,14 @@ static void put_diff_group(struct sp_text *text, const struct sp_report_options 
 {
     const struct sp_diff_finding *finding = group->first;
     sp_put_severity(text, options, finding->severity);
+    const size_t begin = text->length;
     sp_put_visible(text, group->name);
     sp_text_puts(text, " ");
     sp_put_visible(text, finding->message);
     if (group->count == 1 && finding->detail) sp_text_printf(text, ", %s", finding->detail);
     if (group->count > 1) sp_text_printf(text, " (%zu tensors)", group->count);
     sp_put_reason(text, finding->reason);
-    sp_text_puts(text, "\n");
+    sp_end_item(text, begin);
 }
 
 /* What is renamed was said above, and of state only the number is said. */
@@ -102,9 +103,10 @@ static void put_expected_names(struct sp_text *text, const struct sp_report_opti
 {
     if (!count) return;
     sp_put_severity(text, options, SP_SEVERITY_NOTE);
+    const size_t begin = text->length;
     sp_put_count(text, count, "tensor renamed", "tensors renamed");
     sp_put_reason(text, reason);
-    sp_text_puts(text, "\n");
+    sp_end_item(text, begin);
 }
 
 /* How many of the renamed ones are expected, for each reason. */

@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+#include "report/wrap.h"
+
+/* Where what is said begins, behind the severity. */
+enum { ITEM_COLUMN = 11 };
+
 /* Red, yellow, dim. */
 static enum sp_color severity_color(enum sp_severity severity)
 {
@@ -14,7 +19,7 @@ static enum sp_color severity_color(enum sp_severity severity)
 struct sp_table sp_label_table(void)
 {
     static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
-    return (struct sp_table){.columns = columns, .column_count = 2};
+    return (struct sp_table){.columns = columns, .column_count = 2, .prose = true};
 }
 
 struct sp_text *sp_labelled(struct sp_table *table, const char *label)
@@ -35,7 +40,19 @@ void sp_put_severity(struct sp_text *text, const struct sp_report_options *optio
     const char *name = sp_severity_name(severity);
     sp_text_puts(text, "  ");
     sp_color_puts(text, options->color, severity_color(severity), name);
-    sp_text_pad(text, 9 - strlen(name));
+    sp_text_pad(text, ITEM_COLUMN - strlen("  ") - strlen(name));
+}
+
+void sp_begin_hint(struct sp_text *text)
+{
+    sp_text_pad(text, ITEM_COLUMN);
+    sp_text_puts(text, "hint: ");
+}
+
+void sp_end_item(struct sp_text *text, size_t begin)
+{
+    sp_wrap(text, begin, ITEM_COLUMN + SP_HANGING);
+    sp_text_puts(text, "\n");
 }
 
 void sp_put_reason(struct sp_text *text, const char *reason)

@@ -12,8 +12,11 @@ struct sp_table sp_label_table(void);
 struct sp_text *sp_labelled(struct sp_table *table, const char *label);
 /* An empty line, and a heading. */
 void sp_put_heading(struct sp_text *text, const struct sp_report_options *options, const char *heading);
-/* The beginning of a finding's line. */
+/* The beginning of a finding's line, or of the hint below it; behind it goes what is said. */
 void sp_put_severity(struct sp_text *text, const struct sp_report_options *options, enum sp_severity severity);
+void sp_begin_hint(struct sp_text *text);
+/* Its end: what was said since `begin` is wrapped. */
+void sp_end_item(struct sp_text *text, size_t begin);
 /* " (expected: reason)"; nothing for NULL. */
 void sp_put_reason(struct sp_text *text, const char *reason);
 

@@ -8,6 +8,7 @@
 #include "report/findings.h"
 #include "report/json.h"
 #include "report/table.h"
+#include "report/wrap.h"
 #include "shapeproof/report.h"
 
 /* How many tensors of the file are not as predicted. */
@@ -142,6 +143,19 @@ static void put_equals(const struct sp_inference *inference, struct sp_table *ta
     }
 }
 
+/* A line below a heading; returns where what is said begins. */
+static size_t begin_remark(struct sp_text *text)
+{
+    sp_text_puts(text, "  ");
+    return text->length;
+}
+
+static void end_remark(struct sp_text *text, size_t begin)
+{
+    sp_wrap(text, begin, strlen("  ") + SP_HANGING);
+    sp_text_puts(text, "\n");
+}
+
 /* How the file stores the model. */
 static void put_notes(const struct sp_inference *inference, struct sp_text *text,
                       const struct sp_report_options *options)
@@ -149,9 +163,9 @@ static void put_notes(const struct sp_inference *inference, struct sp_text *text
     if (!sp_inference_note_count(inference)) return;
     sp_put_heading(text, options, "notes");
     for (size_t i = 0; i < sp_inference_note_count(inference); i++) {
-        sp_text_puts(text, "  ");
+        const size_t begin = begin_remark(text);
         sp_put_visible(text, sp_inference_note(inference, i).message);
-        sp_text_puts(text, "\n");
+        end_remark(text, begin);
     }
 }
 
@@ -178,7 +192,7 @@ static void put_inferred(const struct sp_inference *inference, struct sp_text *t
 {
     const struct sp_column columns[] = {
         {determined ? "hyper-parameter" : "not determined", false}, {"value", false}, {"because", false}};
-    struct sp_table table = {.columns = columns, .column_count = 3};
+    struct sp_table table = {.columns = columns, .column_count = 3, .prose = true};
     size_t count = 0;
     for (size_t i = 0; i < sp_inference_count(inference); i++) {
         const struct sp_inferred inferred = sp_inference_get(inference, i);
@@ -215,11 +229,11 @@ static void remark(struct remarks *remarks, const char *name, struct sp_text *te
 /*   h.{0,1}.attn.bias (1, 1, 16, 16) (2 tensors) */
 static void put_remark(struct sp_text *text, const char *name, const char *said, size_t count)
 {
-    sp_text_puts(text, "  ");
+    const size_t begin = begin_remark(text);
     sp_put_visible(text, name);
     sp_text_printf(text, " %s", said);
     if (count > 1) sp_text_printf(text, " (%zu tensors)", count);
-    sp_text_puts(text, "\n");
+    end_remark(text, begin);
 }
 
 /* All of them below the heading, collapsed unless each is wanted; nothing when there are none. */

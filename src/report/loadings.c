@@ -22,7 +22,7 @@ void sp_put_loading_table(const struct sp_loadings *loadings, struct sp_text *te
 {
     static const struct sp_column columns[] = {
         {"loading", false}, {"", false}, {"new", true}, {"ignored", true}, {"", false}};
-    struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
+    struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns, .prose = true};
     const size_t count = count_loadings(loadings);
     if (count < 2) return;
     for (size_t i = 0; i < count; i++) {

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "report/wrap.h"
 
-enum { GAP = 2, NARROWEST_FIRST_COLUMN = 24, WIDEST_COUNTED = 512 };
+enum { GAP = 2, NARROWEST_FIRST_COLUMN = 24, WIDEST_COUNTED = 512, LAST_INDENT = 40 };
 
 struct sp_cell {
     size_t begin; /* in the table's text; the next cell's begin is its end */
@@ -153,8 +154,10 @@ static void write_row(const struct sp_table *table, const struct layout *layout,
             sp_text_puts(line.out, "\n");
             line.column = excess = 0;
         }
-        write_cell(&line, start_of(table, layout, i, cell->width) + (i ? excess : 0), text, length, cell->width,
-                   cell->color);
+        const size_t column = start_of(table, layout, i, cell->width) + (i ? excess : 0);
+        write_cell(&line, column, text, length, cell->width, cell->color);
+        if (table->prose && i + 1 == table->column_count)
+            sp_wrap(line.out, line.out->length - length, column < LAST_INDENT ? column : LAST_INDENT);
     }
     sp_text_puts(line.out, "\n");
 }

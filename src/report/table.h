@@ -27,6 +27,7 @@ struct sp_column {
 struct sp_table {
     const struct sp_column *columns;
     size_t column_count;
+    bool prose;          /* the last column has sentences, which are wrapped (wrap.h) */
     struct sp_text text; /* all cells, one after the other */
     struct sp_cell *cells;
     size_t count, capacity;

@@ -2,7 +2,7 @@
  * Parents come before their children in the list of nodes. The names are taken in byte order: there all names that
  * share a prefix are neighbours, so that one sweep builds the tree. A name is split at most MAX_DEPTH times, which
  * bounds every recursion over the tree whatever the file says. */
-#include "report/name_tree.h"
+#include "report/inspect/name_tree.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define SP_REPORT_NAME_TREE_H
 
 #include "base/arena.h"
-#include "report/inspect.h"
+#include "report/inspect/inspect.h"
 
 struct sp_name_node {
     const char *name;                  /* full name of the first tensor below */

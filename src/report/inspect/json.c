@@ -4,7 +4,7 @@
  * flags. "bytes" is null when the size of the dtype is unknown. */
 #include <string.h>
 
-#include "report/inspect.h"
+#include "report/inspect/inspect.h"
 #include "report/inventory.h"
 #include "report/json.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The inspect report: choose the tensors, bring them into order, and let text or JSON write them. */
 #define _POSIX_C_SOURCE 200809L
-#include "report/inspect.h"
+#include "report/inspect/inspect.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "base/checked.h"
-#include "report/inspect.h"
-#include "report/name_tree.h"
+#include "report/inspect/inspect.h"
+#include "report/inspect/name_tree.h"
 
 /* ---- the tree ---- */
 

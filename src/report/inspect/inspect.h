@@ -21,10 +21,10 @@ const struct sp_tensor *sp_inspect_tensor(const struct sp_inspect *inspect, size
 /* Name order in which 2 comes before 10; equal only for equal strings. */
 int sp_compare_natural(const char *a, const char *b);
 
-void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text); /* inspect_text.c */
-void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text); /* inspect_json.c */
+void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text); /* text.c */
+void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text); /* json.c */
 
-/* inspect_tree.c: SP_INSPECT_TREE and SP_INSPECT_PREFIXES. */
+/* tree.c: SP_INSPECT_TREE and SP_INSPECT_PREFIXES. */
 void sp_inspect_tree(const struct sp_inspect *inspect, struct sp_text *text);
 void sp_inspect_prefixes(const struct sp_inspect *inspect, struct sp_text *text);
 

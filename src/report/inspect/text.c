@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "report/inspect.h"
+#include "report/inspect/inspect.h"
 
 enum { METADATA_COLUMNS = 60, TIES_SHOWN = 10, TIED_NAMES_SHOWN = 4, LABEL_COLUMNS = 12 };
 
