@@ -72,6 +72,9 @@ struct sp_cause {
     struct sp_value configured; /* the value that it has */
     struct sp_value found;      /* the value that the file suggests */
     size_t explains;            /* findings that vanish when it is taken into account */
+    /* What to write into the configuration for this cause: an object, of which null takes a key out; or absent. Causes
+     * may need each other's: the hint of all that have one is one patch for them all. */
+    struct sp_value patch;
 };
 
 /* Findings that differ in nothing but their indices: "model.layers.{0-4,20-31}.mlp.up_proj.weight". */
@@ -129,8 +132,10 @@ SP_API const char *sp_verdict_name(enum sp_verdict verdict);    /* "match", "exp
 SP_API const char *sp_severity_name(enum sp_severity severity); /* "note", "warning", "error" */
 /* The verdict's reason, however long: "all 148 tensors", the most important cause, or the largest group of findings. */
 SP_API const char *sp_check_summary(const struct sp_check *check);
-/* The same in at most 150 bytes: what there is no room for is "...". */
+/* The same in at most 148 bytes: what there is no room for is "...". */
 SP_API const char *sp_check_headline(const struct sp_check *check);
+/* What to do about the findings that no cause explains, or why that is not known; NULL when there are none. */
+SP_API const char *sp_check_advice(const struct sp_check *check);
 /* What was compared: both as they were given, and the prediction that was made, which the check owns. */
 SP_API const struct sp_inventory *sp_check_inventory(const struct sp_check *check);
 SP_API const struct sp_config *sp_check_config(const struct sp_check *check);

@@ -31,3 +31,15 @@ struct sp_value sp_value_with(struct sp_arena *arena, struct sp_value object, co
     for (size_t i = depth + 1; i-- > 0;) value = with_member(arena, objects[i], keys[i], value);
     return value;
 }
+
+struct sp_value sp_value_patched(struct sp_arena *arena, struct sp_value object, struct sp_value patch)
+{
+    for (size_t i = 0; i < patch.count; i++) {
+        const struct sp_member *member = &patch.members[i];
+        const struct sp_value old = sp_value_member(object, member->key);
+        const bool both = old.type == SP_OBJECT && member->value.type == SP_OBJECT;
+        object =
+            with_member(arena, object, member->key, both ? sp_value_patched(arena, old, member->value) : member->value);
+    }
+    return object;
+}

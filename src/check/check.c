@@ -96,12 +96,6 @@ bool sp_check_open_both(const struct sp_check *check)
     return any_is_open_as(check, SP_FINDING_MISSING) && any_is_open_as(check, SP_FINDING_UNEXPECTED);
 }
 
-const char *sp_what_vanishes(struct sp_arena *arena, const struct sp_cause *cause)
-{
-    if (cause->explains == 1) return "this finding vanishes";
-    return sp_arena_printf(arena, "these %zu findings vanish", cause->explains);
-}
-
 bool sp_explained_by(const struct sp_finding *finding, const void *cause_index)
 {
     return finding->cause == *(const size_t *)cause_index;
@@ -159,6 +153,8 @@ const char *sp_severity_name(enum sp_severity severity)
 }
 
 const char *sp_check_summary(const struct sp_check *check) { return check->summary; }
+const char *sp_check_advice(const struct sp_check *check) { return check->advice; }
+
 const char *sp_check_headline(const struct sp_check *check) { return check->headline; }
 const struct sp_inventory *sp_check_inventory(const struct sp_check *check) { return check->inventory; }
 const struct sp_config *sp_check_config(const struct sp_check *check) { return check->given_config; }

@@ -72,6 +72,7 @@ struct sp_check {
     struct sp_declared *declared;
     size_t declared_count, declared_capacity;
     const char *summary, *headline; /* the verdict's reason, in full and in a line */
+    const char *advice;             /* on findings without a cause, or NULL */
     enum sp_verdict verdict;
 };
 
@@ -113,8 +114,6 @@ size_t sp_check_matched(const struct sp_check *check);
 /* Whether there are both, missing and unexpected: only then can one be the other under another name or in another
  * layout. */
 bool sp_check_open_both(const struct sp_check *check);
-/* "this finding vanishes" / "these 3 findings vanish", of as many as the cause explains. In the arena, or static. */
-const char *sp_what_vanishes(struct sp_arena *arena, const struct sp_cause *cause);
 bool sp_explained_by(const struct sp_finding *finding, const void *cause_index);
 /* The hyper-parameter of that name in the prediction, or SP_NONE. */
 size_t sp_find_hyperparameter(const struct sp_prediction *prediction, const char *name);

@@ -24,13 +24,19 @@ static void expect_check_findings(struct sp_check *check, struct sp_expecting *e
     }
 }
 
+static void excuse_cause(struct sp_cause *cause)
+{
+    cause->severity = SP_SEVERITY_NOTE;
+    cause->hint = NULL;
+    cause->patch = (struct sp_value){0};
+}
+
 /* A cause that has no findings, such as a prefix, is expected by its id and "*". */
 static void expect_cause(struct sp_check *check, struct sp_expecting *expecting, struct sp_cause *cause)
 {
     const char *reason = sp_expected(expecting, cause->id, NULL, "", NULL);
     if (!reason) return;
-    cause->severity = SP_SEVERITY_NOTE;
-    cause->hint = NULL;
+    excuse_cause(cause);
     cause->message = sp_arena_printf(&check->arena, "%s (expected: %s)", cause->message, reason);
 }
 
@@ -45,9 +51,7 @@ static void excuse_causes(struct sp_check *check, struct sp_expecting *expecting
             (check->findings[i].reason ? expected : others)[check->findings[i].cause]++;
     for (size_t i = 0; i < check->cause_count; i++) {
         if (!expected[i] && !others[i]) expect_cause(check, expecting, &check->causes[i]);
-        if (!expected[i] || others[i]) continue;
-        check->causes[i].severity = SP_SEVERITY_NOTE;
-        check->causes[i].hint = NULL;
+        if (expected[i] && !others[i]) excuse_cause(&check->causes[i]);
     }
     free(expected);
     free(others);

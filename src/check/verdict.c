@@ -202,7 +202,7 @@ static const char *say_verdict(struct sp_check *check, size_t worst, size_t open
 
 void sp_decide(struct sp_check *check)
 {
-    enum { ROOM_IN_A_LINE = 150, ALL_ROOM = 1 << 30 };
+    enum { ROOM_IN_A_LINE = 148, ALL_ROOM = 1 << 30 };
     const size_t open = sp_check_open(check);
     size_t worst = 0;
     sort_causes(check);

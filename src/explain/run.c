@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 
+#include "explain/advice.h"
 #include "explain/causes.h"
 #include "explain/contradiction.h"
+#include "explain/remedy.h"
 
 /* An explainer has a row for each of its causes, one below the other. */
 static const struct explainer {
@@ -104,6 +106,8 @@ static struct sp_check *compare_with_prediction(const struct subject *subject, s
     sp_decide(check);
     sp_group_findings(check);
     if (subject->options->expectations) sp_check_expect(check, subject->options->expectations);
+    sp_say_remedy(check);
+    sp_advise(check);
     check->data = NULL;
     check->data_error = NULL;
     return check;

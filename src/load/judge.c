@@ -51,8 +51,10 @@ static const char *find_remedy(struct sp_arena *arena, struct sp_model_memory *m
 
 /* ---- sentences ---- */
 
-/* Some of those that are newly initialised, or that have another shape. */
-static const char *held_names(struct sp_arena *arena, const struct sp_model_memory *memory, bool fresh)
+enum { FEW = 4 }; /* tensors that are all named; of more a check says which they are */
+
+/* The first few of those that are newly initialised, or that have another shape. */
+static const char *held_names(struct sp_arena *arena, const struct sp_model_memory *memory, bool fresh, size_t few)
 {
     const char **names = sp_realloc(NULL, memory->count, sizeof *names);
     size_t count = 0;
@@ -60,9 +62,18 @@ static const char *held_names(struct sp_arena *arena, const struct sp_model_memo
         const struct sp_held *held = &memory->items[i];
         if (fresh ? sp_is_fresh(memory, held) : held->reshaped) names[count++] = held->name;
     }
-    const char *text = sp_some_names(arena, names, count);
+    const char *text = sp_few_names(arena, names, count, few);
     free(names);
     return text;
+}
+
+/* ", 2 of another shape (a.{weight,bias})", of more than a few the number. */
+static void put_complaint(struct sp_text *text, struct sp_arena *arena, const struct sp_model_memory *memory,
+                          size_t count, bool fresh)
+{
+    if (!count) return;
+    sp_text_printf(text, ", %zu %s", count, fresh ? "missing" : "of another shape");
+    if (count <= FEW) sp_text_printf(text, " (%s)", held_names(arena, memory, fresh, FEW));
 }
 
 /* "2 of another shape (a, b), 1 missing (c), 3 unexpected" */
@@ -71,9 +82,8 @@ static const char *complaints(struct sp_arena *arena, const struct sp_model_memo
 {
     struct sp_text text = {0};
     if (taking->failed) sp_text_printf(&text, ", %zu that cannot be put together", taking->failed);
-    if (taking->reshaped)
-        sp_text_printf(&text, ", %zu of another shape (%s)", taking->reshaped, held_names(arena, memory, false));
-    if (taking->fresh) sp_text_printf(&text, ", %zu missing (%s)", taking->fresh, held_names(arena, memory, true));
+    put_complaint(&text, arena, memory, taking->reshaped, false);
+    put_complaint(&text, arena, memory, taking->fresh, true);
     if (taking->ignored.count) sp_text_printf(&text, ", %zu unexpected", taking->ignored.count);
     const char *kept = sp_text_keep(&text, arena);
     return *kept ? kept + 2 : kept;
@@ -130,7 +140,8 @@ static struct sp_loading judge_taking(struct sp_arena *arena, struct sp_model_me
                                       struct sp_loading loading)
 {
     const bool strict = memory->loader->strict && (taking->fresh || taking->ignored.count);
-    const char *names = held_names(arena, memory, true), *wrong = complaints(arena, memory, taking);
+    const char *names = held_names(arena, memory, true, taking->fresh <= FEW ? FEW : 1),
+               *wrong = complaints(arena, memory, taking);
     loading.expected = memory->count;
     loading.fresh = taking->fresh;
     loading.ignored = taking->ignored.count;

@@ -62,29 +62,40 @@ static size_t fold_names(const struct sp_collapsed *groups, size_t count, struct
     return used;
 }
 
-const char *sp_some_inputs(struct sp_arena *arena, const struct sp_patterns *known,
-                           const struct sp_collapse_input *input, size_t count)
+static const char *first_names(struct sp_arena *arena, const struct sp_patterns *known,
+                               const struct sp_collapse_input *input, size_t count, size_t few)
 {
     struct sp_collapsed *groups;
     struct sp_text text = {0};
     const size_t found = sp_collapse(arena, known, input, count, &groups);
     struct fold *folds = sp_realloc(NULL, found, sizeof *folds);
     const size_t used = fold_names(groups, found, folds);
-    for (size_t i = 0; i < used && i < SHOWN; i++) {
+    for (size_t i = 0; i < used && i < few; i++) {
         if (i) sp_text_puts(&text, ", ");
         put_fold(&text, &folds[i]);
     }
-    if (used > SHOWN) sp_text_printf(&text, " and %zu more", used - SHOWN);
+    if (used > few) sp_text_printf(&text, " and %zu more", used - few);
     for (size_t i = 0; i < used; i++) sp_text_free(&folds[i].components);
     free(folds);
     return sp_text_keep(&text, arena);
 }
 
-const char *sp_some_names(struct sp_arena *arena, const char *const *names, size_t count)
+const char *sp_some_inputs(struct sp_arena *arena, const struct sp_patterns *known,
+                           const struct sp_collapse_input *input, size_t count)
+{
+    return first_names(arena, known, input, count, SHOWN);
+}
+
+const char *sp_few_names(struct sp_arena *arena, const char *const *names, size_t count, size_t few)
 {
     struct sp_collapse_input *input = sp_realloc(NULL, count, sizeof *input);
     for (size_t i = 0; i < count; i++) input[i] = (struct sp_collapse_input){.name = names[i]};
-    const char *list = sp_some_inputs(arena, NULL, input, count);
+    const char *list = first_names(arena, NULL, input, count, few);
     free(input);
     return list;
+}
+
+const char *sp_some_names(struct sp_arena *arena, const char *const *names, size_t count)
+{
+    return sp_few_names(arena, names, count, SHOWN);
 }

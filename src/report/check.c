@@ -2,6 +2,7 @@
  * The result of a check: the verdict in the first line, what was compared, the causes, the findings. */
 #include <string.h>
 
+#include "report/check.h"
 #include "report/findings.h"
 #include "report/inventory.h"
 #include "report/json.h"
@@ -64,6 +65,7 @@ static void json_cause(struct sp_writer *json, const struct sp_cause *cause)
     sp_write_key_number(json, "explains", cause->explains);
     sp_write_key_string(json, "severity", sp_severity_name(cause->severity));
     sp_write_key_optional(json, "hint", cause->hint);
+    if (cause->patch.type == SP_OBJECT) sp_write_key_value(json, "patch", cause->patch);
     sp_write_close(json);
 }
 
@@ -100,6 +102,7 @@ static void check_json(const struct sp_check *check, const struct sp_loadings *l
     if (loadings) sp_json_loadings(&json, loadings);
     sp_json_warnings(&json, sp_check_inventory(check));
     sp_write_key_string(&json, "summary", sp_check_summary(check));
+    sp_write_key_optional(&json, "advice", sp_check_advice(check));
     sp_write_key_string(&json, "file", sp_inventory_path(sp_check_inventory(check)));
     sp_write_close(&json);
 }
@@ -114,14 +117,25 @@ static enum sp_color verdict_color(enum sp_verdict verdict)
                                              : SP_COLOR_RED;
 }
 
-/* gpt2, from models/gpt2/config.json */
+/* The path without the directory that the checkpoint is in, or is. */
+static const char *path_beside(const char *path, const char *checkpoint)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) : 0;
+    const char *rest = checkpoint + length;
+    if (!slash || strncmp(path, checkpoint, length) != 0 || (*rest && (*rest != '/' || strchr(rest + 1, '/'))))
+        return path;
+    return slash + 1;
+}
+
+/* gpt2, from config.json */
 static void put_table_line(const struct sp_check *check, struct sp_text *cell)
 {
     const char *config = sp_config_path(sp_check_config(check));
     sp_put_visible(cell, sp_prediction_table(sp_check_prediction(check)));
     if (!*config) return;
     sp_text_puts(cell, ", from ");
-    sp_put_visible(cell, config);
+    sp_put_visible(cell, path_beside(config, sp_inventory_path(sp_check_inventory(check))));
 }
 
 /* ---- the counts: only those that say something ---- */
@@ -192,7 +206,6 @@ static void put_counts(const struct sp_check *check, struct sp_text *text, const
     sp_text_free(&note);
 }
 
-/* What was compared: the file, and with which table. */
 /* What was not read, where a directory has more than one that could be. */
 static void put_others(const struct sp_check *check, struct sp_text *cell)
 {
@@ -202,6 +215,7 @@ static void put_others(const struct sp_check *check, struct sp_text *cell)
     sp_put_visible(cell, beside);
 }
 
+/* What was compared: the file, and with which table. */
 static void put_checkpoint(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
 {
     struct sp_table table = sp_label_table();
@@ -213,126 +227,6 @@ static void put_checkpoint(const struct sp_check *check, struct sp_text *text, c
     sp_put_loading_row(&table, options->loadings);
     sp_table_render(&table, text, options);
     sp_table_free(&table);
-}
-
-/* A line for each, with its hint below. */
-static void put_causes(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
-{
-    if (sp_check_cause_count(check)) sp_put_heading(text, options, "causes");
-    for (size_t i = 0; i < sp_check_cause_count(check); i++) {
-        const struct sp_cause *cause = sp_check_cause(check, i);
-        sp_put_severity(text, options, cause->severity);
-        size_t begin = text->length;
-        sp_put_visible(text, cause->message);
-        sp_end_item(text, begin);
-        if (!cause->hint) continue;
-        sp_begin_hint(text);
-        begin = text->length;
-        sp_put_visible(text, cause->hint);
-        sp_end_item(text, begin);
-    }
-}
-
-/*   error    h.{0-4}.ln.weight is missing: (768) (5 tensors) */
-static void put_finding(struct sp_text *text, const struct sp_report_options *options, const char *name, size_t count,
-                        const struct sp_finding *finding)
-{
-    sp_put_severity(text, options, finding->severity);
-    const size_t begin = text->length;
-    sp_put_visible(text, name);
-    sp_text_puts(text, " ");
-    sp_put_visible(text, finding->message);
-    if (finding->kind == SP_FINDING_MISSING) sp_text_printf(text, ": %s", finding->expected);
-    if (finding->kind == SP_FINDING_UNEXPECTED) sp_text_printf(text, ": %s", finding->found);
-    if (count > 1) sp_text_printf(text, " (%zu tensors)", count);
-    sp_put_reason(text, finding->reason);
-    sp_end_item(text, begin);
-}
-
-/* The findings in three parts: what has no cause, what has one, and what is no fault. */
-enum part { PART_OPEN, PART_EXPLAINED, PART_NOTES, PART_COUNT };
-
-static enum part part_of_finding(const struct sp_finding *finding)
-{
-    if (finding->severity == SP_SEVERITY_NOTE) return PART_NOTES;
-    return finding->cause == SP_NONE ? PART_OPEN : PART_EXPLAINED;
-}
-
-/* A report has so many lines at most, unless all is asked for: of each part there are some, whatever is above it. */
-enum { MOST_LINES = 25, FEWEST_OF_PART = 4 };
-
-static size_t room_for_lines(const struct sp_text *text)
-{
-    size_t lines = 1;
-    for (size_t i = 0; i < text->length; i++) lines += text->data[i] == '\n';
-    return lines + FEWEST_OF_PART < MOST_LINES ? MOST_LINES - lines : FEWEST_OF_PART;
-}
-
-/* A note that a cause has said is said; unless it was an error that somebody expected. */
-static bool is_worth_a_line(const struct sp_finding *finding)
-{
-    return finding->severity != SP_SEVERITY_NOTE || finding->cause == SP_NONE || finding->reason;
-}
-
-/* Those of a part, collapsed over their indices, as far as there is room. */
-static void put_groups(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
-                       enum part part)
-{
-    const size_t room = room_for_lines(text);
-    size_t shown = 0, left = 0;
-    for (size_t i = 0; i < sp_check_group_count(check); i++) {
-        const struct sp_finding_group group = sp_check_group(check, i);
-        if (part_of_finding(group.first) != part || !is_worth_a_line(group.first)) continue;
-        if (shown == room) left += group.count;
-        else {
-            put_finding(text, options, group.name, group.count, group.first);
-            shown++;
-        }
-    }
-    if (left) sp_text_printf(text, "  ... and %zu more; --all lists them\n", left);
-}
-
-static size_t count_part(const struct sp_check *check, enum part part, bool all)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < sp_check_finding_count(check); i++) {
-        const struct sp_finding *finding = sp_check_finding(check, i);
-        count += part_of_finding(finding) == part && (all || is_worth_a_line(finding));
-    }
-    return count;
-}
-
-/* Those of a part, a line for each. */
-static void put_each(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options,
-                     enum part part)
-{
-    for (size_t i = 0; i < sp_check_finding_count(check); i++) {
-        const struct sp_finding *finding = sp_check_finding(check, i);
-        if (part_of_finding(finding) == part) put_finding(text, options, finding->name, 1, finding);
-    }
-}
-
-/* What the causes explain is a number, unless all is asked for. */
-static void put_explained_count(struct sp_text *text, size_t count)
-{
-    sp_text_printf(text, "\nthe causes explain %zu finding%s; --all lists %s\n", count, count == 1 ? "" : "s",
-                   count == 1 ? "it" : "them");
-}
-
-/* A part without findings has no heading. */
-static void put_part_of_findings(const struct sp_check *check, struct sp_text *text,
-                                 const struct sp_report_options *options, enum part part)
-{
-    static const char *const headings[] = {"findings", "findings that the causes explain", "notes"};
-    const size_t count = count_part(check, part, options->all);
-    if (!count) return;
-    if (part == PART_EXPLAINED && !options->all) {
-        put_explained_count(text, count);
-        return;
-    }
-    sp_put_heading(text, options, headings[part]);
-    if (options->all) put_each(check, text, options, part);
-    else put_groups(check, text, options, part);
 }
 
 /* ---- the first line ---- */
@@ -359,15 +253,7 @@ static bool put_remark(struct sp_text *line, const char *remark, size_t length)
 }
 
 /* Cuts the line before a word, so that there is room for a remark of that length. */
-static void make_room(struct sp_text *line, size_t length)
-{
-    static const char dots[] = " ...";
-    const size_t most = FIRST_LINE - 2 - length;
-    if (sp_text_columns(line->data, line->length) <= most) return;
-    line->length = most - strlen(dots) < line->length ? most - strlen(dots) : line->length;
-    while (line->length && line->data[line->length] != ' ') line->length--;
-    sp_text_puts(line, dots);
-}
+static void make_room(struct sp_text *line, size_t length) { sp_cut_at_word(line, 0, FIRST_LINE - 2 - length); }
 
 /* In a few words: with all of them, or without what goes without saying. */
 static void put_briefly(struct sp_text *text, const struct sp_loading *loading, const char *noun)
@@ -437,7 +323,6 @@ char *sp_report_check(const struct sp_check *check, const struct sp_report_optio
     put_checkpoint(check, &text, options);
     sp_put_loading_table(options->loadings, &text, options);
     put_counts(check, &text, options);
-    put_causes(check, &text, options);
-    for (enum part part = PART_OPEN; part < PART_COUNT; part++) put_part_of_findings(check, &text, options, part);
+    sp_put_causes_and_findings(check, &text, options);
     return sp_text_take(&text, length);
 }

@@ -34,13 +34,23 @@ size_t sp_text_columns(const char *text, size_t length)
     return columns;
 }
 
-/* The bytes that the first `columns` columns take. */
-static size_t bytes_of_columns(const struct sp_text *text, size_t columns)
+/* The bytes from `begin` on that take that many columns. */
+static size_t bytes_of_columns(const struct sp_text *text, size_t begin, size_t columns)
 {
-    size_t i = 0;
+    size_t i = begin;
     for (size_t seen = 0; i < text->length; i++)
         if (((unsigned char)text->data[i] & 0xc0) != 0x80 && seen++ == columns) break;
-    return i;
+    return i - begin;
+}
+
+void sp_cut_at_word(struct sp_text *text, size_t begin, size_t columns)
+{
+    static const char dots[] = " ...";
+    if (sp_text_columns(text->data + begin, text->length - begin) <= columns) return;
+    size_t end = begin + bytes_of_columns(text, begin, columns > strlen(dots) ? columns - strlen(dots) : 0);
+    while (end > begin && text->data[end] != ' ') end--;
+    text->length = end;
+    sp_text_puts(text, dots);
 }
 
 void sp_put_cut(struct sp_text *text, const char *string, size_t columns)
@@ -53,7 +63,7 @@ void sp_put_cut(struct sp_text *text, const char *string, size_t columns)
     if (sp_text_columns(whole.data ? whole.data : "", whole.length) <= columns) {
         sp_text_append(text, whole.data ? whole.data : "", whole.length);
     } else {
-        sp_text_append(text, whole.data, bytes_of_columns(&whole, columns));
+        sp_text_append(text, whole.data, bytes_of_columns(&whole, 0, columns));
         sp_text_puts(text, "... (");
         sp_put_count(text, length, "byte", "bytes");
         sp_text_puts(text, ")");

@@ -22,6 +22,8 @@ void sp_color_puts(struct sp_text *text, bool on, enum sp_color color, const cha
 void sp_put_visible(struct sp_text *text, const char *string);
 /* The same, cut to `columns` columns with "..." and the length of the whole: `{"format": "p... (1,204 bytes)`. */
 void sp_put_cut(struct sp_text *text, const char *string, size_t columns);
+/* Cuts what was appended since `begin` at a word, when it has more columns than that, with " ..." behind it. */
+void sp_cut_at_word(struct sp_text *text, size_t begin, size_t columns);
 /* A hyper-parameter's value, and where it is from. */
 void sp_put_value(struct sp_text *text, struct sp_value value, size_t columns);
 void sp_put_provenance(struct sp_text *text, struct sp_provenance from);

@@ -25,7 +25,7 @@ static inline void follow_patch(struct sp_config *config, struct sp_arena *arena
     }
 }
 
-/* "with --set a=1 --set b=2 these 7 findings vanish". */
+/* "give --set a=1 --set b=2". */
 static inline void follow_options(struct sp_config *config, const char *hint)
 {
     struct sp_error error = {0};
@@ -37,20 +37,20 @@ static inline void follow_options(struct sp_config *config, const char *hint)
     }
 }
 
-/* The same, or "write {"a": 1, "b": {"c": 2}} into config.json, and these 7 findings vanish". */
+/* The same, or "write into config.json: {"a": 1, "b": {"c": 2}}". */
 static inline void follow(struct sp_config *config, const char *hint)
 {
     struct sp_arena arena = {0};
     struct sp_error error = {0};
     struct sp_value patch;
-    const char *begin = strchr(hint, '{'), *end = strstr(hint, " into ");
-    if (strncmp(hint, "with --set ", strlen("with --set ")) == 0) {
+    const char *begin = strchr(hint, '{'), *end = strrchr(hint, '}');
+    if (strncmp(hint, "give --set ", strlen("give --set ")) == 0) {
         follow_options(config, hint);
         return;
     }
     assert_non_null(begin);
     assert_non_null(end);
-    if (!sp_value_parse_json(&arena, begin, (size_t)(end - begin), &patch, &error)) fail_msg("%s", hint);
+    if (!sp_value_parse_json(&arena, begin, (size_t)(end + 1 - begin), &patch, &error)) fail_msg("%s", hint);
     assert_true(patch.count > 0);
     follow_patch(config, &arena, patch, "");
     sp_arena_free(&arena);
@@ -70,7 +70,7 @@ static inline const struct sp_finding *finding_of(const struct sp_check *check, 
 /* Whether the hint is one about the configuration. */
 static inline bool is_to_be_followed(const char *hint)
 {
-    return hint && (strncmp(hint, "write {", strlen("write {")) == 0 || strncmp(hint, "with --set ", 11) == 0);
+    return hint && (strncmp(hint, "write into ", strlen("write into ")) == 0 || strncmp(hint, "give --set ", 11) == 0);
 }
 
 /* Does as the hint of a cause says. */

@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "check/check.h"
+#include "check/reading.h"
 #include "explain/run.h"
 #include "model/inventory.h"
 #include "read/scratch.h"
@@ -353,6 +354,7 @@ static inline const char *model_judge(struct model *model, struct sp_inventory *
     model->inventory = inventory;
     model->check = run_check(model, 0);
     model_check_orders(model);
+    assert_report_reads_well(model->check);
     sp_text_printf(&line, "%s: %s", sp_verdict_name(sp_check_verdict(model->check)), sp_check_summary(model->check));
     return model->first_line = line.data;
 }

@@ -73,9 +73,9 @@ static void there_without_a_promise(void **state)
                 "explained: num_nextn_predict_layers is 0 by default, the file has 1 (32 tensors, which loaders leave "
                 "out); nothing else differs",
                 "hyperparameter", 0);
-    assert_string_equal(sp_check_cause(plain.check, 0)->hint,
-                        "write {\"num_nextn_predict_layers\": 1} into config.json, and these 32 findings vanish; "
-                        "--set num_nextn_predict_layers=1 tries it");
+    assert_string_equal(
+        sp_check_cause(plain.check, 0)->hint,
+        "write into config.json: {\"num_nextn_predict_layers\": 1}; --set num_nextn_predict_layers=1 tries it");
     model_close(&plain);
     model_close(&model);
 }

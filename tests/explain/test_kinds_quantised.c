@@ -269,10 +269,9 @@ static void hints(void **state)
     model_predict(&model, AS_STORED);
     reconfigure(&model, FP8("[128, 128]"));
     model_check(&model);
-    assert_string_equal(
-        model_cause(&model, "hyperparameter")->hint,
-        "write {\"quantization_config\": {\"weight_block_size\": [64, 64]}} into config.json, and these 224 findings "
-        "vanish; --set 'quantization_config.weight_block_size=[64, 64]' tries it");
+    assert_string_equal(model_cause(&model, "hyperparameter")->hint,
+                        "write into config.json: {\"quantization_config\": {\"weight_block_size\": [64, 64]}}; --set "
+                        "'quantization_config.weight_block_size=[64, 64]' tries it");
     model_close(&model);
 }
 

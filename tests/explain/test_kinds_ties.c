@@ -92,9 +92,9 @@ static void head_absent_and_not_tied(void **state)
     EXPECT("differs: tie_word_embeddings is false in config.json, but the file lacks lm_head.weight: tied to "
            "model.embed_tokens.weight, or lost",
            "hyperparameter");
-    assert_string_equal(sp_check_cause(model.check, 0)->hint,
-                        "write {\"tie_word_embeddings\": true} into config.json, and this finding vanishes; "
-                        "--set tie_word_embeddings=true tries it");
+    assert_string_equal(
+        sp_check_cause(model.check, 0)->hint,
+        "write into config.json: {\"tie_word_embeddings\": true}; --set tie_word_embeddings=true tries it");
     model_close(&model);
 }
 

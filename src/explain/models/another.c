@@ -159,14 +159,17 @@ static const char *other_family_said(const struct sp_model *model, const struct 
                            configured, sp_what_file_does(check, index));
 }
 
-static const char *remedy_said(const struct sp_model *model, const struct sp_cause *cause)
+/* The values are those of the inference: written and read once more, they are the check's. */
+static struct sp_value patch_of_model(const struct sp_model *model)
 {
-    struct sp_remedy remedy = {0};
-    if (!model->patched) return "'shapeproof infer --emit-config' writes a configuration for these weights";
+    struct sp_arena *arena = &model->check->arena;
+    struct sp_error error = {0};
+    struct sp_value patch = {.type = SP_OBJECT}, own;
     for (size_t i = 0; i < model->count; i++)
         if (!model->changes[i].dropped)
-            remedy = sp_remedy_with(model->check, remedy, model->changes[i].what.key, model->changes[i].what.value);
-    return sp_remedy_said(model->check, remedy, cause);
+            patch = sp_value_with(arena, patch, model->changes[i].what.key, model->changes[i].what.value);
+    const char *words = sp_value_words(arena, patch);
+    return sp_value_parse_json(arena, words, strlen(words), &own, &error) ? own : (struct sp_value){0};
 }
 
 static void blame_model(const struct sp_model *model)
@@ -177,7 +180,8 @@ static void blame_model(const struct sp_model *model)
     if (!cause) return;
     const bool same_family = strcmp(model->table, sp_prediction_table(check->prediction)) == 0;
     cause->message = same_family ? same_family_said(model) : other_family_said(model, cause);
-    cause->hint = remedy_said(model, cause);
+    if (model->patched) cause->patch = patch_of_model(model);
+    else cause->hint = "'shapeproof infer --emit-config' writes a configuration for these weights";
 }
 
 /* ---- the search ---- */

@@ -57,14 +57,6 @@ static bool leaves_nothing_open(struct sp_model *model)
 
 /* ---- what differs ---- */
 
-static struct sp_provenance configured_by(const struct sp_check *check, const char *path)
-{
-    const struct sp_hyper *hyper = sp_config_hyper(check->config);
-    for (size_t i = hyper->override_count; i-- > 0;)
-        if (strcmp(hyper->overrides[i].path, path) == 0) return hyper->overrides[i].from;
-    return (struct sp_provenance){.source = SP_SOURCE_CONFIG, .name = hyper->file};
-}
-
 static bool has_model_change(const struct sp_model *model, const char *path)
 {
     for (size_t i = 0; i < model->count; i++)
@@ -75,12 +67,12 @@ static bool has_model_change(const struct sp_model *model, const char *path)
 /* Objects are there for what they hold, which has changes of its own. */
 static void add_model_change(struct sp_model *model, const char *path, struct sp_value value, bool is_free)
 {
-    const struct sp_check *check = model->check;
-    const struct sp_value configured = sp_value_at(sp_config_hyper(check->config)->root, path);
+    const struct sp_hyper *hyper = sp_config_hyper(model->check->config);
+    const struct sp_value configured = sp_value_at(hyper->root, path);
     if (has_model_change(model, path) || model->count == SP_MOST_MODEL_CHANGES || !sp_value_is_set(value)) return;
     if (configured.type == SP_OBJECT || (sp_value_is_set(configured) && sp_values_equal(configured, value))) return;
     model->changes[model->count++] = (struct sp_model_change){
-        .what = {.key = path, .value = value, .configured = configured, .from = configured_by(check, path)},
+        .what = {.key = path, .value = value, .configured = configured, .from = sp_hyper_provenance(hyper, path)},
         .free = is_free};
 }
 

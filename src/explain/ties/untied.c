@@ -153,8 +153,7 @@ static bool blame_switch(struct sp_check *check, const struct list *list, const 
         }
         added->message = sp_arena_printf(&check->arena, "%s, but the file lacks %s%s", rule, sp_names_of(check, added),
                                          added->explains == 1 ? evidence(check, pair, absent) : "");
-        added->hint =
-            sp_remedy_said(check, sp_remedy_with(check, (struct sp_remedy){0}, key, sp_value_bool(true)), added);
+        added->patch = sp_value_with(&check->arena, added->patch, key, sp_value_bool(true));
     }
     sp_variant_free(&variant);
     return better;

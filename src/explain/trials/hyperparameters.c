@@ -22,7 +22,6 @@ struct search {
     struct sp_proposals proposals;
     size_t first_count;                 /* of those that were made before one was accepted */
     struct sp_variant best;             /* with the causes accepted so far */
-    struct sp_remedy remedy;            /* of those */
     const char *misspelt[MAX_MISSPELT]; /* keys that the configuration seems to have under a wrong name */
     size_t misspelt_count;
 };
@@ -136,8 +135,7 @@ static void accept_change(struct search *search, const struct sp_trial *trial)
     cause->configured = trial->change->configured;
     cause->found = trial->change->value;
     if (is_spare(check, trial)) cause->severity = SP_SEVERITY_WARNING;
-    sp_trial_say(check, cause, trial, search->remedy);
-    search->remedy = sp_remedy_join(check, search->remedy, sp_change_remedy(check, trial->change));
+    sp_trial_say(check, cause, trial);
 }
 
 static void suggest(struct search *search)

@@ -40,20 +40,6 @@ static const char *side_effect(struct sp_check *check, const struct sp_variant *
     return effect;
 }
 
-/* What was tried had the changes before as well: whether the findings vanish without those, too. */
-static bool holds_alone(const struct sp_trial *trial, size_t cause, size_t before)
-{
-    const struct sp_check *check = trial->check;
-    struct sp_variant alone;
-    bool holds = true;
-    if (!before) return true;
-    if (!sp_variant_try(check, check->config, trial->change, &alone)) return false;
-    for (size_t i = 0; i < check->finding_count && holds; i++)
-        holds = check->findings[i].cause != cause || !sp_variant_has(check, &alone, &check->findings[i]);
-    sp_variant_free(&alone);
-    return holds;
-}
-
 /* "; or num_attention_heads is not 32 but 16", for changes that explain the same. */
 static const char *say_rivals(struct sp_check *check, const struct sp_trial *trial)
 {
@@ -67,13 +53,15 @@ static const char *say_rivals(struct sp_check *check, const struct sp_trial *tri
     return says;
 }
 
-struct sp_remedy sp_change_remedy(struct sp_check *check, const struct sp_change *change)
+static struct sp_value patch_of_change(struct sp_arena *arena, const struct sp_change *change)
 {
-    struct sp_remedy remedy = {0};
-    if (change->instead_of)
-        remedy = sp_remedy_with(check, remedy, change->instead_of, (struct sp_value){.type = SP_NULL});
-    remedy = sp_remedy_with(check, remedy, change->key, change->value);
-    return change->also ? sp_remedy_join(check, remedy, sp_change_remedy(check, change->also)) : remedy;
+    struct sp_value patch = {0};
+    for (; change; change = change->also) {
+        if (change->instead_of)
+            patch = sp_value_with(arena, patch, change->instead_of, (struct sp_value){.type = SP_NULL});
+        patch = sp_value_with(arena, patch, change->key, change->value);
+    }
+    return patch;
 }
 
 /* "SAYS, num_attention_heads 16 and num_key_value_heads 4"; of what is found the values alone, "SAYS, 32 and 8". */
@@ -157,7 +145,7 @@ static const char *say_misspelt(struct sp_check *check, const struct sp_change *
     return "";
 }
 
-void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct sp_trial *trial, struct sp_remedy before)
+void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct sp_trial *trial)
 {
     const struct sp_change *change = trial->change;
     const size_t index = (size_t)(cause - check->causes);
@@ -181,8 +169,5 @@ void sp_trial_say(struct sp_check *check, struct sp_cause *cause, const struct s
     cause->hint = is_of_vocabulary(change) ? sp_vocabulary_gathered(check, (uint64_t)change->configured.integer,
                                                                     (uint64_t)change->value.integer)
                                            : NULL;
-    if (cause->hint) return;
-    struct sp_remedy remedy = sp_change_remedy(check, change);
-    if (!holds_alone(trial, index, before.count)) remedy = sp_remedy_join(check, remedy, before);
-    cause->hint = sp_remedy_said(check, remedy, cause);
+    if (!cause->hint) cause->patch = patch_of_change(&check->arena, change);
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "explain/advice.h"
+
+#include "explain/causes.h"
+
+/* What helps against a cause of that kind, whatever its details are. */
+static const char *const usual_hints[SP_CAUSE_COUNT] = {
+    [SP_CAUSE_WRAPPER] = "save what is inside of the wrapper: model._orig_mod of torch.compile, model.module of "
+                         "DataParallel, each with .state_dict()",
+    [SP_CAUSE_NUMBERED] = "number them as the other side does: every name with its number one less, or one more",
+    [SP_CAUSE_OWN_LOOP] = "give the loop of the table as many turns",
+    [SP_CAUSE_TWO_MODELS] = "let architectures and model_type name one model",
+    [SP_CAUSE_QUANTISED_MODULE] = "let the configuration exempt what is not quantised, and nothing else",
+    [SP_CAUSE_TIED_APART] = "keep one of the two: loaders do, and not all of them the same one",
+    [SP_CAUSE_ADAPTER] = "load it onto its base: PeftModel.from_pretrained(base, DIRECTORY)",
+    [SP_CAUSE_ADAPTER_SHAPE] = "load it onto its own base, base_model_name_or_path in adapter_config.json",
+    [SP_CAUSE_ADAPTER_MODULE] = "load it onto its own base, base_model_name_or_path in adapter_config.json",
+    [SP_CAUSE_ADAPTER_PAIR] = "save the adapter again: of each pair both matrices are needed",
+    [SP_CAUSE_ADAPTER_RANK] = "let r and rank_pattern in adapter_config.json say the ranks of the file",
+    [SP_CAUSE_ADAPTER_PART] = "save the adapter again as a whole, or let adapter_config.json say what it is",
+    [SP_CAUSE_SHARD_MISSING] = "fetch the shard again",
+    [SP_CAUSE_PIPELINE] = "gather the stages into one checkpoint",
+    [SP_CAUSE_TENSOR_PARALLEL] = "gather the ranks into one checkpoint",
+    [SP_CAUSE_INCOMPLETE] = "convert or save the model again: no loader can make up what is not there",
+    [SP_CAUSE_RENAMED] = "rename them as the model has them: loaders look for no other names",
+    [SP_CAUSE_LAYERS_MISSING] = "take a file with all layers, or build a model without these",
+    [SP_CAUSE_EXPERTS_MISSING] = "take a file that has them: the router has a row for each expert",
+    [SP_CAUSE_BIAS] = "no setting has them in just these places: convert the model again",
+    [SP_CAUSE_TRANSPOSED] = "transpose them, W.t().contiguous(), and square ones like them, which no shape tells",
+    [SP_CAUSE_UNRELATED] =
+        "take the configuration of the model that the file is of, which 'shapeproof infer' looks for",
+    [SP_CAUSE_INTEGERS] = "export it again together with the scales: no weight can be computed without them",
+};
+
+/* For each kind of finding what is to be done, or why that is not known, when it is the most frequent one of those
+ * without a cause. */
+static const char *const open_hints[SP_FINDING_COUNT] = {
+    [SP_FINDING_MISSING] = "nothing in the file could be that, no setting leaves it out",
+    [SP_FINDING_UNEXPECTED] = "no setting asks for that, nothing that is missing is like it",
+    [SP_FINDING_SHAPE] = "no fix is known: no one value of a setting gives these shapes",
+    [SP_FINDING_DTYPE] = "convert what is of another dtype as the rest",
+    [SP_FINDING_QUANTISED] = "let the configuration exempt what is not quantised, and nothing else",
+    [SP_FINDING_LACKING] = "take a file that has what is lacking",
+    [SP_FINDING_UNUSED] = "take out of the file of expectations what is there no longer",
+    [SP_FINDING_EXPIRED] = "repair it, or give the expectation another day",
+};
+
+static void add_usual_hint(struct sp_cause *cause)
+{
+    for (size_t kind = 0; kind < SP_CAUSE_COUNT; kind++)
+        if (cause->id == sp_cause_rows[kind].id) cause->hint = usual_hints[kind];
+    if (!cause->hint && cause->severity == SP_SEVERITY_ERROR) cause->hint = "no fix is known";
+}
+
+static const char *advice_for_open(const struct sp_check *check)
+{
+    size_t counts[SP_FINDING_COUNT] = {0}, most = 0;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (sp_finding_is_open(&check->findings[i])) counts[check->findings[i].kind]++;
+    for (size_t kind = 0; kind < SP_FINDING_COUNT; kind++)
+        if (counts[kind] > counts[most]) most = kind;
+    return counts[most] ? open_hints[most] : NULL;
+}
+
+void sp_advise(struct sp_check *check)
+{
+    for (size_t i = 0; i < check->cause_count; i++)
+        if (!check->causes[i].hint && check->causes[i].severity != SP_SEVERITY_NOTE) add_usual_hint(&check->causes[i]);
+    check->advice = advice_for_open(check);
+}
