@@ -17,6 +17,8 @@ struct report {
     struct sp_text *text;
 };
 
+enum { TWO_LINES = 2 * 67, FOUR_LINES = 2 * TWO_LINES };
+
 static size_t count_lines(const struct sp_text *text)
 {
     size_t lines = 0;
@@ -33,14 +35,12 @@ static void cut_back(struct sp_text *text, size_t length)
 
 /* ---- causes ---- */
 
-/* A message takes no more than some four lines, unless all is asked for. */
-static void put_message(const struct report *report, const char *message)
+/* A message takes so many columns at most, unless all is asked for. */
+static void put_message(const struct report *report, const char *message, size_t most)
 {
-    enum { FOUR_LINES = 260 };
     const size_t begin = report->text->length;
     sp_put_visible(report->text, message);
-    if (!report->options->all) sp_cut_at_word(report->text, begin, FOUR_LINES);
-    sp_end_item(report->text, begin);
+    if (!report->options->all) sp_cut_at_word(report->text, begin, most);
 }
 
 static void put_hint(const struct report *report, const char *hint)
@@ -66,7 +66,9 @@ static size_t put_first_causes(const struct report *report, size_t most)
     for (size_t i = 0; i < count; i++) {
         const struct sp_cause *cause = sp_check_cause(report->check, i);
         sp_put_severity(report->text, report->options, cause->severity);
-        put_message(report, cause->message);
+        const size_t begin = report->text->length;
+        put_message(report, cause->message, FOUR_LINES);
+        sp_end_item(report->text, begin);
         if (cause->hint && !is_said_below(report->check, i, count)) put_hint(report, cause->hint);
     }
     return all - count;
@@ -104,7 +106,7 @@ static void put_finding(const struct report *report, const char *name, size_t co
     const size_t begin = text->length;
     sp_put_visible(text, name);
     sp_text_puts(text, " ");
-    sp_put_visible(text, finding->message);
+    put_message(report, finding->message, TWO_LINES);
     if (finding->kind == SP_FINDING_MISSING) sp_text_printf(text, ": %s", finding->expected);
     if (finding->kind == SP_FINDING_UNEXPECTED) sp_text_printf(text, ": %s", finding->found);
     if (count > 1) sp_text_printf(text, " (%zu tensors)", count);

@@ -29,10 +29,12 @@ static inline size_t columns_of(const char *line, size_t length)
 static inline bool is_one_piece(const char *line, size_t length)
 {
     enum { LABEL = 17 };
-    const char *patch = strstr(line, "{\"");
-    if (patch && patch < line + length) return true;
-    while (length > LABEL && line[length - 1] != ' ') length--;
-    return length <= LABEL;
+    int depth = 0;
+    for (size_t i = 0; i < length; i++) {
+        depth += (line[i] == '{' || line[i] == '[') - (line[i] == '}' || line[i] == ']');
+        if (line[i] == ' ' && i >= LABEL && !depth) return false;
+    }
+    return true;
 }
 
 static inline void assert_lines_are_short(const char *report)

@@ -14,10 +14,8 @@ void sp_explain_buffers(struct sp_check *check)
         if (predicted == SP_NONE || !sp_prediction_tensor(check->prediction, predicted)->buffer) continue;
         names[count++] = sp_inventory_tensor(check->inventory, i)->name;
     }
-    if (count) {
+    if (count)
         sp_blame(check, SP_CAUSE_BUFFERS)->message =
-            sp_arena_printf(&check->arena, "%s %s stored, not trained", sp_some_names(&check->arena, names, count),
-                            count == 1 ? "is" : "are");
-    }
+            sp_arena_printf(&check->arena, "stored, not trained: %s", sp_some_names(&check->arena, names, count));
     free(names);
 }
