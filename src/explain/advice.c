@@ -59,7 +59,8 @@ static const char *advice_for_open(const struct sp_check *check)
         if (sp_finding_is_open(&check->findings[i])) counts[check->findings[i].kind]++;
     for (size_t kind = 0; kind < SP_FINDING_COUNT; kind++)
         if (counts[kind] > counts[most]) most = kind;
-    return counts[most] ? open_hints[most] : NULL;
+    if (!counts[most]) return NULL;
+    return check->unasked ? check->unasked : open_hints[most];
 }
 
 void sp_advise(struct sp_check *check)

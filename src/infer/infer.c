@@ -62,15 +62,10 @@ static bool choose_only_table(struct sp_tables_searched *searched, const char *t
     return searched->only;
 }
 
-struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct sp_tables *tables,
-                              const struct sp_infer_options *options, struct sp_error *error)
+struct sp_inference *sp_infer_within(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                     const char *table_name, struct sp_infer_budget *budget, struct sp_error *error)
 {
-    sp_error_reset(error);
-    static const struct sp_infer_options none = {0};
-    if (!options) options = &none;
-    if (!sp_options_are_known(options->reserved, error)) return NULL;
-    const char *table_name = options->table;
-    struct sp_study study = {.file = inventory, .searched = {.tables = tables}};
+    struct sp_study study = {.file = inventory, .searched = {.tables = tables}, .budget = budget};
     if (!choose_only_table(&study.searched, table_name, error)) return NULL;
     struct sp_inference *inference = sp_realloc(NULL, 1, sizeof *inference);
     *inference = (struct sp_inference){.inventory = inventory};
@@ -88,6 +83,14 @@ struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct
     if (inference->best) return inference;
     sp_inference_free(inference);
     return NULL;
+}
+
+struct sp_inference *sp_infer(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                              const struct sp_infer_options *options, struct sp_error *error)
+{
+    sp_error_reset(error);
+    if (options && !sp_options_are_known(options->reserved, error)) return NULL;
+    return sp_infer_within(inventory, tables, options ? options->table : NULL, NULL, error);
 }
 
 void sp_inference_free(struct sp_inference *inference)

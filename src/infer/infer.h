@@ -121,6 +121,15 @@ struct sp_inference {
     const char *config;
 };
 
+/* What an inference may cost at most: tensors of the file, each counted in every attempt. */
+struct sp_infer_budget {
+    size_t most;
+    bool spent; /* there was more to attempt */
+};
+/* The same as sp_infer, within a budget; NULL for none. */
+struct sp_inference *sp_infer_within(const struct sp_inventory *inventory, const struct sp_tables *tables,
+                                     const char *table_name, struct sp_infer_budget *budget, struct sp_error *error);
+
 /* ---- notes.c ---- */
 
 /* Says how the file stores what was found; `turned`, which may be NULL, explains it as well with matrices the other way

@@ -55,13 +55,21 @@ static void attempt_another(struct sp_study *study, const struct sp_look *look, 
     study->effort = left;
 }
 
+/* Each attempt goes through all tensors of the file. */
+static bool is_spent(const struct sp_study *study)
+{
+    if (!study->budget || study->attempts.count * sp_inventory_count(study->file) <= study->budget->most) return false;
+    study->budget->spent = true;
+    return true;
+}
+
 /* The best of those for one way to look at the file; NULL when no table fits. */
 static struct sp_attempt *attempt_all(struct sp_study *study, const struct sp_look *look)
 {
     struct sp_attempt *best = NULL;
     size_t i = 0;
     for (; i < look->count && i < MAX_ATTEMPTS; i++) {
-        if (is_settled(best) && is_worse_fit(look->fits[i], look->fits[0])) break;
+        if ((is_settled(best) && is_worse_fit(look->fits[i], look->fits[0])) || is_spent(study)) break;
         struct sp_attempt *attempt = attempt_classes(study, look, look->fits[i]);
         if (!best || sp_attempt_is_better(attempt, best)) best = attempt;
     }

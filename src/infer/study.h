@@ -15,6 +15,7 @@ struct sp_study {
     struct sp_attempt *best;   /* or NULL */
     struct sp_attempt *turned; /* another that explains everything, with matrices the other way round; or NULL */
     size_t effort;
+    struct sp_infer_budget *budget; /* NULL: all is tried */
 };
 
 void sp_study_file(struct sp_study *study);

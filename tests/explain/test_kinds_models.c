@@ -22,7 +22,7 @@ static void check_made(const char *made, const char *dropped, const char *asked,
 {
     struct model model, other;
     model_open(&model, made);
-    model_predict(&model, 0);
+    model_predict(&model, AS_STORED);
     if (dropped) model_drop(&model, dropped);
     model_write(&model, "model.safetensors");
     model_open(&other, asked);
@@ -67,6 +67,42 @@ static void dense_in_place_of_experts(void **state)
                "model.layers.{0,1}.block_sparse_moe.gate.weight, "
                "model.layers.{0,1}.block_sparse_moe.experts.{0-3}.{w1,w2,w3}.weight",
                "another-model", 0);
+}
+
+#define QUANTISED(type, class, hidden)                                                                                 \
+    "{\"model_type\": \"" type                                                                                         \
+    "\", \"architectures\": [\"" class "\"], \"vocab_size\": 500, \"num_hidden_layers\": 4, \"tie_word_embeddings\": " \
+                                       "false, \"hidden_size\": " hidden                                               \
+                                       ", \"intermediate_size\": 1408, \"num_attention_heads\": 4, "                   \
+                                       "\"num_key_value_heads\": 2, "                                                  \
+                                       "\"quantization_config\": {\"quant_method\": \"gptq\", \"bits\": 4, "           \
+                                       "\"group_size\": 128}}"
+
+/* How it is quantised stays as it is configured. */
+static void quantised_of_another_family(void **state)
+{
+    (void)state;
+    check_made(
+        QUANTISED("llama", "LlamaForCausalLM", "512"), NULL, QUANTISED("qwen3", "Qwen3ForCausalLM", "1024"),
+        "differs: the weights are of a llama model, not of qwen3: the file lacks "
+        "model.layers.{0-3}.self_attn.{q_norm,k_norm}.weight and has another shape of model.embed_tokens.weight, "
+        "model.layers.{0-3}.input_layernorm.weight, "
+        "model.layers.{0-3}.self_attn.q_proj.{qweight,qzeros,scales} and 9 more",
+        "another-model quantised", 0);
+}
+
+/* Gemma begins with the letter of GPT-2, which is no reason to name it. */
+static void a_letter_is_no_likeness(void **state)
+{
+    (void)state;
+    check_made(
+        DECODER("llama", "LlamaForCausalLM", SMALL), NULL,
+        "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"n_embd\": 8, \"n_head\": 2}",
+        "differs: the weights are of a llama model, not of gpt2: the file has model.embed_tokens.weight, "
+        "model.layers.{0,1}.input_layernorm.weight, model.layers.{0,1}.self_attn.{q_proj,k_proj,v_proj,o_proj}.weight "
+        "and 3 more and lacks transformer.wpe.weight, transformer.h.{0-11}.ln_{1,2}.{weight,bias}, "
+        "transformer.h.{0-11}.attn.c_attn.{weight,bias} and 4 more and has another shape of lm_head.weight",
+        "another-model", 0);
 }
 
 static void unrelated_model(void **state)
@@ -123,6 +159,8 @@ int main(void)
         cmocka_unit_test(another_class),
         cmocka_unit_test(another_model_type),
         cmocka_unit_test(dense_in_place_of_experts),
+        cmocka_unit_test(quantised_of_another_family),
+        cmocka_unit_test(a_letter_is_no_likeness),
         cmocka_unit_test(unrelated_model),
         cmocka_unit_test(another_family_and_size),
         cmocka_unit_test(one_layer_more),

@@ -6,8 +6,11 @@
 #include "infer/infer.h"
 #include "lang/functions.h"
 
-/* So many tensors are predicted in all, one try after the other. */
-enum { MAX_PREDICTED = 500000 };
+/* Inference makes attempts as long as they have gone through no more tensors of the file; and so many are predicted to
+ * find out which changes are needed. */
+enum { MAX_ATTEMPTED = 300000, MAX_PREDICTED = 500000 };
+
+static const char not_to_the_end[] = "no fix is known: what else the file may be was not tried to the end";
 
 /* ---- trials ---- */
 
@@ -39,7 +42,7 @@ static bool is_whole_match(struct sp_model *model, const struct sp_prediction *p
  * table, unless the caller of the check did. */
 static bool leaves_nothing_open(struct sp_model *model)
 {
-    const struct sp_check *check = model->check;
+    struct sp_check *check = model->check;
     const struct sp_scope scope = {.most = 2 * sp_inventory_count(check->inventory) + 1000};
     struct sp_error error = {0};
     struct sp_config *config = config_of_model(model);
@@ -49,6 +52,7 @@ static bool leaves_nothing_open(struct sp_model *model)
     const size_t count = prediction ? sp_prediction_count(prediction) : 0;
     const bool whole = prediction && count <= model->budget &&
                        strcmp(sp_prediction_table(prediction), model->table) == 0 && is_whole_match(model, prediction);
+    if (count > model->budget) check->unasked = not_to_the_end;
     model->budget -= count < model->budget ? count : model->budget;
     sp_prediction_free(prediction);
     sp_config_free(config);
@@ -83,14 +87,26 @@ static bool is_inferred(const struct sp_inference *inference, const char *key)
     return false;
 }
 
+/* Where the configuration says how the file is quantised, which is settled; NULL when it does not. */
+static const char *place_of_quantisation(struct sp_check *check)
+{
+    struct sp_quantised quantised;
+    const bool found = sp_quantised_open(&quantised, check->tables, sp_config_hyper(check->config), NULL);
+    const char *place = found ? sp_arena_string(&check->arena, quantised.path) : NULL;
+    sp_quantised_close(&quantised);
+    return place;
+}
+
 /* What the configuration says and the file's own does not need, such as which layers are of which kind, is taken back.
  */
 static void add_removals(struct sp_model *model)
 {
     const struct sp_prediction *prediction = model->check->prediction;
+    const char *quantisation = place_of_quantisation(model->check);
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
         if (!sp_value_is_set(hyper.value) || hyper.from.source != SP_SOURCE_CONFIG) continue;
+        if (quantisation && sp_path_within(hyper.name, quantisation)) continue;
         if (is_inferred(model->inference, hyper.name) || model->count == SP_MOST_MODEL_CHANGES) continue;
         model->changes[model->count++] = (struct sp_model_change){
             .what = {.key = hyper.name, .value = {.type = SP_NULL}, .configured = hyper.value, .from = hyper.from}};
@@ -226,26 +242,30 @@ static size_t common_start(const char *a, const char *b)
     return length;
 }
 
-/* Of tables that explain the file alike, the one that is called most like the configured one: Mistral, for Mixtral. */
+/* Of tables that explain the file alike, the one that is called most like the configured one: Mistral, for Mixtral. A
+ * letter alone is no likeness. */
 static const char *likest_table(const struct sp_check *check, const struct sp_inference *inference)
 {
     const char *configured = sp_prediction_table(check->prediction), *likest = sp_inference_table(inference);
     for (size_t i = 0; i < sp_inference_candidate_count(inference); i++) {
         const struct sp_inference_candidate candidate = sp_inference_candidate(inference, i);
-        if (candidate.same && common_start(configured, candidate.table) > common_start(configured, likest))
-            likest = candidate.table;
+        const size_t common = common_start(configured, candidate.table);
+        if (candidate.same && common > 1 && common > common_start(configured, likest)) likest = candidate.table;
     }
     return likest;
 }
 
-static struct sp_inference *infer_under(const struct sp_check *check, const char *table)
+static struct sp_inference *infer_under(struct sp_check *check, const char *table)
 {
     struct sp_error error = {0};
-    return sp_infer(check->inventory, check->tables, &(struct sp_infer_options){.table = table}, &error);
+    struct sp_infer_budget budget = {.most = MAX_ATTEMPTED};
+    struct sp_inference *inference = sp_infer_within(check->inventory, check->tables, table, &budget, &error);
+    if (budget.spent) check->unasked = not_to_the_end;
+    return inference;
 }
 
 /* Under all tables; then once more, under the likest of those that do as well. */
-static struct sp_inference *infer_likest(const struct sp_check *check)
+static struct sp_inference *infer_likest(struct sp_check *check)
 {
     struct sp_inference *first = infer_under(check, NULL);
     const char *likest = first ? likest_table(check, first) : NULL;
