@@ -12,7 +12,7 @@ set -u
 
 logs=$OBJ/logs
 scripts='tests/lint/selftest.sh tests/lint/layers.sh tests/headers.sh tests/cli/run.sh tests/docs.sh
-         tests/fuzz/replay.sh tests/corpus.sh'
+         tests/fuzz/replay.sh tests/corpus.sh tests/scenarios.sh'
 
 # "P F" out of a log: cmocka's "[  PASSED  ] 3 test(s)", or a closing line "N passed, M failed".
 cmocka_counts() {

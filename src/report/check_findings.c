@@ -6,6 +6,7 @@
 
 #include "report/check.h"
 #include "report/findings.h"
+#include "report/wrap.h"
 
 enum part { PART_CAUSES, PART_OPEN, PART_EXPLAINED, PART_NOTES };
 
@@ -18,20 +19,6 @@ struct report {
 };
 
 enum { TWO_LINES = 2 * 67, FOUR_LINES = 2 * TWO_LINES };
-
-static size_t count_lines(const struct sp_text *text)
-{
-    size_t lines = 0;
-    for (size_t i = 0; i < text->length; i++) lines += text->data[i] == '\n';
-    return lines;
-}
-
-/* Takes back what was appended since. */
-static void cut_back(struct sp_text *text, size_t length)
-{
-    text->length = length;
-    text->data[length] = '\0';
-}
 
 /* ---- causes ---- */
 
@@ -152,12 +139,12 @@ static void put_first_of(const struct report *report, enum part part, size_t mos
  * lines it takes. */
 static size_t put_part(const struct report *report, enum part part, size_t room)
 {
-    const size_t begin = report->text->length, before = count_lines(report->text);
+    const size_t begin = report->text->length, before = sp_count_lines(report->text);
     for (size_t most = report->options->all ? SIZE_MAX : SP_MOST_LINES;; most--) {
         put_first_of(report, part, most);
-        const size_t lines = count_lines(report->text) - before;
+        const size_t lines = sp_count_lines(report->text) - before;
         if (lines <= room || most == 1) return lines;
-        cut_back(report->text, begin);
+        sp_cut_back(report->text, begin);
     }
 }
 
@@ -172,13 +159,13 @@ static size_t measure_part(const struct report *report, enum part part)
     const size_t begin = report->text->length;
     if (is_part_empty(report, part)) return 0;
     const size_t lines = put_part(report, part, 0);
-    cut_back(report->text, begin);
+    sp_cut_back(report->text, begin);
     return lines;
 }
 
 static size_t room_below(const struct report *report, size_t reserved)
 {
-    const size_t lines = count_lines(report->text) + reserved;
+    const size_t lines = sp_count_lines(report->text) + reserved;
     return lines < SP_MOST_LINES ? SP_MOST_LINES - lines : 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/findings.h"
+#include "report/wrap.h"
 
 /* model.pt (torch-zip), 28 tensors, 7,872 elements */
 static void put_side(struct sp_table *table, const char *label, const struct sp_inventory *inventory)
@@ -147,17 +148,41 @@ static void put_state(const struct sp_diff *diff, struct sp_text *text, const st
     }
 }
 
+/* A line for each, or for each group as far as there is room for them. */
+static void put_diff_groups(const struct sp_diff *diff, struct sp_text *body, const struct sp_report_options *options,
+                            bool notes, size_t room)
+{
+    const size_t count = options->all ? sp_diff_finding_count(diff) : sp_diff_group_count(diff);
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_diff_group shown =
+            options->all ? group_of_one(sp_diff_finding(diff, i)) : sp_diff_group(diff, i);
+        const size_t end = body->length;
+        if (!is_shown(shown.first, options->all, notes)) continue;
+        if (!left) put_diff_group(body, options, &shown);
+        if (!left && (options->all || sp_count_lines(body) <= room)) continue;
+        if (!left) sp_cut_back(body, end);
+        left += shown.count;
+    }
+    if (left) sp_text_printf(body, "  ... and %zu more; --all lists them\n", left);
+}
+
+static bool has_notes(const struct sp_diff *diff)
+{
+    for (size_t i = 0; i < sp_diff_finding_count(diff); i++)
+        if (sp_diff_finding(diff, i)->severity == SP_SEVERITY_NOTE) return true;
+    return false;
+}
+
 /* Errors and warnings under one heading, notes under another. */
 static void put_diff_findings(const struct sp_diff *diff, struct sp_text *text, const struct sp_report_options *options,
                               bool notes)
 {
-    const size_t count = options->all ? sp_diff_finding_count(diff) : sp_diff_group_count(diff);
+    enum { HEADING = 2, MORE = 1, FEWEST = 4 };
     struct sp_text body = {0};
-    for (size_t i = 0; i < count; i++) {
-        const struct sp_diff_group shown =
-            options->all ? group_of_one(sp_diff_finding(diff, i)) : sp_diff_group(diff, i);
-        if (is_shown(shown.first, options->all, notes)) put_diff_group(&body, options, &shown);
-    }
+    const size_t below = !notes && has_notes(diff) ? HEADING + FEWEST : 0;
+    const size_t taken = sp_count_lines(text) + HEADING + MORE + below;
+    put_diff_groups(diff, &body, options, notes, taken + FEWEST < SP_MOST_LINES ? SP_MOST_LINES - taken : FEWEST);
     if (notes && !options->all) {
         put_all_expected_names(diff, &body, options);
         put_state(diff, &body, options);

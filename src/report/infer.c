@@ -240,12 +240,17 @@ static void put_remark(struct sp_text *text, const char *name, const char *said,
 static void put_remarks(struct remarks *remarks, struct sp_text *text, const struct sp_report_options *options,
                         const char *heading)
 {
+    enum { FEWEST = 4 };
     struct sp_collapsed *groups;
     if (!remarks->count) return;
     sp_put_heading(text, options, heading);
     const size_t count = options->all ? 0 : sp_collapse(&remarks->arena, NULL, remarks->names, remarks->count, &groups);
+    const size_t lines = sp_count_lines(text), room = lines + FEWEST < SP_MOST_LINES ? SP_MOST_LINES - lines : FEWEST;
+    size_t left = 0;
     for (size_t i = 0; i < count; i++)
-        put_remark(text, groups[i].name, remarks->remarks[groups[i].first], groups[i].count);
+        if (i < room) put_remark(text, groups[i].name, remarks->remarks[groups[i].first], groups[i].count);
+        else left += groups[i].count;
+    if (left) sp_text_printf(text, "  ... and %zu more; --all lists them\n", left);
     for (size_t i = 0; i < remarks->count && options->all; i++)
         put_remark(text, remarks->names[i].name, remarks->remarks[i], 1);
 }

@@ -47,6 +47,19 @@ static size_t column_of(const struct sp_text *text, size_t begin)
     return column;
 }
 
+size_t sp_count_lines(const struct sp_text *text)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < text->length; i++) lines += text->data[i] == '\n';
+    return lines;
+}
+
+void sp_cut_back(struct sp_text *text, size_t length)
+{
+    text->length = length;
+    text->data[length] = '\0';
+}
+
 void sp_wrap(struct sp_text *text, size_t begin, size_t indent)
 {
     size_t column = column_of(text, begin);

@@ -13,4 +13,11 @@ enum { SP_HANGING = 2 };
  * line has one of its own. */
 void sp_wrap(struct sp_text *text, size_t begin, size_t indent);
 
+/* A report has no more lines, unless all is asked for. */
+enum { SP_MOST_LINES = 25 };
+
+size_t sp_count_lines(const struct sp_text *text);
+/* Takes back what was appended since it had that length. */
+void sp_cut_back(struct sp_text *text, size_t length);
+
 #endif
