@@ -5,9 +5,7 @@
 
 /* What helps against a cause of that kind, whatever its details are. */
 static const char *const usual_hints[SP_CAUSE_COUNT] = {
-    [SP_CAUSE_WRAPPER] = "save what is inside of the wrapper: model._orig_mod of torch.compile, model.module of "
-                         "DataParallel, each with .state_dict()",
-    [SP_CAUSE_NUMBERED] = "number them as the other side does: every name with its number one less, or one more",
+    [SP_CAUSE_NUMBERED] = "renumber them in the names of the file, as the model counts",
     [SP_CAUSE_OWN_LOOP] = "give the loop of the table as many turns",
     [SP_CAUSE_TWO_MODELS] = "let architectures and model_type name one model",
     [SP_CAUSE_QUANTISED_MODULE] = "let the configuration exempt what is not quantised, and nothing else",
