@@ -8,10 +8,11 @@
 
 #include "match/match.h"
 #include "names/components.h"
+#include "names/patterns.h"
 #include "names/prefixes.h"
 #include "names/wrappers.h"
 
-enum { SAMPLE = 64 };
+enum { SAMPLE = 64, PATTERN_SAMPLE = 1024 };
 
 struct rest {
     const struct sp_match *same;
@@ -109,16 +110,34 @@ static bool looks_like_a_wrapper(const struct sp_front *front)
 
 /* ---- the search ---- */
 
-static void offer(const struct rest *rest, struct sp_prefixes *froms, struct sp_prefixes *tos)
+/* The patterns of names that nothing explains, and of those that are predicted and missing. */
+struct open_patterns {
+    struct sp_patterns of_file, predicted;
+};
+
+static void collect_patterns(const struct rest *rest, struct open_patterns *patterns)
 {
-    size_t seen = 0;
-    for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, SP_PREFIX_NAMES))
-        sp_prefixes_offer(froms, name_seen_by_fronts(rest, i));
+    for (size_t i = 0; i < rest->count; i += sp_stride_for(rest->count, PATTERN_SAMPLE))
+        sp_pattern_of(&patterns->of_file, name_seen_by_fronts(rest, i), NULL);
     for (size_t i = 0; i < sp_prediction_count(rest->prediction); i++)
-        if (is_needed_tensor(rest, i) && seen++ % sp_stride_for(rest->missing, SP_PREFIX_NAMES) == 0)
-            sp_prefixes_offer(tos, sp_prediction_tensor(rest->prediction, i)->name);
-    sp_prefixes_keep_common(froms);
-    sp_prefixes_keep_common(tos);
+        if (is_needed_tensor(rest, i))
+            sp_pattern_of(&patterns->predicted, sp_prediction_tensor(rest->prediction, i)->name, NULL);
+}
+
+/* A beginning with an index in it is none of a component. */
+static void suggest_fronts(struct sp_fronts *fronts, const struct open_patterns *patterns)
+{
+    const struct sp_patterns *a = &patterns->of_file, *b = &patterns->predicted;
+    for (size_t i = 0; i < a->count; i++) sp_fronts_note_a(fronts, sp_pattern_text(a, i));
+    for (size_t i = 0; i < b->count; i++) sp_fronts_note_b(fronts, sp_pattern_text(b, i), i);
+    for (size_t i = 0; i < a->count; i++) {
+        const char *in_a = sp_pattern_text(a, i);
+        const struct sp_front_guess guess = sp_fronts_guess(fronts, in_a);
+        if (guess.b == SIZE_MAX) continue;
+        const char *in_b = sp_pattern_text(b, guess.b);
+        if (memchr(in_a, SP_INDEX_MARK, guess.from) || memchr(in_b, SP_INDEX_MARK, guess.to)) continue;
+        sp_fronts_add(fronts, in_a, guess.from, in_b, guess.to);
+    }
 }
 
 /* One name is enough where others were found to begin otherwise, and this one only lacks something or has too much. */
@@ -131,18 +150,23 @@ static size_t least_gain(const struct rest *rest, const struct sp_front *front)
 /* The best front for the rest, with its strings in the arena; false when there is none. */
 static bool find_front(const struct rest *rest, struct sp_arena *arena, struct sp_front *best)
 {
-    struct sp_prefixes froms = {.arena = arena}, tos = {.arena = arena};
+    struct open_patterns patterns = {.of_file = {.rule = SP_INDEX_COMPONENT},
+                                     .predicted = {.rule = SP_INDEX_COMPONENT}};
+    struct sp_fronts fronts = {.arena = arena, .separators = ".:"}; /* MXNet writes "arg:" in front */
     size_t most = 0;
-    offer(rest, &froms, &tos);
-    for (size_t i = 0; i <= froms.count; i++)
-        for (size_t k = 0; k <= tos.count; k++) {
-            const struct sp_front front = {i ? froms.list[i - 1] : "", k ? tos.list[k - 1] : ""};
-            if (strcmp(front.from, front.to) == 0 || !looks_like_a_wrapper(&front)) continue;
-            const size_t gain = gain_of_front(rest, &front);
-            if (gain <= most || gain < least_gain(rest, &front)) continue;
-            most = gain;
-            *best = front;
-        }
+    collect_patterns(rest, &patterns);
+    suggest_fronts(&fronts, &patterns);
+    for (size_t i = 0; i < fronts.count; i++) {
+        const struct sp_front *front = &fronts.items[i];
+        if (strcmp(front->from, front->to) == 0 || !looks_like_a_wrapper(front)) continue;
+        const size_t gain = gain_of_front(rest, front);
+        if (gain <= most || gain < least_gain(rest, front)) continue;
+        most = gain;
+        *best = *front;
+    }
+    sp_fronts_free(&fronts);
+    sp_patterns_free(&patterns.of_file);
+    sp_patterns_free(&patterns.predicted);
     return most;
 }
 

@@ -9,15 +9,11 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "names/eras.h"
+#include "names/fronts.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 
 enum { SP_MAX_FRONTS = 8 };
-
-/* What the names of a component of the model begin with in the file, and in the prediction. */
-struct sp_front {
-    const char *from, *to;
-};
 
 /* What is done to a name of the file to make it the predicted one, in this order. With drop_wrappers, `strip` "module."
  * and `add` "model.":
@@ -30,12 +26,13 @@ struct sp_front {
  * A name that is predicted as it is, or before the last step, stays that. `fronts` are for what this leaves over: the
  * beginning `from` becomes `to`, in place of `strip` and `add`. */
 struct sp_naming {
-    const char *strip;                     /* in front of the file's names; "" for nothing */
-    const char *add;                       /* what the file left out in front; "" for nothing */
-    bool drop_wrappers;                    /* components such as _orig_mod, anywhere in the name */
-    bool spelt;                            /* as TensorFlow does: slashes, "kernel", ":0" (spelling.h) */
-    const struct sp_era *era;              /* whose names they are, or NULL */
-    struct sp_front fronts[SP_MAX_FRONTS]; /* of components that begin otherwise than the rest */
+    const char *strip;        /* in front of the file's names; "" for nothing */
+    const char *add;          /* what the file left out in front; "" for nothing */
+    bool drop_wrappers;       /* components such as _orig_mod, anywhere in the name */
+    bool spelt;               /* as TensorFlow does: slashes, "kernel", ":0" (spelling.h) */
+    const struct sp_era *era; /* whose names they are, or NULL */
+    struct sp_front
+        fronts[SP_MAX_FRONTS]; /* of components that begin otherwise than the rest: in the file, predicted */
     size_t front_count;
 };
 
