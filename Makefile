@@ -66,7 +66,7 @@ $(OBJ)/gen/tables.o: $(BUILD)/gen/tables.c $(OBJ)/flags
 	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
 $(BUILD)/gen/tables.c: src/tables/embed.awk $(TABLES) $(BUILD)/gen/list
-	$(call say,TABLES $@)awk -f src/tables/embed.awk $(TABLES) </dev/null >$@
+	$(call say,TABLES $@)LC_ALL=C awk -f src/tables/embed.awk $(TABLES) </dev/null >$@
 
 $(LIB): $(LIB_OBJ) $(OBJ)/sources
 	$(call say,AR $@)rm -f $@ && ar rcs $@ $(LIB_OBJ)

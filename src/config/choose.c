@@ -9,16 +9,16 @@
 #include "lang/prediction.h"
 #include "lang/tables.h"
 
-/* A table restricted to certain classes beats one that takes any. */
-static const struct sp_unit *by_model_type(const struct sp_tables *tables, const char *model_type, const char *class)
+/* Its place, or SIZE_MAX. A table restricted to certain classes beats one that takes any. */
+static size_t by_model_type(const struct sp_tables *tables, const char *model_type, const char *class)
 {
-    const struct sp_unit *found = NULL;
-    for (size_t i = tables->count; i-- > 0;) {
-        const struct sp_unit *unit = tables->units[i];
-        if (!unit->is_table || !sp_is_among(model_type, unit->model_types, unit->model_type_count)) continue;
-        if (sp_tables_unit(tables, unit->name) != unit) continue;
-        if (unit->architecture_count && sp_is_among(class, unit->architectures, unit->architecture_count)) return unit;
-        if (!unit->architecture_count && !found) found = unit;
+    size_t found = SIZE_MAX;
+    for (size_t i = sp_tables_place_count(tables); i-- > 0;) {
+        const struct sp_entry entry = sp_tables_entry(tables, i);
+        if (!entry.is_table || !sp_is_among(model_type, entry.model_types, entry.model_type_count)) continue;
+        if (sp_tables_place(tables, entry.name) != i) continue;
+        if (entry.architecture_count && sp_is_among(class, entry.architectures, entry.architecture_count)) return i;
+        if (!entry.architecture_count && found == SIZE_MAX) found = i;
     }
     return found;
 }
@@ -59,13 +59,15 @@ static const char *model_type_of_class(const struct sp_tables *tables, const cha
 {
     const char *best = NULL;
     size_t longest = 0;
-    for (size_t i = 0; i < tables->count; i++)
-        for (size_t k = 0; k < tables->units[i]->model_type_count; k++) {
-            const size_t length = class_prefix(tables->units[i]->model_types[k], class);
+    for (size_t i = 0; i < sp_tables_place_count(tables); i++) {
+        const struct sp_entry entry = sp_tables_entry(tables, i);
+        for (size_t k = 0; k < entry.model_type_count; k++) {
+            const size_t length = class_prefix(entry.model_types[k], class);
             if (length <= longest) continue;
             longest = length;
-            best = tables->units[i]->model_types[k];
+            best = entry.model_types[k];
         }
+    }
     return best;
 }
 
@@ -91,8 +93,8 @@ const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char
     if (name) return sp_tables_table(tables, name, error);
     const char *class = sp_first_class(hyper), *model_type = text_or_empty(sp_value_member(hyper->root, "model_type"));
     if (!*model_type && *class) model_type = model_type_of_class(tables, class);
-    const struct sp_unit *unit = model_type && *model_type ? by_model_type(tables, model_type, class) : NULL;
-    if (unit) return unit;
+    const size_t place = model_type && *model_type ? by_model_type(tables, model_type, class) : SIZE_MAX;
+    if (place != SIZE_MAX) return sp_tables_table(tables, sp_tables_entry(tables, place).name, error);
     if (model_type && *model_type)
         sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for model_type '%s'%s%s%s", model_type,
                 *class ? " (" : "", class, *class ? ")" : "");
@@ -109,6 +111,6 @@ bool sp_chooses_two(const struct sp_tables *tables, const struct sp_hyper *hyper
     two->class_type = model_type_of_class(tables, two->class);
     if (named_table(hyper) || !*two->class || !two->class_type) return false;
     if (type_length(two->model_type, two->class)) return false; /* a class of it that is not known */
-    const struct sp_unit *one = by_model_type(tables, two->model_type, two->class);
-    return one && one != by_model_type(tables, two->class_type, two->class);
+    const size_t one = by_model_type(tables, two->model_type, two->class);
+    return one != SIZE_MAX && one != by_model_type(tables, two->class_type, two->class);
 }

@@ -33,8 +33,12 @@ static bool is_known_elsewhere(const struct sp_prediction *prediction, const str
 {
     for (size_t i = 0; i < prediction->asked_count; i++)
         if (sp_is_misspelt(key, prediction->asked[i])) return false;
-    for (size_t i = 0; i < tables->list_count; i++)
-        if (is_word_of(tables->list[i], key)) return true;
+    size_t count;
+    const size_t *list = sp_tables_list(tables, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_unit *unit = sp_tables_at(tables, list[i]);
+        if (unit && is_word_of(unit, key)) return true;
+    }
     return false;
 }
 

@@ -96,13 +96,17 @@ static bool needs_arguments(const struct sp_unit *table)
 struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp_unit *only,
                                  const struct sp_shapes *shapes, size_t *count)
 {
-    struct sp_ranked *ranked = sp_realloc(NULL, tables->list_count, sizeof *ranked);
+    size_t listed;
+    const size_t *list = sp_tables_list(tables, &listed);
+    struct sp_ranked *ranked = sp_realloc(NULL, listed, sizeof *ranked);
     struct ends ends = {.list = NULL};
     *count = 0;
     for (size_t p = 0; p < shapes->patterns.count; p++) add_ends(&ends, sp_pattern_text(&shapes->patterns, p), p);
-    for (size_t i = 0; i < tables->list_count; i++) {
-        if (needs_arguments(tables->list[i]) || (only && tables->list[i] != only)) continue;
-        ranked[*count] = rank_table(tables->list[i], &ends, shapes->patterns.count);
+    for (size_t i = 0; i < listed; i++) {
+        if (only && strcmp(sp_tables_entry(tables, list[i]).name, only->name) != 0) continue;
+        const struct sp_unit *table = sp_tables_at(tables, list[i]);
+        if (!table || needs_arguments(table)) continue;
+        ranked[*count] = rank_table(table, &ends, shapes->patterns.count);
         *count += ranked[*count].covered > 0;
     }
     if (*count) qsort(ranked, *count, sizeof *ranked, compare_ranked);

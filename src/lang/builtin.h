@@ -1,17 +1,44 @@
 /* SPDX-License-Identifier: MIT
- * The table files of src/tables, built into the binary by the Makefile. */
+ * The table files of src/tables, built into the binary by the Makefile, and an index of what they hold: what is needed
+ * to choose a table and to list them all, so that only those are parsed that are used. */
 #ifndef SP_LANG_BUILTIN_H
 #define SP_LANG_BUILTIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct sp_builtin_file {
     const char *name; /* "gpt2.shapes" */
+    const char *kind; /* its folder: "text" */
     const char *text; /* NUL-terminated */
     size_t length;
 };
 
 extern const struct sp_builtin_file sp_builtin_files[];
 extern const size_t sp_builtin_file_count;
+
+/* What a table, a part or a set of claims says of itself. */
+struct sp_entry {
+    const char *name;
+    const char *title; /* the first comment line above it, or "" */
+    const char *about; /* the table that claims are about; else NULL */
+    const char *const *model_types;
+    size_t model_type_count;
+    const char *const *architectures;
+    size_t architecture_count;
+    bool is_table;
+};
+
+struct sp_builtin_unit {
+    struct sp_entry entry;
+    size_t file;         /* index of sp_builtin_files */
+    uint32_t begin, end; /* its text there, with the comment above it */
+    uint32_t line;       /* of its name */
+};
+
+/* In order of reading. */
+extern const struct sp_builtin_unit sp_builtin_units[];
+extern const size_t sp_builtin_unit_count;
 
 #endif

@@ -10,6 +10,7 @@ enum { MAX_EXTENDS = 16, MAX_MESSAGES = 100 };
 
 struct linker {
     struct sp_tables *tables;
+    struct sp_units *units; /* those that are linked, and others before them */
     size_t mistakes;
 };
 
@@ -110,19 +111,32 @@ static void inherit_requirements(struct sp_arena *arena, struct sp_unit *unit, c
     unit->requirement_count = count;
 }
 
-/* A table may extend an earlier one of its own name, which it hides. */
-static struct sp_unit *find_parent(struct sp_tables *tables, const struct sp_unit *unit)
+static bool links_own(const struct linker *linker) { return linker->units == &linker->tables->own; }
+
+/* The built-in unit of that name: for another built-in one as it was parsed, else as anybody sees it. */
+static struct sp_unit *find_builtin(const struct linker *linker, const char *name)
 {
-    for (size_t i = tables->count; i-- > 0;)
-        if (tables->units[i] != unit && tables->units[i]->is_table && tables->units[i]->name == unit->parent_name)
-            return tables->units[i];
-    return NULL;
+    const size_t index = sp_map_get(&linker->tables->names, name);
+    if (index == SIZE_MAX) return NULL;
+    if (links_own(linker)) return (struct sp_unit *)sp_tables_at(linker->tables, index);
+    return sp_tables_parse_builtin(linker->tables, index);
+}
+
+/* A table may extend an earlier one of its own name, which it hides. */
+static struct sp_unit *find_parent(const struct linker *linker, const struct sp_unit *unit)
+{
+    for (size_t i = linker->tables->own.count; links_own(linker) && i-- > 0;) {
+        struct sp_unit *other = linker->tables->own.items[i];
+        if (other != unit && other->is_table && other->name == unit->parent_name) return other;
+    }
+    struct sp_unit *builtin = find_builtin(linker, unit->parent_name);
+    return builtin && builtin->is_table ? builtin : NULL;
 }
 
 static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
 {
     if (unit->link_state == 2 || !unit->parent_name) return;
-    struct sp_unit *parent = find_parent(linker->tables, unit);
+    struct sp_unit *parent = find_parent(linker, unit);
     if (unit->link_state == 1) MISTAKE(linker, unit->parent_span, "'%s' extends itself", unit->name);
     else if (!parent) MISTAKE(linker, unit->parent_span, "there is no table '%s' to extend", unit->parent_name);
     else if (depth == MAX_EXTENDS) MISTAKE(linker, unit->parent_span, "extends more than %d deep", MAX_EXTENDS);
@@ -136,6 +150,15 @@ static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
         inherit_requirements(&linker->tables->arena, unit, parent);
     }
     unit->link_state = 2;
+}
+
+/* The unit that is used under that name. */
+static const struct sp_unit *find_used(struct linker *linker, const char *name)
+{
+    if (links_own(linker)) return sp_tables_unit(linker->tables, name);
+    struct sp_unit *unit = find_builtin(linker, name);
+    if (unit) inherit(linker, unit, 0);
+    return unit;
 }
 
 /* ---- calls ---- */
@@ -241,7 +264,7 @@ static void match_arguments(struct linker *linker, struct sp_row *row)
 static void link_use(const struct scope *scope, struct sp_row *row)
 {
     /* An inherited row keeps the unit that it was written with. */
-    if (!row->unit) row->unit = sp_tables_unit(scope->linker->tables, row->unit_name);
+    if (!row->unit) row->unit = find_used(scope->linker, row->unit_name);
     if (!row->unit) {
         MISTAKE(scope->linker, row->unit_span, "there is no part or table '%s'", row->unit_name);
         return;
@@ -306,7 +329,7 @@ static void link_claim(const struct scope *scope, const struct sp_claim *claim)
 
 static void check_about(struct linker *linker, const struct sp_unit *unit)
 {
-    const struct sp_unit *about = unit->about ? sp_tables_unit(linker->tables, unit->about) : NULL;
+    const struct sp_unit *about = unit->about ? find_used(linker, unit->about) : NULL;
     if (unit->about && (!about || !about->is_table))
         MISTAKE(linker, unit->about_span, "there is no table '%s' to make claims about", unit->about);
 }
@@ -340,24 +363,25 @@ static void link_unit(struct linker *linker, struct sp_unit *unit)
     for (size_t i = 0; i < unit->claim_count; i++) link_claim(&scope, &unit->claims[i]);
 }
 
+/* Of the built-in ones the build sees to it. */
 static void check_names(struct linker *linker, size_t first)
 {
-    const struct sp_tables *tables = linker->tables;
+    const struct sp_units *units = linker->units;
     struct sp_map seen = {0};
-    for (size_t i = first; i < tables->count; i++)
-        if (*tables->units[i]->name && !tables->units[i]->about && !sp_map_add(&seen, tables->units[i]->name, i))
-            MISTAKE(linker, tables->units[i]->span, "'%s' is defined twice", tables->units[i]->name);
+    for (size_t i = first; links_own(linker) && i < units->count; i++)
+        if (*units->items[i]->name && !units->items[i]->about && !sp_map_add(&seen, units->items[i]->name, i))
+            MISTAKE(linker, units->items[i]->span, "'%s' is defined twice", units->items[i]->name);
     sp_map_free(&seen);
 }
 
-bool sp_link(struct sp_tables *tables, size_t first)
+bool sp_link(struct sp_tables *tables, struct sp_units *units, size_t first)
 {
-    struct linker linker = {tables, 0};
-    for (size_t i = first; i < tables->count; i++)
-        if (!tables->units[i]->name) tables->units[i]->name = ""; /* its line was reported already */
+    struct linker linker = {tables, units, 0};
+    for (size_t i = first; i < units->count; i++)
+        if (!units->items[i]->name) units->items[i]->name = ""; /* its line was reported already */
     check_names(&linker, first);
-    for (size_t i = first; i < tables->count; i++) inherit(&linker, tables->units[i], 0);
-    for (size_t i = first; i < tables->count; i++) link_unit(&linker, tables->units[i]);
-    if (!linker.mistakes) sp_resolve_names(tables, first);
+    for (size_t i = first; i < units->count; i++) inherit(&linker, units->items[i], 0);
+    for (size_t i = first; i < units->count; i++) link_unit(&linker, units->items[i]);
+    if (!linker.mistakes) sp_resolve_names(tables, units, first);
     return linker.mistakes == 0;
 }

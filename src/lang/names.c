@@ -213,12 +213,12 @@ static void resolve_unit(struct slots *slots, struct sp_unit *unit)
     give_meanings(slots);
 }
 
-void sp_resolve_names(struct sp_tables *tables, size_t first)
+void sp_resolve_names(struct sp_tables *tables, const struct sp_units *units, size_t first)
 {
     struct slots slots = {.tables = tables, .mask = 63};
     while (slots.mask < 2 * tables->symbols.count) slots.mask = 2 * slots.mask + 1;
     slots.places = sp_realloc(NULL, slots.mask + 1, sizeof *slots.places);
     memset(slots.places, 0, (slots.mask + 1) * sizeof *slots.places);
-    for (size_t i = first; i < tables->count; i++) resolve_unit(&slots, tables->units[i]);
+    for (size_t i = first; i < units->count; i++) resolve_unit(&slots, units->items[i]);
     free(slots.places);
 }

@@ -7,33 +7,138 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "lang/builtin.h"
 #include "lang/syntax/parser.h"
 
 enum { MAX_TABLE_FILE = 1 << 20 };
 
-const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char *name)
+/* ---- built-in units ---- */
+
+struct sp_unit *sp_tables_parse_builtin(struct sp_tables *tables, size_t index)
 {
-    const char *symbol = sp_symbol_find(&tables->symbols, name);
-    for (size_t i = tables->count; symbol && i-- > 0;)
-        if (tables->units[i]->name == symbol) return tables->units[i];
+    const struct sp_builtin_unit *unit = &sp_builtin_units[index];
+    if (tables->parsed[index]) return tables->parsed[index];
+    struct sp_unit *parsed = sp_parse_unit(&tables->sources[unit->file], unit->begin, unit->end, &tables->arena,
+                                           &tables->symbols, &tables->messages);
+    if (parsed) *SP_PUSH(&tables->builtin) = tables->parsed[index] = parsed;
+    return parsed;
+}
+
+/* What is parsed on demand, or listed, is there as soon as anybody can see it: a set that is not changed stays what it
+ * is to all who look at it. */
+static struct sp_tables *behind_the_scenes(const struct sp_tables *tables) { return (struct sp_tables *)tables; }
+
+/* So that its mistake is found again, and told to whoever comes next. */
+static void forget_builtin(struct sp_tables *tables, const struct sp_unit *unit)
+{
+    for (size_t i = 0; i < sp_builtin_unit_count; i++)
+        if (tables->parsed[i] == unit) tables->parsed[i] = NULL;
+}
+
+static const struct sp_unit *builtin_unit(const struct sp_tables *constant, size_t index)
+{
+    struct sp_tables *tables = behind_the_scenes(constant);
+    const size_t first = tables->builtin.count;
+    if (tables->parsed[index]) return tables->parsed[index];
+    if (sp_tables_parse_builtin(tables, index) && sp_link(tables, &tables->builtin, first))
+        return tables->parsed[index];
+    while (tables->builtin.count > first) forget_builtin(tables, tables->builtin.items[--tables->builtin.count]);
     return NULL;
 }
+
+/* ---- places ---- */
+
+size_t sp_tables_place_count(const struct sp_tables *tables) { return sp_builtin_unit_count + tables->own.count; }
+
+struct sp_entry sp_tables_entry(const struct sp_tables *tables, size_t place)
+{
+    if (place < sp_builtin_unit_count) return sp_builtin_units[place].entry;
+    const struct sp_unit *unit = tables->own.items[place - sp_builtin_unit_count];
+    return (struct sp_entry){.name = unit->name,
+                             .title = unit->title,
+                             .about = unit->about,
+                             .model_types = unit->model_types,
+                             .model_type_count = unit->model_type_count,
+                             .architectures = unit->architectures,
+                             .architecture_count = unit->architecture_count,
+                             .is_table = unit->is_table};
+}
+
+const struct sp_unit *sp_tables_at(const struct sp_tables *tables, size_t place)
+{
+    if (place < sp_builtin_unit_count) return builtin_unit(tables, place);
+    return tables->own.items[place - sp_builtin_unit_count];
+}
+
+size_t sp_tables_place(const struct sp_tables *tables, const char *name)
+{
+    const char *symbol = sp_symbol_find(&tables->symbols, name);
+    for (size_t i = tables->own.count; symbol && i-- > 0;)
+        if (tables->own.items[i]->name == symbol) return sp_builtin_unit_count + i;
+    return sp_map_get(&tables->names, name);
+}
+
+const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char *name)
+{
+    const size_t place = sp_tables_place(tables, name);
+    return place == SIZE_MAX ? NULL : sp_tables_at(tables, place);
+}
+
+struct listed_table {
+    const char *name;
+    size_t place;
+};
+
+static int table_by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct listed_table *)a)->name, ((const struct listed_table *)b)->name);
+}
+
+static void make_list(struct sp_tables *tables)
+{
+    const size_t places = sp_tables_place_count(tables);
+    struct listed_table *listed = sp_realloc(NULL, places + 1, sizeof *listed);
+    size_t count = 0;
+    for (size_t i = 0; i < places; i++) {
+        const struct sp_entry entry = sp_tables_entry(tables, i);
+        if (entry.is_table && sp_tables_place(tables, entry.name) == i)
+            listed[count++] = (struct listed_table){entry.name, i};
+    }
+    qsort(listed, count, sizeof *listed, table_by_name);
+    tables->list = sp_realloc(NULL, count + 1, sizeof *tables->list);
+    for (size_t i = 0; i < count; i++) tables->list[i] = listed[i].place;
+    tables->list_count = count;
+    free(listed);
+}
+
+const size_t *sp_tables_list(const struct sp_tables *tables, size_t *count)
+{
+    if (!tables->list) make_list(behind_the_scenes(tables));
+    *count = tables->list_count;
+    return tables->list;
+}
+
+/* ---- tables ---- */
 
 /* The name that is most like it. */
 static const char *table_like(const struct sp_tables *tables, const char *name)
 {
-    const char **names = sp_realloc(NULL, tables->list_count, sizeof *names);
-    for (size_t i = 0; i < tables->list_count; i++) names[i] = tables->list[i]->name;
-    const char *likely = sp_suggest(name, names, tables->list_count);
+    size_t count;
+    const size_t *list = sp_tables_list(tables, &count);
+    const char **names = sp_realloc(NULL, count + 1, sizeof *names);
+    for (size_t i = 0; i < count; i++) names[i] = sp_tables_entry(tables, list[i]).name;
+    const char *likely = sp_suggest(name, names, count);
     free(names);
     return likely;
 }
 
 const struct sp_unit *sp_tables_table(const struct sp_tables *tables, const char *name, struct sp_error *error)
 {
-    const struct sp_unit *unit = sp_tables_unit(tables, name);
-    if (unit && unit->is_table) return unit;
+    const size_t place = sp_tables_place(tables, name);
+    if (place != SIZE_MAX && sp_tables_entry(tables, place).is_table) {
+        const struct sp_unit *unit = sp_tables_at(tables, place);
+        if (!unit) sp_diagnoses_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, tables->messages.data);
+        return unit;
+    }
     const char *likely = table_like(tables, name);
     sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no table '%s'", name);
     if (likely) sp_hint(error, "did you mean '%s'?", likely);
@@ -41,44 +146,22 @@ const struct sp_unit *sp_tables_table(const struct sp_tables *tables, const char
     return NULL;
 }
 
-/* Parses without linking, so that files can name each other in any order. The name and the text are kept. */
-static bool parse_table_text(struct sp_tables *tables, const char *name, const char *text, size_t length, bool own)
-{
-    struct sp_source_text *source = sp_arena_alloc(&tables->arena, sizeof *source);
-    *source = (struct sp_source_text){name, text, length, own};
-    return sp_parse(source, &tables->arena, &tables->symbols, &tables->units, &tables->count, &tables->capacity,
-                    &tables->messages);
-}
-
-static int table_by_name(const void *a, const void *b)
-{
-    return strcmp((*(struct sp_unit *const *)a)->name, (*(struct sp_unit *const *)b)->name);
-}
-
-/* The tables in force, in order of their names. */
-static void make_list(struct sp_tables *tables)
-{
-    tables->list = sp_realloc(tables->list, tables->count, sizeof *tables->list);
-    tables->list_count = 0;
-    for (size_t i = 0; i < tables->count; i++) {
-        struct sp_unit *unit = tables->units[i];
-        if (unit->is_table && sp_tables_unit(tables, unit->name) == unit) tables->list[tables->list_count++] = unit;
-    }
-    qsort(tables->list, tables->list_count, sizeof *tables->list, table_by_name);
-}
+/* ---- the user's files ---- */
 
 enum sp_status sp_tables_add_text(struct sp_tables *tables, const char *name, const char *text, size_t length,
                                   struct sp_error *error)
 {
     sp_error_reset(error);
-    const size_t first = tables->count, said = tables->messages.length;
-    const bool parsed = parse_table_text(tables, sp_arena_string(&tables->arena, name),
-                                         sp_arena_copy(&tables->arena, text, length), length, true);
-    if (sp_link(tables, first) && parsed) {
-        make_list(tables);
-        return SP_OK;
-    }
-    tables->count = first; /* nothing refers to them: what came before is linked already */
+    const size_t first = tables->own.count, said = tables->messages.length;
+    struct sp_source_text *source = sp_arena_alloc(&tables->arena, sizeof *source);
+    *source = (struct sp_source_text){sp_arena_string(&tables->arena, name),
+                                      sp_arena_copy(&tables->arena, text, length), length, true};
+    const bool parsed = sp_parse(source, &tables->arena, &tables->symbols, &tables->own.items, &tables->own.count,
+                                 &tables->own.capacity, &tables->messages);
+    free(tables->list);
+    tables->list = NULL;
+    if (sp_link(tables, &tables->own, first) && parsed) return SP_OK;
+    tables->own.count = first; /* nothing refers to them: what came before is linked already */
     sp_diagnoses_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, tables->messages.data + said + (said > 0));
     return SP_ERR_TABLE;
 }
@@ -104,19 +187,17 @@ struct sp_tables *sp_tables_new(struct sp_error *error)
 {
     sp_error_reset(error);
     struct sp_tables *tables = sp_realloc(NULL, 1, sizeof *tables);
-    bool good = true;
     *tables = (struct sp_tables){0};
+    tables->parsed = sp_arena_array(&tables->arena, sp_builtin_unit_count, sizeof(struct sp_unit *));
+    tables->sources = sp_arena_array(&tables->arena, sp_builtin_file_count, sizeof *tables->sources);
     for (size_t i = 0; i < sp_builtin_file_count; i++) {
         const struct sp_builtin_file *file = &sp_builtin_files[i];
-        good = parse_table_text(tables, file->name, file->text, file->length, false) && good;
+        tables->sources[i] = (struct sp_source_text){file->name, file->text, file->length, false};
     }
-    if (sp_link(tables, 0) && good) {
-        make_list(tables);
-        return tables;
-    }
-    sp_diagnoses_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, tables->messages.data);
-    sp_tables_free(tables);
-    return NULL;
+    sp_map_reserve(&tables->names, sp_builtin_unit_count);
+    for (size_t i = 0; i < sp_builtin_unit_count; i++)
+        if (!sp_builtin_units[i].entry.about) sp_map_add(&tables->names, sp_builtin_units[i].entry.name, i);
+    return tables;
 }
 
 const char *sp_tables_messages(const struct sp_tables *tables)
@@ -127,22 +208,31 @@ const char *sp_tables_messages(const struct sp_tables *tables)
 void sp_tables_free(struct sp_tables *tables)
 {
     if (!tables) return;
-    free(tables->units);
+    free(tables->own.items);
+    free(tables->builtin.items);
     free(tables->list);
+    sp_map_free(&tables->names);
     sp_text_free(&tables->messages);
     sp_symbols_free(&tables->symbols);
     sp_arena_free(&tables->arena);
     free(tables);
 }
 
-size_t sp_tables_count(const struct sp_tables *tables) { return tables->list_count; }
+/* ---- what a caller sees of them ---- */
+
+size_t sp_tables_count(const struct sp_tables *tables)
+{
+    size_t count;
+    sp_tables_list(tables, &count);
+    return count;
+}
 
 /* Where the text of a unit ends: at the comment of the next one, or with the file. */
 static size_t end_of(const struct sp_tables *tables, const struct sp_unit *unit)
 {
     size_t end = unit->span.source->length;
-    for (size_t i = 0; i < tables->count; i++) {
-        const struct sp_unit *other = tables->units[i];
+    for (size_t i = 0; i < tables->own.count; i++) {
+        const struct sp_unit *other = tables->own.items[i];
         if (other->span.source == unit->span.source && other->begin > unit->begin && other->begin < end)
             end = other->begin;
     }
@@ -151,14 +241,26 @@ static size_t end_of(const struct sp_tables *tables, const struct sp_unit *unit)
 
 struct sp_table_info sp_tables_info(const struct sp_tables *tables, size_t index)
 {
-    if (index >= tables->list_count) return (struct sp_table_info){0};
-    const struct sp_unit *unit = tables->list[index];
-    return (struct sp_table_info){.name = unit->name,
-                                  .title = unit->title,
-                                  .file = unit->span.source->name,
-                                  .line = sp_span_position(unit->span).line,
-                                  .model_types = unit->model_types,
-                                  .model_type_count = unit->model_type_count,
-                                  .source = unit->span.source->text + unit->begin,
-                                  .source_length = end_of(tables, unit) - unit->begin};
+    size_t count;
+    const size_t *list = sp_tables_list(tables, &count);
+    if (index >= count) return (struct sp_table_info){0};
+    const struct sp_entry entry = sp_tables_entry(tables, list[index]);
+    struct sp_table_info info = {.name = entry.name,
+                                 .title = entry.title,
+                                 .model_types = entry.model_types,
+                                 .model_type_count = entry.model_type_count};
+    if (list[index] < sp_builtin_unit_count) {
+        const struct sp_builtin_unit *unit = &sp_builtin_units[list[index]];
+        info.file = sp_builtin_files[unit->file].name;
+        info.line = unit->line;
+        info.source = sp_builtin_files[unit->file].text + unit->begin;
+        info.source_length = unit->end - unit->begin;
+    } else {
+        const struct sp_unit *unit = sp_tables_at(tables, list[index]);
+        info.file = unit->span.source->name;
+        info.line = sp_span_position(unit->span).line;
+        info.source = unit->span.source->text + unit->begin;
+        info.source_length = end_of(tables, unit) - unit->begin;
+    }
+    return info;
 }

@@ -1,27 +1,58 @@
 /* SPDX-License-Identifier: MIT
- * A set of table files: the built-in ones and the user's, parsed and linked together. */
+ * A set of table files: the built-in ones and the user's. The user's are parsed and linked when they are added; a
+ * built-in table or part is when somebody first asks for it, with what it extends and uses, and nobody notices.
+ *
+ * Each table, part and set of claims has a place, in order of reading: first the built-in ones, then the user's. A
+ * later one hides an earlier one of the same name. */
 #ifndef SP_LANG_TABLES_H
 #define SP_LANG_TABLES_H
 
+#include "base/map.h"
+#include "lang/builtin.h"
 #include "lang/syntax/ast.h"
 #include "lang/syntax/symbols.h"
 #include "shapeproof/table.h"
 
+struct sp_units {
+    struct sp_unit **items;
+    size_t count, capacity;
+};
+
 struct sp_tables {
     struct sp_arena arena;
     struct sp_symbols symbols;
-    struct sp_unit **units; /* in order of reading: a later one hides an earlier one of the same name */
-    size_t count, capacity;
-    struct sp_unit **list; /* the tables that are in force, by name */
+    struct sp_units own;            /* of the user's files, in order of reading */
+    struct sp_units builtin;        /* those that were asked for, in that order */
+    struct sp_unit **parsed;        /* the same by index of sp_builtin_units, or NULL */
+    struct sp_source_text *sources; /* of sp_builtin_files */
+    struct sp_map names;            /* of the built-in tables and parts: index of sp_builtin_units */
+    size_t *list;                   /* the places of the tables that are in force, by name; NULL: to be made */
     size_t list_count;
     struct sp_text messages;
 };
 
-/* The table or part of that (interned or not) name that is in force, or NULL. */
+size_t sp_tables_place_count(const struct sp_tables *tables);
+/* What is there, without parsing it. */
+struct sp_entry sp_tables_entry(const struct sp_tables *tables, size_t place);
+/* Parsed and linked; NULL when a built-in file has a mistake, which sp_tables_table tells. */
+const struct sp_unit *sp_tables_at(const struct sp_tables *tables, size_t place);
+/* Of the table or part of that name that is in force, or SIZE_MAX. */
+size_t sp_tables_place(const struct sp_tables *tables, const char *name);
+/* The places of the tables in force, by name. */
+const size_t *sp_tables_list(const struct sp_tables *tables, size_t *count);
+
+/* The table or part of that name that is in force, or NULL. */
 const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char *name);
 /* The table; NULL with an error that suggests another one. */
 const struct sp_unit *sp_tables_table(const struct sp_tables *tables, const char *name, struct sp_error *error);
-/* Resolves what the units from index `first` on name in each other; false when there were mistakes. */
-bool sp_link(struct sp_tables *tables, size_t first);
+
+/* ---- tables.c, link.c ---- */
+
+/* The built-in unit with that index, parsed and not linked, at the end of `builtin` if it was not there; NULL after a
+ * mistake. */
+struct sp_unit *sp_tables_parse_builtin(struct sp_tables *tables, size_t index);
+/* Resolves what the units from index `first` on name in each other; false when there were mistakes. Those of `builtin`
+ * see no others, and more come to it while they are linked: those that they use. */
+bool sp_link(struct sp_tables *tables, struct sp_units *units, size_t first);
 
 #endif

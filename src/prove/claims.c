@@ -268,20 +268,26 @@ static bool is_in_scope(const struct scope *scope, const struct sp_unit *unit)
     return scope->file_count == 0;
 }
 
-static bool concerns(const struct sp_tables *tables, const struct sp_unit *unit, const struct sp_unit *table)
+/* The claims in that place about the table, those of its own among them; or NULL. */
+static const struct sp_unit *claims_about(const struct sp_tables *tables, size_t place, const struct sp_unit *table)
 {
-    return unit == table || (unit->about && sp_tables_unit(tables, unit->about) == table);
+    const struct sp_entry entry = sp_tables_entry(tables, place);
+    if (strcmp(entry.about ? entry.about : entry.name, table->name) != 0) return NULL;
+    const struct sp_unit *unit = sp_tables_at(tables, place);
+    const bool concerns = entry.about ? sp_tables_unit(tables, entry.about) == table : unit == table;
+    return unit && concerns && unit->claim_count ? unit : NULL;
 }
 
 static bool prove_table(struct sp_proofs *proofs, const struct sp_tables *tables, const struct scope *scope,
                         const struct sp_unit *table, struct sp_error *error)
 {
     struct sp_count count;
-    const struct sp_unit **units = sp_realloc(NULL, tables->count, sizeof *units);
+    const size_t places = sp_tables_place_count(tables);
+    const struct sp_unit **units = sp_realloc(NULL, places, sizeof *units);
     size_t unit_count = 0;
-    for (size_t i = 0; i < tables->count; i++) {
-        const struct sp_unit *unit = tables->units[i];
-        if (unit->claim_count && concerns(tables, unit, table) && is_in_scope(scope, unit)) units[unit_count++] = unit;
+    for (size_t i = 0; i < places; i++) {
+        const struct sp_unit *unit = claims_about(tables, i, table);
+        if (unit && is_in_scope(scope, unit)) units[unit_count++] = unit;
     }
     const bool good = !unit_count || sp_count_table(&count, tables, table, NULL, false);
     if (!good) sp_fail(error, SP_ERR_TABLE, SP_KIND_NONE, "%s", count.messages.data);

@@ -100,8 +100,8 @@ static inline void apply_settings(struct sp_config *config, const char *settings
 /* The name of the last table of a text, which is the one to predict. */
 static inline const char *last_table(const struct sp_tables *tables)
 {
-    for (size_t i = tables->count; i-- > 0;)
-        if (tables->units[i]->is_table) return tables->units[i]->name;
+    for (size_t i = tables->own.count; i-- > 0;)
+        if (tables->own.items[i]->is_table) return tables->own.items[i]->name;
     return NULL;
 }
 

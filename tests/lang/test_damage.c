@@ -101,11 +101,11 @@ static void one_round(const struct sp_builtin_file *file, struct sp_tables *tabl
     struct sp_text text = {0};
     sp_text_append(&text, file->text, file->length);
     for (size_t edits = 1 + random_below(MAX_EDITS); edits > 0 && text.length; edits--) damage(&text);
-    const size_t before = tables->count;
+    const size_t before = tables->own.count;
     check_status(sp_tables_add_text(tables, file->name, text.data, text.length, &error), &error);
-    *accepted += tables->count > before;
-    for (size_t i = before; i < tables->count; i++)
-        if (tables->units[i]->is_table) try_table(tables, tables->units[i]->name, config);
+    *accepted += tables->own.count > before;
+    for (size_t i = before; i < tables->own.count; i++)
+        if (tables->own.items[i]->is_table) try_table(tables, tables->own.items[i]->name, config);
     sp_text_free(&text);
 }
 

@@ -312,13 +312,14 @@ struct replays {
 static const struct sp_claim *claim_at(const struct sp_tables *tables, const struct sp_proof *proof,
                                        const struct sp_unit **unit)
 {
-    for (size_t i = 0; i < tables->count; i++)
-        for (size_t k = 0; k < tables->units[i]->claim_count; k++) {
-            const struct sp_claim *claim = &tables->units[i]->claims[k];
-            *unit = tables->units[i];
+    for (size_t i = 0; i < sp_tables_place_count(tables); i++) {
+        *unit = sp_tables_at(tables, i);
+        for (size_t k = 0; k < (*unit)->claim_count; k++) {
+            const struct sp_claim *claim = &(*unit)->claims[k];
             if (strcmp(claim->span.source->name, proof->file) == 0 && sp_span_position(claim->span).line == proof->line)
                 return claim;
         }
+    }
     return NULL;
 }
 
@@ -328,7 +329,7 @@ static const struct sp_expr *parsed(struct sp_tables *tables, const char *text, 
     struct sp_error error = {0};
     struct sp_text table = {0};
     char name[32];
-    snprintf(name, sizeof name, "gap%zu", tables->count);
+    snprintf(name, sizeof name, "gap%zu", tables->own.count);
     sp_text_printf(&table, "table %s\n[x]\nw (1)\nclaim %.*s = 0\n", name, (int)length, text);
     if (sp_tables_add_text(tables, name, table.data, table.length, &error) != SP_OK) fail_msg("%s", error.message);
     sp_text_free(&table);

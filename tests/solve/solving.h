@@ -55,7 +55,7 @@ static inline const struct sp_unit *add_table(struct sp_tables *tables, const ch
     struct sp_error error = {0};
     if (sp_tables_add_text(tables, "t.shapes", text, strlen(text), &error) != SP_OK)
         fail_msg("%s\n%s", text, sp_tables_messages(tables));
-    return tables->units[tables->count - 1];
+    return tables->own.items[tables->own.count - 1];
 }
 
 static inline void solving_open(struct solving *s, struct sp_tables *tables, const char *text, const char *config)

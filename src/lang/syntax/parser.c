@@ -374,6 +374,26 @@ static size_t first_bad_byte(const struct sp_source_text *source)
     return valid;
 }
 
+/* The lines that begin before `end`. */
+static bool parse_lines(struct sp_parser *parser, struct output *out, size_t offset, size_t end)
+{
+    while (*sp_parse_text(parser, offset = skip_spaces(parser, offset)) && offset < end) {
+        const char c = *sp_parse_text(parser, offset);
+        if (c == '\n' || c == '#') {
+            offset = sp_lexer_line_end(&parser->lexer, offset);
+            offset += *sp_parse_text(parser, offset) == '\n';
+            continue;
+        }
+        parser->failed = false;
+        parser->failed_at = offset;
+        parser->depth = parser->operators = 0;
+        parser->lexer.token = (struct sp_token){0};
+        line(parser, out, offset);
+        offset = finish_line(parser, offset);
+    }
+    return parser->mistakes == 0;
+}
+
 bool sp_parse(const struct sp_source_text *source, struct sp_arena *arena, struct sp_symbols *symbols,
               struct sp_unit ***units, size_t *count, size_t *capacity, struct sp_text *messages)
 {
@@ -386,19 +406,18 @@ bool sp_parse(const struct sp_source_text *source, struct sp_arena *arena, struc
     if (bad < source->length)
         return sp_parse_fail(&parser, (struct sp_span){source, (uint32_t)bad, 1},
                              "a table file is UTF-8 text without control characters");
-    for (size_t offset = mark; *sp_parse_text(&parser, offset = skip_spaces(&parser, offset));) {
-        const char c = *sp_parse_text(&parser, offset);
-        if (c == '\n' || c == '#') {
-            offset = sp_lexer_line_end(&parser.lexer, offset);
-            offset += *sp_parse_text(&parser, offset) == '\n';
-            continue;
-        }
-        parser.failed = false;
-        parser.failed_at = offset;
-        parser.depth = parser.operators = 0;
-        parser.lexer.token = (struct sp_token){0};
-        line(&parser, &out, offset);
-        offset = finish_line(&parser, offset);
-    }
-    return parser.mistakes == 0;
+    return parse_lines(&parser, &out, mark, source->length);
+}
+
+struct sp_unit *sp_parse_unit(const struct sp_source_text *source, size_t begin, size_t end, struct sp_arena *arena,
+                              struct sp_symbols *symbols, struct sp_text *messages)
+{
+    struct sp_parser parser = {
+        .lexer = {.source = source, .arena = arena}, .arena = arena, .symbols = symbols, .messages = messages};
+    struct sp_unit **units = NULL;
+    size_t count = 0, capacity = 0;
+    const bool good = parse_lines(&parser, &(struct output){&units, &count, &capacity, NULL}, begin, end);
+    struct sp_unit *unit = good && count == 1 ? units[0] : NULL;
+    free(units);
+    return unit;
 }

@@ -30,6 +30,10 @@ struct sp_parser {
 bool sp_parse(const struct sp_source_text *source, struct sp_arena *arena, struct sp_symbols *symbols,
               struct sp_unit ***units, size_t *count, size_t *capacity, struct sp_text *messages);
 
+/* The one unit of a text that is known to be UTF-8, in [begin, end); NULL when there were mistakes. */
+struct sp_unit *sp_parse_unit(const struct sp_source_text *source, size_t begin, size_t end, struct sp_arena *arena,
+                              struct sp_symbols *symbols, struct sp_text *messages);
+
 /* ---- shared by the parser's files ---- */
 
 /* Growing arrays of the tree are rebuilt in the arena as they grow: they are short. */
