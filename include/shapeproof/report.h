@@ -34,8 +34,9 @@ struct sp_report_options {
     /* Text: a line for each finding, tensor or claim. Otherwise findings and tensors that differ in their indices alone
      * share a line, and claims that are as expected are only counted. */
     bool all;
-    const struct sp_loadings *loadings; /* of a check: what loaders make of it; NULL when none was asked */
-    uint64_t reserved[3];               /* zero: room for later versions */
+    const struct sp_loadings *loadings;    /* of a check: what loaders make of it; NULL when none was asked */
+    const struct sp_tables_filter *filter; /* of tables: which; NULL for all */
+    uint64_t reserved[2];                  /* zero: room for later versions */
 };
 
 enum sp_inspect_view {

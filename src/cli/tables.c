@@ -6,6 +6,9 @@
 #include <string.h>
 
 static const struct cli_option options[] = {
+    {.name = "kind",
+     .argument = "KIND",
+     .help = "those of one kind: text, vision, audio, ...; own for those of --table"},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
@@ -14,44 +17,91 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
     {"shapeproof tables", "all of them"},
+    {"shapeproof tables qwen", "those with qwen in their name or model_type"},
+    {"shapeproof tables --kind audio '*2vec*'", "the same for a pattern, of one kind"},
     {"shapeproof tables gpt2", "the text of one, to read or to start your own from"},
     {NULL, NULL},
 };
 
-/* Suggests one that is called nearly so. */
+/* Suggests one that is called nearly so, or has a model_type that is. */
 static int complain_of_table(const struct sp_tables *tables, const char *name)
 {
     const size_t count = sp_tables_count(tables);
-    const char **names = calloc(count, sizeof *names);
+    size_t words = 0;
+    for (size_t i = 0; i < count; i++) words += 1 + sp_tables_info(tables, i).model_type_count;
+    const char **names = calloc(words, sizeof *names);
     char hint[128] = "'shapeproof tables' lists them";
     if (!names) abort();
-    for (size_t i = 0; i < count; i++) names[i] = sp_tables_info(tables, i).name;
-    const char *likely = sp_suggest(name, names, count);
+    words = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_table_info info = sp_tables_info(tables, i);
+        names[words++] = info.name;
+        for (size_t k = 0; k < info.model_type_count; k++) names[words++] = info.model_types[k];
+    }
+    const char *likely = sp_suggest(name, names, words);
     if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);
     free(names);
     return cli_usage_error(hint, "there is no table '%s'", name);
 }
 
-/* Its text as it stands in the file. */
-static int show_table(const struct sp_tables *tables, const char *name)
+/* Names those that there are. */
+static int complain_of_kind(const struct sp_tables *tables, const char *kind)
+{
+    char hint[256] = "the kinds are ";
+    for (size_t i = 0; i < sp_tables_count(tables); i++) {
+        const struct sp_tables_filter same = {.kind = sp_tables_kind(tables, i)};
+        size_t first = 0;
+        while (!sp_tables_fits(tables, first, &same)) first++;
+        const size_t length = strlen(hint);
+        if (first == i)
+            snprintf(hint + length, sizeof hint - length, "%s%s", hint[length - 1] == ' ' ? "" : ", ", same.kind);
+    }
+    return cli_usage_error(hint, "there are no tables of the kind '%s'", kind);
+}
+
+static int complain_of_filter(const struct sp_tables *tables, const struct sp_tables_filter *filter)
+{
+    const struct sp_tables_filter text = {.text = filter->text}, kind = {.kind = filter->kind};
+    bool any_of_text = false, any_of_kind = false;
+    for (size_t i = 0; i < sp_tables_count(tables); i++) {
+        any_of_text |= sp_tables_fits(tables, i, &text);
+        any_of_kind |= sp_tables_fits(tables, i, &kind);
+    }
+    if (!any_of_kind) return complain_of_kind(tables, filter->kind);
+    if (!any_of_text) return complain_of_table(tables, filter->text);
+    return cli_usage_error(NULL, "there is no table '%s' of the kind '%s'", filter->text, filter->kind);
+}
+
+/* Its text as it stands in the file; false when there is no table that is called exactly so. */
+static bool show_table(const struct sp_tables *tables, const char *name)
 {
     for (size_t i = 0; i < sp_tables_count(tables); i++) {
         const struct sp_table_info info = sp_tables_info(tables, i);
         if (strcmp(info.name, name) != 0) continue;
         fwrite(info.source, 1, info.source_length, stdout);
-        return CLI_OK;
+        return true;
     }
-    return complain_of_table(tables, name);
+    return false;
 }
 
-/* All of them, or the text of one. */
+static bool any_table_fits(const struct sp_tables *tables, const struct sp_tables_filter *filter)
+{
+    for (size_t i = 0; i < sp_tables_count(tables); i++)
+        if (sp_tables_fits(tables, i, filter)) return true;
+    return false;
+}
+
+/* Those that fit, or the text of one. */
 static int list_tables(const struct cli_args *args, const struct cli_subject *subject)
 {
-    const struct sp_report_options how = cli_report_options(args);
+    struct sp_report_options how = cli_report_options(args);
+    const struct sp_tables_filter filter = {.text = args->operand_count ? args->operands[0] : NULL,
+                                            .kind = cli_value(args, "kind", NULL)};
     size_t length;
-    if (args->operand_count && cli_flag(args, "json"))
-        return cli_usage_error(NULL, "tables: the text of a table is not JSON");
-    if (args->operand_count) return show_table(subject->tables, args->operands[0]);
+    if (filter.text && !filter.kind && !cli_flag(args, "json") && show_table(subject->tables, filter.text))
+        return CLI_OK;
+    if (!any_table_fits(subject->tables, &filter)) return complain_of_filter(subject->tables, &filter);
+    how.filter = &filter;
     char *report = sp_report_tables(subject->tables, &how, &length);
     cli_put_report(report, length);
     return CLI_OK;
@@ -69,9 +119,12 @@ static int run_tables(const struct cli_args *args)
 const struct cli_command cli_tables = {
     .name = "tables",
     .summary = "list the tables, or show one",
-    .operands = "[TABLE]",
-    .description = "Lists the tables that are built in, and those of --table FILE: name, the model_type values they "
-                   "serve, what they are. With TABLE, prints its text as it stands in its file.",
+    .operands = "[TABLE|FILTER]",
+    .description =
+        "Lists the tables that are built in, and those of --table FILE: name, kind, what they are, and the model_type "
+        "values they serve where the name does not say. With FILTER, those that have it in their name, kind or "
+        "model_type; a FILTER with *, ? or [...] must match one of these as a whole. With the name of a TABLE, and "
+        "without --kind and --json, prints its text as it stands in its file.",
     .least = 0,
     .most = 1,
     .options = options,

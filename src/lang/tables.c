@@ -264,3 +264,11 @@ struct sp_table_info sp_tables_info(const struct sp_tables *tables, size_t index
     }
     return info;
 }
+
+const char *sp_tables_kind(const struct sp_tables *tables, size_t index)
+{
+    size_t count;
+    const size_t *list = sp_tables_list(tables, &count);
+    if (index >= count) return "";
+    return list[index] < sp_builtin_unit_count ? sp_builtin_files[sp_builtin_units[list[index]].file].kind : "own";
+}

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT
  * Which tables there are. */
+#include <string.h>
+
 #include "report/common.h"
 #include "report/json.h"
-#include "report/table.h"
 #include "shapeproof/report.h"
 
-static void tables_json(const struct sp_tables *tables, struct sp_text *text)
+enum { LINE = 80, GAP = 2, LONGEST_NAME = 25 }; /* columns */
+
+static void tables_json(const struct sp_tables *tables, struct sp_text *text, const struct sp_tables_filter *filter)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.tables/1");
     sp_write_key_open(&json, "tables", '[');
     for (size_t i = 0; i < sp_tables_count(tables); i++) {
+        if (!sp_tables_fits(tables, i, filter)) continue;
         const struct sp_table_info info = sp_tables_info(tables, i);
         sp_write_open_line(&json, '{');
         sp_write_key_string(&json, "name", info.name);
+        sp_write_key_string(&json, "kind", sp_tables_kind(tables, i));
         sp_write_key_string(&json, "title", info.title);
         sp_write_key_string(&json, "file", info.file);
         sp_write_key_number(&json, "line", info.line);
@@ -25,23 +30,94 @@ static void tables_json(const struct sp_tables *tables, struct sp_text *text)
     sp_write_close(&json);
 }
 
-/* Name, model_type values, title. */
-static void tables_text(const struct sp_tables *tables, struct sp_text *text, const struct sp_report_options *options)
+/* Where the columns begin, and the lines end. */
+struct tables_layout {
+    size_t kind, title, end;
+};
+
+static struct tables_layout layout_of(const struct sp_tables *tables, const struct sp_report_options *options)
 {
-    static const struct sp_column columns[] = {{"table", false}, {"model_type", false}, {"what it is", false}};
-    struct sp_table table = {.columns = columns, .column_count = 3};
+    struct tables_layout layout = {.end = options->width ? options->width : LINE};
+    size_t name = strlen("table"), kind = strlen("kind");
     for (size_t i = 0; i < sp_tables_count(tables); i++) {
-        const struct sp_table_info info = sp_tables_info(tables, i);
-        sp_put_visible(sp_table_cell(&table), info.name);
-        struct sp_text *types = sp_table_cell(&table);
-        for (size_t k = 0; k < info.model_type_count; k++) {
-            if (k) sp_text_puts(types, " ");
-            sp_put_visible(types, info.model_types[k]);
-        }
-        sp_put_visible(sp_table_cell(&table), info.title);
+        if (!sp_tables_fits(tables, i, options->filter)) continue;
+        const size_t width = sp_visible_width(sp_tables_info(tables, i).name);
+        const size_t length = strlen(sp_tables_kind(tables, i));
+        if (width > name && width <= LONGEST_NAME) name = width;
+        if (length > kind) kind = length;
     }
-    sp_table_render(&table, text, options);
-    sp_table_free(&table);
+    layout.kind = name + GAP;
+    layout.title = layout.kind + kind + GAP;
+    return layout;
+}
+
+/* Goes on at that column, in the next line when it is taken. */
+static void move_to(struct sp_text *text, size_t *column, size_t to)
+{
+    if (*column >= to) {
+        sp_text_puts(text, "\n");
+        *column = 0;
+    }
+    sp_text_pad(text, to - *column);
+    *column = to;
+}
+
+/* The words, below one another where the line ends. A word that is longer than a line stands in one of its own. */
+static void put_words(struct sp_text *text, const char *words, size_t *column, const struct tables_layout *layout)
+{
+    for (size_t length; words += strspn(words, " "), (length = strcspn(words, " ")) > 0; words += length) {
+        const size_t width = sp_text_columns(words, length);
+        const bool first = *column == layout->title;
+        if (!first && *column + 1 + width > layout->end) move_to(text, column, layout->title);
+        else if (!first) {
+            sp_text_puts(text, " ");
+            ++*column;
+        }
+        sp_text_append(text, words, length);
+        *column += width;
+    }
+}
+
+/* What it is, and the configurations that it serves when its name does not say. */
+static void describe_table(struct sp_text *words, const struct sp_table_info *info)
+{
+    sp_put_visible(words, info->title);
+    if (!info->model_type_count) sp_text_puts(words, " (no model_type)");
+    if (!info->model_type_count || (info->model_type_count == 1 && strcmp(info->model_types[0], info->name) == 0))
+        return;
+    sp_text_puts(words, " (model_type");
+    for (size_t i = 0; i < info->model_type_count; i++) {
+        sp_text_puts(words, i ? ", " : " ");
+        sp_put_visible(words, info->model_types[i]);
+    }
+    sp_text_puts(words, ")");
+}
+
+static void put_table(struct sp_text *text, const struct sp_tables *tables, size_t index,
+                      const struct tables_layout *layout)
+{
+    const struct sp_table_info info = sp_tables_info(tables, index);
+    struct sp_text words = {0};
+    size_t column = sp_visible_width(info.name);
+    sp_put_visible(text, info.name);
+    move_to(text, &column, layout->kind);
+    sp_text_puts(text, sp_tables_kind(tables, index));
+    column += strlen(sp_tables_kind(tables, index));
+    move_to(text, &column, layout->title);
+    describe_table(&words, &info);
+    put_words(text, words.data, &column, layout);
+    sp_text_puts(text, "\n");
+    sp_text_free(&words);
+}
+
+static void put_titles(struct sp_text *text, bool color, const struct tables_layout *layout)
+{
+    sp_color_puts(text, color, SP_COLOR_DIM, "table");
+    sp_text_pad(text, layout->kind - strlen("table"));
+    sp_color_puts(text, color, SP_COLOR_DIM, "kind");
+    sp_text_pad(text, layout->title - layout->kind - strlen("kind"));
+    sp_color_puts(text, color, SP_COLOR_DIM, "what it is");
+    sp_text_puts(text, "\n");
 }
 
 char *sp_report_tables(const struct sp_tables *tables, const struct sp_report_options *options, size_t *length)
@@ -49,7 +125,13 @@ char *sp_report_tables(const struct sp_tables *tables, const struct sp_report_op
     static const struct sp_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->format == SP_REPORT_JSON) tables_json(tables, &text);
-    else tables_text(tables, &text, options);
+    if (options->format == SP_REPORT_JSON) {
+        tables_json(tables, &text, options->filter);
+        return sp_text_take(&text, length);
+    }
+    const struct tables_layout layout = layout_of(tables, options);
+    put_titles(&text, options->color, &layout);
+    for (size_t i = 0; i < sp_tables_count(tables); i++)
+        if (sp_tables_fits(tables, i, options->filter)) put_table(&text, tables, i, &layout);
     return sp_text_take(&text, length);
 }
