@@ -42,6 +42,7 @@ _shapeproof() {
     solve:--set|solve:-S) COMPREPLY=() ;;
     solve:--table|solve:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     solve:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
+    tables:--kind) COMPREPLY=() ;;
     tables:--table|tables:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     tables:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     help:help) COMPREPLY=($(compgen -W 'check derive diff fmt infer inspect predict prove solve tables help ' -- "$word")) ;;
@@ -60,7 +61,7 @@ _shapeproof() {
         predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
         prove) words='--claims= --table= --all --json --color= --help' ;;
         solve) words='--total= --rounds-to= --group= --config= --set= --table= --json --color= --help' ;;
-        tables) words='--table= --json --color= --help' ;;
+        tables) words='--kind= --table= --json --color= --help' ;;
         help) words='--help' ;;
         esac
         COMPREPLY=($(compgen -W "$words" -- "$word"))

@@ -10,6 +10,8 @@ function quoted(text) {
     return "\"" text "\""
 }
 
+function joined(list, more) { return list ? list ", " more : more }
+
 # The texts in quotes of a directive, as the elements of an array: "a", "b".
 function texts_of(line,   list, end) {
     list = ""
@@ -17,7 +19,7 @@ function texts_of(line,   list, end) {
     while (line ~ /^[ \t,]*"/) {
         sub(/^[ \t,]*"/, "", line)
         end = index(line, "\"")
-        list = list (list ? ", " : "") quoted(substr(line, 1, end - 1))
+        list = joined(list, quoted(substr(line, 1, end - 1)))
         line = substr(line, end + 1)
     }
     return list
@@ -73,8 +75,8 @@ FNR == 1 {
     begin_unit($1, substr($0, RSTART + 1, RLENGTH - 1))
 }
 /^[ \t]*claims[ \t]+for[ \t]+[A-Za-z_]/ { begin_unit("claims", $3) }
-/^[ \t]*model_type[ \t]+"/ && units { model_types[units] = model_types[units] (model_types[units] ? ", " : "") texts_of($0) }
-/^[ \t]*architectures[ \t]+"/ && units { classes[units] = classes[units] (classes[units] ? ", " : "") texts_of($0) }
+/^[ \t]*model_type[ \t]+"/ { model_types[units] = joined(model_types[units], texts_of($0)) }
+/^[ \t]*architectures[ \t]+"/ { classes[units] = joined(classes[units], texts_of($0)) }
 !/^#/ { commented = 0 }
 
 {
