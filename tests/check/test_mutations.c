@@ -195,26 +195,26 @@ static bool change_elsewhere(struct asked *asked, size_t kind, uint64_t seed)
 
 /* Two changes of different kinds at different places. What makes the file anew comes first, then what changes the names
  * of all. */
-static bool change_twice(struct asked *asked, const char *path, size_t turn)
+static bool change_twice(struct asked *asked, const char *path)
 {
-    const size_t kinds = MUTATIONS + 3 * turn;
-    size_t first = (size_t)(seed_of(path, kinds) >> 8) % MUTATIONS;
-    size_t second = (first + 1 + (size_t)(seed_of(path, kinds) >> 32) % (MUTATIONS - 1)) % MUTATIONS;
+    enum { KINDS = MUTATIONS, FIRST, SECOND };
+    size_t first = (size_t)(seed_of(path, KINDS) >> 8) % MUTATIONS;
+    size_t second = (first + 1 + (size_t)(seed_of(path, KINDS) >> 32) % (MUTATIONS - 1)) % MUTATIONS;
     if (mutations[second].alter == resize_vocabulary ||
         (mutations[second].alter == rename_component && mutations[first].alter != resize_vocabulary)) {
         const size_t other = first;
         first = second;
         second = other;
     }
-    return change_elsewhere(asked, first, seed_of(path, kinds + 1)) &&
-           change_elsewhere(asked, second, seed_of(path, kinds + 2));
+    return change_elsewhere(asked, first, seed_of(path, FIRST)) &&
+           change_elsewhere(asked, second, seed_of(path, SECOND));
 }
 
-static void try_pair(struct subject *subject, size_t turn, struct tally *tally)
+static void try_pair(struct subject *subject, struct tally *tally)
 {
     struct sp_config *config = subject->model.config;
     struct asked asked = begin(subject);
-    if (change_twice(&asked, subject->path, turn)) judge(&asked, subject->path, tally);
+    if (change_twice(&asked, subject->path)) judge(&asked, subject->path, tally);
     end(subject, config, &asked);
 }
 
@@ -226,12 +226,6 @@ static bool is_wanted(const struct subject *subject, size_t kind)
     if (sp_prediction_count(subject->truth) < HUGE || strcmp(environment("SHAPEPROOF_MUTATIONS"), "all") == 0)
         return true;
     return (seed_of(subject->path, 0) / 2 + kind) % MUTATIONS < 2;
-}
-
-static size_t pairs_wanted(const struct subject *subject)
-{
-    if (sp_prediction_count(subject->truth) >= HUGE) return 0;
-    return strcmp(environment("SHAPEPROOF_MUTATIONS"), "all") == 0 ? 10 : 3;
 }
 
 /* Whether it matches; all that may be said is that a name promises another size. */
@@ -269,7 +263,7 @@ static void try_config(struct sp_tables *tables, const char *path, struct tally 
         check_unchanged(&subject);
         for (size_t i = 0; i < MUTATIONS; i++)
             if (is_wanted(&subject, i)) try_mutation(&subject, i, tally);
-        for (size_t turn = 0; turn < pairs_wanted(&subject); turn++) try_pair(&subject, turn, &tally[MUTATIONS]);
+        if (sp_prediction_count(subject.truth) < HUGE) try_pair(&subject, &tally[MUTATIONS]);
     }
     sp_prediction_free(subject.truth);
     sp_map_free(&subject.usual);
