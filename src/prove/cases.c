@@ -94,18 +94,34 @@ static void add_change(struct sp_count *count, struct sp_values *apart, const st
     sp_values_add(apart, change->condition, sp_poly_int(&count->symbolic.algebra, change->holds));
 }
 
-/* The gain while another condition is the other way round; NULL for none. */
+/* The gain while other conditions are as `held` (or NULL) says. */
 static const struct sp_poly *gain_of_case(struct sp_count *count, const struct sp_poly *total,
-                                          const struct sp_change *change, const struct sp_change *other)
+                                          const struct sp_change *change, const struct sp_values *held)
 {
-    struct sp_values before = {0}, after = {0};
-    if (other) add_change(count, &before, other), add_change(count, &after, other);
-    add_change(count, &after, change);
-    const struct sp_poly *from = sp_case_usual(count, total, &before), *to = sp_case_usual(count, total, &after);
-    sp_values_free(&before);
-    sp_values_free(&after);
-    const struct sp_poly *gain = from && to ? sp_poly_sub(&count->symbolic.algebra, to, from) : NULL;
+    const struct sp_poly *cases[2];
+    for (int after = 0; after < 2; after++) {
+        struct sp_values apart = {0};
+        for (size_t i = 0; held && i < held->count; i++) sp_values_add(&apart, held->atoms[i], held->values[i]);
+        add_change(count, &apart, &(struct sp_change){.condition = change->condition, .holds = change->holds == after});
+        cases[after] = sp_case_usual(count, total, &apart);
+        sp_values_free(&apart);
+    }
+    const struct sp_poly *gain =
+        cases[0] && cases[1] ? sp_poly_sub(&count->symbolic.algebra, cases[1], cases[0]) : NULL;
     return count->symbolic.algebra.failed ? NULL : gain;
+}
+
+/* Other changes that this one brings about, by the default of a hyper-parameter, undone: what they gain is said of
+ * them, and counts once. */
+static struct sp_values without_others(struct sp_count *count, const struct sp_changes *changes, size_t which)
+{
+    struct sp_values held = {0};
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct sp_change *other = &changes->items[i];
+        if (i == which || sp_case_holds(count, other->condition, &changes->items[which]) != other->holds) continue;
+        sp_values_add(&held, other->condition, sp_poly_int(&count->symbolic.algebra, !other->holds));
+    }
+    return held;
 }
 
 /* One that is computed can change the total where no other condition must change first. */
@@ -130,6 +146,11 @@ struct sp_changes sp_case_changes(struct sp_count *count, const struct sp_poly *
         if (!change.gain || sp_poly_is_zero(change.gain)) continue;
         SP_GROW(changes.items, changes.count, changes.capacity);
         changes.items[changes.count++] = change;
+    }
+    for (size_t i = 0; i < changes.count; i++) {
+        struct sp_values held = without_others(count, &changes, i);
+        if (held.count) changes.items[i].gain = gain_of_case(count, total, &changes.items[i], &held);
+        sp_values_free(&held);
     }
     return changes;
 }
@@ -188,10 +209,41 @@ bool sp_case_is_needed(struct sp_count *count, const struct sp_poly *total, cons
     for (size_t i = 0; i < open->count; i++) {
         if (i == which) continue;
         const struct sp_change other = turned_condition(count, open->items[i]);
-        const struct sp_poly *gain = gain_of_case(count, total, &change, &other);
+        struct sp_values held = {0};
+        add_change(count, &held, &other);
+        const struct sp_poly *gain = gain_of_case(count, total, &change, &held);
+        sp_values_free(&held);
         if (!gain || !sp_poly_is_zero(gain)) return true;
     }
     return false;
+}
+
+/* The gain of changes->items[which] while another condition is not as that makes it. */
+static const struct sp_poly *gain_without(struct sp_count *count, const struct sp_poly *total,
+                                          const struct sp_changes *changes, size_t which, size_t condition)
+{
+    const struct sp_change *change = &changes->items[which];
+    const struct sp_change other = {.condition = condition, .holds = !sp_case_holds(count, condition, change)};
+    struct sp_values held = without_others(count, changes, which);
+    add_change(count, &held, &other);
+    const struct sp_poly *gain = gain_of_case(count, total, change, &held);
+    sp_values_free(&held);
+    return gain;
+}
+
+/* Flags without which a comparison, whatever the sizes are, changes nothing. */
+static void add_flags_deciding(struct sp_count *count, const struct sp_poly *total, const struct sp_changes *changes,
+                               size_t which, struct sp_conditions *found)
+{
+    const struct sp_poly *gap;
+    bool equality;
+    if (!sp_atom_comparison(&count->symbolic, changes->items[which].condition, &gap, &equality)) return;
+    for (size_t i = 0; i < changes->count; i++) {
+        const size_t condition = changes->items[i].condition;
+        if (i == which || !sp_symbol_of(count, condition)) continue;
+        const struct sp_poly *gain = gain_without(count, total, changes, which, condition);
+        if (gain && sp_poly_is_zero(gain)) *SP_PUSH(found) = condition;
+    }
 }
 
 struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_poly *total,
@@ -207,9 +259,9 @@ struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_po
     for (size_t i = 0; i < candidates; i++) {
         const size_t condition = found.items[i];
         if (is_changed(changes, condition)) continue;
-        const struct sp_change other = {.condition = condition, .holds = !sp_case_holds(count, condition, change)};
-        const struct sp_poly *gain = gain_of_case(count, total, change, &other);
+        const struct sp_poly *gain = gain_without(count, total, changes, which, condition);
         if (!gain || !sp_poly_equal(gain, change->gain)) found.items[found.count++] = condition;
     }
+    add_flags_deciding(count, total, changes, which, &found);
     return found;
 }

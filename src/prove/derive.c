@@ -138,7 +138,29 @@ static void add_changes(struct forms *forms)
     free(changes.items);
 }
 
-static const char *default_words(struct sp_count *count, const struct sp_symbol_info *info)
+/* ", or 2 if second": for each condition that decides it and that formulas speak of. */
+static const char *exception_words(struct sp_count *count, const struct sp_poly *fallback, const struct sp_poly *usual,
+                                   const char *seen)
+{
+    struct sp_symbolic *symbolic = &count->symbolic;
+    const char *words = "";
+    for (size_t atom = 0; atom < symbolic->algebra.atom_count; atom++) {
+        if (!symbolic->algebra.atoms[atom].is_condition || !seen[atom] || !sp_poly_uses(fallback, atom)) continue;
+        if (!sp_symbol_of(count, atom)) continue;
+        const bool turned = !sp_case_holds(count, atom, NULL);
+        struct sp_values apart = {0};
+        sp_values_add(&apart, atom, sp_poly_int(&symbolic->algebra, turned));
+        const struct sp_poly *other = sp_case_usual(count, fallback, &apart);
+        sp_values_free(&apart);
+        if (!other || sp_poly_equal(other, usual)) continue;
+        words = sp_arena_printf(&symbolic->algebra.arena, "%s, or %s if %s", words,
+                                sp_formula_words(symbolic, sp_sym_text(symbolic, other)),
+                                sp_condition_words(symbolic, atom, turned));
+    }
+    return words;
+}
+
+static const char *default_words(struct sp_count *count, const struct sp_symbol_info *info, const char *seen)
 {
     struct sp_rational value;
     if (!info->fallback) return "";
@@ -147,7 +169,10 @@ static const char *default_words(struct sp_count *count, const struct sp_symbol_
     if (sp_poly_is_constant(info->fallback, &value) && value.den != 1)
         return sp_arena_printf(&count->symbolic.algebra.arena, "%.12g", (double)value.num / (double)value.den);
     const struct sp_poly *usual = sp_case_usual(count, info->fallback, NULL);
-    return sp_formula_words(&count->symbolic, sp_sym_text(&count->symbolic, usual ? usual : info->fallback));
+    if (!usual) usual = info->fallback;
+    return sp_arena_printf(&count->symbolic.algebra.arena, "%s%s",
+                           sp_formula_words(&count->symbolic, sp_sym_text(&count->symbolic, usual)),
+                           exception_words(count, info->fallback, usual, seen));
 }
 
 /* The hyper-parameter that this is a side of: of num_layers[0] it is num_layers. */
@@ -170,7 +195,7 @@ static bool is_only_pair(struct sp_symbolic *symbolic, const struct sp_symbol_in
     return false;
 }
 
-static struct sp_symbol symbol_of_info(struct sp_count *count, const struct sp_symbol_info *info)
+static struct sp_symbol symbol_of_info(struct sp_count *count, const struct sp_symbol_info *info, const char *seen)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
     struct sp_symbol symbol = {.name = info->name, .key = "", .fallback = "", .formula = ""};
@@ -178,7 +203,7 @@ static struct sp_symbol symbol_of_info(struct sp_count *count, const struct sp_s
     if (info->is_computed) symbol.formula = sp_formula_words(symbolic, info->key);
     else {
         symbol.key = info->key;
-        symbol.fallback = default_words(count, info->fallback || !pair ? info : pair);
+        symbol.fallback = default_words(count, info->fallback || !pair ? info : pair, seen);
     }
     return symbol;
 }
@@ -191,7 +216,7 @@ static void list_symbols(struct sp_derivation *derivation, const char *seen)
     for (size_t i = 0; i < symbolic->symbols.count; i++) {
         const struct sp_symbol_info info = symbolic->symbols.items[i];
         if (!seen[info.atom] || info.unset_key || is_only_pair(symbolic, &symbolic->symbols.items[i], seen)) continue;
-        derivation->symbols[derivation->symbol_count++] = symbol_of_info(&derivation->count, &info);
+        derivation->symbols[derivation->symbol_count++] = symbol_of_info(&derivation->count, &info, seen);
     }
 }
 

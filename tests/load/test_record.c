@@ -154,7 +154,6 @@ static const struct limit {
     {"t523--mllama_text_model--MllamaForCausalLM--n2", "set tie_word_embeddings true"},
     {"t523--marian--MarianMTModel--x1", "set vocab_size 132"},
     {"arch_type_conflict", ""},
-    {"falcon_new", ""},
 };
 
 static bool is_limit(const char *base, const char *changes)
