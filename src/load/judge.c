@@ -162,6 +162,8 @@ static struct sp_loading judge_class(struct sp_arena *arena, const struct sp_loa
 {
     struct sp_model_memory memory;
     struct sp_class_model model = sp_class_predict(arena, loaded, subject);
+    const struct sp_loaded *named = model.prediction ? NULL : sp_class_named(loader, subject);
+    if (named) model = sp_class_predict(arena, loaded = named, subject);
     if (!model.prediction) return sp_loading_open(arena, loading, "its model cannot be predicted");
     sp_memory_build(&memory, loader, loaded, model.prediction);
     memory.untied = model.untied;

@@ -35,8 +35,8 @@ struct sp_mapping {
 /* What a class does: transformers.def says what each field is. */
 struct sp_loaded {
     const char *model_type, *class, *base;
-    /* "always" and "never", whatever tie_word_embeddings says; "true" and "false", what it is when nothing is said; "",
-     * what the table has for that. */
+    /* "always" and "never", whatever tie_word_embeddings says; "true" and "false", what it is when nothing is said; the
+     * name of a part, which may say so for itself; "", what the table has for that. */
     const char *ties;
     const char *spared, *ignored, *mappings;
     const char *needed; /* keys that the configuration must have, with blanks between; or NULL */
@@ -54,11 +54,12 @@ struct sp_loader {
     size_t class_count;
     const char *ending;       /* of the classes that it has; NULL for any */
     const char *quantisation; /* the method of quantised weights that it reads as they are, or NULL */
-    bool renames;             /* the rules hold for files; otherwise only for what is in memory */
-    bool spares;              /* says nothing of what a class may lack or have besides */
-    bool ties;                /* of tensors that are tied, one is enough */
-    bool holds_once;          /* what is tied to another tensor has no place of its own */
-    bool strict;              /* refuses what is missing or unexpected */
+    bool by_class;   /* the first of the architectures is its class, whatever the model_type; or else by that */
+    bool renames;    /* the rules hold for files; otherwise only for what is in memory */
+    bool spares;     /* says nothing of what a class may lack or have besides */
+    bool ties;       /* of tensors that are tied, one is enough */
+    bool holds_once; /* what is tied to another tensor has no place of its own */
+    bool strict;     /* refuses what is missing or unexpected */
 };
 
 extern const struct sp_loader sp_loader_transformers, sp_loader_torch, sp_loader_mlx;

@@ -31,7 +31,7 @@ static const struct sp_loaded classes[] = {
 
 #define OF_TRANSFORMERS                                                                                                \
     .mappings = mappings, .mapping_count = sizeof mappings / sizeof *mappings, .classes = classes,                     \
-    .class_count = sizeof classes / sizeof *classes
+    .class_count = sizeof classes / sizeof *classes, .by_class = true
 
 /* A single file wins over an index beside it, safetensors over pickles. */
 static const char *const taken_files[] = {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",

@@ -29,8 +29,8 @@ struct sp_conditions {
 
 /* Every condition that changes the total when it changes alone. Free the items. */
 struct sp_changes sp_case_changes(struct sp_count *count, const struct sp_poly *total);
-/* Comparisons of sizes that decide what changes->items[which] gains, but change nothing alone; and flags without which it
- * gains nothing, if it is a comparison itself. What they are is found with sp_case_holds. Free the items. */
+/* Comparisons of sizes that decide what changes->items[which] gains, but change nothing alone; and flags without which
+ * it gains nothing, if it is a comparison itself. What they are is found with sp_case_holds. Free the items. */
 struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_poly *total,
                                       const struct sp_changes *changes, size_t which);
 /* Comparisons of sizes on which the total depends, while all that hyper-parameters say themselves is as usual, but that

@@ -146,23 +146,6 @@ static void keep_saved(struct record *record)
 
 /* ---- answers ---- */
 
-/* What is known to be answered otherwise, all of it for want of a better table or a finer rule: docs/loading.md. */
-static const struct limit {
-    const char *base, *changes;
-} limits[] = {
-    {"t523--blip--BlipForQuestionAnswering--x1", "set tie_word_embeddings false"},
-    {"t523--mllama_text_model--MllamaForCausalLM--n2", "set tie_word_embeddings true"},
-    {"t523--marian--MarianMTModel--x1", "set vocab_size 132"},
-    {"arch_type_conflict", ""},
-};
-
-static bool is_limit(const char *base, const char *changes)
-{
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        if (strcmp(limits[i].base, base) == 0 && strcmp(limits[i].changes, changes) == 0) return true;
-    return false;
-}
-
 /* As the record writes them. */
 static void put_answer(const struct sp_loading *loading, char *text, size_t size)
 {
@@ -183,7 +166,7 @@ static void hold_against(struct record *record, const struct sp_loader *loader, 
     const bool right = strcmp(truth, "refused") == 0 ? loading.answer == SP_LOADING_REFUSED
                        : strcmp(truth, "taken") == 0 ? loading.answer == SP_LOADING_WHOLE
                                                      : strcmp(answer, truth) == 0;
-    if (!right && !is_limit(record->name, changes)) {
+    if (!right) {
         record->wrong++;
         print_message("%s: %s: %s: %s, and not %s: %s\n", loader->id, record->name, changes, truth, answer,
                       loading.message);
