@@ -8,6 +8,8 @@
 #include "lang/prediction.h"
 #include "load/renaming.h"
 
+enum { MAX_LABELS = 100000 };
+
 /* ---- which class ---- */
 
 const struct sp_loaded *sp_class_loaded(const struct sp_loader *loader, const struct sp_load_subject *subject)
@@ -37,16 +39,30 @@ static void set_ties(struct sp_config *config, bool tied)
     for (size_t i = 0; i < 1 + (size_t)inward; i++) sp_config_set_value(config, keys[i], sp_value_bool(tied), "");
 }
 
-/* Whether the class ties, as the loader sees it: SP_BOOL, or what the table says. What the whole configuration says
- * counts for its parts as well. */
-static struct sp_value class_ties(const struct sp_loaded *loaded, const struct sp_config *config)
+static struct sp_value said_of_ties(const struct sp_loader *loader, const struct sp_config *config)
 {
-    const struct sp_value said = sp_value_member(sp_config_hyper(config)->root, "tie_word_embeddings");
+    const struct sp_value root = sp_config_hyper(config)->root, text = sp_value_member(root, "text_config");
+    return sp_value_member(loader->ties_by_text && text.type == SP_OBJECT ? text : root, "tie_word_embeddings");
+}
+
+/* "but NAME" */
+static const char *tied_but(const struct sp_loaded *loaded)
+{
+    return strncmp(loaded->ties, "but ", 4) == 0 ? loaded->ties + 4 : NULL;
+}
+
+/* Whether the class ties, as the loader sees it: SP_BOOL, or what the table says. What is said counts for the whole and
+ * for its parts. */
+static struct sp_value class_ties(const struct sp_loader *loader, const struct sp_loaded *loaded,
+                                  const struct sp_config *config)
+{
+    const struct sp_value said = said_of_ties(loader, config);
     const bool always = strcmp(loaded->ties, "always") == 0;
     if (always || strcmp(loaded->ties, "never") == 0) return sp_value_bool(always);
     if (sp_value_member(sp_config_hyper(config)->root, loaded->ties).type == SP_OBJECT)
         return sp_value_is_bool(said, true) ? said : sp_value_absent("");
-    if (said.type == SP_BOOL || !*loaded->ties) return said;
+    if (tied_but(loaded) && said.type == SP_BOOL) return sp_value_bool(true);
+    if (said.type == SP_BOOL || !*loaded->ties || tied_but(loaded)) return said;
     return sp_value_bool(strcmp(loaded->ties, "true") == 0);
 }
 
@@ -58,25 +74,69 @@ static void set_model_type(struct sp_config *config, const char *model_type)
         sp_config_set_value(config, "model_type", sp_value_string(model_type), "");
 }
 
-static void set_fixed(struct sp_arena *arena, struct sp_config *config, const char *settings)
+/* So many labels, when the configuration names another number of them; SIZE_MAX when it does not contradict itself. */
+static size_t other_labels(const struct sp_loader *loader, const struct sp_config *config)
 {
-    struct sp_error error = {0};
-    const char *setting;
-    for (size_t length; (length = sp_word(&settings, &setting));)
-        sp_config_set(config, sp_arena_copy(arena, setting, length), &error);
+    const struct sp_value root = sp_config_hyper(config)->root;
+    const struct sp_value names = sp_value_member(root, "id2label"), number = sp_value_member(root, "num_labels");
+    if (!loader->counts_labels || names.type != SP_OBJECT || number.type != SP_INT) return SIZE_MAX;
+    const bool differs = number.integer > 0 && number.integer <= MAX_LABELS && (size_t)number.integer != names.count;
+    return differs ? (size_t)number.integer : SIZE_MAX;
 }
 
-struct sp_class_model sp_class_predict(struct sp_arena *arena, const struct sp_loaded *loaded,
-                                       const struct sp_load_subject *subject)
+static void set_labels(struct sp_config *config, size_t count)
 {
     struct sp_error error = {0};
-    const struct sp_value ties = class_ties(loaded, subject->config);
-    struct sp_class_model model = {.prediction = subject->prediction, .untied = sp_value_is_bool(ties, false)};
-    if (model.prediction && ties.type != SP_BOOL && !loaded->fixed) return model;
+    struct sp_text setting = {0};
+    sp_text_puts(&setting, "id2label={");
+    for (size_t i = 0; i < count; i++) sp_text_printf(&setting, "%s\"%zu\": %zu", i ? ", " : "", i, i);
+    sp_text_puts(&setting, "}");
+    sp_config_set(config, setting.data, &error);
+    sp_text_free(&setting);
+}
+
+/* Of words with blanks between: "key=value" is what the class has whatever is said, "key" as if it were not said. */
+static void set_words(struct sp_arena *arena, struct sp_config *config, const char *words)
+{
+    struct sp_error error = {0};
+    const char *word;
+    for (size_t length; (length = sp_word(&words, &word));) {
+        const char *setting = sp_arena_copy(arena, word, length);
+        if (strchr(setting, '=')) sp_config_set(config, setting, &error);
+        else sp_config_set_value(config, setting, sp_value_absent(""), "");
+    }
+}
+
+/* The class makes something else of the configuration than its table. */
+static bool is_read_otherwise(const struct sp_loader *loader, const struct sp_loaded *loaded,
+                              const struct sp_config *config)
+{
+    return loader->version || (loaded->unread && *loaded->unread) || other_labels(loader, config) != SIZE_MAX;
+}
+
+/* The configuration as the class reads it. */
+static struct sp_config *read_by_class(struct sp_arena *arena, const struct sp_loader *loader,
+                                       const struct sp_loaded *loaded, const struct sp_load_subject *subject)
+{
+    const size_t labels = other_labels(loader, subject->config);
     struct sp_config *config = sp_config_variant(subject->config);
-    if (ties.type == SP_BOOL) set_ties(config, ties.boolean);
+    if (labels != SIZE_MAX) set_labels(config, labels);
     if (!subject->table) set_model_type(config, loaded->model_type);
-    if (loaded->fixed) set_fixed(arena, config, loaded->fixed);
+    if (loader->version) sp_config_set_value(config, "transformers_version", sp_value_string(loader->version), "");
+    if (loaded->unread) set_words(arena, config, loaded->unread);
+    return config;
+}
+
+struct sp_class_model sp_class_predict(struct sp_arena *arena, const struct sp_loader *loader,
+                                       const struct sp_loaded *loaded, const struct sp_load_subject *subject)
+{
+    struct sp_error error = {0};
+    const struct sp_value ties = class_ties(loader, loaded, subject->config);
+    struct sp_class_model model = {.prediction = subject->prediction, .untied = sp_value_is_bool(ties, false)};
+    if (sp_value_is_bool(said_of_ties(loader, subject->config), false)) model.alone = tied_but(loaded);
+    if (model.prediction && ties.type != SP_BOOL && !is_read_otherwise(loader, loaded, subject->config)) return model;
+    struct sp_config *config = read_by_class(arena, loader, loaded, subject);
+    if (ties.type == SP_BOOL) set_ties(config, ties.boolean);
     model.prediction = model.own =
         sp_predict(subject->tables, config, &(struct sp_predict_options){.table = subject->table}, &error);
     sp_config_free(config);

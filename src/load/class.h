@@ -15,10 +15,11 @@ struct sp_class_model {
     const struct sp_prediction *prediction; /* NULL when nothing can be predicted */
     struct sp_prediction *own;              /* the same, when the subject's own would not do */
     bool untied;                            /* nothing of it is tied */
+    const char *alone;                      /* a tensor that is not, though the table ties it; or NULL */
 };
 
-struct sp_class_model sp_class_predict(struct sp_arena *arena, const struct sp_loaded *loaded,
-                                       const struct sp_load_subject *subject);
+struct sp_class_model sp_class_predict(struct sp_arena *arena, const struct sp_loader *loader,
+                                       const struct sp_loaded *loaded, const struct sp_load_subject *subject);
 void sp_class_free(struct sp_class_model *model);
 /* The first key that the class needs and the configuration has not; "" when it has all. In the arena. */
 const char *sp_class_lacks(struct sp_arena *arena, const struct sp_loaded *loaded, const struct sp_config *config);

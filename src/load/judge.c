@@ -30,7 +30,8 @@ static bool helps_to_strip(struct sp_model_memory *memory, const struct sp_load_
                            const struct sp_taking *before)
 {
     struct sp_taking after = sp_load_take(memory, subject->inventory, prefix);
-    const bool helps = !after.fresh && !after.reshaped && !after.failed && after.ignored.count < before->ignored.count;
+    const bool helps = !after.fresh && !after.reshaped && !after.failed && !after.stray && !after.broken &&
+                       after.ignored.count < before->ignored.count;
     sp_taking_free(&after);
     return helps;
 }
@@ -135,6 +136,17 @@ static size_t count_lost(const struct sp_load_subject *subject, const struct sp_
     return lost;
 }
 
+static const char *stray_words(struct sp_arena *arena, const struct sp_model_memory *memory,
+                               const struct sp_taking *taking)
+{
+    return sp_arena_printf(arena, "%s is there, and no name begins with %s", taking->stray, memory->loaded->base);
+}
+
+static const char *broken_words(struct sp_arena *arena, const struct sp_taking *taking)
+{
+    return sp_arena_printf(arena, "it cannot make what is missing beside %s anew", taking->broken);
+}
+
 static struct sp_loading judge_taking(struct sp_arena *arena, struct sp_model_memory *memory,
                                       const struct sp_load_subject *subject, const struct sp_taking *taking,
                                       struct sp_loading loading)
@@ -148,6 +160,8 @@ static struct sp_loading judge_taking(struct sp_arena *arena, struct sp_model_me
     loading.reshaped = taking->reshaped;
     loading.lost = count_lost(subject, taking);
     loading.remedy = find_remedy(arena, memory, subject, taking);
+    if (taking->stray) return sp_loading_refused(arena, loading, stray_words(arena, memory, taking));
+    if (taking->broken) return sp_loading_refused(arena, loading, broken_words(arena, taking));
     if (strict || taking->reshaped || taking->failed)
         return sp_loading_refused(arena, loading, loading.remedy ? loading.remedy : wrong);
     loading.answer = loading.fresh || loading.lost ? SP_LOADING_IN_PART : SP_LOADING_WHOLE;
@@ -161,12 +175,13 @@ static struct sp_loading judge_class(struct sp_arena *arena, const struct sp_loa
                                      struct sp_loading loading)
 {
     struct sp_model_memory memory;
-    struct sp_class_model model = sp_class_predict(arena, loaded, subject);
+    struct sp_class_model model = sp_class_predict(arena, loader, loaded, subject);
     const struct sp_loaded *named = model.prediction ? NULL : sp_class_named(loader, subject);
-    if (named) model = sp_class_predict(arena, loaded = named, subject);
+    if (named) model = sp_class_predict(arena, loader, loaded = named, subject);
     if (!model.prediction) return sp_loading_open(arena, loading, "its model cannot be predicted");
     sp_memory_build(&memory, loader, loaded, model.prediction);
     memory.untied = model.untied;
+    if (model.alone) sp_memory_untie(&memory, model.alone);
     struct sp_taking taking = sp_load_take(&memory, subject->inventory, NULL);
     loading = taking.unknown ? sp_loading_open(arena, loading, taking.unknown)
                              : judge_taking(arena, &memory, subject, &taking, loading);

@@ -36,15 +36,21 @@ struct sp_mapping {
 struct sp_loaded {
     const char *model_type, *class, *base;
     /* "always" and "never", whatever tie_word_embeddings says; "true" and "false", what it is when nothing is said; the
-     * name of a part, which may say so for itself; "", what the table has for that. */
+     * name of a part, which may say so for itself; "but NAME", when it says no, all the same, but for that tensor; "",
+     * then nothing. */
     const char *ties;
     const char *spared, *ignored, *mappings;
-    const char *needed; /* keys that the configuration must have, with blanks between; or NULL */
-    const char *fixed;  /* "attention_bias=false": what the class has whatever the configuration says; or NULL */
+    const char *needed;   /* keys that the configuration must have, with blanks between; or NULL */
+    const char *computed; /* an expression of buffers that are not saved, and so need no place; or NULL */
+    const char *brittle;  /* last words of names that must not be there when one beside them is missing; or NULL */
+    /* Keys that the class does not know, and "attention_bias=false", what it has whatever is said; or NULL. */
+    const char *unread;
 };
 
 struct sp_loader {
     const char *id, *name;
+    const char *version;        /* transformers_version of what it saves itself, for tables that ask; or NULL */
+    const char *variant_of;     /* the id of another one that it is nearly like; NULL for none */
     const char *const *files;   /* what it takes of a folder, the first that is there; ends with NULL */
     const char *beginning;      /* or all safetensors files that begin like that; NULL for none of this */
     const char *const *formats; /* what it can read; ends with NULL */
@@ -54,15 +60,21 @@ struct sp_loader {
     size_t class_count;
     const char *ending;       /* of the classes that it has; NULL for any */
     const char *quantisation; /* the method of quantised weights that it reads as they are, or NULL */
-    bool by_class;   /* the first of the architectures is its class, whatever the model_type; or else by that */
-    bool renames;    /* the rules hold for files; otherwise only for what is in memory */
-    bool spares;     /* says nothing of what a class may lack or have besides */
-    bool ties;       /* of tensors that are tied, one is enough */
-    bool holds_once; /* what is tied to another tensor has no place of its own */
-    bool strict;     /* refuses what is missing or unexpected */
+    bool by_class;         /* the first of the architectures is its class, whatever the model_type; or else by that */
+    bool counts_labels;    /* num_labels wins over id2label */
+    bool renames;          /* the rules hold for files; otherwise only for what is in memory */
+    bool spares;           /* says nothing of what a class may lack or have besides */
+    bool ties;             /* of tensors that are tied, one is enough */
+    bool ties_by_text;     /* what the part for the text says of that counts, and not the whole */
+    bool ignores_computed; /* says nothing of what it computes by itself */
+    bool one_renaming;     /* of those of a class, the first that fits is the only one */
+    bool base_of_file;     /* puts the name of the base model in front of all names, or takes it away, or neither */
+    const char *forgiven;  /* an expression of names that may be missing in files that keep no versions; or NULL */
+    bool holds_once;       /* what is tied to another tensor has no place of its own */
+    bool strict;           /* refuses what is missing or unexpected */
 };
 
-extern const struct sp_loader sp_loader_transformers, sp_loader_torch, sp_loader_mlx;
+extern const struct sp_loader sp_loader_transformers, sp_loader_transformers4, sp_loader_torch, sp_loader_mlx;
 
 const struct sp_mapping *sp_loader_mapping(const struct sp_loader *loader, const char *identifier, size_t length);
 /* NULL when the loader knows no such model. */

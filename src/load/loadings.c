@@ -12,7 +12,8 @@
 #include "model/inventory.h"
 
 /* The first is the one for whose configurations the tables are. */
-static const struct sp_loader *const loaders[] = {&sp_loader_transformers, &sp_loader_torch, &sp_loader_mlx};
+static const struct sp_loader *const loaders[] = {&sp_loader_transformers, &sp_loader_transformers4, &sp_loader_torch,
+                                                  &sp_loader_mlx};
 enum { LOADERS = sizeof loaders / sizeof *loaders };
 
 struct sp_loadings {
@@ -155,7 +156,7 @@ static bool check_ids(const char *asked, struct sp_error *error)
             known = known || (strncmp(loaders[i]->id, id, length) == 0 && !loaders[i]->id[length]);
         if (!known) {
             sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is no loader %s", sp_quote(id).text);
-            sp_hint(error, "there are transformers, torch and mlx, and all of them");
+            sp_hint(error, "there are transformers, transformers-4, torch and mlx, and all of them");
             return false;
         }
         id = id[length] ? id + length + 1 : NULL;
@@ -199,6 +200,26 @@ static void add_loading(struct sp_loadings *loadings, const struct sp_loader *lo
     if (asked || loading.answer != SP_LOADING_UNKNOWN) loadings->items[loadings->count++] = loading;
 }
 
+static bool is_said(const struct sp_loadings *loadings, const char *id, const struct sp_loading *loading)
+{
+    for (size_t i = 0; i < loadings->count; i++) {
+        const struct sp_loading *other = &loadings->items[i];
+        if (strcmp(other->loader, id) == 0)
+            return other->answer == loading->answer && other->fresh == loading->fresh &&
+                   other->ignored == loading->ignored && other->reshaped == loading->reshaped;
+    }
+    return false;
+}
+
+/* Of all loaders, one that is nearly another is worth a line where it does something else. */
+static void add_variant(struct sp_loadings *loadings, const struct sp_loader *loader,
+                        const struct sp_load_subject *subject)
+{
+    const struct sp_loading loading = load_subject(loadings, loader, subject);
+    if (loading.answer != SP_LOADING_UNKNOWN && !is_said(loadings, loader->variant_of, &loading))
+        loadings->items[loadings->count++] = loading;
+}
+
 struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *asked, struct sp_error *error)
 {
     const bool all = asked && strcmp(asked, "all") == 0;
@@ -216,7 +237,8 @@ struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *as
                                             .spare = list_spare(&loadings->arena, check)};
     const struct sp_loader *meant = asked ? NULL : loader_meant(check, &subject);
     for (size_t i = 0; i < LOADERS; i++)
-        if (all || loaders[i] == meant || is_asked(asked, loaders[i]->id))
+        if (all && loaders[i]->variant_of) add_variant(loadings, loaders[i], &subject);
+        else if (all || loaders[i] == meant || is_asked(asked, loaders[i]->id))
             add_loading(loadings, loaders[i], &subject, asked != NULL);
     return loadings;
 }

@@ -33,6 +33,12 @@ static void hold_gathered(struct sp_model_memory *memory, const struct sp_gather
         hold(memory, sp_target_name(&memory->arena, gathered->rule, gathered->name, i), &pieces[i]);
 }
 
+void sp_memory_untie(struct sp_model_memory *memory, const char *name)
+{
+    const size_t held = sp_map_get(&memory->names, name);
+    if (held != SIZE_MAX) memory->items[held].tie = held;
+}
+
 size_t sp_memory_tie(const struct sp_model_memory *memory, size_t held)
 {
     while (memory->items[held].tie != held) held = memory->items[held].tie;
@@ -55,6 +61,7 @@ static void tie_held(struct sp_model_memory *memory, const struct sp_prediction 
 static bool has_place(const struct sp_model_memory *memory, const struct sp_predicted *tensor, const char *name)
 {
     if (tensor->rank > SP_PIECE_RANK || (memory->loader->holds_once && tensor->same_as != SP_NONE)) return false;
+    if (tensor->buffer && sp_class_computes(memory, name)) return false;
     return !tensor->optional || sp_is_spared(memory, name);
 }
 

@@ -3,26 +3,17 @@
  * whose sanitize drops and stacks tensors; then load_weights is strict. Weights that it quantised itself are loaded as
  * they are. The rows are what the files say: the fields without a default of ModelArgs, sanitize, and whether there is
  * an lm_head. */
-#include "load/loader.h"
+#include "load/rows.h"
 
-#define RULE(from, to, how)                                                                                            \
-    {                                                                                                                  \
-        from, to, how                                                                                                  \
-    }
-#define STACKED(experts, part, to) RULE(experts "\\.(\\d+)\\." part "\\.", to ".", "stack0")
-#define MAPPING(identifier, ...)                                                                                       \
-    {                                                                                                                  \
-        identifier, (const struct sp_rule[]){__VA_ARGS__},                                                             \
-            sizeof((const struct sp_rule[]){__VA_ARGS__}) / sizeof(struct sp_rule)                                     \
-    }
+#define STACKED(experts, part, to) SP_RULE(experts "\\.(\\d+)\\." part "\\.", to ".", "stack0")
 
 static const struct sp_mapping mappings[] = {
-    MAPPING("experts", STACKED("mlp\\.experts", "gate_proj", "mlp.switch_mlp.gate_proj"),
-            STACKED("mlp\\.experts", "up_proj", "mlp.switch_mlp.up_proj"),
-            STACKED("mlp\\.experts", "down_proj", "mlp.switch_mlp.down_proj")),
-    MAPPING("block_sparse", STACKED("block_sparse_moe\\.experts", "w1", "block_sparse_moe.switch_mlp.gate_proj"),
-            STACKED("block_sparse_moe\\.experts", "w3", "block_sparse_moe.switch_mlp.up_proj"),
-            STACKED("block_sparse_moe\\.experts", "w2", "block_sparse_moe.switch_mlp.down_proj")),
+    SP_MAPPING("experts", STACKED("mlp\\.experts", "gate_proj", "mlp.switch_mlp.gate_proj"),
+               STACKED("mlp\\.experts", "up_proj", "mlp.switch_mlp.up_proj"),
+               STACKED("mlp\\.experts", "down_proj", "mlp.switch_mlp.down_proj")),
+    SP_MAPPING("block_sparse", STACKED("block_sparse_moe\\.experts", "w1", "block_sparse_moe.switch_mlp.gate_proj"),
+               STACKED("block_sparse_moe\\.experts", "w3", "block_sparse_moe.switch_mlp.up_proj"),
+               STACKED("block_sparse_moe\\.experts", "w2", "block_sparse_moe.switch_mlp.down_proj")),
 };
 
 #define SIZES "hidden_size num_hidden_layers intermediate_size num_attention_heads"
@@ -33,33 +24,40 @@ static const struct sp_mapping mappings[] = {
 
 #define NO_BIAS "attention_bias=false"
 
+#define MODEL(of_type, of_ties, of_spared, of_ignored, of_mappings, of_needed, of_unread)                              \
+    {                                                                                                                  \
+        .model_type = of_type, .class = "", .base = "", .ties = of_ties, .spared = of_spared, .ignored = of_ignored,   \
+        .mappings = of_mappings, .needed = of_needed, .unread = of_unread                                              \
+    }
+
 static const struct sp_loaded classes[] = {
-    {"llama", "", "", "true", "", ROPE "|" HEAD, "", USUAL, NULL},
-    {"mistral", "", "", "true", "", ROPE "|" HEAD, "", USUAL, NULL},
-    {"smollm3", "", "", "true", "", ROPE "|" HEAD, "", USUAL, NULL},
-    {"qwen2", "", "", "true", "", ROPE "|" HEAD, "", USUAL " num_key_value_heads", NULL},
-    {"glm", "", "", "true", "", ROPE "|" HEAD, "", USUAL HEADS, NULL},
-    {"qwen3", "", "", "true", "", HEAD, "", USUAL HEADS " max_position_embeddings tie_word_embeddings", NO_BIAS},
-    {"seed_oss", "", "", "true", "", HEAD, "", USUAL HEADS, NULL},
-    {"gemma", "", "", "always", "", "", "", USUAL HEADS, NO_BIAS},
-    {"gemma2", "", "", "always", "", "", "", USUAL HEADS, NO_BIAS},
-    {"gemma3_text", "", "", "never", HEAD, "", "", "", NO_BIAS},
-    {"cohere", "", "", "always", "", "", "", "", NULL},
-    {"cohere2", "", "", "always", "", "", "", "", NULL},
-    {"starcoder2", "", "", "true", "", "", "", SIZES " num_key_value_heads", "use_bias=true"},
-    {"olmo2", "", "", "true", "", ROPE, "", USUAL, NULL},
-    {"phi3", "", "", "false", "", "", "", USUAL, NULL},
-    {"stablelm", "", "", "never", "", "", "",
-     SIZES " vocab_size num_key_value_heads rope_theta use_qkv_bias partial_rotary_factor layer_norm_eps", NULL},
-    {"mixtral", "", "", "false", "", HEAD, "block_sparse", "", NULL},
-    {"qwen2_moe", "", "", "never", "", "", "experts",
-     USUAL " num_experts_per_tok num_experts moe_intermediate_size shared_expert_intermediate_size", "qkv_bias=true"},
-    {"qwen3_moe", "", "", "true", "", HEAD, "experts",
-     USUAL HEADS
-     " num_experts num_experts_per_tok decoder_sparse_step mlp_only_layers moe_intermediate_size rope_theta "
-     "tie_word_embeddings max_position_embeddings norm_topk_prob",
-     NO_BIAS},
-    {"olmoe", "", "", "true", "", "", "experts", USUAL " num_experts num_experts_per_tok", NULL},
+    MODEL("llama", "true", "", ROPE "|" HEAD, "", USUAL, NULL),
+    MODEL("mistral", "true", "", ROPE "|" HEAD, "", USUAL, NULL),
+    MODEL("smollm3", "true", "", ROPE "|" HEAD, "", USUAL, NULL),
+    MODEL("qwen2", "true", "", ROPE "|" HEAD, "", USUAL " num_key_value_heads", NULL),
+    MODEL("glm", "true", "", ROPE "|" HEAD, "", USUAL HEADS, NULL),
+    MODEL("qwen3", "true", "", HEAD, "", USUAL HEADS " max_position_embeddings tie_word_embeddings", NO_BIAS),
+    MODEL("seed_oss", "true", "", HEAD, "", USUAL HEADS, NULL),
+    MODEL("gemma", "always", "", "", "", USUAL HEADS, NO_BIAS),
+    MODEL("gemma2", "always", "", "", "", USUAL HEADS, NO_BIAS),
+    MODEL("gemma3_text", "never", HEAD, "", "", "", NO_BIAS),
+    MODEL("cohere", "always", "", "", "", "", NULL),
+    MODEL("cohere2", "always", "", "", "", "", NULL),
+    MODEL("starcoder2", "true", "", "", "", SIZES " num_key_value_heads", "use_bias=true"),
+    MODEL("olmo2", "true", "", ROPE, "", USUAL, NULL),
+    MODEL("phi3", "false", "", "", "", USUAL, NULL),
+    MODEL("stablelm", "never", "", "", "",
+          SIZES " vocab_size num_key_value_heads rope_theta use_qkv_bias partial_rotary_factor layer_norm_eps", NULL),
+    MODEL("mixtral", "false", "", HEAD, "block_sparse", "", NULL),
+    MODEL("qwen2_moe", "never", "", "", "experts",
+          USUAL " num_experts_per_tok num_experts moe_intermediate_size shared_expert_intermediate_size",
+          "qkv_bias=true"),
+    MODEL("qwen3_moe", "true", "", HEAD, "experts",
+          USUAL HEADS
+          " num_experts num_experts_per_tok decoder_sparse_step mlp_only_layers moe_intermediate_size rope_theta "
+          "tie_word_embeddings max_position_embeddings norm_topk_prob",
+          NO_BIAS),
+    MODEL("olmoe", "true", "", "", "experts", USUAL " num_experts num_experts_per_tok", NULL),
 };
 
 static const char *const no_file[] = {NULL};

@@ -60,6 +60,7 @@ struct sp_renaming_rules sp_renaming_rules(struct sp_arena *arena, const struct 
         add_mapping(&rules, sp_loader_mapping(loader, word, size),
                     at ? dotted(arena, at + 1, length - size - 1) : NULL);
     }
+    rules.alternatives = loader->one_renaming ? rules.renaming_count : 0;
     add_mapping(&rules, sp_loader_mapping(loader, "legacy", strlen("legacy")), NULL);
     return rules;
 }
@@ -141,7 +142,10 @@ static bool apply_rule(const struct sp_renaming_rules *rules, const struct sp_sc
 struct sp_renamed sp_rename(const struct sp_renaming_rules *rules, const char *name)
 {
     struct sp_renamed renamed = {.name = name};
-    for (size_t i = 0; i < rules->renaming_count; i++) apply_rule(rules, &rules->renamings[i], &renamed);
+    for (size_t i = 0; i < rules->renaming_count; i++) {
+        const bool made = apply_rule(rules, &rules->renamings[i], &renamed);
+        if (made && i < rules->alternatives) i = rules->alternatives - 1;
+    }
     for (size_t i = 0; i < rules->conversion_count && !renamed.conversion; i++)
         if (apply_rule(rules, &rules->conversions[i], &renamed)) renamed.conversion = rules->conversions[i].rule;
     return renamed;

@@ -21,6 +21,7 @@ struct sp_renaming_rules {
     const char *base; /* "model." */
     struct sp_scoped_rule *renamings, *conversions;
     size_t renaming_count, renaming_capacity, conversion_count, conversion_capacity;
+    size_t alternatives; /* so many renamings, the first ones, of which one at most is made */
 };
 
 /* Those of the class and those for files of old. What is in the arena lives as long. */

@@ -22,12 +22,18 @@ static bool is_ignored_always(const char *name, const char *ignored)
 static bool has_match(const char *expression, const char *name)
 {
     struct sp_found found;
-    return *expression && sp_expression_search(expression, strlen(expression), name, &found);
+    return expression && *expression && sp_expression_search(expression, strlen(expression), name, &found);
 }
 
 static bool is_ignored_quietly(const struct sp_model_memory *memory, const char *name)
 {
+    if (memory->loader->ignores_computed && sp_class_computes(memory, name)) return true;
     return is_ignored_always(name, memory->loaded->ignored) || has_match(memory->loaded->ignored, name);
+}
+
+bool sp_class_computes(const struct sp_model_memory *memory, const char *name)
+{
+    return has_match(memory->loaded->computed, name);
 }
 
 bool sp_is_spared(const struct sp_model_memory *memory, const char *name)
@@ -36,6 +42,12 @@ bool sp_is_spared(const struct sp_model_memory *memory, const char *name)
 }
 
 /* ---- names ---- */
+
+static const char *stripped_name(const char *name, const char *stripped)
+{
+    const size_t length = stripped ? strlen(stripped) : 0;
+    return length && strncmp(name, stripped, length) == 0 ? name + length : name;
+}
 
 static bool is_held(const struct sp_model_memory *memory, const char *name)
 {
@@ -57,13 +69,46 @@ static const char *with_base(struct sp_model_memory *memory, const char *name)
     return longer == SIZE_MAX ? name : memory->items[longer].name;
 }
 
+/* A file of which no name begins with that of the base model, though the class has one, is of the base model alone; and
+ * one of which some does is of a class with a head. */
+static enum sp_base_move base_move(const struct sp_model_memory *memory, const struct sp_inventory *inventory,
+                                   const char *stripped)
+{
+    const char *base = memory->loaded->base;
+    const size_t length = strlen(base);
+    bool has = false, expects = false;
+    if (!memory->loader->base_of_file || !length) return SP_BASE_STAYS;
+    for (size_t i = 0; i < memory->count && !expects; i++)
+        expects = strncmp(memory->items[i].name, base, length) == 0 && memory->items[i].name[length] == '.';
+    for (size_t i = 0; i < sp_inventory_count(inventory) && !has; i++)
+        has = strncmp(stripped_name(sp_inventory_tensor(inventory, i)->name, stripped), base, length) == 0;
+    return has == expects ? SP_BASE_STAYS : has ? SP_BASE_TAKEN : SP_BASE_ADDED;
+}
+
+/* NULL when the name has no place. */
+static const char *with_base_moved(struct sp_model_memory *memory, const char *name, struct sp_taking *taking)
+{
+    const char *base = memory->loaded->base;
+    const size_t length = strlen(base);
+    if (memory->move == SP_BASE_STAYS) return name;
+    if (memory->move == SP_BASE_TAKEN)
+        return strncmp(name, base, length) == 0 && name[length] == '.' ? name + length + 1 : NULL;
+    const char *longer = sp_arena_printf(&memory->arena, "%s.%s", base, name);
+    if (is_held(memory, name) && !is_held(memory, longer) && !taking->stray) taking->stray = name;
+    return longer;
+}
+
 /* A name that only became wrong by the rules stays what it was. */
-static struct sp_renamed rename_for_memory(struct sp_model_memory *memory, const char *name)
+static struct sp_renamed rename_for_memory(struct sp_model_memory *memory, const char *name, struct sp_taking *taking)
 {
     if (!memory->loader->renames) return (struct sp_renamed){.name = name};
     const size_t predicted = sp_prediction_find(memory->prediction, name);
     struct sp_renamed renamed =
         predicted == SP_NONE ? sp_alike_rename(&memory->alike, name) : memory->renamed[predicted];
+    if (memory->loader->base_of_file) {
+        renamed.name = with_base_moved(memory, renamed.name, taking);
+        return renamed;
+    }
     renamed.name = with_base(memory, renamed.name);
     if (is_held(memory, renamed.name) || !is_held(memory, name)) return renamed;
     return (struct sp_renamed){.name = with_base(memory, name)};
@@ -106,11 +151,21 @@ static void take_gathered(struct sp_model_memory *memory, const struct sp_gather
         put_held(memory, sp_target_name(&memory->arena, gathered->rule, gathered->name, i), &pieces[i]);
 }
 
+static bool is_buffer(const struct sp_model_memory *memory, const char *name)
+{
+    const size_t predicted = sp_prediction_find(memory->prediction, name);
+    return predicted != SP_NONE && sp_prediction_tensor(memory->prediction, predicted)->buffer;
+}
+
 static void take_tensor(struct sp_model_memory *memory, const char *name, const struct sp_tensor *tensor, size_t index,
                         struct sp_gathering *gathering, struct sp_taking *taking)
 {
     struct sp_load_shape piece = {.rank = tensor->rank};
-    const struct sp_renamed renamed = rename_for_memory(memory, name);
+    const struct sp_renamed renamed = rename_for_memory(memory, name, taking);
+    if (!renamed.name) {
+        if (!is_buffer(memory, name)) drop(taking, memory, name, index);
+        return;
+    }
     if (!is_held(memory, renamed.name)) {
         drop_renamed(taking, memory, renamed, index);
         return;
@@ -137,21 +192,21 @@ static void tie_taken(struct sp_model_memory *memory)
 
 bool sp_is_fresh(const struct sp_model_memory *memory, const struct sp_held *held)
 {
-    return !held->there && !(memory->loader->spares && sp_is_spared(memory, held->name));
+    if (held->there || (memory->loader->spares && sp_is_spared(memory, held->name))) return false;
+    return !memory->unversioned || !has_match(memory->loader->forgiven, held->name);
 }
 
 struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_inventory *inventory,
                               const char *stripped)
 {
-    const size_t length = stripped ? strlen(stripped) : 0;
     struct sp_gathering gathering = {0};
     struct sp_taking taking = {.unknown = memory->unknown};
+    memory->unversioned = strcmp(sp_inventory_format(inventory), "safetensors") == 0;
+    memory->move = base_move(memory, inventory, stripped);
     for (size_t i = 0; i < memory->count; i++) memory->items[i].there = memory->items[i].reshaped = false;
     for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
         const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
-        const char *name = tensor->name;
-        if (length && strncmp(name, stripped, length) == 0) name += length;
-        take_tensor(memory, name, tensor, i, &gathering, &taking);
+        take_tensor(memory, stripped_name(tensor->name, stripped), tensor, i, &gathering, &taking);
     }
     for (size_t i = 0; i < gathering.count; i++) take_gathered(memory, &gathering.items[i], &taking);
     if (memory->loader->ties && !memory->untied) tie_taken(memory);
@@ -159,6 +214,7 @@ struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_in
         taking.reshaped += memory->items[i].reshaped;
         taking.fresh += sp_is_fresh(memory, &memory->items[i]);
     }
+    if (taking.fresh) taking.broken = sp_memory_broken(memory);
     sp_gathering_free(&gathering);
     return taking;
 }

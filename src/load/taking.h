@@ -16,6 +16,9 @@ struct sp_held {
     bool there, reshaped;
 };
 
+/* What becomes of the name of the base model in front of the names of a file. */
+enum sp_base_move { SP_BASE_STAYS, SP_BASE_ADDED, SP_BASE_TAKEN };
+
 struct sp_model_memory {
     struct sp_arena arena;
     const struct sp_loader *loader;
@@ -29,12 +32,16 @@ struct sp_model_memory {
     struct sp_map names;
     struct sp_text scratch;
     bool untied;
-    const char *unknown; /* why it is not known, or NULL */
+    bool unversioned;       /* the file that is taken says nothing of the versions of modules */
+    enum sp_base_move move; /* of a loader that looks at the file for the name of the base model */
+    const char *unknown;    /* why it is not known, or NULL */
 };
 
 /* The model that is predicted, as the loader's class holds it. Texts of the prediction must live as long. */
 void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loader, const struct sp_loaded *loaded,
                      const struct sp_prediction *prediction);
+/* A tensor by that name is tied to nothing. */
+void sp_memory_untie(struct sp_model_memory *memory, const char *name);
 /* The one that stands for all that are tied to each other. */
 size_t sp_memory_tie(const struct sp_model_memory *memory, size_t held);
 void sp_memory_free(struct sp_model_memory *memory);
@@ -48,6 +55,8 @@ struct sp_taking {
     } ignored; /* tensors of the inventory, of several that became one name the first */
     struct sp_map ignored_names;
     const char *unknown; /* why nothing can be said, or NULL */
+    const char *broken;  /* a name that is refused: it is brittle, and one of its module is missing */
+    const char *stray; /* a name that is refused: beside the base model in memory, and a file of the base model alone */
 };
 
 /* Takes the tensors of the inventory into the memory: marks what is there. Every name that begins with `stripped` loses
@@ -56,8 +65,12 @@ struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_in
                               const char *stripped);
 void sp_taking_free(struct sp_taking *taking);
 
+/* A tensor that is there and brittle, while another one of its module is missing; or NULL. */
+const char *sp_memory_broken(const struct sp_model_memory *memory);
 /* Whether it is missing, and the loader says so. */
 bool sp_is_fresh(const struct sp_model_memory *memory, const struct sp_held *held);
+/* Whether the class computes it, and has it not in memory as a file might. */
+bool sp_class_computes(const struct sp_model_memory *memory, const char *name);
 /* Whether it is in memory, and may be missing. */
 bool sp_is_spared(const struct sp_model_memory *memory, const char *name);
 

@@ -300,6 +300,42 @@ static void mlx_needs_keys_and_knows_some_classes(void **state)
     end(&asked);
 }
 
+/* The name of the base model is in front of some name, or else is put in front of all: a head has no place there. */
+static void the_old_one_looks_at_the_file_for_the_base(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, llama);
+    ask(&asked, "transformers-4");
+    assert_says(&asked, SP_LOADING_WHOLE, "transformers 4 loads it: nothing new");
+    model_rename(&asked.model, "model.*", "model.", "");
+    ask(&asked, "transformers");
+    assert_int_equal(asked.loading->answer, SP_LOADING_WHOLE);
+    ask(&asked, "transformers-4");
+    assert_says(&asked, SP_LOADING_REFUSED,
+                "transformers 4 refuses it: lm_head.weight is there, and no name begins with model");
+    model_drop(&asked.model, "lm_head.weight");
+    ask(&asked, "transformers-4");
+    assert_says(&asked, SP_LOADING_IN_PART,
+                "transformers 4 leaves 1 of 21 parameters newly initialised: lm_head.weight");
+    end(&asked);
+}
+
+/* With all loaders, a version has a line where it does something else. */
+static void the_old_one_is_told_where_it_differs(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, llama);
+    ask(&asked, "all");
+    assert_int_equal(sp_loading_count(asked.loadings), 3);
+    model_rename(&asked.model, "model.*", "model.", "");
+    ask(&asked, "all");
+    assert_int_equal(sp_loading_count(asked.loadings), 4);
+    assert_string_equal(sp_loading(asked.loadings, 1)->loader, "transformers-4");
+    end(&asked);
+}
+
 static void asks_the_loader_that_it_is_meant_for(void **state)
 {
     struct sp_error error = {0};
@@ -398,6 +434,8 @@ int main(void)
         cmocka_unit_test(mlx_wants_the_names_as_they_are),
         cmocka_unit_test(mlx_takes_all_files_of_a_beginning),
         cmocka_unit_test(mlx_needs_keys_and_knows_some_classes),
+        cmocka_unit_test(the_old_one_looks_at_the_file_for_the_base),
+        cmocka_unit_test(the_old_one_is_told_where_it_differs),
         cmocka_unit_test(asks_the_loader_that_it_is_meant_for),
         cmocka_unit_test(says_in_the_first_line_what_is_bad),
         cmocka_unit_test(says_less_where_there_is_no_room),
