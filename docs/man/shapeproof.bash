@@ -2,7 +2,7 @@
 _shapeproof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=
     if [[ $COMP_CWORD == 1 ]]; then
-        COMPREPLY=($(compgen -W 'check derive diff fmt infer inspect predict prove solve tables help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'check derive diff fmt infer inspect learn predict prove solve tables help --help --version' -- "$word"))
         return
     fi
     # bash splits --sort=name into three words
@@ -27,6 +27,10 @@ _shapeproof() {
     inspect:--sort|inspect:-s) COMPREPLY=($(compgen -W 'file name size' -- "$word")) ;;
     inspect:--filter|inspect:-f) COMPREPLY=() ;;
     inspect:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
+    learn:--output|learn:-o) COMPREPLY=($(compgen -f -- "$word")) ;;
+    learn:--name) COMPREPLY=() ;;
+    learn:--like) COMPREPLY=() ;;
+    learn:--table|learn:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     predict:--config|predict:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
     predict:--set|predict:-S) COMPREPLY=() ;;
     predict:--table|predict:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
@@ -45,7 +49,7 @@ _shapeproof() {
     tables:--kind) COMPREPLY=() ;;
     tables:--table|tables:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
     tables:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    help:help) COMPREPLY=($(compgen -W 'check derive diff fmt infer inspect predict prove solve tables help ' -- "$word")) ;;
+    help:help) COMPREPLY=($(compgen -W 'check derive diff fmt infer inspect learn predict prove solve tables help ' -- "$word")) ;;
     *)
         if [[ $word != -* ]]; then
             COMPREPLY=($(compgen -f -- "$word"))
@@ -58,6 +62,7 @@ _shapeproof() {
         fmt) words='--in-place --check --help' ;;
         infer) words='--table= --emit-config --all --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --json --color= --help' ;;
+        learn) words='--output= --name= --like= --partial --table= --help' ;;
         predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
         prove) words='--claims= --table= --all --json --color= --help' ;;
         solve) words='--total= --rounds-to= --group= --config= --set= --table= --json --color= --help' ;;

@@ -27,6 +27,7 @@
 #include "shapeproof/expect.h"
 #include "shapeproof/infer.h"
 #include "shapeproof/inventory.h"
+#include "shapeproof/learn.h"
 #include "shapeproof/load.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"

@@ -11,6 +11,7 @@
     X(fmt)                                                                                                             \
     X(infer)                                                                                                           \
     X(inspect)                                                                                                         \
+    X(learn)                                                                                                           \
     X(predict)                                                                                                         \
     X(prove)                                                                                                           \
     X(solve)                                                                                                           \

@@ -61,6 +61,8 @@ static void later_options_are_refused(void **state)
     REFUSES(sp_check_options, sp_check_new(world.inventory, world.tables, world.config, options, &error));
     REFUSES(sp_diff_options, sp_diff_new(world.inventory, world.inventory, options, &error));
     REFUSES(sp_infer_options, sp_infer(world.inventory, world.tables, options, &error));
+    const struct sp_learn_example example = {world.inventory, world.config};
+    REFUSES(sp_learn_options, sp_learn(&example, 1, world.tables, options, &error));
     REFUSES(sp_predict_options, sp_predict(world.tables, world.config, options, &error));
     REFUSES(sp_prove_options, sp_prove(world.tables, options, &error));
     REFUSES(sp_derive_options, sp_derive(world.tables, world.config, options, &error));
@@ -159,6 +161,7 @@ static void sizes_stay(void **state)
     assert_int_equal(sizeof(struct sp_check_options), 56);
     assert_int_equal(sizeof(struct sp_diff_options), 48);
     assert_int_equal(sizeof(struct sp_infer_options), 40);
+    assert_int_equal(sizeof(struct sp_learn_options), 48);
     assert_int_equal(sizeof(struct sp_predict_options), 48);
     assert_int_equal(sizeof(struct sp_prove_options), 64);
     assert_int_equal(sizeof(struct sp_derive_options), 48);

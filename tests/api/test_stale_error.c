@@ -177,6 +177,14 @@ static bool calls_infer(struct world *world, struct sp_error *error)
     return inference != NULL;
 }
 
+static bool calls_learn(struct world *world, struct sp_error *error)
+{
+    const struct sp_learn_example example = {world->inventory, world->config};
+    struct sp_learning *learning = sp_learn(&example, 1, world->tables, NULL, error);
+    sp_learning_free(learning);
+    return learning != NULL;
+}
+
 static bool calls_prove(struct world *world, struct sp_error *error)
 {
     static const char *const names[] = {"gpt2"};
@@ -233,7 +241,7 @@ static const struct call {
     CALL(infer),           CALL(prove),
     CALL(derive),          CALL(derive_prediction),
     CALL(solve),           CALL(solve_rounded),
-    CALL(loadings_new),
+    CALL(loadings_new),    CALL(learn),
 };
 enum { CALL_COUNT = sizeof calls / sizeof *calls };
 

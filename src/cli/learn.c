@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof learn: a table from checkpoints. */
+#include <stdlib.h>
+
+#include "cli/subject.h"
+
+static const struct cli_option options[] = {
+    {.name = "output", .letter = 'o', .argument = "FILE", .help = "write the table there, and not to stdout"},
+    {.name = "name", .argument = "NAME", .help = "what the table is called; the model_type is the default"},
+    {.name = "like", .argument = "TABLE", .help = "take letters and comments from this table first"},
+    {.name = "partial", .help = "write the table even if it does not explain everything, and the rest as comments"},
+    {CLI_OPTION_TABLE},
+    {CLI_OPTION_END},
+};
+
+static const struct cli_example usage[] = {
+    {"shapeproof learn small/ base/ large/ -o mine.shapes", "three checkpoints with their config.json, one table"},
+    {"shapeproof derive --table mine.shapes", "and its formula"},
+    {NULL, NULL},
+};
+
+/* The checkpoints that were named, with their configurations. */
+struct examples {
+    struct sp_learn_example *list;
+    struct sp_inventory **inventories;
+    struct sp_config **configs;
+    size_t count;
+};
+
+static int open_example(struct examples *examples, const char *path)
+{
+    struct sp_error error = {0};
+    const size_t place = examples->count;
+    examples->inventories[place] = sp_inventory_open(path, &error);
+    examples->configs[place] = sp_config_new();
+    examples->list[place] = (struct sp_learn_example){examples->inventories[place], examples->configs[place]};
+    examples->count++;
+    char *beside = examples->inventories[place] ? sp_config_beside(path) : NULL;
+    if (beside) sp_config_load(examples->configs[place], beside, &error);
+    sp_free(beside);
+    if (error.status != SP_OK) cli_error(&error);
+    return (int)error.status;
+}
+
+static void close_examples(struct examples *examples)
+{
+    for (size_t i = 0; i < examples->count; i++) {
+        sp_config_free(examples->configs[i]);
+        sp_inventory_close(examples->inventories[i]);
+    }
+    free(examples->list);
+    free(examples->inventories);
+    free(examples->configs);
+}
+
+static int open_examples(struct examples *examples, const struct cli_args *args)
+{
+    int status = CLI_OK;
+    examples->list = calloc(args->operand_count, sizeof *examples->list);
+    examples->inventories = calloc(args->operand_count, sizeof *examples->inventories);
+    examples->configs = calloc(args->operand_count, sizeof *examples->configs);
+    if (!examples->list || !examples->inventories || !examples->configs) return CLI_FILE;
+    for (size_t i = 0; i < args->operand_count && status == CLI_OK; i++)
+        status = open_example(examples, args->operands[i]);
+    return status;
+}
+
+/* ---- what is said on stderr ---- */
+
+enum { SHOWN = 12 };
+
+static void tell_rest(const struct sp_learning *learning)
+{
+    const size_t count = sp_learning_rest_count(learning);
+    for (size_t i = 0; i < count && i < SHOWN; i++)
+        fprintf(stderr, "  not explained: %s\n", sp_learning_rest(learning, i));
+    if (count > SHOWN) fprintf(stderr, "  and %zu more\n", count - SHOWN);
+}
+
+static void tell_undecided(const struct sp_learning *learning)
+{
+    const size_t count = sp_learning_undecided_count(learning);
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        const struct sp_undecided undecided = sp_learning_undecided(learning, i);
+        fprintf(stderr, "  undecided in %zu place%s: %s%s%s\n    decided by %s\n", undecided.places,
+                undecided.places == 1 ? "" : "s", undecided.chosen, *undecided.alternatives ? " or " : "",
+                undecided.alternatives, undecided.experiment);
+    }
+    if (count > SHOWN) fprintf(stderr, "  and %zu more, in the table\n", count - SHOWN);
+    if (*sp_learning_unvaried(learning))
+        fprintf(stderr, "  the same in all examples, so that what they change is not known: %s\n",
+                sp_learning_unvaried(learning));
+}
+
+/* The first line: how much of the examples the table is. */
+static void tell_outcome(const struct sp_learning *learning, size_t examples)
+{
+    const char *plural = examples == 1 ? "" : "s";
+    if (sp_learning_is_proved(learning))
+        fprintf(stderr, "%s: explains all %zu tensors of %zu checkpoint%s\n", sp_learning_name(learning),
+                sp_learning_tensors(learning), examples, plural);
+    else fprintf(stderr, "%s: does not explain the %zu checkpoint%s\n", sp_learning_name(learning), examples, plural);
+}
+
+/* ---- the table ---- */
+
+static int write_table(const char *path, const char *text)
+{
+    FILE *file = path ? fopen(path, "w") : stdout;
+    if (!file) {
+        cli_usage_error(NULL, "%s: cannot be written", path);
+        return CLI_FILE;
+    }
+    const bool written = fputs(text, file) >= 0;
+    return (path ? fclose(file) == 0 && written : written) ? CLI_OK : CLI_FILE;
+}
+
+static int report_learning(const struct cli_args *args, const struct sp_learning *learning, size_t examples)
+{
+    int status = CLI_OK;
+    tell_outcome(learning, examples);
+    tell_rest(learning);
+    if (sp_learning_is_proved(learning) || cli_flag(args, "partial")) {
+        tell_undecided(learning);
+        status = write_table(cli_value(args, "output", NULL), sp_learning_text(learning));
+    }
+    return status == CLI_OK && !sp_learning_is_proved(learning) ? CLI_DIFFERS : status;
+}
+
+static int learn_examples(const struct cli_args *args, const struct examples *examples)
+{
+    struct cli_subject subject;
+    struct sp_error error = {0};
+    int status = cli_subject_open_tables(&subject, args);
+    const struct sp_learn_options what = {.name = cli_value(args, "name", NULL), .like = cli_value(args, "like", NULL)};
+    if (status == CLI_OK) {
+        struct sp_learning *learning = sp_learn(examples->list, examples->count, subject.tables, &what, &error);
+        if (!learning) cli_error(&error);
+        status = learning ? report_learning(args, learning, examples->count) : (int)error.status;
+        sp_learning_free(learning);
+    }
+    cli_subject_close(&subject);
+    return status;
+}
+
+static int run_learn(const struct cli_args *args)
+{
+    struct examples examples = {0};
+    int status = open_examples(&examples, args);
+    if (status == CLI_OK) status = learn_examples(args, &examples);
+    close_examples(&examples);
+    return status;
+}
+
+const struct cli_command cli_learn = {
+    .name = "learn",
+    .summary = "write the table that explains some checkpoints",
+    .operands = "CHECKPOINT...",
+    .description =
+        "Reads each CHECKPOINT (a file or a directory, of one architecture, in different sizes or with different "
+        "flags) and the configuration beside it. Finds for each dimension, end of a loop and condition the smallest "
+        "expression in the keys of the configuration that holds in every one of them, and writes the table. Only "
+        "headers are read.\n"
+        "\n"
+        "Before it is written the table is expanded for each checkpoint, and has to be what the file holds. What is "
+        "left is listed, and nothing is written then but with --partial. What the checkpoints do not decide stands in "
+        "the table as a comment and on stderr, with the checkpoint that would decide it.\n"
+        "\n"
+        "The exit status is 0 when every tensor is explained, and 1 when some are not.",
+    .least = 1,
+    .most = CLI_MANY,
+    .options = options,
+    .examples = usage,
+    .run = run_learn,
+};

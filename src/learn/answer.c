@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT
+ * One function, one expression: a plain one, a key with a default, or one case beside another. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/phrases/likely.h"
+#include "learn/solve.h"
+
+/* What an expression may cost: three different values are hardly met by accident, one is by many expressions. */
+enum {
+    MOST_FOR_ONE = 24,
+    MOST_FOR_TWO = 40,
+    MOST_FOR_MORE = 64,
+    SLACK_OF_ONE = 16,
+    SLACK_OF_TWO = 11,
+    SLACK_OF_MORE = 7,
+    MOST_CASES = 12,
+    DEAREST_CASE = 30,
+    CASES = 18, /* two short cases may cost more than a long expression by so much */
+    LEAST_EFFORT = 5000,
+    MOST_EFFORT = 5000000, /* for cases, in all */
+    MOST_KEYS = 16,
+    HABIT = 6,    /* how much likelier it is when it is used elsewhere */
+    SIBLING = 16, /* when it is that of the weight beside it */
+    PLAIN = 12,   /* from here on a default is looked for as well, of keys that go with the name */
+    DEAR = 24,    /* and from here on of all */
+    EVIDENCE = 10 /* a key that is the value wherever it is there is no accident */
+};
+
+static unsigned most_for_values(const double *values, size_t count)
+{
+    const size_t distinct = sp_distinct_values(values, count);
+    return distinct <= 1 ? MOST_FOR_ONE : distinct == 2 ? MOST_FOR_TWO : MOST_FOR_MORE;
+}
+
+/* The keys of an expression. */
+struct key_set {
+    const struct sp_leaf *items[MOST_KEYS];
+    size_t count;
+};
+
+static void add_to_key_set(void *context, const struct sp_leaf *leaf)
+{
+    struct key_set *keys = context;
+    for (size_t i = 0; i < keys->count; i++)
+        if (keys->items[i] == leaf) return;
+    if (keys->count < MOST_KEYS) keys->items[keys->count++] = leaf;
+}
+
+static bool has_all_keys(const struct key_set *keys, const struct key_set *of)
+{
+    for (size_t i = 0; i < of->count; i++) {
+        size_t k = 0;
+        while (k < keys->count && keys->items[k] != of->items[i]) k++;
+        if (k == keys->count) return false;
+    }
+    return true;
+}
+
+/* Another way to say the same is none to decide: x + 2 - 1 for x + 1. */
+static bool is_other_way_to_say(const struct sp_phrase *term, const struct sp_phrase *chosen)
+{
+    struct key_set of_term = {.count = 0}, of_chosen = {.count = 0};
+    sp_phrase_leaves(term, add_to_key_set, &of_term);
+    sp_phrase_leaves(chosen, add_to_key_set, &of_chosen);
+    return of_chosen.count && of_term.count == of_chosen.count && has_all_keys(&of_term, &of_chosen);
+}
+
+/* 0 and 1 are what they are. */
+static bool is_plain_number(const struct sp_phrase *term) { return term->op == SP_PHRASE_NUMBER && term->number <= 1; }
+
+/* Moves it to where its cost puts it. */
+static void place_found(struct sp_found *found, size_t from, unsigned cost)
+{
+    const struct sp_phrase *term = found->terms[from];
+    size_t place = from;
+    for (; place && found->cost[place - 1] > cost; place--) {
+        found->terms[place] = found->terms[place - 1];
+        found->cost[place] = found->cost[place - 1];
+    }
+    found->terms[place] = term;
+    found->cost[place] = cost;
+}
+
+static bool has_values(const struct sp_phrase *term, const struct sp_reduced *wanted)
+{
+    for (size_t i = 0; i < wanted->domain.count; i++)
+        if (sp_phrase_value(term, &wanted->domain.points[i]) != wanted->values[i]) return false;
+    return true;
+}
+
+static size_t find_among(struct sp_found *found, const struct sp_phrase *term, unsigned cost)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (sp_phrases_equal(found->terms[i], term)) return i;
+    if (found->count < SP_MOST_FOUND) found->count++;
+    found->terms[found->count - 1] = term;
+    found->cost[found->count - 1] = cost;
+    return found->count - 1;
+}
+
+/* A bias is as long as its weight is wide; what was chosen at several places is likelier here, too. */
+static unsigned bonus_of_habit(const struct sp_habit *habit, const char *name)
+{
+    const size_t length = strlen(name);
+    if (length > 5 && habit->weight && strcmp(name + length - 5, ".bias") == 0 &&
+        strncmp(habit->weight, name, length - 4) == 0)
+        return habit->uses ? SIBLING : SIBLING / 2;
+    return habit->uses > 1 ? HABIT : 0;
+}
+
+static void prefer_habits(const struct sp_lesson *lesson, const struct sp_reduced *wanted, const char *name,
+                          struct sp_found *found)
+{
+    for (size_t i = 0; i < lesson->habits.count; i++) {
+        const struct sp_habit *habit = &lesson->habits.items[i];
+        const unsigned bonus = bonus_of_habit(habit, name);
+        if (!has_values(habit->term, wanted)) continue;
+        const unsigned cost = SP_FREE + habit->term->cost - sp_phrase_affinity(habit->term, name);
+        const size_t place = find_among(found, habit->term, cost);
+        place_found(found, place, found->cost[place] - bonus);
+    }
+}
+
+/* How much dearer another one may be and still be told: the fewer values there were, the more. */
+static unsigned slack_of_values(const struct sp_reduced *reduced)
+{
+    const size_t distinct = sp_distinct_values(reduced->values, reduced->domain.count);
+    return distinct <= 1 ? SLACK_OF_ONE : distinct == 2 ? SLACK_OF_TWO : SLACK_OF_MORE;
+}
+
+static struct sp_answer best_of_found(const struct sp_found *found, unsigned slack)
+{
+    struct sp_answer answer = {.term = found->count ? found->terms[0] : NULL};
+    if (!answer.term || is_plain_number(answer.term)) return answer;
+    for (size_t i = 1; i < found->count && answer.other_count < SP_MOST_ALTERNATIVES; i++)
+        if (found->terms[i]->cost <= answer.term->cost + slack && !is_other_way_to_say(found->terms[i], answer.term))
+            answer.others[answer.other_count++] = found->terms[i];
+    return answer;
+}
+
+/* ---- a key with a default ---- */
+
+/* A factor, and a key that is absent somewhere and the rest of the value elsewhere. */
+struct attempt {
+    const struct sp_phrase *factor, *key, *otherwise;
+    struct sp_found found; /* for `otherwise` */
+    unsigned cost;
+};
+
+/* What the key would have to be where it is not; false when it is something else where it is. */
+static bool rest_for_key(const struct sp_reduced *reduced, const struct sp_phrase *factor, const struct sp_phrase *key,
+                         struct sp_reduced *rest)
+{
+    *rest = (struct sp_reduced){.domain.indices = reduced->domain.indices};
+    rest->domain.points = sp_realloc(NULL, reduced->domain.count + 1, sizeof *rest->domain.points);
+    rest->values = sp_realloc(NULL, reduced->domain.count + 1, sizeof *rest->values);
+    for (size_t i = 0; i < reduced->domain.count; i++) {
+        const struct sp_point *point = &reduced->domain.points[i];
+        const double by = factor ? sp_phrase_value(factor, point) : 1, is = sp_phrase_value(key, point);
+        const double needed = reduced->values[i] / by;
+        if (!(by > 0) || needed != floor(needed) || (!isnan(is) && is != needed)) return false;
+        if (!isnan(is)) continue;
+        rest->domain.points[rest->domain.count] = *point;
+        rest->values[rest->domain.count++] = needed + 0.0;
+    }
+    return rest->domain.count > 0;
+}
+
+static void try_default(struct sp_lesson *lesson, const struct sp_reduced *reduced, const struct sp_phrase *factor,
+                        const struct sp_phrase *key, const char *name, struct attempt *best)
+{
+    struct sp_reduced rest;
+    struct sp_found found = {.count = 0};
+    if (rest_for_key(reduced, factor, key, &rest))
+        sp_bank_find(sp_library_bank(&lesson->library, &rest.domain), rest.values, key->leaf->path, MOST_FOR_ONE,
+                     &found);
+    sp_reduced_free(&rest);
+    if (!found.count) return;
+    const unsigned near = sp_phrase_affinity(key, name);
+    const unsigned cost =
+        key->cost + found.cost[0] - SP_FREE + (factor ? factor->cost + 2 : 0) + 4 - (near < 8 ? near : 8);
+    if (best->key && best->cost <= cost) return;
+    *best = (struct attempt){factor, key, found.terms[0], found, cost};
+}
+
+/* Keys of one value each, which it may be multiplied by. */
+static void try_factors(struct sp_lesson *lesson, const struct sp_reduced *reduced, const struct sp_phrase *key,
+                        const char *name, struct attempt *best)
+{
+    struct sp_evidence *evidence = lesson->evidence;
+    for (size_t i = 0; i < evidence->leaves.count; i++) {
+        const struct sp_leaf *leaf = evidence->leaves.items[i];
+        if (leaf == key->leaf || leaf->cost > 12) continue;
+        try_default(lesson, reduced, sp_phrase_leaf(evidence->arena, SP_PHRASE_KEY, leaf), key, name, best);
+    }
+    for (double number = 2; number <= 4; number++)
+        try_default(lesson, reduced, sp_phrase_number(evidence->arena, number), key, name, best);
+}
+
+static struct sp_answer answer_with_symbol(struct sp_lesson *lesson, const struct attempt *best)
+{
+    struct sp_arena *arena = lesson->evidence->arena;
+    const struct sp_phrase *key = sp_phrase_copy(arena, best->key);
+    const struct sp_phrase *meaning = sp_phrase_of(arena, SP_PHRASE_DEFAULT, key, best->otherwise, NULL);
+    const struct sp_leaf *symbol = sp_evidence_symbol(lesson->evidence, best->key->leaf, meaning);
+    const struct sp_phrase *term = sp_phrase_leaf(arena, SP_PHRASE_KEY, symbol);
+    lesson->again = true;
+    if (best->factor) term = sp_phrase_of(arena, SP_PHRASE_MULTIPLY, best->factor, term, NULL);
+    return (struct sp_answer){.term = term};
+}
+
+/* Where something else is the value as well, a key of another part of the model is no reason to doubt it. */
+static bool may_have_default(const struct sp_phrase *key, const char *name, unsigned limit)
+{
+    return limit > DEAR || sp_phrase_affinity(key, name) > 0;
+}
+
+static struct sp_answer answer_by_default(struct sp_lesson *lesson, struct sp_bank *bank,
+                                          const struct sp_reduced *reduced, const char *name, unsigned limit)
+{
+    struct attempt best = {.key = NULL};
+    for (size_t i = 0; i < sp_bank_partial_count(bank); i++) {
+        const struct sp_phrase *key = sp_bank_partial(bank, i);
+        if (!may_have_default(key, name, limit)) continue;
+        try_default(lesson, reduced, NULL, key, name, &best);
+        try_factors(lesson, reduced, key, name, &best);
+    }
+    if (!best.key || best.cost > limit + EVIDENCE) return (struct sp_answer){.term = NULL};
+    return answer_with_symbol(lesson, &best);
+}
+
+/* ---- one case beside another ---- */
+
+static void part_of_case(const struct sp_reduced *reduced, const struct sp_phrase *condition, bool holds,
+                         struct sp_reduced *part)
+{
+    *part = (struct sp_reduced){.domain.indices = reduced->domain.indices};
+    part->domain.points = sp_realloc(NULL, reduced->domain.count + 1, sizeof *part->domain.points);
+    part->values = sp_realloc(NULL, reduced->domain.count + 1, sizeof *part->values);
+    for (size_t i = 0; i < reduced->domain.count; i++) {
+        if ((sp_phrase_value(condition, &reduced->domain.points[i]) != 0) != holds) continue;
+        part->domain.points[part->domain.count] = reduced->domain.points[i];
+        part->values[part->domain.count++] = reduced->values[i];
+    }
+}
+
+static const struct sp_phrase *cases_of(struct sp_lesson *lesson, struct sp_bank *bank,
+                                        const struct sp_reduced *reduced, const char *name, size_t depth);
+
+/* NULL when nothing says that case. */
+static const struct sp_phrase *term_of_case(struct sp_lesson *lesson, const struct sp_reduced *reduced,
+                                            const struct sp_phrase *condition, bool holds, const char *name,
+                                            size_t depth)
+{
+    struct sp_reduced part;
+    struct sp_found found = {.count = 0};
+    const struct sp_phrase *term = NULL;
+    part_of_case(reduced, condition, holds, &part);
+    if (part.domain.count && part.domain.count < reduced->domain.count) {
+        struct sp_bank *bank = sp_bank_new(lesson->evidence, &part.domain);
+        sp_bank_keep_shallow(bank);
+        sp_bank_find(bank, part.values, name, most_for_values(part.values, part.domain.count), &found);
+        term = found.count ? found.terms[0] : depth ? cases_of(lesson, bank, &part, name, depth - 1) : NULL;
+        sp_bank_free(bank);
+    }
+    sp_reduced_free(&part);
+    return term;
+}
+
+static bool asks_index(const struct sp_phrase *term)
+{
+    if (!term) return false;
+    return term->op == SP_PHRASE_INDEX || asks_index(term->a) || asks_index(term->b) || asks_index(term->c);
+}
+
+static const struct sp_phrase *try_case(struct sp_lesson *lesson, const struct sp_reduced *reduced,
+                                        const struct sp_phrase *condition, const char *name, size_t depth)
+{
+    const struct sp_phrase *yes = term_of_case(lesson, reduced, condition, true, name, 0);
+    const struct sp_phrase *no = term_of_case(lesson, reduced, condition, false, name, yes ? depth : 0);
+    if (!yes && no) yes = term_of_case(lesson, reduced, condition, true, name, depth);
+    if (!yes || !no) return NULL;
+    struct sp_arena *arena = lesson->evidence->arena;
+    return sp_phrase_of(arena, SP_PHRASE_IF, sp_phrase_copy(arena, condition), yes, no);
+}
+
+/* Two banks are made for it. */
+static size_t effort_of_case(const struct sp_lesson *lesson, const struct sp_reduced *reduced)
+{
+    const size_t leaves = lesson->evidence->leaves.count;
+    return LEAST_EFFORT + leaves * leaves * reduced->domain.count / 4;
+}
+
+/* The cheapest of the first conditions, on indices (`first`) or on the configuration alone. */
+static const struct sp_phrase *best_case(struct sp_lesson *lesson, struct sp_bank *bank,
+                                         const struct sp_reduced *reduced, const char *name, size_t depth,
+                                         bool on_index)
+{
+    const struct sp_phrase *best = NULL;
+    size_t tried = 0;
+    for (size_t i = 0; i < sp_bank_condition_count(bank) && tried < MOST_CASES; i++) {
+        const struct sp_phrase *condition = sp_bank_condition(bank, i);
+        if (condition->op == SP_PHRASE_NOT || condition->cost > DEAREST_CASE || asks_index(condition) != on_index)
+            continue;
+        if (lesson->effort > MOST_EFFORT) break;
+        lesson->effort += effort_of_case(lesson, reduced);
+        const struct sp_phrase *term = try_case(lesson, reduced, condition, name, depth);
+        tried++;
+        if (term && (!best || term->cost < best->cost)) best = term;
+    }
+    return best;
+}
+
+static const struct sp_phrase *cases_of(struct sp_lesson *lesson, struct sp_bank *bank,
+                                        const struct sp_reduced *reduced, const char *name, size_t depth)
+{
+    const struct sp_phrase *on_index =
+        reduced->domain.indices ? best_case(lesson, bank, reduced, name, depth, true) : NULL;
+    const struct sp_phrase *otherwise = best_case(lesson, bank, reduced, name, depth, false);
+    if (!on_index || !otherwise) return on_index ? on_index : otherwise;
+    return on_index->cost <= otherwise->cost ? on_index : otherwise;
+}
+
+static struct sp_answer answer_by_cases(struct sp_lesson *lesson, struct sp_bank *bank,
+                                        const struct sp_reduced *reduced, const char *name, bool nested)
+{
+    const struct sp_phrase *plain = cases_of(lesson, bank, reduced, name, 0);
+    return (struct sp_answer){.term = plain || !nested ? plain : cases_of(lesson, bank, reduced, name, 1)};
+}
+
+/* Of a long expression and two short cases. */
+static struct sp_answer rather_by_cases(struct sp_answer answer, struct sp_answer cases)
+{
+    if (!cases.term || !answer.term) return answer.term ? answer : cases;
+    const bool rather = cases.term->cost < answer.term->cost + CASES;
+    struct sp_answer both = {.term = rather ? cases.term : answer.term, .other_count = 1};
+    both.others[0] = rather ? answer.term : cases.term;
+    return both;
+}
+
+/* ---- all of it ---- */
+
+static struct sp_answer solve_reduced(struct sp_lesson *lesson, const struct sp_reduced *reduced, const char *name)
+{
+    struct sp_bank *bank = sp_library_bank(&lesson->library, &reduced->domain);
+    const unsigned most = most_for_values(reduced->values, reduced->domain.count);
+    struct sp_found found;
+    sp_bank_find(bank, reduced->values, name, most, &found);
+    prefer_habits(lesson, reduced, name, &found);
+    struct sp_answer answer = best_of_found(&found, slack_of_values(reduced));
+    if (!answer.term || found.cost[0] > SP_FREE + PLAIN) {
+        const unsigned limit = answer.term ? found.cost[0] - SP_FREE : most;
+        const struct sp_answer by_default = answer_by_default(lesson, bank, reduced, name, limit);
+        if (by_default.term) answer = by_default;
+    }
+    if (!answer.term || (answer.term->cost > SP_DOUBTFUL && answer.term->op != SP_PHRASE_IF))
+        answer = rather_by_cases(answer, answer_by_cases(lesson, bank, reduced, name, !answer.term));
+    return answer;
+}
+
+/* ---- what was asked before ---- */
+
+static uint64_t mix_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) hash = (hash ^ ((const unsigned char *)bytes)[i]) * 1099511628211U;
+    return hash;
+}
+
+static const char *key_of_question(struct sp_arena *arena, const struct sp_reduced *reduced, const char *name)
+{
+    const uint64_t basis = 1469598103934665603U;
+    const uint64_t points =
+        mix_bytes(basis, reduced->domain.points, reduced->domain.count * sizeof *reduced->domain.points);
+    const uint64_t values = mix_bytes(basis, reduced->values, reduced->domain.count * sizeof *reduced->values);
+    return sp_arena_printf(arena, "%llx %llx %s", (unsigned long long)points, (unsigned long long)values, name);
+}
+
+/* The rounds ask the same again and again. */
+struct sp_answer sp_solve_function(struct sp_lesson *lesson, const struct sp_function *function)
+{
+    sp_library_tidy(&lesson->library);
+    struct sp_reduced reduced = sp_function_reduce(function);
+    const char *key = key_of_question(lesson->evidence->arena, &reduced, function->name);
+    const size_t known = sp_map_get(&lesson->answers.keys, key);
+    struct sp_answer answer = {.term = NULL};
+    if (known != SIZE_MAX) answer = lesson->answers.items[known];
+    else {
+        answer = solve_reduced(lesson, &reduced, function->name);
+        sp_map_add(&lesson->answers.keys, key, lesson->answers.count);
+        *SP_PUSH(&lesson->answers) = answer;
+    }
+    sp_reduced_free(&reduced);
+    return answer;
+}
+
+void sp_forget_answers(struct sp_lesson *lesson)
+{
+    sp_library_forget(&lesson->library);
+    sp_map_free(&lesson->answers.keys);
+    lesson->answers.keys = (struct sp_map){0};
+    lesson->answers.count = 0;
+}
+
+struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_function *function)
+{
+    struct sp_reduced reduced = sp_function_reduce(function);
+    struct sp_found found;
+    sp_bank_find_condition(sp_library_bank(&lesson->library, &reduced.domain), reduced.values, function->name, &found);
+    prefer_habits(lesson, &reduced, function->name, &found);
+    sp_reduced_free(&reduced);
+    return best_of_found(&found, SLACK_OF_TWO);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+#include "learn/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+
+enum { STEP_UNIT = 1 << 20 }; /* a step and an offset below it in one number */
+
+/* ---- numbers within words ---- */
+
+/* Which numbers each example has behind a text, as bits; large ones share the last. */
+struct census {
+    struct sp_arena arena;
+    struct sp_map stems;
+    struct {
+        struct counted_stem {
+            const char *text;
+            uint64_t *seen; /* for each example */
+        } * items;
+        size_t count, capacity;
+    } list;
+    size_t examples;
+};
+
+static struct counted_stem *stem_of_census(struct census *census, const char *text)
+{
+    const size_t known = sp_map_get(&census->stems, text);
+    if (known != SIZE_MAX) return &census->list.items[known];
+    const struct counted_stem made = {sp_arena_string(&census->arena, text),
+                                      sp_arena_array(&census->arena, census->examples, sizeof(uint64_t))};
+    sp_map_add(&census->stems, made.text, census->list.count);
+    *SP_PUSH(&census->list) = made;
+    return &census->list.items[census->list.count - 1];
+}
+
+static void count_numbers_of_name(struct census *census, const struct sp_fronts *fronts, const char *name,
+                                  size_t example)
+{
+    bool marked;
+    struct sp_text raw = {0};
+    struct sp_indices indices = {.count = 0};
+    size_t next = 0;
+    sp_name_split(&raw, sp_front_taken(fronts, example, name, &marked), SP_INDEX_ANYWHERE, &indices);
+    for (char *c = raw.data; c && *c; c++) {
+        if (*c != SP_INDEX_MARK) continue;
+        *c = '\0';
+        const uint64_t number = indices.value[next++];
+        stem_of_census(census, raw.data)->seen[example] |= (uint64_t)1 << (number < 63 ? number : 63);
+        *c = SP_INDEX_MARK;
+    }
+    sp_text_free(&raw);
+}
+
+static bool examples_differ_at(const struct census *census, const struct counted_stem *stem)
+{
+    uint64_t first = 0;
+    for (size_t i = 0; i < census->examples; i++) {
+        if (first && stem->seen[i] && stem->seen[i] != first) return true;
+        first |= stem->seen[i];
+    }
+    return false;
+}
+
+void sp_layout_begin(struct sp_layout *layout, struct sp_evidence *evidence)
+{
+    struct census census = {.examples = evidence->count};
+    *layout = (struct sp_layout){.evidence = evidence};
+    sp_fronts_find(&layout->fronts, evidence);
+    for (size_t e = 0; e < evidence->count; e++)
+        for (size_t i = 0; i < sp_inventory_count(evidence->examples[e].inventory); i++)
+            count_numbers_of_name(&census, &layout->fronts,
+                                  sp_inventory_tensor(evidence->examples[e].inventory, i)->name, e);
+    for (size_t i = 0; i < census.list.count; i++)
+        if (examples_differ_at(&census, &census.list.items[i]))
+            sp_map_add(&layout->counted, sp_arena_string(evidence->arena, census.list.items[i].text), 0);
+    sp_map_free(&census.stems);
+    free(census.list.items);
+    sp_arena_free(&census.arena);
+}
+
+/* ---- names into rows ---- */
+
+/* A name that is being taken apart. */
+struct parting {
+    struct sp_text raw, pattern;
+    struct sp_indices numbers; /* every number of the name */
+    struct sp_indices indices; /* those that are indices */
+    size_t stems[SP_MAX_INDICES];
+    unsigned spelled; /* bits of indices that this row spells out */
+};
+
+static size_t stem_with_text(struct sp_layout *layout, const struct parting *parting)
+{
+    const size_t known = sp_map_get(&layout->stem_names, parting->pattern.data);
+    if (known != SIZE_MAX) return known;
+    struct sp_stem stem = {
+        .text = sp_arena_string(&layout->arena, parting->pattern.data), .depth = parting->indices.count, .step = 1};
+    const size_t step = sp_map_get(&layout->steps, stem.text);
+    if (step != SIZE_MAX) {
+        stem.step = step / STEP_UNIT;
+        stem.offset = step % STEP_UNIT;
+    }
+    memcpy(stem.stems, parting->stems, sizeof stem.stems);
+    sp_map_add(&layout->stem_names, stem.text, layout->stems.count);
+    *SP_PUSH(&layout->stems) = stem;
+    return layout->stems.count - 1;
+}
+
+/* Between dots, and of values that mean the same; or within a word, and counted. */
+static bool is_index(const struct sp_layout *layout, const struct parting *parting, const char *mark)
+{
+    const char *start = parting->raw.data, before = mark > start ? mark[-1] : '.';
+    const char after = mark[1] ? mark[1] : '.';
+    const bool apart = (before == '.' || before == '/') && (after == '.' || after == '/');
+    if (sp_map_get(&layout->spelled, parting->pattern.data) != SIZE_MAX) return false;
+    if (apart) return true;
+    const size_t length = (size_t)(mark - start);
+    struct sp_text stem = {0};
+    sp_text_append(&stem, start, length);
+    const bool counted = sp_map_get(&layout->counted, stem.data ? stem.data : "") != SIZE_MAX;
+    sp_text_free(&stem);
+    return counted;
+}
+
+static void part_number(struct sp_layout *layout, struct parting *parting, const char *mark, uint64_t number,
+                        size_t *indices_seen)
+{
+    const bool counts = is_index(layout, parting, mark);
+    const bool spelled = counts && (parting->spelled >> (*indices_seen)++ & 1);
+    if (!counts || spelled) {
+        sp_text_number(&parting->pattern, number);
+        return;
+    }
+    const size_t stem = stem_with_text(layout, parting);
+    const struct sp_stem *made = &layout->stems.items[stem];
+    parting->stems[parting->indices.count] = stem;
+    parting->indices.value[parting->indices.count++] = (number - made->offset) / made->step;
+    sp_text_append(&parting->pattern, &(char){SP_INDEX_MARK}, 1);
+}
+
+static void part_name(struct sp_layout *layout, struct parting *parting, const char *name, size_t example)
+{
+    size_t next = 0, indices_seen = 0;
+    bool marked;
+    parting->raw.length = parting->pattern.length = 0;
+    parting->numbers.count = parting->indices.count = 0;
+    sp_text_puts(&parting->raw, "");
+    sp_text_puts(&parting->pattern, "");
+    parting->pattern.data[0] = '\0';
+    name = sp_front_taken(&layout->fronts, example, name, &marked);
+    if (marked) sp_text_append(&parting->pattern, &(char){SP_FRONT_MARK}, 1);
+    sp_name_split(&parting->raw, name, SP_INDEX_ANYWHERE, &parting->numbers);
+    for (const char *c = parting->raw.data; *c; c++) {
+        if (*c == SP_INDEX_MARK) part_number(layout, parting, c, parting->numbers.value[next++], &indices_seen);
+        else sp_text_append(&parting->pattern, c, 1);
+    }
+}
+
+static size_t row_with_pattern(struct sp_layout *layout, const struct parting *parting)
+{
+    const size_t known = sp_map_get(&layout->row_names, parting->pattern.data);
+    if (known != SIZE_MAX) return known;
+    struct sp_tensor_row row = {.pattern = sp_arena_string(&layout->arena, parting->pattern.data),
+                                .index_count = parting->indices.count,
+                                .tied_to = SP_NONE};
+    memcpy(row.stems, parting->stems, sizeof row.stems);
+    sp_map_add(&layout->row_names, row.pattern, layout->rows.count);
+    *SP_PUSH(&layout->rows) = row;
+    return layout->rows.count - 1;
+}
+
+/* A row that is new comes behind the one that it follows in its file. */
+static void put_behind(struct sp_layout *layout, size_t row, size_t previous)
+{
+    struct sp_tensor_row *rows = layout->rows.items;
+    size_t *next = previous == SP_NONE ? &layout->first_row : &rows[previous].next;
+    rows[row].next = *next;
+    *next = row;
+}
+
+static size_t add_tensor_to_layout(struct sp_layout *layout, struct parting *parting, size_t example,
+                                   const struct sp_tensor *tensor, size_t previous)
+{
+    struct sp_occurrence occurrence = {.point = {.example = example}, .tensor = tensor};
+    if (tensor->flags & SP_TENSOR_STATE) return previous;
+    parting->spelled = 0;
+    part_name(layout, parting, tensor->name, example);
+    const size_t spelled = sp_map_get(&layout->spelled_rows, parting->pattern.data);
+    if (spelled != SIZE_MAX) {
+        parting->spelled = (unsigned)spelled;
+        part_name(layout, parting, tensor->name, example);
+    }
+    memcpy(occurrence.point.index, parting->indices.value, parting->indices.count * sizeof(uint64_t));
+    const size_t known = layout->rows.count, row = row_with_pattern(layout, parting);
+    if (row == known) put_behind(layout, row, previous);
+    *SP_PUSH(&layout->rows.items[row].places) = occurrence;
+    return row;
+}
+
+static void add_example_to_layout(struct sp_layout *layout, struct parting *parting, size_t example)
+{
+    const struct sp_inventory *inventory = layout->evidence->examples[example].inventory;
+    size_t previous = SP_NONE;
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++)
+        previous = add_tensor_to_layout(layout, parting, example, sp_inventory_tensor(inventory, i), previous);
+}
+
+/* Into the order of the files, as far as they have one. */
+static void sort_rows(struct sp_layout *layout)
+{
+    struct sp_tensor_row *sorted = sp_realloc(NULL, layout->rows.count + 1, sizeof *sorted);
+    size_t count = 0;
+    for (size_t i = layout->first_row; i != SP_NONE; i = layout->rows.items[i].next)
+        sorted[count++] = layout->rows.items[i];
+    if (count) memcpy(layout->rows.items, sorted, count * sizeof *sorted);
+    for (size_t i = 0; i < count; i++) sp_map_set(&layout->row_names, sorted[i].pattern, i);
+    free(sorted);
+}
+
+static int compare_occurrences(const void *left, const void *right)
+{
+    const struct sp_occurrence *a = left, *b = right;
+    return sp_compare_points(&a->point, &b->point);
+}
+
+static void clear_layout(struct sp_layout *layout)
+{
+    for (size_t i = 0; i < layout->rows.count; i++) free(layout->rows.items[i].places.items);
+    layout->rows.count = layout->stems.count = 0;
+    layout->first_row = SP_NONE;
+    sp_map_free(&layout->row_names);
+    sp_map_free(&layout->stem_names);
+    sp_arena_free(&layout->arena);
+    layout->row_names = layout->stem_names = (struct sp_map){0};
+    layout->arena = (struct sp_arena){0};
+}
+
+void sp_layout_make(struct sp_layout *layout)
+{
+    struct parting parting = {0};
+    clear_layout(layout);
+    for (size_t e = 0; e < layout->evidence->count; e++) add_example_to_layout(layout, &parting, e);
+    sort_rows(layout);
+    for (size_t i = 0; i < layout->rows.count; i++) {
+        struct sp_tensor_row *row = &layout->rows.items[i];
+        qsort(row->places.items, row->places.count, sizeof *row->places.items, compare_occurrences);
+    }
+    sp_text_free(&parting.raw);
+    sp_text_free(&parting.pattern);
+}
+
+/* ---- decisions ---- */
+
+void sp_layout_spell_stem(struct sp_layout *layout, const struct sp_stem *stem)
+{
+    sp_map_add(&layout->spelled, sp_arena_string(layout->evidence->arena, stem->text), 0);
+}
+
+void sp_layout_set_step(struct sp_layout *layout, const struct sp_stem *stem, uint64_t step, uint64_t offset)
+{
+    const char *text = sp_arena_string(layout->evidence->arena, stem->text);
+    if (step < STEP_UNIT && offset < STEP_UNIT) sp_map_add(&layout->steps, text, (size_t)(step * STEP_UNIT + offset));
+}
+
+void sp_layout_spell_row(struct sp_layout *layout, const struct sp_tensor_row *row, size_t index)
+{
+    const char *pattern = sp_arena_string(layout->evidence->arena, row->pattern);
+    const size_t known = sp_map_get(&layout->spelled_rows, pattern);
+    sp_map_set(&layout->spelled_rows, pattern, (known == SIZE_MAX ? 0 : known) | (size_t)1 << index);
+}
+
+void sp_layout_free(struct sp_layout *layout)
+{
+    clear_layout(layout);
+    free(layout->rows.items);
+    free(layout->stems.items);
+    sp_fronts_free(&layout->fronts);
+    sp_map_free(&layout->spelled);
+    sp_map_free(&layout->counted);
+    sp_map_free(&layout->steps);
+    sp_map_free(&layout->spelled_rows);
+}
+
+bool sp_row_is_in(const struct sp_tensor_row *row, size_t example)
+{
+    for (size_t i = 0; i < row->places.count; i++)
+        if (row->places.items[i].point.example == example) return true;
+    return false;
+}
+
+/* ---- every expression of the table ---- */
+
+static void visit_row_answers(const struct sp_tensor_row *row, void (*visit)(void *, const struct sp_answer *),
+                              void *context)
+{
+    for (uint32_t d = 0; d < row->rank; d++) visit(context, &row->dims[d]);
+    if (row->where.term) visit(context, &row->where);
+    if (row->tied_when.term) visit(context, &row->tied_when);
+}
+
+void sp_layout_dimensions(const struct sp_layout *layout, void (*visit)(void *, const struct sp_answer *),
+                          void *context)
+{
+    for (size_t i = 0; i < layout->rows.count; i++)
+        for (uint32_t d = 0; layout->rows.items[i].is_solved && d < layout->rows.items[i].rank; d++)
+            visit(context, &layout->rows.items[i].dims[d]);
+}
+
+void sp_layout_answers(const struct sp_layout *layout, void (*visit)(void *, const struct sp_answer *), void *context)
+{
+    for (size_t i = 0; i < layout->rows.count; i++)
+        if (layout->rows.items[i].is_solved) visit_row_answers(&layout->rows.items[i], visit, context);
+    if (layout->fronted.term) visit(context, &layout->fronted);
+    for (size_t i = 0; i < layout->stems.count; i++) {
+        if (!layout->stems.items[i].is_solved) continue;
+        visit(context, &layout->stems.items[i].first);
+        visit(context, &layout->stems.items[i].count);
+    }
+}
+
+/* ---- what a stem's index is ---- */
+
+int sp_compare_points(const struct sp_point *a, const struct sp_point *b)
+{
+    if (a->example != b->example) return sp_order(a->example, b->example);
+    for (size_t i = 0; i < SP_MAX_INDICES; i++)
+        if (a->index[i] != b->index[i]) return sp_order(a->index[i], b->index[i]);
+    return 0;
+}
+
+static int compare_stem_values(const void *left, const void *right)
+{
+    const struct sp_stem_value *a = left, *b = right;
+    const int order = sp_compare_points(&a->outer, &b->outer);
+    return order ? order : sp_order(a->value, b->value);
+}
+
+static bool is_below_stem(const struct sp_tensor_row *row, size_t stem, size_t depth)
+{
+    return row->index_count > depth && row->stems[depth] == stem;
+}
+
+static struct sp_stem_value value_at_place(const struct sp_occurrence *place, size_t depth)
+{
+    struct sp_stem_value value = {.outer = {.example = place->point.example}, .value = place->point.index[depth]};
+    memcpy(value.outer.index, place->point.index, depth * sizeof *value.outer.index);
+    return value;
+}
+
+size_t sp_stem_values(const struct sp_layout *layout, size_t stem, struct sp_stem_value **values)
+{
+    const size_t depth = layout->stems.items[stem].depth;
+    SP_ARRAY(struct sp_stem_value) list = {0};
+    for (size_t r = 0; r < layout->rows.count; r++) {
+        const struct sp_tensor_row *row = &layout->rows.items[r];
+        if (!is_below_stem(row, stem, depth)) continue;
+        for (size_t i = 0; i < row->places.count; i++) *SP_PUSH(&list) = value_at_place(&row->places.items[i], depth);
+    }
+    if (list.count) qsort(list.items, list.count, sizeof *list.items, compare_stem_values);
+    size_t kept = 0;
+    for (size_t i = 0; i < list.count; i++)
+        if (!kept || compare_stem_values(&list.items[kept - 1], &list.items[i]) != 0)
+            list.items[kept++] = list.items[i];
+    *values = list.items;
+    return kept;
+}

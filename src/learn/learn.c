@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "shapeproof/learn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "lang/tables.h"
+#include "learn/learning.h"
+
+/* ---- the flow ---- */
+
+static bool is_table_name(const char *name)
+{
+    if (!*name || sp_is_digit(*name)) return false;
+    return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
+}
+
+static const char *name_of_table(struct sp_learning *learning)
+{
+    const struct sp_leaf *type = sp_evidence_leaf(&learning->evidence, "model_type");
+    if (!type || type->values[0].type != SP_STRING) return "learnt";
+    char *name = sp_arena_string(&learning->arena, type->values[0].string);
+    for (char *c = name; *c; c++)
+        if (*c == '-' || *c == '.') *c = '_';
+    return is_table_name(name) ? name : "learnt";
+}
+
+/* A row for people: "{p}h.{}.ln.weight". */
+static const char *words_for_row(struct sp_arena *arena, const char *pattern)
+{
+    if (*pattern != SP_FRONT_MARK) return sp_pattern_shown(arena, pattern);
+    return sp_arena_printf(arena, "{p}%s", sp_pattern_shown(arena, pattern + 1));
+}
+
+static void list_unexplained_rows(struct sp_learning *learning)
+{
+    const struct sp_layout *layout = &learning->lesson.layout;
+    if (*layout->fronts.text && !layout->fronted.term)
+        *SP_PUSH(&learning->rest) = sp_arena_printf(
+            &learning->arena, "nothing in the configurations says which names begin with '%s'", layout->fronts.text);
+    for (size_t i = 0; i < layout->rows.count; i++) {
+        const struct sp_tensor_row *row = &layout->rows.items[i];
+        if (row->is_solved) continue;
+        *SP_PUSH(&learning->rest) =
+            sp_arena_printf(&learning->arena, "%s: %s", words_for_row(&learning->arena, row->pattern),
+                            row->why_not ? row->why_not : "it was not reached");
+    }
+}
+
+/* How many rows an example has, and how many of these another one has as well. */
+static size_t count_common_rows(const struct sp_layout *layout, size_t example, size_t other, size_t *rows)
+{
+    size_t common = 0;
+    *rows = 0;
+    for (size_t i = 0; i < layout->rows.count; i++) {
+        const bool here = sp_row_is_in(&layout->rows.items[i], example);
+        *rows += here;
+        common += here && sp_row_is_in(&layout->rows.items[i], other);
+    }
+    return common;
+}
+
+/* Of examples that have hardly a name in common any table says no more than which file is which. */
+static void refuse_strangers(struct sp_learning *learning)
+{
+    for (size_t e = 1; e < learning->evidence.count; e++) {
+        size_t first, here;
+        const size_t common = count_common_rows(&learning->lesson.layout, 0, e, &first);
+        count_common_rows(&learning->lesson.layout, e, 0, &here);
+        const size_t fewer = first < here ? first : here;
+        if (common * 4 >= fewer) continue;
+        learning->are_strangers = true;
+        *SP_PUSH(&learning->rest) = sp_arena_printf(
+            &learning->arena, "%s and %s have %zu of %zu names in common: they are of different architectures",
+            sp_inventory_path(learning->evidence.examples[0].inventory),
+            sp_inventory_path(learning->evidence.examples[e].inventory), common, fewer);
+    }
+}
+
+static bool can_learn(size_t count, const struct sp_tables *tables, const struct sp_learn_options *options,
+                      struct sp_error *error)
+{
+    if (options && !sp_options_are_known(options->reserved, error)) return false;
+    if (!count) return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "there is nothing to learn from");
+    if (options && options->name && !is_table_name(options->name))
+        return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "'%s' cannot be the name of a table", options->name);
+    return !options || !options->like || sp_tables_table(tables, options->like, error);
+}
+
+static void learn_table(struct sp_learning *learning, const char *like, struct sp_error *error)
+{
+    sp_solve_layout(&learning->lesson);
+    refuse_strangers(learning);
+    list_unexplained_rows(learning);
+    sp_learn_doubt(learning);
+    sp_learn_letters(learning, like);
+    sp_learn_write(learning);
+    learning->is_proved = sp_learn_prove(learning, error);
+}
+
+struct sp_learning *sp_learn(const struct sp_learn_example *examples, size_t count, const struct sp_tables *tables,
+                             const struct sp_learn_options *options, struct sp_error *error)
+{
+    sp_error_reset(error);
+    if (!can_learn(count, tables, options, error)) return NULL;
+    struct sp_learning *learning = sp_realloc(NULL, 1, sizeof *learning);
+    *learning = (struct sp_learning){.tables = tables};
+    learning->evidence = (struct sp_evidence){.arena = &learning->arena, .examples = examples, .count = count};
+    learning->lesson.evidence = &learning->evidence;
+    sp_evidence_gather(&learning->evidence);
+    learning->name = options && options->name ? options->name : name_of_table(learning);
+    learn_table(learning, options ? options->like : NULL, error);
+    return learning;
+}
+
+void sp_learning_free(struct sp_learning *learning)
+{
+    if (!learning) return;
+    sp_lesson_free(&learning->lesson);
+    sp_evidence_free(&learning->evidence);
+    free(learning->rest.items);
+    free(learning->undecided.items);
+    sp_arena_free(&learning->arena);
+    free(learning);
+}
+
+/* ---- what the public header promises ---- */
+
+const char *sp_learning_text(const struct sp_learning *learning) { return learning->text; }
+const char *sp_learning_name(const struct sp_learning *learning) { return learning->name; }
+bool sp_learning_is_proved(const struct sp_learning *learning) { return learning->is_proved; }
+size_t sp_learning_tensors(const struct sp_learning *learning) { return learning->tensors; }
+size_t sp_learning_explained(const struct sp_learning *learning) { return learning->explained; }
+size_t sp_learning_rest_count(const struct sp_learning *learning) { return learning->rest.count; }
+const char *sp_learning_rest(const struct sp_learning *learning, size_t index) { return learning->rest.items[index]; }
+size_t sp_learning_undecided_count(const struct sp_learning *learning) { return learning->undecided.count; }
+const char *sp_learning_unvaried(const struct sp_learning *learning) { return learning->unvaried; }
+
+struct sp_undecided sp_learning_undecided(const struct sp_learning *learning, size_t index)
+{
+    return learning->undecided.items[index];
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ * What the keys are called: by the letters and with the comments that the tables have for them, "V = vocab_size  #
+ * tokens", each letter once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "base/map.h"
+#include "learn/learning.h"
+
+enum { LONGEST_WORD = 80, LIKED = 1000 };
+
+/* That a table calls a key so. */
+struct vote {
+    const char *key, *letter, *comment;
+    const char *says; /* for a length: the whole expression; or NULL */
+    size_t count;
+};
+
+struct habits {
+    struct sp_arena *arena;
+    struct sp_map known; /* "key letter" */
+    struct {
+        struct vote *items;
+        size_t count, capacity;
+    } votes;
+};
+
+static bool is_word_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || sp_is_digit(c);
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && *at == ' ') at++;
+    return at;
+}
+
+/* The word at `*at`, and `*at` behind it; NULL when there is none. Dots are part of a key. */
+static const char *take_word(struct sp_arena *arena, const char **at, const char *end, bool dots)
+{
+    const char *start = *at;
+    while (*at < end && (is_word_character(**at) || (dots && **at == '.'))) (*at)++;
+    const size_t length = (size_t)(*at - start);
+    return length && length < LONGEST_WORD ? sp_arena_copy(arena, start, length) : NULL;
+}
+
+static void count_vote(struct habits *habits, struct vote vote)
+{
+    const char *both = sp_arena_printf(habits->arena, "%s %s", vote.key, vote.letter);
+    const size_t known = sp_map_get(&habits->known, both);
+    if (known == SIZE_MAX) {
+        sp_map_add(&habits->known, both, habits->votes.count);
+        *SP_PUSH(&habits->votes) = vote;
+        return;
+    }
+    habits->votes.items[known].count += vote.count;
+    if (!habits->votes.items[known].comment) habits->votes.items[known].comment = vote.comment;
+}
+
+/* A definition of a key with no more to it than a default: LETTER = key [default ...] [# comment] */
+static void read_definition(struct habits *habits, const char *line, const char *end, size_t weight)
+{
+    struct vote vote = {.count = weight};
+    vote.letter = take_word(habits->arena, &line, end, false);
+    line = skip_blanks(line, end);
+    if (!vote.letter || line >= end || *line != '=') return;
+    line = skip_blanks(line + 1, end);
+    vote.key = take_word(habits->arena, &line, end, true);
+    line = skip_blanks(line, end);
+    const bool plain = line >= end || *line == '#' || (end - line > 8 && memcmp(line, "default ", 8) == 0);
+    if (!vote.key || !plain || !(*vote.key >= 'a' && *vote.key <= 'z') || strcmp(vote.key, vote.letter) == 0) return;
+    const char *comment = memchr(line, '#', (size_t)(end - line));
+    if (comment) {
+        comment = skip_blanks(comment + 1, end);
+        vote.comment = sp_arena_copy(habits->arena, comment, (size_t)(end - comment));
+    }
+    count_vote(habits, vote);
+}
+
+/* LETTER = len(key) default ...: what stands for the list, or the object, where there is none. */
+static void read_length(struct habits *habits, const char *line, const char *end, size_t weight)
+{
+    struct vote vote = {.count = weight};
+    vote.letter = take_word(habits->arena, &line, end, false);
+    line = skip_blanks(line, end);
+    if (!vote.letter || line >= end || *line != '=') return;
+    const char *expression = skip_blanks(line + 1, end), *stop = expression;
+    while (stop < end && *stop != '#') stop++;
+    while (stop > expression && stop[-1] == ' ') stop--;
+    if (stop - expression < 5 || memcmp(expression, "len(", 4) != 0) return;
+    line = expression + 4;
+    vote.key = take_word(habits->arena, &line, end, true);
+    if (!vote.key || stop - line < 10 || memcmp(line, ") default ", 10) != 0) return;
+    vote.says = sp_arena_copy(habits->arena, expression, (size_t)(stop - expression));
+    count_vote(habits, vote);
+}
+
+static void read_table(struct habits *habits, const struct sp_table_info *info, size_t weight)
+{
+    const char *line = info->source, *stop = line + info->source_length;
+    while (line < stop) {
+        const char *end = memchr(line, '\n', (size_t)(stop - line));
+        if (!end) end = stop;
+        read_definition(habits, line, end, weight);
+        read_length(habits, line, end, weight);
+        line = end + 1;
+    }
+}
+
+/* ---- giving them out ---- */
+
+struct naming {
+    struct sp_learning *learning;
+    struct habits habits;
+    struct sp_map taken;
+};
+
+/* Nobody has it, and no key of the configurations is called so. */
+static bool is_free_letter(const struct naming *naming, const char *letter)
+{
+    static const char *const reserved[] = {"i", "j", "k", "l", "m", "n", "o", "p", "class"};
+    return sp_map_get(&naming->taken, letter) == SIZE_MAX && !SP_IS_AMONG(letter, reserved) &&
+           !sp_evidence_leaf(&naming->learning->evidence, letter);
+}
+
+/* The most usual free letter for a key of that name. */
+static const struct vote *usual_letter(const struct naming *naming, const char *key)
+{
+    const struct vote *best = NULL;
+    for (size_t i = 0; i < naming->habits.votes.count; i++) {
+        const struct vote *vote = &naming->habits.votes.items[i];
+        if (strcmp(vote->key, key) != 0 || !is_free_letter(naming, vote->letter)) continue;
+        if (!best || vote->count > best->count) best = vote;
+    }
+    return best;
+}
+
+static const char *last_component(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? dot + 1 : path;
+}
+
+/* A capital of one of its words, the first that is free; NULL when none is. */
+static const char *capital_of_key(const struct naming *naming, const char *key)
+{
+    for (const char *c = key; *c; c++) {
+        const bool begins = c == key || c[-1] == '_';
+        if (!begins || *c < 'a' || *c > 'z') continue;
+        const char letter[2] = {(char)(*c - 'a' + 'A'), '\0'};
+        if (strncmp(c, "num", 3) != 0 && is_free_letter(naming, letter))
+            return sp_arena_string(&naming->learning->arena, letter);
+    }
+    return NULL;
+}
+
+/* A key that has a symbol for itself and its default is called by its path. */
+static bool has_symbol(const struct naming *naming, const struct sp_leaf *leaf)
+{
+    for (size_t i = 0; i < naming->learning->evidence.leaves.count; i++) {
+        const struct sp_leaf *other = naming->learning->evidence.leaves.items[i];
+        if (other->meaning && !leaf->meaning && strcmp(other->path, leaf->path) == 0) return true;
+    }
+    return false;
+}
+
+static bool is_number_somewhere(const struct naming *naming, const struct sp_leaf *leaf)
+{
+    for (size_t e = 0; e < naming->learning->evidence.count; e++)
+        if (leaf->values[e].type == SP_INT || leaf->values[e].type == SP_REAL) return true;
+    return leaf->meaning != NULL;
+}
+
+/* A list or an object whose length counts, and what other tables take for it where it is not there. */
+static void name_length(struct naming *naming, struct sp_leaf *leaf)
+{
+    const struct vote *usual = leaf->meaning || has_symbol(naming, leaf) ? NULL : usual_letter(naming, leaf->path);
+    if (!usual || !usual->says) return;
+    leaf->letter = usual->letter;
+    leaf->says = usual->says;
+    leaf->comment = "the default is that of other tables: every example has the key";
+    sp_map_add(&naming->taken, leaf->letter, 0);
+}
+
+static void name_leaf(void *context, const struct sp_leaf *asked)
+{
+    struct naming *naming = context;
+    struct sp_leaf *leaf = NULL;
+    for (size_t i = 0; i < naming->learning->evidence.leaves.count; i++)
+        if (naming->learning->evidence.leaves.items[i] == asked) leaf = naming->learning->evidence.leaves.items[i];
+    if (!leaf || leaf->uses++) return;
+    if (!is_number_somewhere(naming, leaf)) name_length(naming, leaf);
+    if (!is_number_somewhere(naming, leaf) || has_symbol(naming, leaf)) return;
+    const char *key = last_component(leaf->path);
+    const struct vote *usual = usual_letter(naming, leaf->path);
+    if (!usual) usual = usual_letter(naming, key);
+    leaf->letter = usual ? usual->letter : capital_of_key(naming, key);
+    leaf->comment = usual ? usual->comment : NULL;
+    if (leaf->letter) sp_map_add(&naming->taken, leaf->letter, 0);
+    else if (leaf->meaning) leaf->letter = sp_arena_printf(&naming->learning->arena, "%s_", key);
+}
+
+static void name_answer(void *context, const struct sp_answer *answer)
+{
+    sp_phrase_leaves(answer->term, name_leaf, context);
+}
+
+void sp_learn_letters(struct sp_learning *learning, const char *like)
+{
+    struct naming naming = {.learning = learning, .habits.arena = &learning->arena};
+    for (size_t i = 0; i < sp_tables_count(learning->tables); i++) {
+        const struct sp_table_info info = sp_tables_info(learning->tables, i);
+        read_table(&naming.habits, &info, like && strcmp(info.name, like) == 0 ? LIKED : 1);
+    }
+    sp_layout_answers(&learning->lesson.layout, name_answer, &naming);
+    sp_map_free(&naming.habits.known);
+    free(naming.habits.votes.items);
+    sp_map_free(&naming.taken);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+#include "learn/phrases/bank.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/phrases/likely.h"
+#include "learn/phrases/stock.h"
+
+enum { MOST_TERMS = 60000, MOST_VALUES = 4000000, DEEPEST_TAKING = 2, CHEAP = 26, KEYLESS = 10, DEAR = 18 };
+
+struct sp_bank {
+    struct sp_evidence *evidence;
+    struct sp_arena arena; /* of its terms; those that are found are copied */
+    struct sp_domain domain;
+    struct sp_shelf numbers, conditions;
+    struct sp_stock number_stock, condition_stock;
+};
+
+struct sp_bank *sp_bank_new(struct sp_evidence *evidence, const struct sp_domain *domain)
+{
+    struct sp_bank *bank = sp_realloc(NULL, 1, sizeof *bank);
+    *bank = (struct sp_bank){.evidence = evidence, .domain = *domain};
+    size_t most = MOST_VALUES / (domain->count + 1);
+    if (most > MOST_TERMS) most = MOST_TERMS;
+    sp_shelf_init(&bank->numbers, &bank->arena, &bank->domain, most);
+    sp_shelf_init(&bank->conditions, &bank->arena, &bank->domain, most);
+    bank->number_stock = (struct sp_stock){.evidence = evidence, .shelf = &bank->numbers};
+    bank->condition_stock = (struct sp_stock){.evidence = evidence, .shelf = &bank->conditions};
+    sp_stock_numbers(&bank->number_stock);
+    return bank;
+}
+
+void sp_bank_keep_shallow(struct sp_bank *bank) { bank->number_stock.deep = true; }
+
+void sp_bank_free(struct sp_bank *bank)
+{
+    sp_shelf_free(&bank->numbers);
+    sp_shelf_free(&bank->conditions);
+    free(bank->number_stock.partial.items);
+    free(bank->condition_stock.partial.items);
+    sp_arena_free(&bank->arena);
+    free(bank);
+}
+
+const struct sp_domain *sp_bank_domain(const struct sp_bank *bank) { return &bank->domain; }
+size_t sp_bank_partial_count(const struct sp_bank *bank) { return bank->number_stock.partial.count; }
+
+const struct sp_phrase *sp_bank_partial(const struct sp_bank *bank, size_t index)
+{
+    return bank->number_stock.partial.items[index];
+}
+
+/* ---- one search ---- */
+
+struct search {
+    struct sp_bank *bank;
+    struct sp_shelf *shelf;
+    const char *name;
+    unsigned most;
+    struct sp_found *found;
+};
+
+/* A term and what is done to it until it has the wanted values: 2*(x) + 1. */
+struct taken {
+    enum sp_phrase_op op;
+    double number; /* the other operand */
+    const struct taken *outer;
+};
+
+static bool is_found_already(const struct sp_found *found, const struct sp_phrase *term)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (sp_phrases_equal(found->terms[i], term)) return true;
+    return false;
+}
+
+/* Made of numbers and indices alone, where configurations have the word. */
+static bool is_without_keys(const struct sp_phrase *term)
+{
+    if (!term || term->op == SP_PHRASE_NUMBER || term->op == SP_PHRASE_INDEX) return term != NULL;
+    if (term->leaf) return false;
+    return is_without_keys(term->a) && (!term->b || is_without_keys(term->b)) && (!term->c || is_without_keys(term->c));
+}
+
+/* Keeps them in order; the dearest one falls out. */
+static void keep_found(struct search *search, const struct sp_phrase *term)
+{
+    struct sp_found *found = search->found;
+    const unsigned affinity = sp_phrase_affinity(term, search->name);
+    const unsigned cost = SP_FREE + term->cost - affinity +
+                          (term->a && search->shelf == &search->bank->numbers && is_without_keys(term) ? KEYLESS : 0);
+    if (term->cost > search->most || is_found_already(found, term)) return;
+    size_t place = found->count < SP_MOST_FOUND ? found->count++ : SP_MOST_FOUND - 1;
+    if (place == SP_MOST_FOUND - 1 && found->count == SP_MOST_FOUND && found->terms[place] &&
+        found->cost[place] <= cost)
+        return;
+    for (; place && found->cost[place - 1] > cost; place--) {
+        found->terms[place] = found->terms[place - 1];
+        found->cost[place] = found->cost[place - 1];
+    }
+    found->terms[place] = term;
+    found->cost[place] = cost;
+}
+
+/* Puts back what was taken away. */
+static const struct sp_phrase *wrap_term(struct search *search, const struct sp_phrase *term, const struct taken *taken)
+{
+    struct sp_arena *arena = &search->bank->arena;
+    for (; taken; taken = taken->outer) {
+        const struct sp_phrase *number = sp_phrase_number(arena, taken->number);
+        const bool first = taken->op == SP_PHRASE_MULTIPLY;
+        term = sp_phrase_of(arena, taken->op, first ? number : term, first ? term : number, NULL);
+    }
+    return term;
+}
+
+static void keep_item(struct search *search, size_t item, const struct taken *taken)
+{
+    const struct sp_shelved *shelved = &search->shelf->items[item];
+    keep_found(search, wrap_term(search, shelved->term, taken));
+    for (size_t i = 0; i < shelved->equal_count; i++) keep_found(search, wrap_term(search, shelved->equals[i], taken));
+}
+
+/* ---- taking the wanted values apart ---- */
+
+static bool undo_number(enum sp_phrase_op op, double number, const double *wanted, size_t count, double *rest)
+{
+    for (size_t i = 0; i < count; i++) {
+        rest[i] = op == SP_PHRASE_MULTIPLY   ? wanted[i] / number
+                  : op == SP_PHRASE_ADD      ? wanted[i] - number
+                  : op == SP_PHRASE_SUBTRACT ? wanted[i] + number
+                                             : round(sqrt(wanted[i]));
+        if (rest[i] != floor(rest[i]) || rest[i] < 0) return false;
+        if (op == SP_PHRASE_POWER && rest[i] * rest[i] != wanted[i]) return false;
+    }
+    return true;
+}
+
+static void take_apart(struct search *search, const double *wanted, size_t depth, const struct taken *outer)
+{
+    static const struct taken ways[] = {{SP_PHRASE_ADD, 1, NULL},      {SP_PHRASE_POWER, 2, NULL},
+                                        {SP_PHRASE_MULTIPLY, 2, NULL}, {SP_PHRASE_MULTIPLY, 3, NULL},
+                                        {SP_PHRASE_MULTIPLY, 4, NULL}, {SP_PHRASE_SUBTRACT, 1, NULL},
+                                        {SP_PHRASE_ADD, 2, NULL}};
+    const size_t count = search->bank->domain.count;
+    double *rest = sp_realloc(NULL, count + 1, sizeof *rest);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const struct taken taken = {ways[i].op, ways[i].number, outer};
+        if (outer && outer->op == taken.op) continue;
+        if (!undo_number(taken.op, taken.number, wanted, count, rest)) continue;
+        const size_t item = sp_shelf_look(search->shelf, rest);
+        if (item != SIZE_MAX) keep_item(search, item, &taken);
+        if (depth) take_apart(search, rest, depth - 1, &taken);
+    }
+    free(rest);
+}
+
+/* What is left of the wanted values when that item is taken out of the sum, or of the product. */
+static bool rest_of_item(const struct search *search, size_t item, bool product, const double *wanted, double *rest)
+{
+    const double *values = sp_shelf_values(search->shelf, item);
+    for (size_t i = 0; i < search->bank->domain.count; i++) {
+        if (product && values[i] <= 0) return false;
+        rest[i] = product ? wanted[i] / values[i] : wanted[i] - values[i];
+        if (rest[i] != floor(rest[i]) || rest[i] <= 0) return false;
+    }
+    return true;
+}
+
+static void take_item(struct search *search, size_t item, bool product, const double *wanted, double *rest)
+{
+    if (!rest_of_item(search, item, product, wanted, rest)) return;
+    const size_t other = sp_shelf_look(search->shelf, rest);
+    const struct sp_phrase *term = search->shelf->items[item].term;
+    if (other != SIZE_MAX)
+        keep_found(search, sp_phrase_of(&search->bank->arena, product ? SP_PHRASE_MULTIPLY : SP_PHRASE_ADD,
+                                        search->shelf->items[other].term, term, NULL));
+}
+
+static void take_items(struct search *search, const double *wanted)
+{
+    double *rest = sp_realloc(NULL, search->bank->domain.count + 1, sizeof *rest);
+    for (size_t i = 0; i < search->shelf->count; i++) {
+        if (search->shelf->items[i].term->cost > CHEAP) continue;
+        take_item(search, i, true, wanted, rest);
+        take_item(search, i, false, wanted, rest);
+    }
+    free(rest);
+}
+
+/* ---- keys of equal values inside a larger term ---- */
+
+/* The key with the values of this one that is nearest to the name. */
+static const struct sp_phrase *nearest_equal(struct search *search, const struct sp_phrase *term)
+{
+    double *values = sp_realloc(NULL, search->bank->domain.count + 1, sizeof *values);
+    for (size_t i = 0; i < search->bank->domain.count; i++)
+        values[i] = sp_phrase_value(term, &search->bank->domain.points[i]) + 0.0;
+    const size_t item = sp_shelf_look(search->shelf, values);
+    const struct sp_phrase *nearest = term;
+    unsigned most = sp_phrase_affinity(term, search->name);
+    free(values);
+    for (size_t i = 0; item != SIZE_MAX && i < search->shelf->items[item].equal_count; i++) {
+        const struct sp_phrase *other = search->shelf->items[item].equals[i];
+        const unsigned affinity = sp_phrase_affinity(other, search->name);
+        if (other->op != SP_PHRASE_KEY || other->cost > nearest->cost || affinity <= most) continue;
+        nearest = other;
+        most = affinity;
+    }
+    return nearest;
+}
+
+static const struct sp_phrase *refine_term(struct search *search, const struct sp_phrase *term)
+{
+    if (!term) return NULL;
+    if (term->op == SP_PHRASE_KEY) return nearest_equal(search, term);
+    if (!term->a || term->leaf) return term;
+    const struct sp_phrase *a = refine_term(search, term->a), *b = refine_term(search, term->b);
+    if (a == term->a && b == term->b) return term;
+    return sp_phrase_of(&search->bank->arena, term->op, a, b, term->c);
+}
+
+static void refine_found(struct search *search)
+{
+    const struct sp_phrase *first = search->found->count ? search->found->terms[0] : NULL;
+    if (!first || first->op == SP_PHRASE_KEY) return;
+    const struct sp_phrase *refined = refine_term(search, first);
+    if (refined != first) keep_found(search, refined);
+}
+
+/* So that they outlive the bank. */
+static void copy_found(struct search *search)
+{
+    for (size_t i = 0; i < search->found->count; i++)
+        search->found->terms[i] = sp_phrase_copy(search->bank->evidence->arena, search->found->terms[i]);
+}
+
+/* ---- numbers ---- */
+
+static bool is_constant_vector(const double *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (values[i] != values[0]) return false;
+    return true;
+}
+
+/* A number that no key says: likely when it is small. */
+static void keep_number(struct search *search, double number)
+{
+    struct sp_phrase term = *sp_phrase_number(&search->bank->arena, number);
+    term.cost = number <= 1 ? 2 : number <= 3 ? 5 : number <= 4 ? 8 : 24;
+    struct sp_phrase *kept = sp_arena_alloc(&search->bank->arena, sizeof *kept);
+    *kept = term;
+    keep_found(search, kept);
+}
+
+void sp_bank_find(struct sp_bank *bank, const double *wanted, const char *name, unsigned most, struct sp_found *found)
+{
+    struct search search = {bank, &bank->numbers, name, most, found};
+    const bool constant = is_constant_vector(wanted, bank->domain.count);
+    *found = (struct sp_found){.count = 0};
+    if (constant) keep_number(&search, wanted[0]);
+    const size_t item = sp_shelf_look(&bank->numbers, wanted);
+    if (item != SIZE_MAX) keep_item(&search, item, NULL);
+    if (!found->count || !constant) take_apart(&search, wanted, found->count ? 0 : DEEPEST_TAKING, NULL);
+    if (!found->count || (!constant && found->terms[0]->cost > DEAR)) take_items(&search, wanted);
+    if (!found->count && !bank->number_stock.deep) {
+        sp_stock_deeper(&bank->number_stock);
+        const size_t deep = sp_shelf_look(&bank->numbers, wanted);
+        if (deep != SIZE_MAX) keep_item(&search, deep, NULL);
+        if (!found->count) take_apart(&search, wanted, 1, NULL);
+        if (!found->count) take_items(&search, wanted);
+    }
+    refine_found(&search);
+    copy_found(&search);
+}
+
+/* ---- conditions ---- */
+
+static void stock_bank_conditions(struct sp_bank *bank)
+{
+    if (!bank->condition_stock.simple) sp_stock_conditions(&bank->condition_stock);
+}
+
+size_t sp_bank_condition_count(struct sp_bank *bank)
+{
+    stock_bank_conditions(bank);
+    return bank->condition_stock.simple;
+}
+
+const struct sp_phrase *sp_bank_condition(struct sp_bank *bank, size_t index)
+{
+    return bank->conditions.items[index].term;
+}
+
+/* What must be true beside (or, for OR, false beside) the item for the two to be what is wanted; false when none can.
+ */
+static bool partner_fits(const double *wanted, const double *a, const double *b, size_t count, bool both)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((both ? a[i] != 0 && b[i] != 0 : a[i] != 0 || b[i] != 0) != (wanted[i] != 0)) return false;
+    return true;
+}
+
+/* Could it be one side of an `and` (it holds wherever it is wanted), or of an `or`? */
+static bool is_side(const double *wanted, const double *values, size_t count, bool both)
+{
+    for (size_t i = 0; i < count; i++)
+        if (both ? wanted[i] != 0 && values[i] == 0 : wanted[i] == 0 && values[i] != 0) return false;
+    return true;
+}
+
+static void find_condition_pairs(struct search *search, const double *wanted, bool both)
+{
+    const struct sp_shelf *shelf = search->shelf;
+    const size_t count = search->bank->domain.count, simple = search->bank->condition_stock.simple;
+    for (size_t i = 0; i < simple; i++) {
+        if (!is_side(wanted, sp_shelf_values(shelf, i), count, both)) continue;
+        for (size_t k = i + 1; k < simple; k++)
+            if (partner_fits(wanted, sp_shelf_values(shelf, i), sp_shelf_values(shelf, k), count, both))
+                keep_found(search, sp_phrase_of(&search->bank->arena, both ? SP_PHRASE_AND : SP_PHRASE_OR,
+                                                shelf->items[i].term, shelf->items[k].term, NULL));
+    }
+}
+
+void sp_bank_find_condition(struct sp_bank *bank, const double *wanted, const char *name, struct sp_found *found)
+{
+    struct search search = {bank, &bank->conditions, name, 200, found};
+    *found = (struct sp_found){.count = 0};
+    stock_bank_conditions(bank);
+    const size_t item = sp_shelf_look(&bank->conditions, wanted);
+    if (item != SIZE_MAX) keep_item(&search, item, NULL);
+    if (!found->count) {
+        find_condition_pairs(&search, wanted, true);
+        find_condition_pairs(&search, wanted, false);
+    }
+    copy_found(&search);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "learn/phrases/evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "lang/functions.h"
+
+enum { DEEPEST = 4, MOST_LEAVES = 600, LONGEST_PATH = 160, ORDINARY = 10, UNLIKELY = 22 };
+
+/* ---- which keys are worth a look ---- */
+
+static bool is_name_character(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+/* Can it be written as a name of the table language? */
+static bool is_writable_key(const char *key)
+{
+    static const char *const reserved[] = {"and",   "as",   "buffer", "default", "false",    "for",  "from", "if",
+                                           "in",    "not",  "or",     "same",    "optional", "true", "was",  "with",
+                                           "table", "part", "len",    "max",     "min",      "sum",  "at",   "int"};
+    if (!is_name_character(*key) || SP_IS_AMONG(key, reserved)) return false;
+    for (const char *c = key; *c; c++)
+        if (!is_name_character(*c) && !sp_is_digit(*c)) return false;
+    return true;
+}
+
+/* Objects that say how a model is run, saved or quantised. */
+static bool is_beside_the_model(const char *key)
+{
+    static const char *const words[] = {"quantization_config",  "label2id",     "task_specific_params",
+                                        "transformers_version", "auto_map",     "generation_config",
+                                        "torch_dtype",          "dtype",        "_name_or_path",
+                                        "_commit_hash",         "rope_scaling", "rope_parameters"};
+    return SP_IS_AMONG(key, words);
+}
+
+/* Numbers that no size depends on, as a rule: which token, how much noise. */
+static unsigned cost_of_key(const char *path)
+{
+    static const char *const unlikely[] = {
+        "_token_id", "dropout",      "_eps",    "epsilon", "rope",  "init",     "drop",           "token_i",
+        "_id",       "temperature",  "penalty", "beam",    "_loss", "scale_",   "use_cache",      "summary_",
+        "output_",   "seed",         "max_len", "min_len", "_coef", "momentum", "pretraining_tp", "_std",
+        "mask_time", "mask_feature", "_prob",   "_index"};
+    const char *dot = strrchr(path, '.'), *key = dot ? dot + 1 : path;
+    for (size_t i = 0; i < sizeof unlikely / sizeof *unlikely; i++)
+        if (strstr(key, unlikely[i])) return UNLIKELY;
+    return ORDINARY + (dot != NULL);
+}
+
+/* ---- gathering ---- */
+
+struct sp_leaf *sp_evidence_leaf(const struct sp_evidence *evidence, const char *path)
+{
+    for (size_t i = 0; i < evidence->leaves.count; i++)
+        if (strcmp(evidence->leaves.items[i]->path, path) == 0) return evidence->leaves.items[i];
+    return NULL;
+}
+
+static struct sp_value root_of_example(const struct sp_learn_example *example)
+{
+    return example->config ? sp_config_hyper(example->config)->root : sp_value_absent("");
+}
+
+static const struct sp_value *values_at_path(const struct sp_evidence *evidence, const char *path)
+{
+    struct sp_value *values = sp_arena_array(evidence->arena, evidence->count, sizeof *values);
+    for (size_t i = 0; i < evidence->count; i++) values[i] = sp_value_at(root_of_example(&evidence->examples[i]), path);
+    return values;
+}
+
+static struct sp_leaf *add_leaf(struct sp_evidence *evidence, struct sp_leaf leaf)
+{
+    struct sp_leaf *made = sp_arena_alloc(evidence->arena, sizeof *made);
+    *made = leaf;
+    *SP_PUSH(&evidence->leaves) = made;
+    return made;
+}
+
+static void gather_object(struct sp_evidence *evidence, struct sp_value object, const char *prefix, size_t depth);
+
+/* An object is a leaf as well: its length may count (id2label). */
+static void gather_member(struct sp_evidence *evidence, const struct sp_member *member, const char *prefix,
+                          size_t depth)
+{
+    const char *path = sp_arena_printf(evidence->arena, "%s%s", prefix, member->key);
+    if (!is_writable_key(member->key) || is_beside_the_model(member->key)) return;
+    if (strlen(path) > LONGEST_PATH || evidence->leaves.count >= MOST_LEAVES) return;
+    if (!sp_evidence_leaf(evidence, path))
+        add_leaf(evidence,
+                 (struct sp_leaf){.path = path, .values = values_at_path(evidence, path), .cost = cost_of_key(path)});
+    if (member->value.type == SP_OBJECT && depth < DEEPEST)
+        gather_object(evidence, member->value, sp_arena_printf(evidence->arena, "%s.", path), depth + 1);
+}
+
+static void gather_object(struct sp_evidence *evidence, struct sp_value object, const char *prefix, size_t depth)
+{
+    for (size_t i = 0; object.type == SP_OBJECT && i < object.count; i++)
+        gather_member(evidence, &object.members[i], prefix, depth);
+}
+
+void sp_evidence_gather(struct sp_evidence *evidence)
+{
+    for (size_t i = 0; i < evidence->count; i++)
+        gather_object(evidence, root_of_example(&evidence->examples[i]), "", 0);
+}
+
+struct sp_leaf *sp_evidence_symbol(struct sp_evidence *evidence, const struct sp_leaf *key,
+                                   const struct sp_phrase *meaning)
+{
+    struct sp_leaf symbol = *key;
+    symbol.meaning = meaning;
+    symbol.cost = key->cost;
+    symbol.uses = 0;
+    return add_leaf(evidence, symbol);
+}
+
+void sp_evidence_free(struct sp_evidence *evidence) { free(evidence->leaves.items); }
+
+/* ---- what differs ---- */
+
+static bool same_values_as_text(struct sp_value a, struct sp_value b)
+{
+    struct sp_text left = {0}, right = {0};
+    sp_value_json(&left, a);
+    sp_value_json(&right, b);
+    const bool same = strcmp(left.data, right.data) == 0;
+    sp_text_free(&left);
+    sp_text_free(&right);
+    return same;
+}
+
+bool sp_leaf_is_constant(const struct sp_leaf *leaf, size_t examples)
+{
+    for (size_t i = 1; i < examples; i++)
+        if (leaf->values[i].type != leaf->values[0].type || !same_values_as_text(leaf->values[i], leaf->values[0]))
+            return false;
+    return true;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ * What there is to learn from: examples, each a file and its configuration, and what all of these configurations say,
+ * path by path.
+ *
+ *     example 0  hidden_size 64, layers 2      "hidden_size"  [64, 96]
+ *     example 1  hidden_size 96                "layers"       [2, absent] */
+#ifndef SP_LEARN_EVIDENCE_H
+#define SP_LEARN_EVIDENCE_H
+
+#include "config/config.h"
+#include "learn/phrases/phrases.h"
+#include "shapeproof/inventory.h"
+#include "shapeproof/learn.h"
+
+struct sp_leaves {
+    struct sp_leaf **items;
+    size_t count, capacity;
+};
+
+struct sp_evidence {
+    struct sp_arena *arena;
+    const struct sp_learn_example *examples;
+    size_t count;
+    struct sp_leaves leaves; /* in the order of the configurations */
+};
+
+/* Lists the leaves of all configurations. */
+void sp_evidence_gather(struct sp_evidence *evidence);
+struct sp_leaf *sp_evidence_leaf(const struct sp_evidence *evidence, const char *path);
+/* A symbol that means the term: a leaf without a path. */
+struct sp_leaf *sp_evidence_symbol(struct sp_evidence *evidence, const struct sp_leaf *key,
+                                   const struct sp_phrase *meaning);
+void sp_evidence_free(struct sp_evidence *evidence);
+
+/* Whether the value is the same in every example. */
+bool sp_leaf_is_constant(const struct sp_leaf *leaf, size_t examples);
+
+#endif

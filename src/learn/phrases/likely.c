@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "learn/phrases/likely.h"
+
+#include <string.h>
+
+#include "base/chars.h"
+
+enum { LONGEST_WORD = 32, SHORTEST_STEM = 3, SAME_WORD = 4, KNOWN_PAIR = 3, MOST_AFFINITY = 8 };
+
+/* Words of keys, and pieces of names where they belong. */
+static const char *const known_pairs[][2] = {
+    {"vocab", "embed_tokens"},
+    {"vocab", "wte"},
+    {"vocab", "word_emb"},
+    {"vocab", "lm_head"},
+    {"vocab", "shared"},
+    {"vocab", "decoder"},
+    {"vocab", "predictions"},
+    {"vocab", "tok_emb"},
+    {"position", "wpe"},
+    {"positions", "wpe"},
+    {"positions", "pos_emb"},
+    {"type", "token_type"},
+    {"intermediate", "mlp"},
+    {"intermediate", "up_proj"},
+    {"intermediate", "fc"},
+    {"intermediate", "ffn"},
+    {"intermediate", "feed_forward"},
+    {"intermediate", "output.dense"},
+    {"inner", "mlp"},
+    {"inner", "c_fc"},
+    {"ffn", "fc1"},
+    {"ffn", "fc2"},
+    {"ff", "wi"},
+    {"ff", "wo"},
+    {"ff", "linear1"},
+    {"ff", "linear2"},
+    {"feedforward", "linear1"},
+    {"feedforward", "linear2"},
+    {"ff", "feed_forward"},
+    {"key", "k_proj"},
+    {"key", "v_proj"},
+    {"kv", "k_proj"},
+    {"kv", "v_proj"},
+    {"layers", "layer"},
+    {"layers", "block"},
+    {"layer", "h."},
+    {"depths", "block"},
+    {"depths", "stage"},
+    {"depths", "layers"},
+    {"sizes", "stage"},
+    {"dims", "stage"},
+    {"experts", "experts"},
+    {"experts", "router"},
+    {"experts", "gate.weight"},
+    {"id2label", "classifier"},
+    {"id2label", "score"},
+    {"id2label", "qa_outputs"},
+    {"labels", "classifier"},
+    {"classes", "head"},
+    {"classes", "fc"},
+    {"tie", "lm_head"},
+    {"tie", "decoder"},
+    {"tied", "head"},
+    {"qkv", "query"},
+    {"qkv", "key"},
+    {"qkv", "value"},
+    {"patch", "patch_emb"},
+    {"image", "pos"},
+    {"image", "position"},
+    {"channels", "patch_emb"},
+    {"attention", "attn"},
+    {"hidden", "norm"},
+    {"embd", "ln"},
+    {"model", "norm"},
+    {"architectures", ""},
+    {"gated", "wi"},
+    {"gated", "gate"},
+    {"stages", "stage"},
+    {"embed", "emb"},
+    {"mlp", "up_proj"},
+    {"mlp", "down_proj"},
+    {"mlp", "gate_proj"},
+    {"lora", "_a_proj"},
+    {"lora", "_b_proj"},
+    {"encoder", "encoder"},
+    {"decoder", "decoder"},
+    {"vision", "vision"},
+    {"text", "text"},
+};
+
+/* Words that say nothing of where. */
+static bool is_general(const char *word)
+{
+    static const char *const words[] = {"num", "size", "dim", "n",  "d",   "config",
+                                        "use", "the",  "of",  "is", "has", "max"};
+    return SP_IS_AMONG(word, words);
+}
+
+/* The next word of a key, cut to what fits; false behind the last. */
+static bool next_word(const char **rest, char word[LONGEST_WORD])
+{
+    size_t length = 0;
+    while (**rest && strchr("_.", **rest)) (*rest)++;
+    for (; **rest && !strchr("_.", **rest); (*rest)++)
+        if (length + 1 < LONGEST_WORD) word[length++] = **rest;
+    word[length] = '\0';
+    return length > 0;
+}
+
+/* "q" is in "self_attn.q_proj". */
+static bool begins_component(const char *word, size_t length, const char *name)
+{
+    for (const char *at = name; (at = strstr(at, word)) != NULL; at++)
+        if ((at == name || at[-1] == '.') && strchr("_.", at[length])) return true;
+    return false;
+}
+
+/* "layers" is in "model.layers.0", and so is "layer"; "n" is nowhere. */
+static bool is_in_name(const char *word, const char *name)
+{
+    char stem[LONGEST_WORD];
+    const size_t length = strlen(word);
+    if (length < SHORTEST_STEM && !is_general(word)) return begins_component(word, length, name);
+    if (length < SHORTEST_STEM || is_general(word)) return false;
+    memcpy(stem, word, length + 1);
+    if (stem[length - 1] == 's' && length > SHORTEST_STEM) stem[length - 1] = '\0';
+    return strstr(name, stem) != NULL;
+}
+
+static bool is_known_pair(const char *word, const char *name)
+{
+    for (size_t i = 0; i < sizeof known_pairs / sizeof *known_pairs; i++)
+        if (strcmp(known_pairs[i][0], word) == 0 && strstr(name, known_pairs[i][1])) return true;
+    return false;
+}
+
+static unsigned affinity_of_key(const char *path, const char *name)
+{
+    char word[LONGEST_WORD];
+    unsigned affinity = 0;
+    while (next_word(&path, word)) {
+        if (is_in_name(word, name)) affinity += SAME_WORD;
+        else if (is_known_pair(word, name)) affinity += KNOWN_PAIR;
+    }
+    return affinity < MOST_AFFINITY ? affinity : MOST_AFFINITY;
+}
+
+struct nearest {
+    const char *name;
+    unsigned affinity;
+};
+
+static void weigh_leaf(void *context, const struct sp_leaf *leaf)
+{
+    struct nearest *nearest = context;
+    const unsigned affinity = affinity_of_key(leaf->path, nearest->name);
+    if (affinity > nearest->affinity) nearest->affinity = affinity;
+}
+
+unsigned sp_phrase_affinity(const struct sp_phrase *term, const char *name)
+{
+    struct nearest nearest = {name, 0};
+    sp_phrase_leaves(term, weigh_leaf, &nearest);
+    return nearest.affinity;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ * What is likely, when several expressions have the same values: which keys go with which tensors. It ranks, and
+ * decides nothing: what it ranks below is told as undecided. */
+#ifndef SP_LEARN_LIKELY_H
+#define SP_LEARN_LIKELY_H
+
+#include "learn/phrases/phrases.h"
+
+/* By how much the keys of the term are nearer to the name of a tensor than any others. */
+unsigned sp_phrase_affinity(const struct sp_phrase *term, const char *name);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include "learn/phrases/phrases.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LARGEST_POWER = 62 };
+
+static const double too_large = 9007199254740992.0; /* 2^53: from here on not every whole number is one */
+
+/* ---- values ---- */
+
+static double number_of(struct sp_value value)
+{
+    if (value.type == SP_INT) return fabs((double)value.integer) < too_large ? (double)value.integer : NAN;
+    return value.type == SP_REAL ? value.real : NAN;
+}
+
+static double truth_of(struct sp_value value, double otherwise)
+{
+    if (value.type == SP_BOOL) return value.boolean;
+    return sp_value_is_set(value) ? NAN : otherwise;
+}
+
+static struct sp_value value_of_leaf(const struct sp_phrase *term, const struct sp_point *point)
+{
+    return term->leaf->values[point->example];
+}
+
+static struct sp_value item_of_list(const struct sp_phrase *term, const struct sp_point *point)
+{
+    const struct sp_value list = value_of_leaf(term, point);
+    const double place = sp_phrase_value(term->a, point);
+    if (list.type != SP_LIST || !(place >= 0 && place < (double)list.count)) return sp_value_absent(term->leaf->path);
+    return list.items[(size_t)place];
+}
+
+static double is_text(const struct sp_phrase *term, const struct sp_point *point)
+{
+    const struct sp_value value = term->a ? item_of_list(term, point) : value_of_leaf(term, point);
+    if (!sp_value_is_set(value)) return NAN;
+    return value.type == SP_STRING && strcmp(value.string, term->text) == 0;
+}
+
+static double is_contained(const struct sp_phrase *term, const struct sp_point *point)
+{
+    const struct sp_value list = value_of_leaf(term, point);
+    const double wanted = sp_phrase_value(term->a, point);
+    if (list.type != SP_LIST) return NAN;
+    for (size_t i = 0; i < list.count; i++)
+        if (number_of(list.items[i]) == wanted) return 1;
+    return 0;
+}
+
+static double length_of(struct sp_value value)
+{
+    return value.type == SP_LIST || value.type == SP_OBJECT ? (double)value.count : NAN;
+}
+
+static double power_of(double a, double b) { return b >= 0 && b <= LARGEST_POWER ? pow(a, b) : NAN; }
+
+static double operate_on_numbers(enum sp_phrase_op op, double a, double b)
+{
+    switch (op) {
+    case SP_PHRASE_ADD:
+        return a + b;
+    case SP_PHRASE_SUBTRACT:
+        return a - b;
+    case SP_PHRASE_MULTIPLY:
+        return a * b;
+    case SP_PHRASE_DIVIDE:
+        return b > 0 ? floor(a / b) : NAN;
+    case SP_PHRASE_REST:
+        return b > 0 ? a - b * floor(a / b) : NAN;
+    case SP_PHRASE_POWER:
+        return power_of(a, b);
+    case SP_PHRASE_CEIL_DIV:
+        return b > 0 && a >= 0 ? ceil(a / b) : NAN;
+    case SP_PHRASE_ROUND_UP:
+        return b > 0 && a >= 0 ? b * ceil(a / b) : NAN;
+    case SP_PHRASE_MAX:
+        return a > b ? a : b;
+    case SP_PHRASE_EQUAL:
+        return a == b;
+    case SP_PHRASE_LESS:
+        return a < b;
+    case SP_PHRASE_AT_LEAST:
+        return a >= b;
+    default:
+        return NAN;
+    }
+}
+
+static double operate_on_truths(const struct sp_phrase *term, const struct sp_point *point)
+{
+    const double a = sp_phrase_value(term->a, point);
+    if (isnan(a)) return NAN;
+    if (term->op == SP_PHRASE_NOT) return a == 0;
+    if (term->op == SP_PHRASE_IF) return sp_phrase_value(a != 0 ? term->b : term->c, point);
+    if (term->op == SP_PHRASE_AND) return a != 0 ? sp_phrase_value(term->b, point) : 0;
+    return a != 0 ? 1 : sp_phrase_value(term->b, point);
+}
+
+static double combined_value(const struct sp_phrase *term, const struct sp_point *point)
+{
+    const double a = sp_phrase_value(term->a, point);
+    if (term->op == SP_PHRASE_INT) return trunc(a);
+    if (term->op == SP_PHRASE_DEFAULT) return isnan(a) ? sp_phrase_value(term->b, point) : a;
+    const double b = sp_phrase_value(term->b, point);
+    const double result = isnan(a) || isnan(b) ? NAN : operate_on_numbers(term->op, a, b);
+    return fabs(result) < too_large ? result : NAN;
+}
+
+double sp_phrase_value(const struct sp_phrase *term, const struct sp_point *point)
+{
+    switch (term->op) {
+    case SP_PHRASE_NUMBER:
+        return term->number;
+    case SP_PHRASE_INDEX:
+        return (double)point->index[(size_t)term->number];
+    case SP_PHRASE_KEY:
+        if (term->leaf->meaning) return sp_phrase_value(term->leaf->meaning, point);
+        return number_of(value_of_leaf(term, point));
+    case SP_PHRASE_TRUTH:
+        return truth_of(term->a ? item_of_list(term, point) : value_of_leaf(term, point), term->number);
+    case SP_PHRASE_LENGTH:
+        return length_of(value_of_leaf(term, point));
+    case SP_PHRASE_ITEM:
+        return number_of(item_of_list(term, point));
+    case SP_PHRASE_IS:
+        return is_text(term, point);
+    case SP_PHRASE_ABSENT:
+        return value_of_leaf(term, point).type == SP_ABSENT;
+    case SP_PHRASE_NULL:
+        return value_of_leaf(term, point).type == SP_NULL;
+    case SP_PHRASE_CONTAINED:
+        return is_contained(term, point);
+    case SP_PHRASE_NOT:
+    case SP_PHRASE_AND:
+    case SP_PHRASE_OR:
+    case SP_PHRASE_IF:
+        return operate_on_truths(term, point);
+    default:
+        return combined_value(term, point);
+    }
+}
+
+/* ---- making them ---- */
+
+static unsigned cost_of_number(double number)
+{
+    if (number == 0) return 1;
+    if (number == 1 || number == 2) return 2;
+    if (number == 3 || number == 4) return 6;
+    return 14;
+}
+
+static unsigned cost_of_operator(enum sp_phrase_op op)
+{
+    switch (op) {
+    case SP_PHRASE_NUMBER:
+    case SP_PHRASE_INDEX:
+    case SP_PHRASE_KEY:
+        return 0;
+    case SP_PHRASE_MULTIPLY:
+    case SP_PHRASE_ITEM:
+    case SP_PHRASE_NOT:
+        return 2;
+    case SP_PHRASE_ADD:
+    case SP_PHRASE_DIVIDE:
+    case SP_PHRASE_DEFAULT:
+        return 4;
+    case SP_PHRASE_TRUTH:
+    case SP_PHRASE_SUBTRACT:
+    case SP_PHRASE_INT:
+    case SP_PHRASE_REST:
+        return 5;
+    case SP_PHRASE_LENGTH:
+    case SP_PHRASE_POWER:
+        return 6;
+    case SP_PHRASE_EQUAL:
+    case SP_PHRASE_LESS:
+    case SP_PHRASE_AT_LEAST:
+        return 9;
+    default:
+        return 7;
+    }
+}
+
+/* Keys are multiplied more often than they are added. */
+static bool is_sum_of_keys(const struct sp_phrase *term)
+{
+    const bool sum = term->op == SP_PHRASE_ADD || term->op == SP_PHRASE_SUBTRACT;
+    return sum && term->a->op != SP_PHRASE_NUMBER && term->b->op != SP_PHRASE_NUMBER;
+}
+
+/* 1 is added often, larger numbers are not. */
+static bool adds_number(const struct sp_phrase *term)
+{
+    const bool sum = term->op == SP_PHRASE_ADD || term->op == SP_PHRASE_SUBTRACT;
+    return sum && term->b->op == SP_PHRASE_NUMBER && term->b->number > 1;
+}
+
+static unsigned cost_of_term(const struct sp_phrase *term)
+{
+    unsigned cost = cost_of_operator(term->op);
+    if (term->leaf) cost += term->leaf->cost;
+    if (term->op == SP_PHRASE_NUMBER) cost += cost_of_number(term->number);
+    if (term->op == SP_PHRASE_INDEX) cost += 6;
+    if (term->op == SP_PHRASE_ITEM && term->a->op == SP_PHRASE_NUMBER) cost += 4;
+    if (term->a) cost += term->a->cost;
+    if (term->b) cost += term->b->cost;
+    if (term->c) cost += term->c->cost;
+    if (is_sum_of_keys(term)) cost += 6;
+    if (adds_number(term)) cost += 4;
+    if (term->op == SP_PHRASE_MULTIPLY && adds_number(term->b)) cost += 4;
+    return cost;
+}
+
+const struct sp_phrase *sp_phrase_about(struct sp_arena *arena, struct sp_phrase term)
+{
+    struct sp_phrase *made = sp_arena_alloc(arena, sizeof *made);
+    *made = term;
+    made->cost = cost_of_term(made);
+    return made;
+}
+
+const struct sp_phrase *sp_phrase_number(struct sp_arena *arena, double number)
+{
+    return sp_phrase_about(arena, (struct sp_phrase){.op = SP_PHRASE_NUMBER, .number = number});
+}
+
+const struct sp_phrase *sp_phrase_index(struct sp_arena *arena, size_t index)
+{
+    return sp_phrase_about(arena, (struct sp_phrase){.op = SP_PHRASE_INDEX, .number = (double)index});
+}
+
+const struct sp_phrase *sp_phrase_leaf(struct sp_arena *arena, enum sp_phrase_op op, const struct sp_leaf *leaf)
+{
+    return sp_phrase_about(arena, (struct sp_phrase){.op = op, .leaf = leaf});
+}
+
+const struct sp_phrase *sp_phrase_of(struct sp_arena *arena, enum sp_phrase_op op, const struct sp_phrase *a,
+                                     const struct sp_phrase *b, const struct sp_phrase *c)
+{
+    return sp_phrase_about(arena, (struct sp_phrase){.op = op, .a = a, .b = b, .c = c});
+}
+
+const struct sp_phrase *sp_phrase_copy(struct sp_arena *arena, const struct sp_phrase *term)
+{
+    if (!term) return NULL;
+    struct sp_phrase *copy = sp_arena_alloc(arena, sizeof *copy);
+    *copy = *term;
+    copy->a = sp_phrase_copy(arena, term->a);
+    copy->b = sp_phrase_copy(arena, term->b);
+    copy->c = sp_phrase_copy(arena, term->c);
+    return copy;
+}
+
+static bool same_operand(const struct sp_phrase *a, const struct sp_phrase *b)
+{
+    return a && b ? sp_phrases_equal(a, b) : a == b;
+}
+
+bool sp_phrases_equal(const struct sp_phrase *a, const struct sp_phrase *b)
+{
+    if (a == b) return true;
+    if (a->op != b->op || a->leaf != b->leaf) return false;
+    if (a->number != b->number && !(isnan(a->number) && isnan(b->number))) return false;
+    if ((a->text || b->text) && (!a->text || !b->text || strcmp(a->text, b->text) != 0)) return false;
+    return same_operand(a->a, b->a) && same_operand(a->b, b->b) && same_operand(a->c, b->c);
+}
+
+void sp_phrase_leaves(const struct sp_phrase *term, void (*visit)(void *context, const struct sp_leaf *leaf),
+                      void *context)
+{
+    if (!term) return;
+    if (term->leaf) visit(context, term->leaf);
+    if (term->leaf && term->leaf->meaning) sp_phrase_leaves(term->leaf->meaning, visit, context);
+    sp_phrase_leaves(term->a, visit, context);
+    sp_phrase_leaves(term->b, visit, context);
+    sp_phrase_leaves(term->c, visit, context);
+}

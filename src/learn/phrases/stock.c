@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+#include "learn/phrases/stock.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_FIXED_ITEMS = 8, MOST_WORK = 4000000, DEAREST_DEEP = 30 };
+
+static const double factors[] = {2, 3, 4, 5, 6, 8, 16};
+static const double addends[] = {1, 2, 3};
+static const double divisors[] = {2, 3, 4, 8, 16};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static struct sp_arena *arena_of(const struct sp_stock *stock) { return stock->shelf->arena; }
+
+static void stock_term(struct sp_stock *stock, const struct sp_phrase *term)
+{
+    bool partial = false;
+    sp_shelf_add(stock->shelf, term, &partial);
+    if (partial && (term->op == SP_PHRASE_KEY || term->op == SP_PHRASE_LENGTH)) *SP_PUSH(&stock->partial) = term;
+}
+
+static void stock_operation(struct sp_stock *stock, enum sp_phrase_op op, const struct sp_phrase *a,
+                            const struct sp_phrase *b)
+{
+    stock_term(stock, sp_phrase_of(arena_of(stock), op, a, b, NULL));
+}
+
+/* ---- what is simple ---- */
+
+static void stock_item(struct sp_stock *stock, const struct sp_leaf *leaf, const struct sp_phrase *place)
+{
+    stock_term(stock,
+               sp_phrase_about(arena_of(stock), (struct sp_phrase){.op = SP_PHRASE_ITEM, .leaf = leaf, .a = place}));
+}
+
+static bool is_list_somewhere(const struct sp_stock *stock, const struct sp_leaf *leaf, size_t *longest)
+{
+    *longest = 0;
+    for (size_t i = 0; i < stock->evidence->count; i++)
+        if (leaf->values[i].type == SP_LIST && leaf->values[i].count > *longest) *longest = leaf->values[i].count;
+    return *longest > 0;
+}
+
+/* list[i], list[i + 1], list[i - 1], list[len(list) - 1 - i] */
+static void stock_items_at_index(struct sp_stock *stock, const struct sp_leaf *leaf, size_t index)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const struct sp_phrase *at = sp_phrase_index(arena, index), *one = sp_phrase_number(arena, 1);
+    const struct sp_phrase *length = sp_phrase_leaf(arena, SP_PHRASE_LENGTH, leaf);
+    const struct sp_phrase *last = sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, one, NULL);
+    stock_item(stock, leaf, at);
+    stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_ADD, at, one, NULL));
+    stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, at, one, NULL));
+    stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, last, at, NULL));
+    stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, at, NULL));
+}
+
+static void stock_list(struct sp_stock *stock, const struct sp_leaf *leaf, size_t longest)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const struct sp_phrase *length = sp_phrase_leaf(arena, SP_PHRASE_LENGTH, leaf);
+    stock_term(stock, length);
+    for (size_t i = 0; i < longest && i < MOST_FIXED_ITEMS; i++)
+        stock_item(stock, leaf, sp_phrase_number(arena, (double)i));
+    stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, sp_phrase_number(arena, 1), NULL));
+    for (size_t k = 0; k < SP_MAX_INDICES; k++)
+        if (stock->shelf->domain->indices >> k & 1) stock_items_at_index(stock, leaf, k);
+}
+
+static void stock_leaf(struct sp_stock *stock, const struct sp_leaf *leaf)
+{
+    size_t longest;
+    const enum sp_value_type type = leaf->meaning ? SP_INT : leaf->values[0].type;
+    if (is_list_somewhere(stock, leaf, &longest)) stock_list(stock, leaf, longest);
+    else if (type == SP_OBJECT || type <= SP_NULL)
+        stock_term(stock, sp_phrase_leaf(arena_of(stock), SP_PHRASE_LENGTH, leaf));
+    if (!longest && type != SP_OBJECT) stock_term(stock, sp_phrase_leaf(arena_of(stock), SP_PHRASE_KEY, leaf));
+}
+
+static void stock_indices(struct sp_stock *stock)
+{
+    struct sp_arena *arena = arena_of(stock);
+    for (size_t k = 0; k < SP_MAX_INDICES; k++) {
+        if (!(stock->shelf->domain->indices >> k & 1)) continue;
+        const struct sp_phrase *index = sp_phrase_index(arena, k);
+        stock_term(stock, index);
+        stock_operation(stock, SP_PHRASE_POWER, sp_phrase_number(arena, 2), index);
+    }
+}
+
+/* ---- what is composed ---- */
+
+/* What is 0 or 1 wherever it is asked changes nothing, or everything. */
+static bool is_idle(const struct sp_stock *stock, size_t item)
+{
+    const double *values = sp_shelf_values(stock->shelf, item);
+    for (size_t i = 0; i < stock->shelf->domain->count; i++)
+        if (values[i] > 1) return false;
+    return true;
+}
+
+static void stock_with_numbers(struct sp_stock *stock, const struct sp_phrase *term)
+{
+    struct sp_arena *arena = arena_of(stock);
+    for (size_t i = 0; i < COUNT_OF(factors); i++)
+        stock_operation(stock, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, factors[i]), term);
+    for (size_t i = 0; i < COUNT_OF(divisors); i++)
+        stock_operation(stock, SP_PHRASE_DIVIDE, term, sp_phrase_number(arena, divisors[i]));
+    for (size_t i = 0; i < COUNT_OF(addends); i++)
+        stock_operation(stock, SP_PHRASE_ADD, term, sp_phrase_number(arena, addends[i]));
+    stock_operation(stock, SP_PHRASE_SUBTRACT, term, sp_phrase_number(arena, 1));
+    stock_operation(stock, SP_PHRASE_CEIL_DIV, term, sp_phrase_number(arena, 16));
+    stock_operation(stock, SP_PHRASE_POWER, term, sp_phrase_number(arena, 2));
+}
+
+static bool is_whole_everywhere(const struct sp_stock *stock, size_t item)
+{
+    const double *values = sp_shelf_values(stock->shelf, item);
+    for (size_t i = 0; i < stock->shelf->domain->count; i++)
+        if (values[i] != floor(values[i])) return false;
+    return true;
+}
+
+/* What sizes are rounded up to, by its name. */
+static bool is_unit(const struct sp_phrase *term)
+{
+    if (!term->leaf) return false;
+    return strstr(term->leaf->path, "multiple") || strstr(term->leaf->path, "pad") || strstr(term->leaf->path, "divis");
+}
+
+static void stock_pair(struct sp_stock *stock, size_t left, size_t right)
+{
+    if (is_idle(stock, left) || is_idle(stock, right)) return;
+
+    const struct sp_phrase *a = stock->shelf->items[left].term, *b = stock->shelf->items[right].term;
+    const bool whole = is_whole_everywhere(stock, left) && is_whole_everywhere(stock, right);
+    if (left <= right) stock_operation(stock, SP_PHRASE_MULTIPLY, a, b);
+    if (!whole && left <= right)
+        stock_term(stock, sp_phrase_of(arena_of(stock), SP_PHRASE_INT,
+                                       sp_phrase_of(arena_of(stock), SP_PHRASE_MULTIPLY, a, b, NULL), NULL, NULL));
+    if (!whole) return;
+    if (left < right) stock_operation(stock, SP_PHRASE_ADD, a, b);
+    if (left == right) return;
+    stock_operation(stock, SP_PHRASE_SUBTRACT, a, b);
+    stock_operation(stock, SP_PHRASE_DIVIDE, a, b);
+    if (is_unit(b)) stock_operation(stock, SP_PHRASE_ROUND_UP, a, b);
+}
+
+/* Of points in one and the same example everything is known when the index is; else what does not depend on the
+ * indices need not be combined with itself. */
+static bool varies_with_index(const struct sp_stock *stock, size_t item)
+{
+    const struct sp_domain *domain = stock->shelf->domain;
+    const double *values = sp_shelf_values(stock->shelf, item);
+    if (!domain->indices) return true;
+    for (size_t i = 1; i < domain->count; i++)
+        if (domain->points[i].example == domain->points[i - 1].example && values[i] != values[i - 1]) return true;
+    return false;
+}
+
+static void stock_pairs(struct sp_stock *stock)
+{
+    size_t work = MOST_WORK / (stock->shelf->domain->count + 1);
+    for (size_t i = 0; i < stock->simple && work; i++)
+        for (size_t k = 0; k < stock->simple && work; k++) {
+            if (!varies_with_index(stock, i) && !varies_with_index(stock, k) && stock->shelf->domain->indices) continue;
+            stock_pair(stock, i, k);
+            work--;
+        }
+}
+
+void sp_stock_numbers(struct sp_stock *stock)
+{
+    for (size_t i = 0; i < stock->evidence->leaves.count; i++) stock_leaf(stock, stock->evidence->leaves.items[i]);
+    stock_indices(stock);
+    stock->simple = stock->shelf->count;
+    for (size_t i = 0; i < stock->simple; i++)
+        if (!is_idle(stock, i)) stock_with_numbers(stock, stock->shelf->items[i].term);
+    stock_pairs(stock);
+    stock->composed = stock->shelf->count;
+}
+
+void sp_stock_deeper(struct sp_stock *stock)
+{
+    size_t work = MOST_WORK / (stock->shelf->domain->count + 1);
+    if (stock->deep) return;
+    stock->deep = true;
+    for (size_t i = stock->simple; i < stock->composed; i++)
+        for (size_t k = 0; k < stock->simple && work; k++) {
+            if (is_idle(stock, k)) continue;
+            const struct sp_phrase *a = stock->shelf->items[i].term, *b = stock->shelf->items[k].term;
+            if (a->cost + b->cost > DEAREST_DEEP + 6) continue;
+            stock_operation(stock, SP_PHRASE_MULTIPLY, a, b);
+            stock_operation(stock, SP_PHRASE_DIVIDE, a, b);
+            work -= work > 1 ? 2 : 1;
+        }
+}
+
+/* ---- conditions ---- */
+
+static void stock_condition(struct sp_stock *stock, struct sp_phrase term)
+{
+    const struct sp_phrase *made = sp_phrase_about(arena_of(stock), term);
+    sp_shelf_add(stock->shelf, made, NULL);
+    sp_shelf_add(stock->shelf, sp_phrase_of(arena_of(stock), SP_PHRASE_NOT, made, NULL, NULL), NULL);
+}
+
+/* As it is; or with what it stands for where it is absent. */
+static void stock_truth(struct sp_stock *stock, const struct sp_leaf *leaf, const struct sp_phrase *place)
+{
+    const double otherwise[] = {NAN, 0, 1};
+    bool absent = false;
+    for (size_t i = 0; i < stock->evidence->count; i++) absent = absent || !sp_value_is_set(leaf->values[i]);
+    for (size_t i = 0; i < (absent ? COUNT_OF(otherwise) : 1); i++)
+        stock_condition(stock,
+                        (struct sp_phrase){.op = SP_PHRASE_TRUTH, .leaf = leaf, .a = place, .number = otherwise[i]});
+}
+
+static void stock_text(struct sp_stock *stock, const struct sp_leaf *leaf, const struct sp_phrase *place,
+                       struct sp_value value)
+{
+    if (value.type == SP_STRING)
+        stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_IS, .leaf = leaf, .a = place, .text = value.string});
+}
+
+/* The value, or the item that stands there, as a condition. */
+static void stock_kinds(struct sp_stock *stock, const struct sp_leaf *leaf, const struct sp_phrase *place)
+{
+    for (size_t i = 0; i < stock->evidence->count; i++) {
+        const struct sp_value value = leaf->values[i];
+        if (!place) stock_text(stock, leaf, NULL, value);
+        for (size_t k = 0; place && value.type == SP_LIST && k < value.count; k++)
+            stock_text(stock, leaf, place, value.items[k]);
+    }
+    stock_truth(stock, leaf, place);
+}
+
+static void stock_comparisons(struct sp_stock *stock, const struct sp_phrase *term)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const struct sp_phrase *zero = sp_phrase_number(arena, 0), *one = sp_phrase_number(arena, 1);
+    stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL, .a = term, .b = zero});
+    stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL, .a = term, .b = one});
+    stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_LESS, .a = one, .b = term});
+}
+
+static void stock_rests(struct sp_stock *stock, const struct sp_phrase *index, const struct sp_phrase *step,
+                        const struct sp_phrase *offset)
+{
+    struct sp_arena *arena = arena_of(stock);
+    stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL,
+                                              .a = sp_phrase_of(arena, SP_PHRASE_REST, index, step, NULL),
+                                              .b = offset});
+}
+
+static bool has_word_of(const struct sp_leaf *leaf, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strstr(leaf->path, words[i])) return true;
+    return false;
+}
+
+/* One layer of so many. */
+static bool is_period(const struct sp_leaf *leaf)
+{
+    static const char *const periods[] = {"period", "freq", "interval", "every", "step", "pattern", "per_"};
+    return has_word_of(leaf, periods, COUNT_OF(periods));
+}
+
+/* i % period == offset, of keys that are called so. */
+static void stock_periods(struct sp_stock *stock, const struct sp_phrase *index)
+{
+    static const char *const offsets[] = {"offset", "start", "first", "shift"};
+    const struct sp_leaves *leaves = &stock->evidence->leaves;
+    struct sp_arena *arena = arena_of(stock);
+    for (size_t i = 0; i < leaves->count; i++)
+        for (size_t k = 0; k < leaves->count && is_period(leaves->items[i]); k++)
+            if (has_word_of(leaves->items[k], offsets, COUNT_OF(offsets)))
+                stock_rests(stock, index, sp_phrase_leaf(arena, SP_PHRASE_KEY, leaves->items[i]),
+                            sp_phrase_leaf(arena, SP_PHRASE_KEY, leaves->items[k]));
+}
+
+/* i < key, i == key - 1, (i + 1) % key == 0, i % key == 1 */
+static void stock_index_against(struct sp_stock *stock, const struct sp_phrase *index, const struct sp_phrase *key)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const struct sp_phrase *zero = sp_phrase_number(arena, 0), *one = sp_phrase_number(arena, 1);
+    const struct sp_phrase *next = sp_phrase_of(arena, SP_PHRASE_ADD, index, one, NULL);
+    stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_AT_LEAST, .a = index, .b = key});
+    stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL, .a = index, .b = key});
+    stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL, .a = next, .b = key});
+    if (!key->leaf || !is_period(key->leaf)) return;
+    stock_rests(stock, index, key, zero);
+    stock_rests(stock, next, key, zero);
+    stock_rests(stock, index, key, one);
+}
+
+static void stock_index_conditions(struct sp_stock *stock, size_t k)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const struct sp_phrase *index = sp_phrase_index(arena, k);
+    stock_comparisons(stock, index);
+    stock_periods(stock, index);
+    for (double n = 2; n < 5; n++) {
+        stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL, .a = index, .b = sp_phrase_number(arena, n)});
+        for (double r = 0; r < n; r++)
+            stock_rests(stock, index, sp_phrase_number(arena, n), sp_phrase_number(arena, r));
+    }
+    for (size_t i = 0; i < stock->evidence->leaves.count; i++) {
+        const struct sp_leaf *leaf = stock->evidence->leaves.items[i];
+        size_t longest;
+        if (!is_list_somewhere(stock, leaf, &longest)) {
+            const enum sp_value_type type = leaf->meaning ? SP_INT : leaf->values[0].type;
+            if (type == SP_INT) stock_index_against(stock, index, sp_phrase_leaf(arena, SP_PHRASE_KEY, leaf));
+            continue;
+        }
+        stock_index_against(stock, index, sp_phrase_leaf(arena, SP_PHRASE_LENGTH, leaf));
+        stock_kinds(stock, leaf, index);
+        stock_comparisons(stock,
+                          sp_phrase_about(arena, (struct sp_phrase){.op = SP_PHRASE_ITEM, .leaf = leaf, .a = index}));
+        stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_CONTAINED, .leaf = leaf, .a = index});
+    }
+}
+
+static void stock_leaf_conditions(struct sp_stock *stock, const struct sp_leaf *leaf)
+{
+    struct sp_arena *arena = arena_of(stock);
+    size_t longest;
+    if (leaf->meaning) return;
+    if (is_list_somewhere(stock, leaf, &longest)) {
+        stock_kinds(stock, leaf, sp_phrase_number(arena, 0));
+        return;
+    }
+    stock_kinds(stock, leaf, NULL);
+    stock_comparisons(stock, sp_phrase_leaf(arena, SP_PHRASE_KEY, leaf));
+    stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_ABSENT, .leaf = leaf});
+    stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_NULL, .leaf = leaf});
+}
+
+void sp_stock_conditions(struct sp_stock *stock)
+{
+    for (size_t i = 0; i < stock->evidence->leaves.count; i++)
+        stock_leaf_conditions(stock, stock->evidence->leaves.items[i]);
+    for (size_t k = 0; k < SP_MAX_INDICES; k++)
+        if (stock->shelf->domain->indices >> k & 1) stock_index_conditions(stock, k);
+    stock->simple = stock->shelf->count;
+}

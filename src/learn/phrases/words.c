@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT
+ * Expressions in the words of the table language, with as few brackets as it needs. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "learn/phrases/phrases.h"
+
+/* How strongly an operator binds: an operand that binds less stands in brackets. */
+enum strength {
+    LOOSE,
+    BY_CHOICE,
+    BY_DEFAULT,
+    BY_OR,
+    BY_AND,
+    BY_NOT,
+    BY_COMPARISON,
+    BY_SUM,
+    BY_PRODUCT,
+    BY_POWER,
+    TIGHT
+};
+
+struct writer {
+    struct sp_text *text;
+    const char *const *indices;
+    bool letters;
+};
+
+struct spelling {
+    const char *between; /* the operator, or what the function is called */
+    enum strength strength;
+    bool is_function;
+};
+
+static struct spelling spelling_of(enum sp_phrase_op op)
+{
+    switch (op) {
+    case SP_PHRASE_ADD:
+        return (struct spelling){" + ", BY_SUM, false};
+    case SP_PHRASE_SUBTRACT:
+        return (struct spelling){" - ", BY_SUM, false};
+    case SP_PHRASE_MULTIPLY:
+        return (struct spelling){"*", BY_PRODUCT, false};
+    case SP_PHRASE_DIVIDE:
+        return (struct spelling){" // ", BY_PRODUCT, false};
+    case SP_PHRASE_REST:
+        return (struct spelling){" % ", BY_PRODUCT, false};
+    case SP_PHRASE_POWER:
+        return (struct spelling){"^", BY_POWER, false};
+    case SP_PHRASE_DEFAULT:
+        return (struct spelling){" default ", BY_DEFAULT, false};
+    case SP_PHRASE_EQUAL:
+        return (struct spelling){" == ", BY_COMPARISON, false};
+    case SP_PHRASE_LESS:
+        return (struct spelling){" < ", BY_COMPARISON, false};
+    case SP_PHRASE_AT_LEAST:
+        return (struct spelling){" >= ", BY_COMPARISON, false};
+    case SP_PHRASE_AND:
+        return (struct spelling){" and ", BY_AND, false};
+    case SP_PHRASE_OR:
+        return (struct spelling){" or ", BY_OR, false};
+    case SP_PHRASE_CEIL_DIV:
+        return (struct spelling){"ceil_div", TIGHT, true};
+    case SP_PHRASE_ROUND_UP:
+        return (struct spelling){"round_up", TIGHT, true};
+    case SP_PHRASE_MAX:
+        return (struct spelling){"max", TIGHT, true};
+    default:
+        return (struct spelling){"int", TIGHT, true};
+    }
+}
+
+static void write_term(const struct writer *writer, const struct sp_phrase *term, enum strength least);
+
+static void write_name(const struct writer *writer, const struct sp_leaf *leaf)
+{
+    const bool by_letter = leaf->letter && writer->letters && !leaf->says;
+    if (!by_letter && leaf->meaning) write_term(writer, leaf->meaning, TIGHT);
+    else sp_text_puts(writer->text, by_letter ? leaf->letter : leaf->path);
+}
+
+/* architectures[0], which every table has a word for. */
+static bool is_class(const struct writer *writer, const struct sp_phrase *term)
+{
+    return writer->letters && term->op == SP_PHRASE_IS && term->a && strcmp(term->leaf->path, "architectures") == 0;
+}
+
+static void write_item(const struct writer *writer, const struct sp_phrase *term)
+{
+    if (is_class(writer, term)) {
+        sp_text_puts(writer->text, "class");
+        return;
+    }
+    write_name(writer, term->leaf);
+    if (!term->a) return;
+    sp_text_puts(writer->text, "[");
+    write_term(writer, term->a, LOOSE);
+    sp_text_puts(writer->text, "]");
+}
+
+static void write_truth(const struct writer *writer, const struct sp_phrase *term)
+{
+    write_item(writer, term);
+    if (!isnan(term->number)) sp_text_puts(writer->text, term->number != 0 ? " default true" : " default false");
+}
+
+static void write_call(const struct writer *writer, const char *function, const struct sp_leaf *leaf)
+{
+    sp_text_printf(writer->text, "%s(", function);
+    write_name(writer, leaf);
+    sp_text_puts(writer->text, ")");
+}
+
+static void write_length(const struct writer *writer, const struct sp_leaf *leaf)
+{
+    if (leaf->says && writer->letters) sp_text_puts(writer->text, leaf->letter);
+    else write_call(writer, "len", leaf);
+}
+
+static void write_function(const struct writer *writer, const struct sp_phrase *term, const char *name)
+{
+    sp_text_printf(writer->text, "%s(", name);
+    write_term(writer, term->a, LOOSE);
+    if (term->b) sp_text_puts(writer->text, ", ");
+    if (term->b) write_term(writer, term->b, LOOSE);
+    sp_text_puts(writer->text, ")");
+}
+
+static void write_operation(const struct writer *writer, const struct sp_phrase *term)
+{
+    const struct spelling spelling = spelling_of(term->op);
+    const bool from_the_right = term->op == SP_PHRASE_DEFAULT || term->op == SP_PHRASE_POWER;
+    const bool alone = spelling.strength == BY_COMPARISON;
+    if (spelling.is_function) {
+        write_function(writer, term, spelling.between);
+        return;
+    }
+    write_term(writer, term->a, spelling.strength + (from_the_right || alone));
+    sp_text_puts(writer->text, spelling.between);
+    write_term(writer, term->b, spelling.strength + !from_the_right);
+}
+
+static void write_choice(const struct writer *writer, const struct sp_phrase *term)
+{
+    write_term(writer, term->a, BY_DEFAULT);
+    sp_text_puts(writer->text, " ? ");
+    write_term(writer, term->b, BY_CHOICE);
+    sp_text_puts(writer->text, " : ");
+    write_term(writer, term->c, BY_CHOICE);
+}
+
+static void write_number(struct sp_text *text, double number)
+{
+    if (number == floor(number)) sp_text_printf(text, "%" PRId64, (int64_t)number);
+    else sp_text_printf(text, "%.15g", number);
+}
+
+/* not a == b is a != b. */
+static void write_negation(const struct writer *writer, const struct sp_phrase *term)
+{
+    if (term->op == SP_PHRASE_IS) {
+        write_item(writer, term);
+        sp_text_printf(writer->text, " != \"%s\"", term->text);
+    } else if (term->op == SP_PHRASE_EQUAL) {
+        write_term(writer, term->a, BY_SUM);
+        sp_text_puts(writer->text, " != ");
+        write_term(writer, term->b, BY_SUM);
+    } else {
+        sp_text_puts(writer->text, "not ");
+        write_term(writer, term, BY_NOT);
+    }
+}
+
+static void write_bare_term(const struct writer *writer, const struct sp_phrase *term)
+{
+    switch (term->op) {
+    case SP_PHRASE_NUMBER:
+        write_number(writer->text, term->number);
+        break;
+    case SP_PHRASE_INDEX:
+        sp_text_puts(writer->text, writer->indices[(size_t)term->number]);
+        break;
+    case SP_PHRASE_KEY:
+    case SP_PHRASE_ITEM:
+        write_item(writer, term);
+        break;
+    case SP_PHRASE_TRUTH:
+        write_truth(writer, term);
+        break;
+    case SP_PHRASE_LENGTH:
+        write_length(writer, term->leaf);
+        break;
+    case SP_PHRASE_ABSENT:
+        write_call(writer, "absent", term->leaf);
+        break;
+    case SP_PHRASE_NULL:
+        write_call(writer, "null", term->leaf);
+        break;
+    case SP_PHRASE_IS:
+        write_item(writer, term);
+        sp_text_printf(writer->text, " == \"%s\"", term->text);
+        break;
+    case SP_PHRASE_CONTAINED:
+        write_term(writer, term->a, BY_SUM);
+        sp_text_puts(writer->text, " in ");
+        write_name(writer, term->leaf);
+        break;
+    case SP_PHRASE_NOT:
+        write_negation(writer, term->a);
+        break;
+    case SP_PHRASE_IF:
+        write_choice(writer, term);
+        break;
+    default:
+        write_operation(writer, term);
+    }
+}
+
+static enum strength strength_of(const struct sp_phrase *term)
+{
+    switch (term->op) {
+    case SP_PHRASE_TRUTH:
+        return isnan(term->number) ? TIGHT : BY_DEFAULT;
+    case SP_PHRASE_IS:
+    case SP_PHRASE_CONTAINED:
+        return BY_COMPARISON;
+    case SP_PHRASE_NOT:
+        return BY_NOT;
+    case SP_PHRASE_IF:
+        return BY_CHOICE;
+    case SP_PHRASE_NUMBER:
+        return term->number < 0 ? BY_PRODUCT : TIGHT;
+    case SP_PHRASE_INDEX:
+    case SP_PHRASE_KEY:
+    case SP_PHRASE_LENGTH:
+    case SP_PHRASE_ITEM:
+    case SP_PHRASE_ABSENT:
+    case SP_PHRASE_NULL:
+        return TIGHT;
+    default:
+        return spelling_of(term->op).strength;
+    }
+}
+
+static void write_term(const struct writer *writer, const struct sp_phrase *term, enum strength least)
+{
+    const bool brackets = strength_of(term) < least;
+    if (brackets) sp_text_puts(writer->text, "(");
+    write_bare_term(writer, term);
+    if (brackets) sp_text_puts(writer->text, ")");
+}
+
+void sp_phrase_write(struct sp_text *text, const struct sp_phrase *term, const char *const *indices, bool letters)
+{
+    const struct writer writer = {text, indices, letters};
+    write_term(&writer, term, LOOSE);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+#include "learn/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "learn/phrases/likely.h"
+
+enum { MOST_ROUNDS = 40, MOST_TURNS = 400000, MOST_SPELLED = 64, POPULAR = 7, FEW = 3 };
+
+/* ---- loops ---- */
+
+/* The runs of a stem's values that have one outer point. */
+struct run {
+    size_t begin, end;
+};
+
+static struct run next_run(const struct sp_stem_value *values, size_t count, size_t begin)
+{
+    struct run run = {begin, begin + 1};
+    while (run.end < count && sp_compare_points(&values[run.end].outer, &values[begin].outer) == 0) run.end++;
+    return run;
+}
+
+/* Whether the values of every run are first, first + step, first + 2*step ... */
+static bool runs_are_even(const struct sp_stem_value *values, size_t count, uint64_t step)
+{
+    for (size_t i = 1; i < count; i++)
+        if (sp_compare_points(&values[i].outer, &values[i - 1].outer) == 0 &&
+            values[i].value - values[i - 1].value != step)
+            return false;
+    return true;
+}
+
+static uint64_t step_of_values(const struct sp_stem_value *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (sp_compare_points(&values[i].outer, &values[i - 1].outer) == 0)
+            return values[i].value - values[i - 1].value;
+    return 1;
+}
+
+/* Its values are the same whatever the example and the outer indices. */
+static bool runs_are_alike(const struct sp_stem_value *values, size_t count)
+{
+    const struct run first = next_run(values, count, 0);
+    for (size_t i = 0; i < count;) {
+        const struct run run = next_run(values, count, i);
+        if (run.end - run.begin != first.end) return false;
+        for (size_t k = 0; k < first.end; k++)
+            if (values[run.begin + k].value != values[k].value) return false;
+        i = run.end;
+    }
+    return true;
+}
+
+/* How often a thing is repeated is rather a key that goes with its name than another one, or a number. */
+static void prefer_key_of_loop(struct sp_answer *answer, const char *name)
+{
+    for (size_t i = 0; answer->term && !sp_phrase_affinity(answer->term, name) && i < answer->other_count; i++) {
+        if (!sp_phrase_affinity(answer->others[i], name)) continue;
+        const struct sp_phrase *stranger = answer->term;
+        answer->term = answer->others[i];
+        answer->others[i] = stranger;
+    }
+}
+
+static struct sp_answer solve_ends(struct sp_lesson *lesson, const struct sp_stem *stem,
+                                   const struct sp_stem_value *values, size_t count, bool first)
+{
+    struct sp_function function = {.index_count = stem->depth, .name = stem->text};
+    for (size_t i = 0; i < count;) {
+        const struct run run = next_run(values, count, i);
+        const uint64_t size = run.end - run.begin;
+        sp_function_add(&function, &values[i].outer, first ? (double)values[i].value : (double)size);
+        i = run.end;
+    }
+    struct sp_answer answer = sp_solve_function(lesson, &function);
+    sp_function_free(&function);
+    if (!first) prefer_key_of_loop(&answer, stem->text);
+    return answer;
+}
+
+/* Where every second number occurs, or every third, from the same one on: an index of its own. */
+static bool is_stepped(const struct sp_stem_value *values, size_t count, uint64_t step)
+{
+    for (size_t i = 0; i < count; i = next_run(values, count, i).end)
+        if (values[i].value != values[0].value) return false;
+    return step > 1;
+}
+
+/* Without a range: each number is a name of its own, if they are the same everywhere. */
+static void spell_stem_if_alike(struct sp_lesson *lesson, const struct sp_stem *stem,
+                                const struct sp_stem_value *values, size_t count)
+{
+    if (!runs_are_alike(values, count) || next_run(values, count, 0).end > MOST_SPELLED) return;
+    sp_layout_spell_stem(&lesson->layout, stem);
+    lesson->again = true;
+}
+
+static void solve_stem(struct sp_lesson *lesson, size_t index)
+{
+    struct sp_stem_value *values;
+    struct sp_stem *stem = &lesson->layout.stems.items[index];
+    const size_t count = sp_stem_values(&lesson->layout, index, &values);
+    const uint64_t step = step_of_values(values, count);
+    const bool even = count && runs_are_even(values, count, step);
+    if (even && is_stepped(values, count, step) && !runs_are_alike(values, count)) {
+        sp_layout_set_step(&lesson->layout, stem, step, values[0].value);
+        lesson->again = true;
+    } else if (even && step == 1) {
+        stem->first = solve_ends(lesson, stem, values, count, true);
+        stem->count = solve_ends(lesson, stem, values, count, false);
+        stem->is_solved = stem->first.term && stem->count.term;
+    }
+    if (!stem->is_solved && count && !lesson->again) spell_stem_if_alike(lesson, stem, values, count);
+    free(values);
+}
+
+/* How many rows have only some of a stem's values at one outer point: most, when each value is a thing of its own. */
+static bool is_row_whole(const struct sp_tensor_row *row, size_t depth, size_t size)
+{
+    struct sp_point outer = {.example = SIZE_MAX};
+    uint64_t last = 0;
+    size_t seen = size;
+    for (size_t i = 0; i < row->places.count; i++) {
+        struct sp_point here = row->places.items[i].point;
+        const uint64_t value = here.index[depth];
+        memset(here.index + depth, 0, (SP_MAX_INDICES - depth) * sizeof *here.index);
+        if (sp_compare_points(&here, &outer) != 0) {
+            if (seen < size) return false;
+            outer = here;
+            seen = 0;
+        }
+        seen += !seen || value != last;
+        last = value;
+    }
+    return seen >= size;
+}
+
+static void spell_partition(struct sp_lesson *lesson, size_t index)
+{
+    struct sp_stem_value *values;
+    const struct sp_stem *stem = &lesson->layout.stems.items[index];
+    const size_t count = sp_stem_values(&lesson->layout, index, &values);
+    const size_t size = count ? next_run(values, count, 0).end : 0;
+    size_t whole = 0, partial = 0;
+    if (size > 1 && size <= MOST_SPELLED && runs_are_alike(values, count))
+        for (size_t i = 0; i < lesson->layout.rows.count; i++) {
+            const struct sp_tensor_row *row = &lesson->layout.rows.items[i];
+            if (row->index_count <= stem->depth || row->stems[stem->depth] != index) continue;
+            *(is_row_whole(row, stem->depth, size) ? &whole : &partial) += 1;
+        }
+    if (partial > whole) {
+        sp_layout_spell_stem(&lesson->layout, stem);
+        lesson->again = true;
+    }
+    free(values);
+}
+
+/* ---- where a row is ---- */
+
+struct turns {
+    struct sp_function presence;
+    const struct sp_tensor_row *row;
+    size_t next; /* the place that is awaited */
+};
+
+static bool add_turn(struct turns *turns, const struct sp_point *point)
+{
+    const struct sp_tensor_row *row = turns->row;
+    const bool here =
+        turns->next < row->places.count && sp_compare_points(&row->places.items[turns->next].point, point) == 0;
+    turns->next += here;
+    sp_function_add(&turns->presence, point, here);
+    return turns->presence.count < MOST_TURNS;
+}
+
+/* Every turn of the loops from this depth on; false when there are too many. */
+static bool list_turns(const struct sp_lesson *lesson, struct turns *turns, struct sp_point *point, size_t depth)
+{
+    if (depth == turns->row->index_count) return add_turn(turns, point);
+    const struct sp_stem *stem = &lesson->layout.stems.items[turns->row->stems[depth]];
+    const double first = sp_phrase_value(stem->first.term, point), count = sp_phrase_value(stem->count.term, point);
+    for (double i = 0; i < count; i++) {
+        point->index[depth] = (uint64_t)first + (uint64_t)i;
+        if (!list_turns(lesson, turns, point, depth + 1)) return false;
+    }
+    point->index[depth] = 0;
+    return true;
+}
+
+static bool are_stems_solved(const struct sp_lesson *lesson, const struct sp_tensor_row *row)
+{
+    for (size_t i = 0; i < row->index_count; i++)
+        if (!lesson->layout.stems.items[row->stems[i]].is_solved) return false;
+    return true;
+}
+
+static bool is_true_everywhere(const struct sp_function *function)
+{
+    for (size_t i = 0; i < function->count; i++)
+        if (function->values[i] == 0) return false;
+    return true;
+}
+
+/* False, with the reason in the row, when no condition says where it is. */
+static bool solve_where(struct sp_lesson *lesson, struct sp_tensor_row *row)
+{
+    struct turns turns = {.presence = {.index_count = row->index_count, .name = row->pattern}, .row = row};
+    bool whole = true;
+    for (size_t e = 0; e < lesson->evidence->count && whole; e++)
+        whole = list_turns(lesson, &turns, &(struct sp_point){.example = e}, 0);
+    row->why_not = !whole ? "its loops have too many turns" : NULL;
+    if (whole && turns.next < row->places.count) row->why_not = "its loops do not reach every place of it";
+    if (!row->why_not && !is_true_everywhere(&turns.presence)) {
+        row->where = sp_solve_condition(lesson, &turns.presence);
+        if (!row->where.term) row->why_not = "nothing in the configurations says where it is";
+    }
+    sp_function_free(&turns.presence);
+    return !row->why_not;
+}
+
+/* ---- dimensions ---- */
+
+static bool has_one_rank(struct sp_tensor_row *row)
+{
+    row->rank = row->places.items[0].tensor->rank;
+    for (size_t i = 1; i < row->places.count; i++)
+        if (row->places.items[i].tensor->rank != row->rank) return false;
+    return true;
+}
+
+static struct sp_answer solve_dimension(struct sp_lesson *lesson, const struct sp_tensor_row *row, uint32_t dimension)
+{
+    struct sp_function function = {.index_count = row->index_count, .name = row->pattern};
+    for (size_t i = 0; i < row->places.count; i++)
+        sp_function_add(&function, &row->places.items[i].point, (double)row->places.items[i].tensor->shape[dimension]);
+    const struct sp_answer answer = sp_solve_function(lesson, &function);
+    sp_function_free(&function);
+    return answer;
+}
+
+static bool solve_dimensions(struct sp_lesson *lesson, struct sp_tensor_row *row)
+{
+    if (!has_one_rank(row)) {
+        row->why_not = "it has not as many dimensions everywhere";
+        return false;
+    }
+    row->dims = sp_arena_array(&lesson->layout.arena, row->rank + 1, sizeof *row->dims);
+    for (uint32_t d = 0; d < row->rank; d++) {
+        row->dims[d] = solve_dimension(lesson, row, d);
+        if (row->dims[d].term) continue;
+        row->why_not = sp_arena_printf(lesson->evidence->arena, "no expression is its dimension %u", d);
+        return false;
+    }
+    return true;
+}
+
+/* ---- what may be taken back ---- */
+
+static uint64_t highest_value(const struct sp_stem_value *values, size_t count)
+{
+    uint64_t highest = 0;
+    for (size_t i = 0; i < count; i++)
+        if (values[i].value > highest) highest = values[i].value;
+    return highest;
+}
+
+/* Its innermost index that has the same values everywhere, or three at most, is spelt out, in this row alone. */
+static void spell_failed_row(struct sp_lesson *lesson, const struct sp_tensor_row *row)
+{
+    for (size_t depth = row->index_count; depth-- > 0;) {
+        struct sp_stem_value *values;
+        const size_t count = sp_stem_values(&lesson->layout, row->stems[depth], &values);
+        const bool alike = count && runs_are_alike(values, count) && next_run(values, count, 0).end <= MOST_SPELLED;
+        const bool few = highest_value(values, count) < FEW;
+        free(values);
+        if (!alike && !few) continue;
+        sp_layout_spell_row(&lesson->layout, row, depth);
+        lesson->respelled = true;
+        return;
+    }
+}
+
+static void solve_row(struct sp_lesson *lesson, struct sp_tensor_row *row)
+{
+    if (!are_stems_solved(lesson, row)) {
+        row->why_not = "its numbers are no range";
+        return;
+    }
+    row->is_solved = solve_where(lesson, row) && solve_dimensions(lesson, row);
+    if (!row->is_solved) spell_failed_row(lesson, row);
+}
+
+void sp_solve_rows(struct sp_lesson *lesson)
+{
+    for (size_t i = 0; i < lesson->layout.stems.count && !lesson->again; i++) spell_partition(lesson, i);
+    for (size_t i = 0; i < lesson->layout.stems.count && !lesson->again; i++) solve_stem(lesson, i);
+    for (size_t i = 0; i < lesson->layout.rows.count && !lesson->again; i++)
+        solve_row(lesson, &lesson->layout.rows.items[i]);
+    lesson->again = lesson->again || lesson->respelled;
+    if (!lesson->again) sp_solve_ties(lesson);
+}
+
+static void solve_until_settled(struct sp_lesson *lesson)
+{
+    for (size_t round = 0; round < MOST_ROUNDS; round++) {
+        const size_t symbols = lesson->evidence->leaves.count;
+        lesson->again = lesson->respelled = false;
+        sp_layout_make(&lesson->layout);
+        sp_solve_rows(lesson);
+        if (!lesson->again) break;
+        if (symbols != lesson->evidence->leaves.count) sp_forget_answers(lesson);
+    }
+}
+
+/* ---- what is used elsewhere is likelier here ---- */
+
+static void make_popular(void *context, const struct sp_leaf *leaf)
+{
+    const struct sp_lesson *lesson = context;
+    for (size_t i = 0; i < lesson->evidence->leaves.count; i++)
+        if (lesson->evidence->leaves.items[i] == leaf && leaf->cost > POPULAR)
+            lesson->evidence->leaves.items[i]->cost = POPULAR;
+}
+
+static void count_habit(struct sp_lesson *lesson, const struct sp_phrase *term, size_t uses)
+{
+    for (size_t i = 0; i < lesson->habits.count; i++)
+        if (!lesson->habits.items[i].weight && sp_phrases_equal(lesson->habits.items[i].term, term)) {
+            lesson->habits.items[i].uses += uses;
+            return;
+        }
+    *SP_PUSH(&lesson->habits) = (struct sp_habit){term, NULL, uses};
+}
+
+static void note_habit(void *context, const struct sp_answer *answer)
+{
+    struct sp_lesson *lesson = context;
+    if (!answer->term || answer->term->op == SP_PHRASE_NUMBER) return;
+    sp_phrase_leaves(answer->term, make_popular, lesson);
+    count_habit(lesson, answer->term, 1);
+}
+
+/* What holds for some rows often does not for others: both count for both. */
+static void note_conditions(struct sp_lesson *lesson)
+{
+    for (size_t i = 0; i < lesson->layout.rows.count; i++) {
+        const struct sp_phrase *where = lesson->layout.rows.items[i].where.term;
+        if (!lesson->layout.rows.items[i].is_solved || !where) continue;
+        const bool negation = where->op == SP_PHRASE_NOT;
+        count_habit(lesson, where, 1);
+        count_habit(lesson,
+                    negation ? where->a : sp_phrase_of(lesson->evidence->arena, SP_PHRASE_NOT, where, NULL, NULL), 1);
+    }
+}
+
+/* What a bias beside it will be: its first dimension, or, as some have it, its second. */
+static void note_weights(struct sp_lesson *lesson)
+{
+    for (size_t i = 0; i < lesson->layout.rows.count; i++) {
+        const struct sp_tensor_row *row = &lesson->layout.rows.items[i];
+        if (!row->is_solved || !sp_ends_with(row->pattern, ".weight")) continue;
+        for (uint32_t d = row->rank < 2 ? row->rank : 2; d-- > 0;)
+            *SP_PUSH(&lesson->habits) =
+                (struct sp_habit){row->dims[d].term, sp_arena_string(lesson->evidence->arena, row->pattern), d == 0};
+    }
+}
+
+/* Which examples have the front. */
+static void solve_front(struct sp_lesson *lesson)
+{
+    const struct sp_fronts *fronts = &lesson->layout.fronts;
+    struct sp_function function = {.name = fronts->text};
+    for (size_t e = 0; e < lesson->evidence->count && *fronts->text; e++)
+        sp_function_add(&function, &(struct sp_point){.example = e}, fronts->has[e]);
+    if (function.count) lesson->layout.fronted = sp_solve_condition(lesson, &function);
+    sp_function_free(&function);
+}
+
+void sp_solve_layout(struct sp_lesson *lesson)
+{
+    lesson->library.evidence = lesson->evidence;
+    sp_layout_begin(&lesson->layout, lesson->evidence);
+    solve_until_settled(lesson);
+    sp_layout_dimensions(&lesson->layout, note_habit, lesson);
+    note_conditions(lesson);
+    note_weights(lesson);
+    lesson->effort = 0;
+    sp_forget_answers(lesson);
+    solve_until_settled(lesson);
+    solve_front(lesson);
+}
+
+void sp_lesson_free(struct sp_lesson *lesson)
+{
+    free(lesson->habits.items);
+    free(lesson->answers.items);
+    sp_forget_answers(lesson);
+    sp_layout_free(&lesson->layout);
+}

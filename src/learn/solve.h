@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * From a layout to a solved one: every loop has its end, every row its dimensions and its condition. What cannot be
+ * solved may change the layout (a number that is no index after all) or the language (a symbol for a key with a
+ * default); then it begins again. */
+#ifndef SP_LEARN_SOLVE_H
+#define SP_LEARN_SOLVE_H
+
+#include "learn/function.h"
+
+/* An expression of the first round, and at how many places it was chosen. */
+struct sp_habit {
+    const struct sp_phrase *term;
+    const char *weight; /* the row of a weight whose first dimension it is, or the second; or NULL */
+    size_t uses;        /* of a weight: 1 for its first dimension */
+};
+
+struct sp_lesson {
+    struct sp_evidence *evidence;
+    struct sp_layout layout;
+    struct sp_library library;
+    struct {
+        struct sp_habit *items;
+        size_t count, capacity;
+    } habits;
+    struct {
+        struct sp_map keys; /* what was asked, so far as expressions are the same */
+        struct sp_answer *items;
+        size_t count, capacity;
+    } answers;
+    size_t effort;  /* spent on cases so far */
+    bool respelled; /* rows have other indices from the next round on */
+    bool again;     /* a decision was taken back */
+};
+
+/* Of a size. A symbol may be made on the way; then `again` is set. */
+struct sp_answer sp_solve_function(struct sp_lesson *lesson, const struct sp_function *function);
+/* After a new symbol, or when something has become likelier. */
+void sp_forget_answers(struct sp_lesson *lesson);
+/* Of a truth value, 0 or 1. */
+struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_function *function);
+/* Whether, and under which condition, rows share their storage. */
+void sp_solve_ties(struct sp_lesson *lesson);
+
+void sp_solve_rows(struct sp_lesson *lesson);
+/* All of it, from the names on. */
+void sp_solve_layout(struct sp_lesson *lesson);
+void sp_lesson_free(struct sp_lesson *lesson);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ * Rows of one storage: shared in the file wherever both are there, or left out of it where a flag says so. */
+#include <string.h>
+
+#include "learn/solve.h"
+
+static const struct sp_occurrence *only_place_in(const struct sp_tensor_row *row, size_t example)
+{
+    for (size_t i = 0; i < row->places.count; i++)
+        if (row->places.items[i].point.example == example) return &row->places.items[i];
+    return NULL;
+}
+
+/* Whether the tensor is the same storage as one of the other row in that example. */
+static bool is_shared_in(const struct sp_evidence *evidence, const struct sp_tensor_row *row,
+                         const struct sp_tensor_row *other, size_t example)
+{
+    const struct sp_occurrence *a = only_place_in(row, example), *b = only_place_in(other, example);
+    if (!a || !b) return false;
+    const struct sp_inventory *inventory = evidence->examples[example].inventory;
+    const size_t first = a->tensor->same_as, second = b->tensor->same_as;
+    if (first != SP_NONE && sp_inventory_tensor(inventory, first) == b->tensor) return true;
+    return (first != SP_NONE && first == second) ||
+           (second != SP_NONE && sp_inventory_tensor(inventory, second) == a->tensor);
+}
+
+static bool is_shared_in_any(const struct sp_evidence *evidence, const struct sp_tensor_row *row,
+                             const struct sp_tensor_row *other)
+{
+    for (size_t e = 0; e < evidence->count; e++)
+        if (is_shared_in(evidence, row, other, e)) return true;
+    return false;
+}
+
+static void tie_by_storage(struct sp_lesson *lesson, struct sp_tensor_row *row, size_t other)
+{
+    const struct sp_tensor_row *target = &lesson->layout.rows.items[other];
+    struct sp_function shared = {.name = row->pattern};
+    bool always = true;
+    for (size_t e = 0; e < lesson->evidence->count; e++) {
+        if (!only_place_in(row, e) || !only_place_in(target, e)) continue;
+        const bool is_shared = is_shared_in(lesson->evidence, row, target, e);
+        sp_function_add(&shared, &(struct sp_point){.example = e}, is_shared);
+        always = always && is_shared;
+    }
+    struct sp_answer when = {.term = NULL};
+    if (!always) when = sp_solve_condition(lesson, &shared);
+    if (always || when.term) {
+        row->tied_to = other;
+        row->tied_when = when;
+    }
+    sp_function_free(&shared);
+}
+
+static void find_tie(struct sp_lesson *lesson, size_t index)
+{
+    struct sp_tensor_row *row = &lesson->layout.rows.items[index];
+    if (!row->is_solved || row->index_count) return;
+    for (size_t i = 0; i < index; i++) {
+        const struct sp_tensor_row *other = &lesson->layout.rows.items[i];
+        if (other->index_count || !other->is_solved) continue;
+        if (!is_shared_in_any(lesson->evidence, row, other)) continue;
+        tie_by_storage(lesson, row, i);
+        return;
+    }
+}
+
+/* The flag of a condition `not flag`, if its name says that it is one of a tie; NULL otherwise. */
+static const struct sp_phrase *flag_of_tie(const struct sp_phrase *where)
+{
+    if (!where || where->op != SP_PHRASE_NOT || where->a->op != SP_PHRASE_TRUTH || where->a->a) return NULL;
+    return strstr(where->a->leaf->path, "tie") ? where->a : NULL;
+}
+
+static bool has_equal_dims(const struct sp_tensor_row *a, const struct sp_tensor_row *b)
+{
+    if (a->rank != b->rank) return false;
+    for (uint32_t d = 0; d < a->rank; d++)
+        if (!sp_phrases_equal(a->dims[d].term, b->dims[d].term)) return false;
+    return true;
+}
+
+static bool is_embedding(const char *name)
+{
+    return strstr(name, "emb") || strstr(name, "wte") || strstr(name, "shared");
+}
+
+/* A head that is absent exactly where the flag of a tie is set is the embedding there. */
+static void tie_by_flag(struct sp_lesson *lesson, struct sp_tensor_row *row)
+{
+    const struct sp_phrase *flag = row->is_solved && !row->index_count ? flag_of_tie(row->where.term) : NULL;
+    for (size_t i = 0; flag && i < lesson->layout.rows.count; i++) {
+        const struct sp_tensor_row *other = &lesson->layout.rows.items[i];
+        if (other == row || other->index_count || !other->is_solved || other->where.term) continue;
+        if (!is_embedding(other->pattern) || !has_equal_dims(row, other)) continue;
+        row->tied_to = i;
+        row->tied_when = row->where;
+        row->tied_when.term = flag;
+        row->where = (struct sp_answer){.term = NULL};
+        return;
+    }
+}
+
+/* The one that counts is that which comes first in the file. */
+void sp_solve_ties(struct sp_lesson *lesson)
+{
+    for (size_t i = lesson->layout.rows.count; i-- > 0;) find_tie(lesson, i);
+    for (size_t i = 0; i < lesson->layout.rows.count; i++) tie_by_flag(lesson, &lesson->layout.rows.items[i]);
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT
+ * The text of a table: what serves it, definitions, groups in the order of the files. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "learn/learning.h"
+#include "learn/parts.h"
+#include "shapeproof/table.h"
+
+enum { WIDEST_COMMENT = 100, MOST_CLASSES = 24 };
+
+static const char *const index_names[] = {"i", "j", "k", "l", "m", "n", "o", "p"};
+
+struct sheet {
+    struct sp_learning *learning;
+    struct sp_text text;
+};
+
+static void put_term(struct sheet *sheet, const struct sp_phrase *term)
+{
+    sp_phrase_write(&sheet->text, term, index_names, true);
+}
+
+/* ---- the head ---- */
+
+/* The different texts at a path, or at its first item, of all examples. */
+struct kinds {
+    const char *items[MOST_CLASSES];
+    size_t count;
+    bool everywhere;
+};
+
+static struct kinds kinds_at_path(const struct sp_learning *learning, const char *path)
+{
+    const struct sp_leaf *leaf = sp_evidence_leaf(&learning->evidence, path);
+    struct kinds kinds = {.everywhere = leaf != NULL};
+    for (size_t e = 0; leaf && e < learning->evidence.count; e++) {
+        struct sp_value value = leaf->values[e];
+        if (value.type == SP_LIST && value.count) value = value.items[0];
+        if (value.type != SP_STRING) kinds.everywhere = false;
+        else if (!sp_is_among(value.string, kinds.items, kinds.count) && kinds.count < MOST_CLASSES)
+            kinds.items[kinds.count++] = value.string;
+    }
+    return kinds;
+}
+
+static void put_kinds(struct sheet *sheet, const struct kinds *kinds)
+{
+    for (size_t i = 0; i < kinds->count; i++) {
+        if (i) sp_text_puts(&sheet->text, ", ");
+        sp_text_printf(&sheet->text, "\"%s\"", kinds->items[i]);
+    }
+}
+
+static void write_head(struct sheet *sheet)
+{
+    const struct sp_learning *learning = sheet->learning;
+    const struct kinds types = kinds_at_path(learning, "model_type");
+    sp_text_printf(&sheet->text, "# Learnt from %s.\ntable %s\n",
+                   sp_count_of(&sheet->learning->arena, learning->evidence.count, "checkpoint"), learning->name);
+    if (types.count) sp_text_puts(&sheet->text, "model_type ");
+    put_kinds(sheet, &types);
+    if (types.count) sp_text_puts(&sheet->text, "\n");
+}
+
+/* ---- definitions ---- */
+
+static bool is_defined(const struct sp_leaf *leaf) { return leaf->uses && leaf->letter; }
+
+static size_t widest_letter(const struct sp_learning *learning)
+{
+    size_t widest = 0;
+    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
+        const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
+        if (is_defined(leaf) && strlen(leaf->letter) > widest) widest = strlen(leaf->letter);
+    }
+    return widest;
+}
+
+static void write_definition(struct sheet *sheet, const struct sp_leaf *leaf, size_t width)
+{
+    const size_t start = sheet->text.length;
+    sp_text_puts(&sheet->text, leaf->letter);
+    sp_text_pad(&sheet->text, width - strlen(leaf->letter));
+    sp_text_puts(&sheet->text, " = ");
+    if (leaf->meaning) put_term(sheet, leaf->meaning);
+    else sp_text_puts(&sheet->text, leaf->says ? leaf->says : leaf->path);
+    if (leaf->comment) {
+        const size_t used = sheet->text.length - start;
+        sp_text_pad(&sheet->text, used < 44 ? 44 - used : 2);
+        sp_text_printf(&sheet->text, "# %s", leaf->comment);
+    }
+    sp_text_puts(&sheet->text, "\n");
+}
+
+/* Of classes that nobody has shown nothing is known. */
+static void write_classes(struct sheet *sheet)
+{
+    const struct kinds classes = kinds_at_path(sheet->learning, "architectures");
+    if (!classes.count) return;
+    sp_text_printf(&sheet->text, "class = architectures[0] default \"%s\"\nknown = [", classes.items[0]);
+    put_kinds(sheet, &classes);
+    sp_text_puts(&sheet->text, "]\nrequire class in known, \"there is no table for the class \" + class\n");
+}
+
+/* Flags of the structure that no example sets otherwise: the table refuses what it has not seen. */
+static void write_unseen_flags(struct sheet *sheet)
+{
+    const struct sp_learning *learning = sheet->learning;
+    size_t count = 0;
+    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
+        const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
+        if (!sp_is_unseen_flag(learning, leaf)) continue;
+        sp_text_puts(&sheet->text, count++ ? " and " : "seen = ");
+        const bool is = leaf->values[0].boolean;
+        sp_text_printf(&sheet->text, is ? "(%s default true)" : "not (%s default false)", leaf->path);
+    }
+    if (count) sp_text_puts(&sheet->text, "\nrequire seen, \"a flag is set that no example has had so\"\n");
+}
+
+static void write_front(struct sheet *sheet)
+{
+    const struct sp_layout *layout = &sheet->learning->lesson.layout;
+    if (!layout->fronted.term) return;
+    const struct sp_phrase *when = layout->fronted.term;
+    const bool turned = when->op == SP_PHRASE_NOT;
+    sp_text_puts(&sheet->text, "p = ");
+    put_term(sheet, turned ? when->a : when);
+    sp_text_printf(&sheet->text, turned ? " ? \"\" : \"%s\"\n" : " ? \"%s\" : \"\"\n", layout->fronts.text);
+}
+
+static void write_definitions(struct sheet *sheet)
+{
+    const struct sp_learning *learning = sheet->learning;
+    const size_t width = widest_letter(learning);
+    sp_text_puts(&sheet->text, "\n");
+    for (size_t i = 0; i < learning->evidence.leaves.count; i++)
+        if (is_defined(learning->evidence.leaves.items[i]))
+            write_definition(sheet, learning->evidence.leaves.items[i], width);
+    write_classes(sheet);
+    write_front(sheet);
+    write_unseen_flags(sheet);
+}
+
+/* ---- what is not decided ---- */
+
+/* A list of words in comments of at most 100 columns. */
+static void write_unvaried(struct sheet *sheet)
+{
+    const char *word = sheet->learning->unvaried;
+    size_t column = 0;
+    if (*word) sp_text_puts(&sheet->text, "\n# The same in all examples, so that what they change is not known:");
+    while (*word) {
+        const size_t length = strcspn(word, " ");
+        if (!column || column + length > WIDEST_COMMENT) {
+            sp_text_puts(&sheet->text, "\n#  ");
+            column = 3;
+        }
+        sp_text_puts(&sheet->text, " ");
+        sp_text_append(&sheet->text, word, length);
+        column += length + 1;
+        word += length + (word[length] == ' ');
+    }
+    if (column) sp_text_puts(&sheet->text, "\n");
+}
+
+static void write_doubts(struct sheet *sheet)
+{
+    const struct sp_learning *learning = sheet->learning;
+    if (learning->undecided.count) sp_text_puts(&sheet->text, "\n# Not decided by the examples:\n");
+    for (size_t i = 0; i < learning->undecided.count; i++) {
+        const struct sp_undecided *doubt = &learning->undecided.items[i];
+        sp_text_printf(&sheet->text, "#   %s (%s)", doubt->chosen,
+                       sp_count_of(&sheet->learning->arena, doubt->places, "place"));
+        if (*doubt->alternatives) sp_text_printf(&sheet->text, " or %s: equal in all examples\n", doubt->alternatives);
+        else
+            sp_text_puts(&sheet->text, strspn(doubt->chosen, "0123456789") == strlen(doubt->chosen)
+                                           ? ": a number that no key says\n"
+                                           : ": a long expression, the only one that was found\n");
+    }
+    write_unvaried(sheet);
+}
+
+/* ---- groups ---- */
+
+static const char *word_for_name(const char *name)
+{
+    static const char *const words[][2] = {
+        {"emb", "embedding"},   {"wte", "embedding"},   {"wpe", "embedding"},   {"lm_head", "head"},
+        {"classifier", "head"}, {"score", "head"},      {"qa_outputs", "head"}, {"cls.", "head"},
+        {"pooler", "pooler"},   {"norm", "final norm"}, {"ln_f", "final norm"}, {"head", "head"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(name, words[i][0])) return words[i][1];
+    return "rest";
+}
+
+/* "model.layers.#.mlp.experts." -> "layers experts": the words in front of the indices. */
+static void put_stem_words(struct sp_text *text, const char *stem)
+{
+    const size_t start = text->length;
+    for (const char *c = stem; *c; c++) {
+        const bool ends = (*c == SP_INDEX_MARK) || !c[1];
+        if (!ends) continue;
+        const char *end = *c == SP_INDEX_MARK ? c : c + 1;
+        while (end > stem && (end[-1] == '.' || end[-1] == '_' || end[-1] == '/')) end--;
+        const char *word = end;
+        while (word > stem && word[-1] != SP_INDEX_MARK && word[-1] != SP_FRONT_MARK && word[-1] != '.' &&
+               word[-1] != '/')
+            word--;
+        if (end > word && text->length > start) sp_text_puts(text, " ");
+        sp_text_append(text, word, (size_t)(end - word));
+    }
+    if (text->length == start) sp_text_puts(text, "all");
+}
+
+static const struct sp_stem *stem_of_row(const struct sp_learning *learning, const struct sp_tensor_row *row,
+                                         size_t depth)
+{
+    return &learning->lesson.layout.stems.items[row->stems[depth]];
+}
+
+/* first + count - 1, as short as it can be said. */
+static const struct sp_phrase *last_of_stem(struct sp_arena *arena, const struct sp_stem *stem)
+{
+    const struct sp_phrase *first = stem->first.term, *count = stem->count.term;
+    if (first->op == SP_PHRASE_NUMBER && first->number == 1) return count;
+    if (count->op == SP_PHRASE_NUMBER && first->op == SP_PHRASE_NUMBER)
+        return sp_phrase_number(arena, first->number + count->number - 1);
+    if (count->op == SP_PHRASE_ADD && count->b->op == SP_PHRASE_NUMBER && count->b->number == 1 &&
+        first->op == SP_PHRASE_NUMBER && first->number == 0)
+        return count->a;
+    if (first->op != SP_PHRASE_NUMBER || first->number != 0)
+        count = sp_phrase_of(arena, SP_PHRASE_ADD, first, count, NULL);
+    return sp_phrase_of(arena, SP_PHRASE_SUBTRACT, count, sp_phrase_number(arena, 1), NULL);
+}
+
+/* N-1, as the tables have it. */
+static void put_last(struct sheet *sheet, const struct sp_phrase *last)
+{
+    const bool plain = last->op == SP_PHRASE_SUBTRACT && !last->a->b;
+    put_term(sheet, plain ? last->a : last);
+    if (plain) sp_text_puts(&sheet->text, "-");
+    if (plain) put_term(sheet, last->b);
+}
+
+static void put_loop(struct sheet *sheet, const struct sp_stem *stem)
+{
+    sp_text_printf(&sheet->text, " for %s in ", index_names[stem->depth]);
+    put_term(sheet, stem->first.term);
+    sp_text_puts(&sheet->text, "..");
+    put_last(sheet, last_of_stem(&sheet->learning->arena, stem));
+}
+
+static void write_heading(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_phrase *guard)
+{
+    const struct sp_learning *learning = sheet->learning;
+    sp_text_puts(&sheet->text, "\n[");
+    if (row->index_count) put_stem_words(&sheet->text, stem_of_row(learning, row, row->index_count - 1)->text);
+    else sp_text_puts(&sheet->text, word_for_name(row->pattern));
+    sp_text_puts(&sheet->text, "]");
+    if (guard) {
+        sp_text_puts(&sheet->text, " if ");
+        put_term(sheet, guard);
+    }
+    for (size_t i = 0; i < row->index_count; i++) put_loop(sheet, stem_of_row(learning, row, i));
+    sp_text_puts(&sheet->text, "\n");
+}
+
+/* A loop whose ends are absent somewhere must not be begun there: the condition stands in front of it. */
+static const struct sp_phrase *guard_of_row(const struct sp_learning *learning, const struct sp_tensor_row *row)
+{
+    if (!row->where.term || !row->index_count) return NULL;
+    for (size_t e = 0; e < learning->evidence.count; e++)
+        for (size_t i = 0; i < row->index_count; i++) {
+            const struct sp_point point = {.example = e};
+            const double count = sp_phrase_value(stem_of_row(learning, row, i)->count.term, &point);
+            if (count != count && !stem_of_row(learning, row, i)->depth) return row->where.term;
+        }
+    return NULL;
+}
+
+static bool are_in_one_group(const struct sp_learning *learning, const struct sp_tensor_row *a,
+                             const struct sp_tensor_row *b)
+{
+    if (a->index_count != b->index_count) return false;
+    const struct sp_phrase *guard = guard_of_row(learning, a), *other = guard_of_row(learning, b);
+    if ((guard || other) && !(guard && other && sp_phrases_equal(guard, other))) return false;
+    if (!a->index_count) return strcmp(word_for_name(a->pattern), word_for_name(b->pattern)) == 0;
+    return memcmp(a->stems, b->stems, a->index_count * sizeof *a->stems) == 0;
+}
+
+/* ---- rows ---- */
+
+static bool needs_quotes(const char *name)
+{
+    static const char *const words[] = {"table",  "part",  "require", "model_type", "architectures",
+                                        "claims", "claim", "erratum", "approx",     "example"};
+    const size_t word = strcspn(name, ".");
+    char first[32];
+    if (strpbrk(name, " \t") || !*name || strchr("[#\"", *name)) return true;
+    if (word >= sizeof first) return false;
+    memcpy(first, name, word);
+    first[word] = '\0';
+    return !name[word] && SP_IS_AMONG(first, words);
+}
+
+static void put_index(struct sp_text *text, const struct sp_stem *stem)
+{
+    sp_text_puts(text, "{");
+    if (stem->step > 1) sp_text_printf(text, "%llu*", (unsigned long long)stem->step);
+    sp_text_puts(text, index_names[stem->depth]);
+    if (stem->offset) sp_text_printf(text, " + %llu", (unsigned long long)stem->offset);
+    sp_text_puts(text, "}");
+}
+
+static const char *name_of_row(struct sp_learning *learning, const struct sp_tensor_row *row, size_t length)
+{
+    struct sp_text text = {0};
+    const bool quotes = needs_quotes(row->pattern);
+    size_t index = 0;
+    if (quotes) sp_text_puts(&text, "\"");
+    for (size_t i = 0; i < length; i++) {
+        if (row->pattern[i] == SP_FRONT_MARK) sp_text_puts(&text, "{p}");
+        else if (row->pattern[i] == SP_INDEX_MARK) put_index(&text, stem_of_row(learning, row, index++));
+        else sp_text_append(&text, &row->pattern[i], 1);
+    }
+    if (quotes) sp_text_puts(&text, "\"");
+    return sp_text_keep(&text, &learning->arena);
+}
+
+static bool is_statistic(const char *name)
+{
+    static const char *const ends[] = {"running_mean",         "running_var", "num_batches_tracked",
+                                       "position_ids",         "inv_freq",    "relative_position_index",
+                                       "relative_coords_table"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (sp_ends_with(name, ends[i])) return true;
+    return false;
+}
+
+static bool is_integer_everywhere(const struct sp_tensor_row *row)
+{
+    for (size_t i = 0; i < row->places.count; i++)
+        if (row->places.items[i].tensor->dtype != SP_DTYPE_I64) return false;
+    return true;
+}
+
+static void put_condition(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_phrase *guard)
+{
+    if (!row->where.term || row->where.term == guard || (guard && sp_phrases_equal(guard, row->where.term))) return;
+    sp_text_puts(&sheet->text, "   if ");
+    put_term(sheet, row->where.term);
+}
+
+static void put_tie(struct sheet *sheet, const struct sp_tensor_row *row)
+{
+    if (row->tied_to == SP_NONE) return;
+    const struct sp_tensor_row *target = &sheet->learning->lesson.layout.rows.items[row->tied_to];
+    sp_text_printf(&sheet->text, "   same as %s", name_of_row(sheet->learning, target, strlen(target->pattern)));
+    if (row->tied_when.term) {
+        sp_text_puts(&sheet->text, " when ");
+        put_term(sheet, row->tied_when.term);
+    } else if (row->where.term) sp_text_puts(&sheet->text, " always");
+}
+
+static void put_name(struct sheet *sheet, const char *name) { sp_text_printf(&sheet->text, "%s   ", name); }
+
+static void put_shape(struct sheet *sheet, const struct sp_tensor_row *row)
+{
+    sp_text_puts(&sheet->text, "(");
+    for (uint32_t d = 0; d < row->rank; d++) {
+        if (d) sp_text_puts(&sheet->text, ", ");
+        put_term(sheet, row->dims[d].term);
+    }
+    sp_text_puts(&sheet->text, ")");
+}
+
+static void write_row(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_phrase *guard)
+{
+    const bool integer = is_integer_everywhere(row);
+    put_name(sheet, name_of_row(sheet->learning, row, strlen(row->pattern)));
+    put_shape(sheet, row);
+    if (integer) sp_text_puts(&sheet->text, "   I64");
+    if (integer || is_statistic(row->pattern)) sp_text_puts(&sheet->text, integer ? " buffer" : "   buffer");
+    put_condition(sheet, row, guard);
+    put_tie(sheet, row);
+    sp_text_puts(&sheet->text, "\n");
+}
+
+static bool is_same_condition(const struct sp_phrase *a, const struct sp_phrase *b)
+{
+    return a && b ? sp_phrases_equal(a, b) : a == b;
+}
+
+static void write_part(struct sheet *sheet, const struct sp_part_found *found, const struct sp_phrase *guard)
+{
+    const struct sp_tensor_row *row = &sheet->learning->lesson.layout.rows.items[found->rows[0]];
+    put_name(sheet,
+             sp_arena_printf(&sheet->learning->arena, "%s*", name_of_row(sheet->learning, row, found->base_length)));
+    sp_text_printf(&sheet->text, "%s(", found->part);
+    for (size_t i = 0; i < found->argument_count; i++) {
+        if (i) sp_text_puts(&sheet->text, ", ");
+        put_term(sheet, found->arguments[i]);
+    }
+    if (found->bias) sp_text_puts(&sheet->text, ", ");
+    if (found->bias) put_term(sheet, found->bias);
+    sp_text_puts(&sheet->text, ")");
+    if (found->where && !is_same_condition(found->where, guard)) put_condition(sheet, row, guard);
+    sp_text_puts(&sheet->text, "\n");
+}
+
+/* The row, or the part that it begins. */
+static void write_row_or_part(struct sheet *sheet, size_t index, const struct sp_phrase *guard, bool *written)
+{
+    const struct sp_layout *layout = &sheet->learning->lesson.layout;
+    const struct sp_part_found found = sp_find_part(layout, index);
+    written[index] = true;
+    if (!found.part || needs_quotes(found.base)) write_row(sheet, &layout->rows.items[index], guard);
+    else write_part(sheet, &found, guard);
+    for (size_t i = 0; found.part && i < found.row_count; i++) written[found.rows[i]] = true;
+}
+
+static void write_rows(struct sheet *sheet)
+{
+    const struct sp_layout *layout = &sheet->learning->lesson.layout;
+    const struct sp_tensor_row *last = NULL;
+    const struct sp_phrase *guard = NULL;
+    bool *written = sp_arena_array(&sheet->learning->arena, layout->rows.count + 1, sizeof *written);
+    for (size_t i = 0; i < layout->rows.count; i++) {
+        const struct sp_tensor_row *row = &layout->rows.items[i];
+        if (!row->is_solved || written[i]) continue;
+        if (!last || !are_in_one_group(sheet->learning, last, row)) {
+            guard = guard_of_row(sheet->learning, row);
+            write_heading(sheet, row, guard);
+        }
+        write_row_or_part(sheet, i, guard, written);
+        last = row;
+    }
+}
+
+static void write_rest(struct sheet *sheet)
+{
+    if (sheet->learning->rest.count) sp_text_puts(&sheet->text, "\n# Not explained:\n");
+    for (size_t i = 0; i < sheet->learning->rest.count; i++)
+        sp_text_printf(&sheet->text, "#   %s\n", sheet->learning->rest.items[i]);
+}
+
+/* In the layout that all tables have. */
+static const char *format_sheet(struct sheet *sheet)
+{
+    struct sp_error error = {0};
+    const char *plain = sp_text_keep(&sheet->text, &sheet->learning->arena);
+    char *formatted = sp_table_format("learnt.shapes", plain, strlen(plain), NULL, &error);
+    const char *kept = formatted ? sp_arena_string(&sheet->learning->arena, formatted) : plain;
+    free(formatted);
+    return kept;
+}
+
+void sp_learn_write(struct sp_learning *learning)
+{
+    struct sheet sheet = {.learning = learning};
+    write_head(&sheet);
+    if (!learning->are_strangers) {
+        write_definitions(&sheet);
+        write_doubts(&sheet);
+        write_rows(&sheet);
+    }
+    write_rest(&sheet);
+    learning->text = format_sheet(&sheet);
+}

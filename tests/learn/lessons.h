@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ * Examples to learn from: what the built-in tables predict for configurations, or tensors one by one. */
+#ifndef TESTS_LEARN_LESSONS_H
+#define TESTS_LEARN_LESSONS_H
+
+#include "check/model.h"
+#include "shapeproof/learn.h"
+
+enum { MOST_EXAMPLES = 8 };
+
+struct lesson {
+    struct model *models[MOST_EXAMPLES];
+    struct sp_learn_example examples[MOST_EXAMPLES];
+    size_t count;
+    struct sp_learning *learning;
+};
+
+/* A new example without tensors. */
+static inline void lesson_begin(struct lesson *lesson, const char *config)
+{
+    assert_true(lesson->count < MOST_EXAMPLES);
+    struct model *model = calloc(1, sizeof *model);
+    assert_non_null(model);
+    model_open(model, config);
+    lesson->models[lesson->count++] = model;
+}
+
+/* A tensor of the last example. */
+static inline void lesson_add(struct lesson *lesson, const char *name, uint32_t rank, const uint64_t *shape)
+{
+    model_add_shape(lesson->models[lesson->count - 1], name, rank, shape);
+}
+
+static inline void lesson_learn(struct lesson *lesson)
+{
+    struct sp_error error = {0};
+    for (size_t i = 0; i < lesson->count; i++)
+        lesson->examples[i] = (struct sp_learn_example){model_in_memory(lesson->models[i]), lesson->models[i]->config};
+    lesson->learning = sp_learn(lesson->examples, lesson->count, lesson->models[0]->tables,
+                                &(struct sp_learn_options){.name = "learnt_here"}, &error);
+    if (!lesson->learning) die("learn", error.message);
+}
+
+/* The first `count` configurations, as the built-in tables have them. */
+static inline void lesson_open(struct lesson *lesson, const char *const *configs, size_t count)
+{
+    *lesson = (struct lesson){.count = 0};
+    for (size_t i = 0; i < count; i++) {
+        lesson_begin(lesson, configs[i]);
+        model_predict(lesson->models[i], 0);
+    }
+    lesson_learn(lesson);
+}
+
+static inline void lesson_close(struct lesson *lesson)
+{
+    sp_learning_free(lesson->learning);
+    for (size_t i = 0; i < lesson->count; i++) {
+        sp_inventory_close((struct sp_inventory *)lesson->examples[i].inventory);
+        model_close(lesson->models[i]);
+        free(lesson->models[i]);
+    }
+}
+
+static inline void assert_learnt(const struct lesson *lesson)
+{
+    for (size_t i = 0; i < sp_learning_rest_count(lesson->learning); i++)
+        print_message("%s\n", sp_learning_rest(lesson->learning, i));
+    if (!sp_learning_is_proved(lesson->learning)) fail_msg("%s", sp_learning_text(lesson->learning));
+    assert_int_equal(sp_learning_explained(lesson->learning), sp_learning_tensors(lesson->learning));
+}
+
+static inline void assert_says(const struct lesson *lesson, const char *words)
+{
+    if (!strstr(sp_learning_text(lesson->learning), words)) fail_msg("%s", sp_learning_text(lesson->learning));
+}
+
+/* Under another configuration the learnt table predicts what the built-in one does. */
+static inline void assert_right_on(const struct lesson *lesson, const char *config)
+{
+    struct sp_error error = {0};
+    struct model model;
+    const char *text = sp_learning_text(lesson->learning);
+    model_open(&model, config);
+    model_predict(&model, 0);
+    assert_int_equal(sp_tables_add_text(model.tables, "learnt.shapes", text, strlen(text), &error), SP_OK);
+    const struct sp_predict_options options = {.table = "learnt_here"};
+    struct sp_prediction *prediction = sp_predict(model.tables, model.config, &options, &error);
+    if (!prediction) fail_msg("%s", error.message);
+    assert_int_equal(sp_prediction_count(prediction), model.count);
+    for (size_t i = 0; i < model.count; i++) {
+        const size_t there = sp_prediction_find(prediction, model.parts[i].name);
+        if (there == SP_NONE) fail_msg("%s is not predicted", model.parts[i].name);
+        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, there);
+        assert_int_equal(tensor->rank, model.parts[i].rank);
+        if (memcmp(tensor->shape, model.parts[i].shape, tensor->rank * sizeof(uint64_t)) != 0)
+            fail_msg("%s is of another shape\n%s", model.parts[i].name, text);
+    }
+    sp_prediction_free(prediction);
+    model_close(&model);
+}
+
+#endif

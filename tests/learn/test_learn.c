@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ * Tables learnt from examples: of what tables predict, and of models that none knows. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "learn/lessons.h"
+
+/* ---- what tables predict, learnt from three of its predictions and right on a fourth ---- */
+
+static void gpt2(void **state)
+{
+    (void)state;
+    const char *const configs[] = {"{\"model_type\": \"gpt2\", \"vocab_size\": 50, \"n_embd\": 8, \"n_layer\": 2, "
+                                   "\"n_positions\": 20, \"n_inner\": null}",
+                                   "{\"model_type\": \"gpt2\", \"vocab_size\": 61, \"n_embd\": 12, \"n_layer\": 3, "
+                                   "\"n_positions\": 18, \"n_inner\": 40}",
+                                   "{\"model_type\": \"gpt2\", \"vocab_size\": 70, \"n_embd\": 20, \"n_layer\": 1, "
+                                   "\"n_positions\": 33, \"n_inner\": null}",
+                                   "{\"model_type\": \"gpt2\", \"vocab_size\": 90, \"n_embd\": 28, \"n_layer\": 5, "
+                                   "\"n_positions\": 31, \"n_inner\": null}"};
+    struct lesson lesson;
+    lesson_open(&lesson, configs, 3);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "n_inner default 4*E");
+    assert_right_on(&lesson, configs[3]);
+    lesson_close(&lesson);
+}
+
+#define LLAMA "\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"tie_word_embeddings\": false, "
+
+static void llama(void **state)
+{
+    (void)state;
+    const char *const configs[] = {
+        "{" LLAMA "\"vocab_size\": 50, \"hidden_size\": 24, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
+        "\"num_key_value_heads\": 2, \"intermediate_size\": 33, \"attention_bias\": true}",
+        "{" LLAMA "\"vocab_size\": 64, \"hidden_size\": 40, \"num_hidden_layers\": 3, \"num_attention_heads\": 5, "
+        "\"num_key_value_heads\": 1, \"intermediate_size\": 70, \"head_dim\": 16, \"attention_bias\": false}",
+        "{" LLAMA "\"vocab_size\": 71, \"hidden_size\": 36, \"num_hidden_layers\": 1, \"num_attention_heads\": 6, "
+        "\"num_key_value_heads\": 3, \"intermediate_size\": 52, \"attention_bias\": false}",
+        "{" LLAMA "\"vocab_size\": 99, \"hidden_size\": 56, \"num_hidden_layers\": 4, \"num_attention_heads\": 7, "
+        "\"num_key_value_heads\": 7, \"intermediate_size\": 61, \"attention_bias\": true}"};
+    struct lesson lesson;
+    lesson_open(&lesson, configs, 3);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "= head_dim default H // A");
+    assert_says(&lesson, "linear(K*D, H, attention_bias)");
+    assert_right_on(&lesson, configs[3]);
+    lesson_close(&lesson);
+}
+
+#define BERT "\"model_type\": \"bert\", \"architectures\": [\"BertModel\"], "
+
+static void bert(void **state)
+{
+    (void)state;
+    const char *const configs[] = {
+        "{" BERT "\"vocab_size\": 50, \"hidden_size\": 24, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
+        "\"max_position_embeddings\": 20, \"type_vocab_size\": 2, \"intermediate_size\": 33}",
+        "{" BERT "\"vocab_size\": 64, \"hidden_size\": 40, \"num_hidden_layers\": 3, \"num_attention_heads\": 5, "
+        "\"max_position_embeddings\": 31, \"type_vocab_size\": 1, \"intermediate_size\": 70}",
+        "{" BERT "\"vocab_size\": 71, \"hidden_size\": 36, \"num_hidden_layers\": 1, \"num_attention_heads\": 6, "
+        "\"max_position_embeddings\": 17, \"type_vocab_size\": 4, \"intermediate_size\": 52}"};
+    struct lesson lesson;
+    lesson_open(&lesson, configs, 2);
+    assert_learnt(&lesson);
+    assert_right_on(&lesson, configs[2]);
+    lesson_close(&lesson);
+}
+
+/* ---- what no table knows ---- */
+
+/* A Sequential: its numbers are modules, not layers. */
+static void perceptron(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    lesson_begin(&lesson, "{\"features\": 5, \"width\": 7, \"classes\": 3}");
+    lesson_add(&lesson, "net.0.weight", SHAPE(7, 5));
+    lesson_add(&lesson, "net.0.bias", SHAPE(7));
+    lesson_add(&lesson, "net.2.weight", SHAPE(3, 7));
+    lesson_add(&lesson, "net.2.bias", SHAPE(3));
+    lesson_begin(&lesson, "{\"features\": 8, \"width\": 13, \"classes\": 2}");
+    lesson_add(&lesson, "net.0.weight", SHAPE(13, 8));
+    lesson_add(&lesson, "net.0.bias", SHAPE(13));
+    lesson_add(&lesson, "net.2.weight", SHAPE(2, 13));
+    lesson_add(&lesson, "net.2.bias", SHAPE(2));
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    lesson_close(&lesson);
+}
+
+/* Channels in a list; the first convolution sees the colours. */
+static void convolutions(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    lesson_begin(&lesson, "{\"channels\": [8, 12, 20], \"colours\": 3}");
+    lesson_add(&lesson, "conv.0.weight", SHAPE(8, 3, 5, 5));
+    lesson_add(&lesson, "conv.1.weight", SHAPE(12, 8, 5, 5));
+    lesson_add(&lesson, "conv.2.weight", SHAPE(20, 12, 5, 5));
+    lesson_begin(&lesson, "{\"channels\": [6, 10], \"colours\": 1}");
+    lesson_add(&lesson, "conv.0.weight", SHAPE(6, 1, 5, 5));
+    lesson_add(&lesson, "conv.1.weight", SHAPE(10, 6, 5, 5));
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "for i in 0..len(channels)-1");
+    assert_says(&lesson, "i == 0 ? C : channels[i - 1]");
+    lesson_close(&lesson);
+}
+
+/* ---- what cannot be learnt is not written as if it could ---- */
+
+static void equal_examples_decide_little(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        lesson_begin(&lesson, "{\"width\": 6, \"depth\": 6}");
+        lesson_add(&lesson, "weight", SHAPE(6, 6));
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_true(sp_learning_undecided_count(lesson.learning) > 0);
+    assert_string_equal(sp_learning_unvaried(lesson.learning), "width, depth");
+    lesson_close(&lesson);
+}
+
+static void one_wrong_tensor(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    lesson_begin(&lesson, "{\"width\": 6, \"vocabulary\": 40}");
+    lesson_add(&lesson, "symbols.weight", SHAPE(40, 6));
+    lesson_add(&lesson, "head.weight", SHAPE(40, 6));
+    lesson_begin(&lesson, "{\"width\": 8, \"vocabulary\": 51}");
+    lesson_add(&lesson, "symbols.weight", SHAPE(51, 8));
+    lesson_add(&lesson, "head.weight", SHAPE(1013, 8));
+    lesson_learn(&lesson);
+    assert_false(sp_learning_is_proved(lesson.learning));
+    assert_string_equal(sp_learning_rest(lesson.learning, 0), "head.weight: no expression is its dimension 0");
+    lesson_close(&lesson);
+}
+
+static void different_architectures(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    lesson_begin(&lesson, "{\"width\": 6}");
+    lesson_add(&lesson, "symbols.weight", SHAPE(6, 6));
+    lesson_begin(&lesson, "{\"size\": 8}");
+    lesson_add(&lesson, "other.weight", SHAPE(8, 8));
+    lesson_learn(&lesson);
+    assert_false(sp_learning_is_proved(lesson.learning));
+    lesson_close(&lesson);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gpt2),
+        cmocka_unit_test(llama),
+        cmocka_unit_test(bert),
+        cmocka_unit_test(perceptron),
+        cmocka_unit_test(convolutions),
+        cmocka_unit_test(equal_examples_decide_little),
+        cmocka_unit_test(one_wrong_tensor),
+        cmocka_unit_test(different_architectures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
