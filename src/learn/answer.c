@@ -111,12 +111,12 @@ static unsigned bonus_of_habit(const struct sp_habit *habit, const char *name)
 }
 
 static void prefer_habits(const struct sp_lesson *lesson, const struct sp_reduced *wanted, const char *name,
-                          struct sp_found *found)
+                          bool of_condition, struct sp_found *found)
 {
     for (size_t i = 0; i < lesson->habits.count; i++) {
         const struct sp_habit *habit = &lesson->habits.items[i];
         const unsigned bonus = bonus_of_habit(habit, name);
-        if (!has_values(habit->term, wanted)) continue;
+        if (habit->is_condition != of_condition || !has_values(habit->term, wanted)) continue;
         const unsigned cost = SP_FREE + habit->term->cost - sp_phrase_affinity(habit->term, name);
         const size_t place = find_among(found, habit->term, cost);
         place_found(found, place, found->cost[place] - bonus);
@@ -206,15 +206,27 @@ static struct sp_answer answer_with_symbol(struct sp_lesson *lesson, const struc
     const struct sp_phrase *meaning = sp_phrase_of(arena, SP_PHRASE_DEFAULT, key, best->otherwise, NULL);
     const struct sp_leaf *symbol = sp_evidence_symbol(lesson->evidence, best->key->leaf, meaning);
     const struct sp_phrase *term = sp_phrase_leaf(arena, SP_PHRASE_KEY, symbol);
+    *SP_PUSH(&lesson->defaults) = best_of_found(&best->found, SLACK_OF_ONE);
     lesson->again = true;
     if (best->factor) term = sp_phrase_of(arena, SP_PHRASE_MULTIPLY, best->factor, term, NULL);
     return (struct sp_answer){.term = term};
 }
 
-/* Where something else is the value as well, a key of another part of the model is no reason to doubt it. */
-static bool may_have_default(const struct sp_phrase *key, const char *name, unsigned limit)
+/* Whether there is a symbol for it already, with a default. */
+static bool has_default(const struct sp_lesson *lesson, const struct sp_phrase *key)
 {
-    return limit > DEAR || sp_phrase_affinity(key, name) > 0;
+    for (size_t i = 0; i < lesson->evidence->leaves.count; i++) {
+        const struct sp_leaf *leaf = lesson->evidence->leaves.items[i];
+        if (leaf->meaning && strcmp(leaf->path, key->leaf->path) == 0) return true;
+    }
+    return false;
+}
+
+/* Where something else is the value as well, a key of another part of the model is no reason to doubt it. */
+static bool may_have_default(const struct sp_lesson *lesson, const struct sp_phrase *key, const char *name,
+                             unsigned limit)
+{
+    return !has_default(lesson, key) && (limit > DEAR || sp_phrase_affinity(key, name) > 0);
 }
 
 static struct sp_answer answer_by_default(struct sp_lesson *lesson, struct sp_bank *bank,
@@ -223,7 +235,7 @@ static struct sp_answer answer_by_default(struct sp_lesson *lesson, struct sp_ba
     struct attempt best = {.key = NULL};
     for (size_t i = 0; i < sp_bank_partial_count(bank); i++) {
         const struct sp_phrase *key = sp_bank_partial(bank, i);
-        if (!may_have_default(key, name, limit)) continue;
+        if (!may_have_default(lesson, key, name, limit)) continue;
         try_default(lesson, reduced, NULL, key, name, &best);
         try_factors(lesson, reduced, key, name, &best);
     }
@@ -348,7 +360,7 @@ static struct sp_answer solve_reduced(struct sp_lesson *lesson, const struct sp_
     const unsigned most = most_for_values(reduced->values, reduced->domain.count);
     struct sp_found found;
     sp_bank_find(bank, reduced->values, name, most, &found);
-    prefer_habits(lesson, reduced, name, &found);
+    prefer_habits(lesson, reduced, name, false, &found);
     struct sp_answer answer = best_of_found(&found, slack_of_values(reduced));
     if (!answer.term || found.cost[0] > SP_FREE + PLAIN) {
         const unsigned limit = answer.term ? found.cost[0] - SP_FREE : most;
@@ -408,7 +420,7 @@ struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_fu
     struct sp_reduced reduced = sp_function_reduce(function);
     struct sp_found found;
     sp_bank_find_condition(sp_library_bank(&lesson->library, &reduced.domain), reduced.values, function->name, &found);
-    prefer_habits(lesson, &reduced, function->name, &found);
+    prefer_habits(lesson, &reduced, function->name, true, &found);
     sp_reduced_free(&reduced);
     return best_of_found(&found, SLACK_OF_TWO);
 }

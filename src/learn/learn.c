@@ -109,6 +109,10 @@ struct sp_learning *sp_learn(const struct sp_learn_example *examples, size_t cou
     learning->evidence = (struct sp_evidence){.arena = &learning->arena, .examples = examples, .count = count};
     learning->lesson.evidence = &learning->evidence;
     sp_evidence_gather(&learning->evidence);
+    if (!learning->evidence.leaves.count) {
+        sp_learn_invent(learning);
+        sp_evidence_gather(&learning->evidence);
+    }
     learning->name = options && options->name ? options->name : name_of_table(learning);
     learn_table(learning, options ? options->like : NULL, error);
     return learning;
@@ -118,6 +122,7 @@ void sp_learning_free(struct sp_learning *learning)
 {
     if (!learning) return;
     sp_lesson_free(&learning->lesson);
+    for (size_t i = 0; learning->invented && i < learning->evidence.count; i++) sp_config_free(learning->invented[i]);
     sp_evidence_free(&learning->evidence);
     free(learning->rest.items);
     free(learning->undecided.items);

@@ -28,6 +28,7 @@ struct sp_learning {
     struct sp_evidence evidence;
     struct sp_lesson lesson;
     const struct sp_tables *tables;
+    struct sp_config **invented; /* where no example has a configuration: one for each; else NULL */
     const char *name, *text, *unvaried;
     size_t tensors, explained;
     bool is_proved, are_strangers;
@@ -41,6 +42,8 @@ struct sp_learning {
     } undecided;
 };
 
+/* Makes configurations of the sizes, for examples that have none. */
+void sp_learn_invent(struct sp_learning *learning);
 /* Letters and comments for the keys that the rows use, by the habits of the tables; `like` is preferred, if any. */
 void sp_learn_letters(struct sp_learning *learning, const char *like);
 /* The text of the table. */

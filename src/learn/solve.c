@@ -327,14 +327,14 @@ static void make_popular(void *context, const struct sp_leaf *leaf)
             lesson->evidence->leaves.items[i]->cost = POPULAR;
 }
 
-static void count_habit(struct sp_lesson *lesson, const struct sp_phrase *term, size_t uses)
+static void count_habit(struct sp_lesson *lesson, const struct sp_phrase *term, bool is_condition)
 {
     for (size_t i = 0; i < lesson->habits.count; i++)
         if (!lesson->habits.items[i].weight && sp_phrases_equal(lesson->habits.items[i].term, term)) {
-            lesson->habits.items[i].uses += uses;
+            lesson->habits.items[i].uses++;
             return;
         }
-    *SP_PUSH(&lesson->habits) = (struct sp_habit){term, NULL, uses};
+    *SP_PUSH(&lesson->habits) = (struct sp_habit){.term = term, .uses = 1, .is_condition = is_condition};
 }
 
 static void note_habit(void *context, const struct sp_answer *answer)
@@ -342,7 +342,7 @@ static void note_habit(void *context, const struct sp_answer *answer)
     struct sp_lesson *lesson = context;
     if (!answer->term || answer->term->op == SP_PHRASE_NUMBER) return;
     sp_phrase_leaves(answer->term, make_popular, lesson);
-    count_habit(lesson, answer->term, 1);
+    count_habit(lesson, answer->term, false);
 }
 
 /* What holds for some rows often does not for others: both count for both. */
@@ -352,9 +352,10 @@ static void note_conditions(struct sp_lesson *lesson)
         const struct sp_phrase *where = lesson->layout.rows.items[i].where.term;
         if (!lesson->layout.rows.items[i].is_solved || !where) continue;
         const bool negation = where->op == SP_PHRASE_NOT;
-        count_habit(lesson, where, 1);
+        count_habit(lesson, where, true);
         count_habit(lesson,
-                    negation ? where->a : sp_phrase_of(lesson->evidence->arena, SP_PHRASE_NOT, where, NULL, NULL), 1);
+                    negation ? where->a : sp_phrase_of(lesson->evidence->arena, SP_PHRASE_NOT, where, NULL, NULL),
+                    true);
     }
 }
 
@@ -366,7 +367,9 @@ static void note_weights(struct sp_lesson *lesson)
         if (!row->is_solved || !sp_ends_with(row->pattern, ".weight")) continue;
         for (uint32_t d = row->rank < 2 ? row->rank : 2; d-- > 0;)
             *SP_PUSH(&lesson->habits) =
-                (struct sp_habit){row->dims[d].term, sp_arena_string(lesson->evidence->arena, row->pattern), d == 0};
+                (struct sp_habit){.term = row->dims[d].term,
+                                  .weight = sp_arena_string(lesson->evidence->arena, row->pattern),
+                                  .uses = d == 0};
     }
 }
 
@@ -399,6 +402,7 @@ void sp_lesson_free(struct sp_lesson *lesson)
 {
     free(lesson->habits.items);
     free(lesson->answers.items);
+    free(lesson->defaults.items);
     sp_forget_answers(lesson);
     sp_layout_free(&lesson->layout);
 }

@@ -12,6 +12,7 @@ struct sp_habit {
     const struct sp_phrase *term;
     const char *weight; /* the row of a weight whose first dimension it is, or the second; or NULL */
     size_t uses;        /* of a weight: 1 for its first dimension */
+    bool is_condition;
 };
 
 struct sp_lesson {
@@ -27,6 +28,10 @@ struct sp_lesson {
         struct sp_answer *items;
         size_t count, capacity;
     } answers;
+    struct {
+        struct sp_answer *items; /* what the symbols stand for where their keys are absent */
+        size_t count, capacity;
+    } defaults;
     size_t effort;  /* spent on cases so far */
     bool respelled; /* rows have other indices from the next round on */
     bool again;     /* a decision was taken back */

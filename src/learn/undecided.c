@@ -150,6 +150,8 @@ static const char *list_unvaried(struct sp_learning *learning)
 void sp_learn_doubt(struct sp_learning *learning)
 {
     sp_layout_answers(&learning->lesson.layout, add_choice, learning);
+    for (size_t i = 0; i < learning->lesson.defaults.count; i++)
+        add_choice(learning, &learning->lesson.defaults.items[i]);
     if (learning->undecided.count)
         qsort(learning->undecided.items, learning->undecided.count, sizeof *learning->undecided.items, compare_choices);
     learning->unvaried = list_unvaried(learning);

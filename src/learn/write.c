@@ -150,7 +150,9 @@ static void write_unvaried(struct sheet *sheet)
 {
     const char *word = sheet->learning->unvaried;
     size_t column = 0;
-    if (*word) sp_text_puts(&sheet->text, "\n# The same in all examples, so that what they change is not known:");
+    if (*word)
+        sp_text_puts(&sheet->text,
+                     "\n# The same in all examples, so that what they change is not known, as of keys that none has:");
     while (*word) {
         const size_t length = strcspn(word, " ");
         if (!column || column + length > WIDEST_COMMENT) {

@@ -114,6 +114,75 @@ static void convolutions(void **state)
     lesson_close(&lesson);
 }
 
+/* Two classes, whose names begin otherwise, and a head that one of them has. */
+static void classes(void **state)
+{
+    const char *const configs[] = {
+        "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2Model\"], \"vocab_size\": 50, \"n_embd\": 8, "
+        "\"n_layer\": 2, "
+        "\"n_positions\": 20, \"tie_word_embeddings\": true}",
+        "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"vocab_size\": 61, \"n_embd\": 12, "
+        "\"n_layer\": 3, \"n_positions\": 18, \"tie_word_embeddings\": false}",
+        "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"vocab_size\": 65, \"n_embd\": 20, "
+        "\"n_layer\": 1, \"n_positions\": 14, \"tie_word_embeddings\": true}",
+        "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2Model\"], \"vocab_size\": 77, \"n_embd\": 4, "
+        "\"n_layer\": 4, "
+        "\"n_positions\": 10, \"tie_word_embeddings\": true}"};
+    struct lesson lesson;
+    (void)state;
+    lesson_open(&lesson, configs, 3);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "p = class == \"GPT2LMHeadModel\" ? \"transformer.\" : \"\"");
+    assert_right_on(&lesson, configs[3]);
+    lesson_close(&lesson);
+}
+
+/* The number of layers without experts is a key. */
+static void mixture_of_experts(void **state)
+{
+    struct lesson lesson = {0};
+    const struct {
+        const char *config;
+        size_t layers, dense, experts;
+    } made[] = {{"{\"layers\": 2, \"first_dense\": 1, \"experts\": 5, \"width\": 6, \"inner\": 11}", 2, 1, 5},
+                {"{\"layers\": 4, \"first_dense\": 2, \"experts\": 3, \"width\": 6, \"inner\": 11}", 4, 2, 3},
+                {"{\"layers\": 5, \"first_dense\": 1, \"experts\": 2, \"width\": 6, \"inner\": 11}", 5, 1, 2}};
+    (void)state;
+    for (size_t m = 0; m < sizeof made / sizeof *made; m++) {
+        char name[80];
+        lesson_begin(&lesson, made[m].config);
+        for (size_t i = 0; i < made[m].layers; i++) {
+            snprintf(name, sizeof name, "layers.%zu.mlp.up.weight", i);
+            if (i < made[m].dense) lesson_add(&lesson, name, SHAPE(11, 6));
+            for (size_t k = 0; i >= made[m].dense && k < made[m].experts; k++) {
+                snprintf(name, sizeof name, "layers.%zu.experts.%zu.up.weight", i, k);
+                lesson_add(&lesson, name, SHAPE(11, 6));
+            }
+        }
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "first_dense");
+    lesson_close(&lesson);
+}
+
+/* Sizes are called by where they are. */
+static void without_configuration(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    lesson_begin(&lesson, "{}");
+    lesson_add(&lesson, "wte.weight", SHAPE(64, 16));
+    lesson_add(&lesson, "h.0.up.weight", SHAPE(40, 16));
+    lesson_add(&lesson, "h.1.up.weight", SHAPE(40, 16));
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "wte_rows");
+    assert_says(&lesson, "up_rows");
+    assert_says(&lesson, "h_count");
+    lesson_close(&lesson);
+}
+
 /* ---- what cannot be learnt is not written as if it could ---- */
 
 static void equal_examples_decide_little(void **state)
@@ -168,6 +237,9 @@ int main(void)
         cmocka_unit_test(bert),
         cmocka_unit_test(perceptron),
         cmocka_unit_test(convolutions),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(mixture_of_experts),
+        cmocka_unit_test(without_configuration),
         cmocka_unit_test(equal_examples_decide_little),
         cmocka_unit_test(one_wrong_tensor),
         cmocka_unit_test(different_architectures),

@@ -156,17 +156,24 @@ static void write_number(struct sp_text *text, double number)
     else sp_text_printf(text, "%.15g", number);
 }
 
+static void write_comparison(const struct writer *writer, const struct sp_phrase *left, const char *how,
+                             const struct sp_phrase *right)
+{
+    write_term(writer, left, BY_SUM);
+    sp_text_puts(writer->text, how);
+    write_term(writer, right, BY_SUM);
+}
+
 /* not a == b is a != b. */
 static void write_negation(const struct writer *writer, const struct sp_phrase *term)
 {
     if (term->op == SP_PHRASE_IS) {
         write_item(writer, term);
         sp_text_printf(writer->text, " != \"%s\"", term->text);
-    } else if (term->op == SP_PHRASE_EQUAL) {
-        write_term(writer, term->a, BY_SUM);
-        sp_text_puts(writer->text, " != ");
-        write_term(writer, term->b, BY_SUM);
-    } else {
+    } else if (term->op == SP_PHRASE_EQUAL) write_comparison(writer, term->a, " != ", term->b);
+    else if (term->op == SP_PHRASE_AT_LEAST) write_comparison(writer, term->a, " < ", term->b);
+    else if (term->op == SP_PHRASE_LESS) write_comparison(writer, term->b, " <= ", term->a);
+    else {
         sp_text_puts(writer->text, "not ");
         write_term(writer, term, BY_NOT);
     }
@@ -211,6 +218,9 @@ static void write_bare_term(const struct writer *writer, const struct sp_phrase 
         break;
     case SP_PHRASE_IF:
         write_choice(writer, term);
+        break;
+    case SP_PHRASE_LESS: /* which are made with the number first */
+        write_comparison(writer, term->b, " > ", term->a);
         break;
     default:
         write_operation(writer, term);

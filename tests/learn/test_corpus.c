@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ * Each built-in table, learnt again from three of its predictions over published configurations, and held against the
+ * others of the same class. Skipped without the corpus.
+ *
+ *     right        the learnt table predicts what the built-in one does
+ *     refused      it says that it has seen no such configuration
+ *     said         it is wrong, where it says that the examples do not decide
+ *     silent       it is wrong, and has not said so: none may be
+ *     not written  nothing explains the examples */
+#define _XOPEN_SOURCE 700
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/value.h"
+#include "config/config.h"
+#include "learn/lessons.h"
+
+#define CORPUS "../shared/data/architectures"
+
+enum { MOST_CONFIGS = 600, EXAMPLES = 3, MOST_TENSORS = 3000 };
+
+/* A configuration, and what the built-in table predicts of it. */
+struct subject {
+    struct sp_config *config;
+    struct sp_prediction *prediction;
+    char kind[160]; /* its table and class */
+};
+
+struct tally {
+    size_t groups, right, refused, said, silent, not_written;
+};
+
+static struct sp_tables *tables;
+static struct subject subjects[MOST_CONFIGS];
+static size_t subject_count;
+
+static const char *class_of(const struct sp_config *config)
+{
+    const struct sp_value list = sp_value_at(sp_config_hyper(config)->root, "architectures");
+    return list.type == SP_LIST && list.count && list.items[0].type == SP_STRING ? list.items[0].string : "";
+}
+
+static void read_config(const char *path)
+{
+    struct sp_error error = {0};
+    struct subject subject = {.config = sp_config_new()};
+    if (subject_count < MOST_CONFIGS && sp_config_load(subject.config, path, &error) == SP_OK)
+        subject.prediction = sp_predict(tables, subject.config, NULL, &error);
+    if (!subject.prediction || sp_prediction_count(subject.prediction) > MOST_TENSORS) {
+        sp_prediction_free(subject.prediction);
+        sp_config_free(subject.config);
+        return;
+    }
+    snprintf(subject.kind, sizeof subject.kind, "%s %s", sp_prediction_table(subject.prediction),
+             class_of(subject.config));
+    subjects[subject_count++] = subject;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* In the order of their names, so that the same examples are taken everywhere. */
+static bool read_folder(const char *folder)
+{
+    char path[512], *names[MOST_CONFIGS];
+    size_t count = 0;
+    DIR *directory = opendir(folder);
+    if (!directory) return false;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL && count < MOST_CONFIGS;)
+        if (strstr(entry->d_name, ".json")) names[count++] = strdup(entry->d_name);
+    closedir(directory);
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        read_config(path);
+        free(names[i]);
+    }
+    return true;
+}
+
+/* The tensors that a file would have. */
+static struct sp_inventory *inventory_of(const struct sp_prediction *prediction)
+{
+    struct sp_error error = {0};
+    struct sp_inventory *inventory = sp_inventory_new("memory");
+    sp_inventory_add_file(inventory, "memory");
+    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
+        const struct sp_predicted *predicted = sp_prediction_tensor(prediction, i);
+        if (predicted->optional || predicted->same_as != SP_NONE) continue;
+        struct sp_tensor *tensor = sp_inventory_add(inventory, &error);
+        tensor->name = sp_arena_string(&inventory->arena, predicted->name);
+        tensor->dtype = predicted->dtype == SP_DTYPE_UNKNOWN ? SP_DTYPE_F32 : predicted->dtype;
+        tensor->rank = predicted->rank;
+        tensor->shape = predicted->shape;
+        sp_tensor_measure(tensor);
+    }
+    if (!sp_inventory_finish(inventory, &error)) die("inventory", error.message);
+    return inventory;
+}
+
+static bool is_same_prediction(const struct sp_prediction *learnt, const struct sp_prediction *truth)
+{
+    size_t wanted = 0, there = 0;
+    for (size_t i = 0; i < sp_prediction_count(learnt); i++)
+        there += sp_prediction_tensor(learnt, i)->same_as == SP_NONE;
+    for (size_t i = 0; i < sp_prediction_count(truth); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(truth, i);
+        if (tensor->optional || tensor->same_as != SP_NONE) continue;
+        wanted++;
+        const size_t found = sp_prediction_find(learnt, tensor->name);
+        if (found == SP_NONE) return false;
+        const struct sp_predicted *other = sp_prediction_tensor(learnt, found);
+        if (other->rank != tensor->rank || memcmp(other->shape, tensor->shape, tensor->rank * sizeof *tensor->shape))
+            return false;
+    }
+    return wanted == there;
+}
+
+/* A key that was the same in all examples has another value here, or one that none of them had at all. */
+static bool is_said(const struct sp_learning *learning, const struct subject *subject, const struct subject *example)
+{
+    char *list = strdup(sp_learning_unvaried(learning));
+    bool said = sp_learning_undecided_count(learning) > 0;
+    for (char *word = strtok(list, ", "); word && !said; word = strtok(NULL, ", ")) {
+        char *here = sp_value_text(sp_value_at(sp_config_hyper(subject->config)->root, word));
+        char *there = sp_value_text(sp_value_at(sp_config_hyper(example->config)->root, word));
+        said = strcmp(here, there) != 0;
+        free(here);
+        free(there);
+    }
+    free(list);
+    return said;
+}
+
+/* It has a key that none of the examples had. */
+static bool has_new_key(const struct subject *subject, const struct subject *const *examples)
+{
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(subject->prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(subject->prediction, i);
+        size_t e = 0;
+        while (e < EXAMPLES && sp_value_at(sp_config_hyper(examples[e]->config)->root, hyper.name).type == SP_ABSENT)
+            e++;
+        if (e == EXAMPLES && hyper.from.source != SP_SOURCE_DEFAULT) return true;
+    }
+    return false;
+}
+
+static void judge_subject(const struct sp_learning *learning, const struct subject *subject,
+                          const struct subject *const *examples, struct tally *tally)
+{
+    struct sp_error error = {0};
+    struct sp_tables *with = sp_tables_new(&error);
+    const char *text = sp_learning_text(learning);
+    assert_int_equal(sp_tables_add_text(with, "learnt.shapes", text, strlen(text), &error), SP_OK);
+    struct sp_prediction *learnt =
+        sp_predict(with, subject->config, &(struct sp_predict_options){.table = sp_learning_name(learning)}, &error);
+    if (!learnt) tally->refused++;
+    else if (is_same_prediction(learnt, subject->prediction)) tally->right++;
+    else if (is_said(learning, subject, examples[0]) || has_new_key(subject, examples)) tally->said++;
+    else {
+        tally->silent++;
+        print_message("silent: %s, %s\n", subject->kind, sp_config_path(subject->config));
+    }
+    sp_prediction_free(learnt);
+    sp_tables_free(with);
+}
+
+/* Learns from the first three of a kind, and judges the others. */
+static void judge_kind(const size_t *members, size_t count, struct tally *tally)
+{
+    struct sp_learn_example examples[EXAMPLES];
+    const struct subject *learnt_from[EXAMPLES];
+    struct sp_error error = {0};
+    tally->groups++;
+    for (size_t i = 0; i < EXAMPLES; i++) {
+        learnt_from[i] = &subjects[members[i]];
+        examples[i] = (struct sp_learn_example){inventory_of(learnt_from[i]->prediction), learnt_from[i]->config};
+    }
+    struct sp_learning *learning =
+        sp_learn(examples, EXAMPLES, tables, &(struct sp_learn_options){.name = "learnt_here"}, &error);
+    assert_non_null(learning);
+    if (!sp_learning_is_proved(learning)) {
+        tally->not_written++;
+        print_message("not written: %s: %s\n", subjects[members[0]].kind, sp_learning_rest(learning, 0));
+    }
+    for (size_t i = EXAMPLES; sp_learning_is_proved(learning) && i < count; i++)
+        judge_subject(learning, &subjects[members[i]], learnt_from, tally);
+    sp_learning_free(learning);
+    for (size_t i = 0; i < EXAMPLES; i++) sp_inventory_close((struct sp_inventory *)examples[i].inventory);
+}
+
+static size_t members_of_kind(size_t first, size_t *members)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < first; i++)
+        if (strcmp(subjects[i].kind, subjects[first].kind) == 0) return 0; /* seen already */
+    for (size_t i = first; i < subject_count; i++)
+        if (strcmp(subjects[i].kind, subjects[first].kind) == 0) members[count++] = i;
+    return count;
+}
+
+/* ---- configurations that nobody has published ---- */
+
+enum { VARIANTS = 5, TRIES = 30, SMALL = 400, MOST_VARIED = 2000 };
+
+static unsigned next_random(unsigned *seed)
+{
+    *seed = *seed * 1103515245U + 12345U;
+    return *seed >> 16 & 0x7fff;
+}
+
+/* Sizes are multiplied, so that what is divided stays divisible as often as not; now and then a flag is turned. */
+static void vary_key(struct sp_config *config, struct sp_hyperparameter hyper, unsigned *seed)
+{
+    static const int64_t factors[] = {1, 2, 3, 5};
+    if (hyper.value.type == SP_INT && hyper.value.integer > 0 && hyper.value.integer < MOST_VARIED)
+        sp_config_set_value(config, hyper.name, sp_value_int(hyper.value.integer * factors[next_random(seed) % 4]),
+                            "test");
+    if (hyper.value.type == SP_BOOL && next_random(seed) % 3 == 0)
+        sp_config_set_value(config, hyper.name, sp_value_bool(!hyper.value.boolean), "test");
+}
+
+/* Another configuration that the table takes; the first of a family is the one that was published. */
+static bool vary_subject(const struct subject *published, unsigned *seed, struct subject *varied)
+{
+    struct sp_error error = {0};
+    *varied = (struct subject){.config = sp_config_variant(published->config)};
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(published->prediction); i++)
+        vary_key(varied->config, sp_prediction_hyperparameter(published->prediction, i), seed);
+    varied->prediction = sp_predict(tables, varied->config, NULL, &error);
+    if (varied->prediction && sp_prediction_count(varied->prediction) < MOST_VARIED &&
+        strcmp(sp_prediction_table(varied->prediction), sp_prediction_table(published->prediction)) == 0) {
+        memcpy(varied->kind, published->kind, sizeof varied->kind);
+        return true;
+    }
+    sp_prediction_free(varied->prediction);
+    sp_config_free(varied->config);
+    return false;
+}
+
+static void judge_varied(const struct subject *published, struct tally *tally)
+{
+    unsigned seed = 7;
+    size_t members[VARIANTS], count = 0;
+    const size_t before = subject_count;
+    for (size_t i = 0; i < TRIES && count < VARIANTS && subject_count < MOST_CONFIGS; i++)
+        if (vary_subject(published, &seed, &subjects[subject_count])) members[count++] = subject_count++;
+    if (count > EXAMPLES) judge_kind(members, count, tally);
+    for (; subject_count > before; subject_count--) {
+        sp_prediction_free(subjects[subject_count - 1].prediction);
+        sp_config_free(subjects[subject_count - 1].config);
+    }
+}
+
+static void tell_tally(const struct tally *tally)
+{
+    print_message("%zu kinds: %zu right, %zu refused, %zu said, %zu silent, %zu not written\n", tally->groups,
+                  tally->right, tally->refused, tally->said, tally->silent, tally->not_written);
+    assert_int_equal(tally->silent, 0);
+}
+
+static void close_corpus(void)
+{
+    for (; subject_count; subject_count--) {
+        sp_prediction_free(subjects[subject_count - 1].prediction);
+        sp_config_free(subjects[subject_count - 1].config);
+    }
+    sp_tables_free(tables);
+}
+
+static void tables_are_learnt_from_varied_configurations(void **state)
+{
+    struct sp_error error = {0};
+    struct tally tally = {0};
+    size_t members[MOST_CONFIGS];
+    (void)state;
+    tables = sp_tables_new(&error);
+    const bool there = read_folder(CORPUS "/synthetic");
+    const size_t published = subject_count;
+    for (size_t i = 0; i < published; i++)
+        if (members_of_kind(i, members) && sp_prediction_count(subjects[i].prediction) < SMALL)
+            judge_varied(&subjects[i], &tally);
+    close_corpus();
+    if (!there) skip();
+    tell_tally(&tally);
+}
+
+static void tables_are_learnt_again(void **state)
+{
+    struct sp_error error = {0};
+    struct tally tally = {0};
+    size_t members[MOST_CONFIGS];
+    (void)state;
+    tables = sp_tables_new(&error);
+    const bool there = read_folder(CORPUS "/real") && read_folder(CORPUS "/synthetic");
+    for (size_t i = 0; i < subject_count; i++) {
+        const size_t count = members_of_kind(i, members);
+        if (count > EXAMPLES) judge_kind(members, count, &tally);
+    }
+    close_corpus();
+    if (!there) skip();
+    tell_tally(&tally);
+    assert_true(tally.right > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_are_learnt_again),
+        cmocka_unit_test(tables_are_learnt_from_varied_configurations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
