@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "learn/learning.h"
+#include "learn/numbers.h"
 
 enum { MOST_UNVARIED = 400 };
 
@@ -71,19 +72,35 @@ static bool is_choice(const struct sp_answer *answer)
            (answer->term->op == SP_PHRASE_NUMBER && answer->term->number > 1);
 }
 
+static void count_choice(struct sp_learning *learning, struct sp_undecided choice)
+{
+    struct sp_undecided *known = find_choice(learning, choice.chosen, choice.alternatives);
+    if (known) known->places++;
+    else *SP_PUSH(&learning->undecided) = choice;
+}
+
+/* The 4 of hidden_size // 4 may be keys that no example has otherwise. */
+static void add_number(struct sp_learning *learning, const struct sp_answer *answer)
+{
+    struct sp_arena *arena = &learning->arena;
+    const struct sp_phrase *as = NULL, *number = NULL;
+    if (answer->term->op != SP_PHRASE_NUMBER)
+        number = sp_number_that_may_be_key(&learning->evidence, answer->term, &as);
+    if (!number) return;
+    const char *keys = words_of_term(arena, as), *digits = words_of_term(arena, number);
+    count_choice(learning, (struct sp_undecided){
+                               sp_arena_printf(arena, "the %s of %s", digits, words_of_term(arena, answer->term)), keys,
+                               sp_arena_printf(arena, "a checkpoint whose %s is not %s", keys, digits), 1});
+}
+
 static void add_choice(void *context, const struct sp_answer *answer)
 {
     struct sp_learning *learning = context;
+    add_number(learning, answer);
     if (!is_choice(answer)) return;
     const char *chosen = words_of_term(&learning->arena, answer->term);
-    const char *alternatives = list_alternatives(&learning->arena, answer);
-    struct sp_undecided *known = find_choice(learning, chosen, alternatives);
-    if (known) {
-        known->places++;
-        return;
-    }
-    *SP_PUSH(&learning->undecided) =
-        (struct sp_undecided){chosen, alternatives, experiment_for(&learning->arena, chosen, answer), 1};
+    count_choice(learning, (struct sp_undecided){chosen, list_alternatives(&learning->arena, answer),
+                                                 experiment_for(&learning->arena, chosen, answer), 1});
 }
 
 /* What decides most first; then by their words. */
