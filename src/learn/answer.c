@@ -17,6 +17,7 @@ enum {
     SLACK_OF_MORE = 7,
     MOST_CASES = 12,
     DEAREST_CASE = 30,
+    LARGEST_IN_CASE = 9,
     CASES = 18, /* two short cases may cost more than a long expression by so much */
     LEAST_EFFORT = 5000,
     MOST_EFFORT = 5000000, /* for cases, in all */
@@ -261,6 +262,12 @@ static void part_of_case(const struct sp_reduced *reduced, const struct sp_phras
 static const struct sp_phrase *cases_of(struct sp_lesson *lesson, struct sp_bank *bank,
                                         const struct sp_reduced *reduced, const char *name, size_t depth);
 
+/* A large number for one case says no more than the file did. */
+static bool is_learnt_by_heart(const struct sp_phrase *term)
+{
+    return term->op == SP_PHRASE_NUMBER && term->number > LARGEST_IN_CASE;
+}
+
 /* NULL when nothing says that case. */
 static const struct sp_phrase *term_of_case(struct sp_lesson *lesson, const struct sp_reduced *reduced,
                                             const struct sp_phrase *condition, bool holds, const char *name,
@@ -274,6 +281,7 @@ static const struct sp_phrase *term_of_case(struct sp_lesson *lesson, const stru
         struct sp_bank *bank = sp_bank_new(lesson->evidence, &part.domain);
         sp_bank_keep_shallow(bank);
         sp_bank_find(bank, part.values, name, most_for_values(part.values, part.domain.count), &found);
+        if (found.count && is_learnt_by_heart(found.terms[0])) found.count = 0;
         term = found.count ? found.terms[0] : depth ? cases_of(lesson, bank, &part, name, depth - 1) : NULL;
         sp_bank_free(bank);
     }
