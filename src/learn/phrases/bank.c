@@ -169,14 +169,28 @@ static bool rest_of_item(const struct search *search, size_t item, bool product,
     return true;
 }
 
+/* Half of what is left: the keys and values beside the queries. */
+static bool halve_rest(const struct search *search, double *rest)
+{
+    for (size_t i = 0; i < search->bank->domain.count; i++) {
+        rest[i] /= 2;
+        if (rest[i] != floor(rest[i])) return false;
+    }
+    return true;
+}
+
 static void take_item(struct search *search, size_t item, bool product, const double *wanted, double *rest)
 {
+    struct sp_arena *arena = &search->bank->arena;
     if (!rest_of_item(search, item, product, wanted, rest)) return;
-    const size_t other = sp_shelf_look(search->shelf, rest);
-    const struct sp_phrase *term = search->shelf->items[item].term;
-    if (other != SIZE_MAX)
-        keep_found(search, sp_phrase_of(&search->bank->arena, product ? SP_PHRASE_MULTIPLY : SP_PHRASE_ADD,
-                                        search->shelf->items[other].term, term, NULL));
+    size_t other = sp_shelf_look(search->shelf, rest);
+    const bool halved = other == SIZE_MAX && !product && halve_rest(search, rest);
+    if (halved) other = sp_shelf_look(search->shelf, rest);
+    if (other == SIZE_MAX) return;
+    const struct sp_phrase *left = search->shelf->items[other].term, *term = search->shelf->items[item].term;
+    if (halved) left = sp_phrase_of(arena, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, 2), left, NULL);
+    keep_found(search, sp_phrase_of(arena, product ? SP_PHRASE_MULTIPLY : SP_PHRASE_ADD, halved ? term : left,
+                                    halved ? left : term, NULL));
 }
 
 static void take_items(struct search *search, const double *wanted)
