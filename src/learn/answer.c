@@ -117,7 +117,8 @@ static void prefer_habits(const struct sp_lesson *lesson, const struct sp_reduce
     for (size_t i = 0; i < lesson->habits.count; i++) {
         const struct sp_habit *habit = &lesson->habits.items[i];
         const unsigned bonus = bonus_of_habit(habit, name);
-        if (habit->is_condition != of_condition || !has_values(habit->term, wanted)) continue;
+        if (habit->is_condition != of_condition || (habit->weight && !bonus)) continue;
+        if (!has_values(habit->term, wanted)) continue;
         const unsigned cost = SP_FREE + habit->term->cost - sp_phrase_affinity(habit->term, name);
         const size_t place = find_among(found, habit->term, cost);
         place_found(found, place, found->cost[place] - bonus);

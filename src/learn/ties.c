@@ -52,10 +52,18 @@ static void tie_by_storage(struct sp_lesson *lesson, struct sp_tensor_row *row, 
     sp_function_free(&shared);
 }
 
+/* In a file the later of two tensors says that it is the same as the earlier one. */
+static bool is_same_as_any(const struct sp_tensor_row *row)
+{
+    for (size_t i = 0; i < row->places.count; i++)
+        if (row->places.items[i].tensor->same_as != SP_NONE) return true;
+    return false;
+}
+
 static void find_tie(struct sp_lesson *lesson, size_t index)
 {
     struct sp_tensor_row *row = &lesson->layout.rows.items[index];
-    if (!row->is_solved || row->index_count) return;
+    if (!row->is_solved || row->index_count || !is_same_as_any(row)) return;
     for (size_t i = 0; i < index; i++) {
         const struct sp_tensor_row *other = &lesson->layout.rows.items[i];
         if (other->index_count || !other->is_solved) continue;

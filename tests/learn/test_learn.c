@@ -114,6 +114,24 @@ static void convolutions(void **state)
     lesson_close(&lesson);
 }
 
+/* One storage under two names, in each example. */
+static void shared_storage(void **state)
+{
+    struct lesson lesson = {0};
+    const uint64_t shapes[2][2] = {{30, 6}, {41, 8}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        lesson_begin(&lesson, i ? "{\"symbols\": 41, \"width\": 8}" : "{\"symbols\": 30, \"width\": 6}");
+        lesson_add(&lesson, "embedding.weight", 2, shapes[i]);
+        lesson_add(&lesson, "head.weight", 2, shapes[i]);
+        lesson.models[i]->parts[0].storage = lesson.models[i]->parts[1].storage = "one";
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "same as embedding.weight");
+    lesson_close(&lesson);
+}
+
 /* Two classes, whose names begin otherwise, and a head that one of them has. */
 static void classes(void **state)
 {
@@ -237,6 +255,7 @@ int main(void)
         cmocka_unit_test(bert),
         cmocka_unit_test(perceptron),
         cmocka_unit_test(convolutions),
+        cmocka_unit_test(shared_storage),
         cmocka_unit_test(classes),
         cmocka_unit_test(mixture_of_experts),
         cmocka_unit_test(without_configuration),
