@@ -25,7 +25,7 @@ struct sp_learn_example {
 /* A place where the examples allow more than one answer. */
 struct sp_undecided {
     const char *chosen;       /* "hidden_size" */
-    const char *alternatives; /* "4*num_attention_heads, n_positions"; "" for a number that no key says */
+    const char *alternatives; /* "4*num_attention_heads, n_positions"; "" for a number, or a long expression */
     const char *experiment;   /* "a checkpoint whose hidden_size is not 4*num_attention_heads" */
     size_t places;            /* dimensions, ends of loops and conditions that it would decide */
 };

@@ -247,12 +247,24 @@ static void put_last(struct sheet *sheet, const struct sp_phrase *last)
     if (plain) put_term(sheet, last->b);
 }
 
-static void put_loop(struct sheet *sheet, const struct sp_stem *stem)
+static void put_loop(struct sheet *sheet, const struct sp_stem *stem, const struct sp_phrase *start)
 {
     sp_text_printf(&sheet->text, " for %s in ", index_names[stem->depth]);
-    put_term(sheet, stem->first.term);
+    put_term(sheet, start ? start : stem->first.term);
     sp_text_puts(&sheet->text, "..");
     put_last(sheet, last_of_stem(&sheet->learning->arena, stem));
+}
+
+/* Of a row that is there from some turn on: the index, and where it begins. */
+static const struct sp_phrase *start_of_row(const struct sp_learning *learning, const struct sp_tensor_row *row,
+                                            size_t *index)
+{
+    const struct sp_phrase *where = row->where.term;
+    if (!where || where->op != SP_PHRASE_AT_LEAST || where->a->op != SP_PHRASE_INDEX) return NULL;
+    if (where->b->op != SP_PHRASE_KEY) return NULL;
+    *index = (size_t)where->a->number;
+    const struct sp_phrase *first = stem_of_row(learning, row, *index)->first.term;
+    return first->op == SP_PHRASE_NUMBER && first->number == 0 ? where->b : NULL;
 }
 
 static void write_heading(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_phrase *guard)
@@ -266,7 +278,10 @@ static void write_heading(struct sheet *sheet, const struct sp_tensor_row *row, 
         sp_text_puts(&sheet->text, " if ");
         put_term(sheet, guard);
     }
-    for (size_t i = 0; i < row->index_count; i++) put_loop(sheet, stem_of_row(learning, row, i));
+    size_t from = SIZE_MAX;
+    const struct sp_phrase *start = guard ? NULL : start_of_row(learning, row, &from);
+    for (size_t i = 0; i < row->index_count; i++)
+        put_loop(sheet, stem_of_row(learning, row, i), i == from ? start : NULL);
     sp_text_puts(&sheet->text, "\n");
 }
 
@@ -283,12 +298,21 @@ static const struct sp_phrase *guard_of_row(const struct sp_learning *learning, 
     return NULL;
 }
 
+static bool is_same_condition(const struct sp_phrase *a, const struct sp_phrase *b)
+{
+    return a && b ? sp_phrases_equal(a, b) : a == b;
+}
+
 static bool are_in_one_group(const struct sp_learning *learning, const struct sp_tensor_row *a,
                              const struct sp_tensor_row *b)
 {
     if (a->index_count != b->index_count) return false;
     const struct sp_phrase *guard = guard_of_row(learning, a), *other = guard_of_row(learning, b);
     if ((guard || other) && !(guard && other && sp_phrases_equal(guard, other))) return false;
+    size_t index, other_index;
+    const struct sp_phrase *start = start_of_row(learning, a, &index),
+                           *other_start = start_of_row(learning, b, &other_index);
+    if ((start || other_start) && !is_same_condition(a->where.term, b->where.term)) return false;
     if (!a->index_count) return strcmp(word_for_name(a->pattern), word_for_name(b->pattern)) == 0;
     return memcmp(a->stems, b->stems, a->index_count * sizeof *a->stems) == 0;
 }
@@ -351,6 +375,8 @@ static bool is_integer_everywhere(const struct sp_tensor_row *row)
 
 static void put_condition(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_phrase *guard)
 {
+    size_t index;
+    if (!guard && start_of_row(sheet->learning, row, &index)) return; /* its loop says so */
     if (!row->where.term || row->where.term == guard || (guard && sp_phrases_equal(guard, row->where.term))) return;
     sp_text_puts(&sheet->text, "   if ");
     put_term(sheet, row->where.term);
@@ -389,11 +415,6 @@ static void write_row(struct sheet *sheet, const struct sp_tensor_row *row, cons
     put_condition(sheet, row, guard);
     put_tie(sheet, row);
     sp_text_puts(&sheet->text, "\n");
-}
-
-static bool is_same_condition(const struct sp_phrase *a, const struct sp_phrase *b)
-{
-    return a && b ? sp_phrases_equal(a, b) : a == b;
 }
 
 static void write_part(struct sheet *sheet, const struct sp_part_found *found, const struct sp_phrase *guard)

@@ -180,7 +180,9 @@ static void mixture_of_experts(void **state)
     }
     lesson_learn(&lesson);
     assert_learnt(&lesson);
-    assert_says(&lesson, "first_dense");
+    assert_says(&lesson, "= first_dense");
+    assert_says(&lesson, "if i < ");
+    assert_says(&lesson, " for j in 0..");
     lesson_close(&lesson);
 }
 
