@@ -6,7 +6,7 @@
 
 #include "base/order.h"
 #include "diff/pairing.h"
-#include "names/fronts.h"
+#include "names/beginnings.h"
 
 /* What speaks for a change of beginnings. */
 struct vote {
@@ -16,7 +16,7 @@ struct vote {
 };
 
 struct votes {
-    struct sp_fronts fronts;
+    struct sp_beginnings fronts;
     SP_ARRAY(struct vote) of; /* each front */
 };
 
@@ -46,7 +46,7 @@ static void add_vote(struct sp_pairing *p, const struct sp_side *a, const struct
     const char *in_a = sp_pairing_text(p, a), *in_b = sp_pairing_text(p, b);
     const size_t fitting = count_fitting(p, a, b), fewer = a->count < b->count ? a->count : b->count;
     if (fitting * 2 < fewer || count_marks(in_a, guess.from) != count_marks(in_b, guess.to)) return;
-    const size_t place = sp_fronts_add(&votes->fronts, in_a, guess.from, in_b, guess.to);
+    const size_t place = sp_beginnings_add(&votes->fronts, in_a, guess.from, in_b, guess.to);
     if (place == votes->of.count) *SP_PUSH(&votes->of) = (struct vote){.place = place};
     struct vote *vote = &votes->of.items[place];
     vote->patterns++;
@@ -56,10 +56,10 @@ static void add_vote(struct sp_pairing *p, const struct sp_side *a, const struct
 
 static void collect_votes(struct sp_pairing *p, struct votes *votes)
 {
-    for (size_t i = 0; i < p->a.count; i++) sp_fronts_note_a(&votes->fronts, sp_pairing_text(p, &p->a.items[i]));
-    for (size_t i = 0; i < p->b.count; i++) sp_fronts_note_b(&votes->fronts, sp_pairing_text(p, &p->b.items[i]), i);
+    for (size_t i = 0; i < p->a.count; i++) sp_beginnings_note_a(&votes->fronts, sp_pairing_text(p, &p->a.items[i]));
+    for (size_t i = 0; i < p->b.count; i++) sp_beginnings_note_b(&votes->fronts, sp_pairing_text(p, &p->b.items[i]), i);
     for (size_t i = 0; i < p->a.count; i++) {
-        const struct sp_front_guess guess = sp_fronts_guess(&votes->fronts, sp_pairing_text(p, &p->a.items[i]));
+        const struct sp_front_guess guess = sp_beginnings_guess(&votes->fronts, sp_pairing_text(p, &p->a.items[i]));
         if (guess.b != SIZE_MAX) add_vote(p, &p->a.items[i], &p->b.items[guess.b], guess, votes);
     }
     for (size_t i = 0; i < votes->of.count; i++) votes->of.items[i].front = &votes->fronts.items[i];
@@ -103,5 +103,5 @@ void sp_pairing_fronts(struct sp_pairing *p)
     for (size_t i = 0; i < votes.of.count; i++)
         if (votes.of.items[i].patterns > 1 || votes.of.items[i].alike) apply_front(p, &votes.of.items[i]);
     free(votes.of.items);
-    sp_fronts_free(&votes.fronts);
+    sp_beginnings_free(&votes.fronts);
 }

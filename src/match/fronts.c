@@ -125,18 +125,18 @@ static void collect_patterns(const struct rest *rest, struct open_patterns *patt
 }
 
 /* A beginning with an index in it is none of a component. */
-static void suggest_fronts(struct sp_fronts *fronts, const struct open_patterns *patterns)
+static void suggest_fronts(struct sp_beginnings *fronts, const struct open_patterns *patterns)
 {
     const struct sp_patterns *a = &patterns->of_file, *b = &patterns->predicted;
-    for (size_t i = 0; i < a->count; i++) sp_fronts_note_a(fronts, sp_pattern_text(a, i));
-    for (size_t i = 0; i < b->count; i++) sp_fronts_note_b(fronts, sp_pattern_text(b, i), i);
+    for (size_t i = 0; i < a->count; i++) sp_beginnings_note_a(fronts, sp_pattern_text(a, i));
+    for (size_t i = 0; i < b->count; i++) sp_beginnings_note_b(fronts, sp_pattern_text(b, i), i);
     for (size_t i = 0; i < a->count; i++) {
         const char *in_a = sp_pattern_text(a, i);
-        const struct sp_front_guess guess = sp_fronts_guess(fronts, in_a);
+        const struct sp_front_guess guess = sp_beginnings_guess(fronts, in_a);
         if (guess.b == SIZE_MAX) continue;
         const char *in_b = sp_pattern_text(b, guess.b);
         if (memchr(in_a, SP_INDEX_MARK, guess.from) || memchr(in_b, SP_INDEX_MARK, guess.to)) continue;
-        sp_fronts_add(fronts, in_a, guess.from, in_b, guess.to);
+        sp_beginnings_add(fronts, in_a, guess.from, in_b, guess.to);
     }
 }
 
@@ -152,7 +152,7 @@ static bool find_front(const struct rest *rest, struct sp_arena *arena, struct s
 {
     struct open_patterns patterns = {.of_file = {.rule = SP_INDEX_COMPONENT},
                                      .predicted = {.rule = SP_INDEX_COMPONENT}};
-    struct sp_fronts fronts = {.arena = arena, .separators = ".:"}; /* MXNet writes "arg:" in front */
+    struct sp_beginnings fronts = {.arena = arena, .separators = ".:"}; /* MXNet writes "arg:" in front */
     size_t most = 0;
     collect_patterns(rest, &patterns);
     suggest_fronts(&fronts, &patterns);
@@ -164,7 +164,7 @@ static bool find_front(const struct rest *rest, struct sp_arena *arena, struct s
         most = gain;
         *best = *front;
     }
-    sp_fronts_free(&fronts);
+    sp_beginnings_free(&fronts);
     sp_patterns_free(&patterns.of_file);
     sp_patterns_free(&patterns.predicted);
     return most;

@@ -8,8 +8,8 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/text.h"
+#include "names/beginnings.h"
 #include "names/eras.h"
-#include "names/fronts.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 

@@ -12,7 +12,7 @@
  *     what is the same name in another framework's spelling?    spelling.h ("dense/kernel:0"), wrappers.h ("_orig_mod")
  *     what do other programs, or other years, call it?          eras.h
  *     what do many names begin with?                            prefixes.h
- *     of two sides: how do the beginnings of names differ?      fronts.h
+ *     of two sides: how do the beginnings of names differ?      beginnings.h
  *
  *     of two sides: which names were changed into which?        sides.h (all of a pattern alike), counters.h (Keras)
  *     of two sides: which tensors are several over there?       joints.h */

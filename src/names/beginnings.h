@@ -7,8 +7,8 @@
  *     transformer.h.{}.fc.bias    model.layers.{}.fc.bias        "transformer.h.{}." -> "model.layers.{}."
  *
  * A suggestion is a guess: whoever asks counts what speaks for it. */
-#ifndef SP_NAMES_FRONTS_H
-#define SP_NAMES_FRONTS_H
+#ifndef SP_NAMES_BEGINNINGS_H
+#define SP_NAMES_BEGINNINGS_H
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -19,7 +19,7 @@ struct sp_front {
 };
 
 /* Zero-initialise but for the first two. */
-struct sp_fronts {
+struct sp_beginnings {
     struct sp_arena *arena;
     const char *separators; /* of components */
     SP_ARRAY(struct sp_ending) endings;
@@ -30,8 +30,8 @@ struct sp_fronts {
 };
 
 /* A pattern of a side, each once; `id` is for the caller. The text must live as long. */
-void sp_fronts_note_a(struct sp_fronts *fronts, const char *text);
-void sp_fronts_note_b(struct sp_fronts *fronts, const char *text, size_t id);
+void sp_beginnings_note_a(struct sp_beginnings *fronts, const char *text);
+void sp_beginnings_note_b(struct sp_beginnings *fronts, const char *text, size_t id);
 
 /* How a pattern of a, which was noted, begins otherwise than one of b. */
 struct sp_front_guess {
@@ -39,9 +39,9 @@ struct sp_front_guess {
     size_t from, to; /* how long the beginnings are */
 };
 
-struct sp_front_guess sp_fronts_guess(const struct sp_fronts *fronts, const char *text);
+struct sp_front_guess sp_beginnings_guess(const struct sp_beginnings *fronts, const char *text);
 /* The index of the front with these beginnings, which is added when it is new. */
-size_t sp_fronts_add(struct sp_fronts *fronts, const char *a, size_t from, const char *b, size_t to);
-void sp_fronts_free(struct sp_fronts *fronts);
+size_t sp_beginnings_add(struct sp_beginnings *fronts, const char *a, size_t from, const char *b, size_t to);
+void sp_beginnings_free(struct sp_beginnings *fronts);
 
 #endif

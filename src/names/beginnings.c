@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "names/fronts.h"
+#include "names/beginnings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ struct sp_ending {
     size_t b, length; /* the last that has it, and how long that is */
 };
 
-static struct sp_ending *ending_of(struct sp_fronts *fronts, const char *text)
+static struct sp_ending *ending_of(struct sp_beginnings *fronts, const char *text)
 {
     size_t place = sp_map_get(&fronts->places, text);
     if (place == SIZE_MAX) {
@@ -23,13 +23,13 @@ static struct sp_ending *ending_of(struct sp_fronts *fronts, const char *text)
     return &fronts->endings.items[place];
 }
 
-void sp_fronts_note_a(struct sp_fronts *fronts, const char *text)
+void sp_beginnings_note_a(struct sp_beginnings *fronts, const char *text)
 {
     for (const char *end = text; end; end = sp_behind_component(end, fronts->separators))
         ending_of(fronts, end)->in_a++;
 }
 
-void sp_fronts_note_b(struct sp_fronts *fronts, const char *text, size_t id)
+void sp_beginnings_note_b(struct sp_beginnings *fronts, const char *text, size_t id)
 {
     const size_t length = strlen(text);
     for (const char *end = text; end; end = sp_behind_component(end, fronts->separators)) {
@@ -40,7 +40,7 @@ void sp_fronts_note_b(struct sp_fronts *fronts, const char *text, size_t id)
     }
 }
 
-struct sp_front_guess sp_fronts_guess(const struct sp_fronts *fronts, const char *text)
+struct sp_front_guess sp_beginnings_guess(const struct sp_beginnings *fronts, const char *text)
 {
     const struct sp_front_guess none = {.b = SIZE_MAX};
     for (const char *end = text; end; end = sp_behind_component(end, fronts->separators)) {
@@ -52,7 +52,7 @@ struct sp_front_guess sp_fronts_guess(const struct sp_fronts *fronts, const char
     return none;
 }
 
-size_t sp_fronts_add(struct sp_fronts *fronts, const char *a, size_t from, const char *b, size_t to)
+size_t sp_beginnings_add(struct sp_beginnings *fronts, const char *a, size_t from, const char *b, size_t to)
 {
     const char *key = sp_arena_printf(fronts->arena, "%.*s %.*s", (int)from, a, (int)to, b);
     const size_t known = sp_map_get(&fronts->known, key);
@@ -62,7 +62,7 @@ size_t sp_fronts_add(struct sp_fronts *fronts, const char *a, size_t from, const
     return fronts->count - 1;
 }
 
-void sp_fronts_free(struct sp_fronts *fronts)
+void sp_beginnings_free(struct sp_beginnings *fronts)
 {
     free(fronts->endings.items);
     free(fronts->items);
