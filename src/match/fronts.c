@@ -135,7 +135,9 @@ static void suggest_fronts(struct sp_beginnings *fronts, const struct open_patte
         const struct sp_front_guess guess = sp_beginnings_guess(fronts, in_a);
         if (guess.b == SIZE_MAX) continue;
         const char *in_b = sp_pattern_text(b, guess.b);
-        if (memchr(in_a, SP_INDEX_MARK, guess.from) || memchr(in_b, SP_INDEX_MARK, guess.to)) continue;
+        if (memchr(in_a, (unsigned char)SP_INDEX_MARK, guess.from) ||
+            memchr(in_b, (unsigned char)SP_INDEX_MARK, guess.to))
+            continue;
         sp_beginnings_add(fronts, in_a, guess.from, in_b, guess.to);
     }
 }
