@@ -52,3 +52,9 @@ cat >"$dir/lossy/config.json" <<END
  "moe_intermediate_size": 768, "intermediate_size": 6144, "mlp_only_layers": [], "decoder_sparse_step": 1}
 END
 row 'check, experts, 92,703 tensors' shapeproof "$runs" sh -c "'$SHAPEPROOF' check '$dir/lossy'; test \$? = 1"
+
+# What is not asked for costs nothing: the same with 1,000 tables more.
+OBJ=$OBJ sh tests/bench/thousand.sh "$dir/thousand"
+row 'predict gpt2' shapeproof "$runs" "$SHAPEPROOF" predict gpt2
+row 'predict gpt2, 1,000 tables more' shapeproof "$runs" "$dir/thousand/shapeproof" predict gpt2
+row 'version, 1,000 tables more' shapeproof "$runs" "$dir/thousand/shapeproof" --version

@@ -183,6 +183,16 @@ static void test_names_are_left_alone(void **state)
                   "a comment\n");
 }
 
+/* A quote in the name of a group begins no text. */
+static void test_quotes_in_names(void **state)
+{
+    (void)state;
+    assert_layout("table t\n[l\"eft] for s in [\"x\",\"y\"]\nw.{s} (1)\n",
+                  "table t\n[l\"eft] for s in [\"x\", \"y\"]\nw.{s}   (1)\n");
+    assert_layout("table t\na\"b (1, 2) if x in [\"p\",\"q\"] was c\"d\n",
+                  "table t\na\"b   (1, 2)   if x in [\"p\", \"q\"] was c\"d\n");
+}
+
 static void test_claims(void **state)
 {
     (void)state;
@@ -225,6 +235,7 @@ int main(void)
         cmocka_unit_test(test_long_lines_are_broken_behind_commas),
         cmocka_unit_test(test_rows_that_are_too_long),
         cmocka_unit_test(test_names_are_left_alone),
+        cmocka_unit_test(test_quotes_in_names),
         cmocka_unit_test(test_claims),
         cmocka_unit_test(test_what_is_no_line),
         cmocka_unit_test(test_mistakes_are_the_parsers),

@@ -97,13 +97,21 @@ static size_t put_verbatim(struct pen *pen, const char *p, size_t length)
     return length;
 }
 
+/* The quote that closes the one at `p`; NULL when that is part of a name: a text is on one line and has no marks. */
+static const char *end_of_text(const char *p)
+{
+    static const char ends[] = {'"', SP_CELL_COMMA, SP_CELL_BREAK, SP_CELL_COMMENT, '\0'};
+    p += 1 + strcspn(p + 1, ends);
+    return *p == '"' ? p : NULL;
+}
+
 /* A cell, whose lines are broken behind a comma where they would be too long. */
 static void put_cell(struct pen *pen, const char *cell)
 {
     static const char ends[] = {SP_CELL_COMMA, SP_CELL_BREAK, SP_CELL_COMMENT, '\0'};
     for (const char *p = cell; *p;) {
         const size_t next = p[1] ? strcspn(p + 1, ends) : 0;
-        const char *quote = *p == '"' ? strchr(p + 1, '"') : NULL;
+        const char *quote = *p == '"' ? end_of_text(p) : NULL;
         if (*p == SP_CELL_COMMENT) p += put_verbatim(pen, p, strcspn(p, "\n"));
         else if (quote) p += put_verbatim(pen, p, (size_t)(quote - p) + 1);
         else {
