@@ -22,7 +22,7 @@ enum {
     LEAST_EFFORT = 5000,
     MOST_EFFORT = 5000000, /* for cases, in all */
     MOST_KEYS = 16,
-    HABIT = 6,    /* how much likelier it is when it is used elsewhere */
+    HABIT = 5,    /* how much likelier it is when it is used elsewhere */
     SIBLING = 16, /* when it is that of the weight beside it */
     PLAIN = 12,   /* from here on a default is looked for as well, of keys that go with the name */
     DEAR = 24,    /* and from here on of all */
@@ -398,6 +398,36 @@ static const char *key_of_question(struct sp_arena *arena, const struct sp_reduc
     return sp_arena_printf(arena, "%llx %llx %s", (unsigned long long)points, (unsigned long long)values, name);
 }
 
+/* ---- short loops ---- */
+
+/* What a list has there, the configuration says. */
+static unsigned indices_asked(const struct sp_phrase *term)
+{
+    if (!term || term->op == SP_PHRASE_ITEM) return 0;
+    if (term->op == SP_PHRASE_INDEX) return 1U << (unsigned)term->number;
+    return indices_asked(term->a) | indices_asked(term->b) | indices_asked(term->c);
+}
+
+static bool has_three_values(const struct sp_domain *domain, size_t index)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    for (size_t i = 0; i < domain->count; i++) {
+        const uint64_t value = domain->points[i].index[index];
+        if (value < low) low = value;
+        if (value > high) high = value;
+    }
+    return high > low + 1;
+}
+
+/* i == 0 and 2^i say the same of two turns, and so does much else. */
+static struct sp_answer with_doubt(struct sp_answer answer, const struct sp_domain *domain)
+{
+    const unsigned asked = indices_asked(answer.term);
+    for (size_t k = 0; k < SP_MAX_INDICES; k++)
+        if (asked >> k & 1 && !has_three_values(domain, k)) answer.short_loop = true;
+    return answer;
+}
+
 /* The rounds ask the same again and again. */
 struct sp_answer sp_solve_function(struct sp_lesson *lesson, const struct sp_function *function)
 {
@@ -408,7 +438,7 @@ struct sp_answer sp_solve_function(struct sp_lesson *lesson, const struct sp_fun
     struct sp_answer answer = {.term = NULL};
     if (known != SIZE_MAX) answer = lesson->answers.items[known];
     else {
-        answer = solve_reduced(lesson, &reduced, function->name);
+        answer = with_doubt(solve_reduced(lesson, &reduced, function->name), &reduced.domain);
         sp_map_add(&lesson->answers.keys, key, lesson->answers.count);
         *SP_PUSH(&lesson->answers) = answer;
     }
@@ -430,6 +460,7 @@ struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_fu
     struct sp_found found;
     sp_bank_find_condition(sp_library_bank(&lesson->library, &reduced.domain), reduced.values, function->name, &found);
     prefer_habits(lesson, &reduced, function->name, true, &found);
+    const struct sp_answer answer = with_doubt(best_of_found(&found, SLACK_OF_TWO), &reduced.domain);
     sp_reduced_free(&reduced);
-    return best_of_found(&found, SLACK_OF_TWO);
+    return answer;
 }

@@ -23,6 +23,7 @@ struct sp_answer {
     const struct sp_phrase *term; /* NULL: none */
     const struct sp_phrase *others[SP_MOST_ALTERNATIVES];
     size_t other_count;
+    bool short_loop; /* it depends on an index, which has no more than two values in the examples */
 };
 
 struct sp_stem {

@@ -28,11 +28,11 @@ static const struct sp_phrase *one_key(struct sp_evidence *evidence, double numb
 static const struct sp_phrase *two_keys(struct sp_evidence *evidence, const struct sp_leaf *a, double number)
 {
     const double first = constant_of_leaf(evidence, a);
-    for (size_t i = 0; i < evidence->leaves.count && first; i++) {
+    for (size_t i = 0; i < evidence->leaves.count && first > 0; i++) {
         const struct sp_leaf *b = evidence->leaves.items[i];
         const double second = b == a ? 0 : constant_of_leaf(evidence, b);
-        const bool product = second && first * second == number;
-        if (!product && !(second && first == number * second)) continue;
+        const bool product = second > 0 && first * second == number;
+        if (!product && !(second > 0 && first == number * second)) continue;
         return sp_phrase_of(evidence->arena, product ? SP_PHRASE_MULTIPLY : SP_PHRASE_DIVIDE, key_of_leaf(evidence, a),
                             key_of_leaf(evidence, b), NULL);
     }

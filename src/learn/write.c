@@ -179,7 +179,7 @@ static void write_doubts(struct sheet *sheet)
         else
             sp_text_puts(&sheet->text, strspn(doubt->chosen, "0123456789") == strlen(doubt->chosen)
                                            ? ": a number that no key says\n"
-                                           : ": a long expression, the only one that was found\n");
+                                           : ": the only one that was found, by little evidence\n");
     }
     write_unvaried(sheet);
 }

@@ -60,6 +60,7 @@ static const char *const known_pairs[][2] = {
     {"classes", "head"},
     {"classes", "fc"},
     {"tie", "lm_head"},
+    {"word", "lm_head"},
     {"tie", "decoder"},
     {"tied", "head"},
     {"qkv", "query"},
