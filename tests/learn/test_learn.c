@@ -220,6 +220,28 @@ static void equal_examples_decide_little(void **state)
     lesson_close(&lesson);
 }
 
+/* Of the first two layers nobody can tell whether the third is as wide as the second. */
+static void two_turns_decide_little(void **state)
+{
+    struct lesson lesson = {0};
+    const uint64_t widths[] = {5, 7};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const uint64_t width = widths[i];
+        lesson_begin(&lesson, i ? "{\"width\": 7, \"layers\": 2}" : "{\"width\": 5, \"layers\": 2}");
+        lesson_add(&lesson, "layer.0.weight", SHAPE(width, width));
+        lesson_add(&lesson, "layer.1.weight", SHAPE(width, 4 * width));
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    bool told = false;
+    for (size_t i = 0; i < sp_learning_undecided_count(lesson.learning); i++)
+        told = told || strcmp(sp_learning_undecided(lesson.learning, i).experiment,
+                              "a checkpoint whose loop has more turns") == 0;
+    assert_true(told);
+    lesson_close(&lesson);
+}
+
 static void one_wrong_tensor(void **state)
 {
     struct lesson lesson = {0};
@@ -262,6 +284,7 @@ int main(void)
         cmocka_unit_test(mixture_of_experts),
         cmocka_unit_test(without_configuration),
         cmocka_unit_test(equal_examples_decide_little),
+        cmocka_unit_test(two_turns_decide_little),
         cmocka_unit_test(one_wrong_tensor),
         cmocka_unit_test(different_architectures),
     };
