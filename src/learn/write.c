@@ -223,6 +223,14 @@ static const struct sp_stem *stem_of_row(const struct sp_learning *learning, con
     return &learning->lesson.layout.stems.items[row->stems[depth]];
 }
 
+/* x - 1 is x - 2 with one less. */
+static const struct sp_phrase *one_less(struct sp_arena *arena, const struct sp_phrase *term)
+{
+    const bool less = term->op == SP_PHRASE_SUBTRACT && term->b->op == SP_PHRASE_NUMBER;
+    return sp_phrase_of(arena, SP_PHRASE_SUBTRACT, less ? term->a : term,
+                        sp_phrase_number(arena, less ? term->b->number + 1 : 1), NULL);
+}
+
 /* first + count - 1, as short as it can be said. */
 static const struct sp_phrase *last_of_stem(struct sp_arena *arena, const struct sp_stem *stem)
 {
@@ -235,7 +243,7 @@ static const struct sp_phrase *last_of_stem(struct sp_arena *arena, const struct
         return count->a;
     if (first->op != SP_PHRASE_NUMBER || first->number != 0)
         count = sp_phrase_of(arena, SP_PHRASE_ADD, first, count, NULL);
-    return sp_phrase_of(arena, SP_PHRASE_SUBTRACT, count, sp_phrase_number(arena, 1), NULL);
+    return one_less(arena, count);
 }
 
 /* N-1, as the tables have it. */

@@ -114,6 +114,25 @@ static void convolutions(void **state)
     lesson_close(&lesson);
 }
 
+/* The way up of a U-Net sees what comes from below and from the side, in the order of the way down reversed. */
+static void way_up(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    lesson_begin(&lesson, "{\"channels\": [8, 16, 32]}");
+    lesson_add(&lesson, "up.0.weight", SHAPE(16, 48));
+    lesson_add(&lesson, "up.1.weight", SHAPE(8, 24));
+    lesson_begin(&lesson, "{\"channels\": [6, 20, 44, 50]}");
+    lesson_add(&lesson, "up.0.weight", SHAPE(44, 94));
+    lesson_add(&lesson, "up.1.weight", SHAPE(20, 64));
+    lesson_add(&lesson, "up.2.weight", SHAPE(6, 26));
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "for i in 0..len(channels)-2");
+    assert_says(&lesson, "channels[len(channels) - 1 - i] + channels[len(channels) - 2 - i]");
+    lesson_close(&lesson);
+}
+
 /* One storage under two names, in each example. */
 static void shared_storage(void **state)
 {
@@ -279,6 +298,7 @@ int main(void)
         cmocka_unit_test(bert),
         cmocka_unit_test(perceptron),
         cmocka_unit_test(convolutions),
+        cmocka_unit_test(way_up),
         cmocka_unit_test(shared_storage),
         cmocka_unit_test(classes),
         cmocka_unit_test(mixture_of_experts),

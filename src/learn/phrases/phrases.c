@@ -201,14 +201,21 @@ static bool adds_number(const struct sp_phrase *term)
     return sum && term->b->op == SP_PHRASE_NUMBER && term->b->number > 1;
 }
 
+/* list[len(list) - 1 - i]: a place that is counted from the end is one idea. */
+static bool is_from_end(const struct sp_phrase *term)
+{
+    return term->op == SP_PHRASE_ITEM && term->a->op == SP_PHRASE_SUBTRACT && term->a->b->op == SP_PHRASE_INDEX;
+}
+
 static unsigned cost_of_term(const struct sp_phrase *term)
 {
+    enum { FROM_END = 14 };
     unsigned cost = cost_of_operator(term->op);
     if (term->leaf) cost += term->leaf->cost;
     if (term->op == SP_PHRASE_NUMBER) cost += cost_of_number(term->number);
     if (term->op == SP_PHRASE_INDEX) cost += 6;
     if (term->op == SP_PHRASE_ITEM && term->a->op == SP_PHRASE_NUMBER) cost += 4;
-    if (term->a) cost += term->a->cost;
+    if (term->a) cost += is_from_end(term) ? FROM_END : term->a->cost;
     if (term->b) cost += term->b->cost;
     if (term->c) cost += term->c->cost;
     if (is_sum_of_keys(term)) cost += 6;

@@ -43,7 +43,7 @@ static bool is_list_somewhere(const struct sp_stock *stock, const struct sp_leaf
     return *longest > 0;
 }
 
-/* list[i], list[i + 1], list[i - 1], list[len(list) - 1 - i] */
+/* list[i], list[i + 1], list[i - 1], and the same from the end: list[len(list) - 1 - i] and those beside it */
 static void stock_items_at_index(struct sp_stock *stock, const struct sp_leaf *leaf, size_t index)
 {
     struct sp_arena *arena = arena_of(stock);
@@ -55,6 +55,8 @@ static void stock_items_at_index(struct sp_stock *stock, const struct sp_leaf *l
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, at, one, NULL));
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, last, at, NULL));
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, at, NULL));
+    const struct sp_phrase *before = sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, sp_phrase_number(arena, 2), NULL);
+    stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, before, at, NULL));
 }
 
 static void stock_list(struct sp_stock *stock, const struct sp_leaf *leaf, size_t longest)
