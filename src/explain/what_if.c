@@ -222,20 +222,22 @@ static int64_t gain_of_change(const struct sp_sample *sample, const struct sp_pr
     return gain;
 }
 
-struct sp_prediction *sp_sample_predict(const struct sp_sample *sample, const struct sp_config *base,
-                                        const struct sp_change *change)
+bool sp_sample_try(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change,
+                   struct sp_variant *variant)
 {
-    struct sp_config *config = changed(base, change, &sample->scope);
-    struct sp_prediction *variant = sample->base ? predict_change(sample, config) : NULL;
-    sp_config_free(config);
-    return variant;
+    *variant = (struct sp_variant){.config = changed(base, change, &sample->scope)};
+    if (sample->base) variant->prediction = predict_change(sample, variant->config);
+    if (variant->prediction) return true;
+    sp_variant_free(variant);
+    return false;
 }
 
 int64_t sp_sample_gain(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change)
 {
-    struct sp_prediction *variant = sp_sample_predict(sample, base, change);
-    const int64_t gain = variant ? gain_of_change(sample, variant) : 0;
-    sp_prediction_free(variant);
+    struct sp_variant variant;
+    if (!sp_sample_try(sample, base, change, &variant)) return 0;
+    const int64_t gain = gain_of_change(sample, variant.prediction);
+    sp_variant_free(&variant);
     return gain;
 }
 

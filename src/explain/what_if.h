@@ -49,9 +49,9 @@ void sp_sample_init(struct sp_sample *sample, const struct sp_check *check);
 void sp_sample_rebase(struct sp_sample *sample, const struct sp_config *base);
 /* How many errors of the sample vanish under the change, less those that it brings; 0 without a prediction. */
 int64_t sp_sample_gain(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change);
-/* The same part of the model under the change; NULL when there is no prediction. Free with sp_prediction_free. */
-struct sp_prediction *sp_sample_predict(const struct sp_sample *sample, const struct sp_config *base,
-                                        const struct sp_change *change);
+/* The same part of the model under the change, not matched; false when there is no prediction. */
+bool sp_sample_try(const struct sp_sample *sample, const struct sp_config *base, const struct sp_change *change,
+                   struct sp_variant *variant);
 /* The first tensor of such a prediction that is there in another shape, and has the right one now; *found is the one of
  * the file. SP_NONE when there is none. */
 size_t sp_sample_breaks(const struct sp_sample *sample, const struct sp_prediction *variant,

@@ -69,8 +69,10 @@ static bool add_twin(const struct sp_sample *sample, struct sp_arena *arena, str
 {
     struct broken broken;
     struct sp_change twin;
-    struct sp_prediction *variant = sp_sample_predict(sample, base, change);
-    const bool found = variant && find_broken(sample, variant, &broken) && find_twin(variant, &broken, change, &twin);
+    struct sp_variant variant;
+    if (!sp_sample_try(sample, base, change, &variant)) return false;
+    const bool found =
+        find_broken(sample, variant.prediction, &broken) && find_twin(variant.prediction, &broken, change, &twin);
     if (found) {
         struct sp_change *also = sp_arena_array(arena, 1, sizeof *also);
         twin.key = sp_arena_string(arena, twin.key);
@@ -78,7 +80,7 @@ static bool add_twin(const struct sp_sample *sample, struct sp_arena *arena, str
         *also = twin;
         change->also = also;
     }
-    sp_prediction_free(variant);
+    sp_variant_free(&variant);
     return found;
 }
 
