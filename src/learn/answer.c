@@ -266,7 +266,7 @@ static const struct sp_phrase *cases_of(struct sp_lesson *lesson, struct sp_bank
 /* A large number for one case says no more than the file did. */
 static bool is_learnt_by_heart(const struct sp_phrase *term)
 {
-    return term->op == SP_PHRASE_NUMBER && term->number > LARGEST_IN_CASE;
+    return term->op == SP_PHRASE_NUMBER && term->number > (double)LARGEST_IN_CASE;
 }
 
 /* NULL when nothing says that case. */
