@@ -19,7 +19,7 @@ static const struct sp_phrase *key_of_leaf(struct sp_evidence *evidence, const s
 
 static const struct sp_phrase *one_key(struct sp_evidence *evidence, double number)
 {
-    for (size_t i = 0; i < evidence->leaves.count && number >= LEAST_OF_KEY; i++)
+    for (size_t i = 0; i < evidence->leaves.count && number >= (double)LEAST_OF_KEY; i++)
         if (constant_of_leaf(evidence, evidence->leaves.items[i]) == number)
             return key_of_leaf(evidence, evidence->leaves.items[i]);
     return NULL;
@@ -42,7 +42,7 @@ static const struct sp_phrase *two_keys(struct sp_evidence *evidence, const stru
 static const struct sp_phrase *keys_of_number(struct sp_evidence *evidence, double number)
 {
     const struct sp_phrase *found = one_key(evidence, number);
-    for (size_t i = 0; !found && i < evidence->leaves.count && number >= LEAST_OF_TWO; i++)
+    for (size_t i = 0; !found && i < evidence->leaves.count && number >= (double)LEAST_OF_TWO; i++)
         found = two_keys(evidence, evidence->leaves.items[i], number);
     return found;
 }
