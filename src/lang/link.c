@@ -122,15 +122,18 @@ static struct sp_unit *find_builtin(const struct linker *linker, const char *nam
     return sp_tables_parse_builtin(linker->tables, index);
 }
 
+/* A part without parameters is what tables have in common and no model itself. */
+static bool can_be_extended(const struct sp_unit *unit) { return unit->is_table || !unit->param_count; }
+
 /* A table may extend an earlier one of its own name, which it hides. */
 static struct sp_unit *find_parent(const struct linker *linker, const struct sp_unit *unit)
 {
     for (size_t i = linker->tables->own.count; links_own(linker) && i-- > 0;) {
         struct sp_unit *other = linker->tables->own.items[i];
-        if (other != unit && other->is_table && other->name == unit->parent_name) return other;
+        if (other != unit && can_be_extended(other) && other->name == unit->parent_name) return other;
     }
     struct sp_unit *builtin = find_builtin(linker, unit->parent_name);
-    return builtin && builtin->is_table ? builtin : NULL;
+    return builtin && can_be_extended(builtin) ? builtin : NULL;
 }
 
 static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
@@ -138,7 +141,9 @@ static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
     if (unit->link_state == 2 || !unit->parent_name) return;
     struct sp_unit *parent = find_parent(linker, unit);
     if (unit->link_state == 1) MISTAKE(linker, unit->parent_span, "'%s' extends itself", unit->name);
-    else if (!parent) MISTAKE(linker, unit->parent_span, "there is no table '%s' to extend", unit->parent_name);
+    else if (!parent)
+        MISTAKE(linker, unit->parent_span, "there is no table or part without parameters '%s' to extend",
+                unit->parent_name);
     else if (depth == MAX_EXTENDS) MISTAKE(linker, unit->parent_span, "extends more than %d deep", MAX_EXTENDS);
     else {
         unit->link_state = 1;

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LARGEST_POWER = 62 };
-
+static const double largest_power = 62;
 static const double too_large = 9007199254740992.0; /* 2^53: from here on not every whole number is one */
 
 /* ---- values ---- */
@@ -57,7 +56,7 @@ static double length_of(struct sp_value value)
     return value.type == SP_LIST || value.type == SP_OBJECT ? (double)value.count : NAN;
 }
 
-static double power_of(double a, double b) { return b >= 0 && b <= LARGEST_POWER ? pow(a, b) : NAN; }
+static double power_of(double a, double b) { return b >= 0 && b <= largest_power ? pow(a, b) : NAN; }
 
 static double operate_on_numbers(enum sp_phrase_op op, double a, double b)
 {
