@@ -28,10 +28,35 @@ struct sp_diff_options {
 /* One of the two checkpoints. */
 enum sp_diff_side { SP_DIFF_A, SP_DIFF_B };
 
+/* X(NAME, id, severity, meaning): the kinds of findings, in the order in which a summary says them. */
+/* clang-format off */
+#define SP_DIFF_FINDINGS(X) \
+    X(REMOVED, "removed", ERROR, "in A alone") \
+    X(ADDED, "added", ERROR, "in B alone") \
+    X(QUANTISED, "quantised", ERROR, "a weight here, and what a quantiser makes of it there; its data are not compared") \
+    X(JOINED, "joined", ERROR, "one tensor here and several there, shape by shape; its data are not compared") \
+    X(SHAPE, "shape", ERROR, "in both, of another shape") \
+    X(TRANSPOSED, "transposed", ERROR, "in both, with its dimensions in the other order") \
+    X(DTYPE, "dtype", ERROR, "in both, of another dtype") \
+    X(TIED, "tied", ERROR, "one storage in one file, two tensors in the other") \
+    X(DATA, "data", ERROR, "the bytes differ; `detail` says where first") \
+    X(NOT_COMPARED, "not-compared", ERROR, "`--data` could not compare them; the message says why") \
+    X(RENAMED, "renamed", ERROR, "in both, under two names") \
+    X(UNUSED, "unused", ERROR, "an expectation that no finding fulfils") \
+    X(EXPIRED, "expired", ERROR, "an expectation that is past its last day") \
+    X(STORED_ONCE, "stored-once", NOTE, "tied in one file; the other keeps one of the names") \
+    X(STATE, "state", NOTE, "of an optimizer or trainer, in one file alone")
+/* clang-format on */
+
+enum sp_diff_finding_kind {
+#define SP_DIFF_FINDING_ENUM(name, id, severity, meaning) SP_DIFF_FINDING_##name,
+    SP_DIFF_FINDINGS(SP_DIFF_FINDING_ENUM)
+#undef SP_DIFF_FINDING_ENUM
+        SP_DIFF_FINDING_COUNT
+};
+
 struct sp_diff_finding {
-    /* Errors: "removed", "added", "joined", "shape", "transposed", "dtype", "tied", "data", "not-compared", "renamed";
-     * notes: "stored-once", "state"; of expectations: "unused", "expired". */
-    const char *id;
+    const char *id;            /* of its kind: "not-compared" */
     enum sp_severity severity; /* an error makes the two differ */
     const char *name;          /* in A; in B when A has none */
     const char *other;         /* in B, when it is called otherwise there; else NULL */
@@ -39,6 +64,7 @@ struct sp_diff_finding {
     const char *detail;        /* what differs from tensor to tensor: "first at element 3 of 768"; or NULL */
     const char *reason;        /* why it was expected; or NULL */
     size_t a, b;               /* indices in the inventories, or SP_NONE */
+    enum sp_diff_finding_kind kind;
 };
 
 /* Findings that differ in nothing but the indices in their names. */

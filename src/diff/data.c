@@ -13,11 +13,11 @@ struct comparison {
     struct sp_error *error;
 };
 
-static void add_data_finding(struct comparison *c, size_t a, const char *id, const char *message, const char *detail)
+static void add_data_finding(struct comparison *c, size_t a, enum sp_diff_finding_kind kind, const char *message,
+                             const char *detail)
 {
-    sp_diff_add_about(
-        c->diff, a, c->diff->a.other[a],
-        (struct sp_diff_finding){.id = id, .severity = SP_SEVERITY_ERROR, .message = message, .detail = detail});
+    sp_diff_add_about(c->diff, a, c->diff->a.other[a],
+                      (struct sp_diff_finding){.kind = kind, .message = message, .detail = detail});
 }
 
 static const char *where(struct comparison *c, const struct sp_tensor *tensor, uint64_t byte)
@@ -66,7 +66,7 @@ static bool compare_tensor(struct comparison *c, size_t a)
     const char *why = tensor->parameters ? obstacle_to_data(c, a, b) : NULL;
     if (why) {
         totals->data_unread++;
-        add_data_finding(c, a, "not-compared", why, NULL);
+        add_data_finding(c, a, SP_DIFF_FINDING_NOT_COMPARED, why, NULL);
         return true;
     }
     if (!sp_bytes_compare((struct sp_bytes_of){c->a, a}, (struct sp_bytes_of){c->b, b}, tensor->bytes, &at, c->error))
@@ -75,7 +75,7 @@ static bool compare_tensor(struct comparison *c, size_t a)
     totals->data_bytes += tensor->bytes; /* of ranges in files: no overflow */
     if (at == tensor->bytes) return true;
     totals->data_different++;
-    add_data_finding(c, a, "data", "has other data", where(c, tensor, at));
+    add_data_finding(c, a, SP_DIFF_FINDING_DATA, "has other data", where(c, tensor, at));
     return true;
 }
 

@@ -9,8 +9,19 @@
 #include "expect/expect.h"
 #include "model/layouts.h"
 
+static const struct {
+    const char *id;
+    enum sp_severity severity;
+} finding_kinds[] = {
+#define KIND(name, id, severity, meaning) [SP_DIFF_FINDING_##name] = {id, SP_SEVERITY_##severity},
+    SP_DIFF_FINDINGS(KIND)
+#undef KIND
+};
+
 void sp_diff_add(struct sp_diff *diff, struct sp_diff_finding finding)
 {
+    finding.id = finding_kinds[finding.kind].id;
+    finding.severity = finding_kinds[finding.kind].severity;
     SP_GROW(diff->findings, diff->finding_count, diff->finding_capacity);
     diff->findings[diff->finding_count++] = finding;
 }
@@ -76,8 +87,7 @@ static void expect_each(struct sp_diff *diff, struct sp_expecting *expecting)
 
 static void add_unmet_to_diff(void *diff, struct sp_left_over left)
 {
-    sp_diff_add(diff, (struct sp_diff_finding){.id = left.expired ? "expired" : "unused",
-                                               .severity = SP_SEVERITY_ERROR,
+    sp_diff_add(diff, (struct sp_diff_finding){.kind = left.expired ? SP_DIFF_FINDING_EXPIRED : SP_DIFF_FINDING_UNUSED,
                                                .name = left.name,
                                                .message = left.message,
                                                .a = SP_NONE,

@@ -93,7 +93,8 @@ void sp_diff_conclude(struct sp_diff *diff);                     /* summary.c: g
 /* sizes.c: how many layers, and how wide; NULL when they do not differ much. In the arena. */
 const char *sp_diff_sizes(struct sp_diff *diff);
 
-void sp_diff_add(struct sp_diff *diff, struct sp_diff_finding finding); /* strings in the arena or the inventories */
+/* Its kind says which id and severity it has; strings are in the arena or the inventories. */
+void sp_diff_add(struct sp_diff *diff, struct sp_diff_finding finding);
 /* Adds one about a tensor of A and its counterpart in B, of which one may be SP_NONE: sets its names and tensors. */
 void sp_diff_add_about(struct sp_diff *diff, size_t a, size_t b, struct sp_diff_finding finding);
 

@@ -17,11 +17,10 @@ static void add_alone(struct sp_diff *diff, const struct sp_diff_half *half, siz
 {
     const struct sp_tensor *tensor = sp_inventory_tensor(half->inventory, i);
     const bool in_a = half->side == SP_DIFF_A;
-    struct sp_diff_finding finding = {.id = in_a ? "removed" : "added", .severity = SP_SEVERITY_ERROR};
+    struct sp_diff_finding finding = {.kind = in_a ? SP_DIFF_FINDING_REMOVED : SP_DIFF_FINDING_ADDED};
     if (half->joined[i] || !sp_diff_is_alone(diff, half->side, i)) return;
     if (tensor->flags & SP_TENSOR_STATE) {
-        finding.id = "state";
-        finding.severity = SP_SEVERITY_NOTE;
+        finding.kind = SP_DIFF_FINDING_STATE;
         finding.message =
             sp_arena_printf(&diff->arena, "is optimizer or trainer state, in %s alone", sp_half_name(half));
     } else
@@ -32,10 +31,9 @@ static void add_alone(struct sp_diff *diff, const struct sp_diff_half *half, siz
 
 /* ---- in both ---- */
 
-static void pair_finding(struct sp_diff *diff, size_t a, const char *id, const char *message)
+static void pair_finding(struct sp_diff *diff, size_t a, enum sp_diff_finding_kind kind, const char *message)
 {
-    sp_diff_add_about(diff, a, diff->a.other[a],
-                      (struct sp_diff_finding){.id = id, .severity = SP_SEVERITY_ERROR, .message = message});
+    sp_diff_add_about(diff, a, diff->a.other[a], (struct sp_diff_finding){.kind = kind, .message = message});
 }
 
 static void compare_shapes(struct sp_diff *diff, size_t tensor)
@@ -43,7 +41,7 @@ static void compare_shapes(struct sp_diff *diff, size_t tensor)
     const struct sp_tensor *a = sp_diff_a(diff, tensor), *b = sp_diff_b(diff, diff->a.other[tensor]);
     if (sp_tensor_same_shape(a, b) || sp_diff_is_converted(diff, tensor)) return;
     const bool transposed = sp_tensor_is_transposed(a, b);
-    pair_finding(diff, tensor, transposed ? "transposed" : "shape",
+    pair_finding(diff, tensor, transposed ? SP_DIFF_FINDING_TRANSPOSED : SP_DIFF_FINDING_SHAPE,
                  sp_arena_printf(&diff->arena, "%s in A, %s%s in B", sp_found_shape(&diff->arena, a),
                                  transposed ? "transposed " : "", sp_found_shape(&diff->arena, b)));
 }
@@ -52,7 +50,7 @@ static void compare_dtypes(struct sp_diff *diff, size_t tensor)
 {
     const struct sp_tensor *a = sp_diff_a(diff, tensor), *b = sp_diff_b(diff, diff->a.other[tensor]);
     if (a->dtype == b->dtype && strcmp(a->dtype_name, b->dtype_name) == 0) return;
-    pair_finding(diff, tensor, "dtype",
+    pair_finding(diff, tensor, SP_DIFF_FINDING_DTYPE,
                  sp_arena_printf(&diff->arena, "%s in A, %s in B", a->dtype_name, b->dtype_name));
 }
 
@@ -64,7 +62,7 @@ void sp_diff_find(struct sp_diff *diff)
             continue;
         }
         if (diff->a.joined[i]) continue;
-        if (sp_diff_is_renamed(diff, i)) pair_finding(diff, i, "renamed", "is called otherwise in B");
+        if (sp_diff_is_renamed(diff, i)) pair_finding(diff, i, SP_DIFF_FINDING_RENAMED, "is called otherwise in B");
         compare_shapes(diff, i);
         compare_dtypes(diff, i);
     }

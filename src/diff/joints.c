@@ -39,7 +39,7 @@ static void add_joint_finding(struct sp_diff *diff, const struct sp_joint *joint
         sp_arena_printf(&diff->arena, "is one in %s and %zu in %s: %s%s", sp_half_name(whole), joint->part_count,
                         sp_half_name(parts), joint->says, joint->transposed ? " (transposed)" : "");
     sp_diff_add_about(diff, in_a ? item : SP_NONE, in_a ? SP_NONE : item,
-                      (struct sp_diff_finding){.id = "joined", .severity = SP_SEVERITY_ERROR, .message = message});
+                      (struct sp_diff_finding){.kind = SP_DIFF_FINDING_JOINED, .message = message});
     whole->joined[item] = true;
     for (size_t i = 0; i < joint->part_count; i++) parts->joined[joint->parts[i] - first_item(diff, parts)] = true;
 }

@@ -54,9 +54,8 @@ static void add_quantised(const struct sides *sides, const struct sp_unpacked *u
         if (found == SP_NONE) continue;
         sides->other->joined[found] = true;
         mark_module(sides->packed, &unpacked->modules[i]);
-        sp_diff_add_about(
-            sides->diff, in_a ? found : SP_NONE, in_a ? SP_NONE : found,
-            (struct sp_diff_finding){.id = "quantised", .severity = SP_SEVERITY_ERROR, .message = message});
+        sp_diff_add_about(sides->diff, in_a ? found : SP_NONE, in_a ? SP_NONE : found,
+                          (struct sp_diff_finding){.kind = SP_DIFF_FINDING_QUANTISED, .message = message});
     }
 }
 
@@ -96,8 +95,7 @@ static void find_both_quantised(struct sp_diff *diff, const struct sp_unpacked *
         if (other == SIZE_MAX || !same_matrix(&module->matrix, &b->modules[other].matrix)) continue;
         mark_module(&diff->a, module);
         mark_module(&diff->b, &b->modules[other]);
-        sp_diff_add(diff, (struct sp_diff_finding){.id = "quantised",
-                                                   .severity = SP_SEVERITY_ERROR,
+        sp_diff_add(diff, (struct sp_diff_finding){.kind = SP_DIFF_FINDING_QUANTISED,
                                                    .name = module->name,
                                                    .message = message,
                                                    .a = module->tensors[0],

@@ -48,18 +48,24 @@ static void form_groups(struct sp_diff *diff)
 
 /* ---- what differs ---- */
 
-/* Errors of one id. */
+/* How errors of one kind are said, in the order of the kinds. */
 static const struct {
-    const char *id, *noun, *says; /* "2 tensors removed" */
-    bool by_message;              /* the message says more than the names, when it is the same for all */
+    const char *noun, *says; /* "2 tensors removed" */
+    bool by_message;         /* the message says more than the names, when it is the same for all */
 } kinds[] = {
-    {"removed", "tensor", "removed", false},       {"added", "tensor", "added", false},
-    {"quantised", "weight", "quantised", true},    {"joined", "fused tensor", "", false},
-    {"shape", "tensor", "of another shape", true}, {"transposed", "tensor", "transposed", true},
-    {"dtype", "tensor", "of another dtype", true}, {"tied", "tensor", "tied otherwise", false},
-    {"data", "tensor", "with other data", false},  {"not-compared", "tensor", "not compared", false},
-    {"renamed", "tensor", "renamed", false},       {"unused", "expectation", "unused", false},
-    {"expired", "expectation", "expired", false},
+    [SP_DIFF_FINDING_REMOVED] = {"tensor", "removed", false},
+    [SP_DIFF_FINDING_ADDED] = {"tensor", "added", false},
+    [SP_DIFF_FINDING_QUANTISED] = {"weight", "quantised", true},
+    [SP_DIFF_FINDING_JOINED] = {"fused tensor", "", false},
+    [SP_DIFF_FINDING_SHAPE] = {"tensor", "of another shape", true},
+    [SP_DIFF_FINDING_TRANSPOSED] = {"tensor", "transposed", true},
+    [SP_DIFF_FINDING_DTYPE] = {"tensor", "of another dtype", true},
+    [SP_DIFF_FINDING_TIED] = {"tensor", "tied otherwise", false},
+    [SP_DIFF_FINDING_DATA] = {"tensor", "with other data", false},
+    [SP_DIFF_FINDING_NOT_COMPARED] = {"tensor", "not compared", false},
+    [SP_DIFF_FINDING_RENAMED] = {"tensor", "renamed", false},
+    [SP_DIFF_FINDING_UNUSED] = {"expectation", "unused", false},
+    [SP_DIFF_FINDING_EXPIRED] = {"expectation", "expired", false},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -74,21 +80,19 @@ static void count_errors(const struct sp_diff *diff, struct tally *tallies)
 {
     for (size_t i = 0; i < diff->finding_count; i++) {
         const struct sp_diff_finding *finding = &diff->findings[i];
-        for (size_t k = 0; k < KINDS && is_error(finding); k++) {
-            if (strcmp(finding->id, kinds[k].id) != 0) continue;
-            if (!tallies[k].count++) tallies[k] = (struct tally){1, finding, true};
-            if (strcmp(finding->message, tallies[k].first->message) != 0) tallies[k].one_message = false;
-        }
+        struct tally *tally = &tallies[finding->kind];
+        if (!is_error(finding)) continue;
+        if (!tally->count++) *tally = (struct tally){1, finding, true};
+        if (strcmp(finding->message, tally->first->message) != 0) tally->one_message = false;
     }
 }
 
-static const char *names_of(struct sp_diff *diff, const char *id)
+static const char *names_of(struct sp_diff *diff, size_t kind)
 {
     const char **names = sp_realloc(NULL, diff->finding_count, sizeof *names);
     size_t count = 0;
     for (size_t i = 0; i < diff->finding_count; i++)
-        if (is_error(&diff->findings[i]) && strcmp(diff->findings[i].id, id) == 0)
-            names[count++] = diff->findings[i].name;
+        if (is_error(&diff->findings[i]) && diff->findings[i].kind == kind) names[count++] = diff->findings[i].name;
     const char *list = sp_some_names(&diff->arena, names, count);
     free(names);
     return list;
@@ -117,7 +121,7 @@ static void put_joints(const struct sp_diff *diff, struct sp_text *text)
     struct sp_map said = {0};
     for (size_t i = 0; i < diff->finding_count; i++) {
         const struct sp_diff_finding *finding = &diff->findings[i];
-        const char *says = strcmp(finding->id, "joined") == 0 ? strstr(finding->message, ": ") : NULL;
+        const char *says = finding->kind == SP_DIFF_FINDING_JOINED ? strstr(finding->message, ": ") : NULL;
         if (says) says += strspn(says, ": 0123456789."); /* the number of a layer is no part of it */
         if (!says || !sp_map_add(&said, says, i) || said.count > SHOWN) continue;
         sp_text_printf(text, "%s%s", said.count > 1 ? ", " : ": ", says);
@@ -131,7 +135,7 @@ static void put_joined(struct sp_diff *diff, struct sp_text *text, const struct 
 {
     size_t in_a = 0;
     for (size_t i = 0; i < diff->finding_count; i++)
-        in_a += strcmp(diff->findings[i].id, "joined") == 0 && diff->findings[i].a != SP_NONE;
+        in_a += diff->findings[i].kind == SP_DIFF_FINDING_JOINED && diff->findings[i].a != SP_NONE;
     sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, tally->count, "tensor"),
                    !in_a                  ? "fused in B"
                    : in_a == tally->count ? "split in B"
@@ -142,10 +146,10 @@ static void put_joined(struct sp_diff *diff, struct sp_text *text, const struct 
 /* All errors are of this kind. */
 static void put_only_kind(struct sp_diff *diff, struct sp_text *text, size_t kind, const struct tally *tally)
 {
-    const char *names = names_of(diff, kinds[kind].id);
-    if (strcmp(kinds[kind].id, "renamed") == 0) put_renamed(diff, text, tally->count);
-    else if (strcmp(kinds[kind].id, "quantised") == 0) put_quantised(diff, text, tally);
-    else if (strcmp(kinds[kind].id, "joined") == 0 && tally->count > 1) put_joined(diff, text, tally);
+    const char *names = names_of(diff, kind);
+    if (kind == SP_DIFF_FINDING_RENAMED) put_renamed(diff, text, tally->count);
+    else if (kind == SP_DIFF_FINDING_QUANTISED) put_quantised(diff, text, tally);
+    else if (kind == SP_DIFF_FINDING_JOINED && tally->count > 1) put_joined(diff, text, tally);
     else if (tally->count == 1) sp_text_printf(text, "%s %s", tally->first->name, tally->first->message);
     else
         sp_text_printf(text, "%s %s: %s", sp_count_of(&diff->arena, tally->count, kinds[kind].noun), kinds[kind].says,
@@ -162,8 +166,8 @@ static void put_difference_kinds(struct sp_diff *diff, struct sp_text *text, con
     for (size_t k = 0; k < KINDS; k++) {
         if (!tallies[k].count) continue;
         if (*noun) sp_text_puts(text, is_list(noun) ? "; " : ", ");
-        if (strcmp(kinds[k].id, "quantised") == 0) put_quantised(diff, text, &tallies[k]);
-        else if (strcmp(kinds[k].id, "joined") == 0) put_joined(diff, text, &tallies[k]);
+        if (k == SP_DIFF_FINDING_QUANTISED) put_quantised(diff, text, &tallies[k]);
+        else if (k == SP_DIFF_FINDING_JOINED) put_joined(diff, text, &tallies[k]);
         else if (strcmp(noun, kinds[k].noun) == 0) sp_text_printf(text, "%zu %s", tallies[k].count, kinds[k].says);
         else sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, tallies[k].count, kinds[k].noun), kinds[k].says);
         noun = kinds[k].noun;
@@ -188,7 +192,7 @@ static void put_notes(struct sp_diff *diff, struct sp_text *text)
     for (size_t i = 0; i < diff->finding_count; i++) {
         const struct sp_diff_finding *finding = &diff->findings[i];
         if (finding->reason) expected++;
-        else if (strcmp(finding->id, "state") == 0) state++;
+        else if (finding->kind == SP_DIFF_FINDING_STATE) state++;
         else if (!once++) first = finding;
     }
     if (once == 1) sp_text_printf(text, "; %s %s", first->name, first->message);

@@ -11,13 +11,12 @@ struct view {
     const struct sp_diff_half *mine, *theirs;
 };
 
-static void add_tie_finding(const struct view *view, size_t tensor, const char *id, enum sp_severity severity,
-                            const char *message)
+static void add_tie_finding(const struct view *view, size_t tensor, enum sp_diff_finding_kind kind, const char *message)
 {
     const size_t there = view->mine->other[tensor];
     const bool is_a = view->mine->side == SP_DIFF_A;
     sp_diff_add_about(view->diff, is_a ? tensor : there, is_a ? there : tensor,
-                      (struct sp_diff_finding){.id = id, .severity = severity, .message = message});
+                      (struct sp_diff_finding){.kind = kind, .message = message});
 }
 
 /* `kept` is the first of its group that the other side has. */
@@ -30,11 +29,11 @@ static void compare_tie(const struct view *view, size_t tensor, size_t kept)
     const size_t there = view->mine->other[tensor];
     if (there == SP_NONE) {
         view->mine->once[tensor] = true;
-        add_tie_finding(view, tensor, "stored-once", SP_SEVERITY_NOTE,
+        add_tie_finding(view, tensor, SP_DIFF_FINDING_STORED_ONCE,
                         sp_arena_printf(arena, "is tied to %s in %s, stored once in %s", partner, here, over_there));
     } else if (sp_tie_group(theirs, there) != sp_tie_group(theirs, view->mine->other[kept])) {
         add_tie_finding(
-            view, tensor, "tied", SP_SEVERITY_ERROR,
+            view, tensor, SP_DIFF_FINDING_TIED,
             sp_arena_printf(arena, "is tied to %s in %s, a tensor of its own in %s", partner, here, over_there));
     }
 }

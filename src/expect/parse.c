@@ -11,6 +11,7 @@
 
 #include "base/utf8.h"
 #include "expect/expect.h"
+#include "expect/ids.h"
 #include "lang/syntax/source.h"
 
 enum { MAX_MISTAKES = 50 };
@@ -62,6 +63,16 @@ static const char *copy_of(struct parser *p, struct word word)
 
 /* ---- the parts ---- */
 
+static bool fail_unknown_id(struct parser *p, struct word word, const char *id)
+{
+    const char *likely = sp_nearest_expectable(id);
+    struct sp_arena *arena = &p->expectations->arena;
+    return fail_expectation(
+        p, word,
+        likely ? sp_arena_printf(arena, "there is no finding or cause '%s': did you mean '%s'?", id, likely)
+               : sp_arena_printf(arena, "there is no finding or cause '%s' (docs/exit-status.md lists them)", id));
+}
+
 static bool read_id(struct parser *p, struct sp_expectation *expectation)
 {
     const struct word word = next_word(p);
@@ -70,7 +81,7 @@ static bool read_id(struct parser *p, struct sp_expectation *expectation)
     for (size_t i = 0; i < word.length; i++)
         if ((expectation->id[i] < 'a' || expectation->id[i] > 'z') && (i == 0 || expectation->id[i] != '-'))
             return fail_expectation(p, word, "expected the id of a finding or cause, such as 'missing', or '*'");
-    return true;
+    return sp_is_expectable(expectation->id) || fail_unknown_id(p, word, expectation->id);
 }
 
 static bool read_pattern(struct parser *p, struct sp_expectation *expectation)

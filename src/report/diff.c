@@ -93,7 +93,7 @@ static void put_diff_group(struct sp_text *text, const struct sp_report_options 
 /* What is renamed was said above, and of state only the number is said. */
 static bool is_shown(const struct sp_diff_finding *finding, bool all, bool notes)
 {
-    const bool in_short = strcmp(finding->id, "renamed") == 0 || strcmp(finding->id, "state") == 0;
+    const bool in_short = finding->kind == SP_DIFF_FINDING_RENAMED || finding->kind == SP_DIFF_FINDING_STATE;
     if (in_short && !all) return false;
     return (finding->severity == SP_SEVERITY_NOTE) == notes;
 }
@@ -118,7 +118,7 @@ static void put_all_expected_names(const struct sp_diff *diff, struct sp_text *t
     size_t count = 0;
     for (size_t i = 0; i < sp_diff_finding_count(diff); i++) {
         const struct sp_diff_finding *finding = sp_diff_finding(diff, i);
-        if (strcmp(finding->id, "renamed") != 0 || !finding->reason) continue;
+        if (finding->kind != SP_DIFF_FINDING_RENAMED || !finding->reason) continue;
         if (finding->reason != reason) {
             put_expected_names(text, options, count, reason);
             count = 0;
@@ -135,7 +135,7 @@ static void put_state(const struct sp_diff *diff, struct sp_text *text, const st
     size_t in_a = 0, in_b = 0;
     for (size_t i = 0; i < sp_diff_finding_count(diff); i++) {
         const struct sp_diff_finding *finding = sp_diff_finding(diff, i);
-        if (strcmp(finding->id, "state") != 0) continue;
+        if (finding->kind != SP_DIFF_FINDING_STATE) continue;
         in_a += finding->b == SP_NONE;
         in_b += finding->a == SP_NONE;
     }

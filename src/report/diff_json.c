@@ -41,7 +41,14 @@ static void json_alone(struct sp_writer *json, const struct sp_diff *diff, const
 /* ---- tensors that both have ---- */
 
 /* The findings that are a change of a tensor. */
-static const char *const changes[] = {"shape", "transposed", "dtype", "tied", "data"};
+static const struct {
+    enum sp_diff_finding_kind kind;
+    const char *word;
+} changes[] = {
+    {SP_DIFF_FINDING_SHAPE, "shape"}, {SP_DIFF_FINDING_TRANSPOSED, "transposed"},
+    {SP_DIFF_FINDING_DTYPE, "dtype"}, {SP_DIFF_FINDING_TIED, "tied"},
+    {SP_DIFF_FINDING_DATA, "data"},
+};
 enum { CHANGES = sizeof changes / sizeof *changes };
 
 /* The changes of one tensor of A, a bit for each. */
@@ -59,8 +66,8 @@ static struct change *list_changes(const struct sp_diff *diff)
     for (size_t i = 0; i < sp_diff_finding_count(diff); i++) {
         const struct sp_diff_finding *finding = sp_diff_finding(diff, i);
         for (size_t k = 0; k < CHANGES; k++)
-            if (strcmp(finding->id, changes[k]) == 0) of[finding->a].bits |= 1u << k;
-        if (strcmp(finding->id, "renamed") == 0) of[finding->a].renamed = true;
+            if (finding->kind == changes[k].kind) of[finding->a].bits |= 1u << k;
+        if (finding->kind == SP_DIFF_FINDING_RENAMED) of[finding->a].renamed = true;
     }
     return of;
 }
@@ -80,7 +87,7 @@ static void json_changed(struct sp_writer *json, const struct sp_diff *diff, siz
     sp_write_close(json);
     sp_write_key_open(json, "what", '[');
     for (size_t k = 0; k < CHANGES; k++)
-        if (change.bits & 1u << k) sp_write_string(json, changes[k]);
+        if (change.bits & 1u << k) sp_write_string(json, changes[k].word);
     sp_write_close(json);
     sp_write_close(json);
 }

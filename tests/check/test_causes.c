@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "explain/causes.h"
+#include "shapeproof/diff.h"
 
 static char *read_docs(void)
 {
@@ -40,6 +41,19 @@ static void test_docs_of_findings(void **state)
 #define ROW(name, id, severity, meaning)                                                                               \
     sp_text_printf(&table, "| `%s` | %s | %s |\n", id, sp_severity_name(SP_SEVERITY_##severity), meaning);
     SP_FINDINGS(ROW)
+#undef ROW
+    sp_text_puts(&table, "\n");
+    assert_in_docs(&table);
+}
+
+static void test_docs_of_diff_findings(void **state)
+{
+    struct sp_text table = {0};
+    (void)state;
+    sp_text_puts(&table, "\n\n| id of a finding | severity | meaning |\n|---|---|---|\n");
+#define ROW(name, id, severity, meaning)                                                                               \
+    sp_text_printf(&table, "| `%s` | %s | %s |\n", id, sp_severity_name(SP_SEVERITY_##severity), meaning);
+    SP_DIFF_FINDINGS(ROW)
 #undef ROW
     sp_text_puts(&table, "\n");
     assert_in_docs(&table);
@@ -94,6 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_docs_of_findings),
+        cmocka_unit_test(test_docs_of_diff_findings),
         cmocka_unit_test(test_docs_of_causes),
         cmocka_unit_test(test_ids),
         cmocka_unit_test(test_order_of_rows),

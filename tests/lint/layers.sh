@@ -27,7 +27,7 @@ src/tables/             lang         -
 src/config/             config       names lang base
 src/names/              names        base
 src/match/              match        names base
-src/expect/             expect       names lang/syntax base
+src/expect/             expect       explain/causes.def names lang/syntax base
 src/stored/             stored       solve names config lang lang/syntax model base
 src/check/              check        stored match expect names config lang lang/syntax model base
 src/explain/            explain      infer stored solve check match names config lang model base
