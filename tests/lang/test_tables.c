@@ -217,7 +217,7 @@ static void test_mllama_rows(void **state)
 static void test_unknown_classes(void **state)
 {
     (void)state;
-    refuses("gpt2", "GPT2DoubleHeadsModel");
+    refuses("gpt2", "GPT2ForMaskedLM");
     refuses("llama", "LlamaForCausalLMEagle");
     refuses("llama", "LlavaLlamaForCausalLM");
     refuses("qwen2", "Qwen2ForRewardModel");
@@ -232,7 +232,7 @@ static void test_unknown_classes(void **state)
     refuses("roberta", "RobertaForCausalLM");
     refuses("vit", "ViTForDetection");
     refuses("bart", "BartForQuestionAnswering");
-    refuses("opt", "OPTForSequenceClassification");
+    refuses("opt", "OPTForTokenClassification");
     refuses("helium", "HeliumForQuestionAnswering");
     refuses("persimmon", "PersimmonForQuestionAnswering");
     refuses("fuyu", "FuyuModel");
