@@ -223,7 +223,7 @@ static void test_unknown_classes(void **state)
     refuses("qwen2", "Qwen2ForRewardModel");
     refuses("bert", "JinaBertForMaskedLM");
     refuses("bert", "BertForSomething");
-    refuses("t5", "T5ForTokenClassification");
+    refuses("t5", "T5ForMaskedLM");
     refuses("deepseek_v3", "DeepseekV2ForCausalLM");
     refuses("whisper", "WhisperForCausalLM");
     refuses("wav2vec2", "Wav2Vec2ForXVector");
