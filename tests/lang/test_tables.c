@@ -229,9 +229,9 @@ static void test_unknown_classes(void **state)
     refuses("wav2vec2", "Wav2Vec2ForXVector");
     refuses("resnet", "ResNetBackbone");
     refuses("swin", "SwinForMaskedImageModeling");
-    refuses("roberta", "RobertaForCausalLM");
+    refuses("roberta", "RobertaForSomething");
     refuses("vit", "ViTForDetection");
-    refuses("bart", "BartForQuestionAnswering");
+    refuses("bart", "BartForMaskedLM");
     refuses("opt", "OPTForTokenClassification");
     refuses("helium", "HeliumForQuestionAnswering");
     refuses("persimmon", "PersimmonForQuestionAnswering");
