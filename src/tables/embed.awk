@@ -56,8 +56,8 @@ FNR == 1 {
     if (name[files] in seen) { print "#error two tables are called " name[files]; exit 1 }
     seen[name[files]]
     folder[files] = FILENAME
-    sub(/\/[^\/]*$/, "", folder[files])
-    sub(/.*\//, "", folder[files])
+    sub(/.*\/tables\//, "", folder[files]) # the kind is the folder below this one, whatever it is divided into
+    sub(/\/.*/, "", folder[files])
     print "static const char text_" files "[] ="
     offset = 0
     comment = ""

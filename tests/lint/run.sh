@@ -35,7 +35,7 @@ static_analysis() {
 tables() {
     command=${SHAPEPROOF:-build/shapeproof}
     [ -x "$command" ] || { echo "[  SKIPPED ] the layout of tables: make has not built the command"; return 0; }
-    "$command" fmt --check src/tables/*/*.shapes docs/*.shapes docs/examples/*.shapes
+    find src/tables docs -name '*.shapes' -exec "$command" fmt --check {} +
 }
 
 shell() { scripts | xargs shellcheck -S warning -x; }
