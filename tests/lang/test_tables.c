@@ -346,8 +346,13 @@ static void test_llava_language_models(void **state)
     assert_int_equal(tensor(prediction, "vision_tower.vision_model.embeddings.position_embedding.weight")->shape[0],
                      24 * 24 + 1);
     sp_prediction_free(prediction);
+    prediction = predict("llava", SETTINGS("vision_config.model_type=pixtral", "vision_config.hidden_size=32"));
+    assert_int_equal(tensor(prediction, "vision_tower.patch_conv.weight")->shape[0], 32);
+    sp_prediction_free(prediction);
     struct sp_error error = {0};
-    assert_null(attempt("llava", SETTINGS("vision_config.model_type=pixtral"), &error));
+    assert_null(attempt("llava", SETTINGS("vision_config.model_type=whisper"), &error));
+    assert_int_equal(error.status, SP_ERR_UNKNOWN);
+    assert_null(attempt("llava", SETTINGS("text_config.model_type=whisper"), &error));
     assert_int_equal(error.status, SP_ERR_UNKNOWN);
 }
 
