@@ -13,7 +13,7 @@
 /* The class decides which rule there is, and is none. */
 static bool is_class_key(const struct sp_check *check, size_t key)
 {
-    return strcmp(sp_prediction_hyperparameter(check->prediction, key).name, "architectures") == 0;
+    return sp_is_class_key(sp_prediction_hyperparameter(check->prediction, key).name);
 }
 
 const struct sp_condition *sp_tie_condition(struct sp_check *check, size_t predicted)

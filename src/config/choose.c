@@ -23,6 +23,18 @@ static size_t by_model_type(const struct sp_tables *tables, const char *model_ty
     return found;
 }
 
+/* The table that serves a class whatever its model_type: one that lists classes and no model_type. */
+static size_t by_class(const struct sp_tables *tables, const char *class)
+{
+    for (size_t i = 0; i < sp_tables_place_count(tables) && *class; i++) {
+        const struct sp_entry entry = sp_tables_entry(tables, i);
+        if (!entry.is_table || entry.model_type_count) continue;
+        if (!sp_is_among(class, entry.architectures, entry.architecture_count)) continue;
+        if (sp_tables_place(tables, entry.name) == i) return i;
+    }
+    return SIZE_MAX;
+}
+
 /* What can follow the model's own name in the name of a class: in "GPTNeoXForCausalLM" no model is called "GPTNeo". */
 static bool is_class_ending(const char *text)
 {
@@ -79,6 +91,12 @@ const char *sp_first_class(const struct sp_hyper *hyper)
     return classes.type == SP_LIST && classes.count ? text_or_empty(classes.items[0]) : text_or_empty(classes);
 }
 
+/* Where the model is made by its class, as in diffusers: the class is in a key of its own, and it alone decides. */
+static const char *made_class(const struct sp_hyper *hyper)
+{
+    return text_or_empty(sp_value_member(hyper->root, "_class_name"));
+}
+
 /* Configurations that 'infer' wrote for a table that no model_type leads to name it themselves. */
 static const char *named_table(const struct sp_hyper *hyper)
 {
@@ -92,10 +110,14 @@ const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char
     if (!name) name = named_table(hyper);
     if (name) return sp_tables_table(tables, name, error);
     const char *class = sp_first_class(hyper), *model_type = text_or_empty(sp_value_member(hyper->root, "model_type"));
+    const char *made = made_class(hyper);
+    size_t place = by_class(tables, made);
     if (!*model_type && *class) model_type = model_type_of_class(tables, class);
-    const size_t place = model_type && *model_type ? by_model_type(tables, model_type, class) : SIZE_MAX;
+    if (place == SIZE_MAX && model_type && *model_type) place = by_model_type(tables, model_type, class);
+    if (place == SIZE_MAX) place = by_class(tables, class);
     if (place != SIZE_MAX) return sp_tables_table(tables, sp_tables_entry(tables, place).name, error);
-    if (model_type && *model_type)
+    if (*made) sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for the class '%s'", made);
+    else if (model_type && *model_type)
         sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for model_type '%s'%s%s%s", model_type,
                 *class ? " (" : "", class, *class ? ")" : "");
     else if (*class) sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for the architecture '%s'", class);

@@ -52,6 +52,7 @@ static void rebuild(struct sp_config *config)
                                          "shapeproof_table",
                                          "model_type",
                                          "architectures",
+                                         "_class_name",
                                          "version",
                                          "transformers_version",
                                          "train_bpe_src",

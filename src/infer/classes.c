@@ -13,7 +13,7 @@ enum { MAX_CLASSES = 32 };
 static bool mentions_class(const struct sp_expr *expr)
 {
     if (!expr) return false;
-    if (expr->kind == SP_EXPR_NAME && strcmp(expr->name, "architectures") == 0) return true;
+    if (expr->kind == SP_EXPR_NAME && sp_is_class_key(expr->name)) return true;
     for (size_t i = 0; i < expr->count; i++)
         if (mentions_class(expr->args[i])) return true;
     return false;

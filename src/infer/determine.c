@@ -125,27 +125,26 @@ static size_t other_classes(const struct recheck *recheck, struct sp_value *othe
 {
     struct sp_arena *arena = &recheck->inference->arena;
     const struct sp_attempt *best = recheck->inference->best;
+    const bool listed = strcmp(sp_unit_class_key(best->table), "architectures") == 0;
     size_t total, count = 0;
     const char **classes = sp_classes_of(arena, best->table, &total);
     for (size_t i = 0; i < total; i++) {
         struct sp_value *item = sp_arena_alloc(arena, sizeof *item);
         *item = sp_value_string(classes[i]);
-        if (strcmp(classes[i], best->class) != 0)
-            add_other_value(others, &count, (struct sp_value){.type = SP_LIST, .count = 1, .items = item});
+        if (strcmp(classes[i], best->class) == 0) continue;
+        add_other_value(others, &count, listed ? (struct sp_value){.type = SP_LIST, .count = 1, .items = item} : *item);
     }
     return count;
 }
-
-static bool is_class_path(const char *key) { return strcmp(key, "architectures") == 0; }
 
 /* `partial`: of a text not all is told, and so it may be empty. */
 static bool is_indispensable(const struct recheck *recheck, const char *key, struct sp_value value, bool partial)
 {
     struct sp_value others[MAX_OTHERS];
-    size_t count = is_class_path(key) ? other_classes(recheck, others) : other_values(recheck, key, value, others);
+    size_t count = sp_is_class_key(key) ? other_classes(recheck, others) : other_values(recheck, key, value, others);
     if (partial && value.type == SP_STRING && *value.string) add_other_value(others, &count, sp_value_string(""));
-    bool differs = count > 0 || is_class_path(key);
-    for (size_t i = 1; is_class_path(key) && i < recheck->inference->candidate_count; i++)
+    bool differs = count > 0 || sp_is_class_key(key);
+    for (size_t i = 1; sp_is_class_key(key) && i < recheck->inference->candidate_count; i++)
         if (recheck->inference->candidates[i].same) return false; /* of another table */
     for (size_t i = 0; i < count && differs; i++) differs = would_differ(recheck, key, others[i]);
     return differs;
@@ -228,7 +227,7 @@ static void judge_inferred(const struct recheck *recheck, struct sp_inferred *in
     else if (told && *reason && !partial) set(inferred, true, reason);
     else if (is_indispensable(recheck, inferred->name, inferred->value, partial))
         set(inferred, true, *reason ? reason : "any other value would predict other tensors");
-    else if (is_class_path(inferred->name)) set(inferred, false, "other classes have the same tensors");
+    else if (sp_is_class_key(inferred->name)) set(inferred, false, "other classes have the same tensors");
     else if (partial && *reason) set(inferred, false, sp_arena_printf(arena, "%s, which tells a part of it", reason));
     else set(inferred, false, "no tensor of the file depends on it");
 }

@@ -18,7 +18,8 @@ static bool is_table_name(const char *name)
 
 static const char *name_of_table(struct sp_learning *learning)
 {
-    const struct sp_leaf *type = sp_evidence_leaf(&learning->evidence, "model_type");
+    const struct sp_leaf *type = sp_evidence_leaf(&learning->evidence, "_class_name");
+    if (!type) type = sp_evidence_leaf(&learning->evidence, "model_type");
     if (!type || type->values[0].type != SP_STRING) return "learnt";
     char *name = sp_arena_string(&learning->arena, type->values[0].string);
     for (char *c = name; *c; c++)

@@ -53,6 +53,16 @@ static void put_kinds(struct sheet *sheet, const struct kinds *kinds)
     }
 }
 
+/* Where the configurations have a class of their own it chooses the table. */
+static void write_served_classes(struct sheet *sheet)
+{
+    const struct kinds classes = kinds_at_path(sheet->learning, "_class_name");
+    if (!classes.count) return;
+    sp_text_puts(&sheet->text, "architectures ");
+    put_kinds(sheet, &classes);
+    sp_text_puts(&sheet->text, "\n");
+}
+
 static void write_head(struct sheet *sheet)
 {
     const struct sp_learning *learning = sheet->learning;
@@ -62,6 +72,7 @@ static void write_head(struct sheet *sheet)
     if (types.count) sp_text_puts(&sheet->text, "model_type ");
     put_kinds(sheet, &types);
     if (types.count) sp_text_puts(&sheet->text, "\n");
+    write_served_classes(sheet);
 }
 
 /* ---- definitions ---- */

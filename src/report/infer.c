@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/value.h"
 #include "names/collapse.h"
 #include "report/findings.h"
 #include "report/json.h"
@@ -196,7 +197,7 @@ static void put_inferred(const struct sp_inference *inference, struct sp_text *t
     size_t count = 0;
     for (size_t i = 0; i < sp_inference_count(inference); i++) {
         const struct sp_inferred inferred = sp_inference_get(inference, i);
-        if (inferred.determined != determined || strcmp(inferred.name, "architectures") == 0) continue;
+        if (inferred.determined != determined || sp_is_class_key(inferred.name)) continue;
         sp_put_visible(sp_table_cell(&table), inferred.name);
         sp_put_value(sp_table_cell(&table), inferred.value, 40);
         sp_put_visible(sp_table_cell(&table), inferred.because);

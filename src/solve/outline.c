@@ -97,7 +97,7 @@ static bool append_hole(struct sp_outline *outline, const struct place *place, c
     if (!value_under(outline, place, expr, &value)) return false;
     if (value.type == SP_STRING) {
         append_text(pattern, value.string);
-    } else if (value.type == SP_UNKNOWN && strcmp(value.string, "architectures") == 0) {
+    } else if (value.type == SP_UNKNOWN && sp_is_class_key(value.string)) {
         sp_text_append(&pattern->text, &text, 1);
     } else if ((value.type == SP_INT || value.type == SP_UNKNOWN) && pattern->count < SP_MAX_INDICES) {
         const struct sp_hole number = {.constant = (uint64_t)value.integer};

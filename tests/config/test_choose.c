@@ -6,6 +6,7 @@
 static const char birds[] = "table any_bird\nmodel_type \"zz-bird\", \"zz_bird2\"\nx (1)\n"
                             "table singing_bird\nmodel_type \"zz-bird\"\narchitectures \"ZZBirdForSinging\"\nx (2)\n"
                             "table only_flying\nmodel_type \"zz_fish\"\narchitectures \"ZZFishForFlying\"\nx (3)\n"
+                            "table feather\narchitectures \"ZZFeather\", \"ZZDown\"\nx (5)\n"
                             "part some_part\nx (4)\n";
 
 static void assert_choice(const char *name, const char *settings, enum sp_status status, const char *expected)
@@ -72,6 +73,21 @@ static void by_class_alone(void **state)
                   "the configuration names neither model_type nor architectures");
 }
 
+/* A configuration that names the class by which it is made. */
+static void by_class_that_makes_it(void **state)
+{
+    (void)state;
+    assert_choice(NULL, "_class_name=ZZFeather", SP_OK, "feather");
+    assert_choice(NULL, "_class_name=ZZDown model_type=zz-bird", SP_OK, "feather");
+    assert_choice(NULL, "architectures=[\"ZZDown\"]", SP_OK, "feather");
+    assert_choice(NULL, "model_type=zz-bird architectures=[\"ZZDown\"]", SP_OK, "any_bird");
+    /* Its name promises no model_type. */
+    assert_choice(NULL, "_class_name=ZZBirdModel", SP_ERR_UNKNOWN, "no table for the class 'ZZBirdModel'");
+    assert_choice(NULL, "_class_name=ZZBirdForSinging", SP_ERR_UNKNOWN, "no table for the class 'ZZBirdForSinging'");
+    assert_choice(NULL, "_class_name=3", SP_ERR_UNKNOWN,
+                  "the configuration names neither model_type nor architectures");
+}
+
 static void a_hidden_table_serves_nobody(void **state)
 {
     (void)state;
@@ -89,6 +105,7 @@ int main(void)
         cmocka_unit_test(by_model_type),
         cmocka_unit_test(by_class),
         cmocka_unit_test(by_class_alone),
+        cmocka_unit_test(by_class_that_makes_it),
         cmocka_unit_test(a_hidden_table_serves_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,9 +79,10 @@ static void retract_causes(struct sp_check *check, const struct sp_model *model)
     }
 }
 
-/* The first class of a list such as ["BertModel"], or NULL. */
+/* The class, or the first of a list such as ["BertModel"], or NULL. */
 static const char *first_class_of(struct sp_value classes)
 {
+    if (classes.type == SP_STRING) return classes.string;
     return classes.type == SP_LIST && classes.count && classes.items[0].type == SP_STRING ? classes.items[0].string
                                                                                           : NULL;
 }
@@ -125,7 +126,7 @@ static const struct sp_change *change_of_class(const struct sp_model *model)
 {
     for (size_t i = 0; i < model->count; i++) {
         const struct sp_change *what = &model->changes[i].what;
-        if (!model->changes[i].dropped && strcmp(what->key, "architectures") == 0 && first_class_of(what->configured) &&
+        if (!model->changes[i].dropped && sp_is_class_key(what->key) && first_class_of(what->configured) &&
             first_class_of(what->value))
             return what;
     }
@@ -142,7 +143,7 @@ static const char *same_family_said(const struct sp_model *model)
                                changes_said(model, NULL));
     return sp_arena_printf(&check->arena, "the weights are of %s, where %s promises %s%s", first_class_of(class->value),
                            class->from.source == SP_SOURCE_SETTING ? "the command line" : class->from.name,
-                           first_class_of(class->configured), changes_said(model, "architectures"));
+                           first_class_of(class->configured), changes_said(model, class->key));
 }
 
 /* "the weights are of a qwen2 model, not of llama: the file has ....bias and lacks ..." */

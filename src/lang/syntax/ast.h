@@ -232,4 +232,11 @@ struct sp_unit {
     int link_state;         /* of the linker: 0 to do, 1 under way, 2 done */
 };
 
+/* The key of the configuration by which it knows the class: a table that serves classes whatever the model_type goes by
+ * the one that diffusers writes. */
+static inline const char *sp_unit_class_key(const struct sp_unit *unit)
+{
+    return unit->architecture_count && !unit->model_type_count ? "_class_name" : "architectures";
+}
+
 #endif
