@@ -227,8 +227,8 @@ static void test_unknown_classes(void **state)
     refuses("deepseek_v3", "DeepseekV2ForCausalLM");
     refuses("whisper", "WhisperForCausalLM");
     refuses("wav2vec2", "Wav2Vec2ForXVector");
-    refuses("resnet", "ResNetBackbone");
-    refuses("swin", "SwinForMaskedImageModeling");
+    refuses("resnet", "ResNetForObjectDetection");
+    refuses("swin", "SwinForObjectDetection");
     refuses("roberta", "RobertaForSomething");
     refuses("vit", "ViTForDetection");
     refuses("bart", "BartForMaskedLM");
