@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "lang/functions.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 double sp_value_as_real(struct sp_value value) { return value.type == SP_INT ? (double)value.integer : value.real; }
@@ -110,6 +112,30 @@ static bool call_at(const struct sp_value *args, size_t count, struct sp_value *
     return true;
 }
 
+/* x["key"] of an object; a number is the key that it is written as. */
+static bool member(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    char digits[24];
+    if (args[0].type != SP_OBJECT || (args[1].type != SP_STRING && args[1].type != SP_INT))
+        return fail_call(problem, "takes an object and a key");
+    if (args[1].type == SP_INT) snprintf(digits, sizeof digits, "%" PRId64, args[1].integer);
+    *result = sp_value_member(args[0], args[1].type == SP_INT ? digits : args[1].string);
+    if (result->type == SP_ABSENT) *result = sp_value_absent("");
+    return true;
+}
+
+/* A text without its first bytes. */
+static bool call_skip(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    if (args[0].type != SP_STRING || args[1].type != SP_INT) return fail_call(problem, "takes a text and an integer");
+    if (args[1].integer < 0 || (uint64_t)args[1].integer > strlen(args[0].string))
+        return fail_call(problem, "the text is too short");
+    *result = sp_value_string(args[0].string + args[1].integer);
+    return true;
+}
+
 /* Towards zero, as the frameworks' int() does. */
 static bool truncate_number(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
@@ -199,6 +225,8 @@ static bool call_release(const struct sp_value *args, size_t count, struct sp_va
 
 static const struct sp_function functions[] = {
     {"at", 2, 2, false, call_at},
+    {"skip", 2, 2, false, call_skip},
+    {"member", 2, 2, false, member},
     {"absent", 1, 1, true, call_absent},
     {"null", 1, 1, true, is_null},
     {"len", 1, 1, false, length},
