@@ -33,8 +33,8 @@ enum sp_diff_side { SP_DIFF_A, SP_DIFF_B };
 #define SP_DIFF_FINDINGS(X) \
     X(REMOVED, "removed", ERROR, "in A alone") \
     X(ADDED, "added", ERROR, "in B alone") \
-    X(QUANTISED, "quantised", ERROR, "a weight here, and what a quantiser makes of it there; its data are not compared") \
-    X(JOINED, "joined", ERROR, "one tensor here and several there, shape by shape; its data are not compared") \
+    X(QUANTISED, "quantised", ERROR, "a weight here, what a quantiser makes of it there; data are not compared") \
+    X(JOINED, "joined", ERROR, "one tensor here, several there, shape by shape; data are not compared") \
     X(SHAPE, "shape", ERROR, "in both, of another shape") \
     X(TRANSPOSED, "transposed", ERROR, "in both, with its dimensions in the other order") \
     X(DTYPE, "dtype", ERROR, "in both, of another dtype") \

@@ -107,10 +107,8 @@ static void test_order_of_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_docs_of_findings),
-        cmocka_unit_test(test_docs_of_diff_findings),
-        cmocka_unit_test(test_docs_of_causes),
-        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_docs_of_findings), cmocka_unit_test(test_docs_of_diff_findings),
+        cmocka_unit_test(test_docs_of_causes),   cmocka_unit_test(test_ids),
         cmocka_unit_test(test_order_of_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
