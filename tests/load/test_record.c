@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "check/model.h"
+#include "check/recorded.h"
 #include "load/judge.h"
 
 /* A model of the record, and what was done to it. */
@@ -25,14 +26,6 @@ struct record {
 };
 
 /* ---- changes: the words of record.py ---- */
-
-static void add_part(struct model *model, const char *name, const char *dims)
-{
-    uint64_t shape[8];
-    uint32_t rank = 0;
-    for (char *end; *dims; dims = *end ? end + 1 : end) shape[rank++] = strtoull(dims, &end, 10);
-    model_add_shape(model, name, rank, shape);
-}
 
 static void put_front(struct part *part, const char *prefix)
 {
@@ -96,7 +89,7 @@ static void change(struct record *record, char *words)
         part->name = strdup(two);
     } else if (strcmp(word, "add") == 0 || strcmp(word, "shape") == 0) {
         if (part_named(model, one)) drop_part(model, one);
-        add_part(model, one, two ? two : "");
+        model_add_recorded(model, one, two ? two : "");
     } else
         for (size_t i = 0; i < model->count; i++) {
             if (strcmp(word, "prefix") == 0) put_front(&model->parts[i], one);
@@ -224,24 +217,6 @@ static void open_loaders(struct record *record, char *ids)
             if (strcmp(known[i]->id, id) == 0) record->loaders[record->loader_count++] = known[i];
 }
 
-/* "h.{0-3}.bias" is four tensors. */
-static void add_parts(struct model *model, const char *name, const char *dims)
-{
-    const char *brace = strchr(name, '{');
-    unsigned long first, last;
-    int length;
-    if (!brace || sscanf(brace, "{%lu-%lu}%n", &first, &last, &length) != 2) {
-        add_part(model, name, dims);
-        return;
-    }
-    for (; first <= last; first++) {
-        struct sp_text one = {0};
-        sp_text_printf(&one, "%.*s%lu%s", (int)(brace - name), name, first, brace + length);
-        add_parts(model, one.data, dims);
-        sp_text_free(&one);
-    }
-}
-
 static void run_line(struct record *record, char *line)
 {
     char *tab = strchr(line, '\t');
@@ -256,7 +231,7 @@ static void run_line(struct record *record, char *line)
         char *said = strchr(tab + 1, '\t');
         *said = '\0';
         run_case(record, tab + 1, said + 1);
-    } else add_parts(&record->model, line, tab + 1);
+    } else model_add_recorded(&record->model, line, tab + 1);
 }
 
 /* The number of answers in a file of the record. */
