@@ -125,6 +125,39 @@ static bool member(const struct sp_value *args, size_t count, struct sp_value *r
     return true;
 }
 
+/* How often a list has an item; stops at the one of that number, counted from 0, whose place is `at`. */
+static int64_t count_items(struct sp_value list, struct sp_value item, int64_t number, int64_t *at)
+{
+    int64_t seen = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        if (!sp_values_equal(list.items[i], item)) continue;
+        *at = (int64_t)i;
+        if (seen++ == number) break;
+    }
+    return seen;
+}
+
+static bool call_count(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    int64_t at;
+    if (args[0].type != SP_LIST) return fail_call(problem, "takes a list and an item");
+    *result = sp_value_int(count_items(args[0], args[1], -1, &at));
+    return true;
+}
+
+/* find(list, item), or find(list, item, 2) for the third that is equal. */
+static bool call_find(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    int64_t at = 0;
+    const struct sp_value number = count == 3 ? args[2] : sp_value_int(0);
+    if (args[0].type != SP_LIST || number.type != SP_INT || number.integer < 0)
+        return fail_call(problem, "takes a list, an item and a number from 0 up");
+    const bool found = count_items(args[0], args[1], number.integer, &at) > number.integer;
+    *result = found ? sp_value_int(at) : sp_value_absent("");
+    return true;
+}
+
 /* A text without its first bytes. */
 static bool call_skip(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
@@ -225,6 +258,8 @@ static bool call_release(const struct sp_value *args, size_t count, struct sp_va
 
 static const struct sp_function functions[] = {
     {"at", 2, 2, false, call_at},
+    {"count", 2, 2, false, call_count},
+    {"find", 2, 3, false, call_find},
     {"skip", 2, 2, false, call_skip},
     {"member", 2, 2, false, member},
     {"absent", 1, 1, true, call_absent},
