@@ -44,17 +44,24 @@ static int complain_of_table(const struct sp_tables *tables, const char *name)
     return cli_usage_error(hint, "there is no table '%s'", name);
 }
 
+/* The first one by name behind this one, or NULL. */
+static const char *next_kind(const struct sp_tables *tables, const char *kind)
+{
+    const char *next = NULL;
+    for (size_t i = 0; i < sp_tables_count(tables); i++) {
+        const char *other = sp_tables_kind(tables, i);
+        if (strcmp(other, kind) > 0 && (!next || strcmp(other, next) < 0)) next = other;
+    }
+    return next;
+}
+
 /* Names those that there are. */
 static int complain_of_kind(const struct sp_tables *tables, const char *kind)
 {
     char hint[256] = "the kinds are ";
-    for (size_t i = 0; i < sp_tables_count(tables); i++) {
-        const struct sp_tables_filter same = {.kind = sp_tables_kind(tables, i)};
-        size_t first = 0;
-        while (!sp_tables_fits(tables, first, &same)) first++;
+    for (const char *k = next_kind(tables, ""); k; k = next_kind(tables, k)) {
         const size_t length = strlen(hint);
-        if (first == i)
-            snprintf(hint + length, sizeof hint - length, "%s%s", hint[length - 1] == ' ' ? "" : ", ", same.kind);
+        snprintf(hint + length, sizeof hint - length, "%s%s", hint[length - 1] == ' ' ? "" : ", ", k);
     }
     return cli_usage_error(hint, "there are no tables of the kind '%s'", kind);
 }
