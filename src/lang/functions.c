@@ -237,6 +237,49 @@ static bool text_ends_with(const struct sp_value *args, size_t count, struct sp_
     return affix(args, result, problem, true);
 }
 
+/* Of rows, lists that each begin with a text, the one whose text is the longest that `text` begins with. */
+static bool call_row(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    size_t longest = 0;
+    bool found = false;
+    if (args[0].type != SP_STRING) return fail_call(problem, "takes a text and lists of rows");
+    for (size_t i = 1; i < count; i++) {
+        if (args[i].type != SP_LIST) return fail_call(problem, "takes a text and lists of rows");
+        for (size_t k = 0; k < args[i].count; k++) {
+            const struct sp_value row = args[i].items[k];
+            if (row.type != SP_LIST || !row.count || row.items[0].type != SP_STRING)
+                return fail_call(problem, "a row is a list that begins with a text");
+            const size_t length = strlen(row.items[0].string);
+            if ((found && length <= longest) || !has_affix(args[0].string, row.items[0].string, false)) continue;
+            found = true;
+            longest = length;
+            *result = row;
+        }
+    }
+    return found || fail_call(problem, "there is no row for the text");
+}
+
+/* number_after("vit_base_patch16_224", "patch", 14) is 16: the digits behind the first place where there are any. */
+static bool number_after(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    if (args[0].type != SP_STRING || args[1].type != SP_STRING || !*args[1].string)
+        return fail_call(problem, "takes two texts and the value when there is no such number");
+    *result = args[2];
+    for (const char *at = args[0].string; (at = strstr(at, args[1].string)); at++) {
+        const char *digits = at + strlen(args[1].string);
+        const size_t length = strspn(digits, "0123456789");
+        if (!length) continue;
+        int64_t number = 0;
+        for (size_t i = 0; i < length; i++)
+            if (__builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, digits[i] - '0', &number))
+                return fail_call(problem, "the number does not fit in 64 bits");
+        *result = sp_value_int(number);
+        return true;
+    }
+    return true;
+}
+
 /* "1.18.2" as 1018002, so that versions compare. What follows three numbers ("-rc1") is left out. */
 static bool call_release(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
@@ -274,6 +317,8 @@ static const struct sp_function functions[] = {
     {"starts_with", 2, 2, false, starts_with},
     {"ends_with", 2, 2, false, text_ends_with},
     {"release", 1, 1, false, call_release},
+    {"row", 2, 16, false, call_row},
+    {"number_after", 3, 3, false, number_after},
 };
 
 const struct sp_function *sp_function_find(const char *name)
