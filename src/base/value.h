@@ -40,10 +40,11 @@ static inline bool sp_value_is_set(struct sp_value value) { return value.type > 
 const char *sp_value_kind(enum sp_value_type type);
 /* The member of an object, the last one when the key is repeated (as the frameworks' parsers do); absent otherwise. */
 struct sp_value sp_value_member(struct sp_value object, const char *key);
-/* Whether this key of a configuration says the class of the model: transformers lists it, diffusers names it. */
+/* Whether this key of a configuration says the class of the model: transformers lists it, diffusers names it, and timm
+ * has a name for each architecture. */
 static inline bool sp_is_class_key(const char *key)
 {
-    return strcmp(key, "architectures") == 0 || strcmp(key, "_class_name") == 0;
+    return strcmp(key, "architectures") == 0 || strcmp(key, "_class_name") == 0 || strcmp(key, "architecture") == 0;
 }
 /* What the object has at a dotted path, "text_config.vocab_size"; absent otherwise. */
 struct sp_value sp_value_at(struct sp_value root, const char *path);

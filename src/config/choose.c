@@ -23,14 +23,22 @@ static size_t by_model_type(const struct sp_tables *tables, const char *model_ty
     return found;
 }
 
+/* "resnet50.a1_in1k" is the architecture "resnet50": the tag says where its weights are from. */
+static bool is_architecture(const char *class, const struct sp_entry *entry)
+{
+    const size_t length = strcspn(class, ".");
+    for (size_t i = 0; i < entry->architecture_count; i++)
+        if (strncmp(class, entry->architectures[i], length) == 0 && !entry->architectures[i][length]) return true;
+    return false;
+}
+
 /* The table that serves a class whatever its model_type: one that lists classes and no model_type. */
 static size_t by_class(const struct sp_tables *tables, const char *class)
 {
     for (size_t i = 0; i < sp_tables_place_count(tables) && *class; i++) {
         const struct sp_entry entry = sp_tables_entry(tables, i);
         if (!entry.is_table || entry.model_type_count) continue;
-        if (!sp_is_among(class, entry.architectures, entry.architecture_count)) continue;
-        if (sp_tables_place(tables, entry.name) == i) return i;
+        if (is_architecture(class, &entry) && sp_tables_place(tables, entry.name) == i) return i;
     }
     return SIZE_MAX;
 }
@@ -91,10 +99,13 @@ const char *sp_first_class(const struct sp_hyper *hyper)
     return classes.type == SP_LIST && classes.count ? text_or_empty(classes.items[0]) : text_or_empty(classes);
 }
 
-/* Where the model is made by its class, as in diffusers: the class is in a key of its own, and it alone decides. */
+/* Where the model is made by its class, as in diffusers, or by a name, as in timm: that is in a key of its own, and it
+ * alone decides. */
 static const char *made_class(const struct sp_hyper *hyper)
 {
-    return text_or_empty(sp_value_member(hyper->root, "_class_name"));
+    const char *class = text_or_empty(sp_value_member(hyper->root, "_class_name"));
+    if (*class || *text_or_empty(sp_value_member(hyper->root, "model_type"))) return class;
+    return text_or_empty(sp_value_member(hyper->root, "architecture"));
 }
 
 /* Configurations that 'infer' wrote for a table that no model_type leads to name it themselves. */
@@ -116,7 +127,9 @@ const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char
     if (place == SIZE_MAX && model_type && *model_type) place = by_model_type(tables, model_type, class);
     if (place == SIZE_MAX) place = by_class(tables, class);
     if (place != SIZE_MAX) return sp_tables_table(tables, sp_tables_entry(tables, place).name, error);
-    if (*made) sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for the class '%s'", made);
+    if (*made)
+        sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for the %s '%s'", *made >= 'a' ? "architecture" : "class",
+                made);
     else if (model_type && *model_type)
         sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for model_type '%s'%s%s%s", model_type,
                 *class ? " (" : "", class, *class ? ")" : "");

@@ -53,6 +53,7 @@ static void rebuild(struct sp_config *config)
                                          "model_type",
                                          "architectures",
                                          "_class_name",
+                                         "architecture",
                                          "version",
                                          "transformers_version",
                                          "train_bpe_src",

@@ -280,6 +280,33 @@ static bool number_after(const struct sp_value *args, size_t count, struct sp_va
     return true;
 }
 
+/* What follows the first `mark` in the text; all of it when there is none. */
+static bool text_after(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    if (args[0].type != SP_STRING || args[1].type != SP_STRING) return fail_call(problem, "takes two texts");
+    const char *at = strstr(args[0].string, args[1].string);
+    *result = at ? sp_value_string(at + strlen(args[1].string)) : args[0];
+    return true;
+}
+
+/* The multiple of a divisor that is nearest to x, the divisor at least; the next one if it were less than 0.9 of x. So
+ * the frameworks' mobile networks make widths of scaled ones. */
+static bool near_multiple(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    if (!sp_value_is_number(args[0]) || args[1].type != SP_INT || args[1].integer < 1 || args[1].integer > 1 << 20)
+        return fail_call(problem, "takes a number and a divisor from 1 up");
+    const double x = sp_value_as_real(args[0]);
+    const int64_t divisor = args[1].integer;
+    if (!(fabs(x) < 9007199254740992.0)) return fail_call(problem, "the number is too large to be exact");
+    int64_t multiple = (int64_t)floor((double)(int64_t)(x + (double)divisor / 2) / (double)divisor) * divisor;
+    if (multiple < divisor) multiple = divisor;
+    if ((double)multiple < 0.9 * x) multiple += divisor;
+    *result = sp_value_int(multiple);
+    return true;
+}
+
 /* "1.18.2" as 1018002, so that versions compare. What follows three numbers ("-rc1") is left out. */
 static bool call_release(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
@@ -318,6 +345,8 @@ static const struct sp_function functions[] = {
     {"ends_with", 2, 2, false, text_ends_with},
     {"release", 1, 1, false, call_release},
     {"row", 2, 16, false, call_row},
+    {"after", 2, 2, false, text_after},
+    {"near_multiple", 2, 2, false, near_multiple},
     {"number_after", 3, 3, false, number_after},
 };
 

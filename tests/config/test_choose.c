@@ -7,6 +7,7 @@ static const char birds[] = "table any_bird\nmodel_type \"zz-bird\", \"zz_bird2\
                             "table singing_bird\nmodel_type \"zz-bird\"\narchitectures \"ZZBirdForSinging\"\nx (2)\n"
                             "table only_flying\nmodel_type \"zz_fish\"\narchitectures \"ZZFishForFlying\"\nx (3)\n"
                             "table feather\narchitectures \"ZZFeather\", \"ZZDown\"\nx (5)\n"
+                            "table nest\narchitectures \"zznest18\", \"zznest34\"\nx (6)\n"
                             "part some_part\nx (4)\n";
 
 static void assert_choice(const char *name, const char *settings, enum sp_status status, const char *expected)
@@ -88,6 +89,17 @@ static void by_class_that_makes_it(void **state)
                   "the configuration names neither model_type nor architectures");
 }
 
+/* A name that stands for all settings, and a tag behind it that says where the weights are from. */
+static void by_architecture(void **state)
+{
+    (void)state;
+    assert_choice(NULL, "architecture=zznest18", SP_OK, "nest");
+    assert_choice(NULL, "architecture=zznest34.made_of_twigs", SP_OK, "nest");
+    assert_choice(NULL, "architecture=zznest34 model_type=zz-bird", SP_OK, "any_bird");
+    assert_choice(NULL, "architecture=zznest3", SP_ERR_UNKNOWN, "no table for the architecture 'zznest3'");
+    assert_choice(NULL, "architecture=zznest", SP_ERR_UNKNOWN, "no table for the architecture 'zznest'");
+}
+
 static void a_hidden_table_serves_nobody(void **state)
 {
     (void)state;
@@ -106,6 +118,7 @@ int main(void)
         cmocka_unit_test(by_class),
         cmocka_unit_test(by_class_alone),
         cmocka_unit_test(by_class_that_makes_it),
+        cmocka_unit_test(by_architecture),
         cmocka_unit_test(a_hidden_table_serves_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

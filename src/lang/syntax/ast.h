@@ -233,10 +233,11 @@ struct sp_unit {
 };
 
 /* The key of the configuration by which it knows the class: a table that serves classes whatever the model_type goes by
- * the one that diffusers writes. */
+ * the one that diffusers writes, or by timm's if these are names such as "resnet50". */
 static inline const char *sp_unit_class_key(const struct sp_unit *unit)
 {
-    return unit->architecture_count && !unit->model_type_count ? "_class_name" : "architectures";
+    if (!unit->architecture_count || unit->model_type_count) return "architectures";
+    return *unit->architectures[0] >= 'a' ? "architecture" : "_class_name";
 }
 
 #endif
