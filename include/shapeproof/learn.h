@@ -30,6 +30,12 @@ struct sp_undecided {
     size_t places;            /* dimensions, ends of loops and conditions that it would decide */
 };
 
+/* Where it was chosen. */
+struct sp_undecided_place {
+    const char *row; /* "h.{}.up.weight"; of a loop what its names begin with, and a star: "h.{}*" */
+    int dimension;   /* of the shape; -1: whether there are such tensors, or how many */
+};
+
 struct sp_learning; /* opaque */
 
 struct sp_learn_options {
@@ -62,6 +68,9 @@ SP_API const char *sp_learning_rest(const struct sp_learning *learning, size_t i
 /* What the examples do not decide, that which decides most first. */
 SP_API size_t sp_learning_undecided_count(const struct sp_learning *learning);
 SP_API struct sp_undecided sp_learning_undecided(const struct sp_learning *learning, size_t index);
+/* `place` is less than its `places`. */
+SP_API struct sp_undecided_place sp_learning_undecided_place(const struct sp_learning *learning, size_t index,
+                                                             size_t place);
 /* Keys that have one value in all examples, so that these cannot show what they change: "a, b, c"; or "". */
 SP_API const char *sp_learning_unvaried(const struct sp_learning *learning);
 

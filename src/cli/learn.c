@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof learn: a table from checkpoints. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/subject.h"
 
@@ -67,7 +68,7 @@ static int open_examples(struct examples *examples, const struct cli_args *args)
 
 /* ---- what is said on stderr ---- */
 
-enum { SHOWN = 12 };
+enum { SHOWN = 12, SHOWN_ROWS = 3 };
 
 static void tell_rest(const struct sp_learning *learning)
 {
@@ -77,14 +78,28 @@ static void tell_rest(const struct sp_learning *learning)
     if (count > SHOWN) fprintf(stderr, "  and %zu more\n", count - SHOWN);
 }
 
+static void tell_places(const struct sp_learning *learning, size_t choice)
+{
+    const size_t count = sp_learning_undecided(learning, choice).places;
+    size_t rows = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *row = sp_learning_undecided_place(learning, choice, i).row;
+        if (i && strcmp(row, sp_learning_undecided_place(learning, choice, i - 1).row) == 0) continue;
+        if (rows++ < SHOWN_ROWS) fprintf(stderr, "%s%s", rows > 1 ? ", " : "    in ", row);
+    }
+    if (rows > SHOWN_ROWS) fprintf(stderr, " and %zu more", rows - SHOWN_ROWS);
+    fputs("\n", stderr);
+}
+
 static void tell_undecided(const struct sp_learning *learning)
 {
     const size_t count = sp_learning_undecided_count(learning);
     for (size_t i = 0; i < count && i < SHOWN; i++) {
         const struct sp_undecided undecided = sp_learning_undecided(learning, i);
-        fprintf(stderr, "  undecided in %zu place%s: %s%s%s\n    decided by %s\n", undecided.places,
-                undecided.places == 1 ? "" : "s", undecided.chosen, *undecided.alternatives ? " or " : "",
-                undecided.alternatives, undecided.experiment);
+        fprintf(stderr, "  undecided: %s%s%s\n", undecided.chosen, *undecided.alternatives ? " or " : "",
+                undecided.alternatives);
+        tell_places(learning, i);
+        fprintf(stderr, "    decided by %s\n", undecided.experiment);
     }
     if (count > SHOWN) fprintf(stderr, "  and %zu more, in the table\n", count - SHOWN);
     if (*sp_learning_unvaried(learning))

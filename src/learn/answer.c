@@ -15,6 +15,7 @@ enum {
     SLACK_OF_ONE = 16,
     SLACK_OF_TWO = 11,
     SLACK_OF_MORE = 7,
+    SLACK_OF_NEAR = 20,
     MOST_CASES = 12,
     DEAREST_CASE = 30,
     LARGEST_IN_CASE = 9,
@@ -23,9 +24,10 @@ enum {
     MOST_EFFORT = 5000000, /* for cases, in all */
     MOST_KEYS = 16,
     HABIT = 5,    /* how much likelier it is when it is used elsewhere */
-    SIBLING = 16, /* when it is that of the weight beside it */
+    SIBLING = 30, /* when it is that of the weight beside it */
     PLAIN = 12,   /* from here on a default is looked for as well, of keys that go with the name */
     DEAR = 24,    /* and from here on of all */
+    LONG = 38,    /* and from here on cases, which may be shorter */
     EVIDENCE = 10 /* a key that is the value wherever it is there is no accident */
 };
 
@@ -132,14 +134,31 @@ static unsigned slack_of_values(const struct sp_reduced *reduced)
     return distinct <= 1 ? SLACK_OF_ONE : distinct == 2 ? SLACK_OF_TWO : SLACK_OF_MORE;
 }
 
-static struct sp_answer best_of_found(const struct sp_found *found, unsigned slack)
+/* Much dearer ones are told where their keys are nearer to the name: heads and their width, of a projection. */
+static bool is_worth_telling(const struct sp_phrase *term, const struct sp_phrase *chosen, const char *name,
+                             unsigned slack)
+{
+    if (is_other_way_to_say(term, chosen)) return false;
+    if (term->cost <= chosen->cost + slack) return true;
+    return term->cost <= chosen->cost + SLACK_OF_NEAR &&
+           sp_phrase_affinity(term, name) > sp_phrase_affinity(chosen, name);
+}
+
+static struct sp_answer best_of_found(const struct sp_found *found, const char *name, unsigned slack)
 {
     struct sp_answer answer = {.term = found->count ? found->terms[0] : NULL};
     if (!answer.term || is_plain_number(answer.term)) return answer;
     for (size_t i = 1; i < found->count && answer.other_count < SP_MOST_ALTERNATIVES; i++)
-        if (found->terms[i]->cost <= answer.term->cost + slack && !is_other_way_to_say(found->terms[i], answer.term))
+        if (is_worth_telling(found->terms[i], answer.term, name, slack))
             answer.others[answer.other_count++] = found->terms[i];
     return answer;
+}
+
+bool sp_is_accident(const struct sp_answer *answer)
+{
+    static const unsigned most[] = {LONG, 12, 17, 30};
+    return answer->term->cost >
+           (answer->distinct < sizeof most / sizeof *most ? most[answer->distinct] : (unsigned)LONG);
 }
 
 /* ---- a key with a default ---- */
@@ -208,7 +227,8 @@ static struct sp_answer answer_with_symbol(struct sp_lesson *lesson, const struc
     const struct sp_phrase *meaning = sp_phrase_of(arena, SP_PHRASE_DEFAULT, key, best->otherwise, NULL);
     const struct sp_leaf *symbol = sp_evidence_symbol(lesson->evidence, best->key->leaf, meaning);
     const struct sp_phrase *term = sp_phrase_leaf(arena, SP_PHRASE_KEY, symbol);
-    *SP_PUSH(&lesson->defaults) = best_of_found(&best->found, SLACK_OF_ONE);
+    *SP_PUSH(&lesson->defaults) =
+        (struct sp_default){symbol, best_of_found(&best->found, best->key->leaf->path, SLACK_OF_ONE)};
     lesson->again = true;
     if (best->factor) term = sp_phrase_of(arena, SP_PHRASE_MULTIPLY, best->factor, term, NULL);
     return (struct sp_answer){.term = term};
@@ -363,6 +383,12 @@ static struct sp_answer rather_by_cases(struct sp_answer answer, struct sp_answe
 
 /* ---- all of it ---- */
 
+/* Nothing but a few values speaks for it: 2 and 1 layers, for a head of 2 and 1 classes. */
+static bool is_stranger(const struct sp_phrase *term, const struct sp_reduced *reduced, const char *name)
+{
+    return sp_distinct_values(reduced->values, reduced->domain.count) == 2 && !sp_phrase_affinity(term, name);
+}
+
 static struct sp_answer solve_reduced(struct sp_lesson *lesson, const struct sp_reduced *reduced, const char *name)
 {
     struct sp_bank *bank = sp_library_bank(&lesson->library, &reduced->domain);
@@ -370,14 +396,15 @@ static struct sp_answer solve_reduced(struct sp_lesson *lesson, const struct sp_
     struct sp_found found;
     sp_bank_find(bank, reduced->values, name, most, &found);
     prefer_habits(lesson, reduced, name, false, &found);
-    struct sp_answer answer = best_of_found(&found, slack_of_values(reduced));
-    if (!answer.term || found.cost[0] > SP_FREE + PLAIN) {
+    struct sp_answer answer = best_of_found(&found, name, slack_of_values(reduced));
+    if (!answer.term || found.cost[0] > SP_FREE + PLAIN || is_stranger(answer.term, reduced, name)) {
         const unsigned limit = answer.term ? found.cost[0] - SP_FREE : most;
         const struct sp_answer by_default = answer_by_default(lesson, bank, reduced, name, limit);
         if (by_default.term) answer = by_default;
     }
-    if (!answer.term || (answer.term->cost > SP_DOUBTFUL && answer.term->op != SP_PHRASE_IF))
+    if (!answer.term || (answer.term->cost > LONG && answer.term->op != SP_PHRASE_IF))
         answer = rather_by_cases(answer, answer_by_cases(lesson, bank, reduced, name, !answer.term));
+    answer.distinct = sp_distinct_values(reduced->values, reduced->domain.count);
     return answer;
 }
 
@@ -460,7 +487,7 @@ struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_fu
     struct sp_found found;
     sp_bank_find_condition(sp_library_bank(&lesson->library, &reduced.domain), reduced.values, function->name, &found);
     prefer_habits(lesson, &reduced, function->name, true, &found);
-    const struct sp_answer answer = with_doubt(best_of_found(&found, SLACK_OF_TWO), &reduced.domain);
+    const struct sp_answer answer = with_doubt(best_of_found(&found, function->name, SLACK_OF_TWO), &reduced.domain);
     sp_reduced_free(&reduced);
     return answer;
 }

@@ -88,7 +88,9 @@ struct parting {
     struct sp_indices numbers; /* every number of the name */
     struct sp_indices indices; /* those that are indices */
     size_t stems[SP_MAX_INDICES];
-    unsigned spelled; /* bits of indices that this row spells out */
+    size_t counted[SP_MAX_INDICES]; /* which of all indices it is, with those that are spelt out */
+    unsigned spelled;               /* bits of indices that this row spells out */
+    struct sp_text whole;           /* the pattern with all indices */
 };
 
 static size_t stem_with_text(struct sp_layout *layout, const struct parting *parting)
@@ -128,7 +130,9 @@ static void part_number(struct sp_layout *layout, struct parting *parting, const
                         size_t *indices_seen)
 {
     const bool counts = is_index(layout, parting, mark);
-    const bool spelled = counts && (parting->spelled >> (*indices_seen)++ & 1);
+    const size_t place = *indices_seen;
+    *indices_seen += counts;
+    const bool spelled = counts && (parting->spelled >> place & 1);
     if (!counts || spelled) {
         sp_text_number(&parting->pattern, number);
         return;
@@ -136,6 +140,7 @@ static void part_number(struct sp_layout *layout, struct parting *parting, const
     const size_t stem = stem_with_text(layout, parting);
     const struct sp_stem *made = &layout->stems.items[stem];
     parting->stems[parting->indices.count] = stem;
+    parting->counted[parting->indices.count] = place;
     parting->indices.value[parting->indices.count++] = (number - made->offset) / made->step;
     sp_text_append(&parting->pattern, &(char){SP_INDEX_MARK}, 1);
 }
@@ -158,15 +163,28 @@ static void part_name(struct sp_layout *layout, struct parting *parting, const c
     }
 }
 
-static size_t row_with_pattern(struct sp_layout *layout, const struct parting *parting)
+/* Tensors of one name that have not as many dimensions are different rows. */
+static const char *key_of_row(struct sp_layout *layout, const char *pattern, uint32_t rank)
 {
-    const size_t known = sp_map_get(&layout->row_names, parting->pattern.data);
+    const size_t known = sp_map_get(&layout->row_names, pattern);
+    if (known == SIZE_MAX || layout->rows.items[known].rank == rank) return pattern;
+    return sp_arena_printf(&layout->arena, "%s\xff%u", pattern, rank);
+}
+
+static size_t row_with_pattern(struct sp_layout *layout, const struct parting *parting, uint32_t rank)
+{
+    const char *key = key_of_row(layout, parting->pattern.data, rank);
+    const size_t known = sp_map_get(&layout->row_names, key);
     if (known != SIZE_MAX) return known;
-    struct sp_tensor_row row = {.pattern = sp_arena_string(&layout->arena, parting->pattern.data),
+    struct sp_tensor_row row = {.key = sp_arena_string(&layout->arena, key),
+                                .pattern = sp_arena_string(&layout->arena, parting->pattern.data),
+                                .whole = sp_arena_string(&layout->arena, parting->whole.data),
                                 .index_count = parting->indices.count,
+                                .rank = rank,
                                 .tied_to = SP_NONE};
     memcpy(row.stems, parting->stems, sizeof row.stems);
-    sp_map_add(&layout->row_names, row.pattern, layout->rows.count);
+    memcpy(row.numbers, parting->counted, sizeof row.numbers);
+    sp_map_add(&layout->row_names, row.key, layout->rows.count);
     *SP_PUSH(&layout->rows) = row;
     return layout->rows.count - 1;
 }
@@ -188,12 +206,14 @@ static size_t add_tensor_to_layout(struct sp_layout *layout, struct parting *par
     parting->spelled = 0;
     part_name(layout, parting, tensor->name, example);
     const size_t spelled = sp_map_get(&layout->spelled_rows, parting->pattern.data);
+    parting->whole.length = 0;
+    sp_text_puts(&parting->whole, parting->pattern.data);
     if (spelled != SIZE_MAX) {
         parting->spelled = (unsigned)spelled;
         part_name(layout, parting, tensor->name, example);
     }
     memcpy(occurrence.point.index, parting->indices.value, parting->indices.count * sizeof(uint64_t));
-    const size_t known = layout->rows.count, row = row_with_pattern(layout, parting);
+    const size_t known = layout->rows.count, row = row_with_pattern(layout, parting, tensor->rank);
     if (row == known) put_behind(layout, row, previous);
     *SP_PUSH(&layout->rows.items[row].places) = occurrence;
     return row;
@@ -215,7 +235,7 @@ static void sort_rows(struct sp_layout *layout)
     for (size_t i = layout->first_row; i != SP_NONE; i = layout->rows.items[i].next)
         sorted[count++] = layout->rows.items[i];
     if (count) memcpy(layout->rows.items, sorted, count * sizeof *sorted);
-    for (size_t i = 0; i < count; i++) sp_map_set(&layout->row_names, sorted[i].pattern, i);
+    for (size_t i = 0; i < count; i++) sp_map_set(&layout->row_names, sorted[i].key, i);
     free(sorted);
 }
 
@@ -249,6 +269,7 @@ void sp_layout_make(struct sp_layout *layout)
     }
     sp_text_free(&parting.raw);
     sp_text_free(&parting.pattern);
+    sp_text_free(&parting.whole);
 }
 
 /* ---- decisions ---- */
@@ -266,9 +287,9 @@ void sp_layout_set_step(struct sp_layout *layout, const struct sp_stem *stem, ui
 
 void sp_layout_spell_row(struct sp_layout *layout, const struct sp_tensor_row *row, size_t index)
 {
-    const char *pattern = sp_arena_string(layout->evidence->arena, row->pattern);
-    const size_t known = sp_map_get(&layout->spelled_rows, pattern);
-    sp_map_set(&layout->spelled_rows, pattern, (known == SIZE_MAX ? 0 : known) | (size_t)1 << index);
+    const char *whole = sp_arena_string(layout->evidence->arena, row->whole);
+    const size_t known = sp_map_get(&layout->spelled_rows, whole);
+    sp_map_set(&layout->spelled_rows, whole, (known == SIZE_MAX ? 0 : known) | (size_t)1 << row->numbers[index]);
 }
 
 void sp_layout_free(struct sp_layout *layout)
@@ -292,31 +313,38 @@ bool sp_row_is_in(const struct sp_tensor_row *row, size_t example)
 
 /* ---- every expression of the table ---- */
 
-static void visit_row_answers(const struct sp_tensor_row *row, void (*visit)(void *, const struct sp_answer *),
-                              void *context)
+static void visit_row_dimensions(const struct sp_tensor_row *row, sp_visit_answer *visit, void *context)
 {
-    for (uint32_t d = 0; d < row->rank; d++) visit(context, &row->dims[d]);
-    if (row->where.term) visit(context, &row->where);
-    if (row->tied_when.term) visit(context, &row->tied_when);
+    for (uint32_t d = 0; d < row->rank; d++)
+        visit(context, &row->dims[d], (struct sp_asked){row->pattern, (int)d, false});
 }
 
-void sp_layout_dimensions(const struct sp_layout *layout, void (*visit)(void *, const struct sp_answer *),
-                          void *context)
+static void visit_row_answers(const struct sp_tensor_row *row, sp_visit_answer *visit, void *context)
+{
+    const struct sp_asked whether = {row->pattern, -1, false};
+    visit_row_dimensions(row, visit, context);
+    if (row->where.term) visit(context, &row->where, whether);
+    if (row->tied_when.term) visit(context, &row->tied_when, whether);
+}
+
+void sp_layout_dimensions(const struct sp_layout *layout, sp_visit_answer *visit, void *context)
 {
     for (size_t i = 0; i < layout->rows.count; i++)
-        for (uint32_t d = 0; layout->rows.items[i].is_solved && d < layout->rows.items[i].rank; d++)
-            visit(context, &layout->rows.items[i].dims[d]);
+        if (layout->rows.items[i].is_solved) visit_row_dimensions(&layout->rows.items[i], visit, context);
 }
 
-void sp_layout_answers(const struct sp_layout *layout, void (*visit)(void *, const struct sp_answer *), void *context)
+void sp_layout_answers(const struct sp_layout *layout, sp_visit_answer *visit, void *context)
 {
     for (size_t i = 0; i < layout->rows.count; i++)
         if (layout->rows.items[i].is_solved) visit_row_answers(&layout->rows.items[i], visit, context);
-    if (layout->fronted.term) visit(context, &layout->fronted);
+    if (layout->fronted.term)
+        visit(context, &layout->fronted, (struct sp_asked){(const char[]){SP_FRONT_MARK, '\0'}, -1, true});
     for (size_t i = 0; i < layout->stems.count; i++) {
-        if (!layout->stems.items[i].is_solved) continue;
-        visit(context, &layout->stems.items[i].first);
-        visit(context, &layout->stems.items[i].count);
+        const struct sp_stem *stem = &layout->stems.items[i];
+        const struct sp_asked turns = {stem->text, -1, true};
+        if (!stem->is_solved) continue;
+        visit(context, &stem->first, turns);
+        visit(context, &stem->count, turns);
     }
 }
 

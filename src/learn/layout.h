@@ -15,16 +15,19 @@
 #include "learn/fronts.h"
 #include "learn/phrases/bank.h"
 
-/* SP_DOUBTFUL: an expression that costs more is rather an accident, if there are few examples. */
-enum { SP_MOST_ALTERNATIVES = 3, SP_DOUBTFUL = 38 };
+enum { SP_MOST_ALTERNATIVES = 3 };
 
 /* An expression that was found, and those that the examples cannot tell from it. */
 struct sp_answer {
     const struct sp_phrase *term; /* NULL: none */
     const struct sp_phrase *others[SP_MOST_ALTERNATIVES];
     size_t other_count;
+    size_t distinct; /* values of a size that it has met; 0: it is none */
     bool short_loop; /* it depends on an index, which has no more than two values in the examples */
 };
+
+/* Whether it is rather an accident: what has met few values may be, and the more so the longer it is. */
+bool sp_is_accident(const struct sp_answer *answer);
 
 struct sp_stem {
     const char *text;              /* up to the index: "h.", with marks for the outer ones */
@@ -42,7 +45,9 @@ struct sp_occurrence {
 };
 
 struct sp_tensor_row {
-    const char *pattern;
+    const char *pattern, *key;      /* the key is another one where a row of the name has another rank */
+    const char *whole;              /* the pattern before indices were spelt out in this row */
+    size_t numbers[SP_MAX_INDICES]; /* which index of the whole pattern each is */
     size_t stems[SP_MAX_INDICES];
     size_t index_count;
     size_t next; /* in the order of the files, while they are read */
@@ -77,7 +82,7 @@ struct sp_layout {
     struct sp_map spelled;      /* stems whose numbers are no indices, for good */
     struct sp_map counted;      /* numbers within words that are */
     struct sp_map steps;        /* stem -> step and offset, where not every number occurs */
-    struct sp_map spelled_rows; /* row -> bits of the indices that are spelt out in it */
+    struct sp_map spelled_rows; /* row with all of its indices -> bits of those that are spelt out in it */
 };
 
 /* Which numbers within words are indices. Once, at the beginning. */
@@ -94,11 +99,17 @@ void sp_layout_free(struct sp_layout *layout);
 
 bool sp_row_is_in(const struct sp_tensor_row *row, size_t example);
 
+/* What an answer is about: a dimension of a row, whether there is the row, how often a loop turns. */
+struct sp_asked {
+    const char *pattern; /* of the row; of a loop: up to its index */
+    int dimension;       /* -1: none */
+    bool is_loop;
+};
+typedef void sp_visit_answer(void *context, const struct sp_answer *answer, struct sp_asked asked);
+
 /* Calls `visit` for every dimension that was found; for every expression, of rows, then of loops. */
-void sp_layout_dimensions(const struct sp_layout *layout, void (*visit)(void *context, const struct sp_answer *answer),
-                          void *context);
-void sp_layout_answers(const struct sp_layout *layout, void (*visit)(void *context, const struct sp_answer *answer),
-                       void *context);
+void sp_layout_dimensions(const struct sp_layout *layout, sp_visit_answer *visit, void *context);
+void sp_layout_answers(const struct sp_layout *layout, sp_visit_answer *visit, void *context);
 
 /* The value of a stem's index at each place of its rows, each once: sorted by example and outer indices, then value. */
 struct sp_stem_value {

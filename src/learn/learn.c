@@ -27,8 +27,7 @@ static const char *name_of_table(struct sp_learning *learning)
     return is_table_name(name) ? name : "learnt";
 }
 
-/* A row for people: "{p}h.{}.ln.weight". */
-static const char *words_for_row(struct sp_arena *arena, const char *pattern)
+const char *sp_row_shown(struct sp_arena *arena, const char *pattern)
 {
     if (*pattern != SP_FRONT_MARK) return sp_pattern_shown(arena, pattern);
     return sp_arena_printf(arena, "{p}%s", sp_pattern_shown(arena, pattern + 1));
@@ -44,7 +43,7 @@ static void list_unexplained_rows(struct sp_learning *learning)
         const struct sp_tensor_row *row = &layout->rows.items[i];
         if (row->is_solved) continue;
         *SP_PUSH(&learning->rest) =
-            sp_arena_printf(&learning->arena, "%s: %s", words_for_row(&learning->arena, row->pattern),
+            sp_arena_printf(&learning->arena, "%s: %s", sp_row_shown(&learning->arena, row->pattern),
                             row->why_not ? row->why_not : "it was not reached");
     }
 }
@@ -126,6 +125,7 @@ void sp_learning_free(struct sp_learning *learning)
     for (size_t i = 0; learning->invented && i < learning->evidence.count; i++) sp_config_free(learning->invented[i]);
     sp_evidence_free(&learning->evidence);
     free(learning->rest.items);
+    for (size_t i = 0; i < learning->undecided.count; i++) free(learning->undecided.items[i].places.items);
     free(learning->undecided.items);
     sp_arena_free(&learning->arena);
     free(learning);
@@ -145,5 +145,10 @@ const char *sp_learning_unvaried(const struct sp_learning *learning) { return le
 
 struct sp_undecided sp_learning_undecided(const struct sp_learning *learning, size_t index)
 {
-    return learning->undecided.items[index];
+    return learning->undecided.items[index].told;
+}
+
+struct sp_undecided_place sp_learning_undecided_place(const struct sp_learning *learning, size_t index, size_t place)
+{
+    return learning->undecided.items[index].places.items[place];
 }

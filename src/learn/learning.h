@@ -23,6 +23,15 @@
 
 #include "learn/solve.h"
 
+/* A choice, and where it was made. */
+struct sp_doubt {
+    struct sp_undecided told;
+    struct {
+        struct sp_undecided_place *items;
+        size_t count, capacity;
+    } places;
+};
+
 struct sp_learning {
     struct sp_arena arena;
     struct sp_evidence evidence;
@@ -37,7 +46,7 @@ struct sp_learning {
         size_t count, capacity;
     } rest;
     struct {
-        struct sp_undecided *items;
+        struct sp_doubt *items;
         size_t count, capacity;
     } undecided;
 };
@@ -52,6 +61,11 @@ void sp_learn_write(struct sp_learning *learning);
 bool sp_learn_prove(struct sp_learning *learning, struct sp_error *error);
 /* Fills `undecided` and `unvaried`. */
 void sp_learn_doubt(struct sp_learning *learning);
+
+/* The rows where it was chosen, for people: "h.{}.up.weight, h.{}.up.bias and 3 more". */
+const char *sp_doubt_places(struct sp_arena *arena, const struct sp_doubt *doubt);
+/* A row for people: "{p}h.{}.ln.weight". */
+const char *sp_row_shown(struct sp_arena *arena, const char *pattern);
 
 /* A flag that changes what there is in a model, as its name says, and has one value in all examples. */
 bool sp_is_unseen_flag(const struct sp_learning *learning, const struct sp_leaf *leaf);

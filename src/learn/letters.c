@@ -202,8 +202,9 @@ static void name_leaf(void *context, const struct sp_leaf *asked)
     else if (leaf->meaning) leaf->letter = sp_arena_printf(&naming->learning->arena, "%s_", key);
 }
 
-static void name_answer(void *context, const struct sp_answer *answer)
+static void name_answer(void *context, const struct sp_answer *answer, struct sp_asked asked)
 {
+    (void)asked;
     sp_phrase_leaves(answer->term, name_leaf, context);
 }
 

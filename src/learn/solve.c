@@ -225,14 +225,6 @@ static bool solve_where(struct sp_lesson *lesson, struct sp_tensor_row *row)
 
 /* ---- dimensions ---- */
 
-static bool has_one_rank(struct sp_tensor_row *row)
-{
-    row->rank = row->places.items[0].tensor->rank;
-    for (size_t i = 1; i < row->places.count; i++)
-        if (row->places.items[i].tensor->rank != row->rank) return false;
-    return true;
-}
-
 static struct sp_answer solve_dimension(struct sp_lesson *lesson, const struct sp_tensor_row *row, uint32_t dimension)
 {
     struct sp_function function = {.index_count = row->index_count, .name = row->pattern};
@@ -245,10 +237,6 @@ static struct sp_answer solve_dimension(struct sp_lesson *lesson, const struct s
 
 static bool solve_dimensions(struct sp_lesson *lesson, struct sp_tensor_row *row)
 {
-    if (!has_one_rank(row)) {
-        row->why_not = "it has not as many dimensions everywhere";
-        return false;
-    }
     row->dims = sp_arena_array(&lesson->layout.arena, row->rank + 1, sizeof *row->dims);
     for (uint32_t d = 0; d < row->rank; d++) {
         row->dims[d] = solve_dimension(lesson, row, d);
@@ -337,9 +325,10 @@ static void count_habit(struct sp_lesson *lesson, const struct sp_phrase *term, 
     *SP_PUSH(&lesson->habits) = (struct sp_habit){.term = term, .uses = 1, .is_condition = is_condition};
 }
 
-static void note_habit(void *context, const struct sp_answer *answer)
+static void note_habit(void *context, const struct sp_answer *answer, struct sp_asked asked)
 {
     struct sp_lesson *lesson = context;
+    (void)asked;
     if (!answer->term || answer->term->op == SP_PHRASE_NUMBER) return;
     sp_phrase_leaves(answer->term, make_popular, lesson);
     count_habit(lesson, answer->term, false);

@@ -29,7 +29,10 @@ struct sp_lesson {
         size_t count, capacity;
     } answers;
     struct {
-        struct sp_answer *items; /* what the symbols stand for where their keys are absent */
+        struct sp_default {
+            const struct sp_leaf *symbol;
+            struct sp_answer answer; /* what it stands for where its key is absent */
+        } * items;
         size_t count, capacity;
     } defaults;
     size_t effort;  /* spent on cases so far */

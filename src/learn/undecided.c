@@ -6,8 +6,9 @@
 
 #include "learn/learning.h"
 #include "learn/numbers.h"
+#include "learn/phrases/likely.h"
 
-enum { MOST_UNVARIED = 400 };
+enum { MOST_UNVARIED = 400, UNLIKELY = 20, NEAR = 3 };
 
 static const char *const index_names[] = {"i", "j", "k", "l", "m", "n", "o", "p"};
 
@@ -28,11 +29,12 @@ static const char *list_alternatives(struct sp_arena *arena, const struct sp_ans
     return sp_text_keep(&text, arena);
 }
 
-static struct sp_undecided *find_choice(struct sp_learning *learning, const char *chosen, const char *alternatives)
+static struct sp_doubt *find_choice(struct sp_learning *learning, const char *chosen, const char *alternatives)
 {
     for (size_t i = 0; i < learning->undecided.count; i++) {
-        struct sp_undecided *known = &learning->undecided.items[i];
-        if (strcmp(known->chosen, chosen) == 0 && strcmp(known->alternatives, alternatives) == 0) return known;
+        struct sp_doubt *known = &learning->undecided.items[i];
+        if (strcmp(known->told.chosen, chosen) == 0 && strcmp(known->told.alternatives, alternatives) == 0)
+            return known;
     }
     return NULL;
 }
@@ -69,48 +71,167 @@ static const char *experiment_for(struct sp_arena *arena, const char *chosen, co
  * expression so long that it may be an accident, or one of a loop that has hardly any turns. */
 static bool is_choice(const struct sp_answer *answer)
 {
-    return answer->other_count || answer->short_loop || answer->term->cost > SP_DOUBTFUL ||
+    return answer->other_count || answer->short_loop || sp_is_accident(answer) ||
            (answer->term->op == SP_PHRASE_NUMBER && answer->term->number > 1);
 }
 
-static void count_choice(struct sp_learning *learning, struct sp_undecided choice)
+/* What is asked, and what is answered: the places that a choice is counted for. */
+struct doubting {
+    struct sp_learning *learning;
+    struct sp_asked asked;
+};
+
+static struct sp_undecided_place place_of_doubt(struct sp_arena *arena, struct sp_asked asked)
 {
-    struct sp_undecided *known = find_choice(learning, choice.chosen, choice.alternatives);
-    if (known) known->places++;
-    else *SP_PUSH(&learning->undecided) = choice;
+    const char *row = sp_row_shown(arena, asked.pattern);
+    return (struct sp_undecided_place){asked.is_loop ? sp_arena_printf(arena, "%s{}*", row) : row, asked.dimension};
+}
+
+static void count_choice(const struct doubting *doubting, struct sp_undecided choice)
+{
+    struct sp_learning *learning = doubting->learning;
+    struct sp_doubt *known = find_choice(learning, choice.chosen, choice.alternatives);
+    if (!known) {
+        known = SP_PUSH(&learning->undecided);
+        *known = (struct sp_doubt){.told = choice};
+    }
+    *SP_PUSH(&known->places) = place_of_doubt(&learning->arena, doubting->asked);
+    known->told.places = known->places.count;
 }
 
 /* The 4 of hidden_size // 4 may be keys that no example has otherwise. */
-static void add_number(struct sp_learning *learning, const struct sp_answer *answer)
+static void doubt_number(const struct doubting *doubting, const struct sp_answer *answer)
 {
-    struct sp_arena *arena = &learning->arena;
+    struct sp_arena *arena = &doubting->learning->arena;
     const struct sp_phrase *as = NULL, *number = NULL;
     if (answer->term->op != SP_PHRASE_NUMBER)
-        number = sp_number_that_may_be_key(&learning->evidence, answer->term, &as);
+        number = sp_number_that_may_be_key(&doubting->learning->evidence, answer->term, &as);
     if (!number) return;
     const char *keys = words_of_term(arena, as), *digits = words_of_term(arena, number);
-    count_choice(learning, (struct sp_undecided){
-                               sp_arena_printf(arena, "the %s of %s", digits, words_of_term(arena, answer->term)), keys,
-                               sp_arena_printf(arena, "a checkpoint whose %s is not %s", keys, digits), 1});
+    count_choice(doubting,
+                 (struct sp_undecided){
+                     .chosen = sp_arena_printf(arena, "the %s of %s", digits, words_of_term(arena, answer->term)),
+                     .alternatives = keys,
+                     .experiment = sp_arena_printf(arena, "a checkpoint whose %s is not %s", keys, digits)});
 }
 
-static void add_choice(void *context, const struct sp_answer *answer)
+static void doubt_answer(const struct doubting *doubting, const struct sp_answer *answer)
 {
-    struct sp_learning *learning = context;
-    add_number(learning, answer);
+    struct sp_arena *arena = &doubting->learning->arena;
+    doubt_number(doubting, answer);
     if (!is_choice(answer)) return;
-    const char *chosen = words_of_term(&learning->arena, answer->term);
-    count_choice(learning, (struct sp_undecided){chosen, list_alternatives(&learning->arena, answer),
-                                                 experiment_for(&learning->arena, chosen, answer), 1});
+    const char *chosen = words_of_term(arena, answer->term);
+    count_choice(doubting, (struct sp_undecided){.chosen = chosen,
+                                                 .alternatives = list_alternatives(arena, answer),
+                                                 .experiment = experiment_for(arena, chosen, answer)});
+}
+
+/* What stands for a key where it is absent is chosen wherever the key is asked. */
+static void doubt_default(void *context, const struct sp_leaf *leaf)
+{
+    const struct doubting *doubting = context;
+    const struct sp_lesson *lesson = &doubting->learning->lesson;
+    for (size_t i = 0; leaf->meaning && i < lesson->defaults.count; i++)
+        if (lesson->defaults.items[i].symbol == leaf) doubt_answer(doubting, &lesson->defaults.items[i].answer);
+}
+
+static void find_key(void *context, const struct sp_leaf *leaf)
+{
+    const struct sp_leaf **wanted = context;
+    if (*wanted && strcmp((*wanted)->path, leaf->path) == 0) *wanted = NULL;
+}
+
+/* A number, or an object, which may count by its length, that some of the examples have and others have not. */
+static bool is_partial(const struct sp_evidence *evidence, const struct sp_leaf *leaf)
+{
+    size_t numbers = 0;
+    for (size_t e = 0; e < evidence->count; e++) {
+        const enum sp_value_type type = leaf->values[e].type;
+        if (type > SP_NULL && type != SP_INT && type != SP_OBJECT) return false;
+        numbers += type > SP_NULL;
+    }
+    return numbers && numbers < evidence->count && !leaf->meaning && leaf->cost < UNLIKELY;
+}
+
+static const char *last_word(const char *path)
+{
+    const char *word = strrchr(path, '_');
+    return word ? word : path;
+}
+
+/* num_key_value_heads, where it is num_attention_heads in every example. */
+static bool has_twin(const struct sp_evidence *evidence, const struct sp_leaf *leaf)
+{
+    for (size_t i = 0; i < evidence->leaves.count; i++) {
+        const struct sp_leaf *other = evidence->leaves.items[i];
+        size_t e = 0;
+        while (e < evidence->count && leaf->values[e].type == SP_INT && other->values[e].type == SP_INT &&
+               leaf->values[e].integer == other->values[e].integer)
+            e++;
+        if (other != leaf && !other->meaning && e == evidence->count &&
+            strcmp(last_word(leaf->path), last_word(other->path)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* num_key_value_heads is in one example, or in all, and there are as many as heads: of k_proj, which is hidden_size
+ * wide in all of them, that decides nothing. */
+static void doubt_idle_keys(const struct doubting *doubting, const struct sp_answer *answer)
+{
+    const struct sp_evidence *evidence = &doubting->learning->evidence;
+    struct sp_arena *arena = &doubting->learning->arena;
+    for (size_t i = 0; i < evidence->leaves.count && doubting->asked.dimension >= 0; i++) {
+        const struct sp_leaf *leaf = evidence->leaves.items[i], *missing = leaf;
+        if (!is_partial(evidence, leaf) && !has_twin(evidence, leaf)) continue;
+        const struct sp_phrase *key = sp_phrase_leaf(arena, SP_PHRASE_KEY, leaf);
+        if (sp_phrase_affinity(key, doubting->asked.pattern) < NEAR) continue;
+        sp_phrase_leaves(answer->term, find_key, &missing);
+        if (missing)
+            count_choice(doubting,
+                         (struct sp_undecided){
+                             .chosen = words_of_term(arena, answer->term),
+                             .alternatives = sp_arena_printf(arena, "one with %s", leaf->path),
+                             .experiment = sp_arena_printf(arena, "checkpoints with other values of %s", leaf->path)});
+    }
+}
+
+static void add_choice(void *context, const struct sp_answer *answer, struct sp_asked asked)
+{
+    struct doubting doubting = {context, asked};
+    doubt_answer(&doubting, answer);
+    doubt_idle_keys(&doubting, answer);
+    sp_phrase_leaves(answer->term, doubt_default, &doubting);
+}
+
+const char *sp_doubt_places(struct sp_arena *arena, const struct sp_doubt *doubt)
+{
+    enum { MOST_SHOWN = 3 };
+    struct sp_text text = {0};
+    size_t rows = 0;
+    for (size_t i = 0; i < doubt->places.count; i++) {
+        if (i && strcmp(doubt->places.items[i].row, doubt->places.items[i - 1].row) == 0) continue;
+        if (rows++ < MOST_SHOWN) sp_text_printf(&text, rows > 1 ? ", %s" : "%s", doubt->places.items[i].row);
+    }
+    if (rows > MOST_SHOWN) sp_text_printf(&text, " and %zu more", rows - MOST_SHOWN);
+    return sp_text_keep(&text, arena);
 }
 
 /* What decides most first; then by their words. */
 static int compare_choices(const void *left, const void *right)
 {
-    const struct sp_undecided *a = left, *b = right;
+    const struct sp_undecided *a = &((const struct sp_doubt *)left)->told, *b = &((const struct sp_doubt *)right)->told;
     if (a->places != b->places) return a->places < b->places ? 1 : -1;
     const int order = strcmp(a->chosen, b->chosen);
     return order ? order : strcmp(a->alternatives, b->alternatives);
+}
+
+/* Absent in some, null in others: nothing in all. */
+static bool is_never_set(const struct sp_leaf *leaf, size_t examples)
+{
+    for (size_t e = 0; e < examples; e++)
+        if (sp_value_is_set(leaf->values[e])) return false;
+    return true;
 }
 
 /* Keys that could say something of a size or a condition, and are the same in all examples. */
@@ -118,7 +239,9 @@ static bool is_unvaried(const struct sp_learning *learning, const struct sp_leaf
 {
     const enum sp_value_type type = leaf->values[0].type;
     const bool could = type == SP_BOOL || type == SP_INT || type == SP_STRING || type == SP_LIST || type == SP_NULL;
-    return could && !leaf->meaning && leaf->cost < 20 && sp_leaf_is_constant(leaf, learning->evidence.count);
+    const size_t examples = learning->evidence.count;
+    if (leaf->meaning || leaf->cost >= UNLIKELY) return false;
+    return (could && sp_leaf_is_constant(leaf, examples)) || is_never_set(leaf, examples);
 }
 
 static bool has_any_word(const char *path, const char *const *words, size_t count)
@@ -168,8 +291,6 @@ static const char *list_unvaried(struct sp_learning *learning)
 void sp_learn_doubt(struct sp_learning *learning)
 {
     sp_layout_answers(&learning->lesson.layout, add_choice, learning);
-    for (size_t i = 0; i < learning->lesson.defaults.count; i++)
-        add_choice(learning, &learning->lesson.defaults.items[i]);
     if (learning->undecided.count)
         qsort(learning->undecided.items, learning->undecided.count, sizeof *learning->undecided.items, compare_choices);
     learning->unvaried = list_unvaried(learning);

@@ -130,6 +130,78 @@ static void write_unseen_flags(struct sheet *sheet)
     if (count) sp_text_puts(&sheet->text, "\nrequire seen, \"a flag is set that no example has had so\"\n");
 }
 
+/* ---- what every example has, and what is learnt rests on ---- */
+
+static bool is_whole_number(struct sp_value value, int64_t least)
+{
+    return value.type == SP_INT && value.integer >= least;
+}
+
+/* In every example one is a multiple of the other. */
+static bool is_multiple(const struct sp_learning *learning, const struct sp_leaf *leaf, const struct sp_leaf *of)
+{
+    for (size_t e = 0; e < learning->evidence.count; e++)
+        if (!is_whole_number(leaf->values[e], 1) || !is_whole_number(of->values[e], 1) ||
+            leaf->values[e].integer % of->values[e].integer)
+            return false;
+    return true;
+}
+
+static bool has_one_parent(const char *a, const char *b)
+{
+    const char *dot = strrchr(a, '.'), *other = strrchr(b, '.');
+    const size_t length = dot ? (size_t)(dot - a) : 0;
+    return length == (other ? (size_t)(other - b) : 0) && strncmp(a, b, length) == 0;
+}
+
+/* The heads that share a width: "num_attention_heads" beside "hidden_size". */
+static const struct sp_leaf *heads_of_width(const struct sp_learning *learning, const struct sp_leaf *width)
+{
+    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
+        const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
+        const bool heads = strstr(leaf->path, "attention_heads") || sp_ends_with(leaf->path, "num_heads") ||
+                           sp_ends_with(leaf->path, "n_head") || sp_ends_with(leaf->path, "n_heads");
+        if (heads && !leaf->meaning && has_one_parent(leaf->path, width->path) && is_multiple(learning, width, leaf))
+            return leaf;
+    }
+    return NULL;
+}
+
+/* Heads that divide a width in every example: what they share where they do not, nobody knows. */
+static void write_multiples(struct sheet *sheet)
+{
+    static const char *const widths[] = {"hidden_size", "d_model", "n_embd", "embed_dim", "dim"};
+    const struct sp_learning *learning = sheet->learning;
+    size_t count = 0;
+    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
+        const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
+        const char *dot = strrchr(leaf->path, '.');
+        const struct sp_leaf *heads = NULL;
+        if (leaf->uses && !leaf->meaning && SP_IS_AMONG(dot ? dot + 1 : leaf->path, widths))
+            heads = heads_of_width(learning, leaf);
+        if (heads)
+            sp_text_printf(&sheet->text, "%s%s %% %s == 0",
+                           count++ ? " and " : "whole = ", leaf->letter ? leaf->letter : leaf->path,
+                           heads->uses && heads->letter ? heads->letter : heads->path);
+    }
+    if (count) sp_text_puts(&sheet->text, "\nrequire whole, \"in every example the heads divide the width\"\n");
+}
+
+/* Of a model without classes it is not known what its head is. */
+static void write_least_counts(struct sheet *sheet)
+{
+    const struct sp_learning *learning = sheet->learning;
+    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
+        const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
+        const bool classes = strstr(leaf->path, "classes") || strstr(leaf->path, "num_labels");
+        bool some = leaf->uses && !leaf->meaning && classes;
+        for (size_t e = 0; e < learning->evidence.count && some; e++) some = is_whole_number(leaf->values[e], 1);
+        if (some)
+            sp_text_printf(&sheet->text, "require %s > 0, \"no example has had %s 0\"\n",
+                           leaf->letter ? leaf->letter : leaf->path, leaf->path);
+    }
+}
+
 static void write_front(struct sheet *sheet)
 {
     const struct sp_layout *layout = &sheet->learning->lesson.layout;
@@ -152,6 +224,8 @@ static void write_definitions(struct sheet *sheet)
     write_classes(sheet);
     write_front(sheet);
     write_unseen_flags(sheet);
+    write_multiples(sheet);
+    write_least_counts(sheet);
 }
 
 /* ---- what is not decided ---- */
@@ -178,20 +252,23 @@ static void write_unvaried(struct sheet *sheet)
     if (column) sp_text_puts(&sheet->text, "\n");
 }
 
+static void write_doubt(struct sheet *sheet, const struct sp_doubt *doubt)
+{
+    const struct sp_undecided *told = &doubt->told;
+    const bool number = strspn(told->chosen, "0123456789") == strlen(told->chosen);
+    sp_text_printf(&sheet->text, "#   %s", told->chosen);
+    if (*told->alternatives) sp_text_printf(&sheet->text, " or %s: equal in all examples\n", told->alternatives);
+    else
+        sp_text_puts(&sheet->text,
+                     number ? ": a number that no key says\n" : ": the only one that was found, by little evidence\n");
+    sp_text_printf(&sheet->text, "#     in %s\n", sp_doubt_places(&sheet->learning->arena, doubt));
+}
+
 static void write_doubts(struct sheet *sheet)
 {
     const struct sp_learning *learning = sheet->learning;
     if (learning->undecided.count) sp_text_puts(&sheet->text, "\n# Not decided by the examples:\n");
-    for (size_t i = 0; i < learning->undecided.count; i++) {
-        const struct sp_undecided *doubt = &learning->undecided.items[i];
-        sp_text_printf(&sheet->text, "#   %s (%s)", doubt->chosen,
-                       sp_count_of(&sheet->learning->arena, doubt->places, "place"));
-        if (*doubt->alternatives) sp_text_printf(&sheet->text, " or %s: equal in all examples\n", doubt->alternatives);
-        else
-            sp_text_puts(&sheet->text, strspn(doubt->chosen, "0123456789") == strlen(doubt->chosen)
-                                           ? ": a number that no key says\n"
-                                           : ": the only one that was found, by little evidence\n");
-    }
+    for (size_t i = 0; i < learning->undecided.count; i++) write_doubt(sheet, &learning->undecided.items[i]);
     write_unvaried(sheet);
 }
 

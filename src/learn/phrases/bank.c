@@ -8,7 +8,7 @@
 #include "learn/phrases/likely.h"
 #include "learn/phrases/stock.h"
 
-enum { MOST_TERMS = 60000, MOST_VALUES = 4000000, DEEPEST_TAKING = 2, CHEAP = 26, KEYLESS = 10, DEAR = 18 };
+enum { MOST_TERMS = 60000, MOST_VALUES = 4000000, DEEPEST_TAKING = 2, CHEAP = 26, KEYLESS = 10, DEAR = 18, NEAR = 4 };
 
 struct sp_bank {
     struct sp_evidence *evidence;
@@ -244,6 +244,54 @@ static void refine_found(struct search *search)
     if (refined != first) keep_found(search, refined);
 }
 
+/* The term with that key in place of the other, everywhere. */
+static const struct sp_phrase *exchange_key(struct sp_arena *arena, const struct sp_phrase *term,
+                                            const struct sp_leaf *leaf, const struct sp_phrase *by)
+{
+    if (!term) return NULL;
+    if (term->op == SP_PHRASE_KEY) return term->leaf == leaf ? by : term;
+    if (!term->a || term->leaf) return term;
+    const struct sp_phrase *a = exchange_key(arena, term->a, leaf, by), *b = exchange_key(arena, term->b, leaf, by);
+    const struct sp_phrase *c = exchange_key(arena, term->c, leaf, by);
+    return a == term->a && b == term->b && c == term->c ? term : sp_phrase_of(arena, term->op, a, b, c);
+}
+
+/* What the keys of a larger term could be as well: once each, whatever its place. */
+static void vary_key_of_found(struct search *search, const struct sp_phrase *first, const struct sp_phrase *key)
+{
+    double *values = sp_realloc(NULL, search->bank->domain.count + 1, sizeof *values);
+    for (size_t i = 0; i < search->bank->domain.count; i++)
+        values[i] = sp_phrase_value(key, &search->bank->domain.points[i]) + 0.0;
+    const size_t item = sp_shelf_look(search->shelf, values);
+    free(values);
+    if (item == SIZE_MAX) return;
+    const struct sp_shelved *shelved = &search->shelf->items[item];
+    for (size_t i = 0; i <= shelved->equal_count; i++) {
+        const struct sp_phrase *other = i ? shelved->equals[i - 1] : shelved->term;
+        if (other->op == SP_PHRASE_KEY && other->leaf != key->leaf)
+            keep_found(search, exchange_key(&search->bank->arena, first, key->leaf, other));
+    }
+}
+
+static void vary_keys_of_found(struct search *search, const struct sp_phrase *first, const struct sp_phrase *term)
+{
+    if (!term) return;
+    if (term->op == SP_PHRASE_KEY) {
+        vary_key_of_found(search, first, term);
+        return;
+    }
+    vary_keys_of_found(search, first, term->a);
+    vary_keys_of_found(search, first, term->b);
+    vary_keys_of_found(search, first, term->c);
+}
+
+/* A larger term that was found by taking the values apart is one of those that equal keys make. */
+static void vary_found(struct search *search)
+{
+    const struct sp_phrase *first = search->found->count ? search->found->terms[0] : NULL;
+    if (first && first->a && !first->leaf) vary_keys_of_found(search, first, first);
+}
+
 /* So that they outlive the bank. */
 static void copy_found(struct search *search)
 {
@@ -288,6 +336,7 @@ void sp_bank_find(struct sp_bank *bank, const double *wanted, const char *name, 
         if (!found->count) take_items(&search, wanted);
     }
     refine_found(&search);
+    vary_found(&search);
     copy_found(&search);
 }
 
@@ -339,6 +388,22 @@ static void find_condition_pairs(struct search *search, const double *wanted, bo
     }
 }
 
+/* A condition of one key is one of two as well, where the other has held whenever the first did: told, if its name is
+ * near. */
+static void find_nearer_pairs(struct search *search, const double *wanted, bool both)
+{
+    const struct sp_shelf *shelf = search->shelf;
+    const size_t count = search->bank->domain.count, simple = search->bank->condition_stock.simple;
+    const struct sp_phrase *first = search->found->terms[0];
+    for (size_t k = 0; k < simple; k++) {
+        const struct sp_phrase *other = shelf->items[k].term;
+        if (other->op != SP_PHRASE_TRUTH || sp_phrase_affinity(other, search->name) < NEAR) continue;
+        if (sp_shelf_look(shelf, wanted) == k || !is_side(wanted, sp_shelf_values(shelf, k), count, both)) continue;
+        if (is_constant_vector(sp_shelf_values(shelf, k), count)) continue;
+        keep_found(search, sp_phrase_of(&search->bank->arena, both ? SP_PHRASE_AND : SP_PHRASE_OR, first, other, NULL));
+    }
+}
+
 void sp_bank_find_condition(struct sp_bank *bank, const double *wanted, const char *name, struct sp_found *found)
 {
     struct search search = {bank, &bank->conditions, name, 200, found};
@@ -349,6 +414,9 @@ void sp_bank_find_condition(struct sp_bank *bank, const double *wanted, const ch
     if (!found->count) {
         find_condition_pairs(&search, wanted, true);
         find_condition_pairs(&search, wanted, false);
+    } else {
+        find_nearer_pairs(&search, wanted, true);
+        find_nearer_pairs(&search, wanted, false);
     }
     copy_found(&search);
 }

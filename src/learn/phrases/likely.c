@@ -5,7 +5,7 @@
 
 #include "base/chars.h"
 
-enum { LONGEST_WORD = 32, SHORTEST_STEM = 3, SAME_WORD = 4, KNOWN_PAIR = 3, MOST_AFFINITY = 8 };
+enum { LONGEST_WORD = 32, SHORTEST_STEM = 3, SAME_WORD = 4, KNOWN_PAIR = 3, MOST_AFFINITY = 8, LABELS = 14 };
 
 /* Words of keys, and pieces of names where they belong. */
 static const char *const known_pairs[][2] = {
@@ -88,6 +88,13 @@ static const char *const known_pairs[][2] = {
     {"decoder", "decoder"},
     {"vision", "vision"},
     {"text", "text"},
+    {"heads", "attn"},
+    {"heads", "attention"},
+    {"heads", "q_proj"},
+    {"heads", "kv_proj"},
+    {"head", "attn"},
+    {"head", "attention"},
+    {"channels", "kv_proj"},
 };
 
 /* Words that say nothing of where. */
@@ -141,6 +148,7 @@ static unsigned affinity_of_key(const char *path, const char *name)
     char word[LONGEST_WORD];
     unsigned affinity = 0;
     while (next_word(&path, word)) {
+        if (strcmp(word, "id2label") == 0 && is_known_pair(word, name)) return LABELS; /* a head has one row for each */
         if (is_in_name(word, name)) affinity += SAME_WORD;
         else if (is_known_pair(word, name)) affinity += KNOWN_PAIR;
     }

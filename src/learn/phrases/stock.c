@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_FIXED_ITEMS = 8, MOST_WORK = 4000000, DEAREST_DEEP = 30 };
+enum { MOST_FIXED_ITEMS = 8, MOST_WORK = 4000000, DEAREST_DEEP = 30, UNLIKELY = 20 };
 
 static const double factors[] = {2, 3, 4, 5, 6, 8, 16};
 static const double addends[] = {1, 2, 3};
@@ -63,6 +63,7 @@ static void stock_list(struct sp_stock *stock, const struct sp_leaf *leaf, size_
 {
     struct sp_arena *arena = arena_of(stock);
     const struct sp_phrase *length = sp_phrase_leaf(arena, SP_PHRASE_LENGTH, leaf);
+    if (strcmp(leaf->path, "architectures") == 0) return;
     stock_term(stock, length);
     for (size_t i = 0; i < longest && i < MOST_FIXED_ITEMS; i++)
         stock_item(stock, leaf, sp_phrase_number(arena, (double)i));
@@ -291,12 +292,14 @@ static void stock_index_against(struct sp_stock *stock, const struct sp_phrase *
     const struct sp_phrase *zero = sp_phrase_number(arena, 0), *one = sp_phrase_number(arena, 1);
     const struct sp_phrase *next = sp_phrase_of(arena, SP_PHRASE_ADD, index, one, NULL);
     stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_AT_LEAST, .a = index, .b = key});
+    if (key->leaf && is_period(key->leaf)) {
+        stock_rests(stock, index, key, zero);
+        stock_rests(stock, next, key, zero);
+        stock_rests(stock, index, key, one);
+        return; /* the third of three layers is every third */
+    }
     stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL, .a = index, .b = key});
     stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL, .a = next, .b = key});
-    if (!key->leaf || !is_period(key->leaf)) return;
-    stock_rests(stock, index, key, zero);
-    stock_rests(stock, next, key, zero);
-    stock_rests(stock, index, key, one);
 }
 
 static void stock_index_conditions(struct sp_stock *stock, size_t k)
@@ -318,6 +321,7 @@ static void stock_index_conditions(struct sp_stock *stock, size_t k)
             if (type == SP_INT) stock_index_against(stock, index, sp_phrase_leaf(arena, SP_PHRASE_KEY, leaf));
             continue;
         }
+        if (strcmp(leaf->path, "architectures") == 0) continue;
         stock_index_against(stock, index, sp_phrase_leaf(arena, SP_PHRASE_LENGTH, leaf));
         stock_kinds(stock, leaf, index);
         stock_comparisons(stock,
@@ -341,11 +345,32 @@ static void stock_leaf_conditions(struct sp_stock *stock, const struct sp_leaf *
     stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_NULL, .leaf = leaf});
 }
 
+static bool is_number_everywhere(const struct sp_stock *stock, const struct sp_leaf *leaf)
+{
+    for (size_t i = 0; i < stock->evidence->count; i++)
+        if (leaf->values[i].type != SP_INT) return false;
+    return !leaf->meaning && leaf->cost < UNLIKELY;
+}
+
+/* A matrix between two widths is there where they differ. */
+static void stock_equalities(struct sp_stock *stock)
+{
+    const struct sp_leaves *leaves = &stock->evidence->leaves;
+    struct sp_arena *arena = arena_of(stock);
+    for (size_t i = 0; i < leaves->count; i++)
+        for (size_t k = i + 1; k < leaves->count && is_number_everywhere(stock, leaves->items[i]); k++)
+            if (is_number_everywhere(stock, leaves->items[k]))
+                stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL,
+                                                          .a = sp_phrase_leaf(arena, SP_PHRASE_KEY, leaves->items[i]),
+                                                          .b = sp_phrase_leaf(arena, SP_PHRASE_KEY, leaves->items[k])});
+}
+
 void sp_stock_conditions(struct sp_stock *stock)
 {
     for (size_t i = 0; i < stock->evidence->leaves.count; i++)
         stock_leaf_conditions(stock, stock->evidence->leaves.items[i]);
     for (size_t k = 0; k < SP_MAX_INDICES; k++)
         if (stock->shelf->domain->indices >> k & 1) stock_index_conditions(stock, k);
+    stock_equalities(stock);
     stock->simple = stock->shelf->count;
 }
