@@ -10,8 +10,8 @@
 /* What an expression may cost: three different values are hardly met by accident, one is by many expressions. */
 enum {
     MOST_FOR_ONE = 24,
-    MOST_FOR_TWO = 40,
-    MOST_FOR_MORE = 64,
+    MOST_FOR_TWO = 62,
+    MOST_FOR_MORE = 96,
     SLACK_OF_ONE = 16,
     SLACK_OF_TWO = 11,
     SLACK_OF_MORE = 7,
@@ -23,7 +23,8 @@ enum {
     LEAST_EFFORT = 5000,
     MOST_EFFORT = 5000000, /* for cases, in all */
     MOST_KEYS = 16,
-    HABIT = 5,    /* how much likelier it is when it is used elsewhere */
+    HABIT = 5, /* how much likelier it is when it is used elsewhere */
+    CASE_ELSEWHERE = 12,
     SIBLING = 30, /* when it is that of the weight beside it */
     PLAIN = 12,   /* from here on a default is looked for as well, of keys that go with the name */
     DEAR = 24,    /* and from here on of all */
@@ -103,6 +104,13 @@ static size_t find_among(struct sp_found *found, const struct sp_phrase *term, u
     return found->count - 1;
 }
 
+unsigned sp_indices_of(const struct sp_phrase *term)
+{
+    if (!term) return 0;
+    if (term->op == SP_PHRASE_INDEX) return 1U << (unsigned)term->number;
+    return sp_indices_of(term->a) | sp_indices_of(term->b) | sp_indices_of(term->c);
+}
+
 /* A bias is as long as its weight is wide; what was chosen at several places is likelier here, too. */
 static unsigned bonus_of_habit(const struct sp_habit *habit, const char *name)
 {
@@ -110,6 +118,8 @@ static unsigned bonus_of_habit(const struct sp_habit *habit, const char *name)
     if (length > 5 && habit->weight && strcmp(name + length - 5, ".bias") == 0 &&
         strncmp(habit->weight, name, length - 4) == 0)
         return habit->uses ? SIBLING : SIBLING / 2;
+    if (habit->weight) return 0;
+    if (habit->term->op == SP_PHRASE_IF) return CASE_ELSEWHERE;
     return habit->uses > 1 ? HABIT : 0;
 }
 
@@ -120,6 +130,7 @@ static void prefer_habits(const struct sp_lesson *lesson, const struct sp_reduce
         const struct sp_habit *habit = &lesson->habits.items[i];
         const unsigned bonus = bonus_of_habit(habit, name);
         if (habit->is_condition != of_condition || (habit->weight && !bonus)) continue;
+        if (sp_indices_of(habit->term) & ~wanted->domain.indices) continue;
         if (!has_values(habit->term, wanted)) continue;
         const unsigned cost = SP_FREE + habit->term->cost - sp_phrase_affinity(habit->term, name);
         const size_t place = find_among(found, habit->term, cost);
@@ -302,6 +313,7 @@ static const struct sp_phrase *term_of_case(struct sp_lesson *lesson, const stru
         struct sp_bank *bank = sp_bank_new(lesson->evidence, &part.domain);
         sp_bank_keep_shallow(bank);
         sp_bank_find(bank, part.values, name, most_for_values(part.values, part.domain.count), &found);
+        prefer_habits(lesson, &part, name, false, &found);
         if (found.count && is_learnt_by_heart(found.terms[0])) found.count = 0;
         term = found.count ? found.terms[0] : depth ? cases_of(lesson, bank, &part, name, depth - 1) : NULL;
         sp_bank_free(bank);
@@ -354,9 +366,29 @@ static const struct sp_phrase *best_case(struct sp_lesson *lesson, struct sp_ban
     return best;
 }
 
+/* The condition of another row: a matrix around the first block of a stage is there where the block changes the width.
+ */
+static const struct sp_phrase *case_by_habit(struct sp_lesson *lesson, const struct sp_reduced *reduced,
+                                             const char *name)
+{
+    const struct sp_phrase *best = NULL;
+    for (size_t i = 0; i < lesson->habits.count; i++) {
+        const struct sp_habit *habit = &lesson->habits.items[i];
+        if (!habit->is_condition || habit->term->op == SP_PHRASE_NOT) continue;
+        if (sp_indices_of(habit->term) & ~reduced->domain.indices || lesson->effort > MOST_EFFORT) continue;
+        if (habit->term->op != SP_PHRASE_AND && habit->term->op != SP_PHRASE_OR) continue; /* others are tried anyway */
+        lesson->effort += effort_of_case(lesson, reduced);
+        const struct sp_phrase *term = try_case(lesson, reduced, habit->term, name, 0);
+        if (term && (!best || term->cost < best->cost)) best = term;
+    }
+    return best;
+}
+
 static const struct sp_phrase *cases_of(struct sp_lesson *lesson, struct sp_bank *bank,
                                         const struct sp_reduced *reduced, const char *name, size_t depth)
 {
+    const struct sp_phrase *known = depth ? NULL : case_by_habit(lesson, reduced, name);
+    if (known) return known;
     const struct sp_phrase *on_index =
         reduced->domain.indices ? best_case(lesson, bank, reduced, name, depth, true) : NULL;
     const struct sp_phrase *otherwise = best_case(lesson, bank, reduced, name, depth, false);

@@ -57,8 +57,9 @@ struct sp_tensor_row {
     } places;
     struct sp_answer *dims;
     uint32_t rank;
-    struct sp_answer where;     /* NULL: at every turn of its loops */
-    size_t tied_to;             /* a row, or SP_NONE */
+    struct sp_answer where; /* NULL: at every turn of its loops */
+    size_t tied_to;         /* a row, or SP_NONE; this row: its first turn of the loop `tied_at` */
+    size_t tied_at;
     struct sp_answer tied_when; /* without a term: always */
     bool is_solved;
     const char *why_not;

@@ -330,6 +330,8 @@ static void note_habit(void *context, const struct sp_answer *answer, struct sp_
     struct sp_lesson *lesson = context;
     (void)asked;
     if (!answer->term || answer->term->op == SP_PHRASE_NUMBER) return;
+    if (answer->distinct == 1 && answer->term->op != SP_PHRASE_KEY) return; /* which one example may have shown */
+    if (answer->term->op == SP_PHRASE_IF && sp_indices_of(answer->term)) return;
     sp_phrase_leaves(answer->term, make_popular, lesson);
     count_habit(lesson, answer->term, false);
 }

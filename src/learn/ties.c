@@ -73,6 +73,50 @@ static void find_tie(struct sp_lesson *lesson, size_t index)
     }
 }
 
+/* ---- one block at each turn of a loop ---- */
+
+/* The tensor of the row that stands where this one does, but at the first turn of that loop. */
+static const struct sp_tensor *at_first_turn(const struct sp_tensor_row *row, const struct sp_occurrence *place,
+                                             size_t depth)
+{
+    struct sp_point first = place->point;
+    first.index[depth] = 0;
+    for (size_t i = 0; i < row->places.count; i++)
+        if (sp_compare_points(&row->places.items[i].point, &first) == 0) return row->places.items[i].tensor;
+    return NULL;
+}
+
+/* Every turn but the first has the storage of the first. */
+static bool is_one_block(const struct sp_evidence *evidence, const struct sp_tensor_row *row, size_t depth)
+{
+    size_t shared = 0;
+    for (size_t i = 0; i < row->places.count; i++) {
+        const struct sp_occurrence *place = &row->places.items[i];
+        const struct sp_inventory *inventory = evidence->examples[place->point.example].inventory;
+        const size_t same = place->tensor->same_as;
+        if (!place->point.index[depth] && same == SP_NONE) continue;
+        if (same == SP_NONE || sp_inventory_tensor(inventory, same) != at_first_turn(row, place, depth)) return false;
+        shared++;
+    }
+    return shared > 0;
+}
+
+static void tie_turns(struct sp_lesson *lesson, size_t index)
+{
+    struct sp_tensor_row *row = &lesson->layout.rows.items[index];
+    struct sp_arena *arena = lesson->evidence->arena;
+    for (size_t depth = 0; row->is_solved && is_same_as_any(row) && depth < row->index_count; depth++) {
+        if (!is_one_block(lesson->evidence, row, depth)) continue;
+        row->tied_to = index;
+        row->tied_at = depth;
+        row->tied_when.term =
+            sp_phrase_of(arena, SP_PHRASE_LESS, sp_phrase_number(arena, 0), sp_phrase_index(arena, depth), NULL);
+        return;
+    }
+}
+
+/* ---- by a flag ---- */
+
 /* The flag of a condition `not flag`, if its name says that it is one of a tie; NULL otherwise. */
 static const struct sp_phrase *flag_of_tie(const struct sp_phrase *where)
 {
@@ -113,5 +157,6 @@ static void tie_by_flag(struct sp_lesson *lesson, struct sp_tensor_row *row)
 void sp_solve_ties(struct sp_lesson *lesson)
 {
     for (size_t i = lesson->layout.rows.count; i-- > 0;) find_tie(lesson, i);
+    for (size_t i = 0; i < lesson->layout.rows.count; i++) tie_turns(lesson, i);
     for (size_t i = 0; i < lesson->layout.rows.count; i++) tie_by_flag(lesson, &lesson->layout.rows.items[i]);
 }

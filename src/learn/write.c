@@ -437,7 +437,9 @@ static void put_index(struct sp_text *text, const struct sp_stem *stem)
     sp_text_puts(text, "}");
 }
 
-static const char *name_of_row(struct sp_learning *learning, const struct sp_tensor_row *row, size_t length)
+/* `first` is the depth of a loop whose first turn is meant, or SP_NONE. */
+static const char *name_at_turn(struct sp_learning *learning, const struct sp_tensor_row *row, size_t length,
+                                size_t first)
 {
     struct sp_text text = {0};
     const bool quotes = needs_quotes(row->pattern);
@@ -445,11 +447,17 @@ static const char *name_of_row(struct sp_learning *learning, const struct sp_ten
     if (quotes) sp_text_puts(&text, "\"");
     for (size_t i = 0; i < length; i++) {
         if (row->pattern[i] == SP_FRONT_MARK) sp_text_puts(&text, "{p}");
-        else if (row->pattern[i] == SP_INDEX_MARK) put_index(&text, stem_of_row(learning, row, index++));
-        else sp_text_append(&text, &row->pattern[i], 1);
+        else if (row->pattern[i] != SP_INDEX_MARK) sp_text_append(&text, &row->pattern[i], 1);
+        else if (index++ == first) sp_text_puts(&text, "0");
+        else put_index(&text, stem_of_row(learning, row, index - 1));
     }
     if (quotes) sp_text_puts(&text, "\"");
     return sp_text_keep(&text, &learning->arena);
+}
+
+static const char *name_of_row(struct sp_learning *learning, const struct sp_tensor_row *row, size_t length)
+{
+    return name_at_turn(learning, row, length, SP_NONE);
 }
 
 static bool is_statistic(const char *name)
@@ -482,7 +490,9 @@ static void put_tie(struct sheet *sheet, const struct sp_tensor_row *row)
 {
     if (row->tied_to == SP_NONE) return;
     const struct sp_tensor_row *target = &sheet->learning->lesson.layout.rows.items[row->tied_to];
-    sp_text_printf(&sheet->text, "   same as %s", name_of_row(sheet->learning, target, strlen(target->pattern)));
+    sp_text_printf(
+        &sheet->text, "   same as %s",
+        name_at_turn(sheet->learning, target, strlen(target->pattern), target == row ? row->tied_at : SP_NONE));
     if (row->tied_when.term) {
         sp_text_puts(&sheet->text, " when ");
         put_term(sheet, row->tied_when.term);

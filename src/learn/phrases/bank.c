@@ -52,6 +52,13 @@ const struct sp_phrase *sp_bank_partial(const struct sp_bank *bank, size_t index
     return bank->number_stock.partial.items[index];
 }
 
+static bool is_constant_vector(const double *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (values[i] != values[0]) return false;
+    return true;
+}
+
 /* ---- one search ---- */
 
 struct search {
@@ -204,6 +211,67 @@ static void take_items(struct search *search, const double *wanted)
     free(rest);
 }
 
+/* ---- sums of three ---- */
+
+enum { MOST_SUMMANDS = 250, MOST_SUMMED_POINTS = 24, POPULAR = 7 };
+
+struct relation {
+    const char *name;
+    bool all;
+};
+
+static void relate_leaf(void *context, const struct sp_leaf *leaf)
+{
+    struct relation *relation = context;
+    const struct sp_phrase key = {.op = SP_PHRASE_KEY, .leaf = leaf};
+    relation->all = relation->all && (leaf->cost <= POPULAR || sp_phrase_affinity(&key, relation->name) > 0);
+}
+
+/* Its keys go with the name, or other tensors need them. */
+static bool is_related(const struct sp_phrase *term, const char *name)
+{
+    struct relation relation = {name, true};
+    sp_phrase_leaves(term, relate_leaf, &relation);
+    return relation.all && !is_without_keys(term);
+}
+
+static size_t list_summands(const struct search *search, size_t *list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < search->shelf->count && count < MOST_SUMMANDS; i++)
+        if (search->shelf->items[i].term->cost <= CHEAP && is_related(search->shelf->items[i].term, search->name))
+            list[count++] = i;
+    return count;
+}
+
+static void take_two(struct search *search, size_t first, size_t second, const double *wanted, double *rest)
+{
+    const double *a = sp_shelf_values(search->shelf, first), *b = sp_shelf_values(search->shelf, second);
+    for (size_t i = 0; i < search->bank->domain.count; i++) {
+        rest[i] = wanted[i] - a[i] - b[i];
+        if (rest[i] != floor(rest[i]) || rest[i] <= 0) return;
+    }
+    const size_t other = sp_shelf_look(search->shelf, rest);
+    if (other == SIZE_MAX || !is_related(search->shelf->items[other].term, search->name)) return;
+    struct sp_arena *arena = &search->bank->arena;
+    const struct sp_phrase *sum =
+        sp_phrase_of(arena, SP_PHRASE_ADD, search->shelf->items[first].term, search->shelf->items[second].term, NULL);
+    keep_found(search, sp_phrase_of(arena, SP_PHRASE_ADD, sum, search->shelf->items[other].term, NULL));
+}
+
+/* What goes into one projection: a gate and a value, states, heads. */
+static void take_pairs(struct search *search, const double *wanted)
+{
+    size_t list[MOST_SUMMANDS];
+    if (search->bank->domain.count > MOST_SUMMED_POINTS || is_constant_vector(wanted, search->bank->domain.count))
+        return;
+    double *rest = sp_realloc(NULL, search->bank->domain.count + 1, sizeof *rest);
+    const size_t count = list_summands(search, list);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = i; k < count; k++) take_two(search, list[i], list[k], wanted, rest);
+    free(rest);
+}
+
 /* ---- keys of equal values inside a larger term ---- */
 
 /* The key with the values of this one that is nearest to the name. */
@@ -301,13 +369,6 @@ static void copy_found(struct search *search)
 
 /* ---- numbers ---- */
 
-static bool is_constant_vector(const double *values, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (values[i] != values[0]) return false;
-    return true;
-}
-
 /* A number that no key says: likely when it is small. */
 static void keep_number(struct search *search, double number)
 {
@@ -334,6 +395,7 @@ void sp_bank_find(struct sp_bank *bank, const double *wanted, const char *name, 
         if (deep != SIZE_MAX) keep_item(&search, deep, NULL);
         if (!found->count) take_apart(&search, wanted, 1, NULL);
         if (!found->count) take_items(&search, wanted);
+        if (!found->count) take_pairs(&search, wanted);
     }
     refine_found(&search);
     vary_found(&search);

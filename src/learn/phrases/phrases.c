@@ -206,9 +206,19 @@ static bool is_from_end(const struct sp_phrase *term)
     return term->op == SP_PHRASE_ITEM && term->a->op == SP_PHRASE_SUBTRACT && term->a->b->op == SP_PHRASE_INDEX;
 }
 
+/* 30 // 16 is 1, and 41 // 16 is 2: with that any two sizes are made of one. */
+static bool multiplies_share(const struct sp_phrase *term)
+{
+    if (term->op != SP_PHRASE_MULTIPLY) return false;
+    const struct sp_phrase *const operands[] = {term->a, term->b};
+    for (size_t i = 0; i < 2; i++)
+        if (operands[i]->op == SP_PHRASE_DIVIDE && operands[i]->b->op == SP_PHRASE_NUMBER) return true;
+    return false;
+}
+
 static unsigned cost_of_term(const struct sp_phrase *term)
 {
-    enum { FROM_END = 14 };
+    enum { FROM_END = 14, OF_SHARE = 14 };
     unsigned cost = cost_of_operator(term->op);
     if (term->leaf) cost += term->leaf->cost;
     if (term->op == SP_PHRASE_NUMBER) cost += cost_of_number(term->number);
@@ -218,6 +228,7 @@ static unsigned cost_of_term(const struct sp_phrase *term)
     if (term->b) cost += term->b->cost;
     if (term->c) cost += term->c->cost;
     if (is_sum_of_keys(term)) cost += 6;
+    if (multiplies_share(term)) cost += OF_SHARE;
     if (adds_number(term)) cost += 4;
     if (term->op == SP_PHRASE_MULTIPLY && adds_number(term->b)) cost += 4;
     return cost;

@@ -82,6 +82,28 @@ static void stock_leaf(struct sp_stock *stock, const struct sp_leaf *leaf)
     if (!longest && type != SP_OBJECT) stock_term(stock, sp_phrase_leaf(arena_of(stock), SP_PHRASE_KEY, leaf));
 }
 
+/* Loops in one: i // len(list) is the turn of the outer one, i % len(list) that of the inner one. */
+static void stock_nested_turns(struct sp_stock *stock, const struct sp_leaf *leaf, size_t k)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const struct sp_phrase *index = sp_phrase_index(arena, k), *two = sp_phrase_number(arena, 2);
+    const struct sp_phrase *length = sp_phrase_leaf(arena, SP_PHRASE_LENGTH, leaf);
+    const struct sp_phrase *outer = sp_phrase_of(arena, SP_PHRASE_DIVIDE, index, length, NULL);
+    const struct sp_phrase *next = sp_phrase_of(arena, SP_PHRASE_ADD, outer, sp_phrase_number(arena, 1), NULL);
+    stock_term(stock, outer);
+    stock_operation(stock, SP_PHRASE_POWER, two, next);
+    stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_REST, index, length, NULL));
+}
+
+static void stock_all_nested_turns(struct sp_stock *stock, size_t k)
+{
+    for (size_t i = 0; i < stock->evidence->leaves.count; i++) {
+        const struct sp_leaf *leaf = stock->evidence->leaves.items[i];
+        size_t longest;
+        if (is_list_somewhere(stock, leaf, &longest) && longest > 1) stock_nested_turns(stock, leaf, k);
+    }
+}
+
 static void stock_indices(struct sp_stock *stock)
 {
     struct sp_arena *arena = arena_of(stock);
@@ -90,6 +112,9 @@ static void stock_indices(struct sp_stock *stock)
         const struct sp_phrase *index = sp_phrase_index(arena, k);
         stock_term(stock, index);
         stock_operation(stock, SP_PHRASE_POWER, sp_phrase_number(arena, 2), index);
+        stock_operation(stock, SP_PHRASE_POWER, sp_phrase_number(arena, 2),
+                        sp_phrase_of(arena, SP_PHRASE_ADD, index, sp_phrase_number(arena, 1), NULL));
+        stock_all_nested_turns(stock, k);
     }
 }
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ * Models that somebody wrote (fixtures/learn/make.py), learnt from three sizes: the table is right on the fourth, and
+ * has a formula. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "learn/judge.h"
+#include "shapeproof/prove.h"
+
+enum { SIZES = 4 };
+
+struct own {
+    struct sp_tables *tables;
+    struct sp_config *configs[SIZES];
+    struct sp_inventory *inventories[SIZES];
+    struct sp_learning *learning;
+};
+
+static void open_size(struct own *own, const char *name, size_t size)
+{
+    struct sp_error error = {0};
+    char path[200];
+    snprintf(path, sizeof path, "fixtures/learn/%s/%zu", name, size + 1);
+    own->inventories[size] = sp_inventory_open(path, &error);
+    own->configs[size] = sp_config_new();
+    if (!own->inventories[size]) fail_msg("%s", error.message);
+    strcat(path, "/config.json");
+    if (sp_config_load(own->configs[size], path, &error) != SP_OK) fail_msg("%s", error.message);
+}
+
+static void learn_own(struct own *own, const char *name)
+{
+    struct sp_error error = {0};
+    struct sp_learn_example examples[SIZES];
+    *own = (struct own){.tables = sp_tables_new(&error)};
+    for (size_t i = 0; i < SIZES; i++) {
+        open_size(own, name, i);
+        examples[i] = (struct sp_learn_example){own->inventories[i], own->configs[i]};
+    }
+    own->learning =
+        sp_learn(examples, SIZES - 1, own->tables, &(struct sp_learn_options){.name = "learnt_here"}, &error);
+    if (!own->learning) fail_msg("%s", error.message);
+    for (size_t i = 0; i < sp_learning_rest_count(own->learning); i++)
+        print_message("%s\n", sp_learning_rest(own->learning, i));
+    if (!sp_learning_is_proved(own->learning)) fail_msg("%s", sp_learning_text(own->learning));
+}
+
+static void close_own(struct own *own)
+{
+    sp_learning_free(own->learning);
+    for (size_t i = 0; i < SIZES; i++) {
+        sp_config_free(own->configs[i]);
+        sp_inventory_close(own->inventories[i]);
+    }
+    sp_tables_free(own->tables);
+}
+
+/* Storages that are shared are counted once: the prediction has as many tensors of its own. */
+static void assert_right_on_fourth(const struct own *own)
+{
+    char first[200];
+    struct facts facts = {0};
+    const struct sp_inventory *inventory = own->inventories[SIZES - 1];
+    struct sp_learn_example examples[SIZES - 1];
+    for (size_t i = 0; i + 1 < SIZES; i++)
+        examples[i] = (struct sp_learn_example){own->inventories[i], own->configs[i]};
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+        if (!(tensor->flags & SP_TENSOR_STATE))
+            *SP_PUSH(&facts) = (struct fact){tensor->name, tensor->rank, tensor->shape};
+    }
+    const enum verdict verdict =
+        judge_learnt(own->learning, own->configs[SIZES - 1], examples, SIZES - 1, &facts, first);
+    if (verdict != RIGHT) fail_msg("%s\n%s", first, sp_learning_text(own->learning));
+    free(facts.items);
+}
+
+/* Of the total, for the flags as they are by default. */
+static void assert_formula(const struct own *own, const char *formula)
+{
+    struct sp_error error = {0};
+    const char *text = sp_learning_text(own->learning), *total = NULL;
+    assert_int_equal(sp_tables_add_text(own->tables, "learnt.shapes", text, strlen(text), &error), SP_OK);
+    struct sp_derivation *derivation =
+        sp_derive(own->tables, NULL, &(struct sp_derive_options){.table = "learnt_here"}, &error);
+    if (!derivation) fail_msg("%s\n%s", error.message, text);
+    for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
+        const struct sp_formula found = sp_derivation_formula(derivation, i);
+        if (strcmp(found.when, "") == 0) total = found.text; /* which comes last */
+    }
+    assert_non_null(total);
+    assert_string_equal(total, formula);
+    sp_derivation_free(derivation);
+}
+
+static void check_own(const char *name, const char *formula)
+{
+    struct own own;
+    learn_own(&own, name);
+    assert_right_on_fourth(&own);
+    assert_formula(&own, formula);
+    close_own(&own);
+}
+
+/* ---- the models ---- */
+
+#define CHECK_OWN(name, formula)                                                                                       \
+    static void name(void **state)                                                                                     \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        check_own(#name, formula);                                                                                     \
+    }
+
+CHECK_OWN(pictures,
+          "C*channels[len(channels) - 1] + 49*channels[0]*colours + C + 2*sum(i in 0..len(channels) - 1: "
+          "blocks[i]*channels[i]) - sum(i in 0..len(channels) - 1: channels[i]*channels[i - 1]*[i < 1]) + sum(i in "
+          "0..len(channels) - 1: channels[i]*channels[i - 1]) - sum(i in 0..len(channels) - 1: channels[i]*[i < 1]) + "
+          "sum(i in 0..len(channels) - 1: channels[i]) + K^2*(sum(i in 0..len(channels) - 1: blocks[i]*channels[i]^2) "
+          "+ sum(i in 0..len(channels) - 1: channels[i]^2*[i < 1]) - sum(i in 0..len(channels) - 1: "
+          "channels[i]*channels[i - 1]*[i < 1]) - sum(i in 0..len(channels) - 1: channels[i]^2) + sum(i in "
+          "0..len(channels) - 1: channels[i]*channels[i - 1]))")
+CHECK_OWN(letters, "L*W + L + S*(L + 4*W + 8*layers + S*(8*layers + 2) + 6)")
+CHECK_OWN(experts, "W*(2*L*D + V + 2*layers*(H*heads + H + 1) - E*(L - layers)*(2*expert_width + 1))")
+CHECK_OWN(translator,
+          "I*(R + writing_layers)*(2*width + 1) + width*(W + L + R*(4*width + 9) + 7*writing_layers*(width + 2))")
+CHECK_OWN(shared, "T*E + I + W*(E + W + 2*I + 3)")
+CHECK_OWN(paint, "10*channels[0]*colours + 9*sum(i in 0..len(channels) - 2: channels[i + 1]*channels[i]) + 2*sum(i in "
+                 "0..len(channels) - 2: channels[i + 1]) + channels[0] + colours + 9*sum(i in 0..len(channels) - 2: "
+                 "channels[len(channels) - i - 2]^2) + 9*sum(i in 0..len(channels) - 2: channels[len(channels) - i - "
+                 "2]*channels[len(channels) - i - 1]) + 2*sum(i in 0..len(channels) - 2: channels[len(channels) - i - "
+                 "2]) + C*(sum(i in 0..len(channels) - 2: channels[i + 1]) + sum(i in 0..len(channels) - 2: "
+                 "channels[len(channels) - i - 2]) + 2)")
+CHECK_OWN(dense, "3*F*filters + C + filters + U*(L + C + 4*filters + U*(L + 4) + 8)")
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pictures), cmocka_unit_test(letters), cmocka_unit_test(experts), cmocka_unit_test(translator),
+        cmocka_unit_test(shared),   cmocka_unit_test(paint),   cmocka_unit_test(dense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
