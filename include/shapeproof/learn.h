@@ -38,9 +38,13 @@ struct sp_undecided_place {
 
 struct sp_learning; /* opaque */
 
+/* Half a minute, about. A model of 3,000 tensors takes a thousandth of that. */
+#define SP_LEARN_MOST_VALUES UINT64_C(2000000000)
+
 struct sp_learn_options {
     const char *name;     /* of the table; NULL: the model_type, or "learned" */
     const char *like;     /* a table whose letters and comments are taken first; NULL: none */
+    uint64_t most_values; /* that the search may compute, before it gives up; 0: SP_LEARN_MOST_VALUES */
     uint64_t reserved[4]; /* zero: room for later versions */
 };
 

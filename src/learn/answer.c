@@ -423,6 +423,7 @@ static bool is_stranger(const struct sp_phrase *term, const struct sp_reduced *r
 
 static struct sp_answer solve_reduced(struct sp_lesson *lesson, const struct sp_reduced *reduced, const char *name)
 {
+    if (lesson->evidence->spent > lesson->evidence->most) return (struct sp_answer){.term = NULL};
     struct sp_bank *bank = sp_library_bank(&lesson->library, &reduced->domain);
     const unsigned most = most_for_values(reduced->values, reduced->domain.count);
     struct sp_found found;
@@ -515,6 +516,7 @@ void sp_forget_answers(struct sp_lesson *lesson)
 
 struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_function *function)
 {
+    if (lesson->evidence->spent > lesson->evidence->most) return (struct sp_answer){.term = NULL};
     struct sp_reduced reduced = sp_function_reduce(function);
     struct sp_found found;
     sp_bank_find_condition(sp_library_bank(&lesson->library, &reduced.domain), reduced.values, function->name, &found);

@@ -36,6 +36,12 @@ const char *sp_row_shown(struct sp_arena *arena, const char *pattern)
 static void list_unexplained_rows(struct sp_learning *learning)
 {
     const struct sp_layout *layout = &learning->lesson.layout;
+    if (learning->evidence.spent > learning->evidence.most)
+        *SP_PUSH(&learning->rest) =
+            sp_arena_printf(&learning->arena,
+                            "the search reached its limit of %llu values: what follows may be more "
+                            "than it looked at",
+                            (unsigned long long)learning->evidence.most);
     if (*layout->fronts.text && !layout->fronted.term)
         *SP_PUSH(&learning->rest) = sp_arena_printf(
             &learning->arena, "nothing in the configurations says which names begin with '%s'", layout->fronts.text);
@@ -107,6 +113,7 @@ struct sp_learning *sp_learn(const struct sp_learn_example *examples, size_t cou
     struct sp_learning *learning = sp_realloc(NULL, 1, sizeof *learning);
     *learning = (struct sp_learning){.tables = tables};
     learning->evidence = (struct sp_evidence){.arena = &learning->arena, .examples = examples, .count = count};
+    learning->evidence.most = options && options->most_values ? options->most_values : SP_LEARN_MOST_VALUES;
     learning->lesson.evidence = &learning->evidence;
     sp_evidence_gather(&learning->evidence);
     if (!learning->evidence.leaves.count) {

@@ -13,11 +13,14 @@
 
 #include "base/value.h"
 #include "config/config.h"
+#include "learn/formulas.h"
 #include "learn/judge.h"
 
 #define CORPUS "../shared/data/architectures"
 
 enum { MOST_CONFIGS = 600, EXAMPLES = 3, MOST_TENSORS = 3000 };
+/* How many of the learnt tables have the formula of the built-in one, at least. */
+enum { FORMULAS_OF_PUBLISHED = 6, FORMULAS_OF_VARIED = 121 };
 
 /* A configuration, and what the built-in table predicts of it. */
 struct subject {
@@ -26,6 +29,7 @@ struct subject {
     char kind[160]; /* its table and class */
 };
 
+static size_t likenesses[LIKENESSES]; /* of the formulas of what was learnt */
 static struct sp_tables *tables;
 static bool tells_all; /* with any argument: what was learnt, where it is silently wrong */
 static struct subject subjects[MOST_CONFIGS];
@@ -126,6 +130,24 @@ static void judge_subject(const struct sp_learning *learning, const struct subje
     free(facts.items);
 }
 
+/* The learnt table and the built-in one, in the first example. */
+static void judge_formula(const struct sp_learning *learning, const struct subject *subject)
+{
+    static const char *const words[LIKENESSES] = {"same formula", "other keys", "other terms", "no formula"};
+    char what[200] = "";
+    const enum likeness likeness = compare_formulas(learning, tables, subject->prediction, subject->config, what);
+    likenesses[likeness]++;
+    if (tells_all && likeness != SAME_FORMULA) print_message("%s: %s: %s\n", words[likeness], subject->kind, what);
+}
+
+static void tell_likenesses(size_t least)
+{
+    print_message("%zu have the formula of the built-in table, %zu other keys, %zu other terms, %zu none to compare\n",
+                  likenesses[SAME_FORMULA], likenesses[OTHER_KEYS], likenesses[OTHER_TERMS], likenesses[NO_FORMULA]);
+    assert_true(likenesses[SAME_FORMULA] >= least);
+    memset(likenesses, 0, sizeof likenesses);
+}
+
 /* Learns from the first three of a kind, and judges the others. */
 static void judge_kind(const size_t *members, size_t count, struct tally *tally)
 {
@@ -143,6 +165,7 @@ static void judge_kind(const size_t *members, size_t count, struct tally *tally)
         tally->not_written++;
         print_message("not written: %s: %s\n", subjects[members[0]].kind, sp_learning_rest(learning, 0));
     }
+    if (sp_learning_is_proved(learning)) judge_formula(learning, &subjects[members[0]]);
     for (size_t i = EXAMPLES; sp_learning_is_proved(learning) && i < count; i++)
         judge_subject(learning, &subjects[members[i]], examples, tally);
     sp_learning_free(learning);
@@ -236,6 +259,7 @@ static void tables_are_learnt_from_varied_configurations(void **state)
     close_corpus();
     if (!there) skip();
     tell_tally(&tally);
+    tell_likenesses(FORMULAS_OF_VARIED);
     assert_int_equal(tally.silent, 0);
 }
 
@@ -254,6 +278,7 @@ static void tables_are_learnt_again(void **state)
     close_corpus();
     if (!there) skip();
     tell_tally(&tally);
+    tell_likenesses(FORMULAS_OF_PUBLISHED);
     assert_int_equal(tally.silent, 0);
     assert_true(tally.right > 0);
 }

@@ -205,6 +205,58 @@ static void mixture_of_experts(void **state)
     lesson_close(&lesson);
 }
 
+/* ---- large ones ---- */
+
+static void add_deep_example(struct lesson *lesson, size_t layers, uint64_t width, uint64_t inner)
+{
+    static const char *const ends[] = {"q", "k", "v", "o", "up", "gate", "down", "norm", "norm2", "scale"};
+    char text[200];
+    snprintf(text, sizeof text, "{\"layers\": %zu, \"width\": %zu, \"inner\": %zu, \"kinds\": [\"a\", \"b\"]}", layers,
+             (size_t)width, (size_t)inner);
+    lesson_begin(lesson, text);
+    for (size_t i = 0; i < layers; i++)
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+            snprintf(text, sizeof text, "model.layers.%zu.%s.weight", i, ends[k]);
+            if (k < 4) lesson_add(lesson, text, SHAPE(width, width));
+            else if (k < 6) lesson_add(lesson, text, SHAPE(inner, width));
+            else if (k == 6) lesson_add(lesson, text, SHAPE(width, inner));
+            else lesson_add(lesson, text, SHAPE(width));
+        }
+}
+
+/* 3,000 tensors in the largest: what is computed does not grow with them. */
+static void three_thousand_tensors(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    add_deep_example(&lesson, 300, 12, 33);
+    add_deep_example(&lesson, 2, 8, 20);
+    add_deep_example(&lesson, 120, 20, 51);
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "for i in 0..L-1");
+    lesson_close(&lesson);
+}
+
+/* It ends when it has computed so many values, says so, and does not call the rest wrong. */
+static void the_search_has_a_limit(void **state)
+{
+    struct lesson lesson = {0};
+    struct sp_error error = {0};
+    (void)state;
+    add_deep_example(&lesson, 3, 12, 33);
+    add_deep_example(&lesson, 2, 8, 20);
+    lesson_learn(&lesson);
+    const struct sp_learn_options few = {.name = "learnt_here", .most_values = 5};
+    struct sp_learning *learning = sp_learn(lesson.examples, 2, lesson.models[0]->tables, &few, &error);
+    assert_non_null(learning);
+    assert_false(sp_learning_is_proved(learning));
+    assert_string_equal(sp_learning_rest(learning, 0),
+                        "the search reached its limit of 5 values: what follows may be more than it looked at");
+    sp_learning_free(learning);
+    lesson_close(&lesson);
+}
+
 /* Sizes are called by where they are. */
 static void without_configuration(void **state)
 {
@@ -303,6 +355,8 @@ int main(void)
         cmocka_unit_test(classes),
         cmocka_unit_test(mixture_of_experts),
         cmocka_unit_test(without_configuration),
+        cmocka_unit_test(three_thousand_tensors),
+        cmocka_unit_test(the_search_has_a_limit),
         cmocka_unit_test(equal_examples_decide_little),
         cmocka_unit_test(two_turns_decide_little),
         cmocka_unit_test(one_wrong_tensor),

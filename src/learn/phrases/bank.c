@@ -24,8 +24,8 @@ struct sp_bank *sp_bank_new(struct sp_evidence *evidence, const struct sp_domain
     *bank = (struct sp_bank){.evidence = evidence, .domain = *domain};
     size_t most = MOST_VALUES / (domain->count + 1);
     if (most > MOST_TERMS) most = MOST_TERMS;
-    sp_shelf_init(&bank->numbers, &bank->arena, &bank->domain, most);
-    sp_shelf_init(&bank->conditions, &bank->arena, &bank->domain, most);
+    sp_shelf_init(&bank->numbers, &bank->arena, &bank->domain, most, &evidence->spent);
+    sp_shelf_init(&bank->conditions, &bank->arena, &bank->domain, most, &evidence->spent);
     bank->number_stock = (struct sp_stock){.evidence = evidence, .shelf = &bank->numbers};
     bank->condition_stock = (struct sp_stock){.evidence = evidence, .shelf = &bank->conditions};
     sp_stock_numbers(&bank->number_stock);

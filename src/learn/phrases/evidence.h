@@ -22,6 +22,7 @@ struct sp_evidence {
     const struct sp_learn_example *examples;
     size_t count;
     struct sp_leaves leaves; /* in the order of the configurations */
+    uint64_t spent, most;    /* values computed in the search, and how many may be */
 };
 
 /* Lists the leaves of all configurations. */

@@ -165,6 +165,8 @@ static unsigned cost_of_operator(enum sp_phrase_op op)
     case SP_PHRASE_ITEM:
     case SP_PHRASE_NOT:
         return 2;
+    case SP_PHRASE_CEIL_DIV:
+        return 3; /* which is asked where a rank is a sixteenth, and rounded up */
     case SP_PHRASE_ADD:
     case SP_PHRASE_DIVIDE:
     case SP_PHRASE_DEFAULT:

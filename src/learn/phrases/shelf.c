@@ -7,9 +7,11 @@
 
 enum { FIRST_SLOTS = 1024, MOST_EQUALS = 16 };
 
-void sp_shelf_init(struct sp_shelf *shelf, struct sp_arena *arena, const struct sp_domain *domain, size_t most)
+void sp_shelf_init(struct sp_shelf *shelf, struct sp_arena *arena, const struct sp_domain *domain, size_t most,
+                   uint64_t *spent)
 {
-    *shelf = (struct sp_shelf){.arena = arena, .domain = domain, .slot_count = FIRST_SLOTS, .most = most};
+    *shelf =
+        (struct sp_shelf){.arena = arena, .domain = domain, .slot_count = FIRST_SLOTS, .most = most, .spent = spent};
     shelf->slots = sp_realloc(NULL, FIRST_SLOTS, sizeof *shelf->slots);
     memset(shelf->slots, 0, FIRST_SLOTS * sizeof *shelf->slots);
     shelf->scratch = sp_realloc(NULL, domain->count + 1, sizeof *shelf->scratch);
@@ -102,6 +104,7 @@ static void add_equal(struct sp_shelf *shelf, struct sp_shelved *item, const str
 static bool value_everywhere(struct sp_shelf *shelf, const struct sp_phrase *term, bool *partial)
 {
     size_t without = 0;
+    *shelf->spent += shelf->domain->count;
     for (size_t i = 0; i < shelf->domain->count; i++) {
         shelf->scratch[i] = sp_phrase_value(term, &shelf->domain->points[i]) + 0.0; /* no negative zero */
         without += isnan(shelf->scratch[i]) || isinf(shelf->scratch[i]);

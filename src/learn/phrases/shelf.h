@@ -22,10 +22,12 @@ struct sp_shelf {
     size_t *slots; /* index plus 1 */
     size_t slot_count;
     double *scratch;
-    size_t most; /* items */
+    size_t most;     /* items */
+    uint64_t *spent; /* counts the values that are computed */
 };
 
-void sp_shelf_init(struct sp_shelf *shelf, struct sp_arena *arena, const struct sp_domain *domain, size_t most);
+void sp_shelf_init(struct sp_shelf *shelf, struct sp_arena *arena, const struct sp_domain *domain, size_t most,
+                   uint64_t *spent);
 void sp_shelf_free(struct sp_shelf *shelf);
 /* False when it has no value somewhere (some of `partial`), or was known by another expression. */
 bool sp_shelf_add(struct sp_shelf *shelf, const struct sp_phrase *term, bool *partial);
