@@ -145,11 +145,20 @@ static unsigned slack_of_values(const struct sp_reduced *reduced)
     return distinct <= 1 ? SLACK_OF_ONE : distinct == 2 ? SLACK_OF_TWO : SLACK_OF_MORE;
 }
 
+/* 2*(16*x), x*x: there is a shorter way. */
+static bool is_clumsy(const struct sp_phrase *term)
+{
+    if (term->op != SP_PHRASE_MULTIPLY) return false;
+    const bool twice =
+        term->a->op == SP_PHRASE_NUMBER && term->b->op == SP_PHRASE_MULTIPLY && term->b->a->op == SP_PHRASE_NUMBER;
+    return twice || sp_phrases_equal(term->a, term->b);
+}
+
 /* Much dearer ones are told where their keys are nearer to the name: heads and their width, of a projection. */
 static bool is_worth_telling(const struct sp_phrase *term, const struct sp_phrase *chosen, const char *name,
                              unsigned slack)
 {
-    if (is_other_way_to_say(term, chosen)) return false;
+    if (is_other_way_to_say(term, chosen) || is_clumsy(term)) return false;
     if (term->cost <= chosen->cost + slack) return true;
     return term->cost <= chosen->cost + SLACK_OF_NEAR &&
            sp_phrase_affinity(term, name) > sp_phrase_affinity(chosen, name);

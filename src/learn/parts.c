@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "learn/parts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The row with the same beginning and this end; SP_NONE when there is none that could be in a part. */
@@ -71,7 +72,7 @@ static struct sp_part_found find_batch_norm(const struct sp_layout *layout, cons
 {
     static const char *const ends[] = {"weight", "bias", "running_mean", "running_var", "num_batches_tracked"};
     struct sp_part_found found = {.part = "batch_norm", .base = row->pattern, .base_length = base};
-    for (size_t i = 0; i < SP_MOST_PART_ROWS; i++) {
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         const size_t there = row_beside(layout, row, base, ends[i]);
         const struct sp_tensor_row *other = there == SP_NONE ? NULL : &layout->rows.items[there];
         const bool fits = other && same_condition(other, row) && other->rank == (i < 4 ? 1U : 0U) &&
@@ -87,12 +88,140 @@ static struct sp_part_found find_batch_norm(const struct sp_layout *layout, cons
     return found;
 }
 
+/* ---- several matrices together ---- */
+
+enum { MOST_MEMBERS = 4 };
+
+struct ensemble {
+    const struct sp_layout *layout;
+    const struct sp_tensor_row *weights[MOST_MEMBERS], *biases[MOST_MEMBERS];
+    struct sp_part_found found;
+};
+
+/* The members' weights, which all must be there under one condition, and their biases, as far as there are any. */
+static bool find_members(struct ensemble *ensemble, const struct sp_tensor_row *row, size_t base,
+                         const char *const *members, size_t count)
+{
+    struct sp_part_found *found = &ensemble->found;
+    *found = (struct sp_part_found){.base = row->pattern, .base_length = base};
+    for (size_t i = 0; i < count; i++) {
+        char end[32];
+        snprintf(end, sizeof end, "%s.weight", members[i]);
+        const size_t weight = row_beside(ensemble->layout, row, base, end);
+        snprintf(end, sizeof end, "%s.bias", members[i]);
+        const size_t bias = row_beside(ensemble->layout, row, base, end);
+        if (weight == SP_NONE || ensemble->layout->rows.items[weight].rank != 2) return false;
+        ensemble->weights[i] = &ensemble->layout->rows.items[weight];
+        ensemble->biases[i] = bias == SP_NONE ? NULL : &ensemble->layout->rows.items[bias];
+        found->rows[found->row_count++] = weight;
+        if (bias != SP_NONE) found->rows[found->row_count++] = bias;
+        if (!same_condition(ensemble->weights[0], ensemble->weights[i])) return false;
+        if (bias != SP_NONE &&
+            (ensemble->biases[i]->rank != 1 || !is_dim(ensemble->biases[i], 0, ensemble->weights[i]->dims[0].term)))
+            return false;
+    }
+    found->where = ensemble->weights[0]->where.term;
+    return true;
+}
+
+/* One flag for the biases of these members; false when they have not one. */
+static bool add_bias_flag(struct ensemble *ensemble, size_t first, size_t count)
+{
+    const struct sp_tensor_row *bias = ensemble->biases[first];
+    struct sp_part_flag flag = {.holds = bias != NULL};
+    for (size_t i = first + 1; i < first + count; i++)
+        if (!bias != !ensemble->biases[i] || (bias && !same_condition(bias, ensemble->biases[i]))) return false;
+    if (bias && !same_condition(bias, ensemble->weights[first])) {
+        if (ensemble->weights[first]->where.term) return false;
+        flag.when = bias->where.term;
+    }
+    ensemble->found.flags[ensemble->found.flag_count++] = flag;
+    return true;
+}
+
+/* Flags that are false need not be said, if they are the last. */
+static void drop_idle_flags(struct sp_part_found *found)
+{
+    while (found->flag_count && !found->flags[found->flag_count - 1].holds) found->flag_count--;
+}
+
+static struct sp_part_found find_gated_mlp(const struct sp_layout *layout, const struct sp_tensor_row *row, size_t base)
+{
+    static const char *const members[] = {"gate_proj", "up_proj", "down_proj"};
+    struct ensemble ensemble = {.layout = layout};
+    if (!find_members(&ensemble, row, base, members, 3)) return (struct sp_part_found){.part = NULL};
+    const struct sp_phrase *inner = ensemble.weights[0]->dims[0].term, *outer = ensemble.weights[0]->dims[1].term;
+    const bool fits = is_dim(ensemble.weights[1], 0, inner) && is_dim(ensemble.weights[1], 1, outer) &&
+                      is_dim(ensemble.weights[2], 0, outer) && is_dim(ensemble.weights[2], 1, inner);
+    if (!fits || !add_bias_flag(&ensemble, 0, 3)) return (struct sp_part_found){.part = NULL};
+    add_argument(&ensemble.found, outer);
+    add_argument(&ensemble.found, inner);
+    drop_idle_flags(&ensemble.found);
+    ensemble.found.part = "gated_mlp";
+    return ensemble.found;
+}
+
+/* A*D and K*D, by the factor that they share: A, K and D. */
+static bool split_products(const struct sp_phrase *queries, const struct sp_phrase *keys, struct sp_part_found *found)
+{
+    if (queries->op != SP_PHRASE_MULTIPLY || keys->op != SP_PHRASE_MULTIPLY) return false;
+    const struct sp_phrase *const of[] = {queries->a, queries->b}, *const by[] = {keys->a, keys->b};
+    for (size_t i = 0; i < 4; i++) {
+        const struct sp_phrase *width = of[i / 2];
+        if (!sp_phrases_equal(width, by[i % 2]) || width->op == SP_PHRASE_NUMBER) continue;
+        add_argument(found, of[1 - i / 2]);
+        add_argument(found, by[1 - i % 2]);
+        add_argument(found, width);
+        return true;
+    }
+    return false;
+}
+
+static struct sp_part_found find_grouped_attention(const struct sp_layout *layout, const struct sp_tensor_row *row,
+                                                   size_t base)
+{
+    static const char *const members[] = {"q_proj", "k_proj", "v_proj", "o_proj"};
+    struct ensemble ensemble = {.layout = layout};
+    if (!find_members(&ensemble, row, base, members, 4)) return (struct sp_part_found){.part = NULL};
+    const struct sp_phrase *queries = ensemble.weights[0]->dims[0].term, *keys = ensemble.weights[1]->dims[0].term;
+    const struct sp_phrase *model = ensemble.weights[0]->dims[1].term;
+    const bool fits = is_dim(ensemble.weights[1], 1, model) && is_dim(ensemble.weights[2], 0, keys) &&
+                      is_dim(ensemble.weights[2], 1, model) && is_dim(ensemble.weights[3], 0, model) &&
+                      is_dim(ensemble.weights[3], 1, queries);
+    add_argument(&ensemble.found, model);
+    if (!fits || !split_products(queries, keys, &ensemble.found) || !add_bias_flag(&ensemble, 0, 3) ||
+        !add_bias_flag(&ensemble, 3, 1))
+        return (struct sp_part_found){.part = NULL};
+    drop_idle_flags(&ensemble.found);
+    ensemble.found.part = "grouped_attention";
+    return ensemble.found;
+}
+
+/* Of a matrix "...self_attn.q_proj.weight": what the matrices below "...self_attn." are together. */
+static struct sp_part_found find_ensemble(const struct sp_layout *layout, const struct sp_tensor_row *row, size_t base)
+{
+    while (base > 1 && row->pattern[base - 2] != '.') base--;
+    if (base < 2) return (struct sp_part_found){.part = NULL};
+    base--;
+    const struct sp_part_found found = find_gated_mlp(layout, row, base);
+    return found.part ? found : find_grouped_attention(layout, row, base);
+}
+
+static bool has_row(const struct sp_part_found *found, size_t row)
+{
+    for (size_t i = 0; i < found->row_count; i++)
+        if (found->rows[i] == row) return true;
+    return false;
+}
+
 struct sp_part_found sp_find_part(const struct sp_layout *layout, size_t index)
 {
     const struct sp_tensor_row *row = &layout->rows.items[index];
     const char *dot = strrchr(row->pattern, '.');
     if (!dot || row->tied_to != SP_NONE) return (struct sp_part_found){.part = NULL};
     const size_t base = (size_t)(dot + 1 - row->pattern);
+    const struct sp_part_found whole = find_ensemble(layout, row, base);
+    if (whole.part && has_row(&whole, index)) return whole;
     const struct sp_part_found found = find_batch_norm(layout, row, base);
     if (found.part) return found;
     if (strcmp(dot, ".weight") == 0 || strcmp(dot, ".bias") == 0) return find_pair(layout, row, base);

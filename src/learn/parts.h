@@ -5,7 +5,13 @@
 
 #include "learn/layout.h"
 
-enum { SP_MOST_PART_ROWS = 5 };
+enum { SP_MOST_PART_ROWS = 8 };
+
+/* An argument that says whether there is something: always, never, or where a condition holds. */
+struct sp_part_flag {
+    bool holds;
+    const struct sp_phrase *when; /* or NULL */
+};
 
 struct sp_part_found {
     const char *part; /* "linear"; NULL: none */
@@ -13,8 +19,10 @@ struct sp_part_found {
     size_t base_length;
     size_t rows[SP_MOST_PART_ROWS]; /* of the layout */
     size_t row_count;
-    const struct sp_phrase *arguments[3];
+    const struct sp_phrase *arguments[4];
     size_t argument_count;
+    struct sp_part_flag flags[2]; /* which come behind these */
+    size_t flag_count;
     const struct sp_phrase *bias; /* the condition of its bias, an argument; or NULL */
     const struct sp_phrase *where;
 };

@@ -535,6 +535,11 @@ static void write_part(struct sheet *sheet, const struct sp_part_found *found, c
     }
     if (found->bias) sp_text_puts(&sheet->text, ", ");
     if (found->bias) put_term(sheet, found->bias);
+    for (size_t i = 0; i < found->flag_count; i++) {
+        sp_text_puts(&sheet->text, ", ");
+        if (found->flags[i].when) put_term(sheet, found->flags[i].when);
+        else sp_text_puts(&sheet->text, found->flags[i].holds ? "true" : "false");
+    }
     sp_text_puts(&sheet->text, ")");
     if (found->where && !is_same_condition(found->where, guard)) put_condition(sheet, row, guard);
     sp_text_puts(&sheet->text, "\n");

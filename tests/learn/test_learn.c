@@ -49,7 +49,8 @@ static void llama(void **state)
     lesson_open(&lesson, configs, 3);
     assert_learnt(&lesson);
     assert_says(&lesson, "= head_dim default H // A");
-    assert_says(&lesson, "linear(K*D, H, attention_bias)");
+    assert_says(&lesson, "grouped_attention(H, A, K, D, attention_bias, attention_bias)");
+    assert_says(&lesson, "gated_mlp(H, I)");
     assert_right_on(&lesson, configs[3]);
     lesson_close(&lesson);
 }
