@@ -19,8 +19,8 @@
 #define CORPUS "../shared/data/architectures"
 
 enum { MOST_CONFIGS = 600, EXAMPLES = 3, MOST_TENSORS = 3000 };
-/* How many of the learnt tables have the formula of the built-in one, at least. */
-enum { FORMULAS_OF_PUBLISHED = 6, FORMULAS_OF_VARIED = 121 };
+/* How many of a hundred learnt tables have the formula of the built-in one, at least. */
+enum { FORMULAS_OF_PUBLISHED = 35, FORMULAS_OF_VARIED = 74 };
 
 /* A configuration, and what the built-in table predicts of it. */
 struct subject {
@@ -140,11 +140,13 @@ static void judge_formula(const struct sp_learning *learning, const struct subje
     if (tells_all && likeness != SAME_FORMULA) print_message("%s: %s: %s\n", words[likeness], subject->kind, what);
 }
 
-static void tell_likenesses(size_t least)
+static void tell_likenesses(size_t per_cent)
 {
     print_message("%zu have the formula of the built-in table, %zu other keys, %zu other terms, %zu none to compare\n",
                   likenesses[SAME_FORMULA], likenesses[OTHER_KEYS], likenesses[OTHER_TERMS], likenesses[NO_FORMULA]);
-    assert_true(likenesses[SAME_FORMULA] >= least);
+    size_t all = 0;
+    for (size_t i = 0; i < LIKENESSES; i++) all += likenesses[i];
+    assert_true(100 * likenesses[SAME_FORMULA] >= per_cent * all);
     memset(likenesses, 0, sizeof likenesses);
 }
 
