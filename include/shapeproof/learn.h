@@ -43,7 +43,7 @@ struct sp_learning; /* opaque */
 
 struct sp_learn_options {
     const char *name;     /* of the table; NULL: the model_type, or "learned" */
-    const char *like;     /* a table whose letters and comments are taken first; NULL: none */
+    const char *like;     /* a table that is extended, where it fits, or whose letters are taken first; NULL: none */
     uint64_t most_values; /* that the search may compute, before it gives up; 0: SP_LEARN_MOST_VALUES */
     uint64_t reserved[4]; /* zero: room for later versions */
 };

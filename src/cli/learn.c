@@ -8,7 +8,7 @@
 static const struct cli_option options[] = {
     {.name = "output", .letter = 'o', .argument = "FILE", .help = "write the table there, and not to stdout"},
     {.name = "name", .argument = "NAME", .help = "what the table is called; the model_type is the default"},
-    {.name = "like", .argument = "TABLE", .help = "take letters and comments from this table first"},
+    {.name = "like", .argument = "TABLE", .help = "extend this table, where it fits; otherwise take its letters"},
     {.name = "partial", .help = "write the table even if it does not explain everything, and the rest as comments"},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_END},

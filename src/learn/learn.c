@@ -94,12 +94,52 @@ static bool can_learn(size_t count, const struct sp_tables *tables, const struct
     return !options || !options->like || sp_tables_table(tables, options->like, error);
 }
 
+/* It is about a row that the other table has not. */
+static bool is_about_rest(struct sp_learning *learning, const struct sp_doubt *doubt)
+{
+    const struct sp_layout *layout = &learning->lesson.layout;
+    for (size_t r = 0; r < layout->rows.count; r++)
+        for (size_t i = 0; i < doubt->places.count && !learning->rows_of_base[r]; i++)
+            if (strcmp(doubt->places.items[i].row, sp_row_shown(&learning->arena, layout->rows.items[r].pattern)) == 0)
+                return true;
+    return false;
+}
+
+/* What the other table has is not in doubt. */
+static void forget_settled_doubts(struct sp_learning *learning)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < learning->undecided.count; i++) {
+        struct sp_doubt *doubt = &learning->undecided.items[i];
+        if (is_about_rest(learning, doubt)) learning->undecided.items[kept++] = *doubt;
+        else free(doubt->places.items);
+    }
+    learning->undecided.count = kept;
+    if (!kept) learning->unvaried = "";
+}
+
+/* With the other table for what it has, the rest by paths: its letters are its own. */
+static bool is_base_enough(struct sp_learning *learning, struct sp_error *error)
+{
+    sp_learn_write(learning);
+    learning->is_proved = sp_learn_prove(learning, error);
+    if (learning->is_proved) {
+        forget_settled_doubts(learning);
+        sp_learn_write(learning);
+        return true;
+    }
+    learning->base = NULL;
+    learning->rest.count = learning->tensors = learning->explained = 0;
+    return false;
+}
+
 static void learn_table(struct sp_learning *learning, const char *like, struct sp_error *error)
 {
     sp_solve_layout(&learning->lesson);
     refuse_strangers(learning);
     list_unexplained_rows(learning);
     sp_learn_doubt(learning);
+    if (like && !learning->rest.count && sp_learn_find_base(learning, like) && is_base_enough(learning, error)) return;
     sp_learn_letters(learning, like);
     sp_learn_write(learning);
     learning->is_proved = sp_learn_prove(learning, error);

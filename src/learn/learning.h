@@ -39,6 +39,8 @@ struct sp_learning {
     const struct sp_tables *tables;
     struct sp_config **invented; /* where no example has a configuration: one for each; else NULL */
     const char *name, *text, *unvaried;
+    const char *base;         /* the table that this one extends, or NULL ... */
+    const bool *rows_of_base; /* ... and which rows it has already */
     size_t tensors, explained;
     bool is_proved, are_strangers;
     struct {
@@ -55,6 +57,8 @@ struct sp_learning {
 void sp_learn_invent(struct sp_learning *learning);
 /* Letters and comments for the keys that the rows use, by the habits of the tables; `like` is preferred, if any. */
 void sp_learn_letters(struct sp_learning *learning, const char *like);
+/* Whether the table that it is to be like has nothing that the examples have not; then sets what is above. */
+bool sp_learn_find_base(struct sp_learning *learning, const char *like);
 /* The text of the table. */
 void sp_learn_write(struct sp_learning *learning);
 /* Compares its expansion with every example; adds to `rest` what differs. */

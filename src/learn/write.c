@@ -67,8 +67,9 @@ static void write_head(struct sheet *sheet)
 {
     const struct sp_learning *learning = sheet->learning;
     const struct kinds types = kinds_at_path(learning, "model_type");
-    sp_text_printf(&sheet->text, "# Learnt from %s.\ntable %s\n",
-                   sp_count_of(&sheet->learning->arena, learning->evidence.count, "checkpoint"), learning->name);
+    sp_text_printf(&sheet->text, "# Learnt from %s.\ntable %s%s%s\n",
+                   sp_count_of(&sheet->learning->arena, learning->evidence.count, "checkpoint"), learning->name,
+                   learning->base ? " extends " : "", learning->base ? learning->base : "");
     if (types.count) sp_text_puts(&sheet->text, "model_type ");
     put_kinds(sheet, &types);
     if (types.count) sp_text_puts(&sheet->text, "\n");
@@ -564,7 +565,7 @@ static void write_rows(struct sheet *sheet)
     bool *written = sp_arena_array(&sheet->learning->arena, layout->rows.count + 1, sizeof *written);
     for (size_t i = 0; i < layout->rows.count; i++) {
         const struct sp_tensor_row *row = &layout->rows.items[i];
-        if (!row->is_solved || written[i]) continue;
+        if (!row->is_solved || written[i] || (sheet->learning->base && sheet->learning->rows_of_base[i])) continue;
         if (!last || !are_in_one_group(sheet->learning, last, row)) {
             guard = guard_of_row(sheet->learning, row);
             write_heading(sheet, row, guard);
@@ -597,8 +598,8 @@ void sp_learn_write(struct sp_learning *learning)
     struct sheet sheet = {.learning = learning};
     write_head(&sheet);
     if (!learning->are_strangers) {
-        write_definitions(&sheet);
-        write_doubts(&sheet);
+        if (!learning->base) write_definitions(&sheet);
+        if (!learning->base || learning->is_proved) write_doubts(&sheet);
         write_rows(&sheet);
     }
     write_rest(&sheet);

@@ -12,6 +12,7 @@ struct lesson {
     struct model *models[MOST_EXAMPLES];
     struct sp_learn_example examples[MOST_EXAMPLES];
     size_t count;
+    const char *like; /* a table, or NULL */
     struct sp_learning *learning;
 };
 
@@ -37,7 +38,7 @@ static inline void lesson_learn(struct lesson *lesson)
     for (size_t i = 0; i < lesson->count; i++)
         lesson->examples[i] = (struct sp_learn_example){model_in_memory(lesson->models[i]), lesson->models[i]->config};
     lesson->learning = sp_learn(lesson->examples, lesson->count, lesson->models[0]->tables,
-                                &(struct sp_learn_options){.name = "learnt_here"}, &error);
+                                &(struct sp_learn_options){.name = "learnt_here", .like = lesson->like}, &error);
     if (!lesson->learning) die("learn", error.message);
 }
 

@@ -55,6 +55,34 @@ static void llama(void **state)
     lesson_close(&lesson);
 }
 
+/* A llama with one more norm, learnt to be like one: nothing but the norm is written. */
+static void like_llama(void **state)
+{
+    (void)state;
+    const char *const configs[] = {
+        "{" LLAMA "\"vocab_size\": 50, \"hidden_size\": 24, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
+        "\"num_key_value_heads\": 2, \"intermediate_size\": 33}",
+        "{" LLAMA "\"vocab_size\": 64, \"hidden_size\": 40, \"num_hidden_layers\": 3, \"num_attention_heads\": 5, "
+        "\"num_key_value_heads\": 1, \"intermediate_size\": 70}"};
+    struct lesson lesson = {0};
+    for (size_t i = 0; i < 2; i++) {
+        lesson_begin(&lesson, configs[i]);
+        model_predict(lesson.models[i], 0);
+        for (size_t k = 0; k < (i ? 3 : 2); k++) {
+            char name[80];
+            snprintf(name, sizeof name, "model.layers.%zu.self_attn.sub_norm.weight", k);
+            lesson_add(&lesson, name, SHAPE(i ? 40 : 24));
+        }
+    }
+    lesson.like = "llama";
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "table learnt_here extends llama");
+    assert_says(&lesson, "model.layers.{i}.self_attn.sub_norm.weight   (hidden_size)");
+    assert_null(strstr(sp_learning_text(lesson.learning), "gate_proj"));
+    lesson_close(&lesson);
+}
+
 #define BERT "\"model_type\": \"bert\", \"architectures\": [\"BertModel\"], "
 
 static void bert(void **state)
@@ -348,6 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gpt2),
         cmocka_unit_test(llama),
+        cmocka_unit_test(like_llama),
         cmocka_unit_test(bert),
         cmocka_unit_test(perceptron),
         cmocka_unit_test(convolutions),
