@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The built-in tables against counts that others published, and against classes that they must refuse. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,6 +102,44 @@ static void test_titles(void **state)
         const struct sp_table_info info = sp_tables_info(tables, i);
         if (!*info.title) fail_msg("table %s has no title", info.name);
         assert_true(strlen(info.title) <= 120);
+    }
+}
+
+/* ---- names that stand for settings: what the documentation of torchvision and timm says, counted exactly ---- */
+
+static void test_architectures(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *setting;
+        uint64_t parameters;
+    } published[] = {
+        {"architecture=torchvision/alexnet", 61100840},
+        {"architecture=torchvision/convnext_tiny", 28589128},
+        {"architecture=torchvision/densenet121", 7978856},
+        {"architecture=torchvision/efficientnet_b0", 5288548},
+        {"architecture=torchvision/efficientnet_v2_s", 21458488},
+        {"architecture=torchvision/googlenet", 6624904},
+        {"architecture=torchvision/maxvit_t", 30919624},
+        {"architecture=torchvision/mobilenet_v2", 3504872},
+        {"architecture=torchvision/mobilenet_v3_large", 5483032},
+        {"architecture=torchvision/mvit_v2_s", 34537744},
+        {"architecture=torchvision/r3d_18", 33371472},
+        {"architecture=torchvision/raft_large", 5257536},
+        {"architecture=torchvision/regnet_y_400mf", 4344144},
+        {"architecture=torchvision/resnet50", 25557032},
+        {"architecture=torchvision/shufflenet_v2_x1_0", 2278604},
+        {"architecture=torchvision/squeezenet1_0", 1248424},
+        {"architecture=torchvision/swin_t", 28288354},
+        {"architecture=torchvision/vgg16", 138357544},
+        {"architecture=torchvision/vit_b_16", 86567656},
+        {"architecture=resnet18.a1_in1k", 11689512},
+        {"architecture=vit_base_patch16_224", 86567656},
+    };
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        const uint64_t parameters = totals(NULL, SETTINGS(published[i].setting)).unique_parameters;
+        if (parameters != published[i].parameters)
+            fail_msg("%s: %" PRIu64 ", not %" PRIu64, published[i].setting, parameters, published[i].parameters);
     }
 }
 
@@ -394,6 +433,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_titles),
+        cmocka_unit_test_teardown(test_architectures, free_config),
         cmocka_unit_test_teardown(test_keys_of_both_versions, free_config),
         cmocka_unit_test_teardown(test_base_of_questions, free_config),
         cmocka_unit_test_teardown(test_gpt2_sizes, free_config),
