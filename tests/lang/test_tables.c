@@ -264,8 +264,8 @@ static void test_unknown_classes(void **state)
     refuses("bert", "BertForSomething");
     refuses("t5", "T5ForMaskedLM");
     refuses("deepseek_v3", "DeepseekV2ForCausalLM");
-    refuses("whisper", "WhisperForCausalLM");
-    refuses("wav2vec2", "Wav2Vec2ForXVector");
+    refuses("whisper", "WhisperForQuestionAnswering");
+    refuses("wav2vec2", "Wav2Vec2ForQuestionAnswering");
     refuses("resnet", "ResNetForObjectDetection");
     refuses("swin", "SwinForObjectDetection");
     refuses("roberta", "RobertaForSomething");
