@@ -203,6 +203,8 @@ static void test_published_sizes(void **state)
     assert_int_equal(totals("fuyu", SETTINGS("text_config.model_type=persimmon")).unique_parameters, 18816477184 / 2);
     assert_int_equal(totals("seamless_m4t_v2", SETTINGS("add_adapter=true")).unique_parameters, 9236998676 / 4);
     assert_int_equal(totals("mllama", SETTINGS("vision_config.image_size=560")).unique_parameters, 10670220835);
+    assert_int_equal(totals("moonshine", SETTINGS("hidden_size=288")).unique_parameters, 27092736); /* tiny */
+    assert_int_equal(totals("dia", SETTINGS("encoder_config.vocab_size=256")).unique_parameters, 1611160576);
 }
 
 /* What a reader takes for parameters is none: the activation's constants; the pooler, which old files carry. */
@@ -266,6 +268,9 @@ static void test_unknown_classes(void **state)
     refuses("deepseek_v3", "DeepseekV2ForCausalLM");
     refuses("whisper", "WhisperForQuestionAnswering");
     refuses("wav2vec2", "Wav2Vec2ForQuestionAnswering");
+    refuses("hubert", "HubertForXVector");
+    refuses("speecht5", "SpeechT5ForMaskedLM");
+    refuses("videomae", "VideoMAEForImageClassification");
     refuses("resnet", "ResNetForObjectDetection");
     refuses("swin", "SwinForObjectDetection");
     refuses("roberta", "RobertaForSomething");
