@@ -196,7 +196,8 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
     struct sp_deduction deduction;
     *attempt = (struct sp_attempt){
         .tables = trial->tables, .table = trial->table, .class = trial->class, .guise = trial->look->guise};
-    sp_outline_init(&attempt->outline, trial->table, trial->class);
+    const struct sp_use_filter filter = sp_survey_filter(trial->look->shapes.survey);
+    sp_outline_init(&attempt->outline, trial->table, trial->class, &filter);
     tell_suppositions(&attempt->outline.solver.known, suppositions);
     sp_deduction_init(&deduction, &attempt->outline, &trial->look->shapes, trial->effort);
     sp_deduce(&deduction, SP_CONTESTED_REQUIRED);

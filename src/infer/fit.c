@@ -25,7 +25,8 @@ static struct sp_fit fit_of(const struct sp_unit *table, const char *class, cons
     struct sp_fit fit = {.table = table, .class = class};
     struct sp_outline outline;
     struct sp_occurrences occurrences;
-    sp_outline_init(&outline, table, class);
+    const struct sp_use_filter filter = sp_survey_filter(shapes->survey);
+    sp_outline_init(&outline, table, class, &filter);
     sp_occurrences_init(&occurrences, &outline, shapes);
     bool *turns = sp_arena_array(&outline.solver.arena, outline.loop_count, sizeof *turns);
     for (size_t i = 0; i < outline.count; i++)
@@ -117,7 +118,7 @@ static void offer_lines(struct sp_prefixes *adds, const struct sp_unit *table, c
 {
     struct sp_prefixes own = {.arena = adds->arena};
     struct sp_outline outline;
-    sp_outline_init(&outline, table, class);
+    sp_outline_init(&outline, table, class, NULL);
     for (size_t i = 0; i < outline.count; i += sp_stride_for(outline.count, SP_PREFIX_NAMES))
         sp_prefixes_offer(&own, outline.lines[i].name);
     note_lines(&outline, adds->arena, known);

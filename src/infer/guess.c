@@ -107,7 +107,9 @@ static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
     struct sp_literals texts = {0};
     sp_literals_about(&texts, deduction->solver->table, trial->key);
     const char *first = first_release(deduction->solver->known.arena, &texts);
-    for (size_t i = 0; i < texts.count; i++) add_guess_value(trial, sp_value_string(texts.list[i]));
+    for (size_t i = 0; i < texts.count; i++)
+        if (!sp_literals_have(&deduction->outline->left_out, texts.list[i]))
+            add_guess_value(trial, sp_value_string(texts.list[i]));
     if (first) add_guess_value(trial, sp_value_string(first));
     end_kind(trial);
     if (texts.count && !first) add_guess_value(trial, sp_value_string(""));

@@ -6,74 +6,56 @@
 #include "infer/infer.h"
 #include "names/components.h"
 
-/* A pattern that has an end, and the next one, as an index of the same list. */
-struct listed_pattern {
-    size_t pattern, next;
-};
-
-/* The patterns of the file by their ends: "layers.#.mlp.up_proj.weight", "mlp.up_proj.weight", ... */
-/* What an end may begin behind. */
-#define ENDS "./:"
-
-struct ends {
-    struct sp_map map; /* end -> the first pattern that has it, as an index of `list` */
-    struct listed_pattern *list;
-    size_t count, capacity;
-};
-
-static void add_ends(struct ends *ends, const char *pattern, size_t number)
-{
-    for (; pattern && *pattern; pattern = sp_behind_component(pattern, ENDS)) {
-        const size_t first = sp_map_get(&ends->map, pattern);
-        SP_GROW(ends->list, ends->count, ends->capacity);
-        ends->list[ends->count].pattern = number;
-        ends->list[ends->count].next = first;
-        sp_map_set(&ends->map, pattern, ends->count++);
-    }
-}
-
-/* Marks the patterns that end as the name does; false when there are none. */
-static bool cover_pattern(const struct ends *ends, const char *name, bool *covered)
-{
-    size_t i = sp_map_get(&ends->map, name);
-    const bool found = i != SIZE_MAX;
-    for (; i != SIZE_MAX; i = ends->list[i].next) covered[ends->list[i].pattern] = true;
-    return found;
-}
+enum { MOST_RANKED = 60 };
 
 /* What is left of a name without its first component, when that says enough: two components, or, of a name that has
  * lost one already, those around an index. */
 static const char *without_front(const char *name, bool again)
 {
-    const char *rest = sp_behind_component(name, ENDS);
-    const char *second = rest ? sp_behind_component(rest, ENDS) : NULL;
+    const char *rest = sp_behind_component(name, SP_ENDS);
+    const char *second = rest ? sp_behind_component(rest, SP_ENDS) : NULL;
     if (!second) return NULL;
     return !again || memchr(second, (unsigned char)SP_INDEX_MARK, strlen(second)) ? rest : NULL;
 }
 
+/* The patterns that the lines of one table are. */
+struct covering {
+    const struct sp_survey *survey;
+    bool *covered;
+    size_t count;
+};
+
+static bool cover_name(const struct covering *covering, const char *name)
+{
+    return sp_ends_cover(&covering->survey->ends, name, covering->covered, covering->count);
+}
+
 /* Behind a text that depends on the class anything may be in front; otherwise the file may have left out some, such as
  * the components that hold the part of a model. */
-static bool cover_line(const struct ends *ends, const struct sp_line *line, bool *covered)
+static bool cover_line(const struct covering *covering, const struct sp_line *line)
 {
     const char *name = line->name;
     for (const char *p = name; *p; p++)
         if (*p == SP_TEXT_MARK) name = p + 1;
-    if (cover_pattern(ends, name, covered)) return true;
+    if (cover_name(covering, name)) return true;
     name = name == line->name ? without_front(name, false) : NULL;
-    if (!name || cover_pattern(ends, name, covered)) return name;
+    if (!name || cover_name(covering, name)) return name;
     name = without_front(name, true);
-    return name && cover_pattern(ends, name, covered);
+    return name && cover_name(covering, name);
 }
 
-static struct sp_ranked rank_table(const struct sp_unit *table, const struct ends *ends, size_t patterns)
+static struct sp_ranked rank_table(const struct sp_unit *table, const struct sp_shapes *shapes)
 {
     struct sp_ranked ranked = {.table = table};
     struct sp_outline outline;
-    sp_outline_init(&outline, table, "");
-    bool *covered = sp_arena_array(&outline.solver.arena, patterns, sizeof *covered);
+    const struct sp_use_filter filter = sp_survey_filter(shapes->survey);
+    sp_outline_init(&outline, table, "", &filter);
+    const struct covering covering = {
+        shapes->survey, sp_arena_array(&outline.solver.arena, shapes->patterns.count, sizeof(bool)),
+        shapes->patterns.count};
     for (size_t i = 0; i < outline.count; i++)
-        if (!cover_line(ends, &outline.lines[i], covered) && !outline.lines[i].optional) ranked.uncovered++;
-    for (size_t i = 0; i < patterns; i++) ranked.covered += covered[i];
+        if (!cover_line(&covering, &outline.lines[i]) && !outline.lines[i].optional) ranked.uncovered++;
+    for (size_t i = 0; i < covering.count; i++) ranked.covered += covering.covered[i];
     sp_outline_free(&outline);
     return ranked;
 }
@@ -93,24 +75,39 @@ static bool needs_arguments(const struct sp_unit *table)
     return false;
 }
 
+/* What it is from afar. */
+static struct sp_ranked rank_roughly(const struct sp_unit *table, const struct sp_shapes *shapes)
+{
+    const struct sp_surveyed *surveyed = sp_survey_of(shapes->survey, table);
+    return (struct sp_ranked){.table = table,
+                              .covered = sp_surveyed_patterns(shapes->survey, surveyed),
+                              .uncovered = surveyed->rows - surveyed->found};
+}
+
+static bool is_ranked(const struct sp_tables *tables, size_t place, const struct sp_unit *only)
+{
+    return !only || strcmp(sp_tables_entry(tables, place).name, only->name) == 0;
+}
+
+/* All tables from afar, then the best of them exactly. */
 struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp_unit *only,
                                  const struct sp_shapes *shapes, size_t *count)
 {
-    size_t listed;
+    size_t listed, likely = 0;
     const size_t *list = sp_tables_list(tables, &listed);
     struct sp_ranked *ranked = sp_realloc(NULL, listed, sizeof *ranked);
-    struct ends ends = {.list = NULL};
-    *count = 0;
-    for (size_t p = 0; p < shapes->patterns.count; p++) add_ends(&ends, sp_pattern_text(&shapes->patterns, p), p);
     for (size_t i = 0; i < listed; i++) {
-        if (only && strcmp(sp_tables_entry(tables, list[i]).name, only->name) != 0) continue;
-        const struct sp_unit *table = sp_tables_at(tables, list[i]);
+        const struct sp_unit *table = is_ranked(tables, list[i], only) ? sp_tables_at(tables, list[i]) : NULL;
         if (!table || needs_arguments(table)) continue;
-        ranked[*count] = rank_table(table, &ends, shapes->patterns.count);
+        ranked[likely] = rank_roughly(table, shapes);
+        likely += only || ranked[likely].covered > 0;
+    }
+    if (likely) qsort(ranked, likely, sizeof *ranked, compare_ranked);
+    *count = 0;
+    for (size_t i = 0; i < likely && i < MOST_RANKED; i++) {
+        ranked[*count] = rank_table(ranked[i].table, shapes);
         *count += ranked[*count].covered > 0;
     }
     if (*count) qsort(ranked, *count, sizeof *ranked, compare_ranked);
-    sp_map_free(&ends.map);
-    free(ends.list);
     return ranked;
 }

@@ -6,11 +6,16 @@
 
 enum { MAX_LITERALS = 200, MAX_DEPTH = 16 };
 
-static void add_literal(struct sp_literals *literals, const char *text)
+bool sp_literals_have(const struct sp_literals *literals, const char *text)
 {
     for (size_t i = 0; i < literals->count; i++)
-        if (strcmp(literals->list[i], text) == 0) return;
-    if (literals->count == MAX_LITERALS) return;
+        if (strcmp(literals->list[i], text) == 0) return true;
+    return false;
+}
+
+static void add_literal(struct sp_literals *literals, const char *text)
+{
+    if (literals->count == MAX_LITERALS || sp_literals_have(literals, text)) return;
     SP_GROW(literals->list, literals->count, literals->capacity);
     literals->list[literals->count++] = text;
 }
@@ -21,17 +26,17 @@ void sp_literals_add(struct sp_literals *literals, struct sp_value value)
     for (size_t i = 0; value.type == SP_LIST && i < value.count; i++) sp_literals_add(literals, value.items[i]);
 }
 
-static void collect_expr(struct sp_literals *literals, const struct sp_expr *expr)
+void sp_literals_in(struct sp_literals *literals, const struct sp_expr *expr)
 {
     if (!expr) return;
     if (expr->kind == SP_EXPR_LITERAL) sp_literals_add(literals, expr->value);
-    for (size_t i = 0; i < expr->count; i++) collect_expr(literals, expr->args[i]);
+    for (size_t i = 0; i < expr->count; i++) sp_literals_in(literals, expr->args[i]);
 }
 
 void sp_literals_define(struct sp_literals *literals, const struct sp_unit *table)
 {
-    for (size_t i = 0; i < table->definition_count; i++) collect_expr(literals, table->definitions[i].expr);
-    for (size_t i = 0; i < table->requirement_count; i++) collect_expr(literals, table->requirements[i].condition);
+    for (size_t i = 0; i < table->definition_count; i++) sp_literals_in(literals, table->definitions[i].expr);
+    for (size_t i = 0; i < table->requirement_count; i++) sp_literals_in(literals, table->requirements[i].condition);
 }
 
 bool sp_is_release(const char *text) { return strchr(text, '.') && text[strspn(text, "0123456789.")] == '\0'; }
@@ -69,7 +74,7 @@ static void collect_named(const struct subject *subject, const struct sp_expr *e
     for (size_t i = 0; expr->kind == SP_EXPR_NAME && i < subject->unit->definition_count; i++)
         if (strcmp(subject->unit->definitions[i].name, expr->name) == 0 &&
             is_constant_literal(subject->unit->definitions[i].expr))
-            collect_expr(subject->texts, subject->unit->definitions[i].expr);
+            sp_literals_in(subject->texts, subject->unit->definitions[i].expr);
     for (size_t i = 0; i < expr->count; i++) collect_named(subject, expr->args[i]);
 }
 
@@ -90,7 +95,7 @@ static void take_from_expression(struct subject *subject, const struct sp_expr *
 {
     if (!expr || !mentions(&subject->names, expr)) return;
     if (!subject->texts->fallback) subject->texts->fallback = fallback_in(&subject->names, expr);
-    collect_expr(subject->texts, expr);
+    sp_literals_in(subject->texts, expr);
     collect_named(subject, expr);
 }
 

@@ -211,6 +211,10 @@ static void walk_use(struct sp_outline *outline, const struct place *place, cons
     struct pattern pattern;
     struct place inner = *place;
     if (place->depth >= MAX_DEPTH) return;
+    if (outline->filter && !outline->filter->keeps(outline->filter->context, row)) {
+        sp_literals_in(&outline->left_out, row->condition);
+        return;
+    }
     *frame =
         (struct sp_frame){.unit = row->unit,
                           .view = row->unit->is_table ? view_of(outline, place->env, row) : place->env->frame->view,
@@ -419,12 +423,14 @@ static void outline_unit(struct sp_outline *outline, const struct sp_frame *fram
 
 /* ---- the whole ---- */
 
-void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, const char *class)
+void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, const char *class,
+                     const struct sp_use_filter *filter)
 {
-    *outline = (struct sp_outline){.lines = NULL};
+    *outline = (struct sp_outline){.filter = filter};
     sp_solver_init(&outline->solver, table);
     if (*class) sp_solver_tell_class(&outline->solver, class);
     outline_unit(outline, outline->solver.frame, &(struct place){.prefix = ""});
+    outline->filter = NULL;
     sp_alternatives_link(outline);
 }
 
@@ -444,6 +450,7 @@ void sp_outline_free(struct sp_outline *outline)
     free(outline->lines);
     free(outline->requirements);
     free(outline->loops);
+    sp_literals_free(&outline->left_out);
     sp_solver_free(&outline->solver);
     *outline = (struct sp_outline){.lines = NULL};
 }

@@ -14,6 +14,7 @@
 
 #include "lang/tables.h"
 #include "names/patterns.h"
+#include "solve/literals.h"
 #include "solve/solver.h"
 
 /* Stands for a text that depends on the class of the model, while that is unknown. */
@@ -73,8 +74,16 @@ struct sp_line {
     size_t alternative; /* the next one, in a ring; SIZE_MAX: there are no others, or not all of them are laid out */
 };
 
+/* Whether the use of a table or part is laid out. One that is not is taken for one that the table does not have. */
+struct sp_use_filter {
+    bool (*keeps)(void *context, const struct sp_row *use);
+    void *context;
+};
+
 struct sp_outline {
     struct sp_solver solver;
+    const struct sp_use_filter *filter; /* while it is laid out; or NULL */
+    struct sp_literals left_out;        /* the texts in the conditions of uses that were left out */
     bool keeps_all; /* lines that are known to be ruled out as well */
     struct sp_line *lines;
     size_t count, capacity;
@@ -85,8 +94,10 @@ struct sp_outline {
     size_t condition_count;
 };
 
-/* Begins with nothing known but the class of the model ("" for not even that), and lays out the table. */
-void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, const char *class);
+/* Begins with nothing known but the class of the model ("" for not even that), and lays out the table: all of it, or the
+ * uses that `filter` keeps. */
+void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, const char *class,
+                     const struct sp_use_filter *filter);
 /* The same for a configuration, the object `root`, which must live as long: its names are those that this makes, and
  * what it rules out is laid out all the same. Afterwards what was not told is as configured. */
 void sp_outline_configure(struct sp_outline *outline, const struct sp_unit *table, const struct sp_value *root);

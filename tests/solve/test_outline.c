@@ -26,7 +26,7 @@ static char *shown_lines(struct sp_outline *outline)
 static void nothing_known(void **state)
 {
     struct sp_outline outline;
-    sp_outline_init(&outline, add_table(*state, loops), "");
+    sp_outline_init(&outline, add_table(*state, loops), "", NULL);
     char *shown = shown_lines(&outline);
     assert_string_equal(shown, "h.{}.w h.{}.x g.{}.{}.fc1.w b.{}.w q2h.w dense0.w");
     free(shown);

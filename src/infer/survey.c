@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "infer/survey.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "names/components.h"
+
+enum { MOST_PATTERNS = 1000 };
+
+/* ---- ends ---- */
+
+/* A pattern that has an end, and the next one, as an index of the same list. */
+struct sp_listed_pattern {
+    size_t pattern, next;
+};
+
+static void add_ends(struct sp_ends *ends, const char *pattern, size_t number)
+{
+    for (; pattern && *pattern; pattern = sp_behind_component(pattern, SP_ENDS)) {
+        const size_t first = sp_map_get(&ends->map, pattern);
+        SP_GROW(ends->list, ends->count, ends->capacity);
+        ends->list[ends->count].pattern = number;
+        ends->list[ends->count].next = first;
+        sp_map_set(&ends->map, pattern, ends->count++);
+    }
+}
+
+bool sp_ends_cover(const struct sp_ends *ends, const char *name, bool *covered, size_t count)
+{
+    size_t i = sp_map_get(&ends->map, name);
+    const bool found = i != SIZE_MAX;
+    for (; i != SIZE_MAX; i = ends->list[i].next)
+        if (ends->list[i].pattern < count) covered[ends->list[i].pattern] = true;
+    return found;
+}
+
+/* ---- names without expressions ---- */
+
+/* A name with a mark for each number and each expression. An expression at its beginning is what is in front of all
+ * names of a class, and left out. */
+static const char *rough_name(struct sp_survey *survey, const struct sp_template *name)
+{
+    const char mark = SP_INDEX_MARK;
+    struct sp_text text = {0};
+    struct sp_indices indices = {.count = 0};
+    sp_text_puts(&text, "");
+    for (size_t i = 0; i < name->count; i++) {
+        const char *next = i + 1 < name->count ? name->pieces[i + 1].text : NULL;
+        if (name->pieces[i].text) sp_name_split(&text, name->pieces[i].text, SP_INDEX_ANYWHERE, &indices);
+        else if (i > 0 || (next && strchr(SP_ENDS, *next))) sp_text_append(&text, &mark, 1);
+    }
+    return sp_text_keep(&text, &survey->arena);
+}
+
+/* The last two components; NULL when there is one. */
+static const char *last_two(const char *name)
+{
+    const char *two = NULL;
+    for (const char *rest; (rest = sp_behind_component(name, SP_ENDS)) && *rest; name = rest) two = name;
+    return two;
+}
+
+/* Whether it holds an expression that may be a text: a mark beside letters. */
+static bool is_vague(const char *end)
+{
+    for (const char *p = end; *p; p++)
+        if (*p == SP_INDEX_MARK && ((p > end && !strchr(SP_ENDS, p[-1])) || (p[1] && !strchr(SP_ENDS, p[1]))))
+            return true;
+    return false;
+}
+
+/* ---- rows ---- */
+
+static void add_end(struct sp_survey *survey, struct sp_surveyed *of, const char *end, bool optional)
+{
+    const bool found = sp_ends_cover(&survey->ends, end, of->covered, survey->patterns);
+    if (optional || (!found && is_vague(end))) return;
+    of->rows++;
+    of->found += found;
+}
+
+static void add_name(struct sp_survey *survey, struct sp_surveyed *of, const char *name, bool optional)
+{
+    const char *two = last_two(name);
+    if (two) {
+        add_end(survey, of, two, optional);
+        return;
+    }
+    SP_GROW(of->singles, of->single_count, of->single_capacity);
+    of->singles[of->single_count++] = name;
+}
+
+static void add_tensor(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_row *row)
+{
+    add_name(survey, of, rough_name(survey, &row->name), row->optional || row->has_tie);
+    for (size_t i = 0; i < row->old_count; i++) add_name(survey, of, rough_name(survey, &row->olds[i]), true);
+}
+
+static void add_counts(struct sp_surveyed *of, const struct sp_surveyed *inner)
+{
+    of->rows += inner->rows;
+    of->found += inner->found;
+}
+
+/* Names of one component end behind what is in front of them here: "c_attn." and "weight". */
+static void add_singles(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_surveyed *inner,
+                        const struct sp_row *use)
+{
+    const char *front = rough_name(survey, &use->name);
+    const size_t length = strlen(front);
+    const size_t last = sp_last_component(front, length ? length - 1 : 0, SP_ENDS);
+    for (size_t i = 0; i < inner->single_count; i++)
+        add_name(survey, of, sp_arena_printf(&survey->arena, "%s%s", front + last, inner->singles[i]), use->optional);
+}
+
+/* Of alternatives the one that the file has most of counts. */
+struct alternative {
+    const struct sp_surveyed *best;
+};
+
+static bool is_alternative(const struct sp_row *use) { return use->condition && use->unit->is_table; }
+
+static void add_use(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_row *use,
+                    struct alternative *alternative)
+{
+    const struct sp_surveyed *inner = sp_survey_of(survey, use->unit);
+    if (inner->busy) return;
+    for (size_t i = 0; i < survey->patterns; i++) of->covered[i] |= inner->covered[i];
+    if (is_alternative(use)) {
+        if (!alternative->best || inner->found > alternative->best->found) alternative->best = inner;
+    } else if (!use->optional) add_counts(of, inner);
+    add_singles(survey, of, inner, use);
+}
+
+static void add_section(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_section *section)
+{
+    struct alternative alternative = {NULL};
+    for (size_t i = 0; i < section->row_count; i++) {
+        const struct sp_row *row = &section->rows[i];
+        if (row->kind == SP_ROW_TENSOR) add_tensor(survey, of, row);
+        else add_use(survey, of, row, &alternative);
+    }
+    if (alternative.best) add_counts(of, alternative.best);
+}
+
+/* ---- units ---- */
+
+const struct sp_surveyed *sp_survey_of(struct sp_survey *survey, const struct sp_unit *unit)
+{
+    const size_t known = sp_map_get(&survey->units, unit->name);
+    if (known != SIZE_MAX) return survey->surveyed[known];
+    struct sp_surveyed *of = sp_arena_alloc(&survey->arena, sizeof *of);
+    *of = (struct sp_surveyed){.covered = sp_arena_array(&survey->arena, survey->patterns, sizeof(bool)), .busy = true};
+    SP_GROW(survey->surveyed, survey->count, survey->capacity);
+    survey->surveyed[survey->count] = of;
+    sp_map_add(&survey->units, unit->name, survey->count++);
+    for (size_t i = 0; i < unit->section_count; i++) add_section(survey, of, &unit->sections[i]);
+    of->busy = false;
+    return of;
+}
+
+size_t sp_surveyed_patterns(const struct sp_survey *survey, const struct sp_surveyed *surveyed)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < survey->patterns; i++) count += surveyed->covered[i];
+    return count;
+}
+
+static bool keeps_use(void *context, const struct sp_row *use)
+{
+    if (!is_alternative(use)) return true;
+    const struct sp_surveyed *inner = sp_survey_of(context, use->unit);
+    return inner->found * 3 >= inner->rows * 2;
+}
+
+struct sp_use_filter sp_survey_filter(struct sp_survey *survey) { return (struct sp_use_filter){keeps_use, survey}; }
+
+struct sp_survey *sp_survey_new(const struct sp_patterns *patterns)
+{
+    struct sp_survey *survey = sp_realloc(NULL, 1, sizeof *survey);
+    *survey = (struct sp_survey){.patterns = patterns->count < MOST_PATTERNS ? patterns->count : MOST_PATTERNS};
+    for (size_t i = 0; i < patterns->count; i++) add_ends(&survey->ends, sp_pattern_text(patterns, i), i);
+    return survey;
+}
+
+void sp_survey_free(struct sp_survey *survey)
+{
+    if (!survey) return;
+    for (size_t i = 0; i < survey->count; i++) free(survey->surveyed[i]->singles);
+    free(survey->surveyed);
+    free(survey->ends.list);
+    sp_map_free(&survey->ends.map);
+    sp_map_free(&survey->units);
+    sp_arena_free(&survey->arena);
+    free(survey);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * How much of a file the names of a table or part could be, seen from afar: by the last two components of each, which
+ * need no expression. Of hundreds of tables it leaves the few that are worth laying out, and of the alternatives of a
+ * composite ("whatever language model the configuration names") those that the file can have.
+ *
+ *   row                          in a use of                  the end of its name
+ *   mlp.up_proj.weight                                        up_proj.weight
+ *   weight                       mlp.up_proj.* linear(...)    up_proj.weight */
+#ifndef SP_INFER_SURVEY_H
+#define SP_INFER_SURVEY_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "lang/tables.h"
+#include "names/patterns.h"
+#include "solve/outline.h"
+
+/* The patterns of a file by their ends: "layers.#.mlp.up_proj.weight", "mlp.up_proj.weight", "up_proj.weight", ... */
+struct sp_ends {
+    struct sp_map map; /* end -> the first pattern that has it, as an index of `list` */
+    struct sp_listed_pattern *list;
+    size_t count, capacity;
+};
+
+/* What an end may begin behind. */
+#define SP_ENDS "./:"
+
+/* Marks of the first `count` patterns those that end as the name does; false when none of all does. */
+bool sp_ends_cover(const struct sp_ends *ends, const char *name, bool *covered, size_t count);
+
+/* Of a unit, wherever it is used. */
+struct sp_surveyed {
+    bool *covered;       /* by pattern: one of its names could be that */
+    size_t rows, found;  /* that must be there, if nothing says otherwise; and of these, whose ends the file has */
+    const char **singles; /* names of one component, whose end depends on the use */
+    size_t single_count, single_capacity;
+    bool busy;
+};
+
+struct sp_survey {
+    struct sp_arena arena;
+    struct sp_ends ends;
+    size_t patterns; /* that are counted: the first ones, when a file has very many */
+    struct sp_map units; /* by name, an index of `surveyed` */
+    struct sp_surveyed **surveyed;
+    size_t count, capacity;
+};
+
+struct sp_survey *sp_survey_new(const struct sp_patterns *patterns);
+void sp_survey_free(struct sp_survey *survey);
+/* What is found once stays: a unit is looked at once for each file. */
+const struct sp_surveyed *sp_survey_of(struct sp_survey *survey, const struct sp_unit *unit);
+size_t sp_surveyed_patterns(const struct sp_survey *survey, const struct sp_surveyed *surveyed);
+/* Leaves out of tables that are used under a condition, one of several, those that the file does not have. */
+struct sp_use_filter sp_survey_filter(struct sp_survey *survey);
+
+#endif
