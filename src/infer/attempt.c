@@ -12,7 +12,7 @@
 #include "model/computed.h"
 #include "stored/members.h"
 
-enum { MAX_GUESSES = 40, MAX_SUPPOSITIONS = 3, MAX_TEXTS = 12, MAX_TRIALS = 24 };
+enum { MAX_GUESSES = 40, MAX_SUPPOSITIONS = 3, MAX_TEXTS = 64, MAX_TRIALS = 24 };
 
 /* ---- what it explains ---- */
 
@@ -143,12 +143,52 @@ static struct sp_attempt *better_of(struct sp_attempt *a, struct sp_attempt *b)
     return better ? better : worse;
 }
 
+static bool is_surely_there(struct sp_deduction *deduction, const struct sp_line *line)
+{
+    if (line->optional || line->row->has_tie || line->old_of != SIZE_MAX) return false;
+    for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer)
+        if (sp_solver_value(deduction->solver, condition->env, condition->expr).type == SP_UNKNOWN) return false;
+    return true;
+}
+
+/* How many names that the table has under that value the file has, less those that it lacks. */
+static int64_t names_under(struct sp_deduction *deduction, const char *key, struct sp_value value)
+{
+    const struct sp_want want = sp_want_value(value);
+    struct sp_kept kept = sp_known_keep(&deduction->solver->known);
+    int64_t names = 0;
+    sp_known_tell(&deduction->solver->known, key, &want);
+    for (size_t i = 0; i < deduction->outline->count; i++) {
+        const struct sp_line *line = &deduction->outline->lines[i];
+        if (sp_line_is_ruled_out(deduction->solver, line)) continue;
+        if (deduction->occurrences.of[i].count) names++;
+        else if (is_surely_there(deduction, line)) names--;
+    }
+    sp_known_restore(&deduction->solver->known, &kept);
+    return names;
+}
+
+/* Of values that choose between parts those under which the names are most those of the file: its numbers decide
+ * between these. */
+static size_t keep_likeliest(struct sp_deduction *deduction, const char *key, struct sp_value *texts, size_t count)
+{
+    int64_t names[MAX_TEXTS], most = INT64_MIN;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        names[i] = names_under(deduction, key, texts[i]);
+        if (names[i] > most) most = names[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        if (names[i] == most) texts[kept++] = texts[i];
+    return kept;
+}
+
 /* The value of the key under which the file is explained best. */
 static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduction *deduction, const char *key,
                                      const struct supposition *suppositions, size_t count)
 {
     struct sp_value texts[MAX_TEXTS];
-    const size_t text_count = sp_guess_texts(deduction, key, texts, MAX_TEXTS);
+    const size_t text_count = keep_likeliest(deduction, key, texts, sp_guess_texts(deduction, key, texts, MAX_TEXTS));
     struct sp_attempt *best = NULL;
     for (size_t i = 0; i < text_count && *trial->left && *trial->effort && !(best && sp_attempt_explains_all(best));
          i++) {

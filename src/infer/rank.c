@@ -50,9 +50,9 @@ static struct sp_ranked rank_table(const struct sp_unit *table, const struct sp_
     struct sp_outline outline;
     const struct sp_use_filter filter = sp_survey_filter(shapes->survey);
     sp_outline_init(&outline, table, "", &filter);
-    const struct covering covering = {
-        shapes->survey, sp_arena_array(&outline.solver.arena, shapes->patterns.count, sizeof(bool)),
-        shapes->patterns.count};
+    const struct covering covering = {shapes->survey,
+                                      sp_arena_array(&outline.solver.arena, shapes->patterns.count, sizeof(bool)),
+                                      shapes->patterns.count};
     for (size_t i = 0; i < outline.count; i++)
         if (!cover_line(&covering, &outline.lines[i]) && !outline.lines[i].optional) ranked.uncovered++;
     for (size_t i = 0; i < covering.count; i++) ranked.covered += covering.covered[i];

@@ -89,12 +89,12 @@ static void add_name(struct sp_survey *survey, struct sp_surveyed *of, const cha
         return;
     }
     SP_GROW(of->singles, of->single_count, of->single_capacity);
-    of->singles[of->single_count++] = name;
+    of->singles[of->single_count++] = (struct sp_single){name, optional};
 }
 
-static void add_tensor(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_row *row)
+static void add_tensor(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_row *row, bool optional)
 {
-    add_name(survey, of, rough_name(survey, &row->name), row->optional || row->has_tie);
+    add_name(survey, of, rough_name(survey, &row->name), optional || row->optional || row->has_tie || row->condition);
     for (size_t i = 0; i < row->old_count; i++) add_name(survey, of, rough_name(survey, &row->olds[i]), true);
 }
 
@@ -106,13 +106,14 @@ static void add_counts(struct sp_surveyed *of, const struct sp_surveyed *inner)
 
 /* Names of one component end behind what is in front of them here: "c_attn." and "weight". */
 static void add_singles(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_surveyed *inner,
-                        const struct sp_row *use)
+                        const struct sp_row *use, bool optional)
 {
     const char *front = rough_name(survey, &use->name);
     const size_t length = strlen(front);
     const size_t last = sp_last_component(front, length ? length - 1 : 0, SP_ENDS);
     for (size_t i = 0; i < inner->single_count; i++)
-        add_name(survey, of, sp_arena_printf(&survey->arena, "%s%s", front + last, inner->singles[i]), use->optional);
+        add_name(survey, of, sp_arena_printf(&survey->arena, "%s%s", front + last, inner->singles[i].name),
+                 optional || inner->singles[i].optional);
 }
 
 /* Of alternatives the one that the file has most of counts. */
@@ -122,25 +123,34 @@ struct alternative {
 
 static bool is_alternative(const struct sp_row *use) { return use->condition && use->unit->is_table; }
 
-static void add_use(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_row *use,
+static void add_use(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_row *use, bool optional,
                     struct alternative *alternative)
 {
     const struct sp_surveyed *inner = sp_survey_of(survey, use->unit);
     if (inner->busy) return;
+    optional |= use->optional;
     for (size_t i = 0; i < survey->patterns; i++) of->covered[i] |= inner->covered[i];
     if (is_alternative(use)) {
         if (!alternative->best || inner->found > alternative->best->found) alternative->best = inner;
-    } else if (!use->optional) add_counts(of, inner);
-    add_singles(survey, of, inner, use);
+    } else if (!optional && !use->condition) add_counts(of, inner);
+    add_singles(survey, of, inner, use, optional || use->condition);
+}
+
+static bool is_conditional(const struct sp_section *section)
+{
+    for (size_t i = 0; i < section->clause_count; i++)
+        if (section->clauses[i].kind == SP_CLAUSE_IF) return true;
+    return false;
 }
 
 static void add_section(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_section *section)
 {
     struct alternative alternative = {NULL};
+    const bool optional = is_conditional(section);
     for (size_t i = 0; i < section->row_count; i++) {
         const struct sp_row *row = &section->rows[i];
-        if (row->kind == SP_ROW_TENSOR) add_tensor(survey, of, row);
-        else add_use(survey, of, row, &alternative);
+        if (row->kind == SP_ROW_TENSOR) add_tensor(survey, of, row, optional);
+        else add_use(survey, of, row, optional, &alternative);
     }
     if (alternative.best) add_counts(of, alternative.best);
 }
@@ -172,7 +182,7 @@ static bool keeps_use(void *context, const struct sp_row *use)
 {
     if (!is_alternative(use)) return true;
     const struct sp_surveyed *inner = sp_survey_of(context, use->unit);
-    return inner->found * 3 >= inner->rows * 2;
+    return inner->found * 20 >= inner->rows * 17;
 }
 
 struct sp_use_filter sp_survey_filter(struct sp_survey *survey) { return (struct sp_use_filter){keeps_use, survey}; }

@@ -28,11 +28,17 @@ struct sp_ends {
 /* Marks of the first `count` patterns those that end as the name does; false when none of all does. */
 bool sp_ends_cover(const struct sp_ends *ends, const char *name, bool *covered, size_t count);
 
+/* A name of one component, whose end depends on the use. */
+struct sp_single {
+    const char *name;
+    bool optional;
+};
+
 /* Of a unit, wherever it is used. */
 struct sp_surveyed {
-    bool *covered;       /* by pattern: one of its names could be that */
-    size_t rows, found;  /* that must be there, if nothing says otherwise; and of these, whose ends the file has */
-    const char **singles; /* names of one component, whose end depends on the use */
+    bool *covered;      /* by pattern: one of its names could be that */
+    size_t rows, found; /* under no condition; and of these, whose ends the file has */
+    struct sp_single *singles;
     size_t single_count, single_capacity;
     bool busy;
 };
@@ -40,7 +46,7 @@ struct sp_surveyed {
 struct sp_survey {
     struct sp_arena arena;
     struct sp_ends ends;
-    size_t patterns; /* that are counted: the first ones, when a file has very many */
+    size_t patterns;     /* that are counted: the first ones, when a file has very many */
     struct sp_map units; /* by name, an index of `surveyed` */
     struct sp_surveyed **surveyed;
     size_t count, capacity;

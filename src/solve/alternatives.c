@@ -55,6 +55,26 @@ static bool join_alternatives(struct search *search, const struct sp_env *env, c
     return true;
 }
 
+/* What a name stands for: a definition, an argument, or what `with` gives for a key. */
+static bool open_name(struct sp_env *env, const struct sp_expr **expr)
+{
+    if (sp_meaning_open(env, expr)) return true;
+    const bool is_key = sp_meaning_of(env, *expr).kind == SP_MEANS_KEY;
+    const struct sp_given *given = is_key ? sp_view_given(env->frame->view, (*expr)->name) : NULL;
+    if (!given || !given->open.expr) return false;
+    *env = *given->open.env;
+    *expr = given->open.expr;
+    return true;
+}
+
+/* `a default b`: b where a is not set, as far as that is known. */
+static bool choose_default(struct search *search, const struct sp_env *env, const struct sp_expr *expr,
+                           struct sp_value *value)
+{
+    if (!evaluate(search, env, expr->args[0], value)) return false;
+    return sp_value_is_set(*value) || value->type == SP_UNKNOWN || evaluate(search, env, expr->args[1], value);
+}
+
 /* Only what is unknown as a whole is looked into. */
 static bool evaluate(struct search *search, const struct sp_env *env, const struct sp_expr *expr,
                      struct sp_value *value)
@@ -64,7 +84,8 @@ static bool evaluate(struct search *search, const struct sp_env *env, const stru
     if (value->type != SP_UNKNOWN || search->depth == MAX_DEPTH) return true;
     bool good = true;
     search->depth++;
-    if (expr->kind == SP_EXPR_NAME && sp_meaning_open(&own, &expr)) good = evaluate(search, &own, expr, value);
+    if (expr->kind == SP_EXPR_NAME && open_name(&own, &expr)) good = evaluate(search, &own, expr, value);
+    else if (expr->kind == SP_EXPR_DEFAULT) good = choose_default(search, env, expr, value);
     else if (expr->kind == SP_EXPR_CHOICE) good = choose_alternative(search, env, expr, value);
     else if (expr->kind == SP_EXPR_BINARY && expr->op == SP_OP_ADD) good = join_alternatives(search, env, expr, value);
     search->depth--;

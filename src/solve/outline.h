@@ -84,7 +84,7 @@ struct sp_outline {
     struct sp_solver solver;
     const struct sp_use_filter *filter; /* while it is laid out; or NULL */
     struct sp_literals left_out;        /* the texts in the conditions of uses that were left out */
-    bool keeps_all; /* lines that are known to be ruled out as well */
+    bool keeps_all;                     /* lines that are known to be ruled out as well */
     struct sp_line *lines;
     size_t count, capacity;
     struct sp_placed_requirement *requirements;
@@ -94,8 +94,8 @@ struct sp_outline {
     size_t condition_count;
 };
 
-/* Begins with nothing known but the class of the model ("" for not even that), and lays out the table: all of it, or the
- * uses that `filter` keeps. */
+/* Begins with nothing known but the class of the model ("" for not even that), and lays out the table: all of it, or
+ * the uses that `filter` keeps. */
 void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, const char *class,
                      const struct sp_use_filter *filter);
 /* The same for a configuration, the object `root`, which must live as long: its names are those that this makes, and
