@@ -75,39 +75,49 @@ static bool needs_arguments(const struct sp_unit *table)
     return false;
 }
 
-/* What it is from afar. */
-static struct sp_ranked rank_roughly(const struct sp_unit *table, const struct sp_shapes *shapes)
-{
-    const struct sp_surveyed *surveyed = sp_survey_of(shapes->survey, table);
-    return (struct sp_ranked){.table = table,
-                              .covered = sp_surveyed_patterns(shapes->survey, surveyed),
-                              .uncovered = surveyed->rows - surveyed->found};
-}
-
 static bool is_ranked(const struct sp_tables *tables, size_t place, const struct sp_unit *only)
 {
     return !only || strcmp(sp_tables_entry(tables, place).name, only->name) == 0;
+}
+
+/* The tables that could be some of the file; in `vague`, one behind the other, those of which that cannot be told from
+ * afar. */
+static size_t survey_tables(const struct sp_tables *tables, const struct sp_unit *only, const struct sp_shapes *shapes,
+                            struct sp_ranked *ranked, struct sp_ranked *vague, size_t *vague_count)
+{
+    size_t listed, count = 0;
+    const size_t *list = sp_tables_list(tables, &listed);
+    *vague_count = 0;
+    for (size_t i = 0; i < listed; i++) {
+        const struct sp_unit *table = is_ranked(tables, list[i], only) ? sp_tables_at(tables, list[i]) : NULL;
+        bool is_vague = false;
+        if (!table || needs_arguments(table)) continue;
+        struct sp_ranked rough = {.table = table};
+        rough.covered = sp_survey_table(shapes->survey, table, &rough.uncovered, &is_vague);
+        if (is_vague || only) vague[(*vague_count)++] = rough;
+        else if (rough.covered) ranked[count++] = rough;
+    }
+    return count;
 }
 
 /* All tables from afar, then the best of them exactly. */
 struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp_unit *only,
                                  const struct sp_shapes *shapes, size_t *count)
 {
-    size_t listed, likely = 0;
-    const size_t *list = sp_tables_list(tables, &listed);
+    size_t listed, vague_count;
+    sp_tables_list(tables, &listed);
     struct sp_ranked *ranked = sp_realloc(NULL, listed, sizeof *ranked);
-    for (size_t i = 0; i < listed; i++) {
-        const struct sp_unit *table = is_ranked(tables, list[i], only) ? sp_tables_at(tables, list[i]) : NULL;
-        if (!table || needs_arguments(table)) continue;
-        ranked[likely] = rank_roughly(table, shapes);
-        likely += only || ranked[likely].covered > 0;
-    }
+    struct sp_ranked *vague = sp_realloc(NULL, listed, sizeof *vague);
+    size_t likely = survey_tables(tables, only, shapes, ranked, vague, &vague_count);
     if (likely) qsort(ranked, likely, sizeof *ranked, compare_ranked);
+    if (likely > MOST_RANKED) likely = MOST_RANKED;
+    for (size_t i = 0; i < vague_count; i++) ranked[likely++] = vague[i];
     *count = 0;
-    for (size_t i = 0; i < likely && i < MOST_RANKED; i++) {
+    for (size_t i = 0; i < likely; i++) {
         ranked[*count] = rank_table(ranked[i].table, shapes);
         *count += ranked[*count].covered > 0;
     }
     if (*count) qsort(ranked, *count, sizeof *ranked, compare_ranked);
+    free(vague);
     return ranked;
 }

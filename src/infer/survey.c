@@ -76,9 +76,12 @@ static bool is_vague(const char *end)
 static void add_end(struct sp_survey *survey, struct sp_surveyed *of, const char *end, bool optional)
 {
     const bool found = sp_ends_cover(&survey->ends, end, of->covered, survey->patterns);
-    if (optional || (!found && is_vague(end))) return;
-    of->rows++;
-    of->found += found;
+    if (!found && is_vague(end)) of->vague++;
+    else if (optional) return;
+    else {
+        of->rows++;
+        of->found += found;
+    }
 }
 
 static void add_name(struct sp_survey *survey, struct sp_surveyed *of, const char *name, bool optional)
@@ -102,6 +105,7 @@ static void add_counts(struct sp_surveyed *of, const struct sp_surveyed *inner)
 {
     of->rows += inner->rows;
     of->found += inner->found;
+    of->vague += inner->vague;
 }
 
 /* Names of one component end behind what is in front of them here: "c_attn." and "weight". */
@@ -116,6 +120,8 @@ static void add_singles(struct sp_survey *survey, struct sp_surveyed *of, const 
                  optional || inner->singles[i].optional);
 }
 
+static struct sp_surveyed *survey_unit(struct sp_survey *survey, const struct sp_unit *unit);
+
 /* Of alternatives the one that the file has most of counts. */
 struct alternative {
     const struct sp_surveyed *best;
@@ -126,7 +132,7 @@ static bool is_alternative(const struct sp_row *use) { return use->condition && 
 static void add_use(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_row *use, bool optional,
                     struct alternative *alternative)
 {
-    const struct sp_surveyed *inner = sp_survey_of(survey, use->unit);
+    const struct sp_surveyed *inner = survey_unit(survey, use->unit);
     if (inner->busy) return;
     optional |= use->optional;
     for (size_t i = 0; i < survey->patterns; i++) of->covered[i] |= inner->covered[i];
@@ -157,7 +163,7 @@ static void add_section(struct sp_survey *survey, struct sp_surveyed *of, const 
 
 /* ---- units ---- */
 
-const struct sp_surveyed *sp_survey_of(struct sp_survey *survey, const struct sp_unit *unit)
+static struct sp_surveyed *survey_unit(struct sp_survey *survey, const struct sp_unit *unit)
 {
     const size_t known = sp_map_get(&survey->units, unit->name);
     if (known != SIZE_MAX) return survey->surveyed[known];
@@ -171,17 +177,24 @@ const struct sp_surveyed *sp_survey_of(struct sp_survey *survey, const struct sp
     return of;
 }
 
-size_t sp_surveyed_patterns(const struct sp_survey *survey, const struct sp_surveyed *surveyed)
+size_t sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, size_t *lacks, bool *vague)
 {
+    struct sp_surveyed of = *survey_unit(survey, table);
     size_t count = 0;
-    for (size_t i = 0; i < survey->patterns; i++) count += surveyed->covered[i];
+    bool *covered = sp_arena_array(&survey->arena, survey->patterns, sizeof *covered);
+    if (survey->patterns) memcpy(covered, of.covered, survey->patterns * sizeof *covered);
+    of.covered = covered;
+    for (size_t i = 0; i < of.single_count; i++) add_end(survey, &of, of.singles[i].name, of.singles[i].optional);
+    for (size_t i = 0; i < survey->patterns; i++) count += covered[i];
+    *lacks = of.rows - of.found;
+    *vague = of.vague > of.rows;
     return count;
 }
 
 static bool keeps_use(void *context, const struct sp_row *use)
 {
     if (!is_alternative(use)) return true;
-    const struct sp_surveyed *inner = sp_survey_of(context, use->unit);
+    const struct sp_surveyed *inner = survey_unit(context, use->unit);
     return inner->found * 20 >= inner->rows * 17;
 }
 

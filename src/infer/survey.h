@@ -34,10 +34,11 @@ struct sp_single {
     bool optional;
 };
 
-/* Of a unit, wherever it is used. */
+/* Of a unit, wherever it is used: found once, it stays. */
 struct sp_surveyed {
     bool *covered;      /* by pattern: one of its names could be that */
     size_t rows, found; /* under no condition; and of these, whose ends the file has */
+    size_t vague;       /* rows beside these whose ends cannot be told without expressions */
     struct sp_single *singles;
     size_t single_count, single_capacity;
     bool busy;
@@ -54,9 +55,8 @@ struct sp_survey {
 
 struct sp_survey *sp_survey_new(const struct sp_patterns *patterns);
 void sp_survey_free(struct sp_survey *survey);
-/* What is found once stays: a unit is looked at once for each file. */
-const struct sp_surveyed *sp_survey_of(struct sp_survey *survey, const struct sp_unit *unit);
-size_t sp_surveyed_patterns(const struct sp_survey *survey, const struct sp_surveyed *surveyed);
+/* The patterns that a table could be, the rows that the file lacks, and whether most of its names cannot be told so. */
+size_t sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, size_t *lacks, bool *vague);
 /* Leaves out of tables that are used under a condition, one of several, those that the file does not have. */
 struct sp_use_filter sp_survey_filter(struct sp_survey *survey);
 
