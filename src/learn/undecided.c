@@ -196,11 +196,25 @@ static void doubt_idle_keys(const struct doubting *doubting, const struct sp_ans
     }
 }
 
+/* A condition whose key has nothing to do with the tensor, which a few examples have shown. */
+static void doubt_stranger(const struct doubting *doubting, const struct sp_answer *answer)
+{
+    struct sp_arena *arena = &doubting->learning->arena;
+    const struct sp_asked asked = doubting->asked;
+    if (asked.dimension >= 0 || asked.is_loop || is_choice(answer) || sp_indices_of(answer->term)) return;
+    if (sp_phrase_affinity(answer->term, asked.pattern)) return;
+    count_choice(doubting,
+                 (struct sp_undecided){.chosen = words_of_term(arena, answer->term),
+                                       .alternatives = "",
+                                       .experiment = "more checkpoints: its name has nothing to do with these"});
+}
+
 static void add_choice(void *context, const struct sp_answer *answer, struct sp_asked asked)
 {
     struct doubting doubting = {context, asked};
     doubt_answer(&doubting, answer);
     doubt_idle_keys(&doubting, answer);
+    doubt_stranger(&doubting, answer);
     sp_phrase_leaves(answer->term, doubt_default, &doubting);
 }
 
