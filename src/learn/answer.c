@@ -145,9 +145,10 @@ static unsigned slack_of_values(const struct sp_reduced *reduced)
     return distinct <= 1 ? SLACK_OF_ONE : distinct == 2 ? SLACK_OF_TWO : SLACK_OF_MORE;
 }
 
-/* 2*(16*x), x*x: there is a shorter way. */
+/* 2*(16*x), x*x, x - 1 + 1: there is a shorter way. */
 static bool is_clumsy(const struct sp_phrase *term)
 {
+    if (term->op == SP_PHRASE_ADD && term->a->op == SP_PHRASE_SUBTRACT && term->b->op == SP_PHRASE_NUMBER) return true;
     if (term->op != SP_PHRASE_MULTIPLY) return false;
     const bool twice =
         term->a->op == SP_PHRASE_NUMBER && term->b->op == SP_PHRASE_MULTIPLY && term->b->a->op == SP_PHRASE_NUMBER;

@@ -162,6 +162,7 @@ static const char *last_word(const char *path)
 /* num_key_value_heads, where it is num_attention_heads in every example. */
 static bool has_twin(const struct sp_evidence *evidence, const struct sp_leaf *leaf)
 {
+    if (leaf->meaning || leaf->cost >= UNLIKELY || sp_leaf_is_constant(leaf, evidence->count)) return false;
     for (size_t i = 0; i < evidence->leaves.count; i++) {
         const struct sp_leaf *other = evidence->leaves.items[i];
         size_t e = 0;
