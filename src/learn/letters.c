@@ -79,7 +79,8 @@ static void read_definition(struct habits *habits, const char *line, const char 
     count_vote(habits, vote);
 }
 
-/* LETTER = len(key) default ...: what stands for the list, or the object, where there is none. */
+/* LETTER = len(key) default ...: what stands for the list, or the object, where there is none; but for what asks the
+ * definitions of its own table. */
 static void read_length(struct habits *habits, const char *line, const char *end, size_t weight)
 {
     struct vote vote = {.count = weight};
@@ -93,6 +94,7 @@ static void read_length(struct habits *habits, const char *line, const char *end
     line = expression + 4;
     vote.key = take_word(habits->arena, &line, end, true);
     if (!vote.key || stop - line < 10 || memcmp(line, ") default ", 10) != 0) return;
+    if (memchr(line + 1, '(', (size_t)(stop - line - 1)) || memchr(line, '"', (size_t)(stop - line))) return;
     vote.says = sp_arena_copy(habits->arena, expression, (size_t)(stop - expression));
     count_vote(habits, vote);
 }
