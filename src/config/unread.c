@@ -33,6 +33,7 @@ static bool is_known_elsewhere(const struct sp_prediction *prediction, const str
 {
     for (size_t i = 0; i < prediction->asked_count; i++)
         if (sp_is_misspelt(key, prediction->asked[i])) return false;
+    if (sp_prediction_key_like(prediction, key)) return false;
     size_t count;
     const size_t *list = sp_tables_list(tables, &count);
     for (size_t i = 0; i < count; i++) {
