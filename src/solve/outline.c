@@ -161,7 +161,7 @@ static const char *tie_of_row(struct sp_outline *outline, const struct place *pl
 static void add_line(struct sp_outline *outline, const struct place *place, const struct sp_row *row,
                      const struct sp_template *name, size_t old_of)
 {
-    struct pattern pattern;
+    struct pattern pattern = {.count = 0};
     if (outline->count < MAX_LINES && append_template(outline, place, name, &pattern)) {
         SP_GROW(outline->lines, outline->count, outline->capacity);
         outline->lines[outline->count++] = (struct sp_line){.row = row,
