@@ -129,7 +129,7 @@ static struct sp_value ask_knowledge(const struct sp_eval *eval, const char *pat
     return knowledge->ask(knowledge->context, path);
 }
 
-static bool read_key(struct sp_eval *eval, const struct sp_view *view, const char *key, struct sp_value *value)
+bool sp_eval_key(struct sp_eval *eval, const struct sp_view *view, const char *key, struct sp_value *value)
 {
     const struct sp_given *given = sp_view_given(view, key);
     if (given && given->open.expr) return sp_eval(eval, given->open.env, given->open.expr, value);
@@ -226,7 +226,7 @@ static bool eval_name(struct sp_eval *eval, const struct sp_env *env, const stru
         return eval_definition(eval, env, meaning, value);
     case SP_MEANS_KEY:
         if (!sp_eval_spend(eval, expr->span, env->frame->view->object.count / 16)) return false;
-        return read_key(eval, env->frame->view, expr->name, value);
+        return sp_eval_key(eval, env->frame->view, expr->name, value);
     }
     return false;
 }

@@ -134,6 +134,8 @@ bool sp_eval_int(struct sp_eval *eval, const struct sp_env *env, const struct sp
 const struct sp_text *sp_eval_template(struct sp_eval *eval, const struct sp_env *env, const struct sp_template *name);
 /* Counts towards the limits; false when one is reached, which was reported. */
 bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps);
+/* Reads a key of the configuration; what was read is listed. */
+bool sp_eval_key(struct sp_eval *eval, const struct sp_view *view, const char *key, struct sp_value *value);
 /* The dotted path of the hyper-parameter that an expression means; NULL when it means none. It was evaluated before. */
 /* "layers[2].width" for a member of an item of a list that is not known as a whole; NULL for anything else. */
 const char *sp_eval_item_path(struct sp_arena *arena, struct sp_value item, const char *name);

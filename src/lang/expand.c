@@ -373,6 +373,14 @@ static void expand_unit(struct sp_expander *x, const struct sp_frame *frame)
     }
 }
 
+/* The class that chose a table has told something, also where no expression asks for it. */
+static void read_choosing_key(struct sp_expander *x, const struct sp_unit *table, const struct sp_view *view)
+{
+    struct sp_value class;
+    const char *key = sp_unit_class_key(table);
+    if (table->architecture_count && !table->model_type_count) sp_eval_key(&x->eval, view, key, &class);
+}
+
 static void start(struct sp_expander *x, const struct sp_unit *table)
 {
     struct sp_view *view = sp_arena_alloc(x->eval.arena, sizeof *view);
@@ -385,6 +393,7 @@ static void start(struct sp_expander *x, const struct sp_unit *table)
             sp_eval_fail(&x->eval, table->params[i].span, "the table needs the argument '%s'", table->params[i].name);
             return;
         }
+    read_choosing_key(x, table, view);
     sp_expander_use(x, &(struct sp_env){.frame = frame}, frame, NULL, "");
 }
 

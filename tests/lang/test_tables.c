@@ -434,9 +434,30 @@ static void test_base_of_questions(void **state)
     sp_prediction_free(prediction);
 }
 
+#define UNET_XL                                                                                                        \
+    "block_out_channels=[320,640,1280]", "cross_attention_dim=2048", "use_linear_projection=true",                     \
+        "addition_embed_type=text_time", "projection_class_embeddings_input_dim=2816",                                 \
+        "transformer_layers_per_block=[1,2,10]",                                                                       \
+        "down_block_types=[\"DownBlock2D\",\"CrossAttnDownBlock2D\",\"CrossAttnDownBlock2D\"]",                        \
+        "up_block_types=[\"CrossAttnUpBlock2D\",\"CrossAttnUpBlock2D\",\"UpBlock2D\"]"
+
+/* Of Stable Diffusion 1.5 and XL, ControlNet, the autoencoder that they share, and FLUX.1 dev. */
+static void test_diffusion(void **state)
+{
+    (void)state;
+    assert_int_equal(totals("unet_2d_condition", SETTINGS("cross_attention_dim=768")).unique_parameters, 859520964);
+    assert_int_equal(totals("unet_2d_condition", SETTINGS(UNET_XL)).unique_parameters, 2567463684);
+    assert_int_equal(totals("controlnet", SETTINGS("cross_attention_dim=768")).unique_parameters, 361279120);
+    assert_int_equal(
+        totals("autoencoder_kl", SETTINGS("block_out_channels=[128,256,512,512]", "layers_per_block=2")).unique_parameters,
+        83653863);
+    assert_int_equal(totals("flux", SETTINGS("guidance_embeds=true")).unique_parameters, 11901408320);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_diffusion),
         cmocka_unit_test(test_titles),
         cmocka_unit_test_teardown(test_architectures, free_config),
         cmocka_unit_test_teardown(test_keys_of_both_versions, free_config),
