@@ -8,7 +8,7 @@
 #include "infer/classes.h"
 #include "infer/infer.h"
 
-enum { MAX_OTHERS = 40, MAX_INDICES = 12 };
+enum { MAX_OTHERS = 320, MAX_INDICES = 12 };
 
 struct recheck {
     struct sp_inference *inference;
@@ -141,7 +141,9 @@ static size_t other_classes(const struct recheck *recheck, struct sp_value *othe
 static bool is_indispensable(const struct recheck *recheck, const char *key, struct sp_value value, bool partial)
 {
     struct sp_value others[MAX_OTHERS];
-    size_t count = sp_is_class_key(key) ? other_classes(recheck, others) : other_values(recheck, key, value, others);
+    const bool named = strcmp(key, "architecture") == 0; /* a text like others: the table lists what it may be */
+    size_t count = sp_is_class_key(key) && !named ? other_classes(recheck, others)
+                                                  : other_values(recheck, key, value, others);
     if (partial && value.type == SP_STRING && *value.string) add_other_value(others, &count, sp_value_string(""));
     bool differs = count > 0 || sp_is_class_key(key);
     for (size_t i = 1; sp_is_class_key(key) && i < recheck->inference->candidate_count; i++)

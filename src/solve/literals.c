@@ -129,6 +129,11 @@ static void take_unit(struct subject *subject, const struct sp_unit *unit, unsig
 
 void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table, const char *path)
 {
+    if (strcmp(path, "architecture") == 0 && strcmp(sp_unit_class_key(table), path) == 0) {
+        for (size_t i = 0; i < table->architecture_count; i++)
+            sp_literals_add(literals, sp_value_string(table->architectures[i]));
+        return; /* the names that the table serves, and no others */
+    }
     const char *dot = strrchr(path, '.'), *key = dot ? dot + 1 : path;
     const size_t length = strcspn(key, "["); /* an item is named as its list */
     struct subject subject = {.texts = literals};
