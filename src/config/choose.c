@@ -128,8 +128,8 @@ const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char
     if (place == SIZE_MAX) place = by_class(tables, class);
     if (place != SIZE_MAX) return sp_tables_table(tables, sp_tables_entry(tables, place).name, error);
     if (*made)
-        sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for the %s '%s'", *made >= 'a' ? "architecture" : "class",
-                made);
+        sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for the %s '%s'",
+                *made >= 'a' ? "architecture" : "class", made);
     else if (model_type && *model_type)
         sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for model_type '%s'%s%s%s", model_type,
                 *class ? " (" : "", class, *class ? ")" : "");

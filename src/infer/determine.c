@@ -142,8 +142,8 @@ static bool is_indispensable(const struct recheck *recheck, const char *key, str
 {
     struct sp_value others[MAX_OTHERS];
     const bool named = strcmp(key, "architecture") == 0; /* a text like others: the table lists what it may be */
-    size_t count = sp_is_class_key(key) && !named ? other_classes(recheck, others)
-                                                  : other_values(recheck, key, value, others);
+    size_t count =
+        sp_is_class_key(key) && !named ? other_classes(recheck, others) : other_values(recheck, key, value, others);
     if (partial && value.type == SP_STRING && *value.string) add_other_value(others, &count, sp_value_string(""));
     bool differs = count > 0 || sp_is_class_key(key);
     for (size_t i = 1; sp_is_class_key(key) && i < recheck->inference->candidate_count; i++)

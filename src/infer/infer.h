@@ -4,12 +4,12 @@
 
 #include "config/config.h"
 #include "infer/deduce.h"
-#include "infer/look.h"
+#include "infer/tables/look.h"
 #include "match/match.h"
 #include "shapeproof/infer.h"
 #include "solve/literals.h"
 
-/* ---- rank.c: which tables are worth a closer look ---- */
+/* ---- tables/rank.c: which tables are worth a closer look ---- */
 
 struct sp_ranked {
     const struct sp_unit *table;

@@ -3,7 +3,7 @@
 #ifndef SP_INFER_SHAPES_H
 #define SP_INFER_SHAPES_H
 
-#include "infer/survey.h"
+#include "infer/tables/survey.h"
 #include "match/naming.h"
 #include "names/patterns.h"
 #include "shapeproof/inventory.h"

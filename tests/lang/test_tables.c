@@ -448,9 +448,9 @@ static void test_diffusion(void **state)
     assert_int_equal(totals("unet_2d_condition", SETTINGS("cross_attention_dim=768")).unique_parameters, 859520964);
     assert_int_equal(totals("unet_2d_condition", SETTINGS(UNET_XL)).unique_parameters, 2567463684);
     assert_int_equal(totals("controlnet", SETTINGS("cross_attention_dim=768")).unique_parameters, 361279120);
-    assert_int_equal(
-        totals("autoencoder_kl", SETTINGS("block_out_channels=[128,256,512,512]", "layers_per_block=2")).unique_parameters,
-        83653863);
+    assert_int_equal(totals("autoencoder_kl", SETTINGS("block_out_channels=[128,256,512,512]", "layers_per_block=2"))
+                         .unique_parameters,
+                     83653863);
     assert_int_equal(totals("flux", SETTINGS("guidance_embeds=true")).unique_parameters, 11901408320);
 }
 

@@ -3,8 +3,8 @@
 #ifndef SP_INFER_LOOK_H
 #define SP_INFER_LOOK_H
 
-#include "infer/fit.h"
 #include "infer/guise.h"
+#include "infer/tables/fit.h"
 
 enum { SP_MAX_FITS = 40 };
 

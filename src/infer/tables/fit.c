@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "infer/fit.h"
+#include "infer/tables/fit.h"
 
 #include <string.h>
 

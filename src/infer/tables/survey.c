@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "infer/survey.h"
+#include "infer/tables/survey.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "infer/look.h"
+#include "infer/tables/look.h"
 
 #include <stdlib.h>
 #include <string.h>
