@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "infer/classes.h"
 #include "infer/guess.h"
 #include "infer/infer.h"
 #include "match/homes.h"
@@ -238,6 +239,7 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
         .tables = trial->tables, .table = trial->table, .class = trial->class, .guise = trial->look->guise};
     const struct sp_use_filter filter = sp_survey_filter(trial->look->shapes.survey);
     sp_outline_init(&attempt->outline, trial->table, trial->class, &filter);
+    attempt->is_part = sp_is_part(&attempt->outline.solver.arena, trial->table);
     tell_suppositions(&attempt->outline.solver.known, suppositions);
     sp_deduction_init(&deduction, &attempt->outline, &trial->look->shapes, trial->effort);
     sp_deduce(&deduction, SP_CONTESTED_REQUIRED);
@@ -297,6 +299,7 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
     if (a->holes != b->holes) return a->holes < b->holes;
     if (a->missing != b->missing && !(a->lacks_layers && b->lacks_layers)) return a->missing < b->missing;
     if (a->joints != b->joints) return a->joints < b->joints;
+    if (a->is_part != b->is_part) return b->is_part;
     if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
     const size_t depth_a = extends_depth(a), depth_b = extends_depth(b);
     return depth_a != depth_b ? depth_a < depth_b : a->outline.solver.known.guesses < b->outline.solver.known.guesses;

@@ -106,3 +106,13 @@ const char **sp_classes_of(struct sp_arena *arena, const struct sp_unit *table, 
     *count = classes.count;
     return classes.list;
 }
+
+bool sp_is_part(struct sp_arena *arena, const struct sp_unit *table)
+{
+    size_t count;
+    const char **classes = sp_classes_of(arena, table, &count);
+    bool headless = table->model_type_count > 0;
+    for (size_t i = 0; i < count; i++)
+        headless = headless && !strstr(classes[i], "For") && !strstr(classes[i], "LMHead");
+    return headless;
+}

@@ -14,7 +14,8 @@
 struct sp_ranked {
     const struct sp_unit *table;
     size_t covered;   /* patterns of the file that it can make, whatever is in front of them */
-    size_t uncovered; /* names of its own that the file does not have */
+    size_t uncovered; /* names of its own that the file does not have, and that depend on nothing */
+    bool is_part;     /* of other models */
 };
 
 /* The tables (`only` that one, or all for NULL) that cover the most, best first; the array is on the heap. */
@@ -51,6 +52,7 @@ struct sp_attempt {
     size_t holes;                    /* of these those in layers that the file has something of */
     bool lacks_layers;               /* the file has nothing of others */
     struct sp_map layers_there;      /* their names; when something is missing */
+    bool is_part;                    /* the table is a part of other models */
     bool is_second_choice;           /* was only made to be turned: no equal of others */
     bool without_layers;             /* the table has loops, and the file nothing that is in one */
 };

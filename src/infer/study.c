@@ -37,7 +37,7 @@ static bool is_worse_fit(struct sp_fit fit, struct sp_fit best)
 
 static bool is_settled(const struct sp_attempt *best)
 {
-    return best && sp_attempt_explains_all(best) && best->table->model_type_count;
+    return best && sp_attempt_explains_all(best) && best->table->model_type_count && !best->is_part;
 }
 
 /* A table that names the same tensors but no equal may be the one whose matrices were stored the other way round. */
@@ -189,7 +189,7 @@ static void study_look(struct sp_study *study, const struct sp_look *look)
 /* What takes no joining; a simpler explanation may still be found of what does. */
 static bool is_studied(const struct sp_study *study)
 {
-    return study->best && sp_attempt_explains_all(study->best) && !study->best->joints;
+    return study->best && sp_attempt_explains_all(study->best) && !study->best->joints && !study->best->is_part;
 }
 
 /* As its names are, and, unless that is enough, as those of another program. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/classes.h"
 #include "infer/infer.h"
 #include "names/components.h"
 
@@ -53,8 +54,11 @@ static struct sp_ranked rank_table(const struct sp_unit *table, const struct sp_
     const struct covering covering = {shapes->survey,
                                       sp_arena_array(&outline.solver.arena, shapes->patterns.count, sizeof(bool)),
                                       shapes->patterns.count};
-    for (size_t i = 0; i < outline.count; i++)
-        if (!cover_line(&covering, &outline.lines[i]) && !outline.lines[i].optional) ranked.uncovered++;
+    for (size_t i = 0; i < outline.count; i++) {
+        const struct sp_line *line = &outline.lines[i];
+        if (!cover_line(&covering, line) && !line->optional && !line->condition) ranked.uncovered++;
+    }
+    ranked.is_part = sp_is_part(&outline.solver.arena, table);
     for (size_t i = 0; i < covering.count; i++) ranked.covered += covering.covered[i];
     sp_outline_free(&outline);
     return ranked;
@@ -65,14 +69,8 @@ static int compare_ranked(const void *left, const void *right)
     const struct sp_ranked *a = left, *b = right;
     if (a->covered != b->covered) return a->covered > b->covered ? -1 : 1;
     if (a->uncovered != b->uncovered) return a->uncovered < b->uncovered ? -1 : 1;
+    if (a->is_part != b->is_part) return a->is_part ? 1 : -1;
     return strcmp(a->table->name, b->table->name);
-}
-
-static bool needs_arguments(const struct sp_unit *table)
-{
-    for (size_t i = 0; i < table->param_count; i++)
-        if (!table->params[i].fallback) return true;
-    return false;
 }
 
 static bool is_ranked(const struct sp_tables *tables, size_t place, const struct sp_unit *only)
@@ -91,7 +89,7 @@ static size_t survey_tables(const struct sp_tables *tables, const struct sp_unit
     for (size_t i = 0; i < listed; i++) {
         const struct sp_unit *table = is_ranked(tables, list[i], only) ? sp_tables_at(tables, list[i]) : NULL;
         bool is_vague = false;
-        if (!table || needs_arguments(table)) continue;
+        if (!table || (table->param_count && !only)) continue; /* what others use, and no model by itself */
         struct sp_ranked rough = {.table = table};
         rough.covered = sp_survey_table(shapes->survey, table, &rough.uncovered, &is_vague);
         if (is_vague || only) vague[(*vague_count)++] = rough;
