@@ -13,9 +13,10 @@
 
 struct sp_ranked {
     const struct sp_unit *table;
-    size_t covered;   /* patterns of the file that it can make, whatever is in front of them */
-    size_t uncovered; /* names of its own that the file does not have, and that depend on nothing */
-    bool is_part;     /* of other models */
+    size_t covered;     /* patterns of the file that it can make, whatever is in front of them */
+    size_t uncovered;   /* names of its own that the file does not have, and that depend on nothing */
+    size_t conditional; /* such that do */
+    bool is_part;       /* of other models */
 };
 
 /* The tables (`only` that one, or all for NULL) that cover the most, best first; the array is on the heap. */

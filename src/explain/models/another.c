@@ -187,11 +187,36 @@ static void blame_model(const struct sp_model *model)
 
 /* ---- the search ---- */
 
+static bool has_only_missing(const struct sp_check *check)
+{
+    for (size_t i = 0; i < sp_check_finding_count(check); i++) {
+        const struct sp_finding *finding = sp_check_finding(check, i);
+        if (finding->severity == SP_SEVERITY_ERROR && finding->kind != SP_FINDING_MISSING) return false;
+    }
+    return true;
+}
+
+static bool changes_class_alone(const struct sp_model *model)
+{
+    const struct sp_change *class = change_of_class(model);
+    for (size_t i = 0; i < model->count; i++)
+        if (!model->changes[i].dropped && &model->changes[i].what != class) return false;
+    return class;
+}
+
+/* Of what the configuration promises the file has a part, and nothing else: that another class has that part alone says
+ * less than what is missing. */
+static bool is_smaller_class(const struct sp_model *model)
+{
+    return strcmp(model->table, sp_prediction_table(model->check->prediction)) == 0 && changes_class_alone(model) &&
+           has_only_missing(model->check);
+}
+
 /* A model of the family is one only with the rest of the configuration; of another family it may have nothing. */
 static bool try_table(struct sp_check *check, const char *table)
 {
     struct sp_model model;
-    const bool found = sp_model_infer(&model, check, table) && (model.patched || !table);
+    const bool found = sp_model_infer(&model, check, table) && (model.patched || !table) && !is_smaller_class(&model);
     if (found) blame_model(&model);
     sp_model_free(&model);
     return found;

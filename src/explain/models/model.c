@@ -242,6 +242,19 @@ static size_t common_start(const char *a, const char *b)
     return length;
 }
 
+static size_t length_apart(const char *a, const char *b)
+{
+    const size_t one = strlen(a), other = strlen(b);
+    return one > other ? one - other : other - one;
+}
+
+static bool is_liker(const char *configured, const char *name, const char *than)
+{
+    const size_t common = common_start(configured, name), other = common_start(configured, than);
+    if (common < 2 || common < other) return false;
+    return common > other || length_apart(configured, name) < length_apart(configured, than);
+}
+
 /* Of tables that explain the file alike, the one that is called most like the configured one: Mistral, for Mixtral. A
  * letter alone is no likeness. */
 static const char *likest_table(const struct sp_check *check, const struct sp_inference *inference)
@@ -249,8 +262,7 @@ static const char *likest_table(const struct sp_check *check, const struct sp_in
     const char *configured = sp_prediction_table(check->prediction), *likest = sp_inference_table(inference);
     for (size_t i = 0; i < sp_inference_candidate_count(inference); i++) {
         const struct sp_inference_candidate candidate = sp_inference_candidate(inference, i);
-        const size_t common = common_start(configured, candidate.table);
-        if (candidate.same && common > 1 && common > common_start(configured, likest)) likest = candidate.table;
+        if (candidate.same && is_liker(configured, candidate.table, likest)) likest = candidate.table;
     }
     return likest;
 }

@@ -56,7 +56,9 @@ static struct sp_ranked rank_table(const struct sp_unit *table, const struct sp_
                                       shapes->patterns.count};
     for (size_t i = 0; i < outline.count; i++) {
         const struct sp_line *line = &outline.lines[i];
-        if (!cover_line(&covering, line) && !line->optional && !line->condition) ranked.uncovered++;
+        if (cover_line(&covering, line) || line->optional) continue;
+        ranked.uncovered += !line->condition;
+        ranked.conditional += line->condition != NULL;
     }
     ranked.is_part = sp_is_part(&outline.solver.arena, table);
     for (size_t i = 0; i < covering.count; i++) ranked.covered += covering.covered[i];
@@ -70,6 +72,7 @@ static int compare_ranked(const void *left, const void *right)
     if (a->covered != b->covered) return a->covered > b->covered ? -1 : 1;
     if (a->uncovered != b->uncovered) return a->uncovered < b->uncovered ? -1 : 1;
     if (a->is_part != b->is_part) return a->is_part ? 1 : -1;
+    if (a->conditional != b->conditional) return a->conditional < b->conditional ? -1 : 1;
     return strcmp(a->table->name, b->table->name);
 }
 
