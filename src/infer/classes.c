@@ -107,12 +107,15 @@ const char **sp_classes_of(struct sp_arena *arena, const struct sp_unit *table, 
     return classes.list;
 }
 
+size_t sp_count_heads(struct sp_arena *arena, const struct sp_unit *table)
+{
+    size_t count, heads = 0;
+    const char **classes = sp_classes_of(arena, table, &count);
+    for (size_t i = 0; i < count; i++) heads += strstr(classes[i], "For") || strstr(classes[i], "LMHead");
+    return heads;
+}
+
 bool sp_is_part(struct sp_arena *arena, const struct sp_unit *table)
 {
-    size_t count;
-    const char **classes = sp_classes_of(arena, table, &count);
-    bool headless = table->model_type_count > 0;
-    for (size_t i = 0; i < count; i++)
-        headless = headless && !strstr(classes[i], "For") && !strstr(classes[i], "LMHead");
-    return headless;
+    return table->model_type_count && !sp_count_heads(arena, table);
 }

@@ -16,7 +16,8 @@ struct sp_ranked {
     size_t covered;     /* patterns of the file that it can make, whatever is in front of them */
     size_t uncovered;   /* names of its own that the file does not have, and that depend on nothing */
     size_t conditional; /* such that do */
-    bool is_part;       /* of other models */
+    size_t depth;       /* tables that it builds on */
+    size_t heads;       /* classes of its with one: a part of other models has none */
 };
 
 /* The tables (`only` that one, or all for NULL) that cover the most, best first; the array is on the heap. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ATTEMPTS = 24, MAX_TURNED = 2, MAX_CLASSES = 4, MAX_EFFORT = 150000, LITTLE_EFFORT = 1000 };
+enum { MAX_ATTEMPTS = 24, MAX_TURNED = 2, MAX_CLASSES = 4, MAX_EFFORT = 400000, LITTLE_EFFORT = 1000 };
 
 /* ---- attempts ---- */
 

@@ -6,12 +6,12 @@
 #include "names/components.h"
 #include "names/patterns.h"
 
-#define ERA(name, says, hint, ...) static const struct sp_era_row name##_rows[] = {__VA_ARGS__};
+#define ERA(name, says, table, hint, ...) static const struct sp_era_row name##_rows[] = {__VA_ARGS__};
 #include "names/eras.def"
 #undef ERA
 
 static const struct sp_era eras[] = {
-#define ERA(name, says, hint, ...) {says, hint, name##_rows, sizeof name##_rows / sizeof *name##_rows},
+#define ERA(name, says, table, hint, ...) {says, table, hint, name##_rows, sizeof name##_rows / sizeof *name##_rows},
 #include "names/eras.def"
 #undef ERA
 };

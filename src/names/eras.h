@@ -16,8 +16,9 @@ struct sp_era_row {
 };
 
 struct sp_era {
-    const char *says; /* "of Meta's own Llama" */
-    const char *hint; /* what to do, when names are not all; or NULL */
+    const char *says;  /* "of Meta's own Llama" */
+    const char *table; /* whose names they are translated to, first of all; or NULL */
+    const char *hint;  /* what to do, when names are not all; or NULL */
     const struct sp_era_row *rows;
     size_t count;
 };

@@ -134,7 +134,7 @@ static void names_of_timm(void **state)
     TOLD("qkv_bias", "true");
     TOLD("num_labels", "3");
     NOTED("names", "of timm");
-    NOTED("joined", "attention.qkv = query + key + value: blocks.{0,1}.attn.qkv.{weight,bias} (4 tensors)");
+    NOTED("joined", "attention.qkv_proj = query + key + value: blocks.{0,1}.attn.qkv.{weight,bias} (4 tensors)");
     END();
 }
 

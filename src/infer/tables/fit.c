@@ -127,13 +127,12 @@ static void offer_lines(struct sp_prefixes *adds, const struct sp_unit *table, c
     sp_outline_free(&outline);
 }
 
-/* The plainest class, and another: what is in front of the names of a base model is often there for a head alone. */
+/* What is in front of the names of a base model is often there for a head alone, and each head has its own names. */
 static void offer_classes(struct sp_prefixes *adds, const struct sp_unit *table, struct sp_map *known)
 {
     size_t count;
     const char **classes = sp_classes_of(adds->arena, table, &count);
-    offer_lines(adds, table, classes[0], known);
-    if (count > 1) offer_lines(adds, table, classes[count - 1], known);
+    for (size_t i = 0; i < count; i++) offer_lines(adds, table, classes[i], known);
 }
 
 void sp_fit_names(struct sp_arena *arena, const struct sp_unit *table, struct sp_map *known)

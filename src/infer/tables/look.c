@@ -59,6 +59,13 @@ void sp_look_free(struct sp_look *look) { sp_shapes_free(&look->shapes); }
 
 /* ---- under the best ---- */
 
+static void swap_ranked(struct sp_ranked *a, struct sp_ranked *b)
+{
+    const struct sp_ranked kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
 /* What has to be done to the names besides, for the tables that their ends point to. */
 static struct sp_naming likely_naming(const struct looking *looking, struct sp_naming way, struct sp_map *known)
 {
@@ -68,6 +75,8 @@ static struct sp_naming likely_naming(const struct looking *looking, struct sp_n
     size_t count;
     sp_shapes_init(&shapes, looking->guise->inventory, &way, NULL, 1);
     struct sp_ranked *ranked = sp_rank_tables(looking->searched->tables, looking->searched->only, &shapes, &count);
+    for (size_t i = 1; i < count && way.era && way.era->table; i++)
+        if (strcmp(ranked[i].table->name, way.era->table) == 0) swap_ranked(&ranked[0], &ranked[i]);
     if (count > FEW) count = FEW;
     for (size_t i = 0; i < count; i++) likely[i] = ranked[i].table;
     free(ranked);

@@ -60,7 +60,8 @@ static struct sp_ranked rank_table(const struct sp_unit *table, const struct sp_
         ranked.uncovered += !line->condition;
         ranked.conditional += line->condition != NULL;
     }
-    ranked.is_part = sp_is_part(&outline.solver.arena, table);
+    for (const struct sp_unit *unit = table->parent; unit; unit = unit->parent) ranked.depth++;
+    ranked.heads = table->model_type_count ? sp_count_heads(&outline.solver.arena, table) : 1;
     for (size_t i = 0; i < covering.count; i++) ranked.covered += covering.covered[i];
     sp_outline_free(&outline);
     return ranked;
@@ -71,7 +72,9 @@ static int compare_ranked(const void *left, const void *right)
     const struct sp_ranked *a = left, *b = right;
     if (a->covered != b->covered) return a->covered > b->covered ? -1 : 1;
     if (a->uncovered != b->uncovered) return a->uncovered < b->uncovered ? -1 : 1;
-    if (a->is_part != b->is_part) return a->is_part ? 1 : -1;
+    if (!a->heads != !b->heads) return a->heads ? -1 : 1;
+    if (a->depth != b->depth) return a->depth < b->depth ? -1 : 1;
+    if (a->heads != b->heads) return a->heads > b->heads ? -1 : 1; /* what there is more of */
     if (a->conditional != b->conditional) return a->conditional < b->conditional ? -1 : 1;
     return strcmp(a->table->name, b->table->name);
 }
