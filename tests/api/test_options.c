@@ -161,7 +161,7 @@ static void sizes_stay(void **state)
     assert_int_equal(sizeof(struct sp_check_options), 56);
     assert_int_equal(sizeof(struct sp_diff_options), 48);
     assert_int_equal(sizeof(struct sp_infer_options), 40);
-    assert_int_equal(sizeof(struct sp_learn_options), 48);
+    assert_int_equal(sizeof(struct sp_learn_options), 56);
     assert_int_equal(sizeof(struct sp_predict_options), 48);
     assert_int_equal(sizeof(struct sp_prove_options), 64);
     assert_int_equal(sizeof(struct sp_derive_options), 48);

@@ -7,7 +7,7 @@
 #include "infer/infer.h"
 #include "names/components.h"
 
-enum { MOST_RANKED = 60 };
+enum { MOST_RANKED = 64 };
 
 /* What is left of a name without its first component, when that says enough: two components, or, of a name that has
  * lost one already, those around an index. */
@@ -94,11 +94,10 @@ static size_t survey_tables(const struct sp_tables *tables, const struct sp_unit
     *vague_count = 0;
     for (size_t i = 0; i < listed; i++) {
         const struct sp_unit *table = is_ranked(tables, list[i], only) ? sp_tables_at(tables, list[i]) : NULL;
-        bool is_vague = false;
         if (!table || (table->param_count && !only)) continue; /* what others use, and no model by itself */
-        struct sp_ranked rough = {.table = table};
-        rough.covered = sp_survey_table(shapes->survey, table, &rough.uncovered, &is_vague);
-        if (is_vague || only) vague[(*vague_count)++] = rough;
+        struct sp_ranked rough;
+        const bool is_told = sp_survey_table(shapes->survey, table, &rough);
+        if (!is_told || only) vague[(*vague_count)++] = rough;
         else if (rough.covered) ranked[count++] = rough;
     }
     return count;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "infer/infer.h"
 #include "names/components.h"
 
 enum { MOST_PATTERNS = 1000 };
@@ -77,7 +78,7 @@ static void add_end(struct sp_survey *survey, struct sp_surveyed *of, const char
 {
     const bool found = sp_ends_cover(&survey->ends, end, of->covered, survey->patterns);
     if (!found && is_vague(end)) of->vague++;
-    else if (optional) return;
+    else if (optional) of->lacking += !found;
     else {
         of->rows++;
         of->found += found;
@@ -106,6 +107,7 @@ static void add_counts(struct sp_surveyed *of, const struct sp_surveyed *inner)
     of->rows += inner->rows;
     of->found += inner->found;
     of->vague += inner->vague;
+    of->lacking += inner->lacking;
 }
 
 /* Names of one component end behind what is in front of them here: "c_attn." and "weight". */
@@ -138,6 +140,7 @@ static void add_use(struct sp_survey *survey, struct sp_surveyed *of, const stru
     for (size_t i = 0; i < survey->patterns; i++) of->covered[i] |= inner->covered[i];
     if (is_alternative(use)) {
         if (!alternative->best || inner->found > alternative->best->found) alternative->best = inner;
+        of->lacking += inner->rows + inner->lacking;
     } else if (!optional && !use->condition) add_counts(of, inner);
     add_singles(survey, of, inner, use, optional || use->condition);
 }
@@ -177,18 +180,16 @@ static struct sp_surveyed *survey_unit(struct sp_survey *survey, const struct sp
     return of;
 }
 
-size_t sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, size_t *lacks, bool *vague)
+bool sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, struct sp_ranked *ranked)
 {
     struct sp_surveyed of = *survey_unit(survey, table);
-    size_t count = 0;
     bool *covered = sp_arena_array(&survey->arena, survey->patterns, sizeof *covered);
     if (survey->patterns) memcpy(covered, of.covered, survey->patterns * sizeof *covered);
     of.covered = covered;
     for (size_t i = 0; i < of.single_count; i++) add_end(survey, &of, of.singles[i].name, of.singles[i].optional);
-    for (size_t i = 0; i < survey->patterns; i++) count += covered[i];
-    *lacks = of.rows - of.found;
-    *vague = of.vague > of.rows;
-    return count;
+    *ranked = (struct sp_ranked){.table = table, .uncovered = of.rows - of.found, .conditional = of.lacking};
+    for (size_t i = 0; i < survey->patterns; i++) ranked->covered += covered[i];
+    return of.vague <= of.rows || of.found * 2 < of.rows;
 }
 
 static bool keeps_use(void *context, const struct sp_row *use)

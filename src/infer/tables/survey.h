@@ -38,11 +38,14 @@ struct sp_single {
 struct sp_surveyed {
     bool *covered;      /* by pattern: one of its names could be that */
     size_t rows, found; /* under no condition; and of these, whose ends the file has */
+    size_t lacking;     /* rows that depend on something, and that the file does not have */
     size_t vague;       /* rows beside these whose ends cannot be told without expressions */
     struct sp_single *singles;
     size_t single_count, single_capacity;
     bool busy;
 };
+
+struct sp_ranked;
 
 struct sp_survey {
     struct sp_arena arena;
@@ -55,8 +58,8 @@ struct sp_survey {
 
 struct sp_survey *sp_survey_new(const struct sp_patterns *patterns);
 void sp_survey_free(struct sp_survey *survey);
-/* The patterns that a table could be, the rows that the file lacks, and whether most of its names cannot be told so. */
-size_t sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, size_t *lacks, bool *vague);
+/* What a table is to the file, from afar: false when most of its names cannot be told so. */
+bool sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, struct sp_ranked *ranked);
 /* Leaves out of tables that are used under a condition, one of several, those that the file does not have. */
 struct sp_use_filter sp_survey_filter(struct sp_survey *survey);
 
