@@ -20,9 +20,10 @@ struct sp_ranked {
     size_t heads;       /* classes of its with one: a part of other models has none */
 };
 
-/* The tables (`only` that one, or all for NULL) that cover the most, best first; the array is on the heap. */
+/* The tables (`only` that one, or all for NULL) that cover the most, about `most` of them, best first; the array is on
+ * the heap. */
 struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp_unit *only,
-                                 const struct sp_shapes *shapes, size_t *count);
+                                 const struct sp_shapes *shapes, size_t most, size_t *count);
 
 /* ---- attempt.c: one table, explained as well as can be ---- */
 

@@ -29,7 +29,7 @@ static void find_fits(const struct looking *looking, struct sp_look *look)
 {
     size_t count;
     struct sp_ranked *ranked =
-        sp_rank_tables(looking->searched->tables, looking->searched->only, &look->shapes, &count);
+        sp_rank_tables(looking->searched->tables, looking->searched->only, &look->shapes, 64, &count);
     for (size_t i = 0; i < count && i < SP_MAX_FITS; i++)
         if (ranked[i].covered * 2 >= ranked[0].covered)
             look->fits[look->count++] = sp_fit_table(looking->arena, ranked[i].table, &look->shapes);
@@ -59,13 +59,6 @@ void sp_look_free(struct sp_look *look) { sp_shapes_free(&look->shapes); }
 
 /* ---- under the best ---- */
 
-static void swap_ranked(struct sp_ranked *a, struct sp_ranked *b)
-{
-    const struct sp_ranked kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
 /* What has to be done to the names besides, for the tables that their ends point to. */
 static struct sp_naming likely_naming(const struct looking *looking, struct sp_naming way, struct sp_map *known)
 {
@@ -74,14 +67,17 @@ static struct sp_naming likely_naming(const struct looking *looking, struct sp_n
     struct sp_shapes shapes;
     size_t count;
     sp_shapes_init(&shapes, looking->guise->inventory, &way, NULL, 1);
-    struct sp_ranked *ranked = sp_rank_tables(looking->searched->tables, looking->searched->only, &shapes, &count);
-    for (size_t i = 1; i < count && way.era && way.era->table; i++)
-        if (strcmp(ranked[i].table->name, way.era->table) == 0) swap_ranked(&ranked[0], &ranked[i]);
-    if (count > FEW) count = FEW;
-    for (size_t i = 0; i < count; i++) likely[i] = ranked[i].table;
+    struct sp_ranked *ranked = sp_rank_tables(looking->searched->tables, looking->searched->only, &shapes, 24, &count);
+    size_t few = 0;
+    const struct sp_unit *meant = !looking->searched->only && way.era && way.era->table
+                                      ? sp_tables_unit(looking->searched->tables, way.era->table)
+                                      : NULL;
+    if (meant) likely[few++] = meant;
+    for (size_t i = 0; i < count && few < FEW; i++)
+        if (ranked[i].table != meant) likely[few++] = ranked[i].table;
     free(ranked);
     sp_shapes_free(&shapes);
-    return sp_fit_naming(looking->arena, looking->guise->inventory, likely, count, way, known);
+    return sp_fit_naming(looking->arena, looking->guise->inventory, likely, few, way, known);
 }
 
 /* A table sees more of the file, or as much and lacks less. */

@@ -7,8 +7,6 @@
 #include "infer/infer.h"
 #include "names/components.h"
 
-enum { MOST_RANKED = 64 };
-
 /* What is left of a name without its first component, when that says enough: two components, or, of a name that has
  * lost one already, those around an index. */
 static const char *without_front(const char *name, bool again)
@@ -105,7 +103,7 @@ static size_t survey_tables(const struct sp_tables *tables, const struct sp_unit
 
 /* All tables from afar, then the best of them exactly. */
 struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp_unit *only,
-                                 const struct sp_shapes *shapes, size_t *count)
+                                 const struct sp_shapes *shapes, size_t most, size_t *count)
 {
     size_t listed, vague_count;
     sp_tables_list(tables, &listed);
@@ -113,7 +111,7 @@ struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp
     struct sp_ranked *vague = sp_realloc(NULL, listed, sizeof *vague);
     size_t likely = survey_tables(tables, only, shapes, ranked, vague, &vague_count);
     if (likely) qsort(ranked, likely, sizeof *ranked, compare_ranked);
-    if (likely > MOST_RANKED) likely = MOST_RANKED;
+    if (likely > most) likely = most;
     for (size_t i = 0; i < vague_count; i++) ranked[likely++] = vague[i];
     *count = 0;
     for (size_t i = 0; i < likely; i++) {
