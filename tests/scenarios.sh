@@ -6,8 +6,8 @@
 #   SHAPEPROOF_CORPUS=DIR sh tests/scenarios.sh    (default: ../shared; skipped when there is none)
 #
 # DIR/tools/check_scenarios.py BINARY -v --show prints the reports, each line behind "    | ", and ends with
-# "N of M scenarios as they should be". What a story expects of a model without a table is outdated where there is one now:
-# torchvision's own ResNet is known.
+# "N of M scenarios as they should be". What a story expects of a model without a table is outdated where there is one
+# now: torchvision's own ResNet is known.
 set -u
 
 corpus=${SHAPEPROOF_CORPUS:-../shared}
