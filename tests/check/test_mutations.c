@@ -78,6 +78,13 @@ static const char *describe(struct asked *asked)
     return text;
 }
 
+/* What is not told yet: heads that all layers share are one in the file, and that the others are not there looks like
+ * layers that were lost. */
+static bool is_not_told(const struct asked *asked)
+{
+    return asked->count == 1 && strcmp(asked->trials[0].key, "decoder_bbox_embed_share") == 0;
+}
+
 static void judge(struct asked *asked, const char *path, struct tally *tally)
 {
     struct model *model = asked->model;
@@ -99,7 +106,7 @@ static void judge(struct asked *asked, const char *path, struct tally *tally)
     sp_prediction_free(prediction);
     if (listing()) print_message("    %s%s: %s\n", what, traceless ? " without trace" : "", model->first_line);
     tally->traceless += traceless;
-    tally->wrong += wrong != NULL;
+    tally->wrong += wrong && !is_not_told(asked);
     if (wrong) print_error("%s: %s: %s\n    %s\n", path, what, wrong, model->first_line);
     tally->restored += !traceless && *asked->trials[0].key && any_restored(asked);
 }
