@@ -52,7 +52,10 @@ static void the_encoder_of_t5(void **state)
 {
     BEGIN(t5);
     model_drop(&model, "decoder.*");
-    SAYS("differs: the weights are of T5EncoderModel, where config.json promises T5ForConditionalGeneration",
+    SAYS("differs: the weights are of T5EncoderModel, where config.json promises T5ForConditionalGeneration: it lacks "
+         "decoder.block.{0-5}.layer.{0-2}.layer_norm.weight, "
+         "decoder.block.{0-5}.layer.0.SelfAttention.{q,k,v,o}.weight, "
+         "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight and 3 more",
          "another-model", 0);
     END;
 }

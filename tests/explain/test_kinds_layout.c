@@ -464,7 +464,7 @@ static void timm_vit(void **state)
     fuse(&model, "*.attention.attention.*", "attention.attention.value", "attn.qkv", 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) model_rename(&model, "*", names[i][0], names[i][1]);
     SAYS("explained: names of timm: cls_token for vit.embeddings.cls_token (128 tensors); "
-         "fused in the file: attention.qkv = query + key + value (72 tensors as 24)",
+         "fused in the file: attention.qkv_proj = query + key + value (72 tensors as 24)",
          "other-names fused", 0);
     END;
 }

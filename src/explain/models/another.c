@@ -133,17 +133,29 @@ static const struct sp_change *change_of_class(const struct sp_model *model)
     return NULL;
 }
 
+static bool has_only_missing(const struct sp_check *check)
+{
+    for (size_t i = 0; i < sp_check_finding_count(check); i++) {
+        const struct sp_finding *finding = sp_check_finding(check, i);
+        if (finding->severity == SP_SEVERITY_ERROR && finding->kind != SP_FINDING_MISSING) return false;
+    }
+    return true;
+}
+
 /* Another model of the configured table: of another class, of another size, or both. */
-static const char *same_family_said(const struct sp_model *model)
+static const char *same_family_said(const struct sp_model *model, const struct sp_cause *cause)
 {
     struct sp_check *check = model->check;
     const struct sp_change *class = change_of_class(model);
     if (!class)
         return sp_arena_printf(&check->arena, "the weights are of another %s model%s", model->table,
                                changes_said(model, NULL));
-    return sp_arena_printf(&check->arena, "the weights are of %s, where %s promises %s%s", first_class_of(class->value),
+    const bool is_less = has_only_missing(check);
+    return sp_arena_printf(&check->arena, "the weights are of %s, where %s promises %s%s%s%s",
+                           first_class_of(class->value),
                            class->from.source == SP_SOURCE_SETTING ? "the command line" : class->from.name,
-                           first_class_of(class->configured), changes_said(model, class->key));
+                           first_class_of(class->configured), changes_said(model, class->key), is_less ? ": it " : "",
+                           is_less ? sp_what_file_does(check, (size_t)(cause - check->causes)) : "");
 }
 
 /* "the weights are of a qwen2 model, not of llama: the file has ....bias and lacks ..." */
@@ -180,43 +192,18 @@ static void blame_model(const struct sp_model *model)
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_ANOTHER_MODEL, is_about_tensors, NULL);
     if (!cause) return;
     const bool same_family = strcmp(model->table, sp_prediction_table(check->prediction)) == 0;
-    cause->message = same_family ? same_family_said(model) : other_family_said(model, cause);
+    cause->message = same_family ? same_family_said(model, cause) : other_family_said(model, cause);
     if (model->patched) cause->patch = patch_of_model(model);
     else cause->hint = "'shapeproof infer --emit-config' writes a configuration for these weights";
 }
 
 /* ---- the search ---- */
 
-static bool has_only_missing(const struct sp_check *check)
-{
-    for (size_t i = 0; i < sp_check_finding_count(check); i++) {
-        const struct sp_finding *finding = sp_check_finding(check, i);
-        if (finding->severity == SP_SEVERITY_ERROR && finding->kind != SP_FINDING_MISSING) return false;
-    }
-    return true;
-}
-
-static bool changes_class_alone(const struct sp_model *model)
-{
-    const struct sp_change *class = change_of_class(model);
-    for (size_t i = 0; i < model->count; i++)
-        if (!model->changes[i].dropped && &model->changes[i].what != class) return false;
-    return class;
-}
-
-/* Of what the configuration promises the file has a part, and nothing else: that another class has that part alone says
- * less than what is missing. */
-static bool is_smaller_class(const struct sp_model *model)
-{
-    return strcmp(model->table, sp_prediction_table(model->check->prediction)) == 0 && changes_class_alone(model) &&
-           has_only_missing(model->check);
-}
-
 /* A model of the family is one only with the rest of the configuration; of another family it may have nothing. */
 static bool try_table(struct sp_check *check, const char *table)
 {
     struct sp_model model;
-    const bool found = sp_model_infer(&model, check, table) && (model.patched || !table) && !is_smaller_class(&model);
+    const bool found = sp_model_infer(&model, check, table) && (model.patched || !table);
     if (found) blame_model(&model);
     sp_model_free(&model);
     return found;
