@@ -80,8 +80,8 @@ static void count_errors(const struct sp_diff *diff, struct tally *tallies)
 {
     for (size_t i = 0; i < diff->finding_count; i++) {
         const struct sp_diff_finding *finding = &diff->findings[i];
+        if (!is_error(finding)) continue; /* notes have no row */
         struct tally *tally = &tallies[finding->kind];
-        if (!is_error(finding)) continue;
         if (!tally->count++) *tally = (struct tally){1, finding, true};
         if (strcmp(finding->message, tally->first->message) != 0) tally->one_message = false;
     }

@@ -129,6 +129,7 @@ struct trial {
     const struct sp_tables *tables;
     const struct sp_unit *table;
     const char *class;
+    bool is_part; /* of other models */
     const struct sp_look *look;
     size_t *left; /* how many more suppositions may be tried out */
     size_t *effort;
@@ -147,9 +148,7 @@ static struct sp_attempt *better_of(struct sp_attempt *a, struct sp_attempt *b)
 static bool is_surely_there(struct sp_deduction *deduction, const struct sp_line *line)
 {
     if (line->optional || line->row->has_tie || line->old_of != SIZE_MAX) return false;
-    for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer)
-        if (sp_solver_value(deduction->solver, condition->env, condition->expr).type == SP_UNKNOWN) return false;
-    return true;
+    return sp_line_is_decided(deduction->solver, line);
 }
 
 /* How many names that the table has under that value the file has, less those that it lacks. */
@@ -235,11 +234,12 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
 {
     struct sp_attempt *attempt = sp_realloc(NULL, 1, sizeof *attempt), *other = NULL;
     struct sp_deduction deduction;
-    *attempt = (struct sp_attempt){
-        .tables = trial->tables, .table = trial->table, .class = trial->class, .guise = trial->look->guise};
-    const struct sp_use_filter filter = sp_survey_filter(trial->look->shapes.survey);
-    sp_outline_init(&attempt->outline, trial->table, trial->class, &filter);
-    attempt->is_part = sp_is_part(&attempt->outline.solver.arena, trial->table);
+    *attempt = (struct sp_attempt){.tables = trial->tables,
+                                   .table = trial->table,
+                                   .class = trial->class,
+                                   .guise = trial->look->guise,
+                                   .is_part = trial->is_part};
+    sp_outline_init(&attempt->outline, trial->table, trial->class, &trial->look->shapes.survey->filter);
     tell_suppositions(&attempt->outline.solver.known, suppositions);
     sp_deduction_init(&deduction, &attempt->outline, &trial->look->shapes, trial->effort);
     sp_deduce(&deduction, SP_CONTESTED_REQUIRED);
@@ -260,7 +260,10 @@ struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit 
                                   size_t *effort)
 {
     size_t left = MAX_TRIALS;
-    const struct trial trial = {tables, fit.table, fit.class, look, &left, effort};
+    struct sp_arena scratch = {0};
+    const bool is_part = sp_is_part(&scratch, fit.table);
+    sp_arena_free(&scratch);
+    const struct trial trial = {tables, fit.table, fit.class, is_part, look, &left, effort};
     return try_under(&trial, NULL, 0);
 }
 
@@ -283,15 +286,6 @@ bool sp_attempt_explains_all(const struct sp_attempt *attempt)
     return attempt->prediction && !attempt->unexplained && !attempt->missing;
 }
 
-/* How many tables the table builds on: of equals the plainest is the best. */
-static size_t extends_depth(const struct sp_attempt *attempt)
-{
-    size_t depth = 0;
-    for (const struct sp_unit *unit = attempt->table; unit && unit->parent_name && depth < 16; depth++)
-        unit = sp_tables_unit(attempt->tables, unit->parent_name);
-    return depth;
-}
-
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b)
 {
     if (!a->prediction || !b->prediction) return a->prediction && !b->prediction;
@@ -301,7 +295,7 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
     if (a->joints != b->joints) return a->joints < b->joints;
     if (a->is_part != b->is_part) return b->is_part;
     if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
-    const size_t depth_a = extends_depth(a), depth_b = extends_depth(b);
+    const size_t depth_a = sp_unit_depth(a->table), depth_b = sp_unit_depth(b->table); /* the plainest is the best */
     return depth_a != depth_b ? depth_a < depth_b : a->outline.solver.known.guesses < b->outline.solver.known.guesses;
 }
 

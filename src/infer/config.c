@@ -83,8 +83,8 @@ static void find_undetermined(struct sp_inference *inference)
     bool is_only = true;
     for (size_t i = 1; i < inference->candidate_count; i++) is_only = is_only && !inference->candidates[i].same;
     const struct sp_unit *table = inference->best->table;
-    const bool by_class = !table->model_type_count && table->architecture_count;
-    if (!is_only) *SP_PUSH(&inference->undetermined) = by_class ? sp_unit_class_key(table) : "model_type";
+    if (!is_only)
+        *SP_PUSH(&inference->undetermined) = sp_unit_is_by_class(table) ? sp_unit_class_key(table) : "model_type";
     for (size_t i = 0; i < inference->inferred_count; i++)
         if (!inference->inferred[i].determined && sp_value_is_set(inference->inferred[i].value))
             *SP_PUSH(&inference->undetermined) = inference->inferred[i].name;
@@ -134,7 +134,7 @@ struct sp_config *sp_known_config(struct sp_outline *outline)
     sp_members_close(&outline->solver);
     if (table->model_type_count)
         sp_config_set_value(config, "model_type", sp_value_string(table->model_types[0]), "inferred");
-    else if (table->architecture_count)
+    else if (sp_unit_is_by_class(table))
         sp_config_set_value(config, sp_unit_class_key(table), sp_value_string(table->architectures[0]), "inferred");
     else sp_config_set_value(config, "shapeproof_table", sp_value_string(table->name), "inferred");
     for (size_t i = 0; i < outline->solver.known.count; i++) {

@@ -125,7 +125,7 @@ static size_t other_classes(const struct recheck *recheck, struct sp_value *othe
 {
     struct sp_arena *arena = &recheck->inference->arena;
     const struct sp_attempt *best = recheck->inference->best;
-    const bool listed = strcmp(sp_unit_class_key(best->table), "architectures") == 0;
+    const bool listed = !sp_unit_is_by_class(best->table);
     size_t total, count = 0;
     const char **classes = sp_classes_of(arena, best->table, &total);
     for (size_t i = 0; i < total; i++) {

@@ -377,8 +377,7 @@ static void expand_unit(struct sp_expander *x, const struct sp_frame *frame)
 static void read_choosing_key(struct sp_expander *x, const struct sp_unit *table, const struct sp_view *view)
 {
     struct sp_value class;
-    const char *key = sp_unit_class_key(table);
-    if (table->architecture_count && !table->model_type_count) sp_eval_key(&x->eval, view, key, &class);
+    if (sp_unit_is_by_class(table)) sp_eval_key(&x->eval, view, sp_unit_class_key(table), &class);
 }
 
 static void start(struct sp_expander *x, const struct sp_unit *table)

@@ -166,6 +166,15 @@ bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line)
     return false;
 }
 
+bool sp_line_is_decided(struct sp_solver *solver, const struct sp_line *line)
+{
+    for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
+        struct sp_value value;
+        if (!sp_solver_eval(solver, condition->env, condition->expr, &value) || value.type == SP_UNKNOWN) return false;
+    }
+    return true;
+}
+
 static bool is_within_line(struct sp_solver *solver, const struct sp_loop *loop)
 {
     const struct sp_value first = sp_solver_value(solver, loop->env, loop->clause->first);

@@ -35,6 +35,8 @@ bool sp_line_fits(const struct sp_line *line, const struct sp_fixed_numbers *fix
 
 /* Whether one of its conditions is known not to be met. */
 bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line);
+/* Each of its conditions has a value that is known. */
+bool sp_line_is_decided(struct sp_solver *solver, const struct sp_line *line);
 /* Whether all conditions of its row are met in the turns that its loops were given. */
 bool sp_line_is_met(struct sp_solver *solver, const struct sp_line *line);
 /* Whether the row is there in these turns: they are within the bounds of the loops as well. */

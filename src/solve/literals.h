@@ -16,10 +16,10 @@ struct sp_literals {
 void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table, const char *path);
 /* The texts of the table's own definitions and requirements alone. */
 void sp_literals_define(struct sp_literals *literals, const struct sp_unit *table);
-/* The text, or the texts in the list. */
 /* The texts in an expression; NULL has none. */
 void sp_literals_in(struct sp_literals *literals, const struct sp_expr *expr);
 bool sp_literals_have(const struct sp_literals *literals, const char *text);
+/* The text, or the texts in the list. */
 void sp_literals_add(struct sp_literals *literals, struct sp_value value);
 void sp_literals_free(struct sp_literals *literals);
 

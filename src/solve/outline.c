@@ -299,10 +299,6 @@ static void walk_on(struct sp_outline *outline, const struct place *place, size_
     sp_walk(&outlining, place->env->section, clause, &(struct step){outline, place});
 }
 
-/* One of the models that a composite can have, and not the one that it is configured to have: hundreds of lines that no
- * change of a single key brings about. */
-static bool is_other_model(const struct sp_row *row) { return row->kind == SP_ROW_USE && row->unit->is_table; }
-
 static bool outline_row(const void *at, const struct sp_row *row)
 {
     const struct step *step = at;
@@ -310,7 +306,7 @@ static bool outline_row(const void *at, const struct sp_row *row)
     struct place own = *place;
     struct sp_value wanted = sp_value_bool(true);
     if (row->condition && !sp_solver_eval(&step->outline->solver, place->env, row->condition, &wanted)) return true;
-    if (is_false_value(wanted) && (!step->outline->keeps_all || is_other_model(row))) return true;
+    if (is_false_value(wanted) && (!step->outline->keeps_all || sp_row_is_alternative(row))) return true;
     own.condition = condition_of(step->outline, place, row->condition);
     own.origin = origin_within(place->origin, (uint64_t)(row - place->env->section->rows));
     walk_row(step->outline, &own, row);

@@ -74,6 +74,12 @@ struct sp_line {
     size_t alternative; /* the next one, in a ring; SIZE_MAX: there are no others, or not all of them are laid out */
 };
 
+/* A table that is used under a condition: one of the models that a composite can have. */
+static inline bool sp_row_is_alternative(const struct sp_row *row)
+{
+    return row->kind == SP_ROW_USE && row->condition && row->unit->is_table;
+}
+
 /* Whether the use of a table or part is laid out. One that is not is taken for one that the table does not have. */
 struct sp_use_filter {
     bool (*keeps)(void *context, const struct sp_row *use);
@@ -99,7 +105,8 @@ struct sp_outline {
 void sp_outline_init(struct sp_outline *outline, const struct sp_unit *table, const char *class,
                      const struct sp_use_filter *filter);
 /* The same for a configuration, the object `root`, which must live as long: its names are those that this makes, and
- * what it rules out is laid out all the same. Afterwards what was not told is as configured. */
+ * what it rules out is laid out all the same, but for the other models that a composite can have: hundreds of lines
+ * that no change of a single key brings about. Afterwards what was not told is as configured. */
 void sp_outline_configure(struct sp_outline *outline, const struct sp_unit *table, const struct sp_value *root);
 void sp_outline_free(struct sp_outline *outline);
 /* The name of a line for people: "layers.{}.weight". In the arena. */

@@ -58,10 +58,9 @@ void sp_solver_tell_class(struct sp_solver *solver, const char *class)
 {
     struct sp_value *item = sp_arena_alloc(&solver->arena, sizeof *item);
     *item = sp_value_string(sp_arena_string(&solver->arena, class));
-    const char *key = sp_unit_class_key(solver->table);
     const struct sp_value list = {.type = SP_LIST, .count = 1, .items = item};
-    const struct sp_want want = sp_want_value(strcmp(key, "architectures") == 0 ? list : *item);
-    sp_known_tell(&solver->known, key, &want);
+    const struct sp_want want = sp_want_value(sp_unit_is_by_class(solver->table) ? *item : list);
+    sp_known_tell(&solver->known, sp_unit_class_key(solver->table), &want);
 }
 
 void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table)

@@ -34,4 +34,23 @@ static inline void model_add_recorded(struct model *model, const char *name, con
     }
 }
 
+/* Each line of a record that has fields: its first word, and what is behind the tab. */
+static inline void read_record(const char *path, void (*take)(void *context, const char *word, char *rest),
+                               void *context)
+{
+    char *line = NULL;
+    size_t size = 0;
+    FILE *file = fopen(path, "r");
+    if (!file) die(path, "cannot be opened");
+    for (ssize_t length; (length = getline(&line, &size, file)) > 0;) {
+        if (line[length - 1] == '\n') line[length - 1] = '\0';
+        char *tab = *line == '#' ? NULL : strchr(line, '\t');
+        if (!tab) continue;
+        *tab = '\0';
+        take(context, line, tab + 1);
+    }
+    free(line);
+    fclose(file);
+}
+
 #endif

@@ -217,39 +217,28 @@ static void open_loaders(struct record *record, char *ids)
             if (strcmp(known[i]->id, id) == 0) record->loaders[record->loader_count++] = known[i];
 }
 
-static void run_line(struct record *record, char *line)
+static void run_line(void *context, const char *word, char *rest)
 {
-    char *tab = strchr(line, '\t');
-    if (!tab) return;
-    *tab = '\0';
-    if (strcmp(line, "loaders") == 0) open_loaders(record, tab + 1);
-    else if (strcmp(line, "base") == 0) {
+    struct record *record = context;
+    if (strcmp(word, "loaders") == 0) open_loaders(record, rest);
+    else if (strcmp(word, "base") == 0) {
         forget_file(record);
-        record->name = strdup(tab + 1);
-    } else if (strcmp(line, "config") == 0) open_record_model(record, tab + 1);
-    else if (strcmp(line, "case") == 0) {
-        char *said = strchr(tab + 1, '\t');
+        record->name = strdup(rest);
+    } else if (strcmp(word, "config") == 0) open_record_model(record, rest);
+    else if (strcmp(word, "case") == 0) {
+        char *said = strchr(rest, '\t');
         *said = '\0';
-        run_case(record, tab + 1, said + 1);
-    } else model_add_recorded(&record->model, line, tab + 1);
+        run_case(record, rest, said + 1);
+    } else model_add_recorded(&record->model, word, rest);
 }
 
 /* The number of answers in a file of the record. */
 static size_t hold_against_file(const char *path)
 {
     struct record record = {0};
-    char *line = NULL;
-    size_t size = 0;
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    for (ssize_t length; (length = getline(&line, &size, file)) > 0;) {
-        if (line[length - 1] == '\n') line[length - 1] = '\0';
-        if (*line && *line != '#') run_line(&record, line);
-    }
+    read_record(path, run_line, &record);
     forget_file(&record);
     close_record_model(&record);
-    free(line);
-    fclose(file);
     print_message("%zu of %zu answers are wrong\n", record.wrong, record.cases);
     return record.wrong ? 0 : record.cases;
 }

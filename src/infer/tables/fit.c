@@ -12,12 +12,7 @@
 static bool is_expected(struct sp_outline *outline, const struct sp_line *line, const bool *turns)
 {
     if (line->loop && !turns[line->loop->number]) return false;
-    for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
-        struct sp_value value;
-        if (!sp_solver_eval(&outline->solver, condition->env, condition->expr, &value) || value.type == SP_UNKNOWN)
-            return false;
-    }
-    return true;
+    return sp_line_is_decided(&outline->solver, line);
 }
 
 static struct sp_fit fit_of(const struct sp_unit *table, const char *class, const struct sp_shapes *shapes)
@@ -25,8 +20,7 @@ static struct sp_fit fit_of(const struct sp_unit *table, const char *class, cons
     struct sp_fit fit = {.table = table, .class = class};
     struct sp_outline outline;
     struct sp_occurrences occurrences;
-    const struct sp_use_filter filter = sp_survey_filter(shapes->survey);
-    sp_outline_init(&outline, table, class, &filter);
+    sp_outline_init(&outline, table, class, &shapes->survey->filter);
     sp_occurrences_init(&occurrences, &outline, shapes);
     bool *turns = sp_arena_array(&outline.solver.arena, outline.loop_count, sizeof *turns);
     for (size_t i = 0; i < outline.count; i++)

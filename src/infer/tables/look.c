@@ -7,6 +7,11 @@
 #include "infer/infer.h"
 #include "match/search.h"
 
+/* How many tables are laid out to be ranked: of which some are to fit, and of which few are to say what names begin
+ * with.
+ */
+enum { MANY_RANKED = 64, SOME_RANKED = 24 };
+
 /* What is looked at, and with what. */
 struct looking {
     struct sp_arena *arena;
@@ -29,7 +34,7 @@ static void find_fits(const struct looking *looking, struct sp_look *look)
 {
     size_t count;
     struct sp_ranked *ranked =
-        sp_rank_tables(looking->searched->tables, looking->searched->only, &look->shapes, 64, &count);
+        sp_rank_tables(looking->searched->tables, looking->searched->only, &look->shapes, MANY_RANKED, &count);
     for (size_t i = 0; i < count && i < SP_MAX_FITS; i++)
         if (ranked[i].covered * 2 >= ranked[0].covered)
             look->fits[look->count++] = sp_fit_table(looking->arena, ranked[i].table, &look->shapes);
@@ -67,7 +72,8 @@ static struct sp_naming likely_naming(const struct looking *looking, struct sp_n
     struct sp_shapes shapes;
     size_t count;
     sp_shapes_init(&shapes, looking->guise->inventory, &way, NULL, 1);
-    struct sp_ranked *ranked = sp_rank_tables(looking->searched->tables, looking->searched->only, &shapes, 24, &count);
+    struct sp_ranked *ranked =
+        sp_rank_tables(looking->searched->tables, looking->searched->only, &shapes, SOME_RANKED, &count);
     size_t few = 0;
     const struct sp_unit *meant = !looking->searched->only && way.era && way.era->table
                                       ? sp_tables_unit(looking->searched->tables, way.era->table)

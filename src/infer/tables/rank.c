@@ -47,8 +47,7 @@ static struct sp_ranked rank_table(const struct sp_unit *table, const struct sp_
 {
     struct sp_ranked ranked = {.table = table};
     struct sp_outline outline;
-    const struct sp_use_filter filter = sp_survey_filter(shapes->survey);
-    sp_outline_init(&outline, table, "", &filter);
+    sp_outline_init(&outline, table, "", &shapes->survey->filter);
     const struct covering covering = {shapes->survey,
                                       sp_arena_array(&outline.solver.arena, shapes->patterns.count, sizeof(bool)),
                                       shapes->patterns.count};
@@ -58,7 +57,7 @@ static struct sp_ranked rank_table(const struct sp_unit *table, const struct sp_
         ranked.uncovered += !line->condition;
         ranked.conditional += line->condition != NULL;
     }
-    for (const struct sp_unit *unit = table->parent; unit; unit = unit->parent) ranked.depth++;
+    ranked.depth = sp_unit_depth(table);
     ranked.heads = table->model_type_count ? sp_count_heads(&outline.solver.arena, table) : 1;
     for (size_t i = 0; i < covering.count; i++) ranked.covered += covering.covered[i];
     sp_outline_free(&outline);

@@ -129,8 +129,6 @@ struct alternative {
     const struct sp_surveyed *best;
 };
 
-static bool is_alternative(const struct sp_row *use) { return use->condition && use->unit->is_table; }
-
 static void add_use(struct sp_survey *survey, struct sp_surveyed *of, const struct sp_row *use, bool optional,
                     struct alternative *alternative)
 {
@@ -138,7 +136,7 @@ static void add_use(struct sp_survey *survey, struct sp_surveyed *of, const stru
     if (inner->busy) return;
     optional |= use->optional;
     for (size_t i = 0; i < survey->patterns; i++) of->covered[i] |= inner->covered[i];
-    if (is_alternative(use)) {
+    if (sp_row_is_alternative(use)) {
         if (!alternative->best || inner->found > alternative->best->found) alternative->best = inner;
         of->lacking += inner->rows + inner->lacking;
     } else if (!optional && !use->condition) add_counts(of, inner);
@@ -194,17 +192,16 @@ bool sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, stru
 
 static bool keeps_use(void *context, const struct sp_row *use)
 {
-    if (!is_alternative(use)) return true;
+    if (!sp_row_is_alternative(use)) return true;
     const struct sp_surveyed *inner = survey_unit(context, use->unit);
     return inner->found * 20 >= inner->rows * 17;
 }
-
-struct sp_use_filter sp_survey_filter(struct sp_survey *survey) { return (struct sp_use_filter){keeps_use, survey}; }
 
 struct sp_survey *sp_survey_new(const struct sp_patterns *patterns)
 {
     struct sp_survey *survey = sp_realloc(NULL, 1, sizeof *survey);
     *survey = (struct sp_survey){.patterns = patterns->count < MOST_PATTERNS ? patterns->count : MOST_PATTERNS};
+    survey->filter = (struct sp_use_filter){keeps_use, survey};
     for (size_t i = 0; i < patterns->count; i++) add_ends(&survey->ends, sp_pattern_text(patterns, i), i);
     return survey;
 }

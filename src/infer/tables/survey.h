@@ -48,6 +48,7 @@ struct sp_surveyed {
 struct sp_ranked;
 
 struct sp_survey {
+    struct sp_use_filter filter; /* leaves out of tables that are alternatives those that the file does not have */
     struct sp_arena arena;
     struct sp_ends ends;
     size_t patterns;     /* that are counted: the first ones, when a file has very many */
@@ -60,7 +61,5 @@ struct sp_survey *sp_survey_new(const struct sp_patterns *patterns);
 void sp_survey_free(struct sp_survey *survey);
 /* What a table is to the file, from afar: false when most of its names cannot be told so. */
 bool sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, struct sp_ranked *ranked);
-/* Leaves out of tables that are used under a condition, one of several, those that the file does not have. */
-struct sp_use_filter sp_survey_filter(struct sp_survey *survey);
 
 #endif

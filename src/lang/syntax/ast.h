@@ -232,11 +232,25 @@ struct sp_unit {
     int link_state;         /* of the linker: 0 to do, 1 under way, 2 done */
 };
 
+/* How many units it builds on. */
+static inline size_t sp_unit_depth(const struct sp_unit *unit)
+{
+    size_t depth = 0;
+    while ((unit = unit->parent)) depth++;
+    return depth;
+}
+
+/* Whether it serves classes, whatever the model_type. */
+static inline bool sp_unit_is_by_class(const struct sp_unit *unit)
+{
+    return unit->architecture_count && !unit->model_type_count;
+}
+
 /* The key of the configuration by which it knows the class: a table that serves classes whatever the model_type goes by
  * the one that diffusers writes, or by timm's if these are names such as "resnet50". */
 static inline const char *sp_unit_class_key(const struct sp_unit *unit)
 {
-    if (!unit->architecture_count || unit->model_type_count) return "architectures";
+    if (!sp_unit_is_by_class(unit)) return "architectures";
     return *unit->architectures[0] >= 'a' ? "architecture" : "_class_name";
 }
 
