@@ -35,21 +35,22 @@ settle() { # STATUS PASSED FAILED LOG: "P F"
     fi
 }
 
-# show NAME PASSED FAILED LOG: one line, after the log when something failed.
+# show NAME SECONDS PASSED FAILED LOG: one line, after the log when something failed.
 show() {
-    if [ "$2$3" = 00 ]; then
+    if [ "$3$4" = 00 ]; then
         printf 'skipped %s\n' "$1"
-    elif [ "$3" = 0 ]; then
-        printf 'ok      %-40s %s passed\n' "$1" "$2"
+    elif [ "$4" = 0 ]; then
+        printf 'ok      %-40s %s passed (%s s)\n' "$1" "$3" "$2"
     else
-        cat "$4"
-        printf 'FAILED  %-40s %s passed, %s failed\n' "$1" "$2" "$3"
+        cat "$5"
+        printf 'FAILED  %-40s %s passed, %s failed (%s s)\n' "$1" "$3" "$4" "$2"
     fi
 }
 
 run_one() {
     name=${1#"$OBJ"/}
     log=$logs/$(echo "$name" | tr / -).log
+    start=$(date +%s)
     case $1 in
     *.sh) sh "$1" >"$log" 2>&1 </dev/null ;;
     *) "$1" >"$log" 2>&1 </dev/null ;;
@@ -64,7 +65,7 @@ run_one() {
     counts=$(settle $status $counts "$log")
     echo "$counts" >"${log%.log}.count"
     # shellcheck disable=SC2086
-    text=$(show "$name" $counts "$log")
+    text=$(show "$name" $(($(date +%s) - start)) $counts "$log")
     printf '%s\n' "$text" # at once, so that what runs beside it does not come between
 }
 

@@ -114,6 +114,7 @@ static void verify(struct sp_attempt *attempt)
     excuse_computed(attempt);
     sp_attempt_join(attempt);
     count_explained(attempt);
+    if (sp_attempt_explains_all(attempt)) attempt->settings = sp_attempt_settings(attempt);
 }
 
 /* ---- trying ---- */
@@ -190,6 +191,7 @@ static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduct
     struct sp_value texts[MAX_TEXTS];
     const size_t text_count = keep_likeliest(deduction, key, texts, sp_guess_texts(deduction, key, texts, MAX_TEXTS));
     struct sp_attempt *best = NULL;
+    if (text_count == 1 && texts[0].type == SP_ABSENT) return NULL; /* it is something that no text says */
     for (size_t i = 0; i < text_count && *trial->left && *trial->effort && !(best && sp_attempt_explains_all(best));
          i++) {
         --*trial->left;
@@ -264,7 +266,9 @@ struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit 
     const bool is_part = sp_is_part(&scratch, fit.table);
     sp_arena_free(&scratch);
     const struct trial trial = {tables, fit.table, fit.class, is_part, look, &left, effort};
-    return try_under(&trial, NULL, 0);
+    struct sp_attempt *attempt = try_under(&trial, NULL, 0);
+    attempt->fit = fit;
+    return attempt;
 }
 
 void sp_attempt_free(struct sp_attempt *attempt)
@@ -294,7 +298,9 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
     if (a->missing != b->missing && !(a->lacks_layers && b->lacks_layers)) return a->missing < b->missing;
     if (a->joints != b->joints) return a->joints < b->joints;
     if (a->is_part != b->is_part) return b->is_part;
+    if (!a->guise->turned != !b->guise->turned) return !a->guise->turned;
     if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
+    if (a->settings != b->settings) return a->settings < b->settings;
     const size_t depth_a = sp_unit_depth(a->table), depth_b = sp_unit_depth(b->table); /* the plainest is the best */
     return depth_a != depth_b ? depth_a < depth_b : a->outline.solver.known.guesses < b->outline.solver.known.guesses;
 }

@@ -111,7 +111,7 @@ struct spans {
 static bool tells_of(const struct sp_line *line, const struct sp_loop *loop)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer)
-        if (sp_depends_on(condition->env, condition->expr, loop)) return false;
+        if (sp_condition_varies(condition) && sp_depends_on(condition->env, condition->expr, loop)) return false;
     return true;
 }
 
@@ -309,7 +309,7 @@ const char *sp_contest_lacks(struct sp_deduction *deduction)
         if (!occurrence->is_contested || !occurrence->count) continue;
         for (const struct sp_line_condition *condition = occurrence->line->condition; condition;
              condition = condition->outer) {
-            const struct sp_value value = sp_solver_value(deduction->solver, condition->env, condition->expr);
+            const struct sp_value value = sp_condition_value(deduction->solver, condition);
             if (value.type == SP_UNKNOWN && *value.string) return value.string;
         }
     }

@@ -47,6 +47,11 @@ void sp_deduce(struct sp_deduction *deduction, enum sp_contest most);
 /* The key on which it depends which of the lines that have the same tensors is the right one; or NULL. */
 const char *sp_contest_lacks(struct sp_deduction *deduction);
 enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *question);
+/* What the expression of a question is, less the number that it should be; false when that is not known. */
+bool sp_question_difference(struct sp_deduction *deduction, const struct sp_question *question, int64_t *difference);
+/* The least value of the key for which a dimension is as large as it should be; false when there is none. */
+bool sp_question_bisect(struct sp_deduction *deduction, const struct sp_question *question, const char *key,
+                        int64_t *value);
 /* The key that an open question lacks first, or NULL. In the outline's arena. */
 const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_question *question);
 

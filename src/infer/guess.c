@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Candidates come in kinds: not set, a text of the table, another text, true or false, a dimension divided by a usual
- * width, a small number. The first kind with a value that contradicts nothing is the right one, since values of another
+ * Candidates come in kinds: not set, a text of the table, another text, true or false, the number that makes the
+ * dimension, a dimension divided by a usual width, a small number. The first kind with a value that contradicts nothing is the right one, since values of another
  * kind make expressions that cannot be computed. */
 #include "infer/guess.h"
 
@@ -18,7 +18,7 @@ struct trial {
     const char *key;
     struct sp_value values[MAX_VALUES];
     size_t count;
-    size_t kind_end[8]; /* of each kind of values */
+    size_t kind_end[10]; /* of each kind of values */
     size_t kinds;
 };
 
@@ -120,12 +120,16 @@ static void add_texts(struct trial *trial, const struct sp_deduction *deduction)
 static void add_candidates(struct trial *trial, struct sp_deduction *deduction, const struct sp_question *question)
 {
     const bool counts = question->kind == SP_ASK_DIMENSION;
+    int64_t solution;
     if (trial->key[strlen(trial->key) - 1] != ']')
         add_guess_value(trial, (struct sp_value){.type = SP_ABSENT, .string = trial->key});
     end_kind(trial);
     add_texts(trial, deduction);
     add_guess_value(trial, sp_value_bool(true));
     add_guess_value(trial, sp_value_bool(false));
+    end_kind(trial);
+    if (sp_question_bisect(deduction, question, trial->key, &solution))
+        add_guess_value(trial, sp_value_int(solution));
     end_kind(trial);
     if (counts) {
         const struct sp_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, question->named);

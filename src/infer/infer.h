@@ -38,6 +38,7 @@ struct sp_attempt {
     const struct sp_tables *tables;
     const struct sp_unit *table;
     const char *class; /* "" when the table does not depend on it */
+    struct sp_fit fit;
     const struct sp_guise *guise;
     struct sp_outline outline;
     struct sp_config *config;
@@ -53,6 +54,7 @@ struct sp_attempt {
     size_t reshaped;                 /* of the latter those that are predicted, with another shape */
     size_t missing;                  /* predicted tensors */
     size_t holes;                    /* of these those in layers that the file has something of */
+    size_t settings;                 /* sp_attempt_settings, when nothing is unexplained and nothing missing */
     bool lacks_layers;               /* the file has nothing of others */
     struct sp_map layers_there;      /* their names; when something is missing */
     bool is_part;                    /* the table is a part of other models */
@@ -85,6 +87,8 @@ static inline bool sp_attempt_is_piece(const struct sp_attempt *attempt)
 }
 /* Whether a comes closer to the file than b. */
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b);
+/* How many hyper-parameters are not as the table has them by default. */
+size_t sp_attempt_settings(const struct sp_attempt *attempt);
 /* How many switches are not as they would be by default, and have to be for what was explained. */
 size_t sp_attempt_switches(const struct sp_attempt *attempt);
 /* ---- evidence.c ---- */

@@ -68,7 +68,7 @@ static bool is_indexed(const struct sp_line *line)
         if (sp_depends_on(line->env, line->row->shape[i], NULL)) return true;
     for (const struct sp_line_condition *condition = line->condition; condition && line->loop;
          condition = condition->outer)
-        if (sp_depends_on(condition->env, condition->expr, NULL)) return true;
+        if (sp_condition_varies(condition)) return true;
     return false;
 }
 

@@ -47,7 +47,7 @@ static void may_be(struct excuse *excuse, const struct sp_env *env, const struct
 static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line *line,
                            const struct sp_line_condition *condition)
 {
-    for (struct sp_loop *loop = line->loop; loop; loop = loop->outer)
+    for (struct sp_loop *loop = line->loop; loop && sp_condition_varies(condition); loop = loop->outer)
         if (is_unknown_answer(loop->binding.value) &&
             is_unknown_answer(sp_solver_value(deduction->solver, loop->env, loop->clause->last)) &&
             sp_depends_on(condition->env, condition->expr, loop))
@@ -61,7 +61,7 @@ static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
         if ((none && condition->assumed) || is_about_turns(deduction, line, condition)) continue;
-        const struct sp_value value = sp_solver_value(deduction->solver, condition->env, condition->expr);
+        const struct sp_value value = sp_condition_value(deduction->solver, condition);
         if (is_unknown_answer(value)) may_be(excuse, condition->env, condition->expr, sp_value_bool(false), value);
         else if (is_false_answer(value)) excuse->holds = true;
         else if (!is_truth_value(value)) excuse->broken = true;
@@ -202,7 +202,7 @@ static enum sp_answer is_asked_for(struct sp_deduction *deduction, const struct 
 {
     enum sp_answer answer = SP_HOLDS;
     for (const struct sp_line_condition *condition = requirement->condition; condition; condition = condition->outer) {
-        const struct sp_value value = sp_solver_value(deduction->solver, condition->env, condition->expr);
+        const struct sp_value value = sp_condition_value(deduction->solver, condition);
         if (is_false_answer(value)) return SP_CONTRADICTS;
         if (is_truth_value(value)) continue;
         answer = SP_OPEN;
@@ -289,9 +289,28 @@ static const char *required_lacks(struct sp_deduction *deduction, const struct s
     return key_in(open);
 }
 
-const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_question *question)
+/* Of the expression that the question is about. */
+static struct sp_value value_of(struct sp_deduction *deduction, const struct sp_question *question)
 {
     struct sp_env env;
+    const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
+    sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
+    const struct sp_expr *expr = expression_of(deduction, question, &env);
+    const struct sp_value value = sp_solver_value(deduction->solver, &env, expr);
+    sp_loop_leave(occurrence->line->loop);
+    return value;
+}
+
+bool sp_question_difference(struct sp_deduction *deduction, const struct sp_question *question, int64_t *difference)
+{
+    const struct sp_want want = want_of(deduction, question);
+    const struct sp_value value = value_of(deduction, question);
+    return value.type == SP_INT && want.value.type == SP_INT &&
+           !__builtin_sub_overflow(value.integer, want.value.integer, difference);
+}
+
+const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_question *question)
+{
     if (question->kind == SP_ASK_MISSING) return missing_lacks(deduction, question);
     if (question->kind == SP_ASK_REQUIRED) return required_lacks(deduction, question);
     struct sp_value lacks;
@@ -299,10 +318,5 @@ const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_qu
         ask_product(deduction, question, &lacks);
         return key_in(lacks);
     }
-    const struct sp_occurrence *occurrence = occurrence_of(deduction, question);
-    sp_occurrence_enter(&deduction->occurrences, occurrence, question->named);
-    const struct sp_expr *expr = expression_of(deduction, question, &env);
-    const struct sp_value value = sp_solver_value(deduction->solver, &env, expr);
-    sp_loop_leave(occurrence->line->loop);
-    return key_in(value);
+    return key_in(value_of(deduction, question));
 }

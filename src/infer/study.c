@@ -29,10 +29,13 @@ static struct sp_attempt *attempt_classes(struct sp_study *study, const struct s
     return best;
 }
 
-/* When one table explains everything, those that make more names which the file lacks are no equals. */
-static bool is_worse_fit(struct sp_fit fit, struct sp_fit best)
+/* When one table explains everything, those that see less, or lack more that should be there, are no equals; and after
+ * some of those that could have more heads none is. */
+static bool is_worse_fit(struct sp_fit fit, struct sp_fit best, size_t equals)
 {
-    return fit.seen < best.seen || fit.missing > best.missing || fit.absent > best.absent + 4;
+    enum { SOME = 10, FEW_HEADS = 4 };
+    return fit.seen < best.seen || fit.missing > best.missing ||
+           (equals >= SOME && fit.absent > best.absent + FEW_HEADS);
 }
 
 static bool is_settled(const struct sp_attempt *best)
@@ -55,6 +58,18 @@ static void attempt_another(struct sp_study *study, const struct sp_look *look, 
     study->effort = left;
 }
 
+/* Under other names the table sees no more of the same tensors than it did. */
+static bool is_attempted(const struct sp_study *study, const struct sp_look *look, struct sp_fit fit)
+{
+    for (size_t i = 0; i < study->attempts.count; i++) {
+        const struct sp_attempt *attempt = study->attempts.items[i];
+        if (attempt->guise == look->guise && attempt->table == fit.table && strcmp(attempt->class, fit.class) == 0 &&
+            attempt->fit.seen >= fit.seen && attempt->fit.missing <= fit.missing)
+            return true;
+    }
+    return false;
+}
+
 /* Each attempt goes through all tensors of the file. */
 static bool is_spent(const struct sp_study *study)
 {
@@ -67,9 +82,11 @@ static bool is_spent(const struct sp_study *study)
 static struct sp_attempt *attempt_all(struct sp_study *study, const struct sp_look *look)
 {
     struct sp_attempt *best = NULL;
-    size_t i = 0;
+    size_t i = 0, equals = 0;
     for (; i < look->count && i < MAX_ATTEMPTS; i++) {
-        if ((is_settled(best) && is_worse_fit(look->fits[i], look->fits[0])) || is_spent(study)) break;
+        if ((is_settled(best) && is_worse_fit(look->fits[i], best->fit, equals)) || is_spent(study)) break;
+        equals += is_settled(best);
+        if (is_attempted(study, look, look->fits[i])) continue;
         struct sp_attempt *attempt = attempt_classes(study, look, look->fits[i]);
         if (!best || sp_attempt_is_better(attempt, best)) best = attempt;
     }

@@ -176,6 +176,23 @@ const char *sp_eval_path(struct sp_eval *eval, const struct sp_env *env, const s
     }
 }
 
+bool sp_eval_remembered(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                        struct sp_remembered *remembered, struct sp_value *value)
+{
+    const struct sp_knowledge *knowledge = eval->hyper->knowledge;
+    const size_t touched = *knowledge->touched;
+    if (!remembered->is_set || remembered->made != *knowledge->changes) {
+        *knowledge->touched = 0;
+        const bool good = sp_eval(eval, env, expr, value);
+        *remembered = (struct sp_remembered){good, *knowledge->changes, *knowledge->touched, *value};
+        if (*knowledge->touched < touched) *knowledge->touched = touched;
+        return good;
+    }
+    if (remembered->touched > touched) *knowledge->touched = remembered->touched;
+    *value = remembered->value;
+    return true;
+}
+
 static bool eval_definition(struct sp_eval *eval, const struct sp_env *env, struct sp_meaning meaning,
                             struct sp_value *value)
 {
@@ -191,6 +208,8 @@ static bool eval_definition(struct sp_eval *eval, const struct sp_env *env, stru
     if (cached && cached->state == SP_CACHE_FAILED) return false; /* it was reported */
     if (cached && cached->state == SP_CACHE_BUSY)
         return sp_eval_fail(eval, definition->span, "'%s' is defined through itself", definition->name);
+    if (env->frame->remembered && !meaning.is_local)
+        return sp_eval_remembered(eval, &own, definition->expr, &env->frame->remembered[meaning.index], value);
     if (cached) cached->state = SP_CACHE_BUSY;
     const bool good = sp_eval(eval, &own, definition->expr, value);
     if (cached) *cached = (struct sp_cached){good ? SP_CACHE_DONE : SP_CACHE_FAILED, *value};

@@ -69,6 +69,13 @@ struct sp_cached {
     struct sp_value value;
 };
 
+/* The value of an expression, good while no more is known: `made` is what sp_knowledge.changes was then. */
+struct sp_remembered {
+    bool is_set;
+    size_t made, touched;
+    struct sp_value value;
+};
+
 /* The tensor in whose place those of a frame are stored: a quantised weight. */
 struct sp_replaced {
     const char *name;     /* "model.layers.0.mlp.up_proj.weight" */
@@ -95,6 +102,9 @@ struct sp_frame {
     struct sp_cached *cache;       /* of unit->definitions; NULL: worked out each time */
     const char *prefix;            /* in front of every name */
     const struct sp_env *user_env; /* in which param_exprs have their values; NULL: not used by another unit */
+    /* Only of inference, where the frame stays and what is known changes: of unit->definitions; NULL where they may
+     * depend on the index of a loop. */
+    struct sp_remembered *remembered;
 };
 
 /* The index of a loop. */
@@ -123,6 +133,9 @@ struct sp_env {
 
 /* False after a mistake, which was reported at its place. The result may be absent or null. */
 bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
+/* As sp_eval, in inference: it is worked out once for all that is known. */
+bool sp_eval_remembered(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
+                        struct sp_remembered *remembered, struct sp_value *value);
 /* As sp_eval, and the value must be set, or of that kind. `what` is for the message: "the dimension". */
 bool sp_eval_set(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, struct sp_value *value);
 /* As sp_eval_set, and an unknown value is good as well. */

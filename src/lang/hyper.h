@@ -34,6 +34,8 @@ struct sp_scope {
 struct sp_knowledge {
     struct sp_value (*ask)(void *context, const char *path); /* SP_UNKNOWN, naming the path, when it is not */
     void *context;
+    const size_t *changes; /* counts up when anything may be answered otherwise than before */
+    size_t *touched;       /* the last guess that an answer follows from */
 };
 
 /* What is stored in place of a tensor: those of a part, which reads an object of the configuration. */

@@ -67,12 +67,17 @@ static bool open_name(struct sp_env *env, const struct sp_expr **expr)
     return true;
 }
 
-/* `a default b`: b where a is not set, as far as that is known. */
+/* `a default b`: b where a is not set, as far as that is known. A text that only its key could tell is taken for its
+ * default: names cannot be laid out without it. */
 static bool choose_default(struct search *search, const struct sp_env *env, const struct sp_expr *expr,
                            struct sp_value *value)
 {
+    struct sp_value fallback;
     if (!evaluate(search, env, expr->args[0], value)) return false;
-    return sp_value_is_set(*value) || value->type == SP_UNKNOWN || evaluate(search, env, expr->args[1], value);
+    if (sp_value_is_set(*value)) return true;
+    if (!evaluate(search, env, expr->args[1], &fallback)) return false;
+    if (value->type != SP_UNKNOWN || (fallback.type == SP_STRING && !sp_is_class_key(value->string))) *value = fallback;
+    return true;
 }
 
 /* Only what is unknown as a whole is looked into. */

@@ -10,20 +10,14 @@
 
 /* ---- putting a value in ---- */
 
-static void open_solved_key(struct sp_solver *solver, const char *path)
-{
-    sp_known_forget(&solver->known);
-    solver->open = path;
-}
-
 bool sp_suppose(struct sp_solver *solver, const char *path, struct sp_value value)
 {
     const struct sp_want want = sp_want_value(value);
-    open_solved_key(solver, path);
+    sp_solver_open(solver, path);
     return sp_known_tell(&solver->known, path, &want) == SP_HOLDS;
 }
 
-void sp_suppose_end(struct sp_solver *solver) { open_solved_key(solver, NULL); }
+void sp_suppose_end(struct sp_solver *solver) { sp_solver_open(solver, NULL); }
 
 /* A question about one key: for which value of it is the expression what is wanted? */
 struct question {
@@ -67,10 +61,10 @@ static void add_key_value(const struct question *question, struct sp_solutions *
 static bool invert(const struct question *question, struct sp_solutions *solutions)
 {
     struct sp_solver *solver = question->solver;
-    open_solved_key(solver, question->key->path);
+    sp_solver_open(solver, question->key->path);
     const enum sp_answer answer = sp_invert(solver, question->env, question->expr, &question->want);
     const struct sp_value value = sp_known_value(&solver->known, question->key->path);
-    open_solved_key(solver, NULL);
+    sp_solver_open(solver, NULL);
     const bool is_scalar = value.type > SP_UNKNOWN && value.type < SP_LIST; /* of a list only parts may be known */
     if (answer != SP_HOLDS || !is_scalar || !would_hold(question, value)) return false;
     solutions->list[solutions->count++] = value;
@@ -179,9 +173,9 @@ static void approach(const struct question *question, struct sp_solutions *solut
 bool sp_key_matters(struct sp_solver *solver, const struct sp_unknown *key, const struct sp_env *env,
                     const struct sp_expr *expr)
 {
-    open_solved_key(solver, key->path);
+    sp_solver_open(solver, key->path);
     const bool matters = sp_solver_value(solver, env, expr).type == SP_UNKNOWN;
-    open_solved_key(solver, NULL);
+    sp_solver_open(solver, NULL);
     return matters;
 }
 

@@ -195,7 +195,10 @@ static enum sp_answer tell_item(struct sp_known *known, const char *path, const 
     if (want->index >= list->item_count) list->item_count = want->index + 1;
     list->scalar = list->scalar || want->scalar;
     if (list->reason.kind == SP_REASON_NONE) learn(known, list);
-    if (list->guess < known->touched) list->guess = known->touched;
+    if (list->guess < known->touched) {
+        list->guess = known->touched;
+        known->changes++;
+    }
     return sp_known_tell(known, item, &inner);
 }
 

@@ -155,11 +155,32 @@ bool sp_line_fits(const struct sp_line *line, const struct sp_fixed_numbers *fix
 
 /* ---- conditions ---- */
 
+bool sp_condition_varies(const struct sp_line_condition *condition)
+{
+    struct sp_condition_state *state = condition->state;
+    for (const struct sp_loop *loop = condition->loop; loop && !state->is_told; loop = loop->outer)
+        state->varies = state->varies || sp_depends_on(condition->env, condition->expr, loop);
+    state->is_told = true;
+    return state->varies;
+}
+
+bool sp_condition_eval(struct sp_solver *solver, const struct sp_line_condition *condition, struct sp_value *value)
+{
+    if (sp_condition_varies(condition)) return sp_solver_eval(solver, condition->env, condition->expr, value);
+    return sp_solver_remember(solver, condition->env, condition->expr, &condition->state->remembered, value);
+}
+
+struct sp_value sp_condition_value(struct sp_solver *solver, const struct sp_line_condition *condition)
+{
+    struct sp_value value;
+    return sp_condition_eval(solver, condition, &value) ? value : sp_value_absent("");
+}
+
 bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
         struct sp_value value;
-        if (!sp_solver_eval(solver, condition->env, condition->expr, &value)) return true;
+        if (!sp_condition_eval(solver, condition, &value)) return true;
         if (value.type == SP_BOOL && !value.boolean) return true;
         if (value.type == SP_INT && !value.integer) return true;
     }
@@ -170,7 +191,7 @@ bool sp_line_is_decided(struct sp_solver *solver, const struct sp_line *line)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
         struct sp_value value;
-        if (!sp_solver_eval(solver, condition->env, condition->expr, &value) || value.type == SP_UNKNOWN) return false;
+        if (!sp_condition_eval(solver, condition, &value) || value.type == SP_UNKNOWN) return false;
     }
     return true;
 }
@@ -187,7 +208,7 @@ static bool is_within_line(struct sp_solver *solver, const struct sp_loop *loop)
 bool sp_line_is_met(struct sp_solver *solver, const struct sp_line *line)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer)
-        if (!sp_value_is_true(sp_solver_value(solver, condition->env, condition->expr))) return false;
+        if (!sp_value_is_true(sp_condition_value(solver, condition))) return false;
     return true;
 }
 

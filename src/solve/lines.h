@@ -33,6 +33,11 @@ size_t sp_line_fix_numbers(struct sp_solver *solver, const struct sp_line *line,
 /* Whether a name of the line's pattern with these numbers can be the line's. */
 bool sp_line_fits(const struct sp_line *line, const struct sp_fixed_numbers *fixed, const uint64_t *numbers);
 
+/* Whether it depends on the index of a loop. */
+bool sp_condition_varies(const struct sp_line_condition *condition);
+/* Its value, as sp_solver_eval and sp_solver_value have it. */
+bool sp_condition_eval(struct sp_solver *solver, const struct sp_line_condition *condition, struct sp_value *value);
+struct sp_value sp_condition_value(struct sp_solver *solver, const struct sp_line_condition *condition);
 /* Whether one of its conditions is known not to be met. */
 bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line);
 /* Each of its conditions has a value that is known. */

@@ -221,6 +221,9 @@ static void walk_use(struct sp_outline *outline, const struct place *place, cons
                           .param_exprs = row->given,
                           .caller = place->env->frame,
                           .user_env = place->env};
+    if (place->env->frame->remembered && !place->env->loops)
+        frame->remembered =
+            sp_arena_array(&outline->solver.arena, row->unit->definition_count, sizeof *frame->remembered);
     if (append_template(outline, place, &row->name, &pattern)) {
         inner.prefix = kept_text(outline, &pattern);
         inner.holes = kept_holes(outline, &pattern);
@@ -232,13 +235,24 @@ static void walk_use(struct sp_outline *outline, const struct place *place, cons
     sp_text_free(&pattern.text);
 }
 
+static const struct sp_line_condition *add_condition(struct sp_outline *outline, const struct place *place,
+                                                     const struct sp_expr *expr, const struct sp_env *env, bool assumed)
+{
+    struct sp_line_condition *added = sp_arena_alloc(&outline->solver.arena, sizeof *added);
+    *added = (struct sp_line_condition){.expr = expr,
+                                        .env = env,
+                                        .loop = place->loop,
+                                        .state = sp_arena_alloc(&outline->solver.arena, sizeof *added->state),
+                                        .outer = place->condition,
+                                        .number = outline->condition_count++,
+                                        .assumed = assumed};
+    return added;
+}
+
 static const struct sp_line_condition *condition_of(struct sp_outline *outline, const struct place *place,
                                                     const struct sp_expr *expr)
 {
-    struct sp_line_condition *added = sp_arena_alloc(&outline->solver.arena, sizeof *added);
-    if (!expr) return place->condition;
-    *added = (struct sp_line_condition){expr, place->env, place->condition, outline->condition_count++, false};
-    return added;
+    return expr ? add_condition(outline, place, expr, place->env, false) : place->condition;
 }
 
 /* The place under one more assumption. */
@@ -246,16 +260,13 @@ static struct place assuming(struct sp_outline *outline, const struct place *pla
                              bool holds)
 {
     struct sp_assumption *kept = sp_arena_alloc(&outline->solver.arena, sizeof *kept);
-    struct sp_line_condition *condition = sp_arena_alloc(&outline->solver.arena, sizeof *condition);
     struct place inner = *place;
     assumption.holds = holds;
     assumption.outer = place->assumed;
     *kept = assumption;
-    *condition = (struct sp_line_condition){sp_assumption_expr(outline, kept), &kept->env, place->condition,
-                                            outline->condition_count++, true};
     inner.assumed = kept;
     inner.assumptions++;
-    inner.condition = condition;
+    inner.condition = add_condition(outline, place, sp_assumption_expr(outline, kept), &kept->env, true);
     return inner;
 }
 
@@ -441,6 +452,7 @@ void sp_outline_configure(struct sp_outline *outline, const struct sp_unit *tabl
     outline->solver.configured = root;
     outline->solver.flags_open = true;
     outline_unit(outline, outline->solver.frame, &(struct place){.prefix = ""});
+    sp_solver_ask_anew(&outline->solver);
     outline->solver.flags_open = false;
     sp_alternatives_link(outline);
 }

@@ -30,10 +30,18 @@ struct sp_loop {
     size_t number;            /* in the outline */
 };
 
+/* Worked out when it is asked for. */
+struct sp_condition_state {
+    bool is_told, varies;
+    struct sp_remembered remembered;
+};
+
 /* Something that must be true for the lines below it. */
 struct sp_line_condition {
     const struct sp_expr *expr;
     const struct sp_env *env;
+    struct sp_loop *loop; /* the innermost around it, or NULL */
+    struct sp_condition_state *state;
     const struct sp_line_condition *outer;
     size_t number; /* in the outline */
     bool assumed;  /* for the sake of a name: the outline has lines for the opposite as well */

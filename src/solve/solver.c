@@ -13,14 +13,34 @@ static struct sp_value ask_known(void *context, const char *path)
     return value.type == SP_BOOL && solver->flags_open ? sp_known_value(&solver->known, path) : value;
 }
 
-bool sp_solver_eval(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
-                    struct sp_value *value)
+void sp_solver_open(struct sp_solver *solver, const char *key)
+{
+    sp_known_forget(&solver->known);
+    solver->open = key;
+}
+
+void sp_solver_ask_anew(struct sp_solver *solver) { solver->known.changes++; }
+
+/* Mistakes of expressions before are forgotten. */
+static struct sp_eval *begin_eval(struct sp_solver *solver)
 {
     struct sp_eval *eval = &solver->eval;
     eval->mistakes = eval->message_count = eval->steps = 0;
     eval->stopped = false;
     solver->messages.length = 0;
-    return sp_eval(eval, env, expr, value);
+    return eval;
+}
+
+bool sp_solver_eval(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                    struct sp_value *value)
+{
+    return sp_eval(begin_eval(solver), env, expr, value);
+}
+
+bool sp_solver_remember(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                        struct sp_remembered *remembered, struct sp_value *value)
+{
+    return sp_eval_remembered(begin_eval(solver), env, expr, remembered, value);
 }
 
 struct sp_value sp_solver_value(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
@@ -70,10 +90,11 @@ void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table)
     struct sp_frame *frame = sp_arena_alloc(&solver->arena, sizeof *frame);
     *view = (struct sp_view){.object = {.type = SP_OBJECT}, .prefix = ""};
     *frame = (struct sp_frame){.unit = table, .view = view};
+    frame->remembered = sp_arena_array(&solver->arena, table->definition_count, sizeof *frame->remembered);
     frame->param_exprs = sp_arena_array(&solver->arena, table->param_count, sizeof(struct sp_expr *));
     solver->frame = frame;
     solver->known.arena = &solver->arena;
-    solver->knowledge = (struct sp_knowledge){ask_known, solver};
+    solver->knowledge = (struct sp_knowledge){ask_known, solver, &solver->known.changes, &solver->known.touched};
     solver->hyper = (struct sp_hyper){.root = {.type = SP_OBJECT}, .file = "", .knowledge = &solver->knowledge};
     solver->eval = (struct sp_eval){.arena = &solver->arena, .hyper = &solver->hyper, .messages = &solver->messages};
 }

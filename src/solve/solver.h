@@ -32,9 +32,17 @@ void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table);
 /* Tells that `architectures` is that class alone. */
 void sp_solver_tell_class(struct sp_solver *solver, const char *class);
 void sp_solver_free(struct sp_solver *solver);
+/* Forgets what was told, and of what is configured leaves that key open; NULL for none. */
+void sp_solver_open(struct sp_solver *solver, const char *key);
+/* To be called when `configured` is another, or what it points to, or `flags_open`: what was worked out before may not
+ * hold any more. */
+void sp_solver_ask_anew(struct sp_solver *solver);
 /* The value under what is known; SP_UNKNOWN, with the key that it lacks. False when there can be none. */
 bool sp_solver_eval(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                     struct sp_value *value);
+/* The same, worked out once for all that is known: the expression depends on no index. */
+bool sp_solver_remember(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
+                        struct sp_remembered *remembered, struct sp_value *value);
 /* The same; one that cannot be computed contradicts everything, and is absent. */
 struct sp_value sp_solver_value(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr);
 /* The path of a key of the configuration that the environment's table reads: "text_config.hidden_size". */

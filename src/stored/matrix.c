@@ -127,6 +127,7 @@ static void set_dimension(struct sp_method *method, int key, uint64_t value)
 {
     method->members[key].value =
         value && value <= INT64_MAX ? sp_value_int((int64_t)value) : sp_value_absent(own_keys[key]);
+    sp_solver_ask_anew(&method->outline.solver);
 }
 
 /* The value of an expression for a value of the key; -1 when it has none. */
@@ -158,8 +159,7 @@ static uint64_t approach_dimension(struct sp_method *method, const struct sp_lin
 static uint64_t find_dimension(struct sp_method *method, const struct sp_matrix_members *members, int key)
 {
     struct sp_solver *solver = &method->outline.solver;
-    sp_known_forget(&solver->known);
-    solver->open = own_keys[key];
+    sp_solver_open(solver, own_keys[key]);
     for (size_t i = 0; i < method->outline.count; i++) {
         const struct sp_line *line = &method->outline.lines[i];
         const struct sp_tensor *tensor = member_called(members, method->tails[i]);
@@ -171,7 +171,7 @@ static uint64_t find_dimension(struct sp_method *method, const struct sp_matrix_
         }
     }
     const struct sp_value value = sp_known_value(&solver->known, own_keys[key]);
-    solver->open = NULL;
+    sp_solver_open(solver, NULL);
     return value.type == SP_INT && value.integer > 0 ? (uint64_t)value.integer : 0;
 }
 

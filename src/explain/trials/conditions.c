@@ -15,7 +15,7 @@ static bool is_no_flag(const struct sp_changeable *key) { return key->unknown.no
 void sp_propose_met(struct sp_proposals *proposals, const struct sp_line *line, bool there, sp_key_filter filter)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
-        const struct sp_value now = sp_solver_value(&proposals->outline.solver, condition->env, condition->expr);
+        const struct sp_value now = sp_condition_value(&proposals->outline.solver, condition);
         for (size_t i = 0; i < proposals->key_count && sp_value_is_true(now) != there; i++)
             if (filter(&proposals->keys[i]))
                 sp_propose_for(proposals, &proposals->keys[i], condition->env, condition->expr, sp_value_bool(there));
@@ -86,7 +86,7 @@ static bool would_be_met(struct sp_proposals *proposals, const struct sp_line_co
 {
     struct sp_solver *solver = &proposals->outline.solver;
     const bool met = sp_suppose(solver, path, sp_value_string(text)) &&
-                     sp_value_is_true(sp_solver_value(solver, condition->env, condition->expr));
+                     sp_value_is_true(sp_condition_value(solver, condition));
     sp_suppose_end(solver);
     return met;
 }
@@ -111,7 +111,7 @@ static void propose_texts(struct sp_proposals *proposals, const struct sp_line *
 {
     struct sp_solver *solver = &proposals->outline.solver;
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
-        if (sp_value_is_true(sp_solver_value(solver, condition->env, condition->expr)) == there) continue;
+        if (sp_value_is_true(sp_condition_value(solver, condition)) == there) continue;
         if (!rests_on_default(proposals, condition)) continue;
         for (size_t i = 0; i < proposals->key_count; i++) {
             const struct sp_changeable *key = &proposals->keys[i];

@@ -153,6 +153,7 @@ void sp_proposals_renew(struct sp_proposals *proposals, const struct sp_config *
 {
     size_t kept = 0;
     proposals->outline.solver.configured = &sp_config_hyper(config)->root;
+    sp_solver_ask_anew(&proposals->outline.solver);
     for (size_t i = 0; i < proposals->index_count; i++)
         if (sp_finding_is_open(&proposals->check->findings[proposals->indices[i].finding]))
             proposals->indices[kept++] = proposals->indices[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "infer/tables/fit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "infer/classes.h"
@@ -73,14 +74,22 @@ size_t sp_fit_equals(struct sp_arena *arena, struct sp_fit fit, const struct sp_
 
 enum { MANY = 2000 };
 
-/* How to look at a file, and for which tables. */
+/* How to look at a file, and for what: tables for each of their classes. */
 struct fitting {
-    struct sp_arena *arena;
     const struct sp_inventory *inventory;
-    const struct sp_unit *const *tables;
+    struct sp_outline *outlines;
     size_t count;
     const struct sp_map *known; /* the names of the tables */
 };
+
+static size_t count_seen(struct sp_outline *outline, const struct sp_shapes *shapes)
+{
+    struct sp_occurrences occurrences;
+    sp_occurrences_init(&occurrences, outline, shapes);
+    const size_t seen = occurrences.seen;
+    sp_occurrences_free(&occurrences);
+    return seen;
+}
 
 /* What a naming is worth: how many tensors the table sees that sees the most of them. */
 static size_t most_seen(const void *context, const struct sp_naming *naming)
@@ -93,7 +102,7 @@ static size_t most_seen(const void *context, const struct sp_naming *naming)
     sp_shapes_init(&shapes, fitting->inventory, naming, fitting->known,
                    sp_inventory_count(fitting->inventory) / MANY + 1);
     for (size_t i = 0; i < fitting->count; i++) {
-        const size_t seen = sp_fit_table(fitting->arena, fitting->tables[i], &shapes).seen;
+        const size_t seen = count_seen(&fitting->outlines[i], &shapes);
         if (seen > most) most = seen;
     }
     sp_shapes_free(&shapes);
@@ -108,44 +117,63 @@ static void note_lines(const struct sp_outline *outline, struct sp_arena *arena,
 }
 
 /* What the lines of a table begin with; their names are noted. */
-static void offer_lines(struct sp_prefixes *adds, const struct sp_unit *table, const char *class, struct sp_map *known)
+static void offer_lines(struct sp_prefixes *adds, const struct sp_outline *outline, struct sp_map *known)
 {
     struct sp_prefixes own = {.arena = adds->arena};
-    struct sp_outline outline;
-    sp_outline_init(&outline, table, class, NULL);
-    for (size_t i = 0; i < outline.count; i += sp_stride_for(outline.count, SP_PREFIX_NAMES))
-        sp_prefixes_offer(&own, outline.lines[i].name);
-    note_lines(&outline, adds->arena, known);
+    for (size_t i = 0; i < outline->count; i += sp_stride_for(outline->count, SP_PREFIX_NAMES))
+        sp_prefixes_offer(&own, outline->lines[i].name);
+    note_lines(outline, adds->arena, known);
     sp_prefixes_keep_common(&own);
     sp_prefixes_join(adds, &own);
-    sp_outline_free(&outline);
-}
-
-/* What is in front of the names of a base model is often there for a head alone, and each head has its own names. */
-static void offer_classes(struct sp_prefixes *adds, const struct sp_unit *table, struct sp_map *known)
-{
-    size_t count;
-    const char **classes = sp_classes_of(adds->arena, table, &count);
-    for (size_t i = 0; i < count; i++) offer_lines(adds, table, classes[i], known);
 }
 
 void sp_fit_names(struct sp_arena *arena, const struct sp_unit *table, struct sp_map *known)
 {
-    struct sp_prefixes ignored = {.arena = arena};
-    offer_classes(&ignored, table, known);
+    size_t count;
+    const char **classes = sp_classes_of(arena, table, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct sp_outline outline;
+        sp_outline_init(&outline, table, classes[i], NULL);
+        note_lines(&outline, arena, known);
+        sp_outline_free(&outline);
+    }
 }
 
-struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_inventory *inventory,
+/* What is in front of the names of a base model is often there for a head alone, and each head has its own names. */
+static void add_layouts(struct fitting *fitting, struct sp_arena *arena, const struct sp_unit *table,
+                        const struct sp_use_filter *filter)
+{
+    size_t count;
+    const char **classes = sp_classes_of(arena, table, &count);
+    for (size_t i = 0; i < count; i++)
+        sp_outline_init(&fitting->outlines[fitting->count++], table, classes[i], filter);
+}
+
+static size_t count_classes(struct sp_arena *arena, const struct sp_unit *const *tables, size_t count)
+{
+    size_t all = 0, own;
+    for (size_t i = 0; i < count; i++) {
+        sp_classes_of(arena, tables[i], &own);
+        all += own;
+    }
+    return all;
+}
+
+struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_shapes *shapes,
                                const struct sp_unit *const *tables, size_t count, struct sp_naming way,
                                struct sp_map *known)
 {
-    const struct fitting fitting = {arena, inventory, tables, count, known};
+    struct fitting fitting = {.inventory = shapes->inventory, .known = known};
     struct sp_naming_search search = {
         .strips = {.arena = arena}, .adds = {.arena = arena}, .score = most_seen, .context = &fitting, .best = way};
-    if (!way.era) sp_naming_offer(&search.strips, inventory, false);
+    fitting.outlines = sp_realloc(NULL, count_classes(arena, tables, count), sizeof *fitting.outlines);
+    for (size_t i = 0; i < count; i++) add_layouts(&fitting, arena, tables[i], &shapes->survey->filter);
+    if (!way.era) sp_naming_offer(&search.strips, shapes->inventory, false);
     else if (*way.strip) search.strips.list[search.strips.count++] = way.strip;
-    for (size_t i = 0; i < count; i++) offer_classes(&search.adds, tables[i], known);
-    way.drop_wrappers = sp_has_wrappers(inventory);
+    for (size_t i = 0; i < fitting.count; i++) offer_lines(&search.adds, &fitting.outlines[i], known);
+    way.drop_wrappers = sp_has_wrappers(shapes->inventory);
     sp_naming_try(&search, way);
+    for (size_t i = 0; i < fitting.count; i++) sp_outline_free(&fitting.outlines[i]);
+    free(fitting.outlines);
     return search.best;
 }

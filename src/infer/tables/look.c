@@ -82,8 +82,9 @@ static struct sp_naming likely_naming(const struct looking *looking, struct sp_n
     for (size_t i = 0; i < count && few < FEW; i++)
         if (ranked[i].table != meant) likely[few++] = ranked[i].table;
     free(ranked);
+    const struct sp_naming naming = sp_fit_naming(looking->arena, &shapes, likely, few, way, known);
     sp_shapes_free(&shapes);
-    return sp_fit_naming(looking->arena, looking->guise->inventory, likely, few, way, known);
+    return naming;
 }
 
 /* A table sees more of the file, or as much and lacks less. */

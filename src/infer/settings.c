@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ * How much a configuration has to say that the table does not say by itself: of models that explain a file alike, the
+ * one whose defaults it agrees with most is the likeliest. */
+#include <string.h>
+
+#include "infer/infer.h"
+#include "lang/functions.h"
+
+/* What chooses a table or a class, and is no size. */
+static bool is_choice(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return strcmp(dot ? dot + 1 : path, "model_type") == 0 || sp_is_class_key(path);
+}
+
+/* NULL when the table has no default for something. */
+static struct sp_prediction *predict_defaults(const struct sp_attempt *attempt)
+{
+    struct sp_config *config = sp_config_new();
+    struct sp_error error = {0};
+    const struct sp_scope scope = {.most = 100000};
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(attempt->prediction); i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(attempt->prediction, i);
+        if (is_choice(hyper.name)) sp_config_set_value(config, hyper.name, hyper.value, "inferred");
+    }
+    sp_config_limit(config, &scope);
+    struct sp_prediction *prediction =
+        sp_predict(attempt->tables, config, &(struct sp_predict_options){.table = attempt->table->name}, &error);
+    sp_config_free(config);
+    return prediction;
+}
+
+static bool has_setting(const struct sp_prediction *prediction, struct sp_hyperparameter wanted)
+{
+    const size_t count = prediction ? sp_prediction_hyperparameter_count(prediction) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
+        if (strcmp(hyper.name, wanted.name) == 0) return sp_values_equal(hyper.value, wanted.value);
+    }
+    return false;
+}
+
+size_t sp_attempt_settings(const struct sp_attempt *attempt)
+{
+    struct sp_prediction *defaults = predict_defaults(attempt);
+    size_t settings = 0;
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(attempt->prediction); i++)
+        settings += !has_setting(defaults, sp_prediction_hyperparameter(attempt->prediction, i));
+    sp_prediction_free(defaults);
+    return settings;
+}
