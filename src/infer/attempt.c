@@ -201,6 +201,18 @@ static struct sp_attempt *try_values(const struct trial *trial, struct sp_deduct
     return best;
 }
 
+/* Those of the first key whose value is a text. */
+static struct sp_attempt *try_suppositions(const struct trial *trial, struct sp_deduction *deduction,
+                                           const struct supposition *suppositions, size_t count)
+{
+    struct sp_keys tried = {.count = 0};
+    struct sp_attempt *best = NULL;
+    for (const char *key; !best && (key = sp_contest_lacks(deduction, &tried)) != NULL; *SP_PUSH(&tried) = key)
+        best = try_values(trial, deduction, key, suppositions, count);
+    free(tried.items);
+    return best;
+}
+
 static void tell_suppositions(struct sp_known *known, const struct supposition *suppositions)
 {
     known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
@@ -245,8 +257,7 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
     tell_suppositions(&attempt->outline.solver.known, suppositions);
     sp_deduction_init(&deduction, &attempt->outline, &trial->look->shapes, trial->effort);
     sp_deduce(&deduction, SP_CONTESTED_REQUIRED);
-    const char *key = count < MAX_SUPPOSITIONS ? sp_contest_lacks(&deduction) : NULL;
-    if (key) other = try_values(trial, &deduction, key, suppositions, count);
+    if (count < MAX_SUPPOSITIONS) other = try_suppositions(trial, &deduction, suppositions, count);
     if (!other) {
         infer(&deduction);
         attempt->without_layers = is_without_layers(&deduction);
@@ -297,12 +308,15 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
     if (a->holes != b->holes) return a->holes < b->holes;
     if (a->missing != b->missing && !(a->lacks_layers && b->lacks_layers)) return a->missing < b->missing;
     if (a->joints != b->joints) return a->joints < b->joints;
+    if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
     if (a->is_part != b->is_part) return b->is_part;
     if (!a->guise->turned != !b->guise->turned) return !a->guise->turned;
-    if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
     if (a->settings != b->settings) return a->settings < b->settings;
     const size_t depth_a = sp_unit_depth(a->table), depth_b = sp_unit_depth(b->table); /* the plainest is the best */
-    return depth_a != depth_b ? depth_a < depth_b : a->outline.solver.known.guesses < b->outline.solver.known.guesses;
+    if (depth_a != depth_b) return depth_a < depth_b;
+    const size_t heirs_a = sp_count_heirs(a->tables, a->table), heirs_b = sp_count_heirs(b->tables, b->table);
+    if (heirs_a != heirs_b) return heirs_a > heirs_b; /* what others build on is best known */
+    return a->outline.solver.known.guesses < b->outline.solver.known.guesses;
 }
 
 /* Whether the file has the tensor, under whatever name. */

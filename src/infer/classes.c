@@ -119,3 +119,21 @@ bool sp_is_part(struct sp_arena *arena, const struct sp_unit *table)
 {
     return table->model_type_count && !sp_count_heads(arena, table);
 }
+
+static bool builds_on(const struct sp_unit *table, const struct sp_unit *on)
+{
+    while ((table = table->parent))
+        if (table == on) return true;
+    return false;
+}
+
+size_t sp_count_heirs(const struct sp_tables *tables, const struct sp_unit *table)
+{
+    size_t count, heirs = 0;
+    const size_t *list = sp_tables_list(tables, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_unit *other = sp_tables_at(tables, list[i]);
+        heirs += other && builds_on(other, table);
+    }
+    return heirs;
+}

@@ -302,7 +302,14 @@ void sp_deduce(struct sp_deduction *deduction, enum sp_contest most)
     }
 }
 
-const char *sp_contest_lacks(struct sp_deduction *deduction)
+static bool is_among(const struct sp_keys *keys, const char *key)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (strcmp(keys->items[i], key) == 0) return true;
+    return false;
+}
+
+const char *sp_contest_lacks(struct sp_deduction *deduction, const struct sp_keys *besides)
 {
     for (size_t i = 0; i < deduction->outline->count; i++) {
         const struct sp_occurrence *occurrence = &deduction->occurrences.of[i];
@@ -310,7 +317,7 @@ const char *sp_contest_lacks(struct sp_deduction *deduction)
         for (const struct sp_line_condition *condition = occurrence->line->condition; condition;
              condition = condition->outer) {
             const struct sp_value value = sp_condition_value(deduction->solver, condition);
-            if (value.type == SP_UNKNOWN && *value.string) return value.string;
+            if (value.type == SP_UNKNOWN && *value.string && !is_among(besides, value.string)) return value.string;
         }
     }
     return NULL;

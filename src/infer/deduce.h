@@ -44,8 +44,14 @@ void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outlin
 void sp_deduction_free(struct sp_deduction *deduction);
 /* Asks everything, again and again, until nothing more follows. `most`: what may be done about contested tensors. */
 void sp_deduce(struct sp_deduction *deduction, enum sp_contest most);
-/* The key on which it depends which of the lines that have the same tensors is the right one; or NULL. */
-const char *sp_contest_lacks(struct sp_deduction *deduction);
+/* Borrowed names of hyper-parameters. Zero-initialise; free() the items. */
+struct sp_keys {
+    const char **items;
+    size_t count, capacity;
+};
+
+/* A key on which it depends which of the lines that have the same tensors is the right one, besides those; or NULL. */
+const char *sp_contest_lacks(struct sp_deduction *deduction, const struct sp_keys *besides);
 enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *question);
 /* What the expression of a question is, less the number that it should be; false when that is not known. */
 bool sp_question_difference(struct sp_deduction *deduction, const struct sp_question *question, int64_t *difference);

@@ -13,7 +13,7 @@ static bool is_choice(const char *path)
     return strcmp(dot ? dot + 1 : path, "model_type") == 0 || sp_is_class_key(path);
 }
 
-/* NULL when the table has no default for something. */
+/* NULL when the table has no default for something: it has no size that is usual. */
 static struct sp_prediction *predict_defaults(const struct sp_attempt *attempt)
 {
     struct sp_config *config = sp_config_new();
@@ -32,8 +32,7 @@ static struct sp_prediction *predict_defaults(const struct sp_attempt *attempt)
 
 static bool has_setting(const struct sp_prediction *prediction, struct sp_hyperparameter wanted)
 {
-    const size_t count = prediction ? sp_prediction_hyperparameter_count(prediction) : 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
         const struct sp_hyperparameter hyper = sp_prediction_hyperparameter(prediction, i);
         if (strcmp(hyper.name, wanted.name) == 0) return sp_values_equal(hyper.value, wanted.value);
     }
@@ -44,7 +43,7 @@ size_t sp_attempt_settings(const struct sp_attempt *attempt)
 {
     struct sp_prediction *defaults = predict_defaults(attempt);
     size_t settings = 0;
-    for (size_t i = 0; i < sp_prediction_hyperparameter_count(attempt->prediction); i++)
+    for (size_t i = 0; defaults && i < sp_prediction_hyperparameter_count(attempt->prediction); i++)
         settings += !has_setting(defaults, sp_prediction_hyperparameter(attempt->prediction, i));
     sp_prediction_free(defaults);
     return settings;

@@ -236,7 +236,7 @@ struct sp_unit {
 static inline size_t sp_unit_depth(const struct sp_unit *unit)
 {
     size_t depth = 0;
-    while ((unit = unit->parent)) depth++;
+    while ((unit = unit->parent)) depth += unit->is_table;
     return depth;
 }
 
