@@ -207,7 +207,7 @@ static size_t guess_behind(struct sp_deduction *deduction, const char *key)
 {
     struct sp_known *known = &deduction->solver->known;
     size_t last = 0;
-    for (size_t i = 0; i < deduction->open_count; i++) {
+    for (size_t i = 0; known->guesses && i < deduction->open_count; i++) {
         known->touched = 0;
         const char *lacks = sp_question_lacks(deduction, &deduction->open[i]);
         if (lacks && strcmp(lacks, key) == 0 && known->touched > last) last = known->touched;

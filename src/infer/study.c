@@ -38,6 +38,12 @@ static bool is_worse_fit(struct sp_fit fit, struct sp_fit best, size_t equals)
            (equals >= SOME && fit.absent > best.absent + FEW_HEADS);
 }
 
+/* What is joined, or begins otherwise, is explained without being seen; but hardly half of the file. */
+static bool sees_too_little(struct sp_fit fit, const struct sp_attempt *best)
+{
+    return best && best->prediction && fit.seen * 2 < best->explained;
+}
+
 static bool is_settled(const struct sp_attempt *best)
 {
     return best && sp_attempt_explains_all(best) && best->table->model_type_count && !best->is_part;
@@ -86,6 +92,7 @@ static struct sp_attempt *attempt_all(struct sp_study *study, const struct sp_lo
     for (; i < look->count && i < MAX_ATTEMPTS; i++) {
         if ((is_settled(best) && is_worse_fit(look->fits[i], best->fit, equals)) || is_spent(study)) break;
         equals += is_settled(best);
+        if (sees_too_little(look->fits[i], best)) break;
         if (is_attempted(study, look, look->fits[i])) continue;
         struct sp_attempt *attempt = attempt_classes(study, look, look->fits[i]);
         if (!best || sp_attempt_is_better(attempt, best)) best = attempt;
