@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Candidates come in kinds: not set, a text of the table, another text, true or false, the number that makes the
- * dimension, a dimension divided by a usual width, a small number. The first kind with a value that contradicts nothing is the right one, since values of another
- * kind make expressions that cannot be computed. */
+ * dimension, a dimension divided by a usual width, a small number. The first kind with a value that contradicts nothing
+ * is the right one, since values of another kind make expressions that cannot be computed. */
 #include "infer/guess.h"
 
 #include <inttypes.h>
@@ -128,8 +128,7 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
     add_guess_value(trial, sp_value_bool(true));
     add_guess_value(trial, sp_value_bool(false));
     end_kind(trial);
-    if (sp_question_bisect(deduction, question, trial->key, &solution))
-        add_guess_value(trial, sp_value_int(solution));
+    if (sp_question_bisect(deduction, question, trial->key, &solution)) add_guess_value(trial, sp_value_int(solution));
     end_kind(trial);
     if (counts) {
         const struct sp_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, question->named);

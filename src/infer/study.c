@@ -30,18 +30,18 @@ static struct sp_attempt *attempt_classes(struct sp_study *study, const struct s
 }
 
 /* When one table explains everything, those that see less, or lack more that should be there, are no equals; and after
- * some of those that could have more heads none is. */
-static bool is_worse_fit(struct sp_fit fit, struct sp_fit best, size_t equals)
+ * some others none is that could have much more than the `leanest`. */
+static bool is_worse_fit(struct sp_fit fit, struct sp_fit best, struct sp_fit leanest, size_t equals)
 {
-    enum { SOME = 10, FEW_HEADS = 4 };
+    enum { SOME = 10, LITTLE = 4 };
     return fit.seen < best.seen || fit.missing > best.missing ||
-           (equals >= SOME && fit.absent > best.absent + FEW_HEADS);
+           (equals >= SOME && fit.absent > leanest.absent + LITTLE);
 }
 
-/* What is joined, or begins otherwise, is explained without being seen; but hardly half of the file. */
+/* What is joined, or begins otherwise, is explained without being seen; but hardly half of what another table sees. */
 static bool sees_too_little(struct sp_fit fit, const struct sp_attempt *best)
 {
-    return best && best->prediction && fit.seen * 2 < best->explained;
+    return best && best->prediction && fit.seen * 2 < best->fit.seen;
 }
 
 static bool is_settled(const struct sp_attempt *best)
@@ -90,7 +90,8 @@ static struct sp_attempt *attempt_all(struct sp_study *study, const struct sp_lo
     struct sp_attempt *best = NULL;
     size_t i = 0, equals = 0;
     for (; i < look->count && i < MAX_ATTEMPTS; i++) {
-        if ((is_settled(best) && is_worse_fit(look->fits[i], best->fit, equals)) || is_spent(study)) break;
+        if ((is_settled(best) && is_worse_fit(look->fits[i], best->fit, look->fits[0], equals)) || is_spent(study))
+            break;
         equals += is_settled(best);
         if (sees_too_little(look->fits[i], best)) break;
         if (is_attempted(study, look, look->fits[i])) continue;

@@ -95,16 +95,19 @@ static void the_vision_tower_moved(void **state)
     END;
 }
 
-/* transformers 5 leaves the image encoder's own prefix out, and reads it with and without. */
+/* transformers 5 leaves the image encoder's own prefix out, and reads it with and without; 4 needs it. */
 static void the_inner_prefix_left_out(void **state)
 {
     static char newer[sizeof llava + 64];
     snprintf(newer, sizeof newer, "{\"transformers_version\": \"5.23.0\", %s", llava + 1);
     BEGIN(newer);
-    model_rename(&model, "vision_tower.*", "vision_tower.vision_model.", "vision_tower.");
-    SAYS("match: all 686 tensors, 7,063,427,072 elements", "prefix", 0);
+    SAYS("match: all 686 tensors, 7,063,427,072 elements", "", 0);
+    model_rename(&model, "vision_tower.*", "vision_tower.", "vision_tower.vision_model.");
+    SAYS("explained: names in the file begin with 'vision_tower.vision_model.' for 'vision_tower.' (391); nothing else "
+         "differs",
+         "prefix", 0);
     model_rename(&model, "vision_tower.*", "vision_tower.", "model.vision_tower.");
-    SAYS("explained: names in the file begin with 'model.vision_tower.' for 'vision_tower.vision_model.' (391); "
+    SAYS("explained: names in the file begin with 'model.vision_tower.vision_model.' for 'vision_tower.' (391); "
          "nothing else differs",
          "prefix", 0);
     END;

@@ -85,8 +85,8 @@ static bool would_be_met(struct sp_proposals *proposals, const struct sp_line_co
                          const char *text)
 {
     struct sp_solver *solver = &proposals->outline.solver;
-    const bool met = sp_suppose(solver, path, sp_value_string(text)) &&
-                     sp_value_is_true(sp_condition_value(solver, condition));
+    const bool met =
+        sp_suppose(solver, path, sp_value_string(text)) && sp_value_is_true(sp_condition_value(solver, condition));
     sp_suppose_end(solver);
     return met;
 }

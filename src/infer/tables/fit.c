@@ -145,8 +145,7 @@ static void add_layouts(struct fitting *fitting, struct sp_arena *arena, const s
 {
     size_t count;
     const char **classes = sp_classes_of(arena, table, &count);
-    for (size_t i = 0; i < count; i++)
-        sp_outline_init(&fitting->outlines[fitting->count++], table, classes[i], filter);
+    for (size_t i = 0; i < count; i++) sp_outline_init(&fitting->outlines[fitting->count++], table, classes[i], filter);
 }
 
 static size_t count_classes(struct sp_arena *arena, const struct sp_unit *const *tables, size_t count)
