@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Proves the promise of the README: on a machine with only git, gcc and make, one command installs what is missing,
-# builds and runs. Each command gets its own fresh root of each release (debootstrap, variant minbase), a clone of HEAD
-# and nothing else: no terminal, no stdin, no pkg-config, no environment but PATH, HOME and the proxy variables.
+# builds and runs. The first command gets a fresh root of each release (debootstrap, variant minbase), a clone of HEAD
+# and nothing else: no terminal, no stdin, no pkg-config, no environment but PATH, HOME and the proxy variables. Those
+# behind it go on where it ended; all of them install by the same `make deps`.
 #
 #   sudo sh tests/bare.sh [--release NAME]... [COMMAND...]
 #
@@ -87,7 +88,7 @@ enter() { # COMMAND
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${http_proxy+http_proxy="$http_proxy"} \
         ${https_proxy+https_proxy="$https_proxy"} ${no_proxy+no_proxy="$no_proxy"} \
         chroot "$dir/run" /bin/sh -ec "cd /root
-            git clone -q -c advice.detachedHead=false /shapeproof.bundle shapeproof
+            [ -d shapeproof ] || git clone -q -c advice.detachedHead=false /shapeproof.bundle shapeproof
             cd shapeproof
             $1" </dev/null 9>&- # what it leaves running does not keep the lock
 }
@@ -96,7 +97,6 @@ passed=0 failed=0
 run() { # RELEASE COMMAND
     log=$dir/$(echo "$1 $2" | tr -cs 'a-z0-9\n' -).log
     start=$(date +%s)
-    fresh_root "$1"
     if enter "$2" >"$log" 2>&1; then
         passed=$((passed + 1))
         echo "ok       $1: $2: $(tail -n 1 "$log") ($(($(date +%s) - start)) s)"
@@ -119,6 +119,7 @@ sh .ci/deps bare
 host_proxies
 for release in $releases; do
     make_base "$release"
+    fresh_root "$release"
     for command in "$@"; do run "$release" "$command"; done
 done
 echo "$passed passed, $failed failed"

@@ -475,7 +475,7 @@ static void weight_norm(void **state)
     BEGIN(wav2vec2);
     model_rename(&model, "*", "conv.weight_g", "conv.parametrizations.weight.original0");
     model_rename(&model, "*", "conv.weight_v", "conv.parametrizations.weight.original1");
-    SAYS("explained: 2 tensors have names of an older version: wav2vec2.encoder.pos_conv_embed.conv.parametrizations."
+    SAYS("explained: 2 tensors have names of another version: wav2vec2.encoder.pos_conv_embed.conv.parametrizations."
          "weight.{original0,original1}; nothing else differs",
          "old-names", 0);
     END;
@@ -486,7 +486,7 @@ static void gamma_and_beta(void **state)
     BEGIN(bert);
     model_rename(&model, "*LayerNorm.weight", "weight", "gamma");
     model_rename(&model, "*LayerNorm.bias", "bias", "beta");
-    SAYS("explained: 52 tensors have names of an older version: bert.embeddings.LayerNorm.{gamma,beta}, "
+    SAYS("explained: 52 tensors have names of another version: bert.embeddings.LayerNorm.{gamma,beta}, "
          "bert.encoder.layer.{0-11}.attention.output.LayerNorm.{gamma,beta}, "
          "bert.encoder.layer.{0-11}.output.LayerNorm.{gamma,beta} and 1 more; nothing else differs",
          "old-names", 0);

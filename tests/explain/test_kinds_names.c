@@ -289,7 +289,7 @@ static void embedding_for_embeddings(void **state)
 {
     BEGIN(mamba);
     model_rename(&model, "*", "backbone.embeddings", "backbone.embedding");
-    SAYS("explained: 1 tensor has a name of an older version: backbone.embedding.weight; nothing else "
+    SAYS("explained: 1 tensor has a name of another version: backbone.embedding.weight; nothing else "
          "differs",
          "old-names", 0);
     END;

@@ -7,7 +7,7 @@
 #include "lang/builtin.h"
 #include "lang/eval.h"
 
-enum { ROUNDS = 600, MAX_EDITS = 6 };
+enum { ROUNDS = 250, MAX_EDITS = 6 };
 
 static uint64_t random_state = 0x5eed;
 

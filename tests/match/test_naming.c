@@ -187,7 +187,7 @@ static void old_names(void **state)
     model_rename(&model, "*LayerNorm.weight", "LayerNorm.weight", "LayerNorm.gamma");
     model_rename(&model, "*LayerNorm.bias", "LayerNorm.bias", "LayerNorm.beta");
     assert_string_equal(model_check(&model),
-                        "explained: 52 tensors have names of an older version: bert.embeddings.LayerNorm.{gamma,beta}, "
+                        "explained: 52 tensors have names of another version: bert.embeddings.LayerNorm.{gamma,beta}, "
                         "bert.encoder.layer.{0-11}.attention.output.LayerNorm.{gamma,beta}, "
                         "bert.encoder.layer.{0-11}.output.LayerNorm.{gamma,beta} and 1 more; nothing else differs");
     model_prefix(&model, "module.");
@@ -207,7 +207,7 @@ static void one_old_name(void **state)
     model_rename(&model, "bert.embeddings.LayerNorm.weight", "weight", "gamma");
     assert_string_equal(
         model_check(&model),
-        "explained: 1 tensor has a name of an older version: bert.embeddings.LayerNorm.gamma; nothing else differs");
+        "explained: 1 tensor has a name of another version: bert.embeddings.LayerNorm.gamma; nothing else differs");
     model_close(&model);
 }
 

@@ -15,7 +15,7 @@ void sp_explain_old_names(struct sp_check *check)
         struct sp_cause *cause = sp_blame(check, SP_CAUSE_OLD_NAMES);
         cause->explains = count;
         cause->message =
-            sp_arena_printf(&check->arena, "%s %s of an older version: %s", sp_count_of(&check->arena, count, "tensor"),
+            sp_arena_printf(&check->arena, "%s %s of another version: %s", sp_count_of(&check->arena, count, "tensor"),
                             count == 1 ? "has a name" : "have names", sp_some_names(&check->arena, names, count));
     }
     free(names);
