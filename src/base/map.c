@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <sys/auxv.h>
 #include <time.h>
 
 #include "base/arena.h"
@@ -24,11 +24,14 @@ enum { LEAST_SLOTS = 64, MOST_SLOTS = 1 << 30 };
 
 static size_t room_of(size_t slots) { return slots / 4 * 3; }
 
-static uint64_t new_seed(void)
+/* Of what the kernel gives each process that is random; another one for each map. Without a system call: there are
+ * many small maps. */
+static uint64_t new_seed(const struct sp_map *map)
 {
-    uint64_t seed = 0;
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed) seed ^= (uint64_t)time(NULL);
-    return seed;
+    const void *secret = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    uint64_t seed = (uint64_t)time(NULL);
+    if (secret) memcpy(&seed, secret, sizeof seed);
+    return seed ^ (uint64_t)(uintptr_t)map;
 }
 
 /* Both halves of the product with a secret factor: no choice of words cancels out for every seed. */
@@ -80,7 +83,7 @@ static void make_room(struct sp_map *map, size_t slots)
 {
     struct sp_map_slot *old = map->slots;
     const size_t old_count = map->slot_count;
-    if (!old_count) map->seed = new_seed();
+    if (!old_count) map->seed = new_seed(map);
     map->slot_count = slots;
     /* More than a slot can number are as many as no memory holds. */
     map->entries = sp_realloc(map->entries, slots > MOST_SLOTS ? SIZE_MAX : room_of(slots), sizeof *map->entries);

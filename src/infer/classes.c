@@ -38,23 +38,24 @@ static bool is_camel(const char *text)
 struct classes {
     struct sp_arena *arena;
     const struct sp_unit *table;
+    struct sp_solver *solver; /* of the table */
     const char **list;
     size_t count;
 };
 
-static bool is_covered(const struct sp_unit *table, const char *class)
+static bool is_covered(const struct classes *classes, const char *class)
 {
-    struct sp_solver solver;
+    struct sp_solver *solver = classes->solver;
+    const struct sp_unit *table = classes->table;
+    const struct sp_env env = {.frame = solver->frame};
     bool covered = table->requirement_count > 0;
-    sp_solver_init(&solver, table);
-    if (*class) sp_solver_tell_class(&solver, class);
-    const struct sp_env env = {.frame = solver.frame};
+    sp_known_forget(&solver->known);
+    if (*class) sp_solver_tell_class(solver, class);
     for (size_t i = 0; i < table->requirement_count && covered; i++) {
         struct sp_value value;
-        covered = sp_solver_eval(&solver, &env, table->requirements[i].condition, &value) &&
+        covered = sp_solver_eval(solver, &env, table->requirements[i].condition, &value) &&
                   (value.type == SP_UNKNOWN || (value.type == SP_BOOL && value.boolean));
     }
-    sp_solver_free(&solver);
     return covered;
 }
 
@@ -63,7 +64,7 @@ static void consider_class(struct classes *classes, const char *begin, const cha
     const char *class = sp_arena_printf(classes->arena, "%s%s", begin, end);
     for (size_t i = 0; i < classes->count; i++)
         if (strcmp(classes->list[i], class) == 0) return;
-    if (classes->count < MAX_CLASSES && is_covered(classes->table, class)) classes->list[classes->count++] = class;
+    if (classes->count < MAX_CLASSES && is_covered(classes, class)) classes->list[classes->count++] = class;
 }
 
 /* What the definitions of the table are as texts: "BertFor" + "MaskedLM" among them. */
@@ -82,9 +83,7 @@ static void collect_defined(struct sp_literals *literals, struct sp_solver *solv
 static void find_classes(struct classes *classes)
 {
     struct sp_literals texts = {0};
-    struct sp_solver solver;
-    sp_solver_init(&solver, classes->table);
-    collect_defined(&texts, &solver);
+    collect_defined(&texts, classes->solver);
     sp_literals_define(&texts, classes->table);
     for (size_t i = 0; i < texts.count; i++)
         if (is_camel(texts.list[i])) consider_class(classes, texts.list[i], "");
@@ -92,16 +91,18 @@ static void find_classes(struct classes *classes)
         for (size_t k = 0; k < texts.count && is_camel(texts.list[i]); k++)
             if (is_camel(texts.list[k]) && strncmp(texts.list[k], texts.list[i], strlen(texts.list[i])) != 0)
                 consider_class(classes, texts.list[i], texts.list[k]);
-    sp_solver_free(&solver);
     sp_literals_free(&texts);
 }
 
 const char **sp_classes_of(struct sp_arena *arena, const struct sp_unit *table, size_t *count)
 {
-    struct classes classes = {arena, table, sp_arena_array(arena, MAX_CLASSES + 1, sizeof(char *)), 0};
+    struct sp_solver solver;
+    struct classes classes = {arena, table, &solver, sp_arena_array(arena, MAX_CLASSES + 1, sizeof(char *)), 0};
+    sp_solver_init(&solver, table);
     if (table->architecture_count)
         for (size_t i = 0; i < table->architecture_count; i++) consider_class(&classes, table->architectures[i], "");
     else if (depends_on_class(table)) find_classes(&classes);
+    sp_solver_free(&solver);
     if (!classes.count) classes.list[classes.count++] = "";
     *count = classes.count;
     return classes.list;

@@ -28,14 +28,10 @@
 
 #define ORDERS 1 /* there are thousands of checks */
 #include "check/answers.h"
+#include "sample.h"
 
 #define CORPUS "../shared/data/architectures"
 enum { HUGE = 5000, DEFAULT_SEED = 20 };
-#ifdef __SANITIZE_ADDRESS__
-enum { STEP = 16 }; /* a sample of the configurations: it is slow there */
-#else
-enum { STEP = 1 };
-#endif
 
 struct tally {
     size_t made, traceless, refused, restored, wrong;
@@ -317,7 +313,7 @@ static void fixtures(void **state)
 static void corpus(void **state)
 {
     (void)state;
-    assert_all(CORPUS "/{real,synthetic}/*.json", STEP);
+    assert_all(CORPUS "/{real,synthetic}/*.json", SAMPLE);
 }
 
 int main(void)

@@ -11,6 +11,7 @@
 
 #include "infer/finding.h"
 #include "lang/functions.h"
+#include "sample.h"
 
 #define CORPUS "../shared/data/architectures"
 
@@ -88,8 +89,9 @@ static bool infer_folder(const char *folder, struct tally *tally)
     snprintf(path, sizeof path, CORPUS "/%s", folder);
     DIR *directory = opendir(path);
     if (!directory) return false;
+    size_t count = 0;
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
-        if (strstr(entry->d_name, ".json")) infer_config(folder, entry->d_name, tally);
+        if (strstr(entry->d_name, ".json") && count++ % SAMPLE == 0) infer_config(folder, entry->d_name, tally);
     closedir(directory);
     return true;
 }
