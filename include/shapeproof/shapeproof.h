@@ -19,6 +19,7 @@
 
 #include "shapeproof/api.h"
 #include "shapeproof/check.h"
+#include "shapeproof/components.h"
 #include "shapeproof/config.h"
 #include "shapeproof/data.h"
 #include "shapeproof/diff.h"

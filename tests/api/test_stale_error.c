@@ -64,6 +64,14 @@ static bool calls_inventory_open(struct world *world, struct sp_error *error)
     return inventory != NULL;
 }
 
+static bool calls_components_open(struct world *world, struct sp_error *error)
+{
+    struct sp_components *components = sp_components_open("fixtures/models/tiny-gpt2", error);
+    (void)world;
+    sp_components_free(components);
+    return components != NULL;
+}
+
 static bool calls_data_open(struct world *world, struct sp_error *error)
 {
     struct sp_data *data = sp_data_open(world->inventory, error);
@@ -231,17 +239,29 @@ static const struct call {
     const char *function;
     bool (*succeeds)(struct world *world, struct sp_error *error);
 } calls[] = {
-    CALL(inventory_open),  CALL(data_open),
-    CALL(data_read),       CALL(tables_new),
-    CALL(tables_add_file), CALL(tables_add_text),
-    CALL(table_format),    CALL(config_load),
-    CALL(config_set),      CALL(config_count_vocabulary),
-    CALL(predict),         CALL(check_new),
-    CALL(diff_new),        CALL(expectations_load),
-    CALL(infer),           CALL(prove),
-    CALL(derive),          CALL(derive_prediction),
-    CALL(solve),           CALL(solve_rounded),
-    CALL(loadings_new),    CALL(learn),
+    CALL(inventory_open),
+    CALL(components_open),
+    CALL(data_open),
+    CALL(data_read),
+    CALL(tables_new),
+    CALL(tables_add_file),
+    CALL(tables_add_text),
+    CALL(table_format),
+    CALL(config_load),
+    CALL(config_set),
+    CALL(config_count_vocabulary),
+    CALL(predict),
+    CALL(check_new),
+    CALL(diff_new),
+    CALL(expectations_load),
+    CALL(infer),
+    CALL(prove),
+    CALL(derive),
+    CALL(derive_prediction),
+    CALL(solve),
+    CALL(solve_rounded),
+    CALL(loadings_new),
+    CALL(learn),
 };
 enum { CALL_COUNT = sizeof calls / sizeof *calls };
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ * Directories that hold several models, each with weights and a configuration of its own: pipelines of diffusers
+ * (model_index.json) and sentence-transformers (modules.json). */
+#ifndef SHAPEPROOF_COMPONENTS_H
+#define SHAPEPROOF_COMPONENTS_H
+
+#include <stddef.h>
+
+#include "shapeproof/api.h"
+#include "shapeproof/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sp_component_state {
+    SP_COMPONENT_MODEL,  /* there are weights, to be read at `path` */
+    SP_COMPONENT_PLAIN,  /* there are none, and none are needed as far as is known: a tokenizer, a scheduler */
+    SP_COMPONENT_MISSING /* the folder is not there, or not the weights that its class has */
+};
+
+struct sp_component {
+    const char *name;       /* of its folder in the directory: "unet", "2_Dense"; "." for the directory itself */
+    const char *library;    /* that has the class: "diffusers", "sentence_transformers" */
+    const char *class_name; /* without modules: "UNet2DConditionModel", "Dense" */
+    const char
+        *model_class;   /* what tables call it, where its configuration does not say: "sentence_transformers.Dense" */
+    const char *path;   /* of its folder, the directory included */
+    const char *config; /* the path of its configuration, or NULL when there is none */
+    enum sp_component_state state;
+    const char *note; /* why it is plain or missing: "no weights"; NULL of a model */
+};
+
+struct sp_components; /* opaque: owns everything that the functions below return */
+
+/* Reads which components the directory at `path` names. There are none when it is a single checkpoint: a file, a
+ * directory without such a list, or one whose only model lies in the directory itself. NULL with SP_ERR_FILE when the
+ * list is malformed, too long, or leads out of the directory. Free with sp_components_free. */
+SP_API struct sp_components *sp_components_open(const char *path, struct sp_error *error);
+SP_API void sp_components_free(struct sp_components *components);
+
+/* All borrowed until sp_components_free. */
+SP_API const char *sp_components_path(const struct sp_components *components); /* as it was given */
+/* In the order of the list. */
+SP_API size_t sp_component_count(const struct sp_components *components);
+SP_API const struct sp_component *sp_component(const struct sp_components *components, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT
+ * Two lists name the models of a directory, each with the folder that it is in:
+ *
+ *   model_index.json   {"_class_name": "StableDiffusionPipeline", "unet": ["diffusers", "UNet2DConditionModel"],
+ *                      "safety_checker": [null, null], "requires_safety_checker": true}
+ *   modules.json       [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}, ...]
+ *
+ * A router among the latter has a list of its own, router_config.json, {"types": {"query_0_Dense": TYPE, ...}}.
+ *
+ * All of it is a stranger's text: a path of plain names below the directory is followed, and nothing else. Symbolic
+ * links are followed as in read/index.c. */
+#define _GNU_SOURCE /* O_DIRECTORY, O_CLOEXEC */
+#include "shapeproof/components.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/chars.h"
+#include "base/json_scan.h"
+#include "base/names.h"
+#include "read/directory.h"
+
+enum { MAX_COMPONENTS = 100, MAX_COMPONENT_LIST = 1 << 20, MOST_LOOKED_AT = 10000 };
+
+struct sp_components {
+    struct sp_arena arena;
+    const char *path;
+    SP_ARRAY(struct sp_component) list;
+};
+
+/* A list while it is read. */
+struct component_list {
+    struct sp_components *components;
+    const struct sp_folder *folder; /* the directory */
+    const char *below;              /* the folder in it that the entries are in, or "" */
+    struct sp_json json;
+    struct sp_error *error;
+};
+
+/* ---- what lies in the folder of a component ---- */
+
+struct contents {
+    bool there, weights, config;
+};
+
+/* Weights that are not read here count too: it is for who opens them to refuse them. */
+static bool holds_weights(const char *name)
+{
+    static const char *const others[] = {".onnx", ".msgpack", ".gguf", ".npz", ".distcp"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (sp_ends_with(name, others[i])) return true;
+    return sp_may_be_checkpoint(name);
+}
+
+static struct contents look_into(const struct sp_folder *folder, const char *name)
+{
+    struct contents found = {false, false, false};
+    const int fd = openat(folder->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!stream && fd >= 0) close(fd);
+    if (!stream) return found;
+    found.there = true;
+    const struct dirent *entry;
+    for (size_t i = 0; i < MOST_LOOKED_AT && (entry = readdir(stream)); i++) {
+        found.weights = found.weights || holds_weights(entry->d_name);
+        found.config = found.config || strcmp(entry->d_name, "config.json") == 0;
+    }
+    closedir(stream);
+    return found;
+}
+
+/* ---- what classes need ---- */
+
+enum need { NEEDS_WEIGHTS, NEEDS_FOLDER, NEEDS_NOTHING, NEED_UNKNOWN };
+
+/* Of pipelines: configurations of models alone are called config.json. */
+static enum need need_in_pipeline(const struct sp_component *component, const struct contents *found)
+{
+    static const char *const plain[] = {"Scheduler",        "Tokenizer", "Processor",
+                                        "FeatureExtractor", "Guider",    "Guidance"};
+    static const char *const known[] = {"diffusers", "transformers"};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (strstr(component->class_name, plain[i])) return NEEDS_FOLDER;
+    return found->config || SP_IS_AMONG(component->library, known) ? NEEDS_WEIGHTS : NEEDS_FOLDER;
+}
+
+/* Of Normalize there is no more than an empty folder, which few ways of copying a model keep. */
+static enum need need_of_module(const struct sp_component *component)
+{
+    static const char *const plain[] = {"Pooling",      "Dropout",         "BoW",        "WordWeights", "SpladePooling",
+                                        "TokenPooling", "MultiVectorMask", "LogitScore", "Router",      "Asym"};
+    if (strcmp(component->library, "sentence_transformers") != 0) return NEED_UNKNOWN;
+    if (strcmp(component->class_name, "Normalize") == 0) return NEEDS_NOTHING;
+    return SP_IS_AMONG(component->class_name, plain) ? NEEDS_FOLDER : NEEDS_WEIGHTS;
+}
+
+/* Weights are evidence of their own; where there are none, it depends. */
+static void judge_component(struct sp_component *component, const struct contents *found, enum need need)
+{
+    const bool missing = need == NEEDS_WEIGHTS || (need == NEEDS_FOLDER && !found->there);
+    if (found->weights) {
+        component->state = SP_COMPONENT_MODEL;
+        return;
+    }
+    component->state = missing ? SP_COMPONENT_MISSING : SP_COMPONENT_PLAIN;
+    if (missing) component->note = found->there ? "its weights are not there" : "its folder is not there";
+    else if (need == NEED_UNKNOWN) component->note = "no weights; whether it has any is not known";
+    else component->note = "no weights";
+}
+
+/* ---- an entry ---- */
+
+/* Whether it is "" or names with slashes between them, which cannot lead out of the directory. */
+static bool is_path_below(const char *path)
+{
+    for (const char *name = path; *name;) {
+        const size_t length = strcspn(name, "/");
+        if (!length || SP_IS(name, length, ".") || SP_IS(name, length, "..") || memchr(name, '\\', length) ||
+            memchr(name, ':', length))
+            return false;
+        name += length;
+        if (*name && !*++name) return false;
+    }
+    return true;
+}
+
+/* Some modules have a name of their own for it. */
+static const char *config_name(const struct sp_component *component)
+{
+    static const struct {
+        const char *class_name, *file;
+    } own[] = {{"CNN", "cnn_config.json"}, {"LSTM", "lstm_config.json"}};
+    if (strcmp(component->library, "sentence_transformers") == 0)
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+            if (strcmp(component->class_name, own[i].class_name) == 0) return own[i].file;
+    return "config.json";
+}
+
+static const char *find_config(const struct component_list *list, const struct sp_component *component)
+{
+    struct sp_arena *arena = &list->components->arena;
+    const char *file = sp_arena_printf(arena, "%s/%s", component->name, config_name(component));
+    if (faccessat(list->folder->fd, file, F_OK, 0) != 0) return NULL;
+    return sp_arena_printf(arena, "%s/%s", component->path, config_name(component));
+}
+
+/* Appends one with its place; NULL after an error. `entry` is its path in the folder of the list. */
+static struct sp_component *add_component(const struct component_list *list, const char *entry)
+{
+    struct sp_components *components = list->components;
+    struct sp_arena *arena = &components->arena;
+    const char *slash = *list->below && *entry ? "/" : "";
+    if (!is_path_below(entry)) {
+        sp_fail(list->error, SP_ERR_FILE, SP_KIND_REFUSED, "unsafe folder %s: not below this directory",
+                sp_quote(entry).text);
+        return NULL;
+    }
+    if (components->list.count == MAX_COMPONENTS) {
+        sp_fail(list->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d components", MAX_COMPONENTS);
+        return NULL;
+    }
+    struct sp_component *component = SP_PUSH(&components->list);
+    *component = (struct sp_component){.name = sp_arena_printf(arena, "%s%s%s", list->below, slash, entry)};
+    component->path = *component->name ? sp_folder_join(list->folder, component->name, arena)
+                                       : sp_arena_string(arena, list->folder->path);
+    if (!*component->name) component->name = ".";
+    return component;
+}
+
+/* A folder that is named twice is one model. */
+static bool is_named_before(const struct sp_components *components)
+{
+    const struct sp_component *last = &components->list.items[components->list.count - 1];
+    for (size_t i = 0; i + 1 < components->list.count; i++)
+        if (strcmp(components->list.items[i].name, last->name) == 0) return true;
+    return false;
+}
+
+static void finish_component(const struct component_list *list, struct sp_component *component, bool module)
+{
+    const struct contents found = look_into(list->folder, component->name);
+    component->config = find_config(list, component);
+    judge_component(component, &found, module ? need_of_module(component) : need_in_pipeline(component, &found));
+    if (!is_named_before(list->components)) return;
+    component->state = SP_COMPONENT_PLAIN;
+    component->note = "the folder is named before";
+}
+
+/* ---- model_index.json ---- */
+
+/* ["library", "class"]; both NULL for anything else. */
+static bool scan_pair(struct sp_json *json, const char **library, const char **class_name)
+{
+    const char *words[2] = {NULL, NULL};
+    size_t count = 0, ignored;
+    *library = *class_name = NULL;
+    if (sp_json_peek(json) != '[') return sp_json_skip(json, &ignored) != NULL;
+    sp_json_open(json, '[');
+    for (bool first = true; sp_json_item(json, &first); count++) {
+        if (count < 2 && sp_json_peek(json) == '"') words[count] = sp_json_string(json);
+        else sp_json_skip(json, &ignored);
+    }
+    if (!sp_json_ok(json)) return false;
+    if (count != 2 || !words[0] || !words[1]) return true;
+    *library = words[0];
+    *class_name = words[1];
+    return true;
+}
+
+static bool scan_pipeline(struct component_list *list)
+{
+    struct sp_arena *arena = &list->components->arena;
+    const char *key, *library, *class_name;
+    if (!sp_json_open(&list->json, '{')) return false;
+    for (bool first = true; (key = sp_json_member(&list->json, &first));) {
+        if (!scan_pair(&list->json, &library, &class_name)) return false;
+        if (!library || *key == '_') continue;
+        struct sp_component *component = add_component(list, *key ? key : ".");
+        if (!component) return false;
+        component->library = sp_arena_string(arena, library);
+        component->class_name = component->model_class = sp_arena_string(arena, class_name);
+        finish_component(list, component, false);
+    }
+    return sp_json_end(&list->json);
+}
+
+/* ---- modules.json ---- */
+
+/* "sentence_transformers.models.Dense", or since version 5 "sentence_transformers.base.modules.dense.Dense". */
+static bool add_module(const struct component_list *list, const char *path, const char *type)
+{
+    struct sp_arena *arena = &list->components->arena;
+    const char *dot = strrchr(type, '.');
+    struct sp_component *component = add_component(list, path);
+    if (!component) return false;
+    component->class_name = sp_arena_string(arena, dot ? dot + 1 : type);
+    component->library = sp_arena_copy(arena, type, dot ? strcspn(type, ".") : 0);
+    component->model_class =
+        dot ? sp_arena_printf(arena, "%s.%s", component->library, component->class_name) : component->class_name;
+    finish_component(list, component, true);
+    return true;
+}
+
+static bool scan_module(struct component_list *list)
+{
+    const char *key, *path = "", *type = NULL;
+    size_t ignored;
+    if (!sp_json_open(&list->json, '{')) return false;
+    for (bool first = true; (key = sp_json_member(&list->json, &first));) {
+        if (strcmp(key, "path") == 0) path = sp_json_string(&list->json);
+        else if (strcmp(key, "type") == 0) type = sp_json_string(&list->json);
+        else sp_json_skip(&list->json, &ignored);
+        if (!sp_json_ok(&list->json)) return false;
+    }
+    if (!sp_json_ok(&list->json)) return false;
+    return type ? add_module(list, path, type) : sp_malformed(list->error, "a module without a type");
+}
+
+/* Files of that name that are no array are of other programs. */
+static bool scan_modules(struct component_list *list)
+{
+    if (sp_json_peek(&list->json) != '[') return true;
+    sp_json_open(&list->json, '[');
+    for (bool first = true; sp_json_item(&list->json, &first);)
+        if (!scan_module(list)) return false;
+    return sp_json_end(&list->json);
+}
+
+/* The "types" of a router. */
+static bool scan_routes(struct component_list *list)
+{
+    const char *key, *name;
+    size_t ignored;
+    if (!sp_json_open(&list->json, '{')) return false;
+    for (bool first = true; (key = sp_json_member(&list->json, &first));) {
+        if (strcmp(key, "types") != 0) {
+            if (!sp_json_skip(&list->json, &ignored)) return false;
+            continue;
+        }
+        if (!sp_json_open(&list->json, '{')) return false;
+        for (bool inner = true; (name = sp_json_member(&list->json, &inner));) {
+            const char *type = sp_json_string(&list->json);
+            if (!type || !add_module(list, name, type)) return false;
+        }
+    }
+    return sp_json_end(&list->json);
+}
+
+/* ---- the lists of a directory ---- */
+
+/* Scans a file of the folder. */
+static bool read_list(struct component_list *list, const char *name, bool (*scan)(struct component_list *))
+{
+    struct sp_file file;
+    if (!sp_file_open(&file, list->folder->fd, name, list->error))
+        return sp_folder_blame(list->folder, name, list->error);
+    list->json = (struct sp_json){.what = "list of components", .error = list->error, .length = (size_t)file.size};
+    list->json.text = sp_file_slurp(&file, MAX_COMPONENT_LIST, list->error);
+    sp_file_close(&file);
+    const bool ok = list->json.text && sp_json_check(&list->json) && scan(list);
+    free(list->json.text);
+    return ok || sp_folder_blame(list->folder, name, list->error);
+}
+
+static bool is_there(const struct sp_folder *folder, const char *name)
+{
+    return faccessat(folder->fd, name, F_OK, 0) == 0;
+}
+
+/* What each router leads to. One that is behind another has nobody made. */
+static bool read_routers(struct component_list *list)
+{
+    static const char *const files[] = {"router_config.json", "config.json"}, *const routers[] = {"Router", "Asym"};
+    struct sp_components *components = list->components;
+    const size_t count = components->list.count;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_component component = components->list.items[i];
+        if (!SP_IS_AMONG(component.class_name, routers)) continue;
+        list->below = strcmp(component.name, ".") == 0 ? "" : component.name;
+        for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+            const char *name = sp_arena_printf(&components->arena, "%s/%s", component.name, files[k]);
+            if (!is_there(list->folder, name)) continue;
+            if (!read_list(list, name, scan_routes)) return false;
+            break;
+        }
+    }
+    return true;
+}
+
+/* Then there is no need to tell its components apart. */
+static bool is_single(const struct sp_components *components)
+{
+    for (size_t i = 0; i < components->list.count; i++) {
+        const struct sp_component *component = &components->list.items[i];
+        if (component->state != SP_COMPONENT_PLAIN && strcmp(component->name, ".") != 0) return false;
+    }
+    return true;
+}
+
+static bool read_lists(struct sp_components *components, const struct sp_folder *folder, struct sp_error *error)
+{
+    struct component_list list = {.components = components, .folder = folder, .below = "", .error = error};
+    if (is_there(folder, "model_index.json")) {
+        if (!read_list(&list, "model_index.json", scan_pipeline)) return false;
+    } else if (is_there(folder, "modules.json")) {
+        if (!read_list(&list, "modules.json", scan_modules) || !read_routers(&list)) return false;
+    }
+    if (is_single(components)) components->list.count = 0;
+    return true;
+}
+
+struct sp_components *sp_components_open(const char *path, struct sp_error *error)
+{
+    struct sp_folder folder;
+    bool ok = true;
+    sp_error_reset(error);
+    struct sp_components *components = sp_realloc(NULL, 1, sizeof *components);
+    *components = (struct sp_components){.path = NULL};
+    components->path = sp_arena_string(&components->arena, path);
+    if (sp_folder_open(&folder, components->path)) {
+        ok = read_lists(components, &folder, error);
+        sp_folder_close(&folder);
+    }
+    if (ok) return components;
+    sp_components_free(components);
+    return NULL;
+}
+
+void sp_components_free(struct sp_components *components)
+{
+    if (!components) return;
+    free(components->list.items);
+    sp_arena_free(&components->arena);
+    free(components);
+}
+
+const char *sp_components_path(const struct sp_components *components) { return components->path; }
+size_t sp_component_count(const struct sp_components *components) { return components->list.count; }
+const struct sp_component *sp_component(const struct sp_components *components, size_t index)
+{
+    return &components->list.items[index];
+}
