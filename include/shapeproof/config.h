@@ -24,6 +24,9 @@ SP_API enum sp_status sp_config_load(struct sp_config *config, const char *path,
 /* One "key=value"; the value is JSON, or text when it is not. A dotted key reaches into a sub-configuration:
  * "text_config.vocab_size=32000". Wins over every file. SP_ERR_USAGE when there is no '='. */
 SP_API enum sp_status sp_config_set(struct sp_config *config, const char *setting, struct sp_error *error);
+/* The class of the model, for a configuration that does not say which model it is of: another file does, which `from`
+ * names in reports. Call it after the file is loaded, which it is forgotten with. */
+SP_API void sp_config_name_class(struct sp_config *config, const char *class_name, const char *from);
 /* How large a vocabulary becomes of the words in a training text. */
 enum sp_vocabulary {
     SP_VOCABULARY_NONE,    /* nothing is counted */

@@ -23,10 +23,12 @@ static size_t by_model_type(const struct sp_tables *tables, const char *model_ty
     return found;
 }
 
-/* "resnet50.a1_in1k" is the architecture "resnet50": the tag says where its weights are from. */
+/* "resnet50.a1_in1k" is the architecture "resnet50": the tag says where its weights are from. A whole name, such as
+ * "sentence_transformers.Dense", is one as well. */
 static bool is_architecture(const char *class, const struct sp_entry *entry)
 {
     const size_t length = strcspn(class, ".");
+    if (sp_is_among(class, entry->architectures, entry->architecture_count)) return true;
     for (size_t i = 0; i < entry->architecture_count; i++)
         if (strncmp(class, entry->architectures[i], length) == 0 && !entry->architectures[i][length]) return true;
     return false;

@@ -108,6 +108,16 @@ void sp_config_derive(struct sp_config *config, const char *path, struct sp_valu
                 sp_provenance_other(kept));
 }
 
+void sp_config_name_class(struct sp_config *config, const char *class_name, const char *from)
+{
+    static const char *const keys[] = {"_class_name", "model_type", "architectures", "architecture",
+                                       "shapeproof_table"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (sp_value_is_set(sp_value_member(config->hyper.root, keys[i]))) return;
+    const struct sp_value value = sp_value_string(sp_arena_string(&config->arena, class_name));
+    sp_config_derive(config, keys[0], value, from);
+}
+
 /* What the files beside an earlier file said goes with it. */
 static void forget_derived(struct sp_config *config)
 {
