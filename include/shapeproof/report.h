@@ -12,6 +12,7 @@
 
 #include "shapeproof/api.h"
 #include "shapeproof/check.h"
+#include "shapeproof/components.h"
 #include "shapeproof/diff.h"
 #include "shapeproof/infer.h"
 #include "shapeproof/inventory.h"
@@ -79,6 +80,22 @@ SP_API char *sp_report_predict(const struct sp_prediction *prediction, const str
 
 /* The verdict first, then causes, then findings. */
 SP_API char *sp_report_check(const struct sp_check *check, const struct sp_report_options *options, size_t *length);
+
+/* What came of a component: a check, and what loaders make of it if they were asked; or why there is none. */
+struct sp_component_result {
+    const struct sp_check *check;       /* NULL when there is none */
+    const struct sp_loadings *loadings; /* NULL when none were asked */
+    const struct sp_error *error;       /* of a model that could not be checked; else NULL */
+};
+
+/* The worst verdict first, then a line for each component, then the reports of those that differ; with `options->all`
+ * of all. `results` are as many as components, in their order. */
+SP_API char *sp_report_components(const struct sp_components *components, const struct sp_component_result *results,
+                                  const struct sp_report_options *options, size_t *length);
+/* What the components hold, a line for each and the sum, as text. `totals` are as many as components, all zero for what
+ * was not read. */
+SP_API char *sp_report_component_totals(const struct sp_components *components, const struct sp_totals *totals,
+                                        const struct sp_report_options *options, size_t *length);
 
 /* The verdict first, then how names were translated, then findings. */
 SP_API char *sp_report_diff(const struct sp_diff *diff, const struct sp_report_options *options, size_t *length);

@@ -2,6 +2,7 @@
  * shapeproof check: whether a checkpoint holds what its hyper-parameters promise. */
 #include <string.h>
 
+#include "cli/components.h"
 #include "cli/expect.h"
 #include "cli/subject.h"
 
@@ -59,12 +60,6 @@ static int judge_loadings(const struct sp_loadings *loadings)
     return status;
 }
 
-/* The exit status of a check without --for. */
-static int judge_check(const struct sp_check *check)
-{
-    return sp_check_verdict(check) == SP_VERDICT_DIFFERS ? CLI_DIFFERS : CLI_OK;
-}
-
 /* Whether there is nothing at all to look at. What is odd about the file, what was not read of it, and what a pickle
  * would do is a warning. */
 static bool is_plain_match(const struct sp_check *check)
@@ -73,14 +68,20 @@ static bool is_plain_match(const struct sp_check *check)
            sp_prediction_unused_count(sp_check_prediction(check)) == 0;
 }
 
+int cli_judge_check(const struct cli_args *args, const struct sp_check *check, const struct sp_loadings *loadings)
+{
+    if (cli_flag(args, "strict") && !is_plain_match(check)) return CLI_DIFFERS;
+    if (cli_value(args, "for", NULL)) return judge_loadings(loadings);
+    return sp_check_verdict(check) == SP_VERDICT_DIFFERS ? CLI_DIFFERS : CLI_OK;
+}
+
 /* Asks the loaders, and writes the report; exit status. */
 static int report_check(const struct cli_args *args, const struct sp_check *check)
 {
     struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
     size_t length;
-    const char *loaders = cli_value(args, "for", NULL);
-    struct sp_loadings *loadings = sp_loadings_new(check, loaders, &error);
+    struct sp_loadings *loadings = sp_loadings_new(check, cli_value(args, "for", NULL), &error);
     if (!loadings) {
         cli_error(&error);
         return (int)error.status;
@@ -89,8 +90,7 @@ static int report_check(const struct cli_args *args, const struct sp_check *chec
     how.loadings = loadings;
     char *report = sp_report_check(check, &how, &length);
     cli_put_report(report, length);
-    int status = loaders ? judge_loadings(loadings) : judge_check(check);
-    if (cli_flag(args, "strict") && !is_plain_match(check)) status = CLI_DIFFERS;
+    const int status = cli_judge_check(args, check, loadings);
     sp_loadings_free(loadings);
     return status;
 }
@@ -160,7 +160,19 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
     return status;
 }
 
-static int run_check(const struct cli_args *args) { return cli_with_checkpoint(args, check_inventory); }
+static int run_check(const struct cli_args *args)
+{
+    struct sp_error error = {0};
+    struct sp_components *components = sp_components_open(args->operands[0], &error);
+    if (!components) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    const int status = cli_is_about_one(args, components) ? cli_with_checkpoint(args, check_inventory)
+                                                          : cli_check_components(args, components);
+    sp_components_free(components);
+    return status;
+}
 
 const struct cli_command cli_check = {
     .name = "check",
@@ -177,6 +189,14 @@ const struct cli_command cli_check = {
         "what is there, names and shapes above all. Then come the findings, collapsed over their indices: "
         "layers.{0-4,20-31} stands for these indices and no other. The exit status is 0 for match and explained, 1 for "
         "differs, 5 when there is no table for the architecture or no configuration to tell it.\n"
+        "\n"
+        "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) may "
+        "hold "
+        "several models. Each that has weights is checked against the configuration in its own folder, has a line with "
+        "its verdict, and its report below if it differs. What the list names and is not there is missing, and counts "
+        "as "
+        "a difference. The exit status is the worst one: 4, then 3, 1, 5 and 0. --config, --set, --table, --expect and "
+        "--vocabulary are about one model: that of the directory itself, if it has one there; else they are refused.\n"
         "\n"
         "Whether it loads is another question. A line on loading answers it for the loader that the file is meant for, "
         "where that can be told, and --for for any: what stays newly initialised, what is dropped. The exit status is "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof inspect: what checkpoints hold. */
-#include "cli/cli.h"
+#include "cli/components.h"
 
 #include <limits.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static bool options_agree(const struct cli_args *args)
 }
 
 /* A file that cannot be read does not keep the others from being shown. */
-static int inspect_one(const char *path, const struct sp_report_inspect_options *how)
+int cli_inspect_one(const char *path, const struct sp_report_inspect_options *how, struct sp_totals *totals)
 {
     struct sp_error error = {0};
     struct sp_inventory *inventory = sp_inventory_open(path, &error);
@@ -80,8 +80,24 @@ static int inspect_one(const char *path, const struct sp_report_inspect_options 
     if (how->report.format == SP_REPORT_TEXT)
         for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
             cli_warning(path, sp_inventory_warning(inventory, i));
+    if (totals) *totals = sp_inventory_totals(inventory);
     sp_inventory_close(inventory);
     return CLI_OK;
+}
+
+/* A checkpoint, or a directory with several. */
+static int inspect_path(const char *path, const struct sp_report_inspect_options *how)
+{
+    struct sp_error error = {0};
+    struct sp_components *components = sp_components_open(path, &error);
+    if (!components) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    const int status =
+        sp_component_count(components) ? cli_inspect_components(components, how) : cli_inspect_one(path, how, NULL);
+    sp_components_free(components);
+    return status;
 }
 
 static int run_inspect(const struct cli_args *args)
@@ -99,7 +115,7 @@ static int run_inspect(const struct cli_args *args)
     if (!options_agree(args)) return CLI_USAGE;
     for (size_t i = 0; i < args->operand_count; i++) {
         if (shown && how.report.format == SP_REPORT_TEXT) putchar('\n');
-        const int now = inspect_one(args->operands[i], &how);
+        const int now = inspect_path(args->operands[i], &how);
         shown = now == CLI_OK;
         if (now != CLI_OK) status = now;
     }
@@ -118,6 +134,10 @@ const struct cli_command cli_inspect = {
         "\n"
         "A tensor that has the same storage as an earlier one is noted as the same; the parameters of both count "
         "once. Warnings about a FILE go to standard error, or with --json into the document.\n"
+        "\n"
+        "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) may "
+        "hold "
+        "several models: each is listed as if it had been named by itself, and a table says what they add up to.\n"
         "\n"
         "With --json each FILE gives one document of the schema shapeproof.inspect/1, one after the other. A FILE that "
         "cannot be read gives a line on standard error and no document, the others are still shown, and the exit "

@@ -84,33 +84,30 @@ static void json_finding(struct sp_writer *json, const struct sp_check *check, c
     sp_write_close(json);
 }
 
-static void check_json(const struct sp_check *check, const struct sp_loadings *loadings, struct sp_text *text)
+void sp_json_check_members(struct sp_writer *json, const struct sp_check *check, const struct sp_loadings *loadings)
 {
-    struct sp_writer json = sp_write_document(text, "shapeproof.check/1");
-    sp_write_key_string(&json, "verdict", sp_verdict_name(sp_check_verdict(check)));
-    sp_write_key_string(&json, "table", sp_prediction_table(sp_check_prediction(check)));
-    sp_json_hyperparameters(&json, sp_check_prediction(check), NULL);
-    sp_json_predicted_totals(&json, "predicted", sp_check_prediction(check), NULL);
-    json_found(&json, check);
-    json_counts(&json, check);
-    sp_write_key_open(&json, "causes", '[');
-    for (size_t i = 0; i < sp_check_cause_count(check); i++) json_cause(&json, sp_check_cause(check, i));
-    sp_write_close(&json);
-    sp_write_key_open(&json, "findings", '[');
-    for (size_t i = 0; i < sp_check_finding_count(check); i++) json_finding(&json, check, sp_check_finding(check, i));
-    sp_write_close(&json);
-    if (loadings) sp_json_loadings(&json, loadings);
-    sp_json_warnings(&json, sp_check_inventory(check));
-    sp_write_key_string(&json, "summary", sp_check_summary(check));
-    sp_write_key_optional(&json, "advice", sp_check_advice(check));
-    sp_write_key_string(&json, "file", sp_inventory_path(sp_check_inventory(check)));
-    sp_write_close(&json);
+    sp_write_key_string(json, "verdict", sp_verdict_name(sp_check_verdict(check)));
+    sp_write_key_string(json, "table", sp_prediction_table(sp_check_prediction(check)));
+    sp_json_hyperparameters(json, sp_check_prediction(check), NULL);
+    sp_json_predicted_totals(json, "predicted", sp_check_prediction(check), NULL);
+    json_found(json, check);
+    json_counts(json, check);
+    sp_write_key_open(json, "causes", '[');
+    for (size_t i = 0; i < sp_check_cause_count(check); i++) json_cause(json, sp_check_cause(check, i));
+    sp_write_close(json);
+    sp_write_key_open(json, "findings", '[');
+    for (size_t i = 0; i < sp_check_finding_count(check); i++) json_finding(json, check, sp_check_finding(check, i));
+    sp_write_close(json);
+    if (loadings) sp_json_loadings(json, loadings);
+    sp_json_warnings(json, sp_check_inventory(check));
+    sp_write_key_string(json, "summary", sp_check_summary(check));
+    sp_write_key_optional(json, "advice", sp_check_advice(check));
+    sp_write_key_string(json, "file", sp_inventory_path(sp_check_inventory(check)));
 }
 
 /* ---- text ---- */
 
-/* Green, yellow, red. */
-static enum sp_color verdict_color(enum sp_verdict verdict)
+enum sp_color sp_verdict_color(enum sp_verdict verdict)
 {
     return verdict == SP_VERDICT_MATCH       ? SP_COLOR_GREEN
            : verdict == SP_VERDICT_EXPLAINED ? SP_COLOR_YELLOW
@@ -304,10 +301,19 @@ static void put_first_line(const struct sp_check *check, struct sp_text *text, c
         cut_reassurance(&line);
         put_bad_loading(&line, bad, sp_check_verdict(check) != SP_VERDICT_DIFFERS);
     }
-    sp_color_puts(text, options->color, verdict_color(sp_check_verdict(check)), verdict);
+    sp_color_puts(text, options->color, sp_verdict_color(sp_check_verdict(check)), verdict);
     sp_text_puts(text, line.data + strlen(verdict));
     sp_text_puts(text, "\n\n");
     sp_text_free(&line);
+}
+
+void sp_put_check(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
+{
+    put_first_line(check, text, options);
+    put_checkpoint(check, text, options);
+    sp_put_loading_table(options->loadings, text, options);
+    put_counts(check, text, options);
+    sp_put_causes_and_findings(check, text, options);
 }
 
 char *sp_report_check(const struct sp_check *check, const struct sp_report_options *options, size_t *length)
@@ -316,13 +322,11 @@ char *sp_report_check(const struct sp_check *check, const struct sp_report_optio
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->format == SP_REPORT_JSON) {
-        check_json(check, options->loadings, &text);
-        return sp_text_take(&text, length);
+        struct sp_writer json = sp_write_document(&text, "shapeproof.check/1");
+        sp_json_check_members(&json, check, options->loadings);
+        sp_write_close(&json);
+    } else {
+        sp_put_check(check, &text, options);
     }
-    put_first_line(check, &text, options);
-    put_checkpoint(check, &text, options);
-    sp_put_loading_table(options->loadings, &text, options);
-    put_counts(check, &text, options);
-    sp_put_causes_and_findings(check, &text, options);
     return sp_text_take(&text, length);
 }

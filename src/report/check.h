@@ -2,8 +2,15 @@
 #ifndef SP_REPORT_CHECK_H
 #define SP_REPORT_CHECK_H
 
+#include "report/json.h"
 #include "report/table.h"
 #include "shapeproof/check.h"
+
+/* check.c: the members of the JSON object of a check, into one that is open; and its text. */
+void sp_json_check_members(struct sp_writer *json, const struct sp_check *check, const struct sp_loadings *loadings);
+void sp_put_check(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options);
+/* Green, yellow, red. */
+enum sp_color sp_verdict_color(enum sp_verdict verdict);
 
 /* check_findings.c: what follows what was compared. Without options->all the report as a whole, of which `text` is the
  * beginning, has no more than SP_MOST_LINES lines. */

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/components.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* All that the check of a component leaves open for the report. */
+struct component_run {
+    struct sp_inventory *inventory;
+    struct sp_config *config;
+    struct sp_check *check;
+    struct sp_loadings *loadings;
+    struct sp_error error;
+};
+
+static void *allocate_zeroed(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    if (!memory) abort(); /* as in the library: a hundred small structs at most */
+    return memory;
+}
+
+/* ---- check ---- */
+
+/* The option that is about one model and cannot be about several; NULL when none was given. */
+static const char *option_of_one(const struct cli_args *args)
+{
+    static const char *const options[] = {"config", "set", "table", "expect", "vocabulary"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (cli_value(args, options[i], NULL)) return options[i];
+    return NULL;
+}
+
+/* The first that has weights, or just the first. */
+static const struct sp_component *first_model(const struct sp_components *components)
+{
+    for (size_t i = 0; i < sp_component_count(components); i++)
+        if (sp_component(components, i)->state == SP_COMPONENT_MODEL) return sp_component(components, i);
+    return sp_component(components, 0);
+}
+
+bool cli_is_about_one(const struct cli_args *args, const struct sp_components *components)
+{
+    if (!sp_component_count(components)) return true;
+    return option_of_one(args) && strcmp(first_model(components)->name, ".") == 0;
+}
+
+static bool options_fit_several(const struct cli_args *args, const struct sp_components *components)
+{
+    const char *option = option_of_one(args);
+    char hint[512];
+    if (!option) return true;
+    snprintf(hint, sizeof hint, "check each by itself, such as %s", first_model(components)->path);
+    cli_usage_error(hint, "--%s is about one model, and %s has several", option, sp_components_path(components));
+    return false;
+}
+
+/* The configuration that lies beside the weights; the class that the list says where it names none itself. */
+static bool load_config(struct component_run *run, const struct sp_component *component)
+{
+    run->config = sp_config_new();
+    if (!component->config) {
+        char *path = sp_report_visible(component->path);
+        run->error = (struct sp_error){.status = SP_ERR_UNKNOWN};
+        snprintf(run->error.message, sizeof run->error.message, "%s: there is no configuration beside it", path);
+        sp_free(path);
+        return false;
+    }
+    if (sp_config_load(run->config, component->config, &run->error) != SP_OK) return false;
+    sp_config_name_class(run->config, component->model_class, "the list of components");
+    return true;
+}
+
+/* False when the error says why there is no check. */
+static bool check_component(struct component_run *run, const struct cli_args *args, const struct sp_tables *tables,
+                            const struct sp_component *component)
+{
+    const struct sp_check_options what = {.data = cli_flag(args, "data")};
+    const char *loaders = cli_value(args, "for", NULL);
+    run->inventory = sp_inventory_open(component->path, &run->error);
+    if (!run->inventory || !load_config(run, component)) return false;
+    run->check = sp_check_new(run->inventory, tables, run->config, &what, &run->error);
+    if (!run->check || !loaders) return run->check != NULL;
+    run->loadings = sp_loadings_new(run->check, loaders, &run->error);
+    return run->loadings != NULL;
+}
+
+static void close_run(struct component_run *run)
+{
+    sp_loadings_free(run->loadings);
+    sp_check_free(run->check);
+    sp_config_free(run->config);
+    sp_inventory_close(run->inventory);
+}
+
+/* The exit statuses, the worst first. */
+static int worse_status(int one, int other)
+{
+    static const int worst_first[] = {CLI_USAGE, CLI_FILE, CLI_TABLE, CLI_DIFFERS, CLI_UNKNOWN};
+    for (size_t i = 0; i < sizeof worst_first / sizeof *worst_first; i++)
+        if (one == worst_first[i] || other == worst_first[i]) return worst_first[i];
+    return CLI_OK;
+}
+
+static int judge_run(const struct cli_args *args, const struct sp_component *component, const struct component_run *run)
+{
+    if (component->state != SP_COMPONENT_MODEL) return component->state == SP_COMPONENT_MISSING ? CLI_DIFFERS : CLI_OK;
+    return run->error.status ? (int)run->error.status : cli_judge_check(args, run->check, run->loadings);
+}
+
+static void put_report(const struct cli_args *args, const struct sp_components *components,
+                       const struct component_run *runs)
+{
+    const size_t count = sp_component_count(components);
+    struct sp_report_options how = cli_report_options(args);
+    struct sp_component_result *results = allocate_zeroed(count, sizeof *results);
+    size_t length;
+    how.all = cli_flag(args, "all");
+    for (size_t i = 0; i < count; i++)
+        results[i] =
+            (struct sp_component_result){runs[i].check, runs[i].loadings, runs[i].error.status ? &runs[i].error : NULL};
+    char *report = sp_report_components(components, results, &how, &length);
+    cli_put_report(report, length);
+    free(results);
+}
+
+static void put_file_warnings(const struct sp_component *component, const struct sp_inventory *inventory)
+{
+    for (size_t i = 0; inventory && i < sp_inventory_warning_count(inventory); i++)
+        cli_warning(component->path, sp_inventory_warning(inventory, i));
+}
+
+/* With the tables, which they all share. */
+static int check_all(const struct cli_args *args, const struct sp_components *components,
+                     const struct sp_tables *tables)
+{
+    const size_t count = sp_component_count(components);
+    struct component_run *runs = allocate_zeroed(count, sizeof *runs);
+    int status = CLI_OK;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_component *component = sp_component(components, i);
+        if (component->state == SP_COMPONENT_MODEL) check_component(&runs[i], args, tables, component);
+        status = worse_status(status, judge_run(args, component, &runs[i]));
+        if (runs[i].error.status == SP_ERR_USAGE) cli_error(&runs[i].error);
+        if (runs[i].error.status == SP_ERR_USAGE) break; /* the command line is wrong, whatever the component */
+    }
+    if (status != CLI_USAGE) put_report(args, components, runs);
+    for (size_t i = 0; i < count; i++) {
+        if (status != CLI_USAGE && !cli_flag(args, "json"))
+            put_file_warnings(sp_component(components, i), runs[i].inventory);
+        close_run(&runs[i]);
+    }
+    free(runs);
+    return status;
+}
+
+int cli_check_components(const struct cli_args *args, const struct sp_components *components)
+{
+    struct sp_error error = {0};
+    if (!options_fit_several(args, components)) return CLI_USAGE;
+    struct sp_tables *tables = sp_tables_new(&error);
+    if (!tables) {
+        cli_error(&error);
+        return (int)error.status;
+    }
+    const int status = check_all(args, components, tables);
+    sp_tables_free(tables);
+    return status;
+}
+
+/* ---- inspect ---- */
+
+int cli_inspect_components(const struct sp_components *components, const struct sp_report_inspect_options *how)
+{
+    const size_t count = sp_component_count(components);
+    const bool json = how->report.format == SP_REPORT_JSON;
+    struct sp_totals *totals = allocate_zeroed(count, sizeof *totals);
+    int status = CLI_OK;
+    bool shown = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_component *component = sp_component(components, i);
+        if (component->state == SP_COMPONENT_MISSING) cli_warning(component->path, component->note);
+        if (component->state != SP_COMPONENT_MODEL) continue;
+        if (shown && !json) putchar('\n');
+        const int now = cli_inspect_one(component->path, how, &totals[i]);
+        shown = now == CLI_OK;
+        if (now != CLI_OK) status = now;
+    }
+    if (!json && !how->filter) {
+        size_t length;
+        if (shown) putchar('\n');
+        char *report = sp_report_component_totals(components, totals, &how->report, &length);
+        cli_put_report(report, length);
+    }
+    free(totals);
+    return status;
+}

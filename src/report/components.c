@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ * A directory of several models: the worst verdict, a line for each component, the reports of those that differ. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "report/check.h"
+#include "report/inventory.h"
+#include "shapeproof/report.h"
+
+/* What is said of a component in a word; the later, the worse. */
+enum outcome { OUTCOME_NONE, OUTCOME_MATCH, OUTCOME_EXPLAINED, OUTCOME_UNKNOWN, OUTCOME_DIFFERS, OUTCOME_MISSING };
+
+static const char *const outcome_words[] = {"-", "match", "explained", "unknown", "differs", "missing"};
+
+static enum outcome outcome_of(const struct sp_component *component, const struct sp_component_result *result)
+{
+    if (component->state == SP_COMPONENT_MISSING) return OUTCOME_MISSING;
+    if (!result->check) return result->error ? OUTCOME_UNKNOWN : OUTCOME_NONE;
+    const enum sp_verdict verdict = sp_check_verdict(result->check);
+    return verdict == SP_VERDICT_MATCH       ? OUTCOME_MATCH
+           : verdict == SP_VERDICT_EXPLAINED ? OUTCOME_EXPLAINED
+                                             : OUTCOME_DIFFERS;
+}
+
+/* What is missing differs from what the list says. */
+static enum outcome as_verdict(enum outcome outcome) { return outcome == OUTCOME_MISSING ? OUTCOME_DIFFERS : outcome; }
+
+static enum outcome worst_outcome(const struct sp_components *components, const struct sp_component_result *results)
+{
+    enum outcome worst = OUTCOME_NONE;
+    for (size_t i = 0; i < sp_component_count(components); i++) {
+        const enum outcome outcome = as_verdict(outcome_of(sp_component(components, i), &results[i]));
+        if (outcome > worst) worst = outcome;
+    }
+    return worst;
+}
+
+/* ---- JSON: shapeproof.components/1 ---- */
+
+static void json_component(struct sp_writer *json, const struct sp_component *component,
+                           const struct sp_component_result *result)
+{
+    static const char *const states[] = {
+        [SP_COMPONENT_MODEL] = "model", [SP_COMPONENT_PLAIN] = "plain", [SP_COMPONENT_MISSING] = "missing"};
+    sp_write_open(json, '{');
+    sp_write_key_string(json, "name", component->name);
+    sp_write_key_string(json, "library", component->library);
+    sp_write_key_string(json, "class", component->class_name);
+    sp_write_key_string(json, "state", states[component->state]);
+    sp_write_key_optional(json, "note", component->note);
+    if (result->check) sp_json_check_members(json, result->check, result->loadings);
+    if (result->error) {
+        sp_write_key_string(json, "error", result->error->message);
+        sp_write_key_filled(json, "kind", sp_kind_name(result->error->kind));
+        sp_write_key_filled(json, "hint", result->error->hint);
+        sp_write_key_number(json, "status", (uint64_t)result->error->status);
+    }
+    sp_write_close(json);
+}
+
+static void json_components(const struct sp_components *components, const struct sp_component_result *results,
+                            struct sp_text *text)
+{
+    struct sp_writer json = sp_write_document(text, "shapeproof.components/1");
+    sp_write_key_string(&json, "verdict", outcome_words[worst_outcome(components, results)]);
+    sp_write_key_string(&json, "file", sp_components_path(components));
+    sp_write_key_open(&json, "components", '[');
+    for (size_t i = 0; i < sp_component_count(components); i++)
+        json_component(&json, sp_component(components, i), &results[i]);
+    sp_write_close(&json);
+    sp_write_close(&json);
+}
+
+/* ---- text ---- */
+
+static enum sp_color outcome_color(enum outcome outcome)
+{
+    if (outcome == OUTCOME_NONE) return SP_COLOR_NONE;
+    return sp_verdict_color(outcome == OUTCOME_MATCH       ? SP_VERDICT_MATCH
+                            : outcome == OUTCOME_EXPLAINED ? SP_VERDICT_EXPLAINED
+                                                           : SP_VERDICT_DIFFERS);
+}
+
+/* How many are as bad as the worst, and which. */
+static void put_verdict(const struct sp_components *components, const struct sp_component_result *results,
+                        struct sp_text *text, const struct sp_report_options *options)
+{
+    const enum outcome worst = worst_outcome(components, results);
+    struct sp_names names = {0};
+    const size_t count = sp_component_count(components);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_component *component = sp_component(components, i);
+        const enum outcome outcome = as_verdict(outcome_of(component, &results[i]));
+        if (outcome == worst) sp_names_add(&names, component->name);
+    }
+    sp_color_puts(text, options->color, outcome_color(worst), outcome_words[worst]);
+    if (worst == OUTCOME_MATCH && names.count == 1) sp_text_puts(text, ": the one component that has weights");
+    else if (worst == OUTCOME_MATCH) sp_text_printf(text, ": all %zu components that have weights", names.count);
+    else sp_text_printf(text, ": %zu of %zu components: %s", names.count, count, sp_names_text(&names));
+    sp_text_puts(text, "\n\n");
+    sp_names_free(&names);
+}
+
+/* What came of it, or why there is nothing to compare: "DDIMScheduler: no weights". */
+static void put_reason(const struct sp_component *component, const struct sp_component_result *result,
+                       struct sp_text *cell)
+{
+    if (result->check) {
+        sp_put_visible(cell, sp_check_headline(result->check));
+    } else if (result->error) { /* a table's mistake shows it in more lines, for which there is the JSON */
+        const char *message = result->error->message;
+        sp_text_visible(cell, message, strcspn(message, "\n"));
+    } else {
+        sp_put_visible(cell, component->class_name);
+        sp_text_printf(cell, ": %s", component->note);
+    }
+}
+
+static void put_component_lines(const struct sp_components *components, const struct sp_component_result *results,
+                                struct sp_text *text, const struct sp_report_options *options)
+{
+    static const struct sp_column columns[] = {{"component", false}, {"verdict", false}, {"", false}};
+    struct sp_table table = {.columns = columns, .column_count = 3, .prose = true};
+    for (size_t i = 0; i < sp_component_count(components); i++) {
+        const struct sp_component *component = sp_component(components, i);
+        const enum outcome outcome = outcome_of(component, &results[i]);
+        sp_put_visible(sp_table_cell(&table), component->name);
+        sp_text_puts(sp_table_cell(&table), outcome_words[outcome]);
+        sp_table_color(&table, outcome_color(outcome));
+        put_reason(component, &results[i], sp_table_cell(&table));
+    }
+    sp_table_render(&table, text, options);
+    sp_table_free(&table);
+}
+
+/* The report that the component has by itself. */
+static void put_details(const struct sp_component_result *result, struct sp_text *text,
+                        const struct sp_report_options *options)
+{
+    struct sp_report_options own = *options;
+    struct sp_text details = {0};
+    own.loadings = result->loadings;
+    sp_put_check(result->check, &details, &own);
+    sp_text_puts(text, "\n");
+    sp_text_append(text, details.data, details.length);
+    sp_text_free(&details);
+}
+
+/* With --for what loaders make of it may be worse than the verdict. */
+static bool is_detailed(const struct sp_component_result *result, const struct sp_report_options *options)
+{
+    return result->check && (options->all || (result->loadings && sp_loading_count(result->loadings)) ||
+                             sp_check_verdict(result->check) == SP_VERDICT_DIFFERS);
+}
+
+char *sp_report_components(const struct sp_components *components, const struct sp_component_result *results,
+                           const struct sp_report_options *options, size_t *length)
+{
+    static const struct sp_report_options plain = {0};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->format == SP_REPORT_JSON) {
+        json_components(components, results, &text);
+        return sp_text_take(&text, length);
+    }
+    put_verdict(components, results, &text, options);
+    put_component_lines(components, results, &text, options);
+    for (size_t i = 0; i < sp_component_count(components); i++)
+        if (is_detailed(&results[i], options)) put_details(&results[i], &text, options);
+    return sp_text_take(&text, length);
+}
+
+/* ---- what they hold ---- */
+
+static void put_totals_row(struct sp_table *table, const char *name, const char *class_name,
+                           const struct sp_totals *totals)
+{
+    sp_put_visible(sp_table_cell(table), name);
+    sp_put_visible(sp_table_cell(table), class_name);
+    sp_text_grouped(sp_table_cell(table), totals->tensors);
+    sp_text_grouped(sp_table_cell(table), totals->unique_parameters);
+    sp_put_bytes(sp_table_cell(table), totals->bytes);
+}
+
+/* Sums of a hundred checkpoints may be too large where none of them is. */
+static uint64_t saturated(uint64_t sum, uint64_t more) { return more > UINT64_MAX - sum ? UINT64_MAX : sum + more; }
+
+char *sp_report_component_totals(const struct sp_components *components, const struct sp_totals *totals,
+                                 const struct sp_report_options *options, size_t *length)
+{
+    static const struct sp_column columns[] = {
+        {"component", false}, {"class", false}, {"tensors", true}, {"parameters", true}, {"bytes", true}};
+    static const struct sp_report_options plain = {0};
+    struct sp_table table = {.columns = columns, .column_count = 5};
+    struct sp_totals sum = {0};
+    struct sp_text text = {0};
+    sp_put_visible(&text, sp_components_path(components));
+    sp_text_puts(&text, "\n\n");
+    for (size_t i = 0; i < sp_component_count(components); i++) {
+        const struct sp_component *component = sp_component(components, i);
+        if (!totals[i].tensors) continue;
+        put_totals_row(&table, component->name, component->class_name, &totals[i]);
+        sum.tensors = saturated(sum.tensors, totals[i].tensors);
+        sum.unique_parameters = saturated(sum.unique_parameters, totals[i].unique_parameters);
+        sum.bytes = saturated(sum.bytes, totals[i].bytes);
+    }
+    put_totals_row(&table, "together", "", &sum);
+    sp_table_render(&table, &text, options ? options : &plain);
+    sp_table_free(&table);
+    return sp_text_take(&text, length);
+}
