@@ -88,8 +88,8 @@ struct sp_component_result {
     const struct sp_error *error;       /* of a model that could not be checked; else NULL */
 };
 
-/* The worst verdict first, then a line for each component, then the reports of those that differ; with `options->all`
- * of all. `results` are as many as components, in their order. */
+/* The worst verdict first, then a line for each component, then the reports of those that differ, or that a loader does
+ * not take whole; with `options->all` of all. `results` are as many as components, in their order. */
 SP_API char *sp_report_components(const struct sp_components *components, const struct sp_component_result *results,
                                   const struct sp_report_options *options, size_t *length);
 /* What the components hold, a line for each and the sum, as text. `totals` are as many as components, all zero for what

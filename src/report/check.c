@@ -290,17 +290,21 @@ static void cut_reassurance(struct sp_text *line)
     line->data[line->length] = '\0';
 }
 
+void sp_put_headline(const struct sp_check *check, const struct sp_loadings *loadings, struct sp_text *line)
+{
+    const struct sp_loading *bad = bad_loading(loadings);
+    sp_text_printf(line, "%s: ", sp_verdict_name(sp_check_verdict(check)));
+    sp_put_visible(line, sp_check_headline(check));
+    if (!bad) return;
+    cut_reassurance(line);
+    put_bad_loading(line, bad, sp_check_verdict(check) != SP_VERDICT_DIFFERS);
+}
+
 static void put_first_line(const struct sp_check *check, struct sp_text *text, const struct sp_report_options *options)
 {
     struct sp_text line = {0};
-    const struct sp_loading *bad = bad_loading(options->loadings);
     const char *verdict = sp_verdict_name(sp_check_verdict(check));
-    sp_text_printf(&line, "%s: ", verdict);
-    sp_put_visible(&line, sp_check_headline(check));
-    if (bad) {
-        cut_reassurance(&line);
-        put_bad_loading(&line, bad, sp_check_verdict(check) != SP_VERDICT_DIFFERS);
-    }
+    sp_put_headline(check, options->loadings, &line);
     sp_color_puts(text, options->color, sp_verdict_color(sp_check_verdict(check)), verdict);
     sp_text_puts(text, line.data + strlen(verdict));
     sp_text_puts(text, "\n\n");

@@ -107,7 +107,10 @@ static void put_reason(const struct sp_component *component, const struct sp_com
                        struct sp_text *cell)
 {
     if (result->check) {
-        sp_put_visible(cell, sp_check_headline(result->check));
+        struct sp_text line = {0};
+        sp_put_headline(result->check, result->loadings, &line);
+        sp_text_puts(cell, strchr(line.data, ' ') + 1); /* the verdict has a column of its own */
+        sp_text_free(&line);
     } else if (result->error) { /* a table's mistake shows it in more lines, for which there is the JSON */
         const char *message = result->error->message;
         sp_text_visible(cell, message, strcspn(message, "\n"));
@@ -147,11 +150,18 @@ static void put_details(const struct sp_component_result *result, struct sp_text
     sp_text_free(&details);
 }
 
-/* With --for what loaders make of it may be worse than the verdict. */
+/* Whether one of those that were asked does not take it whole, or cannot be told to. */
+static bool is_ill_loaded(const struct sp_loadings *loadings)
+{
+    for (size_t i = 0; loadings && i < sp_loading_count(loadings); i++)
+        if (sp_loading(loadings, i)->answer != SP_LOADING_WHOLE) return true;
+    return false;
+}
+
 static bool is_detailed(const struct sp_component_result *result, const struct sp_report_options *options)
 {
-    return result->check && (options->all || (result->loadings && sp_loading_count(result->loadings)) ||
-                             sp_check_verdict(result->check) == SP_VERDICT_DIFFERS);
+    if (!result->check) return false;
+    return options->all || sp_check_verdict(result->check) == SP_VERDICT_DIFFERS || is_ill_loaded(result->loadings);
 }
 
 char *sp_report_components(const struct sp_components *components, const struct sp_component_result *results,
