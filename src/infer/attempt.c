@@ -273,9 +273,7 @@ struct sp_attempt *sp_attempt_new(const struct sp_tables *tables, struct sp_fit 
                                   size_t *effort)
 {
     size_t left = MAX_TRIALS;
-    struct sp_arena scratch = {0};
-    const bool is_part = sp_is_part(&scratch, fit.table);
-    sp_arena_free(&scratch);
+    const bool is_part = sp_is_part(tables, fit.table);
     const struct trial trial = {tables, fit.table, fit.class, is_part, look, &left, effort};
     struct sp_attempt *attempt = try_under(&trial, NULL, 0);
     attempt->fit = fit;

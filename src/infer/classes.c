@@ -94,31 +94,38 @@ static void find_classes(struct classes *classes)
     sp_literals_free(&texts);
 }
 
-const char **sp_classes_of(struct sp_arena *arena, const struct sp_unit *table, size_t *count)
+static void look_for_classes(const struct sp_tables *tables, const struct sp_unit *table)
 {
     struct sp_solver solver;
-    struct classes classes = {arena, table, &solver, sp_arena_array(arena, MAX_CLASSES + 1, sizeof(char *)), 0};
     sp_solver_init(&solver, table);
+    struct classes classes = {&solver.arena, table, &solver,
+                              sp_arena_array(&solver.arena, MAX_CLASSES + 1, sizeof(char *)), 0};
     if (table->architecture_count)
         for (size_t i = 0; i < table->architecture_count; i++) consider_class(&classes, table->architectures[i], "");
     else if (depends_on_class(table)) find_classes(&classes);
-    sp_solver_free(&solver);
     if (!classes.count) classes.list[classes.count++] = "";
-    *count = classes.count;
-    return classes.list;
+    sp_tables_keep_classes(tables, table, classes.list, classes.count);
+    sp_solver_free(&solver);
 }
 
-size_t sp_count_heads(struct sp_arena *arena, const struct sp_unit *table)
+const char *const *sp_classes_of(const struct sp_tables *tables, const struct sp_unit *table, size_t *count)
+{
+    if (!table->classes) look_for_classes(tables, table);
+    *count = table->class_count;
+    return (const char *const *)table->classes;
+}
+
+size_t sp_count_heads(const struct sp_tables *tables, const struct sp_unit *table)
 {
     size_t count, heads = 0;
-    const char **classes = sp_classes_of(arena, table, &count);
+    const char *const *classes = sp_classes_of(tables, table, &count);
     for (size_t i = 0; i < count; i++) heads += strstr(classes[i], "For") || strstr(classes[i], "LMHead");
     return heads;
 }
 
-bool sp_is_part(struct sp_arena *arena, const struct sp_unit *table)
+bool sp_is_part(const struct sp_tables *tables, const struct sp_unit *table)
 {
-    return table->model_type_count && !sp_count_heads(arena, table);
+    return table->model_type_count && !sp_count_heads(tables, table);
 }
 
 static bool builds_on(const struct sp_unit *table, const struct sp_unit *on)

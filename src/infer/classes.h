@@ -5,13 +5,14 @@
 #include "lang/syntax/ast.h"
 #include "lang/tables.h"
 
-/* The classes that the table covers, the plainest first; "" when it does not depend on the class. In the arena. */
-const char **sp_classes_of(struct sp_arena *arena, const struct sp_unit *table, size_t *count);
+/* The classes that the table covers, the plainest first; "" when it does not depend on the class. They live as long as
+ * the set that it is of. */
+const char *const *sp_classes_of(const struct sp_tables *tables, const struct sp_unit *table, size_t *count);
 /* How many of them have a head. */
-size_t sp_count_heads(struct sp_arena *arena, const struct sp_unit *table);
+size_t sp_count_heads(const struct sp_tables *tables, const struct sp_unit *table);
 /* Whether it is a part of other models that may stand alone, such as the image encoder of one: it has no class with a
  * head. */
-bool sp_is_part(struct sp_arena *arena, const struct sp_unit *table);
+bool sp_is_part(const struct sp_tables *tables, const struct sp_unit *table);
 /* How many tables build on it. */
 size_t sp_count_heirs(const struct sp_tables *tables, const struct sp_unit *table);
 

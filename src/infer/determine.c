@@ -127,7 +127,7 @@ static size_t other_classes(const struct recheck *recheck, struct sp_value *othe
     const struct sp_attempt *best = recheck->inference->best;
     const bool listed = !sp_unit_is_by_class(best->table);
     size_t total, count = 0;
-    const char **classes = sp_classes_of(arena, best->table, &total);
+    const char *const *classes = sp_classes_of(best->tables, best->table, &total);
     for (size_t i = 0; i < total; i++) {
         struct sp_value *item = sp_arena_alloc(arena, sizeof *item);
         *item = sp_value_string(classes[i]);

@@ -21,7 +21,7 @@ static struct sp_attempt *attempt_classes(struct sp_study *study, const struct s
     struct sp_fit others[MAX_CLASSES];
     struct sp_attempt *best = attempt_fit(study, look, fit);
     if (!best->reshaped) return best;
-    const size_t count = sp_fit_equals(study->arena, fit, &look->shapes, others, MAX_CLASSES);
+    const size_t count = sp_fit_equals(study->searched.tables, fit, &look->shapes, others, MAX_CLASSES);
     for (size_t i = 0; i < count && !sp_attempt_explains_all(best); i++) {
         struct sp_attempt *other = attempt_fit(study, look, others[i]);
         if (sp_attempt_is_better(other, best)) best = other;

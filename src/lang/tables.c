@@ -77,6 +77,16 @@ size_t sp_tables_place(const struct sp_tables *tables, const char *name)
     return sp_map_get(&tables->names, name);
 }
 
+void sp_tables_keep_classes(const struct sp_tables *constant, const struct sp_unit *constant_unit,
+                            const char *const *classes, size_t count)
+{
+    struct sp_tables *tables = behind_the_scenes(constant);
+    struct sp_unit *unit = (struct sp_unit *)constant_unit;
+    unit->classes = sp_arena_array(&tables->arena, count, sizeof *unit->classes);
+    unit->class_count = count;
+    for (size_t i = 0; i < count; i++) unit->classes[i] = sp_arena_string(&tables->arena, classes[i]);
+}
+
 const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char *name)
 {
     const size_t place = sp_tables_place(tables, name);

@@ -43,6 +43,9 @@ const size_t *sp_tables_list(const struct sp_tables *tables, size_t *count);
 
 /* The table or part of that name that is in force, or NULL. */
 const struct sp_unit *sp_tables_unit(const struct sp_tables *tables, const char *name);
+/* Keeps the classes that a unit of the set was found to cover, as its `classes`; they are copied. */
+void sp_tables_keep_classes(const struct sp_tables *tables, const struct sp_unit *unit, const char *const *classes,
+                            size_t count);
 /* The table; NULL with an error that suggests another one. */
 const struct sp_unit *sp_tables_table(const struct sp_tables *tables, const char *name, struct sp_error *error);
 

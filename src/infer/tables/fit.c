@@ -46,10 +46,10 @@ bool sp_fit_is_better(struct sp_fit a, struct sp_fit b)
     return a.absent != b.absent ? a.absent < b.absent : a.tied > b.tied; /* a head is more usual than none */
 }
 
-struct sp_fit sp_fit_table(struct sp_arena *arena, const struct sp_unit *table, const struct sp_shapes *shapes)
+struct sp_fit sp_fit_table(const struct sp_tables *tables, const struct sp_unit *table, const struct sp_shapes *shapes)
 {
     size_t count;
-    const char **classes = sp_classes_of(arena, table, &count);
+    const char *const *classes = sp_classes_of(tables, table, &count);
     struct sp_fit best = fit_of(table, classes[0], shapes);
     for (size_t i = 1; i < count; i++) {
         const struct sp_fit fit = fit_of(table, classes[i], shapes);
@@ -58,11 +58,11 @@ struct sp_fit sp_fit_table(struct sp_arena *arena, const struct sp_unit *table, 
     return best;
 }
 
-size_t sp_fit_equals(struct sp_arena *arena, struct sp_fit fit, const struct sp_shapes *shapes, struct sp_fit *fits,
-                     size_t most)
+size_t sp_fit_equals(const struct sp_tables *tables, struct sp_fit fit, const struct sp_shapes *shapes,
+                     struct sp_fit *fits, size_t most)
 {
     size_t classes, count = 0;
-    const char **list = sp_classes_of(arena, fit.table, &classes);
+    const char *const *list = sp_classes_of(tables, fit.table, &classes);
     for (size_t i = 0; i < classes && count < most; i++) {
         const struct sp_fit other = fit_of(fit.table, list[i], shapes);
         if (strcmp(list[i], fit.class) != 0 && !sp_fit_is_better(fit, other)) fits[count++] = other;
@@ -127,10 +127,11 @@ static void offer_lines(struct sp_prefixes *adds, const struct sp_outline *outli
     sp_prefixes_join(adds, &own);
 }
 
-void sp_fit_names(struct sp_arena *arena, const struct sp_unit *table, struct sp_map *known)
+void sp_fit_names(struct sp_arena *arena, const struct sp_tables *tables, const struct sp_unit *table,
+                  struct sp_map *known)
 {
     size_t count;
-    const char **classes = sp_classes_of(arena, table, &count);
+    const char *const *classes = sp_classes_of(tables, table, &count);
     for (size_t i = 0; i < count; i++) {
         struct sp_outline outline;
         sp_outline_init(&outline, table, classes[i], NULL);
@@ -140,33 +141,33 @@ void sp_fit_names(struct sp_arena *arena, const struct sp_unit *table, struct sp
 }
 
 /* What is in front of the names of a base model is often there for a head alone, and each head has its own names. */
-static void add_layouts(struct fitting *fitting, struct sp_arena *arena, const struct sp_unit *table,
+static void add_layouts(struct fitting *fitting, const struct sp_tables *tables, const struct sp_unit *table,
                         const struct sp_use_filter *filter)
 {
     size_t count;
-    const char **classes = sp_classes_of(arena, table, &count);
+    const char *const *classes = sp_classes_of(tables, table, &count);
     for (size_t i = 0; i < count; i++) sp_outline_init(&fitting->outlines[fitting->count++], table, classes[i], filter);
 }
 
-static size_t count_classes(struct sp_arena *arena, const struct sp_unit *const *tables, size_t count)
+static size_t count_classes(const struct sp_tables *set, const struct sp_unit *const *tables, size_t count)
 {
     size_t all = 0, own;
     for (size_t i = 0; i < count; i++) {
-        sp_classes_of(arena, tables[i], &own);
+        sp_classes_of(set, tables[i], &own);
         all += own;
     }
     return all;
 }
 
-struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_shapes *shapes,
+struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_tables *set, const struct sp_shapes *shapes,
                                const struct sp_unit *const *tables, size_t count, struct sp_naming way,
                                struct sp_map *known)
 {
     struct fitting fitting = {.inventory = shapes->inventory, .known = known};
     struct sp_naming_search search = {
         .strips = {.arena = arena}, .adds = {.arena = arena}, .score = most_seen, .context = &fitting, .best = way};
-    fitting.outlines = sp_realloc(NULL, count_classes(arena, tables, count), sizeof *fitting.outlines);
-    for (size_t i = 0; i < count; i++) add_layouts(&fitting, arena, tables[i], &shapes->survey->filter);
+    fitting.outlines = sp_realloc(NULL, count_classes(set, tables, count), sizeof *fitting.outlines);
+    for (size_t i = 0; i < count; i++) add_layouts(&fitting, set, tables[i], &shapes->survey->filter);
     if (!way.era) sp_naming_offer(&search.strips, shapes->inventory, false);
     else if (*way.strip) search.strips.list[search.strips.count++] = way.strip;
     for (size_t i = 0; i < fitting.count; i++) offer_lines(&search.adds, &fitting.outlines[i], known);

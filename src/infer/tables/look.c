@@ -37,7 +37,7 @@ static void find_fits(const struct looking *looking, struct sp_look *look)
         sp_rank_tables(looking->searched->tables, looking->searched->only, &look->shapes, MANY_RANKED, &count);
     for (size_t i = 0; i < count && i < SP_MAX_FITS; i++)
         if (ranked[i].covered * 2 >= ranked[0].covered)
-            look->fits[look->count++] = sp_fit_table(looking->arena, ranked[i].table, &look->shapes);
+            look->fits[look->count++] = sp_fit_table(looking->searched->tables, ranked[i].table, &look->shapes);
     free(ranked);
     if (look->count) qsort(look->fits, look->count, sizeof *look->fits, compare_fits);
 }
@@ -55,7 +55,7 @@ void sp_look_under(struct sp_look *look, struct sp_arena *arena, const struct sp
                    const struct sp_guise *guise, const struct sp_naming *naming)
 {
     struct sp_map known = {0};
-    sp_fit_names(arena, searched->only, &known);
+    sp_fit_names(arena, searched->tables, searched->only, &known);
     look_under(&(struct looking){arena, searched, guise}, naming, &known, look);
     sp_map_free(&known);
 }
@@ -82,7 +82,8 @@ static struct sp_naming likely_naming(const struct looking *looking, struct sp_n
     for (size_t i = 0; i < count && few < FEW; i++)
         if (ranked[i].table != meant) likely[few++] = ranked[i].table;
     free(ranked);
-    const struct sp_naming naming = sp_fit_naming(looking->arena, &shapes, likely, few, way, known);
+    const struct sp_naming naming =
+        sp_fit_naming(looking->arena, looking->searched->tables, &shapes, likely, few, way, known);
     sp_shapes_free(&shapes);
     return naming;
 }

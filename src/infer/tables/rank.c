@@ -43,7 +43,8 @@ static bool cover_line(const struct covering *covering, const struct sp_line *li
     return name && cover_name(covering, name);
 }
 
-static struct sp_ranked rank_table(const struct sp_unit *table, const struct sp_shapes *shapes)
+static struct sp_ranked rank_table(const struct sp_tables *tables, const struct sp_unit *table,
+                                   const struct sp_shapes *shapes)
 {
     struct sp_ranked ranked = {.table = table};
     struct sp_outline outline;
@@ -58,7 +59,7 @@ static struct sp_ranked rank_table(const struct sp_unit *table, const struct sp_
         ranked.conditional += line->condition != NULL;
     }
     ranked.depth = sp_unit_depth(table);
-    ranked.heads = table->model_type_count ? sp_count_heads(&outline.solver.arena, table) : 1;
+    ranked.heads = table->model_type_count ? sp_count_heads(tables, table) : 1;
     for (size_t i = 0; i < covering.count; i++) ranked.covered += covering.covered[i];
     sp_outline_free(&outline);
     return ranked;
@@ -114,7 +115,7 @@ struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp
     for (size_t i = 0; i < vague_count; i++) ranked[likely++] = vague[i];
     *count = 0;
     for (size_t i = 0; i < likely; i++) {
-        ranked[*count] = rank_table(ranked[i].table, shapes);
+        ranked[*count] = rank_table(tables, ranked[i].table, shapes);
         *count += ranked[*count].covered > 0;
     }
     if (*count) qsort(ranked, *count, sizeof *ranked, compare_ranked);

@@ -230,6 +230,8 @@ struct sp_unit {
     size_t given_count;
     const char *given_text; /* as it is written, or "" */
     int link_state;         /* of the linker: 0 to do, 1 under way, 2 done */
+    const char **classes;   /* that it covers, kept when somebody has found them; NULL: nobody has */
+    size_t class_count;
 };
 
 /* How many units it builds on. */
