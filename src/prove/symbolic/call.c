@@ -23,6 +23,19 @@ static struct sp_fact item_fact(struct sp_value list)
     return fact;
 }
 
+/* c ? 7 : W[4] of a list of four, in two sums: what one has too much the other one takes away. */
+static struct sp_sym void_item(struct sp_symbolic *symbolic, const struct sp_operation *operation,
+                               const struct sp_sym *args)
+{
+    const struct sp_sym item =
+        sp_atom_computed(symbolic, operation, args, 2, (struct sp_fact){.is_condition = false},
+                         sp_arena_printf(&symbolic->algebra.arena, "%s[%s]", sp_sym_words(symbolic, args[0]),
+                                         sp_sym_words(symbolic, args[1])));
+    const size_t atom = sp_atom_alone(item.poly);
+    if (atom != SIZE_MAX) sp_atom_info(symbolic, atom)->is_void = true;
+    return item;
+}
+
 bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                  struct sp_sym *out)
 {
@@ -39,7 +52,12 @@ bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operat
     if ((is_value || list.items) && sp_sym_literal(args[1], &place)) {
         if (place.type != SP_INT)
             return sp_sym_fail(symbolic, operation->span, "an index is an integer, not %s", sp_value_kind(place.type));
-        if (place.integer < 0 || (uint64_t)place.integer >= count)
+        const bool is_void = place.integer < 0 || (uint64_t)place.integer >= count;
+        if (is_void && symbolic->premises.voids) {
+            *out = void_item(symbolic, operation, args);
+            return true;
+        }
+        if (is_void)
             return sp_sym_fail(symbolic, operation->span, "there is no item %" PRId64 " in a list of %zu",
                                place.integer, count);
         *out = is_value ? sp_sym_of_value(symbolic, list.value.items[place.integer]) : list.items[place.integer];
@@ -157,16 +175,50 @@ const struct sp_poly *sp_sym_least_of(struct sp_symbolic *symbolic, const struct
     return least.poly;
 }
 
+static bool is_one_of(const struct sp_operation *operation, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_named_function(operation, names[i])) return true;
+    return false;
+}
+
+/* What they give is a text, a list, or whatever is there. */
+static bool gives_anything(const struct sp_operation *operation)
+{
+    static const char *const names[] = {"member", "row", "after", "skip"};
+    return is_one_of(operation, names, sizeof names / sizeof *names);
+}
+
+static bool takes_text(const struct sp_operation *operation)
+{
+    static const char *const names[] = {"starts_with", "ends_with", "release", "row", "after", "skip", "number_after"};
+    return is_one_of(operation, names, sizeof names / sizeof *names);
+}
+
+static bool counts_items(const struct sp_operation *operation)
+{
+    static const char *const names[] = {"len", "sum", "count", "find"};
+    return is_one_of(operation, names, sizeof names / sizeof *names);
+}
+
 static struct sp_fact call_fact(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                                 const struct sp_sym *args)
 {
     const bool is_number = args[0].kind == SP_SYM_NUMBER;
+    if (gives_anything(operation)) return (struct sp_fact){.is_condition = false};
+    if (is_named_function(operation, "near_multiple"))
+        return (struct sp_fact){.is_whole = true, .is_bounded = true, .least = 1};
+    if (is_named_function(operation, "number_after")) {
+        const bool whole = args[2].kind == SP_SYM_NUMBER && sp_poly_is_whole(symbolic, args[2].poly);
+        return (struct sp_fact){.is_whole = whole,
+                                .is_bounded = whole && sp_poly_never_negative(symbolic, args[2].poly)};
+    }
     struct sp_fact fact = {.is_condition = is_named_function(operation, "starts_with") ||
                                            is_named_function(operation, "ends_with")};
     fact.is_whole = !is_named_function(operation, "at") || (is_number && sp_poly_is_whole(symbolic, args[0].poly));
     if (is_named_function(operation, "at"))
         fact = (struct sp_fact){.is_whole = fact.is_whole, .is_bounded = true, .is_given = true, .least = 1};
-    else if (is_named_function(operation, "len") || is_named_function(operation, "sum")) fact.is_bounded = true;
+    else if (counts_items(operation) || is_named_function(operation, "release")) fact.is_bounded = true;
     else if (is_number) fact.is_bounded = sp_poly_never_negative(symbolic, args[0].poly);
     if (is_number && (is_named_function(operation, "ceil_div") || is_named_function(operation, "round_up")))
         fact.least = fact.is_bounded && sp_poly_is_whole(symbolic, args[0].poly) &&
@@ -179,7 +231,7 @@ static struct sp_sym unknown_call(struct sp_symbolic *symbolic, const struct sp_
 {
     const struct sp_fact fact = call_fact(symbolic, operation, args);
     struct sp_text text = {0};
-    if (fact.is_condition) sp_sym_mark(symbolic, args[0], false, true);
+    if (takes_text(operation)) sp_sym_mark(symbolic, args[0], false, true);
     sp_text_printf(&text, "%s%s(", fact.is_condition ? "[" : "", operation->function->name);
     for (size_t i = 0; i < count; i++) sp_text_printf(&text, "%s%s", i ? ", " : "", sp_sym_words(symbolic, args[i]));
     sp_text_puts(&text, fact.is_condition ? ")]" : ")");
@@ -216,8 +268,7 @@ static bool call_known(struct sp_symbolic *symbolic, const struct sp_operation *
 
 static bool takes_list(const struct sp_operation *operation)
 {
-    return is_named_function(operation, "len") || is_named_function(operation, "sum") ||
-           is_named_function(operation, "min") || is_named_function(operation, "max");
+    return counts_items(operation) || is_named_function(operation, "min") || is_named_function(operation, "max");
 }
 
 bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
@@ -237,7 +288,57 @@ bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operat
     if (call_known(symbolic, operation, args, count, out)) return true;
     if (symbolic->report.mistakes > mistakes) return false;
     if (takes_list(operation)) sp_sym_mark(symbolic, args[0], true, false);
+    if (is_named_function(operation, "member")) sp_sym_mark(symbolic, args[0], false, true);
     *out = unknown_call(symbolic, operation, args, count);
     if (is_named_function(operation, "at")) sp_atom_side(symbolic, args, *out);
+    return true;
+}
+
+/* ---- members, and what stands in the place of one that is not there ---- */
+
+bool sp_sym_member_of(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                      struct sp_sym *out)
+{
+    const struct sp_sym object = args[0];
+    if (object.kind == SP_SYM_VALUE && object.value.type == SP_OBJECT) {
+        *out = sp_sym_of_value(symbolic, sp_value_member(object.value, operation->name));
+        return true;
+    }
+    if (object.kind != SP_SYM_NUMBER || sp_atom_alone(object.poly) == SIZE_MAX)
+        return sp_sym_fail(symbolic, operation->span, "expected an object, found %s", sp_sym_kind(object));
+    *out = sp_atom_computed(
+        symbolic, operation, args, 1, (struct sp_fact){.is_condition = false},
+        sp_arena_printf(&symbolic->algebra.arena, "%s.%s", sp_sym_words(symbolic, object), operation->name));
+    return true;
+}
+
+/* A member, or the place of an item, which may not be there; and what is computed from one. */
+bool sp_sym_may_be_unset(struct sp_symbolic *symbolic, struct sp_sym sym)
+{
+    bool found = false;
+    if (!sp_sym_is_numeric(sym)) return false;
+    char *seen = sp_realloc(NULL, symbolic->algebra.atom_count, 1);
+    memset(seen, 0, symbolic->algebra.atom_count);
+    sp_poly_reach(symbolic, sym.poly, seen);
+    for (size_t i = 0; i < symbolic->algebra.atom_count && !found; i++) {
+        const struct sp_origin *origin = seen[i] ? sp_atom_info(symbolic, i)->origin : NULL;
+        found = origin && (origin->operation.kind == SP_DO_MEMBER ||
+                           (origin->operation.kind == SP_DO_CALL && (is_named_function(&origin->operation, "member") ||
+                                                                     is_named_function(&origin->operation, "find"))));
+    }
+    free(seen);
+    return found;
+}
+
+bool sp_sym_default(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                    struct sp_sym *out)
+{
+    *out = sp_sym_is_set(args[0]) ? args[0] : args[1];
+    if (!sp_sym_is_set(args[0]) || !sp_sym_may_be_unset(symbolic, args[0])) return true;
+    const bool is_condition = args[0].kind == SP_SYM_CONDITION && args[1].kind == SP_SYM_CONDITION;
+    *out =
+        sp_atom_computed(symbolic, operation, args, 2, (struct sp_fact){.is_condition = is_condition},
+                         sp_arena_printf(&symbolic->algebra.arena, is_condition ? "[%s default %s]" : "(%s default %s)",
+                                         sp_sym_words(symbolic, args[0]), sp_sym_words(symbolic, args[1])));
     return true;
 }

@@ -115,6 +115,8 @@ bool sp_sym_compute(struct sp_symbolic *symbolic, const struct sp_operation *ope
     if (operation->op == SP_OP_POW && sp_poly_is_constant(q, &number) && number.num < 0)
         return sp_sym_fail(symbolic, operation->span, "the exponent is negative");
     const struct sp_poly *result = exact_result(symbolic, operation->op, p, q);
+    if (!result && known && (x.type == SP_REAL || y.type == SP_REAL)) /* a root of a number */
+        return symbolic_real_arithmetic(symbolic, operation, sp_value_as_real(x), sp_value_as_real(y), out);
     const struct sp_sym numbers[] = {sp_sym_of_poly(p), sp_sym_of_poly(q)};
     *out = result ? sp_sym_of_poly(result) : inexact(symbolic, operation, numbers, p, q);
     return true;

@@ -66,6 +66,7 @@ enum sp_sym_key_state sp_sym_key_look_up(struct sp_symbolic *symbolic, const str
     sp_sym_key_mark(symbolic, path);
     if (!sp_value_is_set(value)) value.string = path;
     *out = sp_sym_of_value(symbolic, value);
+    if (value.type == SP_OBJECT) out->name = path;
     if (sp_value_is_set(value)) return SP_SYM_KEY_KNOWN;
     return value.type == SP_NULL || symbolic->fixed.is_settled ? SP_SYM_KEY_UNSET : SP_SYM_KEY_OPEN;
 }
@@ -94,8 +95,9 @@ bool sp_sym_key_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env
 {
     if (env->group) return claimed_key(symbolic, env, expr, out);
     const char *path = sp_sym_key_path(symbolic, env, expr);
-    if (sp_sym_key_look_up(symbolic, env, expr, path, out) == SP_SYM_KEY_OPEN)
-        *out = sp_atom_open(symbolic, name, path, env->frame->depends, NULL);
+    if (sp_sym_key_look_up(symbolic, env, expr, path, out) != SP_SYM_KEY_OPEN) return true;
+    *out = sp_atom_open(symbolic, name, path, env->frame->depends, NULL);
+    out->name = path;
     return true;
 }
 
@@ -132,9 +134,14 @@ static bool is_unknown_symbol(struct sp_symbolic *symbolic, struct sp_sym sym)
 static bool put_default(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *rest,
                         const char *name, struct sp_sym sym, struct sp_sym *out)
 {
+    const struct sp_operation instead = {.kind = SP_DO_DEFAULT, .span = rest->span};
     struct sp_sym either[2];
     *out = sym;
     if (!sp_sym_is_set(sym)) return first_set(symbolic, env, rest, name, out);
+    if (sp_sym_may_be_unset(symbolic, sym)) {
+        either[0] = sym;
+        return first_set(symbolic, env, rest, NULL, &either[1]) && sp_sym_operate(symbolic, &instead, either, 2, out);
+    }
     if (sym.kind != SP_SYM_EITHER) return true;
     if (!put_default(symbolic, env, rest, NULL, sym.either[0], &either[0]) ||
         !put_default(symbolic, env, rest, NULL, sym.either[1], &either[1]))
@@ -207,9 +214,10 @@ static bool first_set(struct sp_symbolic *symbolic, const struct sp_sym_env *env
     if (expr == key) return sp_sym_eval(symbolic, env, expr, out);
     if (!sp_sym_eval(symbolic, env, key, &first)) return false;
     if (is_unknown_symbol(symbolic, first)) return first_set(symbolic, env, expr->args[1], name, out);
-    if (first.kind <= SP_SYM_CONDITION && !env->group) {
+    if (first.kind <= SP_SYM_CONDITION && !env->group && !sp_sym_may_be_unset(symbolic, first)) {
         struct sp_sym fallback;
         *out = first;
+        out->name = NULL;
         if (!rest_of_chain(symbolic, env, expr->args[1], &fallback)) return false;
         if (is_numeric_default(fallback)) sp_atom_default(symbolic, &first, &fallback);
         else if (sp_sym_is_set(fallback) && sp_atom_is_text(symbolic, &first)) *out = fallback;

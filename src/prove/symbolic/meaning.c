@@ -57,6 +57,14 @@ struct sp_sym_env sp_sym_name_env(const struct sp_sym_env *env, bool local)
 
 /* ---- names ---- */
 
+/* labels = len(id2label) default num_labels default 2, in the table and in a part that it uses. */
+static bool is_same_line(const struct sp_definition *a, const struct sp_definition *b)
+{
+    const struct sp_span left = a->expr->span, right = b->expr->span;
+    return left.length == right.length &&
+           strncmp(left.source->text + left.offset, right.source->text + right.offset, left.length) == 0;
+}
+
 /* The name of a definition is the symbol's, when the definition is a key with or without defaults. In a
  * sub-table the key itself is: its short names would clash with those of the table around it. */
 static const char *symbol_name(const struct sp_symbolic *symbolic, const struct sp_sym_env *env,
@@ -64,8 +72,10 @@ static const char *symbol_name(const struct sp_symbolic *symbolic, const struct 
 {
     if (env->group) return NULL; /* a claim's own */
     if (!env->frame->group) return definition->name;
-    for (size_t i = 0; i < symbolic->root->definition_count; i++)
-        if (strcmp(symbolic->root->definitions[i].name, definition->name) == 0) return NULL;
+    for (size_t i = 0; i < symbolic->root->definition_count; i++) {
+        const struct sp_definition *other = &symbolic->root->definitions[i];
+        if (strcmp(other->name, definition->name) == 0 && !is_same_line(other, definition)) return NULL;
+    }
     return *env->frame->path || env->frame->unit->is_table ? NULL : definition->name;
 }
 

@@ -15,6 +15,7 @@ struct sp_sym sp_sym_combine(struct sp_symbolic *symbolic, const struct sp_poly 
     if (sp_poly_is_constant(c, &value)) return value.num ? yes : no;
     if (sp_sym_is_numeric(yes) && yes.kind == no.kind) {
         yes.poly = sp_poly_add(algebra, no.poly, sp_poly_mul(algebra, c, sp_poly_sub(algebra, yes.poly, no.poly)));
+        yes.name = NULL;
         return yes;
     }
     struct sp_sym *either = sp_arena_array(&algebra->arena, 2, sizeof *either);
@@ -78,6 +79,9 @@ bool sp_sym_operate(struct sp_symbolic *symbolic, const struct sp_operation *ope
 {
     if (operation->kind == SP_DO_CHOICE) return choose_either(symbolic, operation, args, out);
     if (operation->kind == SP_DO_SUM) return symbolic_sum(symbolic, operation, args, out);
+    if (operation->kind == SP_DO_DEFAULT && args[0].kind != SP_SYM_EITHER)
+        return sp_sym_default(symbolic, operation, args, out);
+    if (operation->kind == SP_DO_DEFAULT) return both_ways(symbolic, operation, args, count, 0, out);
     for (size_t i = 0; i < count; i++) {
         if (sp_sym_is_set(args[i])) continue;
         *out = args[i]; /* absent and null are contagious */
@@ -91,6 +95,8 @@ bool sp_sym_operate(struct sp_symbolic *symbolic, const struct sp_operation *ope
     case SP_DO_TRUTH:
         *out = sp_sym_truth(symbolic, operation->span, args[0]);
         return true;
+    case SP_DO_MEMBER:
+        return sp_sym_member_of(symbolic, operation, args, out);
     case SP_DO_CALL:
         return sp_sym_call(symbolic, operation, args, count, out);
     default:

@@ -36,6 +36,10 @@ bool sp_sym_join(struct sp_symbolic *symbolic, const struct sp_operation *operat
 /* call.c */
 bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                  struct sp_sym *out);
+bool sp_sym_member_of(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                      struct sp_sym *out);
+bool sp_sym_default(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                    struct sp_sym *out);
 bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                  size_t count, struct sp_sym *out);
 

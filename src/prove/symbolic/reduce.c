@@ -8,7 +8,7 @@
 
 #include "lang/eval.h"
 #include "prove/symbolic/atoms.h"
-#include "prove/symbolic/operate.h"
+#include "prove/symbolic/operations.h"
 
 enum { MAX_ROUNDS = 8, MAX_DEPTH = 1000, MAX_TURNS = 4096 };
 
@@ -49,6 +49,36 @@ static const struct sp_poly *reduce_poly(struct reducer *r, const struct sp_poly
 
 static bool reduce_list(struct reducer *r, const struct sp_sym *from, size_t count, struct sp_sym **to);
 
+/* A number that is no fraction of integers, or one with a factor: what takes it knows it as a value. */
+static void take_real(struct sp_symbolic *symbolic, struct sp_sym *sym)
+{
+    if (sym->kind != SP_SYM_NUMBER || sym->poly->count != 1 || sym->poly->terms[0].count != 1) return;
+    const struct sp_term *term = &sym->poly->terms[0];
+    const struct sp_atom_info *info = sp_atom_info(symbolic, term->factors[0].atom);
+    if (!info->is_real || term->factors[0].exponent != 1) return;
+    const double factor = (double)term->coefficient.num / (double)term->coefficient.den;
+    *sym = sp_sym_of_value(symbolic, sp_value_real(factor * info->real));
+}
+
+/* An atom that is computed to be no number after all: an item of a list of texts. */
+static bool reduce_to_value(struct reducer *r, const struct sp_poly *poly, struct sp_sym *out)
+{
+    const size_t atom = sp_atom_alone(poly);
+    struct sp_sym *args;
+    if (atom >= r->size || r->states[atom] == STATE_BUSY || r->depth >= MAX_DEPTH) return false;
+    const struct sp_origin *origin = sp_atom_info(r->symbolic, atom)->origin;
+    if (!origin || origin->operation.kind == SP_DO_SUM) return false;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->atoms[i] == atom) return false;
+    r->states[atom] = STATE_BUSY;
+    r->depth++;
+    const bool good = reduce_list(r, origin->args, origin->count, &args) &&
+                      sp_sym_operate(r->symbolic, &origin->operation, args, origin->count, out);
+    r->depth--;
+    r->states[atom] = STATE_NONE;
+    return good && !sp_sym_is_numeric(*out);
+}
+
 static bool reduce_sym(struct reducer *r, struct sp_sym sym, struct sp_sym *out)
 {
     struct sp_sym *parts;
@@ -65,7 +95,9 @@ static bool reduce_sym(struct reducer *r, struct sp_sym sym, struct sp_sym *out)
         return true;
     }
     if (sym.kind == SP_SYM_OPAQUE) return true;
-    if (!(out->poly = reduce_poly(r, sym.poly))) return false;
+    if (!(out->poly = reduce_poly(r, sym.poly)))
+        return sym.kind <= SP_SYM_CONDITION && reduce_to_value(r, sym.poly, out);
+    take_real(r->symbolic, out);
     if (sym.kind != SP_SYM_EITHER) return true;
     if (!reduce_list(r, sym.either, 2, &parts)) return false;
     *out = sp_sym_combine(r->symbolic, out->poly, parts[0], parts[1]);
@@ -329,15 +361,27 @@ static const struct sp_poly *assume_ranges(struct sp_symbolic *symbolic, const s
     return poly;
 }
 
+static bool has_void(struct sp_symbolic *symbolic, const struct sp_poly *poly)
+{
+    bool found = false;
+    char *seen = sp_realloc(NULL, symbolic->algebra.atom_count, 1);
+    memset(seen, 0, symbolic->algebra.atom_count);
+    sp_poly_reach(symbolic, poly, seen);
+    for (size_t i = 0; i < symbolic->algebra.atom_count && !found; i++)
+        found = seen[i] && sp_atom_info(symbolic, i)->is_void;
+    free(seen);
+    return found;
+}
+
 const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
-    symbolic->premises.sizes = true;
+    symbolic->premises.sizes = symbolic->premises.voids = true;
     symbolic->steps = 0;
     poly = reduce_quietly(symbolic, poly, values->atoms, values->values, values->count);
     if (values->assume && has_range(symbolic)) poly = assume_ranges(symbolic, poly);
-    symbolic->premises.sizes = false;
-    poly = poly ? tidy(symbolic, poly) : NULL;
+    symbolic->premises.sizes = symbolic->premises.voids = false;
+    poly = poly && !has_void(symbolic, poly) ? tidy(symbolic, poly) : NULL;
     return symbolic->algebra.failed ? NULL : poly;
 }
 

@@ -79,7 +79,7 @@ static const struct sp_poly *real_poly(struct sp_symbolic *symbolic, double real
             return sp_poly_rational(algebra, value);
     }
     const size_t atom = sp_atom_symbol(algebra, sp_arena_printf(&algebra->arena, "%.17g", real));
-    *sp_atom_info(symbolic, atom) = (struct sp_atom_info){.is_bounded = real >= 0};
+    *sp_atom_info(symbolic, atom) = (struct sp_atom_info){.is_bounded = real >= 0, .is_real = true, .real = real};
     return sp_poly_atom(algebra, atom);
 }
 

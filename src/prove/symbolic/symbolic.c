@@ -11,7 +11,7 @@
 #include "lang/names.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/meaning.h"
-#include "prove/symbolic/operate.h"
+#include "prove/symbolic/operations.h"
 
 enum { MAX_STEPS = 4 * 1000 * 1000, MAX_MESSAGES = 20 };
 
@@ -155,13 +155,31 @@ static bool unknown_member(struct sp_symbolic *symbolic, const struct sp_sym_env
                            struct sp_sym object, struct sp_sym *out)
 {
     const struct sp_symbol_info *symbol = symbol_of_key(symbolic, object);
+    const struct sp_operation member = {.kind = SP_DO_MEMBER, .name = expr->name, .span = expr->args[0]->span};
     struct sp_sym_frame view = {.path = ""};
+    if (object.kind == SP_SYM_EITHER || sp_sym_may_be_unset(symbolic, object))
+        return sp_sym_operate(symbolic, &member, &object, 1, out);
     if (symbol && !symbol->is_computed) {
         view.path = sp_arena_printf(&symbolic->algebra.arena, "%s.%s", symbol->key, expr->name);
         view.depends = sp_sym_depends(symbolic, object);
     } else if (!sp_sym_view_of(symbolic, env, expr, &view)) return false;
     *out = sp_atom_open(symbolic, NULL, view.path, view.depends, NULL);
     return true;
+}
+
+/* Of an object that is known in part, as a key of the configuration is: what it does not have is open. */
+static struct sp_sym known_member(struct sp_symbolic *symbolic, struct sp_sym object, const char *name)
+{
+    const struct sp_value value = sp_value_member(object.value, name);
+    struct sp_sym member = sp_sym_of_value(symbolic, value);
+    if (!object.name) return member;
+    const char *path = sp_arena_printf(&symbolic->algebra.arena, "%s.%s", object.name, name);
+    const bool is_open = symbolic->fixed.open && strcmp(symbolic->fixed.open, path) == 0;
+    sp_sym_key_mark(symbolic, path);
+    if (is_open || (value.type == SP_ABSENT && !symbolic->fixed.is_settled))
+        member = sp_atom_open(symbolic, NULL, path, 0, NULL);
+    if (is_open || !sp_value_is_set(value) || value.type == SP_OBJECT) member.name = path;
+    return member;
 }
 
 static bool symbolic_member(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
@@ -176,7 +194,7 @@ static bool symbolic_member(struct sp_symbolic *symbolic, const struct sp_sym_en
     if (object.value.type != SP_OBJECT)
         return sp_sym_fail(symbolic, expr->args[0]->span, "expected an object, found %s",
                            sp_value_kind(object.value.type));
-    *out = sp_sym_of_value(symbolic, sp_value_member(object.value, expr->name));
+    *out = known_member(symbolic, object, expr->name);
     return true;
 }
 
@@ -220,7 +238,8 @@ static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *en
         }
     } else if (!sp_sym_eval(symbolic, env, arg, &sym)) return false;
     const struct sp_symbol_info *symbol = symbol_of_key(symbolic, sym);
-    if (symbol && !symbol->fallback && !symbol->is_computed && !symbol->unset_key)
+    if (sp_sym_is_numeric(sym) && sym.name) *out = unset_condition(symbolic, expr->name, sym.name);
+    else if (symbol && !symbol->fallback && !symbol->is_computed && !symbol->unset_key)
         *out = unset_condition(symbolic, expr->name, symbol->key);
     else if (sym.kind == SP_SYM_EITHER) {
         struct sp_sym sides[2];

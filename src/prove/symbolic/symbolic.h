@@ -26,7 +26,7 @@ struct sp_sym {
     enum sp_sym_kind kind;
     const struct sp_poly *poly;
     struct sp_value value;
-    const char *name;
+    const char *name; /* of a number or an object: the key that it is, without a default; or NULL */
     const struct sp_sym *either, *items;
     size_t count;                   /* of the items */
     uint64_t depends;               /* of SP_SYM_OPAQUE: the loop indices in it, as bits */
@@ -34,18 +34,21 @@ struct sp_sym {
 };
 
 enum sp_operation_kind {
-    SP_DO_BINARY, /* args[0] op args[1] */
-    SP_DO_TRUTH,  /* whether args[0] is not 0 */
-    SP_DO_CHOICE, /* args[0] ? args[1] : args[2], as a number */
-    SP_DO_CALL,   /* function(args) */
-    SP_DO_INDEX,  /* args[0][args[1]] */
-    SP_DO_SUM     /* args[0], summed over `index` from args[1] to args[2] */
+    SP_DO_BINARY,  /* args[0] op args[1] */
+    SP_DO_TRUTH,   /* whether args[0] is not 0 */
+    SP_DO_CHOICE,  /* args[0] ? args[1] : args[2], as a number */
+    SP_DO_CALL,    /* function(args) */
+    SP_DO_INDEX,   /* args[0][args[1]] */
+    SP_DO_MEMBER,  /* args[0].name */
+    SP_DO_DEFAULT, /* args[0], or args[1] where that is not set */
+    SP_DO_SUM      /* args[0], summed over `index` from args[1] to args[2] */
 };
 
 struct sp_operation {
     enum sp_operation_kind kind;
     enum sp_op op;
     const struct sp_function *function;
+    const char *name;
     size_t index;
     struct sp_span span;
 };
@@ -65,6 +68,9 @@ struct sp_atom_info {
     bool is_whole;   /* never a fraction */
     bool is_bounded; /* never below `least` */
     bool is_given;   /* it, or the list that it is in, is a hyper-parameter, which may also be 0 */
+    bool is_void;    /* an item that its list does not have */
+    bool is_real;    /* a number that is no fraction of integers: `real` */
+    double real;
     int64_t least;
     const char *range; /* a condition that holds where a loop goes backwards: the assumption "F <= L", else NULL */
 };
@@ -127,6 +133,7 @@ struct sp_sym_report {
 struct sp_sym_premises {
     bool sizes;           /* symbols without a value are from 1 up */
     bool assumes;         /* no loop goes backwards; what that took for granted is kept */
+    bool voids;           /* an item that a list does not have is an atom: in the end it must be multiplied with 0 */
     const char **assumed; /* heap */
     size_t count, capacity;
 };
