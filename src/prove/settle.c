@@ -40,10 +40,20 @@ struct sp_values sp_settle(struct sp_count *count, struct sp_count *settled, con
     return values;
 }
 
+/* {"0": {...}, "1": {...}}: a list in all but name. */
+static bool is_by_number(struct sp_value object)
+{
+    for (size_t i = 0; i < object.count; i++) {
+        const char *key = object.members[i].key;
+        if (!*key || key[strspn(key, "0123456789")]) return false;
+    }
+    return object.type == SP_OBJECT && object.count > 0;
+}
+
 static bool stays(struct sp_value value, enum sp_open open)
 {
     if (value.type == SP_STRING) return true;
-    return open == SP_OPEN_NUMBERS && (value.type == SP_BOOL || value.type == SP_LIST);
+    return open == SP_OPEN_NUMBERS && (value.type == SP_BOOL || value.type == SP_LIST || is_by_number(value));
 }
 
 /* The members that stay, in sub-configurations too: as deep as a JSON file may be. */
@@ -53,8 +63,9 @@ static struct sp_value opened(struct sp_arena *arena, struct sp_value object, en
     size_t count = 0;
     for (size_t i = 0; i < object.count; i++) {
         struct sp_member member = object.members[i];
-        if (member.value.type == SP_OBJECT) member.value = opened(arena, member.value, open);
-        else if (!stays(member.value, open)) continue;
+        const bool is_kept = stays(member.value, open);
+        if (member.value.type != SP_OBJECT && !is_kept) continue;
+        if (!is_kept) member.value = opened(arena, member.value, open);
         members[count++] = member;
     }
     return (struct sp_value){.type = SP_OBJECT, .count = count, .members = members};

@@ -75,9 +75,10 @@ static inline struct sp_config *random_point(struct sp_count *count, const struc
 {
     struct sp_config *config = sp_config_variant(settings);
     const size_t length = (size_t)below(seed, 4) + 1;
+    const int64_t same = small || below(seed, 4) ? 0 : random_size(seed, false); /* where sizes must agree */
     for (size_t i = 0; i < count->symbolic.symbols.count; i++) {
         const struct sp_symbol_info *symbol = &count->symbolic.symbols.items[i];
-        struct sp_value value = sp_value_int(random_size(seed, small));
+        struct sp_value value = sp_value_int(same ? same : random_size(seed, small));
         if (!is_plain(count, symbol)) continue;
         if (symbol->is_list && !sp_poly_involves(&count->symbolic, count->total, symbol->atom)) continue;
         if (count->symbolic.algebra.atoms[symbol->atom].is_condition) value = sp_value_bool(below(seed, 2));
@@ -123,6 +124,8 @@ static inline struct sp_values point_values(struct sp_count *count, const struct
         const struct sp_value value = side ? value_of_side(config, symbol->key) : value_of_key(config, symbol->key);
         if (value.type == SP_INT) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.integer));
         if (value.type == SP_BOOL) sp_values_add(&values, symbol->atom, sp_poly_int(algebra, value.boolean));
+        if (value.type == SP_ABSENT && symbol->fallback && !symbol->is_ambiguous && strchr(symbol->key, '['))
+            sp_values_add(&values, symbol->atom, symbol->fallback); /* in a list that is not given */
         if (symbol->unset_key)
             sp_values_add(&values, symbol->atom,
                           sp_poly_int(algebra, strncmp(symbol->key, "absent", 6) == 0 &&
