@@ -396,14 +396,15 @@ static bool has_value(const struct sp_values *values, size_t atom)
 
 /* A hyper-parameter that a formula speaks of is there; any other is absent unless someone gives it, and so is an
  * object, whose members are the hyper-parameters. */
-static bool is_usually_absent(const struct sp_symbolic *symbolic, const char *key)
+static bool is_usually_absent(struct sp_count *count, const char *key)
 {
+    struct sp_symbolic *symbolic = &count->symbolic;
     bool is_spoken_of = false;
     for (size_t i = 0; i < symbolic->symbols.count; i++) {
         const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
         if (symbol->unset_key || !sp_path_within(symbol->key, key)) continue;
         if (strcmp(symbol->key, key) != 0) return true;
-        is_spoken_of = true;
+        is_spoken_of = is_spoken_of || sp_poly_involves(symbolic, count->total, symbol->atom);
     }
     return !is_spoken_of;
 }
@@ -419,7 +420,7 @@ void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, bo
         if (conditions_only && !symbolic->algebra.atoms[symbol->atom].is_condition) continue;
         if (sp_poly_is_constant(value, &number) && number.den != 1) continue; /* computed in floating point */
         if (symbol->unset_key && strncmp(symbol->key, "absent(", 7) == 0)
-            value = sp_poly_int(&symbolic->algebra, is_usually_absent(symbolic, symbol->unset_key));
+            value = sp_poly_int(&symbolic->algebra, is_usually_absent(count, symbol->unset_key));
         sp_values_add(values, symbol->atom, value);
     }
 }
