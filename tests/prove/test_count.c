@@ -268,6 +268,35 @@ static void tables_count_under_settings(void **state)
     assert_int_equal(differences, 0);
 }
 
+/* Each function that is no arithmetic, of numbers that are open, and in a loop whose end is. */
+static void functions(void **state)
+{
+    (void)state;
+    static const char text[] = "table t\n"
+                               "kind(i) = kinds[i % len(kinds)]\n"
+                               "own(i)  = member(layers, i)\n"
+                               "[near]\nw (near_multiple(0.35 * n, 8), near_multiple(m, n))\n"
+                               "[row]\nr (row(name, [[\"vit\", 3], [\"vit_b\", 5]])[1], n)\n"
+                               "[number]\nd (number_after(after(name, \"_\"), \"patch\", n), m)\n"
+                               "[skip]\ns (starts_with(skip(name, 4), \"b\") ? n : m)\n"
+                               "[kinds] for i in 0..n-1\n"
+                               "c.{i} (count(kinds, kind(i)), find(kinds, kind(i)) + 1, find(kinds, n) default m)\n"
+                               "[own] for i in 0..n-1\n"
+                               "o.{i} (own(i).width default m)\np.{i} (m) if own(i).flag default i > 1\n"
+                               "[root]\nq (int(m^0.5) + 1, i_release)\n";
+    struct sp_error error = {0};
+    struct sp_tables *tables = sp_tables_new(&error);
+    uint64_t seed = 1;
+    assert_int_equal(sp_tables_add_text(tables, "t.shapes", text, sizeof text - 1, &error), SP_OK);
+    const struct tries tries = try_table(tables, sp_tables_unit(tables, "t"),
+                                         "name=vit_b_patch16 kinds=[\"x\",\"y\",\"x\"] "
+                                         "layers={\"0\":{\"width\":3},\"1\":{\"flag\":true},\"2\":{\"flag\":false}}",
+                                         &seed);
+    assert_int_equal(tries.differences, 0);
+    assert_true(tries.points >= 10);
+    sp_tables_free(tables);
+}
+
 static int open_tables(void **state)
 {
     struct sp_error error = {0};
@@ -284,6 +313,6 @@ static int close_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_table_counts_what_it_expands_to),
-                                       cmocka_unit_test(tables_count_under_settings)};
+                                       cmocka_unit_test(tables_count_under_settings), cmocka_unit_test(functions)};
     return cmocka_run_group_tests(tests, open_tables, close_tables);
 }
