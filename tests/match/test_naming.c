@@ -192,7 +192,7 @@ static void old_names(void **state)
                         "bert.encoder.layer.{0-11}.output.LayerNorm.{gamma,beta} and 1 more; nothing else differs");
     model_prefix(&model, "module.");
     assert_string_equal(model_check(&model),
-                        "explained: every name in the file begins with 'module.'; 52 tensors have names of an older "
+                        "explained: every name in the file begins with 'module.'; 52 tensors have names of another "
                         "version: module.bert.embeddings.LayerNorm.{gamma,beta}, "
                         "module.bert.encoder.layer.{0-11}.attention.output.LayerNorm.{gamma,beta}, "
                         "module.bert.encoder.layer.{0-11}.output.LayerNorm.{gamma,beta} and 1 more");

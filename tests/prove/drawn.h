@@ -17,11 +17,11 @@ static inline bool is_text_key(const struct sp_count *count, const struct sp_sym
 }
 
 /* Gives the class of that number, counted round. Returns how many there are. */
-static inline size_t draw_class(struct sp_config *config, const struct sp_unit *table, size_t number,
-                                struct sp_arena *arena)
+static inline size_t draw_class(struct sp_config *config, const struct sp_tables *tables, const struct sp_unit *table,
+                                size_t number, struct sp_arena *arena)
 {
     size_t count;
-    const char **classes = sp_classes_of(arena, table, &count);
+    const char *const *classes = sp_classes_of(tables, table, &count);
     const char *key = sp_unit_class_key(table), *class = classes[number % count];
     if (value_of_key(config, key).type != SP_ABSENT) return 1;
     if (!*class) return count;

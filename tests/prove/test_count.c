@@ -43,7 +43,7 @@ static bool try_draw(const struct sp_tables *tables, const struct sp_unit *table
     struct sp_count count;
     struct sp_arena arena = {0};
     struct sp_config *fixed = sp_config_variant(settings);
-    const size_t classes = draw_class(fixed, table, number, &arena);
+    const size_t classes = draw_class(fixed, tables, table, number, &arena);
     bool counted = sp_count_table(&count, tables, table, sp_config_hyper(fixed), false);
     const size_t texts = draw_texts(fixed, &count, number, &arena, seed);
     if (number && texts) {

@@ -278,7 +278,7 @@ static void try_built_in_table(struct law *law, const struct sp_tables *tables, 
         struct sp_arena arena = {0};
         struct sp_count count;
         struct sp_config *given = sp_config_new();
-        draw_class(given, unit, draw, &arena);
+        draw_class(given, tables, unit, draw, &arena);
         sp_count_table(&count, tables, unit, sp_config_hyper(given), false);
         draw_texts(given, &count, draw, &arena, &seed);
         if (draw) give_numbers(given, &count, &arena, &seed);
