@@ -11,8 +11,8 @@
 
 #define ORDERS 2 /* there are hundreds of checks */
 #include "check/hints.h"
-#include "sample.h"
 #include "check/model.h"
+#include "sample.h"
 
 static const char *const configs[] = {
     "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"vocab_size\": 50, \"n_embd\": 6, "

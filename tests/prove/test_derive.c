@@ -62,15 +62,22 @@ static void put_definitions(const struct sp_derivation *derivation, struct sp_te
 /* A formula can be made wrong on purpose, to see that it is caught. */
 enum spoil { AS_IT_IS, ONE_MORE, OTHER_NUMBER };
 
-/* 4*E becomes 5*E. */
+/* A number that stands by itself, and is no divisor: S // 16 may be 0 for other divisors as well. */
+static bool is_telling_number(const char *formula, const char *at)
+{
+    if (!isdigit((unsigned char)*at)) return false;
+    return at == formula || at[-1] == '(' || (at[-1] == ' ' && at > formula + 1 && at[-2] != '/');
+}
+
+/* 4*E + 6 becomes 4*E + 16: the last number, since what another one is a factor of may be 0 at every point. */
 static void put_total(struct sp_text *text, const char *formula, enum spoil spoil)
 {
-    const char *at = formula;
-    while (spoil == OTHER_NUMBER && *at && !(isdigit((unsigned char)*at) && (at == formula || strchr("( ", at[-1]))))
-        at++;
-    if (spoil == OTHER_NUMBER && *at) {
-        sp_text_append(text, formula, (size_t)(at - formula));
-        sp_text_printf(text, "1%s", at);
+    const char *number = NULL;
+    for (const char *at = formula; spoil == OTHER_NUMBER && *at; at++)
+        if (is_telling_number(formula, at)) number = at;
+    if (number) {
+        sp_text_append(text, formula, (size_t)(number - formula));
+        sp_text_printf(text, "1%s", number);
     } else sp_text_printf(text, spoil == AS_IT_IS ? "%s" : "%s + 1", formula);
 }
 
@@ -236,7 +243,8 @@ static void try_points(const struct sp_tables *tables, struct derived *derived, 
 }
 
 struct law {
-    size_t tables, tried, points, differences;
+    size_t tables, tried, points;
+    size_t differences; /* tables with any */
 };
 
 /* `given` is in the formulas, `base` in the points alone. Returns whether points could be tried. */
@@ -245,10 +253,11 @@ static bool try_table(struct law *law, const struct sp_tables *tables, const cha
 {
     struct derived derived = derive(tables, table, given, spoil);
     try_points(tables, &derived, base, seed);
-    const bool tried = derived.points > 0;
+    const bool tried = derived.points || derived.differences;
     law->tried += tried;
     law->points += derived.points;
-    law->differences += derived.differences;
+    law->differences += derived.differences > 0;
+    if (tried && spoil != AS_IT_IS && !derived.differences) print_message("%s is not caught\n", table);
     forget(&derived);
     return tried;
 }
