@@ -104,13 +104,14 @@ static inline struct sp_value value_of_key(const struct sp_config *config, const
 static inline struct sp_value value_of_side(const struct sp_config *config, const char *side)
 {
     char key[256];
-    int place = 0;
+    size_t place = 0;
     snprintf(key, sizeof key, "%s", side);
     char *bracket = strrchr(key, '[');
-    sscanf(bracket, "[%d]", &place);
+    sscanf(bracket, "[%zu]", &place);
     *bracket = '\0';
     const struct sp_value pair = value_of_key(config, key);
-    return pair.type == SP_LIST ? pair.items[place] : pair;
+    if (pair.type != SP_LIST) return pair;
+    return place < pair.count ? pair.items[place] : sp_value_absent("");
 }
 
 /* The numbers and conditions of a point. */

@@ -6,6 +6,7 @@
 
 #include "prove/drawn.h"
 #include "prove/made_up.h"
+#include "sample.h"
 #include "shapeproof/prove.h"
 
 #include <ctype.h>
@@ -332,7 +333,7 @@ static void built_in_tables(void **state)
 {
     (void)state;
     struct law law = {0};
-    try_built_in_tables(&law, 1, AS_IT_IS);
+    try_built_in_tables(&law, SAMPLE, AS_IT_IS);
     print_message("%zu points of %zu tables, of %zu\n", law.points, law.tried, law.tables);
     assert_int_equal(law.differences, 0);
     assert_true(law.tried > law.tables * 8 / 10); /* formulas with a sum over layers are no expressions of a table */
@@ -355,7 +356,7 @@ static void wrong_formulas_are_caught(void **state)
     is_quiet = true;
     for (enum spoil spoil = ONE_MORE; spoil <= OTHER_NUMBER; spoil++) {
         struct law law = {0};
-        try_built_in_tables(&law, 4, spoil);
+        try_built_in_tables(&law, SAMPLE > 4 ? SAMPLE : 4, spoil);
         print_message("%zu of %zu are caught\n", law.differences, law.tried);
         assert_int_equal(law.differences, law.tried);
     }
