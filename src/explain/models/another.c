@@ -11,7 +11,7 @@
 #include "explain/remedy.h"
 
 /* Of files with more tensors than that it is not asked: with so many, the search takes less than two seconds. */
-enum { MAX_TENSORS = 40000 };
+enum { MAX_TENSORS = 50000 };
 
 /* ---- evidence ---- */
 
@@ -228,7 +228,7 @@ void sp_explain_another(struct sp_check *check)
     const struct evidence evidence = weigh_findings(check);
     if (!is_another_model(check, evidence)) return;
     if (sp_inventory_count(check->inventory) > MAX_TENSORS) {
-        check->unasked = "no fix is known: a file of more than 40,000 tensors is not asked what else it may be";
+        check->unasked = "no fix is known: a file of more than 50,000 tensors is not asked what else it may be";
         return;
     }
     if (!try_table(check, sp_prediction_table(check->prediction)) && evidence.others) try_table(check, NULL);
