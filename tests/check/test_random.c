@@ -147,7 +147,8 @@ static void what_is_said_is_true(void **state)
         }
         model_close(&model);
     }
-    assert_true(hints > rounds / 15); /* or the test tests nothing */
+    print_message("%zu hints in %u rounds\n", hints, rounds);
+    assert_true(hints * 16 > rounds); /* or the test tests nothing */
 }
 
 int main(void)
