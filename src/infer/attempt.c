@@ -312,8 +312,10 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
     if (a->settings != b->settings) return a->settings < b->settings;
     const size_t depth_a = sp_unit_depth(a->table), depth_b = sp_unit_depth(b->table); /* the plainest is the best */
     if (depth_a != depth_b) return depth_a < depth_b;
-    const size_t heirs_a = sp_count_heirs(a->tables, a->table), heirs_b = sp_count_heirs(b->tables, b->table);
-    if (heirs_a != heirs_b) return heirs_a > heirs_b; /* what others build on is best known */
+    if (a->table != b->table) { /* what others build on is best known; to count them takes all tables */
+        const size_t heirs_a = sp_count_heirs(a->tables, a->table), heirs_b = sp_count_heirs(b->tables, b->table);
+        if (heirs_a != heirs_b) return heirs_a > heirs_b;
+    }
     return a->outline.solver.known.guesses < b->outline.solver.known.guesses;
 }
 

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "solve/literals.h"
 #include "solve/solver.h"
 
@@ -62,8 +63,7 @@ static bool is_covered(const struct classes *classes, const char *class)
 static void consider_class(struct classes *classes, const char *begin, const char *end)
 {
     const char *class = sp_arena_printf(classes->arena, "%s%s", begin, end);
-    for (size_t i = 0; i < classes->count; i++)
-        if (strcmp(classes->list[i], class) == 0) return;
+    if (sp_is_among(class, classes->list, classes->count)) return;
     if (classes->count < MAX_CLASSES && is_covered(classes, class)) classes->list[classes->count++] = class;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The questions that a file answers, posed again and again. */
 #include "infer/deduce.h"
+#include "base/chars.h"
 #include "base/order.h"
 
 #include <stdlib.h>
@@ -302,13 +303,6 @@ void sp_deduce(struct sp_deduction *deduction, enum sp_contest most)
     }
 }
 
-static bool is_among(const struct sp_keys *keys, const char *key)
-{
-    for (size_t i = 0; i < keys->count; i++)
-        if (strcmp(keys->items[i], key) == 0) return true;
-    return false;
-}
-
 const char *sp_contest_lacks(struct sp_deduction *deduction, const struct sp_keys *besides)
 {
     for (size_t i = 0; i < deduction->outline->count; i++) {
@@ -317,7 +311,8 @@ const char *sp_contest_lacks(struct sp_deduction *deduction, const struct sp_key
         for (const struct sp_line_condition *condition = occurrence->line->condition; condition;
              condition = condition->outer) {
             const struct sp_value value = sp_condition_value(deduction->solver, condition);
-            if (value.type == SP_UNKNOWN && *value.string && !is_among(besides, value.string)) return value.string;
+            if (value.type == SP_UNKNOWN && *value.string && !sp_is_among(value.string, besides->items, besides->count))
+                return value.string;
         }
     }
     return NULL;

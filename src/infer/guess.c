@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "infer/members.h"
 #include "lang/functions.h"
 
@@ -236,13 +237,6 @@ size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct sp
     return count;
 }
 
-static bool is_new(const char *const *keys, size_t count, const char *key)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(keys[i], key) == 0) return false;
-    return true;
-}
-
 /* The keys that open questions lack. */
 struct lacking {
     const char *keys[MAX_KEYS];
@@ -255,7 +249,7 @@ static struct lacking find_lacking_line(struct sp_deduction *deduction)
     struct lacking lacking = {.count = 0};
     for (size_t i = 0; i < deduction->open_count && lacking.count < MAX_KEYS; i++) {
         const char *key = sp_question_lacks(deduction, &deduction->open[i]);
-        if (!key || !is_new(lacking.keys, lacking.count, key)) continue;
+        if (!key || sp_is_among(key, lacking.keys, lacking.count)) continue;
         lacking.keys[lacking.count] = key;
         lacking.questions[lacking.count++] = &deduction->open[i];
     }
@@ -299,7 +293,7 @@ static struct choice choose_key(struct sp_deduction *deduction, const struct lac
     }
     for (size_t i = 0; i < lacking->count; i++) {
         const char *second = second_key(deduction, lacking->keys[i], lacking->questions[i]);
-        if (!second || !is_new(lacking->keys, lacking->count, second)) continue;
+        if (!second || sp_is_among(second, lacking->keys, lacking->count)) continue;
         const struct choice own = choose_for(deduction, second, lacking->questions[i]);
         if (is_settled(&own)) return own;
     }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "lang/functions.h"
 #include "prove/symbolic/atoms.h"
 
@@ -175,30 +176,23 @@ const struct sp_poly *sp_sym_least_of(struct sp_symbolic *symbolic, const struct
     return least.poly;
 }
 
-static bool is_one_of(const struct sp_operation *operation, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (is_named_function(operation, names[i])) return true;
-    return false;
-}
-
 /* What they give is a text, a list, or whatever is there. */
 static bool gives_anything(const struct sp_operation *operation)
 {
     static const char *const names[] = {"member", "row", "after", "skip"};
-    return is_one_of(operation, names, sizeof names / sizeof *names);
+    return SP_IS_AMONG(operation->function->name, names);
 }
 
 static bool takes_text(const struct sp_operation *operation)
 {
     static const char *const names[] = {"starts_with", "ends_with", "release", "row", "after", "skip", "number_after"};
-    return is_one_of(operation, names, sizeof names / sizeof *names);
+    return SP_IS_AMONG(operation->function->name, names);
 }
 
 static bool counts_items(const struct sp_operation *operation)
 {
     static const char *const names[] = {"len", "sum", "count", "find"};
-    return is_one_of(operation, names, sizeof names / sizeof *names);
+    return SP_IS_AMONG(operation->function->name, names);
 }
 
 static struct sp_fact call_fact(struct sp_symbolic *symbolic, const struct sp_operation *operation,
