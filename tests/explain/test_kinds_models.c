@@ -69,6 +69,45 @@ static void dense_in_place_of_experts(void **state)
                "another-model", 0);
 }
 
+/* Two letters in common are no likeness of names: seed_oss explains the file as llama does, and so do others. */
+static void first_of_equal_models(void **state)
+{
+    (void)state;
+    check_made(DECODER("llama", "LlamaForCausalLM", SMALL), NULL, "{\"model_type\": \"seamless_m4t_v2\"}",
+               "differs: the weights are of a llama model, not of seamless_m4t_v2: the file has "
+               "model.layers.{0,1}.input_layernorm.weight, model.layers.{0,1}.self_attn.o_proj.weight, "
+               "model.layers.{0,1}.post_attention_layernorm.weight and 2 more and lacks "
+               "speech_encoder.feature_projection.layer_norm.{weight,bias}, "
+               "speech_encoder.feature_projection.projection.{weight,bias}, "
+               "speech_encoder.encoder.layer_norm.{weight,bias} and 89 more and has another shape of "
+               "model.embed_tokens.weight, model.layers.{0,1}.self_attn.{k_proj,v_proj,q_proj}.weight, lm_head.weight",
+               "another-model", 0);
+}
+
+/* 4 heads of 32 or 8 of 16: the products are all that the file tells, of layers that are too many as well. */
+static void heads_or_their_width(void **state)
+{
+    (void)state;
+    struct model model;
+    bool told = false;
+    model_open(&model, DECODER("llama", "LlamaForCausalLM",
+                               "\"num_attention_heads\": 4, \"num_key_value_heads\": 4, \"head_dim\": 32, "
+                               "\"hidden_size\": 64, \"intermediate_size\": 24"));
+    model_predict(&model, AS_STORED);
+    model_set(&model, "head_dim=16");
+    model_set(&model, "num_key_value_heads=1");
+    model_set(&model, "num_hidden_layers=1");
+    assert_string_equal(model_check(&model),
+                        "differs: num_hidden_layers is 1 on the command line, the file has 2 (5 tensors); "
+                        "and 2 other causes");
+    for (size_t i = 0; i < sp_check_cause_count(model.check); i++)
+        told = told || strcmp(sp_check_cause(model.check, i)->message,
+                              "num_attention_heads is 4 in config.json, the file has 8 (4 tensors); or head_dim is not "
+                              "16 but 32") == 0;
+    assert_true(told);
+    model_close(&model);
+}
+
 #define QUANTISED(type, class, hidden)                                                                                 \
     "{\"model_type\": \"" type                                                                                         \
     "\", \"architectures\": [\"" class "\"], \"vocab_size\": 500, \"num_hidden_layers\": 4, \"tie_word_embeddings\": " \
@@ -159,6 +198,8 @@ int main(void)
         cmocka_unit_test(another_class),
         cmocka_unit_test(another_model_type),
         cmocka_unit_test(dense_in_place_of_experts),
+        cmocka_unit_test(first_of_equal_models),
+        cmocka_unit_test(heads_or_their_width),
         cmocka_unit_test(quantised_of_another_family),
         cmocka_unit_test(a_letter_is_no_likeness),
         cmocka_unit_test(unrelated_model),

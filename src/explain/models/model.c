@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/suggest.h"
 #include "infer/infer.h"
 #include "lang/functions.h"
 
@@ -248,15 +249,22 @@ static size_t length_apart(const char *a, const char *b)
     return one > other ? one - other : other - one;
 }
 
+/* Names of one family begin alike for half of the shorter one (qwen2, qwen2_moe) or are a letter apart (mistral,
+ * mixtral): a letter or two in common (seed_oss, seamless_m4t) is no likeness. */
+static bool are_alike(const char *one, const char *other)
+{
+    const size_t shorter = strlen(one) < strlen(other) ? strlen(one) : strlen(other);
+    return 2 * common_start(one, other) >= shorter || sp_is_misspelt(one, other);
+}
+
 static bool is_liker(const char *configured, const char *name, const char *than)
 {
     const size_t common = common_start(configured, name), other = common_start(configured, than);
-    if (common < 2 || common < other) return false;
+    if (!are_alike(configured, name) || common < other) return false;
     return common > other || length_apart(configured, name) < length_apart(configured, than);
 }
 
-/* Of tables that explain the file alike, the one that is called most like the configured one: Mistral, for Mixtral. A
- * letter alone is no likeness. */
+/* Of tables that explain the file alike, the one that is called most like the configured one: Mistral, for Mixtral. */
 static const char *likest_table(const struct sp_check *check, const struct sp_inference *inference)
 {
     const char *configured = sp_prediction_table(check->prediction), *likest = sp_inference_table(inference);

@@ -67,6 +67,18 @@ static void find_vanishing(const struct sp_bundles *bundles, struct sp_trial *tr
     trial->vanished = sp_bundles_hold(bundles, check, trial->vanishes);
 }
 
+/* Whether with the causes so far all that vanishes is there in another shape: what is one layer too many is of another
+ * shape once there is such a layer. */
+static bool are_all_reshaped(const struct sp_trial *trial, const struct sp_match *before)
+{
+    for (size_t i = 0; i < trial->check->finding_count; i++) {
+        const struct sp_finding *finding = &trial->check->findings[i];
+        if (trial->vanishes[i] && (finding->tensor == SP_NONE || sp_match_tensor(before, finding->tensor) != SP_SHAPE))
+            return false;
+    }
+    return true;
+}
+
 /* What it takes away must be much more than what it brings: a flag that would replace tensors that are missing by
  * others that are missing, too, explains nothing. */
 static bool is_worth_it(const struct sp_trial *trial)
@@ -85,6 +97,7 @@ bool sp_trial_run(struct sp_trial *trial, const struct sp_bundles *bundles, cons
     if (trial->errors < errors && !contradicts(before, after)) {
         find_vanishing(bundles, trial);
         trial->brought = count_brought(before, after) + lacking;
+        trial->reshapes = are_all_reshaped(trial, before);
         if (is_worth_it(trial) && sp_trial_agrees(trial)) return true;
     }
     sp_trial_free(trial);
@@ -99,9 +112,6 @@ void sp_trial_free(struct sp_trial *trial)
 
 bool sp_trial_is_rival(const struct sp_trial *a, const struct sp_trial *b)
 {
-    const struct sp_check *check = a->check;
-    if (a->errors != b->errors || memcmp(a->vanishes, b->vanishes, check->finding_count) != 0) return false;
-    for (size_t i = 0; i < check->finding_count; i++)
-        if (a->vanishes[i] && check->findings[i].kind != SP_FINDING_SHAPE) return false;
-    return strcmp(a->change->key, b->change->key) != 0;
+    if (a->errors != b->errors || memcmp(a->vanishes, b->vanishes, a->check->finding_count) != 0) return false;
+    return a->reshapes && strcmp(a->change->key, b->change->key) != 0;
 }

@@ -15,6 +15,7 @@ struct sp_trial {
     const struct sp_change *change;
     struct sp_variant variant;
     bool *vanishes;           /* which findings do; NULL: it was not run, or explains nothing */
+    bool reshapes;            /* all of these are of another shape, with the causes so far */
     size_t errors;            /* that it leaves, with what is lacking of optional wholes */
     size_t vanished, brought; /* findings that it takes away, and missing tensors that it brings */
     const struct sp_change *rivals[SP_MOST_RIVALS]; /* other changes that explain the same */
