@@ -33,7 +33,8 @@ struct sp_inference_candidate {
 
 /* Something about how the file stores the model. */
 struct sp_inference_note {
-    const char *id;      /* "names", "quantised", "incomplete", "joined", "transposed", "turned", "buffers" */
+    const char *id;      /* "names", "quantised", "incomplete", "joined", "transposed", "turned", "buffers",
+                            "absent-buffers" */
     const char *message; /* a sentence without its end */
     const char *brief;   /* the same behind "explains all 30 tensors, ", or NULL */
 };

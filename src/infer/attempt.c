@@ -24,18 +24,35 @@ static bool may_be_computed(const struct sp_attempt *attempt, size_t seen)
            sp_is_computed(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
 }
 
-/* Buffers that loaders compute anew, of modules that are there. */
+static bool may_be_recomputed(const struct sp_attempt *attempt, size_t predicted)
+{
+    const struct sp_predicted *tensor = sp_prediction_tensor(attempt->prediction, predicted);
+    return tensor->buffer && sp_match_predicted(&attempt->match, predicted) == SP_MISSING &&
+           sp_is_computed(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
+}
+
+/* Buffers that loaders compute anew, of modules that are there: some versions store them, others do not. */
 static void excuse_computed(struct sp_attempt *attempt)
 {
+    struct sp_arena *arena = &attempt->outline.solver.arena;
     const size_t count = sp_inventory_count(attempt->match.inventory);
+    const size_t predicted = sp_prediction_count(attempt->prediction);
     struct sp_homes homes = {0};
-    attempt->is_excused = sp_arena_array(&attempt->outline.solver.arena, count, sizeof *attempt->is_excused);
+    attempt->is_excused = sp_arena_array(arena, count, sizeof *attempt->is_excused);
+    attempt->is_recomputed = sp_arena_array(arena, predicted, sizeof *attempt->is_recomputed);
     for (size_t i = 0; i < count; i++)
         if (may_be_computed(attempt, i)) sp_homes_add(&homes, sp_inventory_tensor(attempt->match.inventory, i)->name);
+    for (size_t i = 0; i < predicted; i++)
+        if (may_be_recomputed(attempt, i)) sp_homes_add(&homes, sp_prediction_tensor(attempt->prediction, i)->name);
     if (homes.tensors.count) sp_homes_read(&homes, &attempt->match);
     for (size_t i = 0; i < count && homes.tensors.count; i++)
         attempt->is_excused[i] = may_be_computed(attempt, i) &&
                                  sp_homes_there(&homes, sp_inventory_tensor(attempt->match.inventory, i)->name);
+    for (size_t i = 0; i < predicted && homes.tensors.count; i++) {
+        attempt->is_recomputed[i] =
+            may_be_recomputed(attempt, i) && sp_homes_there(&homes, sp_prediction_tensor(attempt->prediction, i)->name);
+        attempt->recomputed += attempt->is_recomputed[i];
+    }
     sp_homes_free(&homes);
 }
 
@@ -305,6 +322,7 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
     if (a->unexplained != b->unexplained) return a->unexplained < b->unexplained;
     if (a->holes != b->holes) return a->holes < b->holes;
     if (a->missing != b->missing && !(a->lacks_layers && b->lacks_layers)) return a->missing < b->missing;
+    if (a->recomputed != b->recomputed) return a->recomputed < b->recomputed;
     if (a->joints != b->joints) return a->joints < b->joints;
     if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
     if (a->is_part != b->is_part) return b->is_part;

@@ -46,6 +46,7 @@ struct sp_attempt {
     struct sp_naming naming;
     struct sp_match match;           /* of what is seen of the file */
     bool *is_excused;                /* of each tensor that is seen: not predicted, and computed by every loader */
+    bool *is_recomputed;             /* of each predicted tensor: not there, and a buffer that every loader computes */
     bool *is_joined;                 /* of each predicted tensor, then of each that is seen: see joined.c */
     SP_ARRAY(struct sp_fused) fused; /* those that are one in the file */
     size_t joints;                   /* how many wholes there are of either kind */
@@ -53,6 +54,7 @@ struct sp_attempt {
     size_t explained, unexplained;   /* tensors of the file */
     size_t reshaped;                 /* of the latter those that are predicted, with another shape */
     size_t missing;                  /* predicted tensors */
+    size_t recomputed;               /* buffers that are not there besides */
     size_t holes;                    /* of these those in layers that the file has something of */
     size_t settings;                 /* sp_attempt_settings, when nothing is unexplained and nothing missing */
     bool lacks_layers;               /* the file has nothing of others */

@@ -63,7 +63,8 @@ bool sp_attempt_is_joined(const struct sp_attempt *attempt, size_t seen)
 
 bool sp_attempt_lacks(const struct sp_attempt *attempt, size_t predicted)
 {
-    return sp_match_predicted(&attempt->match, predicted) == SP_MISSING && !attempt->is_joined[predicted];
+    return sp_match_predicted(&attempt->match, predicted) == SP_MISSING && !attempt->is_joined[predicted] &&
+           !attempt->is_recomputed[predicted];
 }
 
 /* ---- in parts ---- */

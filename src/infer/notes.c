@@ -95,6 +95,23 @@ static void note_buffers(struct sp_inference *inference)
                  NULL);
 }
 
+static void note_recomputed(struct sp_inference *inference)
+{
+    const struct sp_attempt *best = inference->best;
+    const size_t total = sp_prediction_count(best->prediction);
+    const char **names = sp_realloc(NULL, total, sizeof *names);
+    size_t count = 0;
+    for (size_t i = 0; i < total; i++)
+        if (best->is_recomputed[i]) names[count++] = sp_prediction_tensor(best->prediction, i)->name;
+    if (count)
+        add_note(inference, "absent-buffers",
+                 sp_arena_printf(&inference->arena, "without buffers that loaders compute anew: %s (%s)",
+                                 sp_some_names(&inference->arena, names, count),
+                                 sp_count_of(&inference->arena, count, "tensor")),
+                 NULL);
+    free(names);
+}
+
 static void note_incomplete(struct sp_inference *inference)
 {
     size_t count;
@@ -164,4 +181,5 @@ void sp_note_storage(struct sp_inference *inference, const struct sp_attempt *tu
     note_joined(inference);
     if (turned) note_turned(inference, turned);
     note_buffers(inference);
+    note_recomputed(inference);
 }

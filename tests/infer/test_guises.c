@@ -60,6 +60,21 @@ static void names_of_meta(void **state)
     END();
 }
 
+/* Of the same models some versions store buffers that others compute. */
+static void without_computed_buffers(void **state)
+{
+    BEGIN("{\"model_type\": \"swin\", \"architectures\": [\"SwinModel\"], \"depths\": [1, 2], \"num_heads\": [2, 4], "
+          "\"embed_dim\": 8, \"image_size\": 32, \"window_size\": 4}");
+    model_drop(&model, "*relative_position_index");
+    FIND();
+    assert_non_null(finding.inference);
+    assert_string_equal(sp_inference_table(finding.inference), "swin");
+    assert_true(sp_inference_explains_all(finding.inference));
+    assert_int_equal(sp_inference_missing_count(finding.inference), 0);
+    NOTED("absent-buffers", "encoder.layers.1.blocks.{0,1}.attention.self.relative_position_index");
+    END();
+}
+
 /* With something in front, as trainers save it. */
 static void names_of_meta_wrapped(void **state)
 {
@@ -287,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_meta),
+        cmocka_unit_test(without_computed_buffers),
         cmocka_unit_test(names_of_meta_wrapped),
         cmocka_unit_test(the_base_left_out_but_of_the_head),
         cmocka_unit_test(names_of_tensorflow),
