@@ -310,18 +310,23 @@ static bool is_learnt_by_heart(const struct sp_phrase *term)
     return term->op == SP_PHRASE_NUMBER && term->number > (double)LARGEST_IN_CASE;
 }
 
+/* One half of a function: where the condition holds, or where it does not. */
+struct half {
+    const struct sp_reduced *reduced;
+    const struct sp_phrase *condition;
+    bool holds, known; /* the condition is that of other rows: longer expressions are worth looking for */
+};
+
 /* NULL when nothing says that case. */
-static const struct sp_phrase *term_of_case(struct sp_lesson *lesson, const struct sp_reduced *reduced,
-                                            const struct sp_phrase *condition, bool holds, const char *name,
-                                            size_t depth)
+static const struct sp_phrase *term_of_case(struct sp_lesson *lesson, struct half half, const char *name, size_t depth)
 {
     struct sp_reduced part;
     struct sp_found found = {.count = 0};
     const struct sp_phrase *term = NULL;
-    part_of_case(reduced, condition, holds, &part);
-    if (part.domain.count && part.domain.count < reduced->domain.count) {
+    part_of_case(half.reduced, half.condition, half.holds, &part);
+    if (part.domain.count && part.domain.count < half.reduced->domain.count) {
         struct sp_bank *bank = sp_bank_new(lesson->evidence, &part.domain);
-        sp_bank_keep_shallow(bank);
+        if (!half.known) sp_bank_keep_shallow(bank);
         sp_bank_find(bank, part.values, name, most_for_values(part.values, part.domain.count), &found);
         prefer_habits(lesson, &part, name, false, &found);
         if (found.count && is_learnt_by_heart(found.terms[0])) found.count = 0;
@@ -338,15 +343,18 @@ static bool asks_index(const struct sp_phrase *term)
     return term->op == SP_PHRASE_INDEX || asks_index(term->a) || asks_index(term->b) || asks_index(term->c);
 }
 
-static const struct sp_phrase *try_case(struct sp_lesson *lesson, const struct sp_reduced *reduced,
-                                        const struct sp_phrase *condition, const char *name, size_t depth)
+static const struct sp_phrase *try_case(struct sp_lesson *lesson, struct half half, const char *name, size_t depth)
 {
-    const struct sp_phrase *yes = term_of_case(lesson, reduced, condition, true, name, 0);
-    const struct sp_phrase *no = term_of_case(lesson, reduced, condition, false, name, yes ? depth : 0);
-    if (!yes && no) yes = term_of_case(lesson, reduced, condition, true, name, depth);
+    struct half other = half;
+    half.holds = true;
+    other.holds = false;
+    const struct sp_phrase *yes = term_of_case(lesson, half, name, 0);
+    if (!yes && half.known) return NULL;
+    const struct sp_phrase *no = term_of_case(lesson, other, name, yes ? depth : 0);
+    if (!yes && no) yes = term_of_case(lesson, half, name, depth);
     if (!yes || !no) return NULL;
     struct sp_arena *arena = lesson->evidence->arena;
-    return sp_phrase_of(arena, SP_PHRASE_IF, sp_phrase_copy(arena, condition), yes, no);
+    return sp_phrase_of(arena, SP_PHRASE_IF, sp_phrase_copy(arena, half.condition), yes, no);
 }
 
 /* Two banks are made for it. */
@@ -369,15 +377,16 @@ static const struct sp_phrase *best_case(struct sp_lesson *lesson, struct sp_ban
             continue;
         if (lesson->effort > MOST_EFFORT) break;
         lesson->effort += effort_of_case(lesson, reduced);
-        const struct sp_phrase *term = try_case(lesson, reduced, condition, name, depth);
+        const struct sp_phrase *term =
+            try_case(lesson, (struct half){.reduced = reduced, .condition = condition}, name, depth);
         tried++;
         if (term && (!best || term->cost < best->cost)) best = term;
     }
     return best;
 }
 
-/* The condition of another row: a matrix around the first block of a stage is there where the block changes the width.
- */
+/* The condition of another row: a matrix around the first block of a stage is there where the block changes the width;
+ * a layer of another kind has other rows, and others have another width there. */
 static const struct sp_phrase *case_by_habit(struct sp_lesson *lesson, const struct sp_reduced *reduced,
                                              const char *name)
 {
@@ -386,9 +395,12 @@ static const struct sp_phrase *case_by_habit(struct sp_lesson *lesson, const str
         const struct sp_habit *habit = &lesson->habits.items[i];
         if (!habit->is_condition || habit->term->op == SP_PHRASE_NOT) continue;
         if (sp_indices_of(habit->term) & ~reduced->domain.indices || lesson->effort > MOST_EFFORT) continue;
-        if (habit->term->op != SP_PHRASE_AND && habit->term->op != SP_PHRASE_OR) continue; /* others are tried anyway */
+        const bool on_index = asks_index(habit->term);
+        if (!on_index && habit->term->op != SP_PHRASE_AND && habit->term->op != SP_PHRASE_OR)
+            continue; /* others are tried anyway */
         lesson->effort += effort_of_case(lesson, reduced);
-        const struct sp_phrase *term = try_case(lesson, reduced, habit->term, name, 0);
+        const struct half half = {.reduced = reduced, .condition = habit->term, .known = on_index};
+        const struct sp_phrase *term = try_case(lesson, half, name, 0);
         if (term && (!best || term->cost < best->cost)) best = term;
     }
     return best;

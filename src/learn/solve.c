@@ -91,11 +91,20 @@ static bool is_stepped(const struct sp_stem_value *values, size_t count, uint64_
     return step > 1;
 }
 
-/* Without a range: each number is a name of its own, if they are the same everywhere. */
-static void spell_stem_if_alike(struct sp_lesson *lesson, const struct sp_stem *stem,
-                                const struct sp_stem_value *values, size_t count)
+static uint64_t highest_value(const struct sp_stem_value *values, size_t count)
 {
-    if (!runs_are_alike(values, count) || next_run(values, count, 0).end > MOST_SPELLED) return;
+    uint64_t highest = 0;
+    for (size_t i = 0; i < count; i++)
+        if (values[i].value > highest) highest = values[i].value;
+    return highest;
+}
+
+/* Without a range: each number is a name of its own, if they are the same everywhere, or none is above 3. */
+static void spell_stem_of_few(struct sp_lesson *lesson, const struct sp_stem *stem, const struct sp_stem_value *values,
+                              size_t count)
+{
+    const bool alike = runs_are_alike(values, count) && next_run(values, count, 0).end <= MOST_SPELLED;
+    if (!alike && highest_value(values, count) > FEW) return;
     sp_layout_spell_stem(&lesson->layout, stem);
     lesson->again = true;
 }
@@ -115,7 +124,7 @@ static void solve_stem(struct sp_lesson *lesson, size_t index)
         stem->count = solve_ends(lesson, stem, values, count, false);
         stem->is_solved = stem->first.term && stem->count.term;
     }
-    if (!stem->is_solved && count && !lesson->again) spell_stem_if_alike(lesson, stem, values, count);
+    if (!stem->is_solved && count && !lesson->again) spell_stem_of_few(lesson, stem, values, count);
     free(values);
 }
 
@@ -248,14 +257,6 @@ static bool solve_dimensions(struct sp_lesson *lesson, struct sp_tensor_row *row
 }
 
 /* ---- what may be taken back ---- */
-
-static uint64_t highest_value(const struct sp_stem_value *values, size_t count)
-{
-    uint64_t highest = 0;
-    for (size_t i = 0; i < count; i++)
-        if (values[i].value > highest) highest = values[i].value;
-    return highest;
-}
 
 /* Its innermost index that has the same values everywhere, or three at most, is spelt out, in this row alone. */
 static void spell_failed_row(struct sp_lesson *lesson, const struct sp_tensor_row *row)
