@@ -148,9 +148,11 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
 {
     struct cli_subject subject;
     struct sp_expectations *expectations = NULL;
-    char *beside = sp_config_beside(path);
-    if (!beside && !is_told(args)) return no_configuration(path, inventory);
+    const bool own = sp_keras_has_config(inventory);
+    char *beside = own ? NULL : sp_config_beside(path);
+    if (!beside && !own && !is_told(args)) return no_configuration(path, inventory);
     int status = cli_subject_open(&subject, args, beside);
+    if (status == CLI_OK) status = cli_subject_compose(&subject, inventory);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
     if (status == CLI_OK) status = check_subject(args, &subject, inventory, expectations);
