@@ -22,13 +22,18 @@ static bool is_entry(struct sp_value value)
            sp_value_is_set(sp_value_member(value, "config"));
 }
 
+bool sp_keras_read_entry(struct sp_arena *arena, const struct sp_inventory *inventory, struct sp_value *entry)
+{
+    struct sp_error error = {0};
+    const char *text = config_text(inventory);
+    return text && sp_value_parse_json(arena, text, strlen(text), entry, &error) && is_entry(*entry);
+}
+
 bool sp_keras_has_config(const struct sp_inventory *inventory)
 {
     struct sp_arena arena = {0};
-    struct sp_error error = {0};
     struct sp_value entry;
-    const char *text = config_text(inventory);
-    const bool has = text && (!sp_value_parse_json(&arena, text, strlen(text), &entry, &error) || is_entry(entry));
+    const bool has = sp_keras_read_entry(&arena, inventory, &entry);
     sp_arena_free(&arena);
     return has;
 }
