@@ -201,11 +201,22 @@ static void chain_layers(struct parsing *parsing, struct sp_keras_model *model)
 static struct sp_keras_model *parse_model(struct parsing *parsing, struct sp_value entry, const char *path,
                                           struct sp_keras_layer *outer);
 
+/* A kernel that is as long along each axis is one number, as Keras takes it: one that can be wrong. */
+static struct sp_value with_one_size(struct sp_arena *arena, struct sp_value config)
+{
+    const struct sp_value sizes = sp_value_member(config, "kernel_size");
+    if (sizes.type != SP_LIST || !sizes.count) return config;
+    for (size_t i = 0; i < sizes.count; i++)
+        if (sizes.items[i].type != SP_INT || sizes.items[i].integer != sizes.items[0].integer) return config;
+    return sp_value_with(arena, config, "kernel_size", sizes.items[0]);
+}
+
 static bool parse_layer(struct parsing *parsing, struct sp_keras_model *model, struct sp_keras_layer *layer,
                         struct sp_value entry, const char *key, const char *path)
 {
     layer->kind = sp_keras_kind(parsing->arena, entry, "");
     layer->kind.key = sp_arena_printf(parsing->arena, "%s%s%s", path, *path ? "." : "", key);
+    layer->kind.config = with_one_size(parsing->arena, layer->kind.config);
     layer->owner = model;
     layer->build = sp_value_member(entry, "build_config");
     layer->is_operation = strncmp(config_word(entry, "module"), "keras.src.ops", 13) == 0;
@@ -227,7 +238,7 @@ static bool parse_layers(struct parsing *parsing, struct sp_keras_model *model, 
         good = parse_layer(parsing, model, layer, layers.items[i], key, path);
         const char *name = config_word(layers.items[i], "name"); /* as calls have it */
         sp_map_add(&model->names, *name ? name : kind.name, i);
-        members[i] = (struct sp_member){key, layer->inner ? layer->inner->root : kind.config};
+        members[i] = (struct sp_member){key, layer->inner ? layer->inner->root : layer->kind.config};
     }
     sp_map_free(&keys);
     model->root = (struct sp_value){.type = SP_OBJECT, .count = layers.count, .members = members};
