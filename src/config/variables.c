@@ -39,18 +39,24 @@ static void number_variables(struct sp_prediction *prediction)
 
 /* ---- scopes ---- */
 
-/* A name without the ":0" of TensorFlow. */
-static size_t bare_length(const char *name)
+/* The name in the words of Keras 3: without the ":0" of TensorFlow, and what Keras 1 called otherwise. */
+static const char *modern_name(struct sp_arena *arena, const char *name)
 {
+    static const char *const words[][2] = {{"running_mean", "moving_mean"}, {"running_std", "moving_variance"}};
     const size_t length = strlen(name);
-    return length > 2 && strcmp(name + length - 2, ":0") == 0 ? length - 2 : length;
+    const char *bare =
+        length > 2 && strcmp(name + length - 2, ":0") == 0 ? sp_arena_copy(arena, name, length - 2) : name;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (sp_ends_with(bare, words[i][0]))
+            return sp_arena_printf(arena, "%.*s%s", (int)(strlen(bare) - strlen(words[i][0])), bare, words[i][1]);
+    return bare;
 }
 
 /* How many components two names have in common at their ends; of the last one the end is enough, so that
  * "depthwise_kernel" is a "kernel": then it is counted as none. */
 static size_t common_end(const char *predicted, const char *file, bool *alike)
 {
-    size_t a = strlen(predicted), b = bare_length(file), components = 0;
+    size_t a = strlen(predicted), b = strlen(file), components = 0;
     *alike = false;
     while (a && b && predicted[a - 1] == file[b - 1]) {
         a--;
@@ -66,6 +72,7 @@ static size_t common_end(const char *predicted, const char *file, bool *alike)
 struct alignment {
     struct sp_prediction *prediction;
     const struct sp_variable_group *group;
+    const char **files; /* its names, in the words of Keras 3 */
     const size_t *tensors;
     size_t count;
     size_t *file_of; /* per tensor, or SP_NONE */
@@ -80,7 +87,7 @@ static void pair_variables(struct alignment *alignment, size_t components)
         for (size_t k = 0; k < alignment->group->files.count && alignment->file_of[i] == SP_NONE; k++) {
             bool alike;
             if (alignment->taken[k]) continue;
-            const size_t common = common_end(name, alignment->group->files.items[k], &alike);
+            const size_t common = common_end(name, alignment->files[k], &alike);
             if (components ? common < components : !alike) continue;
             alignment->file_of[i] = k;
             alignment->taken[k] = true;
@@ -102,6 +109,9 @@ static void align_group(const struct sp_variables *variables, struct alignment *
     const struct sp_variable_group *group = alignment->group;
     alignment->file_of = sp_realloc(NULL, alignment->count + 1, sizeof *alignment->file_of);
     alignment->taken = sp_arena_array(&prediction->arena, group->files.count + 1, sizeof *alignment->taken);
+    alignment->files = sp_arena_array(&prediction->arena, group->files.count + 1, sizeof *alignment->files);
+    for (size_t i = 0; i < group->files.count; i++)
+        alignment->files[i] = modern_name(&prediction->arena, group->files.items[i]);
     for (size_t i = 0; i < alignment->count; i++) alignment->file_of[i] = SP_NONE;
     for (size_t components = 5; components-- > 0;) pair_variables(alignment, components);
     pair_in_order(alignment);
@@ -124,7 +134,8 @@ static void find_scopes(const struct sp_variables *variables, struct sp_predicti
         for (end = first; end < prediction->count && prediction->tensors[end].group == group; end++)
             tensors[end - first] = end;
         if (index == SIZE_MAX) continue;
-        struct alignment alignment = {prediction, &variables->groups.items[index], tensors, end - first, NULL, NULL, 0};
+        struct alignment alignment = {
+            prediction, &variables->groups.items[index], NULL, tensors, end - first, NULL, NULL, 0};
         align_group(variables, &alignment);
     }
     free(tensors);

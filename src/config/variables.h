@@ -30,6 +30,7 @@ struct sp_variables {
     bool numbered;
     const char *front;                         /* of all names: "model_weights/" */
     const char *suffix;                        /* ":0" */
+    const char *list;                          /* where they are numbered: what a model calls its layers, "layers" */
     SP_ARRAY(struct sp_variable_group) groups; /* empty: the names are as the table has them, or numbered */
     struct sp_map group_names;
     SP_ARRAY(struct sp_unpredicted) unpredicted;

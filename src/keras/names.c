@@ -38,13 +38,16 @@ static void add_groups(struct sp_arena *arena, struct sp_variables *variables, c
     }
 }
 
+static const char checkpointed[] = "_layer_checkpoint_dependencies";
+
 struct sp_variables *sp_keras_name_variables(struct sp_arena *arena, const struct sp_keras_model *model,
                                              const struct sp_inventory *inventory)
 {
     struct sp_variables *variables = sp_arena_alloc(arena, sizeof *variables);
     const char *format = inventory ? sp_inventory_format(inventory) : "";
-    *variables = (struct sp_variables){.front = "", .suffix = ""};
+    *variables = (struct sp_variables){.front = "", .suffix = "", .list = "layers"};
     variables->numbered = strcmp(format, "keras-zip") == 0 || strcmp(format, "keras-weights") == 0;
+    if (variables->numbered && any_name(inventory, checkpointed, "")) variables->list = checkpointed; /* Keras 2.12 */
     if (strcmp(format, "keras-hdf5") != 0) return variables;
     if (any_name(inventory, "model_weights/", "")) variables->front = "model_weights/";
     if (any_name(inventory, variables->front, ":0")) variables->suffix = ":0";

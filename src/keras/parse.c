@@ -72,7 +72,8 @@ static struct sp_value layers_of(struct sp_value entry)
 
 bool sp_keras_is_model(struct sp_value entry)
 {
-    return entry.type == SP_OBJECT && *config_word(entry, "class_name") && layers_of(entry).type == SP_LIST;
+    const char *class_name = entry.type == SP_OBJECT ? config_word(entry, "class_name") : "";
+    return *class_name && strcmp(class_name, "Merge") != 0 && layers_of(entry).type == SP_LIST;
 }
 
 /* A name of the language that no other layer of the model has: letters, digits and "_", which it does not begin with.

@@ -304,22 +304,9 @@ static struct sp_keras_shape repeated(const struct rule *rule)
         .known = true, .rank = 2, .dims = {key_path(rule->writer->arena, rule->kind, "n"), rule->inputs->dims[0]}};
 }
 
-/* Of tensors of one rank: where one has a 1, another counts. */
-static struct sp_keras_shape merged(const struct rule *rule)
+static struct sp_keras_shape concatenated(const struct rule *rule, const char *key)
 {
-    struct sp_keras_shape out = rule->inputs[0];
-    for (size_t i = 1; i < rule->count; i++) {
-        const struct sp_keras_shape *other = &rule->inputs[i];
-        if (!out.known || !other->known || out.rank != other->rank) return unknown_shape;
-        for (size_t k = 0; k < out.rank; k++)
-            if (!out.dims[k] || strcmp(out.dims[k], "1") == 0) out.dims[k] = other->dims[k];
-    }
-    return out;
-}
-
-static struct sp_keras_shape concatenated(const struct rule *rule)
-{
-    const struct sp_value axis = sp_value_member(rule->kind->config, "axis");
+    const struct sp_value axis = sp_value_member(rule->kind->config, key);
     const int64_t at = axis.type == SP_INT ? axis.integer : -1;
     struct sp_keras_shape out = rule->inputs[0];
     struct sp_text sum = {0};
@@ -334,6 +321,22 @@ static struct sp_keras_shape concatenated(const struct rule *rule)
     else out.dims[index] = known ? define(rule->writer, sp_text_keep(&sum, rule->writer->arena)) : NULL;
     sp_text_free(&sum);
     return known ? out : out.known && index >= 0 && index < (int64_t)out.rank ? out : unknown_shape;
+}
+
+/* Of tensors of one rank: where one has a 1, another counts. */
+static struct sp_keras_shape merged(const struct rule *rule)
+{
+    const char *mode = word_or(rule->kind->config, "mode", ""); /* of Keras 1 */
+    if (strcmp(mode, "concat") == 0) return concatenated(rule, "concat_axis");
+    if (strcmp(mode, "dot") == 0 || strcmp(mode, "cos") == 0) return unknown_shape;
+    struct sp_keras_shape out = rule->inputs[0];
+    for (size_t i = 1; i < rule->count; i++) {
+        const struct sp_keras_shape *other = &rule->inputs[i];
+        if (!out.known || !other->known || out.rank != other->rank) return unknown_shape;
+        for (size_t k = 0; k < out.rank; k++)
+            if (!out.dims[k] || strcmp(out.dims[k], "1") == 0) out.dims[k] = other->dims[k];
+    }
+    return out;
 }
 
 const char *sp_keras_width(struct sp_keras_writer *writer, const struct sp_keras_kind *kind)
@@ -538,7 +541,7 @@ struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const stru
     case SP_KERAS_MERGE:
         return merged(&rule);
     case SP_KERAS_CONCATENATE:
-        return concatenated(&rule);
+        return concatenated(&rule, "axis");
     case SP_KERAS_MODEL:
     case SP_KERAS_OTHER:
         return unknown_shape;

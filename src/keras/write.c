@@ -402,6 +402,10 @@ static void put_layer(const struct layer_use *use)
         leave_out(&use->place, use->kind, "there is no table for that class");
         return;
     }
+    if (strcmp(class->name, "Merge") == 0 && sp_value_member(use->kind->config, "layers").count) {
+        leave_out(&use->place, use->kind, "the models within it are not looked into");
+        return;
+    }
     const char *mode = quantised_said(use->place.writer->arena, use->kind);
     if (!class->part && class->takes == SP_KERAS_TAKES_NOTHING) return;
     if (mode) put_known(use, mode);
@@ -452,7 +456,8 @@ static void put_model(struct sp_keras_writer *writer, struct sp_keras_model *mod
         struct sp_keras_layer *layer = &model->layers[i];
         if (layer->is_operation) continue;
         const char *snake = counted_name(writer->arena, &counts, sp_keras_snake(writer->arena, layer->kind.class_name));
-        const char *name = writer->objects ? sp_arena_printf(writer->arena, "layers/%s", snake) : layer->kind.name;
+        const char *name = writer->objects ? sp_arena_printf(writer->arena, "%s/%s", writer->variables->list, snake)
+                                           : layer->kind.name;
         const struct place place = {writer, sp_arena_printf(writer->arena, "%s%s/", prefix, name),
                                     top ? top : layer->kind.name, top ? layer->kind.name : NULL};
         const size_t before = writer->lines.length;
