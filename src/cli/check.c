@@ -32,6 +32,7 @@ static const struct cli_example examples[] = {
     {"shapeproof check model.safetensors", "with the config.json beside it"},
     {"shapeproof check checkpoint/", "a directory: shards and config.json"},
     {"shapeproof check checkpoint/ --for transformers", "whether from_pretrained takes it whole"},
+    {"shapeproof check model.keras", "with the configuration that is in the file"},
     {"shapeproof check params.best --table sockeye_transformer -S num_layers=2", "without a config.json"},
     {NULL, NULL},
 };
@@ -183,7 +184,9 @@ const struct cli_command cli_check = {
     .description =
         "Reads the checkpoint at PATH (a file, a directory, or an index), predicts its tensors from the config.json "
         "beside it, or from --config, --table and --set, and compares names, shapes, dtypes and ties. Only headers "
-        "are read; --data reads the tensors that are tied and stored apart as well, to say whether they are equal.\n"
+        "are read; --data reads the tensors that are tied and stored apart as well, to say whether they are equal. A "
+        "Keras "
+        "model, .keras or .h5, is predicted from the configuration in its file, layer by layer.\n"
         "\n"
         "The first line is the verdict and its reason: 'match'; 'explained', when every difference has a harmless "
         "cause, such as a wrapper prefix; or 'differs'. Then come the causes. A hyper-parameter is blamed only after a "
