@@ -149,7 +149,7 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
 {
     struct cli_subject subject;
     struct sp_expectations *expectations = NULL;
-    const bool own = sp_keras_has_config(inventory);
+    const bool own = !cli_value(args, "table", NULL) && sp_keras_has_config(inventory);
     char *beside = own ? NULL : sp_config_beside(path);
     if (!beside && !own && !is_told(args)) return no_configuration(path, inventory);
     int status = cli_subject_open(&subject, args, beside);
