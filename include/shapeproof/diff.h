@@ -21,8 +21,11 @@ struct sp_diff_options {
     /* Findings that one knows of become notes; each expectation that is expired, or that nothing fulfilled, becomes a
      * finding. Must outlive the diff. NULL for none. */
     const struct sp_expectations *expectations;
-    bool data;            /* compare the bytes too, of tensors with the same dtype, shape and order of elements */
-    uint64_t reserved[4]; /* zero: room for later versions */
+    bool data; /* compare the bytes too, of tensors with the same dtype, shape and order of elements */
+    /* What the tensors of A and of B are called besides their own names, for each a name or NULL: those of which this
+     * is the same are the same tensor, and no difference. NULL for none. */
+    const char *const *names_a, *const *names_b;
+    uint64_t reserved[2]; /* zero: room for later versions */
 };
 
 /* One of the two checkpoints. */

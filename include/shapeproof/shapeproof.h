@@ -28,6 +28,7 @@
 #include "shapeproof/expect.h"
 #include "shapeproof/infer.h"
 #include "shapeproof/inventory.h"
+#include "shapeproof/keras.h"
 #include "shapeproof/learn.h"
 #include "shapeproof/load.h"
 #include "shapeproof/prediction.h"

@@ -94,8 +94,10 @@ void sp_error_prefix(struct sp_error *error, const char *prefix)
     sp_text_free(&text);
 }
 
-bool sp_options_are_known(const uint64_t reserved[4], struct sp_error *error)
+bool sp_words_are_zero(const uint64_t *words, size_t size, struct sp_error *error)
 {
-    if (!(reserved[0] | reserved[1] | reserved[2] | reserved[3])) return true;
+    uint64_t any = 0;
+    for (size_t i = 0; i < size / sizeof *words; i++) any |= words[i];
+    if (!any) return true;
     return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "the options are those of a later version of this library");
 }

@@ -23,6 +23,8 @@ void sp_error_prefix(struct sp_error *error, const char *prefix);
 
 /* Whether `reserved`, the last member of a struct of options, is zero. If it is not, the caller was compiled for a
  * later version and asks for what this one does not know: fails with SP_ERR_USAGE. */
-bool sp_options_are_known(const uint64_t reserved[4], struct sp_error *error);
+#define sp_options_are_known(reserved, error) sp_words_are_zero((reserved), sizeof(reserved), (error))
+/* Of that many bytes. */
+bool sp_words_are_zero(const uint64_t *words, size_t size, struct sp_error *error);
 
 #endif

@@ -32,6 +32,7 @@ static const struct cli_example examples[] = {
     {"shapeproof check model.safetensors", "with the config.json beside it"},
     {"shapeproof check checkpoint/", "a directory: shards and config.json"},
     {"shapeproof check checkpoint/ --for transformers", "whether from_pretrained takes it whole"},
+    {"shapeproof check model.keras", "with the configuration that is in the file"},
     {"shapeproof check params.best --table sockeye_transformer -S num_layers=2", "without a config.json"},
     {NULL, NULL},
 };
@@ -148,9 +149,11 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
 {
     struct cli_subject subject;
     struct sp_expectations *expectations = NULL;
-    char *beside = sp_config_beside(path);
-    if (!beside && !is_told(args)) return no_configuration(path, inventory);
+    const bool own = !cli_value(args, "table", NULL) && sp_keras_has_config(inventory);
+    char *beside = own ? NULL : sp_config_beside(path);
+    if (!beside && !own && !is_told(args)) return no_configuration(path, inventory);
     int status = cli_subject_open(&subject, args, beside);
+    if (status == CLI_OK) status = cli_subject_compose(&subject, inventory);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
     if (status == CLI_OK) status = check_subject(args, &subject, inventory, expectations);
@@ -181,7 +184,9 @@ const struct cli_command cli_check = {
     .description =
         "Reads the checkpoint at PATH (a file, a directory, or an index), predicts its tensors from the config.json "
         "beside it, or from --config, --table and --set, and compares names, shapes, dtypes and ties. Only headers "
-        "are read; --data reads the tensors that are tied and stored apart as well, to say whether they are equal.\n"
+        "are read; --data reads the tensors that are tied and stored apart as well, to say whether they are equal. A "
+        "Keras "
+        "model, .keras or .h5, is predicted from the configuration in its file, layer by layer.\n"
         "\n"
         "The first line is the verdict and its reason: 'match'; 'explained', when every difference has a harmless "
         "cause, such as a wrapper prefix; or 'differs'. Then come the causes. A hyper-parameter is blamed only after a "

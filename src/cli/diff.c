@@ -20,15 +20,14 @@ static const struct cli_example examples[] = {
 };
 
 /* Compares, and writes the report; exit status. */
-static int diff_inventories(const struct cli_args *args, const struct sp_inventory *a, const struct sp_inventory *b,
-                            const struct sp_expectations *expectations)
+static int report_diff(const struct cli_args *args, const struct sp_inventory *a, const struct sp_inventory *b,
+                       const struct sp_diff_options *what)
 {
-    const struct sp_diff_options what = {.expectations = expectations, .data = cli_flag(args, "data")};
     struct sp_report_options how = cli_report_options(args);
     struct sp_error error = {0};
     size_t length;
     how.all = cli_flag(args, "all");
-    struct sp_diff *diff = sp_diff_new(a, b, &what, &error);
+    struct sp_diff *diff = sp_diff_new(a, b, what, &error);
     if (!diff) {
         cli_error(&error);
         return (int)error.status;
@@ -38,6 +37,22 @@ static int diff_inventories(const struct cli_args *args, const struct sp_invento
     cli_put_report(report, length);
     sp_diff_free(diff);
     return same ? CLI_OK : CLI_DIFFERS;
+}
+
+/* Two files that hold the configuration of a Keras model are compared by the names that Keras has for the variables. */
+static int diff_inventories(const struct cli_args *args, const struct sp_inventory *a, const struct sp_inventory *b,
+                            const struct sp_expectations *expectations)
+{
+    struct sp_keras_names *in_a = sp_keras_names_new(a), *in_b = in_a ? sp_keras_names_new(b) : NULL;
+    struct sp_diff_options what = {.expectations = expectations, .data = cli_flag(args, "data")};
+    if (in_b) {
+        what.names_a = sp_keras_names_list(in_a);
+        what.names_b = sp_keras_names_list(in_b);
+    }
+    const int status = report_diff(args, a, b, &what);
+    sp_keras_names_free(in_a);
+    sp_keras_names_free(in_b);
+    return status;
 }
 
 /* What its reader found odd. JSON has that in it. */
@@ -86,7 +101,10 @@ const struct cli_command cli_diff = {
         "\n"
         "A tensor that is called otherwise in B is found where that is clear: a prefix, another word for a component, "
         "the names of another program, the spellings of Keras and PyTorch, whose kernels are then transposed, and "
-        "whose layers are known by what is in them. It is a difference all the same. A weight that is quantised in one "
+        "whose layers are known by what is in them. It is a difference all the same; but the variables of a Keras "
+        "model, "
+        "which an archive numbers and an .h5 names, are called as its configuration says. A weight that is quantised "
+        "in one "
         "of them is said to be. A name that a format dropped because it is tied to another is none, nor is the state "
         "of an optimizer or trainer "
         "in one alone.\n"

@@ -91,6 +91,15 @@ int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, c
     return status == CLI_OK ? add_settings(subject, args, config_path) : status;
 }
 
+int cli_subject_compose(struct cli_subject *subject, const struct sp_inventory *inventory)
+{
+    struct sp_error error = {0};
+    if (subject->table_name || sp_keras_compose(subject->tables, subject->config, inventory, &error) == SP_OK)
+        return CLI_OK;
+    cli_error(&error);
+    return (int)error.status;
+}
+
 int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_args *args)
 {
     const char *rule = cli_value(args, "vocabulary", NULL);

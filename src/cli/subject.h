@@ -27,6 +27,9 @@ struct cli_subject {
 /* Opens tables and configuration as the options --table, --config and --set say; `config_path` stands in for a missing
  * --config (NULL: none). Returns CLI_OK, or complains and returns the exit status. Free it with cli_subject_close. */
 int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, const char *config_path);
+/* Makes the table of a Keras model, where the configuration, or the checkpoint (it may be NULL), is that of one and no
+ * table was named; after cli_subject_open, with the same results. */
+int cli_subject_compose(struct cli_subject *subject, const struct sp_inventory *inventory);
 /* Counts vocabularies as the option --vocabulary says; after cli_subject_open, with the same results. */
 int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_args *args);
 /* Adds the tables or claims of a file. Returns CLI_OK, or complains and returns the exit status. */

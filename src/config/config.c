@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "config/quantised_beside.h"
 #include "config/sockeye.h"
+#include "config/variables.h"
 #include "config/yaml.h"
 
 enum { MAX_CONFIG = 16 << 20 };
@@ -31,6 +32,7 @@ void sp_config_free(struct sp_config *config)
     if (!config) return;
     free(config->settings);
     free(config->overrides);
+    if (config->owns_variables) sp_variables_free(config->variables);
     sp_arena_free(&config->arena);
     free(config);
 }
@@ -74,7 +76,7 @@ static void rebuild(struct sp_config *config)
     for (size_t i = 0; i < config->setting_count; i++)
         root = sp_value_with(&config->arena, root, config->settings[i].path, config->settings[i].value);
     config->hyper = (struct sp_hyper){.root = root,
-                                      .file = sp_base_name(config->path),
+                                      .file = config->label ? config->label : sp_base_name(config->path),
                                       .overrides = config->overrides,
                                       .override_count = config->setting_count,
                                       .other_keys = others,
@@ -160,6 +162,8 @@ struct sp_config *sp_config_without(const struct sp_config *config, size_t left_
     variant->file_root = config->file_root;
     variant->storage = config->storage;
     variant->loose = config->loose;
+    variant->label = config->label;
+    variant->variables = config->variables;
     for (size_t i = 0; i < config->setting_count;
          i++) { /* the paths are copied: a chain of variants may lose its links */
         if (i == left_out) continue;
@@ -175,6 +179,16 @@ void sp_config_set_root(struct sp_config *config, struct sp_value root)
 {
     config->file_root = root;
     rebuild(config);
+}
+
+void sp_config_compose(struct sp_config *config, struct sp_value root, const char *label,
+                       struct sp_variables *variables)
+{
+    if (config->owns_variables) sp_variables_free(config->variables);
+    config->variables = variables;
+    config->owns_variables = variables != NULL;
+    config->label = label;
+    sp_config_set_root(config, root);
 }
 
 void sp_config_limit(struct sp_config *config, const struct sp_scope *scope)
@@ -240,7 +254,7 @@ static bool parse_config(struct sp_config *config, const char *path, const char 
     if (root.type != SP_OBJECT)
         return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "expected an object of hyper-parameters, found %s",
                        sp_value_kind(root.type));
-    config->file_root = root;
+    sp_config_compose(config, root, NULL, NULL);
     config->path = sp_arena_string(&config->arena, path);
     forget_derived(config);
     if (sp_sockeye_is_config(root)) complete_sockeye(config);

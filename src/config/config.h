@@ -6,6 +6,7 @@
 #include "shapeproof/config.h"
 
 struct sp_storage;
+struct sp_variables;
 
 struct sp_setting {
     const char *path;
@@ -23,6 +24,9 @@ struct sp_config {
     const struct sp_scope *scope;
     const struct sp_storage *storage;
     bool loose;
+    const char *label;              /* what the configuration is called in place of its file; NULL: as the file */
+    struct sp_variables *variables; /* how the file calls the variables of a Keras model; NULL: it is none */
+    bool owns_variables;
     struct sp_hyper hyper; /* file_root with the settings in it */
 };
 
@@ -38,6 +42,11 @@ struct sp_config *sp_config_without(const struct sp_config *config, size_t setti
 void sp_config_set_value(struct sp_config *config, const char *path, struct sp_value value, const char *from);
 /* Takes the values of `root`, an object that must outlive the config, in place of a file's. */
 void sp_config_set_root(struct sp_config *config, struct sp_value root);
+/* Takes what a model of layers was composed to: the values, how they are called in reports, and how the file calls the
+ * variables, which the config frees. */
+void sp_config_compose(struct sp_config *config, struct sp_value root, const char *label,
+                       struct sp_variables *variables);
+
 /* Limits what predictions from this config expand. The scope is borrowed. */
 void sp_config_limit(struct sp_config *config, const struct sp_scope *scope);
 

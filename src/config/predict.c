@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "config/choose.h"
 #include "config/quantised.h"
+#include "config/variables.h"
 #include "lang/prediction.h"
 
 /* ---- settings that no table has to look at ---- */
@@ -97,5 +98,8 @@ struct sp_prediction *sp_predict(const struct sp_tables *tables, const struct sp
     const struct sp_storage *storage = options->stored ? &no_file : config->storage;
     const struct sp_unit *table = sp_choose_table(tables, options->table, hyper, error);
     if (!table) return NULL;
-    return storage ? predict_stored(table, tables, *hyper, storage, error) : sp_expand(table, hyper, error);
+    struct sp_prediction *prediction =
+        storage ? predict_stored(table, tables, *hyper, storage, error) : sp_expand(table, hyper, error);
+    if (prediction && config->variables) sp_variables_rename(config->variables, prediction);
+    return prediction;
 }

@@ -27,7 +27,8 @@ static void pair_shift(struct sp_diff *diff, const struct sp_counted *counted, c
     *SP_PUSH(&diff->translations) = (struct sp_translation){sp_arena_printf(&diff->arena, "%s/*", shift->from),
                                                             sp_arena_printf(&diff->arena, "%s/*", shift->to)};
     for (size_t i = shift->first; i < shift->first + shift->count; i++)
-        sp_diff_pair_tensors(diff, counted->pairs[i].a, counted->pairs[i].b, diff->translations.count - 1);
+        if (diff->a.other[counted->pairs[i].a] == SP_NONE && diff->b.other[counted->pairs[i].b] == SP_NONE)
+            sp_diff_pair_tensors(diff, counted->pairs[i].a, counted->pairs[i].b, diff->translations.count - 1);
 }
 
 void sp_diff_pair_counters(struct sp_diff *diff)

@@ -107,6 +107,7 @@ static void expect_diff_findings(struct sp_diff *diff, const struct sp_expectati
 
 static bool compare_checkpoints(struct sp_diff *diff, const struct sp_diff_options *options, struct sp_error *error)
 {
+    if (options->names_a && options->names_b) sp_diff_pair_known(diff, options->names_a, options->names_b);
     sp_diff_pair(diff);
     sp_diff_map(diff);
     sp_diff_ties(diff);

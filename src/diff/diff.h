@@ -82,11 +82,12 @@ static inline size_t sp_tie_group(const struct sp_inventory *inventory, size_t t
 void sp_diff_pair_tensors(struct sp_diff *diff, size_t a, size_t b, size_t translation);
 void sp_diff_pair_counters(struct sp_diff *diff); /* counters.c: before all others */
 void sp_diff_pair_order(struct sp_diff *diff);    /* likewise: after all others */
-void sp_diff_pair(struct sp_diff *diff);          /* pair.c */
-void sp_diff_map(struct sp_diff *diff);           /* map.c */
-void sp_diff_find(struct sp_diff *diff);          /* findings.c */
-void sp_diff_join(struct sp_diff *diff);          /* joints.c: between the ties and the findings */
-void sp_diff_quantised(struct sp_diff *diff);     /* quantised.c: likewise */
+void sp_diff_pair_known(struct sp_diff *diff, const char *const *names_a, const char *const *names_b); /* pair.c */
+void sp_diff_pair(struct sp_diff *diff);                                                               /* pair.c */
+void sp_diff_map(struct sp_diff *diff);                                                                /* map.c */
+void sp_diff_find(struct sp_diff *diff);                                                               /* findings.c */
+void sp_diff_join(struct sp_diff *diff);      /* joints.c: between the ties and the findings */
+void sp_diff_quantised(struct sp_diff *diff); /* quantised.c: likewise */
 void sp_diff_ties(struct sp_diff *diff); /* ties.c: before the others, so that they know what is only stored once */
 bool sp_diff_data(struct sp_diff *diff, struct sp_error *error); /* data.c */
 void sp_diff_conclude(struct sp_diff *diff);                     /* summary.c: groups and summary */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Which tensor of A is which of B. Each step takes what the ones before it have left, and is linear in the names:
  *
- *   0. of Keras, layers of a class with other numbers (counters.c);
+ *   0. what is known to be called the same by what the caller says; of Keras, layers of a class with other numbers
+ *      (counters.c);
  *   1. the same name;
  *   2. the same name in its common spelling: "dense/dense/kernel:0" and "dense.weight"; also when it is translated
  *      from that of another program (eras.c);
@@ -41,6 +42,18 @@ static void pair_equal_names(struct sp_diff *diff)
             diff->a.other[i] == SP_NONE ? sp_inventory_find(diff->b.inventory, sp_diff_a(diff, i)->name) : SP_NONE;
         if (b != SP_NONE && diff->b.other[b] == SP_NONE) sp_diff_pair_tensors(diff, i, b, SP_NONE);
     }
+}
+
+void sp_diff_pair_known(struct sp_diff *diff, const char *const *names_a, const char *const *names_b)
+{
+    struct sp_map map = {0};
+    for (size_t i = 0; i < sp_inventory_count(diff->b.inventory); i++)
+        if (names_b[i]) sp_map_add(&map, names_b[i], i);
+    for (size_t i = 0; i < sp_inventory_count(diff->a.inventory); i++) {
+        const size_t b = names_a[i] ? sp_map_get(&map, names_a[i]) : SP_NONE;
+        if (b != SP_NONE && diff->b.other[b] == SP_NONE) sp_diff_pair_tensors(diff, i, b, SP_NONE);
+    }
+    sp_map_free(&map);
 }
 
 /* ---- joining two sides ---- */

@@ -37,6 +37,8 @@ static const char *patch_said(struct sp_check *check, struct sp_value patch)
     struct sp_text text = {0};
     put_options(&text, &check->arena, patch, "");
     const char *options = sp_text_keep(&text, &check->arena);
+    if (check->config->variables) /* its keys are not those of a file */
+        return sp_arena_printf(&check->arena, "%s tries it", options + 1);
     if (!sp_ends_with(hyper->file, ".json") || !is_of_file(hyper, &check->arena, patch, ""))
         return sp_arena_printf(&check->arena, "give%s", options);
     const bool short_enough = !strstr(options + 1, " --set ");

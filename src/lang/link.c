@@ -274,8 +274,6 @@ static void link_use(const struct scope *scope, struct sp_row *row)
         MISTAKE(scope->linker, row->unit_span, "there is no part or table '%s'", row->unit_name);
         return;
     }
-    if (!row->unit->is_table && (row->has_from || row->with_count))
-        MISTAKE(scope->linker, row->unit_span, "'%s' is a part: 'from' and 'with' are for tables", row->unit_name);
     check_arguments(scope->linker, row);
     match_arguments(scope->linker, row);
     link_expr(scope, row->from);

@@ -23,6 +23,7 @@ struct sp_prediction {
     struct sp_predicted *tensors;
     struct sp_origin *origins; /* parallel to tensors */
     size_t count, capacity, origin_capacity;
+    const char **own_names; /* parallel to tensors: as the table has them, where files have others; or NULL */
     struct sp_group *groups;
     size_t group_count, group_capacity;
     struct sp_hyperparameter *hypers;
@@ -40,6 +41,12 @@ struct sp_prediction {
     struct sp_odd_tie *odd_ties; /* only where hyper-parameters may contradict themselves (sp_hyper.loose) */
     size_t odd_tie_count, odd_tie_capacity;
 };
+
+/* The name of a tensor as the table has it. */
+static inline const char *sp_prediction_own_name(const struct sp_prediction *prediction, size_t tensor)
+{
+    return prediction->own_names ? prediction->own_names[tensor] : prediction->tensors[tensor].name;
+}
 
 /* Expands `table` into a new prediction. NULL with SP_ERR_TABLE or SP_ERR_UNKNOWN. */
 struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyper *hyper, struct sp_error *error);

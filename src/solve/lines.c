@@ -254,3 +254,31 @@ size_t sp_lines_named(struct sp_line_map *map, const char *name, struct sp_indic
     }
     return count;
 }
+
+/* What the name of a line has behind its front: one component, or any that end in the leaf. */
+static bool ends_as(const char *rest, const char *leaf)
+{
+    const char *slash = strrchr(rest, '/'), *last = slash ? slash + 1 : rest;
+    if (!leaf) return !slash;
+    const size_t length = strlen(last);
+    return strncmp(last, leaf, length) == 0 && (!leaf[length] || leaf[length] == ':');
+}
+
+size_t sp_lines_below(struct sp_line_map *map, const char *front, const char *leaf, struct sp_indices *indices,
+                      const struct sp_line **lines, size_t most)
+{
+    struct sp_fixed_numbers fixed;
+    size_t count = 0;
+    map->pattern.length = 0;
+    *indices = (struct sp_indices){.count = 0};
+    sp_text_puts(&map->pattern, "");
+    sp_name_split(&map->pattern, front, SP_INDEX_ANYWHERE, indices);
+    for (size_t i = 0; i < map->outline->count && count < most; i++) {
+        const struct sp_line *line = &map->outline->lines[i];
+        if (strncmp(line->name, map->pattern.data, map->pattern.length) != 0) continue;
+        if (!ends_as(line->name + map->pattern.length, leaf)) continue;
+        sp_line_fix_numbers(&map->outline->solver, line, &fixed);
+        if (sp_line_fits(line, &fixed, indices->value)) lines[count++] = line;
+    }
+    return count;
+}

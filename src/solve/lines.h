@@ -64,5 +64,9 @@ void sp_line_map_free(struct sp_line_map *map);
  * `indices`. Returns how many, at most `most`. */
 size_t sp_lines_named(struct sp_line_map *map, const char *name, struct sp_indices *indices,
                       const struct sp_line **lines, size_t most);
+/* Of all lines those whose names begin with `front` and have one component more; or, where there is a leaf, any number
+ * of them, the last of which it is, with or without something behind a colon. */
+size_t sp_lines_below(struct sp_line_map *map, const char *front, const char *leaf, struct sp_indices *indices,
+                      const struct sp_line **lines, size_t most);
 
 #endif

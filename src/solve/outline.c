@@ -215,12 +215,12 @@ static void walk_use(struct sp_outline *outline, const struct place *place, cons
         sp_literals_in(&outline->left_out, row->condition);
         return;
     }
-    *frame =
-        (struct sp_frame){.unit = row->unit,
-                          .view = row->unit->is_table ? view_of(outline, place->env, row) : place->env->frame->view,
-                          .param_exprs = row->given,
-                          .caller = place->env->frame,
-                          .user_env = place->env};
+    const bool own_view = row->unit->is_table || row->has_from || row->with_count;
+    *frame = (struct sp_frame){.unit = row->unit,
+                               .view = own_view ? view_of(outline, place->env, row) : place->env->frame->view,
+                               .param_exprs = row->given,
+                               .caller = place->env->frame,
+                               .user_env = place->env};
     if (place->env->frame->remembered && !place->env->loops)
         frame->remembered =
             sp_arena_array(&outline->solver.arena, row->unit->definition_count, sizeof *frame->remembered);

@@ -47,7 +47,7 @@ static void assert_refused(const void *result, const struct sp_error *error)
 /* `zero` is a struct of options; CALL uses `options` and `error`. */
 #define REFUSES(kind, call)                                                                                            \
     do {                                                                                                               \
-        for (size_t i = 0; i < 4; i++) {                                                                               \
+        for (size_t i = 0; i < sizeof((struct kind *)NULL)->reserved / sizeof(uint64_t); i++) {                        \
             struct sp_error error = {0};                                                                               \
             struct kind later = {0}, *options = &later;                                                                \
             later.reserved[i] = 1;                                                                                     \

@@ -177,6 +177,14 @@ static bool calls_expectations_load(struct world *world, struct sp_error *error)
     return expectations != NULL;
 }
 
+static bool calls_keras_compose(struct world *world, struct sp_error *error)
+{
+    struct sp_config *config = sp_config_new();
+    const enum sp_status status = sp_keras_compose(world->tables, config, world->inventory, error);
+    sp_config_free(config);
+    return status == SP_OK;
+}
+
 static bool calls_infer(struct world *world, struct sp_error *error)
 {
     const struct sp_infer_options options = {.table = "gpt2"};
@@ -254,6 +262,7 @@ static const struct call {
     CALL(check_new),
     CALL(diff_new),
     CALL(expectations_load),
+    CALL(keras_compose),
     CALL(infer),
     CALL(prove),
     CALL(derive),

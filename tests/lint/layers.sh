@@ -25,6 +25,7 @@ src/lang/syntax/        lang/syntax  base
 src/lang/               lang         lang/syntax base
 src/tables/             lang         -
 src/config/             config       names lang base
+src/keras/              keras        config lang model base
 src/names/              names        base
 src/match/              match        names base
 src/expect/             expect       explain/causes.def names lang/syntax base

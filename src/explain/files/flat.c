@@ -138,7 +138,7 @@ static void explain_flat_groups(struct sp_check *check)
 
 void sp_explain_flat(struct sp_check *check)
 {
-    if (!sp_check_open(check)) return;
+    if (!sp_check_open(check) || check->config->variables) return; /* Keras saves a model whole */
     explain_pieces(check);
     explain_flat_modules(check);
     explain_flat_groups(check);

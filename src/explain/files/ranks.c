@@ -173,6 +173,7 @@ static void explain_slices(struct sp_check *check)
 
 void sp_explain_ranks(struct sp_check *check)
 {
+    if (check->config->variables) return; /* Keras saves a model whole */
     if (!sp_has_flat_pieces(check)) {
         explain_placeholders(check, 0);
         explain_placeholders(check, 1);

@@ -150,6 +150,7 @@ static void explain_stage(struct stage *stage)
 void sp_explain_stages(struct sp_check *check)
 {
     struct stage stage = {.check = check};
+    if (check->config->variables) return; /* Keras saves a model whole */
     if (check->inventory->promise_count || explain_shard_alone(check)) return;
     stage.gone = sp_gone_layers(check, SP_LAYERS);
     if (!stage.gone.layers) return;

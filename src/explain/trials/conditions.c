@@ -156,6 +156,38 @@ static void each_line(struct sp_proposals *proposals,
     }
 }
 
-void sp_propose_flags(struct sp_proposals *proposals) { each_line(proposals, propose_flags); }
+/* A tensor of another rank is what another line of that name has, one whose condition is not met. */
+static void propose_rank(struct sp_proposals *proposals, const struct sp_finding *finding)
+{
+    const struct sp_tensor *tensor = sp_inventory_tensor(proposals->check->inventory, finding->tensor);
+    const struct sp_line *lines[SP_MOST_LINES];
+    struct sp_indices indices;
+    if (tensor->rank == sp_prediction_tensor(proposals->check->prediction, finding->predicted)->rank) return;
+    const size_t count = sp_proposal_lines(proposals, finding, &indices, lines);
+    for (size_t i = 0; i < count; i++) {
+        if (lines[i]->row->rank != tensor->rank) continue;
+        sp_line_find_turns(&proposals->outline.solver, lines[i], indices.value);
+        sp_propose_met(proposals, lines[i], true, is_flag);
+        sp_loop_leave(lines[i]->loop);
+    }
+}
+
+/* Findings in the same words ask the same question. */
+static void propose_ranks(struct sp_proposals *proposals)
+{
+    const struct sp_check *check = proposals->check;
+    struct sp_map asked = {0};
+    for (size_t i = 0; i < check->finding_count && proposals->count < SP_MOST_PROPOSALS; i++)
+        if (sp_finding_is_open_as(&check->findings[i], SP_FINDING_SHAPE) &&
+            sp_map_add(&asked, check->findings[i].message, i))
+            propose_rank(proposals, &check->findings[i]);
+    sp_map_free(&asked);
+}
+
+void sp_propose_flags(struct sp_proposals *proposals)
+{
+    each_line(proposals, propose_flags);
+    propose_ranks(proposals);
+}
 
 void sp_propose_conditions(struct sp_proposals *proposals) { each_line(proposals, propose_others); }

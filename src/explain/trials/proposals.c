@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/variables.h"
 #include "lang/prediction.h"
 
 /* Lists are those of this file: the same when they are in the same place. */
@@ -74,14 +75,32 @@ bool sp_is_structural(const struct sp_finding *finding)
     return sp_finding_is_open(finding) && finding->kind != SP_FINDING_SHAPE;
 }
 
+/* A variable of a Keras model: the lines of its layer. Numbers do not tell which of them it is, or which is missing. */
+static size_t lines_of_variable(struct sp_proposals *proposals, const struct sp_finding *finding,
+                                struct sp_indices *indices, const struct sp_line *lines[SP_MOST_LINES])
+{
+    struct sp_text front = {0};
+    const char *leaf;
+    const struct sp_variables *variables = proposals->check->config->variables;
+    const bool placed = sp_variables_place(variables, finding->name, &front, &leaf);
+    size_t count = 0;
+    if (placed) count = sp_lines_below(&proposals->lines, front.data, leaf, indices, lines, SP_MOST_LINES);
+    sp_text_free(&front);
+    return count;
+}
+
 size_t sp_proposal_lines(struct sp_proposals *proposals, const struct sp_finding *finding, struct sp_indices *indices,
                          const struct sp_line *lines[SP_MOST_LINES])
 {
     const struct sp_check *check = proposals->check;
     struct sp_text name = {0};
+    const struct sp_variables *variables = check->config->variables;
+    if (variables && (finding->predicted == SP_NONE || (variables->numbered && finding->kind == SP_FINDING_MISSING)))
+        return lines_of_variable(proposals, finding, indices, lines);
     if (finding->predicted != SP_NONE) {
         const struct sp_predicted *predicted = sp_prediction_tensor(check->prediction, finding->predicted);
-        sp_text_puts(&name, predicted->stands_for ? predicted->stands_for : predicted->name);
+        sp_text_puts(&name, predicted->stands_for ? predicted->stands_for
+                                                  : sp_prediction_own_name(check->prediction, finding->predicted));
     } else sp_naming_apply(&check->naming, sp_inventory_tensor(check->inventory, finding->tensor)->name, &name);
     const size_t count = sp_lines_named(&proposals->lines, name.data, indices, lines, SP_MOST_LINES);
     sp_text_free(&name);

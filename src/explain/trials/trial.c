@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/variables.h"
+
 /* Whether a tensor that is as it should be would no longer be. */
 static bool contradicts(const struct sp_match *before, const struct sp_match *after)
 {
@@ -113,5 +115,6 @@ void sp_trial_free(struct sp_trial *trial)
 bool sp_trial_is_rival(const struct sp_trial *a, const struct sp_trial *b)
 {
     if (a->errors != b->errors || memcmp(a->vanishes, b->vanishes, a->check->finding_count) != 0) return false;
-    return a->reshapes && strcmp(a->change->key, b->change->key) != 0;
+    const bool numbered = a->check->config->variables && a->check->config->variables->numbered;
+    return (a->reshapes || numbered) && strcmp(a->change->key, b->change->key) != 0;
 }

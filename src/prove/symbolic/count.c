@@ -159,7 +159,7 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
     frame->depends = env->frame->depends;
     frame->given = env->frame->given;
     frame->given_count = env->frame->given_count;
-    if (row->unit->is_table) {
+    if (row->unit->is_table || row->has_from || row->with_count) {
         frame->given_count = 0;
         if (!count_view(walk, env, row, frame)) return false;
     }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ * Keras: the configuration of a model lists its layers with their arguments, and so says what the model holds. A table
+ * is composed of it. */
+#ifndef SHAPEPROOF_KERAS_H
+#define SHAPEPROOF_KERAS_H
+
+#include <stdbool.h>
+
+#include "shapeproof/api.h"
+#include "shapeproof/config.h"
+#include "shapeproof/inventory.h"
+#include "shapeproof/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Whether a file holds the configuration of its model: the config.json of a .keras archive, the attribute model_config
+ * of an .h5. */
+SP_API bool sp_keras_has_config(const struct sp_inventory *inventory);
+
+/* When `config` was read from the configuration of a Keras model, or from no file at all and the checkpoint holds one:
+ * adds the table keras_model to `tables`, with a line for each layer, and makes `config` that of the table, in which
+ * the arguments of a layer stand under its name: "dense_1.units". Does nothing to any other configuration. `inventory`
+ * says how the file calls the variables; NULL: as Keras does. Settings stay. SP_ERR_UNKNOWN when the model is no list
+ * of layers (a subclass, which only its own code knows), SP_ERR_TABLE when the configuration cannot be read. */
+SP_API enum sp_status sp_keras_compose(struct sp_tables *tables, struct sp_config *config,
+                                       const struct sp_inventory *inventory, struct sp_error *error);
+
+struct sp_keras_names; /* opaque */
+
+/* What Keras calls the variables of a file that holds its configuration: "dense_1/kernel", whether the file numbers
+ * them or has scopes around them. NULL when it holds none, or that is not known. Free with sp_keras_names_free. */
+SP_API struct sp_keras_names *sp_keras_names_new(const struct sp_inventory *inventory);
+/* A name for each tensor of the file, or NULL where there is none. Borrowed. */
+SP_API const char *const *sp_keras_names_list(const struct sp_keras_names *names);
+SP_API void sp_keras_names_free(struct sp_keras_names *names);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

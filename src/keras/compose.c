@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ * From the configuration of a Keras model to a table and the configuration that the table reads (model.h). */
+#include <stdlib.h>
+
+#include "base/chars.h"
+#include "keras/model.h"
+#include "shapeproof/keras.h"
+
+static const char *config_text(const struct sp_inventory *inventory)
+{
+    for (size_t i = 0; i < sp_inventory_metadata_count(inventory); i++) {
+        const struct sp_metadata metadata = sp_inventory_metadata(inventory, i);
+        if (strcmp(metadata.key, "model_config") == 0) return metadata.value;
+    }
+    return NULL;
+}
+
+/* {"class_name": ..., "config": ...}, which every object of Keras is. */
+static bool is_entry(struct sp_value value)
+{
+    return value.type == SP_OBJECT && sp_value_member(value, "class_name").type == SP_STRING &&
+           sp_value_is_set(sp_value_member(value, "config"));
+}
+
+bool sp_keras_read_entry(struct sp_arena *arena, const struct sp_inventory *inventory, struct sp_value *entry)
+{
+    struct sp_error error = {0};
+    const char *text = config_text(inventory);
+    return text && sp_value_parse_json(arena, text, strlen(text), entry, &error) && is_entry(*entry);
+}
+
+bool sp_keras_has_config(const struct sp_inventory *inventory)
+{
+    struct sp_arena arena = {0};
+    struct sp_value entry;
+    const bool has = sp_keras_read_entry(&arena, inventory, &entry);
+    sp_arena_free(&arena);
+    return has;
+}
+
+/* ---- the source ---- */
+
+/* Marks the definitions that an expression needs, and those that they need. Later ones name earlier ones. */
+static void mark_used(const struct sp_keras_writer *writer, bool *used, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        if (*c != '_' || !sp_is_digit(c[1]) || (c > text && sp_is_word(c[-1]))) continue;
+        const size_t number = strtoul(c + 1, NULL, 10);
+        if (number && number <= writer->definitions.count) used[number - 1] = true;
+    }
+}
+
+static void put_definitions(const struct sp_keras_writer *writer, const char *lines, struct sp_text *source)
+{
+    bool *used = sp_arena_array(writer->arena, writer->definitions.count + 1, sizeof *used);
+    mark_used(writer, used, lines);
+    for (size_t i = writer->definitions.count; i-- > 0;)
+        if (used[i]) mark_used(writer, used, writer->definitions.items[i]);
+    for (size_t i = 0; i < writer->definitions.count; i++)
+        if (used[i]) sp_text_printf(source, "_%zu = %s\n", i + 1, writer->definitions.items[i]);
+}
+
+/* "table keras_model extends ...", its definitions, and the lines of the layers. */
+static enum sp_status add_table(struct sp_keras_writer *writer, struct sp_tables *tables, struct sp_error *error)
+{
+    struct sp_text source = {0};
+    const char *lines = sp_text_keep(&writer->lines, writer->arena);
+    sp_text_puts(&source, "# The layers of the model.\ntable keras_model extends keras_lengths\n");
+    put_definitions(writer, lines, &source);
+    sp_text_puts(&source, lines);
+    const enum sp_status status =
+        sp_tables_add_text(tables, "the layers of the model", source.data, source.length, error);
+    sp_text_free(&source);
+    return status;
+}
+
+/* ---- the configuration ---- */
+
+static struct sp_value with_table(struct sp_arena *arena, struct sp_value root)
+{
+    return sp_value_with(arena, root, "shapeproof_table", sp_value_string("keras_model"));
+}
+
+static enum sp_status compose_model(struct sp_tables *tables, struct sp_config *config, struct sp_value entry,
+                                    const char *label, const struct sp_inventory *inventory, struct sp_error *error)
+{
+    struct sp_keras_model *model = sp_keras_parse(&config->arena, entry, error);
+    if (!model) return error->status;
+    struct sp_variables *variables = sp_keras_name_variables(&config->arena, model, inventory);
+    struct sp_keras_writer writer = {.arena = &config->arena, .objects = variables->numbered, .variables = variables};
+    sp_keras_write(&writer, model);
+    sp_config_compose(config, with_table(&config->arena, model->root), label, variables);
+    sp_keras_forget(model);
+    const enum sp_status status = add_table(&writer, tables, error);
+    free(writer.definitions.items);
+    return status;
+}
+
+/* The configuration of a model that is no list of layers. */
+static enum sp_status refuse_subclass(struct sp_value entry, struct sp_error *error)
+{
+    const struct sp_value class_name = sp_value_member(entry, "class_name");
+    sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE,
+            "the model is of the class '%s', of which only its own code knows the layers", class_name.string);
+    sp_hint(error, "write a table for it and give it with --table FILE");
+    return error->status;
+}
+
+enum sp_status sp_keras_compose(struct sp_tables *tables, struct sp_config *config,
+                                const struct sp_inventory *inventory, struct sp_error *error)
+{
+    sp_error_reset(error);
+    struct sp_value entry = config->file_root;
+    const char *label = sp_base_name(config->path);
+    const char *text = !*config->path && inventory ? config_text(inventory) : NULL;
+    if (text) {
+        label = strcmp(sp_inventory_format(inventory), "keras-zip") == 0 ? "config.json" : "model_config";
+        if (!sp_value_parse_json(&config->arena, text, strlen(text), &entry, error)) {
+            sp_error_prefix(error, label);
+            return error->status;
+        }
+    }
+    if (!is_entry(entry)) return SP_OK;
+    if (!sp_keras_is_model(entry)) return refuse_subclass(entry, error);
+    return compose_model(tables, config, entry, label, inventory, error);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ * A Keras configuration as a graph of layers, and what is made of it:
+ *
+ *   {"class_name": "Functional", "config": {"layers": [...]}}          the configuration
+ *      | parse.c
+ *   model  layers, each with its calls (nodes), each call with what it is given (references)
+ *      | shapes.c: the shape of each reference, its dimensions as expressions: "dense.units", "_1", "784"
+ *      | write.c
+ *   [dense]                                                            the source of a table
+ *   layers/dense/.. keras_dense from dense with inputs = in.batch_shape[1]
+ *   {"in": {...}, "dense": {"units": 10, ...}}                         the configuration that it reads
+ *      | compose.c: both are put in place; names.c: how the file calls the variables
+ *
+ * So a trial of another number of units changes what follows in the layers behind as well. */
+#ifndef SP_KERAS_MODEL_H
+#define SP_KERAS_MODEL_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "base/value.h"
+#include "config/config.h"
+#include "config/variables.h"
+
+enum { SP_KERAS_MAX_RANK = 8, SP_KERAS_MAX_DEPTH = 500, SP_KERAS_MAX_NESTED = 16 };
+
+enum sp_keras_rule {
+    SP_KERAS_INPUT,
+    SP_KERAS_SAME,
+    SP_KERAS_LAST,
+    SP_KERAS_EINSUM,
+    SP_KERAS_EMBEDDING,
+    SP_KERAS_CONV,
+    SP_KERAS_REVERSE,
+    SP_KERAS_DEPTHWISE,
+    SP_KERAS_RECURRENT,
+    SP_KERAS_CONV_RECURRENT,
+    SP_KERAS_BIDIRECTIONAL,
+    SP_KERAS_TIMED,
+    SP_KERAS_WRAPPED,
+    SP_KERAS_ATTENDED,
+    SP_KERAS_VALUES,
+    SP_KERAS_FLATTEN,
+    SP_KERAS_RESHAPE,
+    SP_KERAS_PERMUTE,
+    SP_KERAS_REPEAT,
+    SP_KERAS_POOL,
+    SP_KERAS_GLOBAL_POOL,
+    SP_KERAS_UPSAMPLE,
+    SP_KERAS_PAD,
+    SP_KERAS_CROP,
+    SP_KERAS_MERGE,
+    SP_KERAS_CONCATENATE,
+    SP_KERAS_MODEL,
+    SP_KERAS_OTHER /* it cannot be told: what the configuration notes of the shape is used, where it does */
+};
+
+enum sp_keras_takes {
+    SP_KERAS_TAKES_NOTHING,
+    SP_KERAS_TAKES_INPUTS,
+    SP_KERAS_TAKES_CHANNELS,
+    SP_KERAS_TAKES_AXIS,
+    SP_KERAS_TAKES_AXES,
+    SP_KERAS_TAKES_KEPT_AXES,
+    SP_KERAS_TAKES_SLOPES,
+    SP_KERAS_TAKES_EINSUM,
+    SP_KERAS_TAKES_ATTENTION,
+    SP_KERAS_TAKES_CELL,
+    SP_KERAS_TAKES_CELLS,
+    SP_KERAS_TAKES_BOTH,
+    SP_KERAS_TAKES_LAYER,
+    SP_KERAS_TAKES_SPECTRAL,
+    SP_KERAS_TAKES_MODEL
+};
+
+struct sp_keras_class {
+    const char *name, *part;
+    enum sp_keras_rule rule;
+    enum sp_keras_takes takes;
+    unsigned axes;
+    const char *cell;
+};
+
+/* Without the batch. A dimension is an expression without operators, or NULL: it is not known. */
+struct sp_keras_shape {
+    bool known;
+    size_t rank;
+    const char *dims[SP_KERAS_MAX_RANK];
+};
+
+struct sp_keras_layer;
+
+/* One tensor that a call is given. */
+struct sp_keras_ref {
+    struct sp_keras_layer *layer; /* that makes it; NULL: none of the model */
+    size_t node, tensor;
+    struct sp_value recorded; /* the shape that the configuration notes, with the batch */
+    const char *word;         /* of a keyword: "value"; or NULL */
+};
+
+struct sp_keras_node {
+    struct sp_keras_ref *refs;
+    size_t count;
+    bool busy, done;
+    struct sp_keras_shape output, second; /* of the first tensor that it makes, and of the others */
+};
+
+/* What a layer is, wherever it stands: in a model, or in another layer that wraps it. */
+struct sp_keras_kind {
+    const char *class_name, *name;
+    const struct sp_keras_class *class; /* NULL: it is not known */
+    struct sp_value config;
+    const char *key; /* the path of the configuration in that of the table: "inner.dense" */
+};
+
+struct sp_keras_layer {
+    struct sp_keras_kind kind;
+    bool is_operation; /* no layer: a function of keras.ops */
+    struct sp_value build;
+    struct sp_keras_model *inner; /* it is a model itself */
+    struct sp_keras_model *owner;
+    struct sp_keras_node *nodes;
+    size_t node_count;
+};
+
+struct sp_keras_model {
+    struct sp_keras_layer *layers;
+    size_t count;
+    struct sp_map names;
+    bool is_sequential;
+    struct sp_keras_layer *outer; /* that it is the inside of, or NULL */
+    struct sp_value built;        /* the shape that a sequential model notes of its input */
+    struct sp_value outputs;
+    struct sp_value root; /* the configurations of its layers by key */
+};
+
+/* What a table is written into. */
+struct sp_keras_writer {
+    struct sp_arena *arena;
+    bool objects; /* the file has names of objects: layers/dense_1/vars/0 */
+    SP_ARRAY(const char *) definitions;
+    struct sp_text lines;
+    struct sp_variables *variables;
+};
+
+/* The row of a class, or NULL. */
+const struct sp_keras_class *sp_keras_class(const char *name);
+/* "BatchNormalization" -> "batch_normalization", as Keras does. In the arena. */
+const char *sp_keras_snake(struct sp_arena *arena, const char *name);
+
+/* ---- compose.c ---- */
+
+/* The configuration that a file holds; false when it holds none of Keras. */
+bool sp_keras_read_entry(struct sp_arena *arena, const struct sp_inventory *inventory, struct sp_value *entry);
+
+/* ---- parse.c ---- */
+
+/* Whether a configuration is that of a model of layers. */
+bool sp_keras_is_model(struct sp_value entry);
+/* NULL with an error. All in the arena, but the maps, which sp_keras_forget frees. */
+struct sp_keras_model *sp_keras_parse(struct sp_arena *arena, struct sp_value entry, struct sp_error *error);
+void sp_keras_forget(struct sp_keras_model *model);
+/* What {"class_name": ..., "config": ...} within a configuration is; `key` is the path of that object. */
+struct sp_keras_kind sp_keras_kind(struct sp_arena *arena, struct sp_value entry, const char *key);
+
+/* ---- shapes.c ---- */
+
+/* What a layer is given by a call of it: the tensor of that number or keyword. */
+struct sp_keras_shape sp_keras_input(struct sp_keras_writer *writer, struct sp_keras_layer *layer, size_t node,
+                                     size_t number, unsigned depth);
+/* What comes out of a kind of layer. `inputs` may be more than one. */
+struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const struct sp_keras_kind *kind,
+                                      const struct sp_keras_shape *inputs, size_t count);
+struct sp_keras_shape sp_keras_recorded(struct sp_arena *arena, struct sp_value shape);
+/* The dimension at an axis of Keras, which counts the batch; NULL when it is not known. */
+const char *sp_keras_dim_at(const struct sp_keras_shape *shape, int64_t axis);
+bool sp_keras_channels_first(struct sp_value config);
+/* Item `index` of a list in the configuration, or the number that stands for all; NULL when there is none. */
+const char *sp_keras_item(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *key, size_t index);
+/* The width of what a recurrent layer or cell makes; NULL when it is not known. */
+const char *sp_keras_width(struct sp_keras_writer *writer, const struct sp_keras_kind *kind);
+/* An equation of EinsumDense: the dimensions of kernel and bias, and what comes out. Where it is quantised: those of
+ * the scales of int8, and what the rows and columns of int4 are products of. */
+struct sp_keras_einsum {
+    struct sp_keras_shape kernel, bias, output, scale, rows, columns;
+};
+struct sp_keras_einsum sp_keras_einsum(struct sp_arena *arena, const struct sp_keras_kind *kind,
+                                       const struct sp_keras_shape *input);
+
+/* ---- write.c ---- */
+
+void sp_keras_write(struct sp_keras_writer *writer, struct sp_keras_model *model);
+
+/* ---- names.c ---- */
+
+/* How the file calls the variables of the model. `inventory` may be NULL. */
+struct sp_variables *sp_keras_name_variables(struct sp_arena *arena, const struct sp_keras_model *model,
+                                             const struct sp_inventory *inventory);
+
+#endif

@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: MIT
+ * The shape of what a layer is given, from the configuration of the layers before it: their widths as keys of the
+ * configuration, what is computed of them as definitions of the table. What no rule tells is taken as the
+ * configuration notes it, a number; where it does not, the dimension is not known. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "keras/model.h"
+
+static const struct sp_keras_shape unknown_shape = {0};
+
+/* ---- expressions ---- */
+
+/* A definition of the table, by its name. */
+static const char *define(struct sp_keras_writer *writer, const char *expression)
+{
+    *SP_PUSH(&writer->definitions) = expression;
+    return sp_arena_printf(writer->arena, "_%zu", writer->definitions.count);
+}
+
+static const char *number_of(struct sp_arena *arena, int64_t number)
+{
+    return sp_arena_printf(arena, "%" PRId64, number);
+}
+
+/* The path of a key that has a whole number; NULL when it has none. */
+static const char *key_path(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *key)
+{
+    if (sp_value_member(kind->config, key).type != SP_INT) return NULL;
+    return sp_arena_printf(arena, "%s.%s", kind->key, key);
+}
+
+/* Under one of two names. */
+static const char *either_path(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *key,
+                               const char *older)
+{
+    const char *path = key_path(arena, kind, key);
+    return path ? path : key_path(arena, kind, older);
+}
+
+const char *sp_keras_item(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *key, size_t index)
+{
+    const struct sp_value list = sp_value_member(kind->config, key);
+    if (list.type == SP_INT) return sp_arena_printf(arena, "%s.%s", kind->key, key);
+    if (list.type != SP_LIST || index >= list.count || list.items[index].type != SP_INT) return NULL;
+    return sp_arena_printf(arena, "%s.%s[%zu]", kind->key, key, index);
+}
+
+static const char *product_of_dims(struct sp_keras_writer *writer, const char *const *dims, size_t count)
+{
+    struct sp_text text = {0};
+    if (count == 1) return dims[0];
+    for (size_t i = 0; i < count; i++) {
+        if (!dims[i]) {
+            sp_text_free(&text);
+            return NULL;
+        }
+        sp_text_printf(&text, "%s%s", i ? "*" : "", dims[i]);
+    }
+    if (!count) sp_text_puts(&text, "1");
+    return define(writer, sp_text_keep(&text, writer->arena));
+}
+
+/* ---- shapes ---- */
+
+static struct sp_keras_shape vector_shape(const char *width)
+{
+    return (struct sp_keras_shape){.known = true, .rank = 1, .dims = {width}};
+}
+
+struct sp_keras_shape sp_keras_recorded(struct sp_arena *arena, struct sp_value shape)
+{
+    struct sp_keras_shape out = {0};
+    if (shape.type != SP_LIST || !shape.count || shape.count > SP_KERAS_MAX_RANK) return unknown_shape;
+    if (shape.items[0].type != SP_INT && shape.items[0].type != SP_NULL) return unknown_shape;
+    out.known = true;
+    out.rank = shape.count - 1;
+    for (size_t i = 0; i < out.rank; i++)
+        if (shape.items[i + 1].type == SP_INT) out.dims[i] = number_of(arena, shape.items[i + 1].integer);
+    return out;
+}
+
+/* What the configuration of an input, or of the first layer, says of the shape. */
+static struct sp_keras_shape declared_shape(struct sp_arena *arena, const struct sp_keras_kind *kind)
+{
+    static const char *const keys[] = {"batch_shape", "batch_input_shape", "input_shape"};
+    struct sp_keras_shape out = {0};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct sp_value list = sp_value_member(kind->config, keys[i]);
+        const size_t batch = i < 2;
+        if (list.type != SP_LIST || list.count < batch || list.count - batch > SP_KERAS_MAX_RANK) continue;
+        out.known = true;
+        out.rank = list.count - batch;
+        for (size_t k = 0; k < out.rank; k++) out.dims[k] = sp_keras_item(arena, kind, keys[i], k + batch);
+        return out;
+    }
+    return out;
+}
+
+/* What is not known of a shape, as it is noted. */
+static void complete_shape(struct sp_keras_shape *shape, const struct sp_keras_shape *noted)
+{
+    if (!noted->known) return;
+    if (!shape->known) *shape = *noted;
+    else if (shape->rank == noted->rank)
+        for (size_t i = 0; i < shape->rank; i++)
+            if (!shape->dims[i]) shape->dims[i] = noted->dims[i];
+}
+
+const char *sp_keras_dim_at(const struct sp_keras_shape *shape, int64_t axis)
+{
+    const int64_t index = axis < 0 ? (int64_t)shape->rank + axis : axis - 1;
+    return shape->known && index >= 0 && index < (int64_t)shape->rank ? shape->dims[index] : NULL;
+}
+
+bool sp_keras_channels_first(struct sp_value config)
+{
+    const struct sp_value format = sp_value_member(config, "data_format");
+    const struct sp_value older = sp_value_member(config, "dim_ordering");
+    if (format.type == SP_STRING) return strcmp(format.string, "channels_first") == 0;
+    return older.type == SP_STRING && strcmp(older.string, "th") == 0;
+}
+
+/* ---- rules ---- */
+
+/* One use of a rule. */
+struct rule {
+    struct sp_keras_writer *writer;
+    const struct sp_keras_kind *kind;
+    const struct sp_keras_shape *inputs;
+    size_t count;
+};
+
+static bool flag_of(struct sp_value config, const char *key) { return sp_value_is_true(sp_value_member(config, key)); }
+
+static const char *word_or(struct sp_value config, const char *key, const char *other)
+{
+    const struct sp_value value = sp_value_member(config, key);
+    return value.type == SP_STRING ? value.string : other;
+}
+
+static struct sp_keras_shape with_last(const struct rule *rule, const char *width)
+{
+    struct sp_keras_shape out = *rule->inputs;
+    if (out.known && out.rank) out.dims[out.rank - 1] = width;
+    return out;
+}
+
+static const char *padding_of(const struct rule *rule)
+{
+    return word_or(rule->kind->config, "padding", word_or(rule->kind->config, "border_mode", "valid"));
+}
+
+static const char *size_of_window(const struct rule *rule, unsigned axis)
+{
+    static const char *const older[] = {"nb_row", "nb_col"};
+    const bool pools = rule->kind->class->rule == SP_KERAS_POOL;
+    const char *size = sp_keras_item(rule->writer->arena, rule->kind, pools ? "pool_size" : "kernel_size", axis);
+    if (!size && !pools && axis < 2) size = key_path(rule->writer->arena, rule->kind, older[axis]);
+    return size ? size : pools ? "2" : NULL;
+}
+
+static const char *stride_of(const struct rule *rule, unsigned axis)
+{
+    const char *stride = sp_keras_item(rule->writer->arena, rule->kind, "strides", axis);
+    if (!stride) stride = sp_keras_item(rule->writer->arena, rule->kind, "subsample", axis);
+    if (stride) return stride;
+    return rule->kind->class->rule == SP_KERAS_POOL ? size_of_window(rule, axis) : "1";
+}
+
+/* An axis behind a window that slides over it. */
+static const char *slide_window(const struct rule *rule, const char *dim, unsigned axis)
+{
+    struct sp_arena *arena = rule->writer->arena;
+    const char *size = size_of_window(rule, axis), *padding = padding_of(rule);
+    const char *dilation = sp_keras_item(arena, rule->kind, "dilation_rate", axis);
+    const bool reverse = rule->kind->class->rule == SP_KERAS_REVERSE;
+    if (!dim || !size) return NULL;
+    if (reverse && sp_value_is_set(sp_value_member(rule->kind->config, "output_padding"))) return NULL;
+    return define(rule->writer, sp_arena_printf(arena, "%s(%s, %s, %s, \"%s\", %s)", reverse ? "_reverse" : "_conv",
+                                                dim, size, stride_of(rule, axis), padding, dilation ? dilation : "1"));
+}
+
+/* The spatial axes one by one, behind those of `lead`; the channels become `channels`, NULL when they stay. */
+static struct sp_keras_shape each_axis(const struct rule *rule, size_t lead, bool keep, const char *channels,
+                                       const char *(*change)(const struct rule *, const char *, unsigned))
+{
+    const bool first = sp_keras_channels_first(rule->kind->config);
+    struct sp_keras_shape out = *rule->inputs;
+    const unsigned axes = rule->kind->class->axes;
+    if (!out.known || out.rank != lead + axes + 1) return unknown_shape;
+    for (unsigned i = 0; i < axes; i++) out.dims[lead + first + i] = change(rule, out.dims[lead + first + i], i);
+    if (!keep) out.dims[first ? lead : out.rank - 1] = channels;
+    return out;
+}
+
+static const char *filters_of(const struct rule *rule)
+{
+    return either_path(rule->writer->arena, rule->kind, "filters", "nb_filter");
+}
+
+static struct sp_keras_shape convolved(const struct rule *rule)
+{
+    return each_axis(rule, 0, false, filters_of(rule), slide_window);
+}
+
+static struct sp_keras_shape depthwise(const struct rule *rule)
+{
+    const bool first = sp_keras_channels_first(rule->kind->config);
+    const char *dims[2] = {sp_keras_dim_at(rule->inputs, first ? 1 : -1),
+                           key_path(rule->writer->arena, rule->kind, "depth_multiplier")};
+    return each_axis(rule, 0, false, product_of_dims(rule->writer, dims, dims[1] ? 2 : 1), slide_window);
+}
+
+static struct sp_keras_shape conv_recurrent(const struct rule *rule)
+{
+    struct sp_keras_shape out = each_axis(rule, 1, false, filters_of(rule), slide_window);
+    if (!out.known || flag_of(rule->kind->config, "return_sequences")) return out;
+    for (size_t i = 1; i < out.rank; i++) out.dims[i - 1] = out.dims[i];
+    out.rank--;
+    return out;
+}
+
+static const char *scale_axis(const struct rule *rule, const char *dim, unsigned axis)
+{
+    struct sp_arena *arena = rule->writer->arena;
+    const char *size = sp_keras_item(arena, rule->kind, "size", axis);
+    if (!dim || !size) return NULL;
+    return define(rule->writer, sp_arena_printf(arena, "%s*%s", dim, size));
+}
+
+/* The two ends of an axis: 1, [1, 2] or [[1, 1], [2, 2]]. */
+static const char *change_ends(const struct rule *rule, const char *dim, unsigned axis)
+{
+    const bool pads = rule->kind->class->rule == SP_KERAS_PAD;
+    const struct sp_value ends = sp_value_member(rule->kind->config, pads ? "padding" : "cropping");
+    struct sp_value pair = ends.type == SP_LIST && axis < ends.count ? ends.items[axis] : ends;
+    if (rule->kind->class->axes == 1 && ends.type == SP_LIST) pair = ends;
+    int64_t sum;
+    if (pair.type == SP_INT && pair.integer >= 0 && pair.integer < INT32_MAX) sum = 2 * pair.integer;
+    else if (pair.type == SP_LIST && pair.count == 2 && pair.items[0].type == SP_INT && pair.items[1].type == SP_INT &&
+             pair.items[0].integer >= 0 && pair.items[0].integer < INT32_MAX && pair.items[1].integer >= 0 &&
+             pair.items[1].integer < INT32_MAX)
+        sum = pair.items[0].integer + pair.items[1].integer;
+    else return NULL;
+    if (!dim) return NULL;
+    return define(rule->writer, sp_arena_printf(rule->writer->arena, "%s %c %" PRId64, dim, pads ? '+' : '-', sum));
+}
+
+static struct sp_keras_shape pooled_whole(const struct rule *rule)
+{
+    const bool first = sp_keras_channels_first(rule->kind->config);
+    if (!rule->inputs->known || rule->inputs->rank != rule->kind->class->axes + 1u) return unknown_shape;
+    if (!flag_of(rule->kind->config, "keepdims"))
+        return vector_shape(first ? rule->inputs->dims[0] : rule->inputs->dims[rule->inputs->rank - 1]);
+    struct sp_keras_shape out = *rule->inputs;
+    for (unsigned i = 0; i < rule->kind->class->axes; i++) out.dims[first + i] = "1";
+    return out;
+}
+
+static struct sp_keras_shape flattened(const struct rule *rule)
+{
+    if (!rule->inputs->known) return unknown_shape;
+    return vector_shape(product_of_dims(rule->writer, rule->inputs->dims, rule->inputs->rank));
+}
+
+static struct sp_keras_shape reshaped(const struct rule *rule)
+{
+    struct sp_arena *arena = rule->writer->arena;
+    const struct sp_value target = sp_value_member(rule->kind->config, "target_shape");
+    struct sp_keras_shape out = {.known = true, .rank = target.count};
+    const char *others[SP_KERAS_MAX_RANK];
+    size_t open = SIZE_MAX, other_count = 0;
+    if (target.type != SP_LIST || target.count > SP_KERAS_MAX_RANK) return unknown_shape;
+    for (size_t i = 0; i < target.count; i++) {
+        if (target.items[i].type != SP_INT) return unknown_shape;
+        if (target.items[i].integer < 0) open = i;
+        else others[other_count++] = out.dims[i] = sp_keras_item(arena, rule->kind, "target_shape", i);
+    }
+    if (open == SIZE_MAX) return out;
+    const char *all =
+        rule->inputs->known ? product_of_dims(rule->writer, rule->inputs->dims, rule->inputs->rank) : NULL;
+    const char *rest = all ? product_of_dims(rule->writer, others, other_count) : NULL;
+    if (rest) out.dims[open] = define(rule->writer, sp_arena_printf(arena, "%s // %s", all, rest));
+    return out;
+}
+
+static struct sp_keras_shape permuted(const struct rule *rule)
+{
+    const struct sp_value order = sp_value_member(rule->kind->config, "dims");
+    struct sp_keras_shape out = *rule->inputs;
+    if (!out.known || order.type != SP_LIST || order.count != out.rank) return unknown_shape;
+    for (size_t i = 0; i < out.rank; i++) {
+        if (order.items[i].type != SP_INT || order.items[i].integer < 1) return unknown_shape;
+        out.dims[i] = sp_keras_dim_at(rule->inputs, order.items[i].integer);
+    }
+    return out;
+}
+
+static struct sp_keras_shape repeated(const struct rule *rule)
+{
+    if (!rule->inputs->known || rule->inputs->rank != 1) return unknown_shape;
+    return (struct sp_keras_shape){
+        .known = true, .rank = 2, .dims = {key_path(rule->writer->arena, rule->kind, "n"), rule->inputs->dims[0]}};
+}
+
+static struct sp_keras_shape concatenated(const struct rule *rule, const char *key)
+{
+    const struct sp_value axis = sp_value_member(rule->kind->config, key);
+    const int64_t at = axis.type == SP_INT ? axis.integer : -1;
+    struct sp_keras_shape out = rule->inputs[0];
+    struct sp_text sum = {0};
+    bool known = true;
+    for (size_t i = 0; i < rule->count && known; i++) {
+        const char *dim = sp_keras_dim_at(&rule->inputs[i], at);
+        known = dim && rule->inputs[i].rank == out.rank;
+        if (known) sp_text_printf(&sum, "%s%s", i ? " + " : "", dim);
+    }
+    const int64_t index = at < 0 ? (int64_t)out.rank + at : at - 1;
+    if (!out.known || index < 0 || index >= (int64_t)out.rank) known = false;
+    else out.dims[index] = known ? define(rule->writer, sp_text_keep(&sum, rule->writer->arena)) : NULL;
+    sp_text_free(&sum);
+    return known ? out : out.known && index >= 0 && index < (int64_t)out.rank ? out : unknown_shape;
+}
+
+/* Of tensors of one rank: where one has a 1, another counts. */
+static struct sp_keras_shape merged(const struct rule *rule)
+{
+    const char *mode = word_or(rule->kind->config, "mode", ""); /* of Keras 1 */
+    if (strcmp(mode, "concat") == 0) return concatenated(rule, "concat_axis");
+    if (strcmp(mode, "dot") == 0 || strcmp(mode, "cos") == 0) return unknown_shape;
+    struct sp_keras_shape out = rule->inputs[0];
+    for (size_t i = 1; i < rule->count; i++) {
+        const struct sp_keras_shape *other = &rule->inputs[i];
+        if (!out.known || !other->known || out.rank != other->rank) return unknown_shape;
+        for (size_t k = 0; k < out.rank; k++)
+            if (!out.dims[k] || strcmp(out.dims[k], "1") == 0) out.dims[k] = other->dims[k];
+    }
+    return out;
+}
+
+const char *sp_keras_width(struct sp_keras_writer *writer, const struct sp_keras_kind *kind)
+{
+    const char *width = either_path(writer->arena, kind, "units", "output_dim");
+    const struct sp_value cell = sp_value_member(kind->config, "cell"), cells = sp_value_member(kind->config, "cells");
+    if (width) return width;
+    if (cell.type == SP_OBJECT) {
+        const char *path = sp_arena_printf(writer->arena, "%s.cell", kind->key);
+        const struct sp_keras_kind inner = sp_keras_kind(writer->arena, cell, path);
+        return sp_keras_width(writer, &inner);
+    }
+    if (cells.type != SP_LIST || !cells.count) return NULL;
+    const char *path = sp_arena_printf(writer->arena, "%s.cells[%zu]", kind->key, cells.count - 1);
+    const struct sp_keras_kind last = sp_keras_kind(writer->arena, cells.items[cells.count - 1], path);
+    return last.class ? sp_keras_width(writer, &last) : NULL;
+}
+
+static struct sp_keras_shape recurrent(const struct rule *rule)
+{
+    const char *width = sp_keras_width(rule->writer, rule->kind);
+    if (!flag_of(rule->kind->config, "return_sequences")) return vector_shape(width);
+    return (struct sp_keras_shape){.known = true, .rank = 2, .dims = {sp_keras_dim_at(rule->inputs, 1), width}};
+}
+
+/* The layer within a wrapper. */
+static struct sp_keras_kind wrapped_kind(const struct rule *rule)
+{
+    const char *path = sp_arena_printf(rule->writer->arena, "%s.layer", rule->kind->key);
+    return sp_keras_kind(rule->writer->arena, sp_value_member(rule->kind->config, "layer"), path);
+}
+
+static struct sp_keras_shape wrapped_shape(const struct rule *rule)
+{
+    const struct sp_keras_kind inner = wrapped_kind(rule);
+    return sp_keras_output(rule->writer, &inner, rule->inputs, rule->count);
+}
+
+static struct sp_keras_shape bidirectional_shape(const struct rule *rule)
+{
+    const struct sp_keras_kind inner = wrapped_kind(rule);
+    struct sp_keras_shape out = sp_keras_output(rule->writer, &inner, rule->inputs, rule->count);
+    const bool joins = strcmp(word_or(rule->kind->config, "merge_mode", ""), "concat") == 0;
+    if (!out.known || !out.rank || !out.dims[out.rank - 1] || !joins) return out;
+    const char *width = sp_arena_printf(rule->writer->arena, "2*%s", out.dims[out.rank - 1]);
+    out.dims[out.rank - 1] = define(rule->writer, width);
+    return out;
+}
+
+static struct sp_keras_shape in_time(const struct rule *rule)
+{
+    const struct sp_keras_kind inner = wrapped_kind(rule);
+    struct sp_keras_shape slice = *rule->inputs;
+    if (!slice.known || !slice.rank) return unknown_shape;
+    for (size_t i = 1; i < slice.rank; i++) slice.dims[i - 1] = slice.dims[i];
+    slice.rank--;
+    const struct sp_keras_shape made = sp_keras_output(rule->writer, &inner, &slice, 1);
+    struct sp_keras_shape out = {.known = made.known, .rank = made.rank + 1, .dims = {rule->inputs->dims[0]}};
+    if (!made.known || out.rank > SP_KERAS_MAX_RANK) return unknown_shape;
+    for (size_t i = 0; i < made.rank; i++) out.dims[i + 1] = made.dims[i];
+    return out;
+}
+
+static struct sp_keras_shape embedded(const struct rule *rule)
+{
+    struct sp_keras_shape out = *rule->inputs;
+    if (!out.known || out.rank >= SP_KERAS_MAX_RANK) return unknown_shape;
+    out.dims[out.rank++] = key_path(rule->writer->arena, rule->kind, "output_dim");
+    return out;
+}
+
+static struct sp_keras_shape attended(const struct rule *rule)
+{
+    const char *width = sp_keras_item(rule->writer->arena, rule->kind, "output_shape", 0);
+    const struct sp_value shape = sp_value_member(rule->kind->config, "output_shape");
+    if (shape.type == SP_LIST && shape.count != 1) return unknown_shape;
+    return width ? with_last(rule, width) : *rule->inputs;
+}
+
+/* Attention: as many as there are queries, as wide as the values. */
+static struct sp_keras_shape attended_values(const struct rule *rule)
+{
+    return rule->count > 1 ? with_last(rule, sp_keras_dim_at(&rule->inputs[1], -1)) : unknown_shape;
+}
+
+/* ---- EinsumDense ---- */
+
+static const char *output_item(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *spec, char letter)
+{
+    const struct sp_value shape = sp_value_member(kind->config, "output_shape");
+    const size_t index = (size_t)(strchr(spec, letter) - spec), count = shape.type == SP_LIST ? shape.count : 1;
+    if (!index || count + 1 != strlen(spec)) return NULL;
+    return sp_keras_item(arena, kind, "output_shape", index - 1);
+}
+
+static const char *letter_dim(struct sp_arena *arena, const struct sp_keras_kind *kind,
+                              const struct sp_keras_shape *input, const char *const *specs, char letter)
+{
+    const char *in = strchr(specs[0], letter), *out = strchr(specs[2], letter);
+    const char *dim = out ? output_item(arena, kind, specs[2], letter) : NULL;
+    if (dim || !in || strlen(specs[0]) != input->rank + 1) return dim;
+    return sp_keras_dim_at(input, in - specs[0]);
+}
+
+static void add_dim(struct sp_keras_shape *shape, const char *dim)
+{
+    shape->known = true;
+    if (shape->rank < SP_KERAS_MAX_RANK) shape->dims[shape->rank++] = dim;
+}
+
+/* Into what is summed over and what comes out; a scale belongs to what comes out. */
+static void split_kernel(struct sp_keras_einsum *einsum, const char *const *specs)
+{
+    einsum->rows.known = einsum->columns.known = true;
+    for (size_t i = 0; i < einsum->kernel.rank; i++)
+        add_dim(strchr(specs[2], specs[1][i]) ? &einsum->columns : &einsum->rows, einsum->kernel.dims[i]);
+    for (const char *letter = specs[2]; *letter; letter++) {
+        const char *in_kernel = strchr(specs[1], *letter);
+        add_dim(&einsum->scale, in_kernel ? einsum->kernel.dims[in_kernel - specs[1]] : "1");
+    }
+}
+
+struct sp_keras_einsum sp_keras_einsum(struct sp_arena *arena, const struct sp_keras_kind *kind,
+                                       const struct sp_keras_shape *input)
+{
+    struct sp_keras_einsum out = {0};
+    const char *equation = word_or(kind->config, "equation", ""), *comma = strchr(equation, ',');
+    const char *arrow = comma ? strstr(comma, "->") : NULL, *axes = word_or(kind->config, "bias_axes", "");
+    if (!arrow || strchr(equation, '.') || strchr(equation, ' ')) return out;
+    const char *specs[3] = {sp_arena_copy(arena, equation, (size_t)(comma - equation)),
+                            sp_arena_copy(arena, comma + 1, (size_t)(arrow - comma - 1)),
+                            sp_arena_string(arena, arrow + 2)};
+    const size_t kernel = strlen(specs[1]), made = strlen(specs[2]);
+    if (kernel > SP_KERAS_MAX_RANK || !made || made > SP_KERAS_MAX_RANK) return out;
+    out.kernel = (struct sp_keras_shape){.known = true, .rank = kernel};
+    for (size_t i = 0; i < kernel; i++) out.kernel.dims[i] = letter_dim(arena, kind, input, specs, specs[1][i]);
+    out.output = (struct sp_keras_shape){.known = true, .rank = made - 1};
+    for (size_t i = 1; i < made; i++) out.output.dims[i - 1] = letter_dim(arena, kind, input, specs, specs[2][i]);
+    split_kernel(&out, specs);
+    const size_t first = strcspn(specs[2], axes);
+    out.bias.known = true;
+    for (size_t i = first; *axes && i < made; i++)
+        out.bias.dims[out.bias.rank++] =
+            strchr(axes, specs[2][i]) ? letter_dim(arena, kind, input, specs, specs[2][i]) : "1";
+    return out;
+}
+
+/* ---- what comes out ---- */
+
+struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const struct sp_keras_kind *kind,
+                                      const struct sp_keras_shape *inputs, size_t count)
+{
+    const struct rule rule = {writer, kind, inputs, count};
+    if (!kind->class || !count) return unknown_shape;
+    switch (kind->class->rule) {
+    case SP_KERAS_INPUT:
+        return declared_shape(writer->arena, kind);
+    case SP_KERAS_SAME:
+        return inputs[0];
+    case SP_KERAS_LAST:
+        return with_last(&rule, sp_keras_width(writer, kind));
+    case SP_KERAS_EINSUM:
+        return sp_keras_einsum(writer->arena, kind, inputs).output;
+    case SP_KERAS_EMBEDDING:
+        return embedded(&rule);
+    case SP_KERAS_CONV:
+    case SP_KERAS_REVERSE:
+        return convolved(&rule);
+    case SP_KERAS_DEPTHWISE:
+        return depthwise(&rule);
+    case SP_KERAS_RECURRENT:
+        return recurrent(&rule);
+    case SP_KERAS_CONV_RECURRENT:
+        return conv_recurrent(&rule);
+    case SP_KERAS_BIDIRECTIONAL:
+        return bidirectional_shape(&rule);
+    case SP_KERAS_TIMED:
+        return in_time(&rule);
+    case SP_KERAS_WRAPPED:
+        return wrapped_shape(&rule);
+    case SP_KERAS_ATTENDED:
+        return attended(&rule);
+    case SP_KERAS_VALUES:
+        return attended_values(&rule);
+    case SP_KERAS_FLATTEN:
+        return flattened(&rule);
+    case SP_KERAS_RESHAPE:
+        return reshaped(&rule);
+    case SP_KERAS_PERMUTE:
+        return permuted(&rule);
+    case SP_KERAS_REPEAT:
+        return repeated(&rule);
+    case SP_KERAS_POOL:
+        return each_axis(&rule, 0, true, NULL, slide_window);
+    case SP_KERAS_GLOBAL_POOL:
+        return pooled_whole(&rule);
+    case SP_KERAS_UPSAMPLE:
+        return each_axis(&rule, 0, true, NULL, scale_axis);
+    case SP_KERAS_PAD:
+    case SP_KERAS_CROP:
+        return each_axis(&rule, 0, true, NULL, change_ends);
+    case SP_KERAS_MERGE:
+        return merged(&rule);
+    case SP_KERAS_CONCATENATE:
+        return concatenated(&rule, "axis");
+    case SP_KERAS_MODEL:
+    case SP_KERAS_OTHER:
+        return unknown_shape;
+    }
+    return unknown_shape;
+}
+
+/* ---- the graph ---- */
+
+static struct sp_keras_shape call_output(struct sp_keras_writer *writer, struct sp_keras_layer *layer, size_t node,
+                                         size_t tensor, unsigned depth);
+
+/* What a nested model makes: what its last layer or its output does. */
+static struct sp_keras_shape model_output(struct sp_keras_writer *writer, struct sp_keras_model *model, size_t tensor,
+                                          unsigned depth)
+{
+    struct sp_value output = model->outputs;
+    if (model->is_sequential)
+        return model->count ? call_output(writer, &model->layers[model->count - 1], 0, 0, depth) : unknown_shape;
+    if (output.type == SP_LIST && output.count && output.items[0].type == SP_LIST)
+        output = tensor < output.count ? output.items[tensor] : output.items[0];
+    if (output.type != SP_LIST || output.count < 3 || output.items[0].type != SP_STRING ||
+        output.items[1].type != SP_INT || output.items[2].type != SP_INT)
+        return unknown_shape;
+    const size_t index = sp_map_get(&model->names, output.items[0].string);
+    if (index == SIZE_MAX) return unknown_shape;
+    return call_output(writer, &model->layers[index], (size_t)output.items[1].integer, (size_t)output.items[2].integer,
+                       depth);
+}
+
+/* What a recurrent layer gives besides its output: its states. */
+static struct sp_keras_shape state_output(struct sp_keras_writer *writer, const struct sp_keras_kind *kind)
+{
+    if (!kind->class || kind->class->rule != SP_KERAS_RECURRENT) return unknown_shape;
+    return vector_shape(sp_keras_width(writer, kind));
+}
+
+static void work_out(struct sp_keras_writer *writer, struct sp_keras_layer *layer, size_t node, unsigned depth)
+{
+    struct sp_keras_node *call = &layer->nodes[node];
+    struct sp_keras_shape inputs[16];
+    const size_t count = call->count ? call->count : 1;
+    for (size_t i = 0; i < count && i < 16; i++) inputs[i] = sp_keras_input(writer, layer, node, i, depth);
+    if (layer->is_operation || count > 16) return;
+    call->output = sp_keras_output(writer, &layer->kind, inputs, count);
+    call->second = state_output(writer, &layer->kind);
+}
+
+static struct sp_keras_shape call_output(struct sp_keras_writer *writer, struct sp_keras_layer *layer, size_t node,
+                                         size_t tensor, unsigned depth)
+{
+    if (depth > SP_KERAS_MAX_DEPTH) return unknown_shape;
+    if (layer->inner) return model_output(writer, layer->inner, tensor, depth + 1);
+    if (!layer->node_count) return sp_keras_output(writer, &layer->kind, &unknown_shape, 1); /* an input */
+    if (node >= layer->node_count) node = layer->node_count - 1;
+    struct sp_keras_node *call = &layer->nodes[node];
+    if (call->busy) return unknown_shape;
+    if (!call->done) {
+        call->busy = true;
+        work_out(writer, layer, node, depth + 1);
+        call->busy = false;
+        call->done = true;
+    }
+    return tensor ? call->second : call->output;
+}
+
+/* What the first layer of a sequential model is given. */
+static struct sp_keras_shape model_input(struct sp_keras_writer *writer, struct sp_keras_layer *layer, unsigned depth)
+{
+    struct sp_keras_model *model = layer->owner;
+    struct sp_keras_shape out = declared_shape(writer->arena, &layer->kind);
+    const struct sp_keras_shape noted = sp_keras_recorded(writer->arena, model->built);
+    if (!out.known && layer->inner && layer->inner->count) /* a model whose own input is said within it */
+        out = declared_shape(writer->arena, &layer->inner->layers[0].kind);
+    if (!out.known && model->outer) out = sp_keras_input(writer, model->outer, 0, 0, depth + 1);
+    complete_shape(&out, &noted);
+    return out;
+}
+
+struct sp_keras_shape sp_keras_input(struct sp_keras_writer *writer, struct sp_keras_layer *layer, size_t node,
+                                     size_t number, unsigned depth)
+{
+    struct sp_keras_shape out = {0}, noted;
+    if (depth > SP_KERAS_MAX_DEPTH) return out;
+    const struct sp_keras_node *call = node < layer->node_count ? &layer->nodes[node] : NULL;
+    if (call && number < call->count) {
+        const struct sp_keras_ref *ref = &call->refs[number];
+        if (ref->layer) out = call_output(writer, ref->layer, ref->node, ref->tensor, depth + 1);
+        noted = sp_keras_recorded(writer->arena, ref->recorded);
+        complete_shape(&out, &noted);
+    } else if (!number && layer->owner && layer->owner->is_sequential && layer == layer->owner->layers) {
+        out = model_input(writer, layer, depth + 1);
+    }
+    if (number) return out;
+    noted = sp_keras_recorded(writer->arena, sp_value_member(layer->build, "input_shape"));
+    complete_shape(&out, &noted);
+    return out;
+}

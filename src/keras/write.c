@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT
+ * The source of the table: a group for each layer of the model, in it a line for each layer within, which uses the
+ * part of its class. */
+#include <stdlib.h>
+
+#include "base/chars.h"
+#include "keras/model.h"
+
+/* ---- lines ---- */
+
+/* Where a layer stands in the file. */
+struct place {
+    struct sp_keras_writer *writer;
+    const char *prefix; /* "layers/dense_1/" */
+    const char *top;    /* the name of the layer of the whole model that it is in */
+    const char *nested; /* the name of the layer, where that is in a model within the model; or NULL */
+};
+
+static struct place place_within(const struct place *place, const char *name)
+{
+    struct place inner = *place;
+    inner.prefix = sp_arena_printf(place->writer->arena, "%s%s/", place->prefix, name);
+    return inner;
+}
+
+/* The beginning of a line. What a name of the language cannot have becomes "_". */
+static void put_line_prefix(struct sp_keras_writer *writer, const char *prefix)
+{
+    char *plain = sp_arena_string(writer->arena, prefix);
+    bool quoted = false;
+    for (char *c = plain; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == '"' || *c == '{' || *c == '}' || *c == '*') *c = '_';
+        quoted = quoted || !(sp_is_word(*c) || *c == '/' || *c == '.' || *c == '-');
+    }
+    sp_text_printf(&writer->lines, "%s%s*%s ", quoted ? "\"" : "", plain, quoted ? "\"" : "");
+}
+
+static void put_use(const struct place *place, const struct sp_keras_kind *kind, const char *part, const char *given)
+{
+    struct sp_keras_writer *writer = place->writer;
+    const char *objects = writer->objects ? "objects = true" : "";
+    put_line_prefix(writer, place->prefix);
+    sp_text_printf(&writer->lines, "%s from %s", part, kind->key);
+    if (*given || *objects)
+        sp_text_printf(&writer->lines, " with %s%s%s", given, *given && *objects ? ", " : "", objects);
+    sp_text_puts(&writer->lines, "\n");
+}
+
+static void leave_out(const struct place *place, const struct sp_keras_kind *kind, const char *why)
+{
+    struct sp_keras_writer *writer = place->writer;
+    struct sp_unpredicted layer = {.layer = *kind->name ? kind->name : kind->class_name,
+                                   .class_name = kind->class_name,
+                                   .why = why,
+                                   .front = place->prefix,
+                                   .has_weights = kind->class != NULL};
+    if (!writer->objects) {
+        layer.front = sp_arena_printf(writer->arena, "%s%s/", writer->variables->front, place->top);
+        if (place->nested) layer.within = sp_arena_printf(writer->arena, "%s/", place->nested);
+    }
+    *SP_PUSH(&writer->variables->unpredicted) = layer;
+}
+
+static const char unknown_input[] = "the shape of what it is given cannot be told";
+
+/* "[a, b]"; NULL when one is not known. */
+static const char *list_of(struct sp_arena *arena, const struct sp_keras_shape *shape)
+{
+    struct sp_text text = {0};
+    bool known = shape->known;
+    sp_text_puts(&text, "[");
+    for (size_t i = 0; i < shape->rank && known; i++) {
+        known = shape->dims[i] != NULL;
+        if (known) sp_text_printf(&text, "%s%s", i ? ", " : "", shape->dims[i]);
+    }
+    sp_text_puts(&text, "]");
+    const char *list = sp_text_keep(&text, arena);
+    return known ? list : NULL;
+}
+
+/* ---- what parts are told ---- */
+
+struct layer_use {
+    struct place place;
+    const struct sp_keras_kind *kind;
+    const struct sp_keras_shape *inputs;
+    size_t count;
+};
+
+static void put_layer(const struct layer_use *use);
+
+/* How Keras quantised the layer. */
+struct quantised {
+    const char *mode; /* "", "int8", ... */
+    int64_t block;    /* of how many inputs a scale is; 0: of all */
+};
+
+/* A dtype policy: {"config": {"mode": "int4/128"}}, or in a word "int8_from_float32". */
+static struct quantised quantised_how(struct sp_arena *arena, struct sp_value config)
+{
+    const struct sp_value dtype = sp_value_member(config, "dtype");
+    const struct sp_value mode = sp_value_member(sp_value_member(dtype, "config"), "mode");
+    const char *word = mode.type == SP_STRING ? mode.string : dtype.type == SP_STRING ? dtype.string : "";
+    const char *from = strstr(word, "_from_");
+    if (mode.type != SP_STRING && !from) return (struct quantised){"", 0};
+    const size_t length = from ? (size_t)(from - word) : strlen(word), name = strcspn(word, "/_");
+    struct quantised how = {sp_arena_copy(arena, word, name < length ? name : length), 0};
+    if (name < length && word[name] == '/') how.block = strtol(word + name + 1, NULL, 10);
+    return how;
+}
+
+/* What is told of how a layer is quantised; NULL when that is not known. */
+static const char *quantised_said(struct sp_arena *arena, const struct sp_keras_kind *kind)
+{
+    static const char *const whole[] = {"Dense", "Embedding", "EinsumDense"};
+    const struct quantised how = quantised_how(arena, kind->config);
+    const bool matrix = SP_IS_AMONG(kind->class->name, whole);
+    if (!*how.mode || !kind->class->part) return "";
+    if (strcmp(how.mode, "float8") == 0) return matrix ? "mode = \"float8\", history = 1024" : "";
+    if (matrix && strcmp(how.mode, "int8") == 0) return "mode = \"int8\"";
+    if (matrix && strcmp(how.mode, "int4") == 0)
+        return sp_arena_printf(arena, "mode = \"int4\", group = %lld", (long long)(how.block > 0 ? how.block : 0));
+    const bool quantises = matrix || kind->class->takes == SP_KERAS_TAKES_ATTENTION ||
+                           strcmp(kind->class->name, "ReversibleEmbedding") == 0;
+    return quantises ? NULL : "";
+}
+
+static void put_use_of_inputs(const struct layer_use *use, const char *inputs, const char *mode)
+{
+    struct sp_arena *arena = use->place.writer->arena;
+    if (!inputs) leave_out(&use->place, use->kind, unknown_input);
+    else
+        put_use(&use->place, use->kind, use->kind->class->part,
+                sp_arena_printf(arena, "inputs = %s%s%s", inputs, *mode ? ", " : "", mode));
+}
+
+static void put_use_of_dims(const struct layer_use *use, const struct sp_keras_shape *dims)
+{
+    const char *list = list_of(use->place.writer->arena, dims);
+    if (!list) leave_out(&use->place, use->kind, unknown_input);
+    else
+        put_use(&use->place, use->kind, use->kind->class->part,
+                sp_arena_printf(use->place.writer->arena, "d = %s", list));
+}
+
+/* The dimensions at `axis`: a number or a list of them. */
+static struct sp_keras_shape dims_at_axes(const struct layer_use *use)
+{
+    const struct sp_value axis = sp_value_member(use->kind->config, "axis");
+    struct sp_keras_shape dims = {.known = true};
+    if (axis.type == SP_NULL) return dims;
+    if (axis.type != SP_LIST) {
+        dims.dims[dims.rank++] = sp_keras_dim_at(use->inputs, axis.type == SP_INT ? axis.integer : -1);
+        return dims;
+    }
+    if (axis.count > SP_KERAS_MAX_RANK) return (struct sp_keras_shape){0};
+    for (size_t i = 0; i < axis.count; i++)
+        dims.dims[dims.rank++] =
+            axis.items[i].type == SP_INT ? sp_keras_dim_at(use->inputs, axis.items[i].integer) : NULL;
+    return dims;
+}
+
+/* A slope for each, but along the axes that share one. */
+static struct sp_keras_shape slopes(const struct layer_use *use)
+{
+    const struct sp_value shared = sp_value_member(use->kind->config, "shared_axes");
+    struct sp_keras_shape dims = *use->inputs;
+    for (size_t i = 0; shared.type == SP_LIST && i < shared.count; i++) {
+        const int64_t axis = shared.items[i].type == SP_INT ? shared.items[i].integer : 0;
+        if (axis >= 1 && axis <= (int64_t)dims.rank) dims.dims[axis - 1] = "1";
+    }
+    return dims;
+}
+
+static void put_einsum(const struct layer_use *use, const char *mode)
+{
+    struct sp_arena *arena = use->place.writer->arena;
+    const struct sp_keras_einsum einsum = sp_keras_einsum(arena, use->kind, use->inputs);
+    const char *kernel = list_of(arena, &einsum.kernel), *bias = list_of(arena, &einsum.bias);
+    const char *scale = list_of(arena, &einsum.scale), *rows = list_of(arena, &einsum.rows);
+    const char *columns = list_of(arena, &einsum.columns);
+    if (!kernel || !bias || !scale || !rows || !columns || einsum.kernel.rank > 5 || einsum.bias.rank > 4 ||
+        einsum.scale.rank > 5)
+        leave_out(&use->place, use->kind, unknown_input);
+    else
+        put_use(&use->place, use->kind, use->kind->class->part,
+                *mode ? sp_arena_printf(arena, "d = %s, b = %s, s = %s, rows = %s, columns = %s, %s", kernel, bias,
+                                        scale, rows, columns, mode)
+                      : sp_arena_printf(arena, "d = %s, b = %s", kernel, bias));
+}
+
+/* Queries, values and keys, the last as the values when there are none. */
+static void put_attention(const struct layer_use *use)
+{
+    static const char *const names[] = {"query", "value", "key"};
+    struct sp_text given = {0};
+    bool known = true;
+    for (size_t i = 0; i < 3 && known; i++) {
+        const size_t input = i == 2 && use->count < 3 ? 1 : i;
+        const char *dim = input < use->count ? sp_keras_dim_at(&use->inputs[input], -1) : NULL;
+        known = dim != NULL;
+        if (known) sp_text_printf(&given, "%s%s = %s", i ? ", " : "", names[i], dim);
+    }
+    const char *words = sp_text_keep(&given, use->place.writer->arena);
+    if (known) put_use(&use->place, use->kind, use->kind->class->part, words);
+    else leave_out(&use->place, use->kind, unknown_input);
+}
+
+/* ---- layers within layers ---- */
+
+/* What stands under a key of the configuration: {"class_name": ..., "config": ...}. */
+static struct sp_keras_kind kind_within(const struct layer_use *use, const char *key)
+{
+    struct sp_arena *arena = use->place.writer->arena;
+    return sp_keras_kind(arena, sp_value_member(use->kind->config, key),
+                         sp_arena_printf(arena, "%s.%s", use->kind->key, key));
+}
+
+static void put_within(const struct layer_use *use, const struct sp_keras_kind *kind, const char *attribute,
+                       const char *name, const struct sp_keras_shape *input)
+{
+    const struct place place = place_within(&use->place, use->place.writer->objects ? attribute : name);
+    const struct layer_use inner = {place, kind, input, 1};
+    put_layer(&inner);
+}
+
+static void put_built_in_cell(const struct layer_use *use)
+{
+    static const char *const of_keras1[][2] = {
+        {"LSTM", "keras_lstm1"}, {"GRU", "keras_gru1"}, {"SimpleRNN", "keras_simple_rnn1"}};
+    struct sp_arena *arena = use->place.writer->arena;
+    const bool first = sp_keras_channels_first(use->kind->config);
+    const bool axes = use->kind->class->axes > 0;
+    const char *inputs = sp_keras_dim_at(use->inputs, axes && first ? 2 : -1);
+    const char *cell = use->place.writer->objects ? "cell" : use->kind->class->cell;
+    if (!inputs) {
+        leave_out(&use->place, use->kind, unknown_input);
+        return;
+    }
+    const char *given = sp_arena_printf(arena, "inputs = %s", inputs);
+    const struct place inner = place_within(&use->place, cell);
+    if (axes || sp_value_is_set(sp_value_member(use->kind->config, "units"))) {
+        put_use(&inner, use->kind, use->kind->class->part, given);
+        return;
+    }
+    for (size_t i = 0; i < sizeof of_keras1 / sizeof *of_keras1; i++)
+        if (strcmp(of_keras1[i][0], use->kind->class->name) == 0)
+            put_use(&use->place, use->kind, of_keras1[i][1], given);
+}
+
+/* The counter that makes names unique: dense, dense_1. */
+static const char *counted_name(struct sp_arena *arena, struct sp_map *counts, const char *name)
+{
+    const size_t known = sp_map_get(counts, name);
+    sp_map_set(counts, name, known == SIZE_MAX ? 1 : known + 1);
+    return known == SIZE_MAX ? name : sp_arena_printf(arena, "%s_%zu", name, known);
+}
+
+/* Cells one behind the other: each is given what the one before makes. */
+static void put_stacked_cells(const struct layer_use *use)
+{
+    struct sp_arena *arena = use->place.writer->arena;
+    const struct sp_value cells = sp_value_member(use->kind->config, "cells");
+    const struct place place = use->place.writer->objects ? place_within(&use->place, "cells") : use->place;
+    struct sp_keras_shape input = {.known = true, .rank = 1, .dims = {sp_keras_dim_at(use->inputs, -1)}};
+    struct sp_map counts = {0};
+    for (size_t i = 0; cells.type == SP_LIST && i < cells.count; i++) {
+        const struct sp_keras_kind kind =
+            sp_keras_kind(arena, cells.items[i], sp_arena_printf(arena, "%s.cells[%zu]", use->kind->key, i));
+        const char *snake = counted_name(arena, &counts, sp_keras_snake(arena, kind.class_name));
+        const struct layer_use within = {place, use->kind, &input, 1};
+        put_within(&within, &kind, snake, kind.name, &input);
+        input.dims[0] = kind.class ? sp_keras_width(use->place.writer, &kind) : NULL;
+    }
+    sp_map_free(&counts);
+}
+
+/* RNN has a cell, or a list of them; a StackedRNNCells is such a list. */
+static void put_rnn(const struct layer_use *use)
+{
+    if (sp_value_member(use->kind->config, "cells").type == SP_LIST) {
+        put_stacked_cells(use);
+        return;
+    }
+    const struct sp_keras_kind cell = kind_within(use, "cell");
+    const char *last = sp_keras_dim_at(use->inputs, -1);
+    const struct sp_keras_shape input = {.known = true, .rank = 1, .dims = {last}};
+    put_within(use, &cell, "cell", cell.name, &input);
+}
+
+static void put_both_ways(const struct layer_use *use)
+{
+    struct sp_arena *arena = use->place.writer->arena;
+    const struct sp_keras_kind forward = kind_within(use, "layer");
+    const bool own = sp_value_member(use->kind->config, "backward_layer").type == SP_OBJECT;
+    const struct sp_keras_kind backward = own ? kind_within(use, "backward_layer") : forward;
+    const char *name = strncmp(forward.name, "forward_", 8) == 0 ? forward.name + 8 : forward.name;
+    put_within(use, &forward, "forward_layer", sp_arena_printf(arena, "forward_%s", name), use->inputs);
+    put_within(use, &backward, "backward_layer", sp_arena_printf(arena, "backward_%s", name), use->inputs);
+}
+
+static void put_in_time(const struct layer_use *use)
+{
+    const struct sp_keras_kind inner = kind_within(use, "layer");
+    struct sp_keras_shape slice = *use->inputs;
+    for (size_t i = 1; i < slice.rank; i++) slice.dims[i - 1] = slice.dims[i];
+    if (slice.rank) slice.rank--;
+    put_within(use, &inner, "layer", inner.name, &slice);
+}
+
+/* The kernel of a layer that SpectralNormalization is around. */
+static struct sp_keras_shape kernel_of(const struct layer_use *use, const struct sp_keras_kind *kind)
+{
+    struct sp_arena *arena = use->place.writer->arena;
+    struct sp_keras_shape out = {0};
+    if (!kind->class) return out;
+    out.known = true;
+    if (kind->class->takes == SP_KERAS_TAKES_INPUTS && kind->class->rule == SP_KERAS_LAST)
+        out.dims[out.rank++] = sp_keras_dim_at(use->inputs, -1),
+        out.dims[out.rank++] = sp_arena_printf(arena, "%s.units", kind->key);
+    else if (kind->class->rule == SP_KERAS_EMBEDDING)
+        out.dims[out.rank++] = sp_arena_printf(arena, "%s.input_dim", kind->key),
+        out.dims[out.rank++] = sp_arena_printf(arena, "%s.output_dim", kind->key);
+    else if (kind->class->rule == SP_KERAS_CONV && strncmp(kind->class->name, "Conv", 4) == 0) {
+        const char *channels = sp_keras_dim_at(use->inputs, sp_keras_channels_first(kind->config) ? 1 : -1);
+        for (unsigned i = 0; i < kind->class->axes; i++)
+            out.dims[out.rank++] = sp_keras_item(arena, kind, "kernel_size", i);
+        out.dims[out.rank++] =
+            channels ? sp_arena_printf(arena, "%s / (%s.groups default 1)", channels, kind->key) : NULL;
+        out.dims[out.rank++] = sp_arena_printf(arena, "%s.filters", kind->key);
+    } else out.known = false;
+    return out;
+}
+
+static void put_spectral(const struct layer_use *use)
+{
+    const struct sp_keras_kind inner = kind_within(use, "layer");
+    const struct sp_keras_shape kernel = kernel_of(use, &inner);
+    put_within(use, &inner, "layer", inner.name, use->inputs);
+    put_use_of_dims(use, &kernel);
+}
+
+/* ---- one layer ---- */
+
+static void put_known(const struct layer_use *use, const char *mode)
+{
+    const bool first = sp_keras_channels_first(use->kind->config);
+    struct sp_keras_shape dims;
+    switch (use->kind->class->takes) {
+    case SP_KERAS_TAKES_NOTHING:
+        put_use(&use->place, use->kind, use->kind->class->part, mode);
+        break;
+    case SP_KERAS_TAKES_INPUTS:
+        put_use_of_inputs(use, sp_keras_dim_at(use->inputs, -1), mode);
+        break;
+    case SP_KERAS_TAKES_CHANNELS:
+        put_use_of_inputs(use, sp_keras_dim_at(use->inputs, first ? 1 : -1), mode);
+        break;
+    case SP_KERAS_TAKES_AXIS:
+        dims = dims_at_axes(use);
+        put_use_of_inputs(use, dims.rank == 1 ? dims.dims[0] : NULL, "");
+        break;
+    case SP_KERAS_TAKES_AXES:
+    case SP_KERAS_TAKES_KEPT_AXES:
+        dims = dims_at_axes(use);
+        put_use_of_dims(use, &dims);
+        break;
+    case SP_KERAS_TAKES_SLOPES:
+        dims = slopes(use);
+        put_use_of_dims(use, &dims);
+        break;
+    case SP_KERAS_TAKES_EINSUM:
+        put_einsum(use, mode);
+        break;
+    case SP_KERAS_TAKES_ATTENTION:
+        put_attention(use);
+        break;
+    case SP_KERAS_TAKES_CELL:
+        put_built_in_cell(use);
+        break;
+    case SP_KERAS_TAKES_CELLS:
+        put_rnn(use);
+        break;
+    case SP_KERAS_TAKES_BOTH:
+        put_both_ways(use);
+        break;
+    case SP_KERAS_TAKES_LAYER:
+        put_in_time(use);
+        break;
+    case SP_KERAS_TAKES_SPECTRAL:
+        put_spectral(use);
+        break;
+    case SP_KERAS_TAKES_MODEL:
+        break;
+    }
+}
+
+static void put_layer(const struct layer_use *use)
+{
+    const struct sp_keras_class *class = use->kind->class;
+    if (!class) {
+        leave_out(&use->place, use->kind, "there is no table for that class");
+        return;
+    }
+    if (strcmp(class->name, "Merge") == 0 && sp_value_member(use->kind->config, "layers").count) {
+        leave_out(&use->place, use->kind, "the models within it are not looked into");
+        return;
+    }
+    const char *mode = quantised_said(use->place.writer->arena, use->kind);
+    if (!class->part && class->takes == SP_KERAS_TAKES_NOTHING) return;
+    if (mode) put_known(use, mode);
+    else leave_out(&use->place, use->kind, "how it is quantised is not known");
+}
+
+/* ---- models ---- */
+
+/* Which tensor of a call has that role in an attention: by its place, or by its keyword. */
+static size_t attended_input(const struct sp_keras_layer *layer, const char *word, size_t place)
+{
+    const struct sp_keras_node *call = layer->nodes;
+    for (size_t i = 0, position = 0; i < call->count; i++) {
+        if (call->refs[i].word && strcmp(call->refs[i].word, word) == 0) return i;
+        if (!call->refs[i].word && position++ == place) return i;
+    }
+    return SIZE_MAX;
+}
+
+static size_t gather_attended(struct sp_keras_writer *writer, struct sp_keras_layer *layer,
+                              struct sp_keras_shape inputs[3])
+{
+    static const char *const words[] = {"query", "value", "key"};
+    size_t count = 0;
+    for (size_t i = 0; i < 3 && layer->node_count; i++) {
+        const size_t input = attended_input(layer, words[i], i);
+        if (input == SIZE_MAX) break;
+        inputs[count++] = sp_keras_input(writer, layer, 0, input, 0);
+    }
+    return count;
+}
+
+static void put_of_model(const struct place *place, struct sp_keras_layer *layer)
+{
+    struct sp_keras_shape inputs[3];
+    size_t count = 1;
+    const struct sp_keras_class *class = layer->kind.class;
+    if (class && class->takes == SP_KERAS_TAKES_ATTENTION) count = gather_attended(place->writer, layer, inputs);
+    else inputs[0] = sp_keras_input(place->writer, layer, 0, 0, 0);
+    const struct layer_use use = {*place, &layer->kind, inputs, count};
+    put_layer(&use);
+}
+
+static void put_model(struct sp_keras_writer *writer, struct sp_keras_model *model, const char *prefix, const char *top)
+{
+    struct sp_map counts = {0};
+    for (size_t i = 0; i < model->count; i++) {
+        struct sp_keras_layer *layer = &model->layers[i];
+        if (layer->is_operation) continue;
+        const char *snake = counted_name(writer->arena, &counts, sp_keras_snake(writer->arena, layer->kind.class_name));
+        const char *name = writer->objects ? sp_arena_printf(writer->arena, "%s/%s", writer->variables->list, snake)
+                                           : layer->kind.name;
+        const struct place place = {writer, sp_arena_printf(writer->arena, "%s%s/", prefix, name),
+                                    top ? top : layer->kind.name, top ? layer->kind.name : NULL};
+        const size_t before = writer->lines.length;
+        if (!top) sp_text_printf(&writer->lines, "[%s]\n", layer->kind.key);
+        const size_t heading = writer->lines.length;
+        if (layer->inner) put_model(writer, layer->inner, place.prefix, place.top);
+        else put_of_model(&place, layer);
+        if (writer->lines.length == heading) writer->lines.length = before;
+    }
+    sp_map_free(&counts);
+}
+
+void sp_keras_write(struct sp_keras_writer *writer, struct sp_keras_model *model)
+{
+    put_model(writer, model, "", NULL);
+}
