@@ -224,7 +224,8 @@ static const struct {
     const char *name, *message;
 } refused[] = {
     {"version4.gguf", "version 4 of GGUF, of which 1 to 3 are read here"},
-    {"magic_alone.gguf", "5 bytes, shorter than the magic number and the version"},
+    {"magic_alone.gguf", "5 bytes of a GGUF file, fewer than its magic number and version have"},
+    {"no_tensor.gguf", "64 bytes after the header of a GGUF file that declares no tensor"},
     {"cut_header.gguf", "1 tensors are declared, and 0 bytes are left of the file (truncated download?)"},
     {"counts.gguf",
      "4611686018427387904 tensors are declared, and 72 bytes are left of the file (truncated download?)"},

@@ -190,6 +190,9 @@ bool sp_gguf_place_tensors(const struct sp_file *file, uint64_t data, uint64_t a
     }
     free(sorted);
     if (!ok) return false;
+    if (!count && file->size > data && file->size - data > alignment)
+        return sp_malformed(error, "%" PRIu64 " bytes after the header of a GGUF file that declares no tensor",
+                            file->size - data);
     check_end(file, data, last, alignment, first, inventory);
     return shift_places(data, first, inventory, error);
 }

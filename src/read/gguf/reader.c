@@ -53,7 +53,7 @@ static bool open_stream(struct sp_gguf_stream *stream, struct sp_error *error)
 {
     unsigned char head[MAGIC_BYTES + VERSION_BYTES];
     if (stream->file->size < sizeof head)
-        return sp_malformed(error, "%" PRIu64 " bytes, shorter than the magic number and the version",
+        return sp_malformed(error, "%" PRIu64 " bytes of a GGUF file, fewer than its magic number and version have",
                             stream->file->size);
     if (!sp_file_read(stream->file, 0, head, sizeof head, error)) return false;
     if (memcmp(head, "GGUF", MAGIC_BYTES) != 0)

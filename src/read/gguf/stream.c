@@ -53,13 +53,23 @@ static void take_bytes(struct sp_gguf_stream *stream, unsigned char *into, size_
     }
 }
 
+/* Those bytes in the buffer itself, or NULL when they are not all in it. */
+static const unsigned char *in_buffer(const struct sp_gguf_stream *stream, unsigned bytes)
+{
+    const bool there = stream->offset >= stream->begin && stream->offset + bytes <= stream->end;
+    return there ? stream->buffer + (stream->offset - stream->begin) : NULL;
+}
+
 uint64_t sp_gguf_integer(struct sp_gguf_stream *stream, unsigned bytes)
 {
     unsigned char raw[8] = {0};
     uint64_t value = 0;
     if (!has_bytes(stream, bytes)) return 0;
-    take_bytes(stream, raw, bytes);
-    for (unsigned i = 0; i < bytes; i++) value = value << 8 | raw[stream->big_endian ? i : bytes - 1 - i];
+    const unsigned char *at = in_buffer(stream, bytes);
+    if (at) stream->offset += bytes;
+    else take_bytes(stream, raw, bytes);
+    if (!at) at = raw;
+    for (unsigned i = 0; i < bytes; i++) value = value << 8 | at[stream->big_endian ? i : bytes - 1 - i];
     return value;
 }
 
