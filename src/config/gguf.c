@@ -51,14 +51,14 @@ struct adoption {
     size_t count;
 };
 
-static const char *metadata_value(const struct sp_inventory *file, const char *key)
+static const char *gguf_value(const struct sp_inventory *file, const char *key)
 {
     for (size_t i = 0; i < sp_inventory_metadata_count(file); i++)
         if (strcmp(sp_inventory_metadata(file, i).key, key) == 0) return sp_inventory_metadata(file, i).value;
     return NULL;
 }
 
-static void add_member(struct adoption *adoption, const char *key, struct sp_value value)
+static void add_gguf_member(struct adoption *adoption, const char *key, struct sp_value value)
 {
     for (size_t i = 0; i < adoption->count; i++)
         if (strcmp(adoption->members[i].key, key) == 0) return; /* the first row counts */
@@ -81,9 +81,9 @@ static void take_keys(struct adoption *adoption, bool only_own)
         struct sp_value value;
         if (only_own && !keys[i].own) continue;
         if (keys[i].architecture && strcmp(keys[i].architecture, adoption->architecture) != 0) continue;
-        const char *text = metadata_value(adoption->file, key_in_file(adoption, keys[i].key));
+        const char *text = gguf_value(adoption->file, key_in_file(adoption, keys[i].key));
         if (text && sp_value_parse_json(&adoption->config->arena, text, strlen(text), &value, &error))
-            add_member(adoption, keys[i].becomes, value);
+            add_gguf_member(adoption, keys[i].becomes, value);
     }
 }
 
@@ -92,11 +92,11 @@ static void take_vocabulary(struct adoption *adoption)
 {
     struct sp_error error = {0};
     struct sp_value list;
-    const char *text = metadata_value(adoption->file, "tokenizer.ggml.tokens");
+    const char *text = gguf_value(adoption->file, "tokenizer.ggml.tokens");
     if (!text) return;
-    if (*text != '[') add_member(adoption, "vocab_size", sp_value_int(strtoll(text, NULL, 10)));
+    if (*text != '[') add_gguf_member(adoption, "vocab_size", sp_value_int(strtoll(text, NULL, 10)));
     else if (sp_value_parse_json(&adoption->config->arena, text, strlen(text), &list, &error))
-        add_member(adoption, "vocab_size", sp_value_int((int64_t)list.count));
+        add_gguf_member(adoption, "vocab_size", sp_value_int((int64_t)list.count));
 }
 
 /* ---- what no key says, and tensors show ---- */
@@ -114,9 +114,9 @@ static void take_signs(struct adoption *adoption)
         if (signs[i].architecture && strcmp(signs[i].architecture, adoption->architecture) != 0) continue;
         if (signs[i].lacks) {
             const bool there = sp_inventory_find(adoption->file, signs[i].name) != SP_NONE;
-            add_member(adoption, signs[i].becomes, sp_value_bool(!there));
+            add_gguf_member(adoption, signs[i].becomes, sp_value_bool(!there));
         } else if (has_ending(adoption->file, signs[i].name))
-            add_member(adoption, signs[i].becomes, sp_value_bool(true));
+            add_gguf_member(adoption, signs[i].becomes, sp_value_bool(true));
     }
 }
 
@@ -173,7 +173,7 @@ static void adopt_configuration(struct adoption *adoption)
     const struct sp_value root = language_model(adoption, adoption->config->file_root, &type);
     if (!type) return;
     adoption->members = sp_arena_array(&adoption->config->arena, root.count + KEY_COUNT + 1, sizeof *adoption->members);
-    add_member(adoption, "model_type", sp_value_string(type));
+    add_gguf_member(adoption, "model_type", sp_value_string(type));
     for (size_t i = 0; i < root.count; i++)
         if (!is_of_original(root.members[i].key)) adoption->members[adoption->count++] = root.members[i];
     take_keys(adoption, true);
@@ -184,7 +184,8 @@ static void adopt_metadata(struct adoption *adoption)
 {
     struct sp_config *config = adoption->config;
     adoption->members = sp_arena_array(&config->arena, KEY_COUNT + SIGN_COUNT + 2, sizeof *adoption->members);
-    add_member(adoption, "model_type", sp_value_string(layout_type(adoption, sp_value_string(adoption->architecture))));
+    add_gguf_member(adoption, "model_type",
+                    sp_value_string(layout_type(adoption, sp_value_string(adoption->architecture))));
     take_keys(adoption, false);
     take_vocabulary(adoption);
     take_signs(adoption);
@@ -196,7 +197,7 @@ bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, c
 {
     struct adoption adoption = {.config = config, .tables = tables, .file = inventory};
     if (strcmp(sp_inventory_format(inventory), "gguf") != 0) return false;
-    const char *architecture = metadata_value(inventory, "general.architecture");
+    const char *architecture = gguf_value(inventory, "general.architecture");
     adoption.architecture = architecture ? sp_arena_string(&config->arena, architecture) : "";
     if (has_file(config)) adopt_configuration(&adoption);
     else if (architecture) adopt_metadata(&adoption);

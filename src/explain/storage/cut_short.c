@@ -5,13 +5,16 @@
 #include "model/inventory.h"
 
 /* Whether the file says where its data lie, and ends before. */
-static bool is_cut(const struct sp_tensor *tensor) { return tensor->flags & SP_TENSOR_NO_DATA && tensor->data_end; }
+static bool is_cut_short(const struct sp_tensor *tensor)
+{
+    return tensor->flags & SP_TENSOR_NO_DATA && tensor->data_end;
+}
 
 void sp_explain_cut_short(struct sp_check *check)
 {
     const struct sp_inventory *inventory = check->inventory;
     size_t cut = 0;
-    for (size_t i = 0; i < inventory->count; i++) cut += is_cut(&inventory->tensors[i]);
+    for (size_t i = 0; i < inventory->count; i++) cut += is_cut_short(&inventory->tensors[i]);
     if (!cut) return;
     struct sp_cause *cause = sp_blame(check, SP_CAUSE_CUT_SHORT);
     cause->message = sp_arena_printf(&check->arena,

@@ -12,7 +12,7 @@
 
 /* ---- what the header says of a tensor ---- */
 
-static bool read_name(struct sp_gguf_stream *stream, struct sp_text *name)
+static bool read_gguf_name(struct sp_gguf_stream *stream, struct sp_text *name)
 {
     const uint64_t at = stream->offset, length = sp_gguf_count(stream);
     if (!stream->ok) return false;
@@ -26,7 +26,7 @@ static bool read_name(struct sp_gguf_stream *stream, struct sp_text *name)
 }
 
 /* The file has the innermost dimension first. */
-static bool read_shape(struct sp_gguf_stream *stream, struct sp_inventory *inventory, struct sp_tensor *tensor)
+static bool read_gguf_shape(struct sp_gguf_stream *stream, struct sp_inventory *inventory, struct sp_tensor *tensor)
 {
     const uint64_t rank = sp_gguf_integer(stream, 4);
     if (!stream->ok) return false;
@@ -74,11 +74,11 @@ static bool read_tensor(struct sp_gguf_stream *stream, struct sp_text *name, uin
                         struct sp_inventory *inventory)
 {
     struct sp_tensor *tensor = sp_inventory_add(inventory, stream->error);
-    if (!tensor || !read_name(stream, name)) return false;
+    if (!tensor || !read_gguf_name(stream, name)) return false;
     tensor->name = sp_arena_copy(&inventory->arena, name->data, name->length);
     tensor->file = file_index;
     tensor->flags = stream->big_endian ? SP_TENSOR_BIG_ENDIAN : 0;
-    if (!read_shape(stream, inventory, tensor)) return false;
+    if (!read_gguf_shape(stream, inventory, tensor)) return false;
     const uint32_t type = (uint32_t)sp_gguf_integer(stream, 4);
     tensor->data_begin = sp_gguf_integer(stream, 8);
     if (!stream->ok || !set_type(tensor, type, inventory, stream->error)) return false;
@@ -143,8 +143,8 @@ static bool check_place(const struct sp_tensor *before, const struct sp_tensor *
 }
 
 /* The end of the data: what is missing is said once, and each tensor that reaches beyond has no data. */
-static void check_end(const struct sp_file *file, uint64_t data, const struct sp_tensor *last, uint64_t alignment,
-                      size_t first, struct sp_inventory *inventory)
+static void check_data_end(const struct sp_file *file, uint64_t data, const struct sp_tensor *last, uint64_t alignment,
+                           size_t first, struct sp_inventory *inventory)
 {
     const uint64_t end = last ? last->data_end : 0, there = file->size > data ? file->size - data : 0;
     size_t cut = 0;
@@ -193,6 +193,6 @@ bool sp_gguf_place_tensors(const struct sp_file *file, uint64_t data, uint64_t a
     if (!count && file->size > data && file->size - data > alignment)
         return sp_malformed(error, "%" PRIu64 " bytes after the header of a GGUF file that declares no tensor",
                             file->size - data);
-    check_end(file, data, last, alignment, first, inventory);
+    check_data_end(file, data, last, alignment, first, inventory);
     return shift_places(data, first, inventory, error);
 }

@@ -65,7 +65,7 @@ static int64_t signed_of(uint64_t value, unsigned bytes)
     return value & sign ? -(int64_t)(sign - 1 - (value & (sign - 1))) - 1 : (int64_t)value;
 }
 
-static void put_number(struct metadata_reader *reader, enum kind kind)
+static void put_gguf_number(struct metadata_reader *reader, enum kind kind)
 {
     const uint64_t raw = sp_gguf_integer(reader->stream, kinds[kind].bytes);
     struct sp_text *text = &reader->value;
@@ -84,7 +84,7 @@ static void put_number(struct metadata_reader *reader, enum kind kind)
 
 /* ---- strings ---- */
 
-static bool is_text(const struct sp_text *string)
+static bool is_gguf_text(const struct sp_text *string)
 {
     return sp_utf8_check(string->data, string->length) == string->length && strlen(string->data) == string->length;
 }
@@ -99,7 +99,7 @@ static void put_string(struct metadata_reader *reader, bool quoted)
         return;
     }
     sp_gguf_bytes(reader->stream, length, &reader->string);
-    if (!is_text(&reader->string)) sp_text_printf(&reader->value, "%" PRIu64 " bytes that are no text", length);
+    if (!is_gguf_text(&reader->string)) sp_text_printf(&reader->value, "%" PRIu64 " bytes that are no text", length);
     else if (quoted) sp_text_json(&reader->value, reader->string.data);
     else sp_text_append(&reader->value, reader->string.data, reader->string.length);
 }
@@ -165,7 +165,7 @@ static bool skip_lists(struct metadata_reader *reader, struct list outer)
     return reader->stream->ok;
 }
 
-static void put_list(struct metadata_reader *reader)
+static void put_gguf_list(struct metadata_reader *reader)
 {
     struct list list;
     if (!open_list(reader, &list)) return;
@@ -178,7 +178,7 @@ static void put_list(struct metadata_reader *reader)
     for (uint64_t i = 0; i < list.left && reader->stream->ok; i++) {
         if (i) sp_text_puts(&reader->value, ", ");
         if (list.kind == STRING) put_string(reader, true);
-        else put_number(reader, list.kind);
+        else put_gguf_number(reader, list.kind);
     }
     sp_text_puts(&reader->value, "]");
     reader->integral = false;
@@ -195,7 +195,7 @@ static bool read_key(struct metadata_reader *reader)
         return reader->stream->ok = false;
     }
     sp_gguf_bytes(reader->stream, length, &reader->key);
-    if (reader->stream->ok && !is_text(&reader->key)) {
+    if (reader->stream->ok && !is_gguf_text(&reader->key)) {
         sp_malformed(reader->stream->error, "metadata at byte %" PRIu64 ": the key is not UTF-8 without NUL", at);
         return reader->stream->ok = false;
     }
@@ -210,8 +210,8 @@ static bool read_pair(struct metadata_reader *reader)
     reader->value.length = 0;
     reader->integral = false;
     if (kind == STRING) put_string(reader, false);
-    else if (kind == ARRAY) put_list(reader);
-    else put_number(reader, (enum kind)kind);
+    else if (kind == ARRAY) put_gguf_list(reader);
+    else put_gguf_number(reader, (enum kind)kind);
     return reader->stream->ok;
 }
 

@@ -72,8 +72,8 @@ static uint64_t after_padding(uint64_t offset, uint64_t alignment)
 
 /* What a split model says of all its pieces together is held against them with the last one. A piece shows in its name
  * what it is, unless it was renamed. */
-static void compare_pieces(const struct sp_file *file, const struct sp_gguf_facts *facts,
-                           struct sp_inventory *inventory)
+static void compare_gguf_pieces(const struct sp_file *file, const struct sp_gguf_facts *facts,
+                                struct sp_inventory *inventory)
 {
     struct sp_shard_name shard;
     if (facts->pieces < 2) return;
@@ -85,8 +85,8 @@ static void compare_pieces(const struct sp_file *file, const struct sp_gguf_fact
                           facts->tensors, facts->pieces, inventory->count);
 }
 
-static bool read_header(struct sp_gguf_stream *stream, uint32_t file_index, struct sp_inventory *inventory,
-                        struct sp_error *error)
+static bool read_gguf_header(struct sp_gguf_stream *stream, uint32_t file_index, struct sp_inventory *inventory,
+                             struct sp_error *error)
 {
     struct sp_gguf_facts facts = {.alignment = ALIGNMENT};
     const size_t first = inventory->count;
@@ -96,7 +96,7 @@ static bool read_header(struct sp_gguf_stream *stream, uint32_t file_index, stru
         return false;
     const uint64_t data = after_padding(stream->offset, facts.alignment);
     if (!sp_gguf_place_tensors(stream->file, data, facts.alignment, first, inventory, error)) return false;
-    compare_pieces(stream->file, &facts, inventory);
+    compare_gguf_pieces(stream->file, &facts, inventory);
     return true;
 }
 
@@ -106,7 +106,7 @@ static bool index_gguf(const struct sp_file *file, uint32_t file_index, struct s
     struct sp_gguf_stream stream = {.file = file, .ok = true, .error = error};
     if (!open_stream(&stream, error)) return false;
     stream.buffer = sp_realloc(NULL, SP_GGUF_BUFFER, 1);
-    const bool ok = read_header(&stream, file_index, inventory, error);
+    const bool ok = read_gguf_header(&stream, file_index, inventory, error);
     free(stream.buffer);
     if (ok) inventory->format = "gguf";
     return ok;

@@ -41,7 +41,7 @@ static size_t fill_buffer(struct sp_gguf_stream *stream, size_t most)
     return here < most ? (size_t)here : most;
 }
 
-static void take_bytes(struct sp_gguf_stream *stream, unsigned char *into, size_t length)
+static void take_stream(struct sp_gguf_stream *stream, unsigned char *into, size_t length)
 {
     while (length) {
         const size_t part = fill_buffer(stream, length);
@@ -67,7 +67,7 @@ uint64_t sp_gguf_integer(struct sp_gguf_stream *stream, unsigned bytes)
     if (!has_bytes(stream, bytes)) return 0;
     const unsigned char *at = in_buffer(stream, bytes);
     if (at) stream->offset += bytes;
-    else take_bytes(stream, raw, bytes);
+    else take_stream(stream, raw, bytes);
     if (!at) at = raw;
     for (unsigned i = 0; i < bytes; i++) value = value << 8 | at[stream->big_endian ? i : bytes - 1 - i];
     return value;
@@ -85,7 +85,7 @@ void sp_gguf_bytes(struct sp_gguf_stream *stream, uint64_t length, struct sp_tex
     text->length = 0;
     if (!has_bytes(stream, length)) length = 0;
     sp_text_reserve(text, (size_t)length);
-    take_bytes(stream, (unsigned char *)text->data, (size_t)length);
+    take_stream(stream, (unsigned char *)text->data, (size_t)length);
     text->length = stream->ok ? (size_t)length : 0;
     text->data[text->length] = '\0';
 }
