@@ -24,6 +24,14 @@ SP_API enum sp_status sp_config_load(struct sp_config *config, const char *path,
 /* One "key=value"; the value is JSON, or text when it is not. A dotted key reaches into a sub-configuration:
  * "text_config.vocab_size=32000". Wins over every file. SP_ERR_USAGE when there is no '='. */
 SP_API enum sp_status sp_config_set(struct sp_config *config, const char *setting, struct sp_error *error);
+struct sp_inventory;
+struct sp_tables;
+/* Makes it the configuration of a checkpoint in a layout of its own, which is GGUF so far. Where none was loaded, the
+ * hyper-parameters are those of the file's metadata; one that was loaded, that of the model which the file was made of,
+ * leads to the table for the layout, if there is one. False when the checkpoint has no such layout, or says nothing of
+ * its model and no configuration was loaded. Call it once, after the file is loaded. */
+SP_API bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables,
+                            const struct sp_inventory *inventory);
 /* The class of the model, for a configuration that does not say which model it is of: another file does, which `from`
  * names in reports. Call it after the file is loaded, which it is forgotten with. */
 SP_API void sp_config_name_class(struct sp_config *config, const char *class_name, const char *from);

@@ -36,7 +36,7 @@ struct sp_tensor {
     const uint64_t *shape;  /* `rank` dimensions, outermost first; rank 0 is a scalar with one element */
     const uint64_t *stride; /* `rank` strides in elements, or NULL when the format has none (dense, row-major) */
     uint64_t parameters;    /* elements: the product of the shape */
-    uint64_t bytes;         /* parameters x bits / 8; 0 when the dtype is unknown */
+    uint64_t bytes;         /* parameters x bits / 8; of an unknown dtype what the format tells, or 0 */
     const char *storage;    /* identity of the storage within the checkpoint, or NULL when the format shares none */
     uint64_t offset;        /* first element, counted in elements from the start of the storage */
     uint64_t data_begin;    /* byte range in the file, [begin, end); both 0 when the format does not tell */

@@ -2,6 +2,9 @@
  * Tensors that are one in one checkpoint and several in the other (joints.h). Whether their data are the same depends
  * on the order of the parts, which no shape tells: they are never compared. */
 #include "names/joints.h"
+
+#include <string.h>
+
 #include "diff/diff.h"
 
 static bool is_left(const struct sp_diff *diff, const struct sp_diff_half *half, size_t tensor)
@@ -17,16 +20,39 @@ static size_t first_item(const struct sp_diff *diff, const struct sp_diff_half *
     return half->side == SP_DIFF_A ? 0 : sp_inventory_count(diff->a.inventory);
 }
 
-static void add_pieces(const struct sp_diff *diff, struct sp_joints *joints, const struct sp_diff_half *half,
-                       bool whole)
+/* What the names of the half begin with and those of the other do not, of a renaming that was found: "model.", or "".
+ */
+static const char *front_of_half(struct sp_diff *diff, const struct sp_diff_half *half)
+{
+    for (size_t i = 0; i < diff->translations.count; i++) {
+        const struct sp_translation *translation = &diff->translations.items[i];
+        const char *mine = half->side == SP_DIFF_A ? translation->from : translation->to;
+        const char *other = half->side == SP_DIFF_A ? translation->to : translation->from;
+        const size_t length = strlen(mine);
+        if (strcmp(other, "*") == 0 && length > 2 && strcmp(mine + length - 2, ".*") == 0 && *mine != '*')
+            return sp_arena_copy(&diff->arena, mine, length - 1);
+    }
+    return "";
+}
+
+static void add_piece(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, bool whole, bool opens)
+{
+    if (whole) sp_joints_add_whole(joints, name, piece, opens);
+    else sp_joints_add_part(joints, name, piece, opens);
+}
+
+static void add_pieces(struct sp_diff *diff, struct sp_joints *joints, const struct sp_diff_half *half, bool whole)
 {
     const bool opens = half->side == SP_DIFF_A;
+    const char *front = front_of_half(diff, half);
+    const size_t length = strlen(front);
     for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
         const struct sp_tensor *tensor = sp_inventory_tensor(half->inventory, i);
         const struct sp_joint_piece piece = {first_item(diff, half) + i, tensor->shape, tensor->rank};
         if (!is_left(diff, half, i)) continue;
-        if (whole) sp_joints_add_whole(joints, half->spelling[i].text, piece, opens);
-        else sp_joints_add_part(joints, half->spelling[i].text, piece, opens);
+        const char *name = half->spelling[i].text;
+        add_piece(joints, name, piece, whole, opens);
+        if (length && strncmp(name, front, length) == 0) add_piece(joints, name + length, piece, whole, opens);
     }
 }
 

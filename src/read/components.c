@@ -49,7 +49,7 @@ struct contents {
 /* Weights that are not read here count too: it is for who opens them to refuse them. */
 static bool holds_weights(const char *name)
 {
-    static const char *const others[] = {".onnx", ".msgpack", ".gguf", ".npz", ".distcp"};
+    static const char *const others[] = {".onnx", ".msgpack", ".npz", ".distcp"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (sp_ends_with(name, others[i])) return true;
     return sp_may_be_checkpoint(name);

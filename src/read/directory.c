@@ -36,7 +36,7 @@ static const char *const candidates[] = {
 
 /* Endings of files that may be a checkpoint, when nothing above exists. */
 static const char *const suffixes[] = {
-    ".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".hdf5", ".keras", ".th", ".index.json",
+    ".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".hdf5", ".keras", ".th", ".gguf", ".index.json",
 };
 
 /* Beginnings of files that trainers leave beside a checkpoint. */
@@ -279,6 +279,26 @@ static bool choose_checkpoint(const struct sp_folder *folder, const struct listi
     }
     if (listing->count != 1) return refuse_choice(folder, listing, error);
     return read_chosen(folder, listing->names[0], listing, inventory, error);
+}
+
+bool sp_directory_read_pieces(const struct sp_folder *folder, const char *first, struct sp_inventory *inventory,
+                              struct sp_error *error)
+{
+    struct listing listing = {0};
+    struct sp_shard_name set, other;
+    size_t count = 0;
+    bool ok = sp_shard_name_read(first, &set) && list_folder(folder, &listing, error);
+    struct sp_shard *shards = sp_realloc(NULL, listing.count, sizeof *shards);
+    for (size_t i = 0; ok && i < listing.count; i++)
+        if (sp_shard_name_read(listing.names[i], &other) && same_set(first, &set, listing.names[i], &other))
+            shards[count++] = (struct sp_shard){.name = listing.names[i], .file = SP_NO_FILE};
+    if (count) warn_absent_shards(shards, count, inventory);
+    if (count) ok = sp_folder_read_shards(folder, NULL, shards, count, inventory, error);
+    else ok = ok && sp_folder_read(folder, first, inventory, error); /* it is not there: let that be said */
+    free(shards);
+    free(listing.names);
+    sp_arena_free(&listing.arena);
+    return ok;
 }
 
 bool sp_directory_read(const struct sp_folder *folder, struct sp_inventory *inventory, struct sp_error *error)

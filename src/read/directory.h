@@ -8,6 +8,10 @@
 /* Chooses as the frameworks do when they are given the directory, and reads the choice as one finished inventory. */
 bool sp_directory_read(const struct sp_folder *folder, struct sp_inventory *inventory, struct sp_error *error);
 
+/* Reads all pieces in the folder that belong to the piece `first` by their names, as one finished inventory. */
+bool sp_directory_read_pieces(const struct sp_folder *folder, const char *first, struct sp_inventory *inventory,
+                              struct sp_error *error);
+
 /* By its name alone: not what trainers leave beside one. */
 bool sp_may_be_checkpoint(const char *name);
 /* True for *.index.json. */

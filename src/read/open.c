@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: MIT
- * sp_inventory_open: a file, an index, or a directory. */
+ * sp_inventory_open: a file, an index, the first of several pieces, or a directory. */
 #define _GNU_SOURCE /* AT_FDCWD */
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/chars.h"
+#include "base/shard_name.h"
 #include "read/directory.h"
 #include "read/index.h"
 
-static bool open_index(const char *path, struct sp_inventory *inventory, struct sp_error *error)
+/* "model-00001-of-00003.gguf": llama.cpp is given the first piece, and reads the others beside it. */
+static bool is_first_piece(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    struct sp_shard_name shard;
+    const char *name = sp_base_name(path);
+    return sp_ends_with(name, ".gguf") && sp_shard_name_read(name, &shard) && shard.number == 1 && shard.of > 1;
+}
+
+/* Reads a file that stands for others beside it. */
+static bool open_with_others(const char *path, struct sp_inventory *inventory, struct sp_error *error)
+{
+    const char *name = sp_base_name(path);
     const char *parent = sp_arena_copy(&inventory->arena, path, (size_t)(name - path));
     struct sp_folder folder;
     if (!sp_folder_open(&folder, *parent ? parent : ".")) /* let the file itself say what is wrong */
         return sp_folder_read(&(struct sp_folder){AT_FDCWD, ""}, path, inventory, error);
     folder.path = parent;
-    const bool ok = sp_index_read(&folder, name, inventory, error);
+    const bool ok = sp_is_index_name(path) ? sp_index_read(&folder, name, inventory, error)
+                                           : sp_directory_read_pieces(&folder, name, inventory, error);
     sp_folder_close(&folder);
     return ok;
 }
@@ -29,7 +40,7 @@ static bool open_path(const char *path, struct sp_inventory *inventory, struct s
         sp_folder_close(&folder);
         return ok;
     }
-    if (sp_is_index_name(path)) return open_index(path, inventory, error);
+    if (sp_is_index_name(path) || is_first_piece(path)) return open_with_others(path, inventory, error);
     return sp_folder_read(&(struct sp_folder){AT_FDCWD, ""}, path, inventory, error);
 }
 

@@ -4,12 +4,15 @@
 
 #include <string.h>
 
+/* clang-format off */
 static const struct sp_reader *const readers[] = {
     &sp_reader_archive,
     &sp_reader_torch_legacy,
     &sp_reader_hdf5,
     &sp_reader_safetensors,
+    &sp_reader_gguf,
 };
+/* clang-format on */
 
 /* Files that people mistake for checkpoints, named so that the message helps. */
 static const struct {
@@ -20,7 +23,6 @@ static const struct {
     {"version https://git-lfs", 23, "a git-lfs pointer, not the file itself (run 'git lfs pull')"},
     {"<!DOCTYPE", 9, "an HTML page: the download failed"},
     {"<html", 5, "an HTML page: the download failed"},
-    {"GGUF", 4, "a GGUF file, which this version does not read"},
     {"\x1f\x8b", 2, "gzip-compressed: unpack it first"},
     {"\x28\xb5\x2f\xfd", 4, "zstd-compressed: unpack it first"},
     {"\x93NUMPY", 6, "a single NumPy array, not a checkpoint"},

@@ -239,6 +239,7 @@ static void data_across_formats(void **state)
     } cases[] = {
         {"cross/five.pt", "cross/five.h5", "all 5 tensors, 14 elements, byte for byte"},
         {"cross/five.h5", "cross/five.safetensors", "all 5 tensors, 14 elements, byte for byte"},
+        {"cross/five.pt", "cross/five.gguf", "all 5 tensors, 14 elements, byte for byte"},
         {"models/tiny-gpt2", "models/tiny-gpt2-sharded", "all 28 tensors, 7,872 elements, byte for byte"},
         {"torch/ok/module.pt", "torch/ok/legacy_module.pt", "all 17 tensors, 48 elements, byte for byte"},
         {"torch/ok/deflated.pt", "torch/ok/flat.pt", "3 tensors not compared: a.{weight,bias}, n"},

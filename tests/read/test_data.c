@@ -62,7 +62,7 @@ static const char *obstacle_of(struct open_file *file, const char *name)
 static void the_same_in_each_format(void **state)
 {
     static const char *const paths[] = {"fixtures/cross/five.safetensors", "fixtures/cross/five.pt",
-                                        "fixtures/cross/five.h5"};
+                                        "fixtures/cross/five.h5", "fixtures/cross/five.gguf"};
     static const float weight[] = {0, 1, 2, 3, 4, 5}, scalar = 1.5f;
     static const uint16_t half[] = {0x3c00, 0x3c00, 0x3c00, 0x3c00};
     static const int64_t steps[] = {0, 1, 2};

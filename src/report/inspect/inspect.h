@@ -28,6 +28,12 @@ void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text); /*
 void sp_inspect_tree(const struct sp_inspect *inspect, struct sp_text *text);
 void sp_inspect_prefixes(const struct sp_inspect *inspect, struct sp_text *text);
 
+/* Whether it is told how many bytes the tensor has: by its dtype, or, of blocks of elements, by the reader. */
+static inline bool sp_inspect_knows_bytes(const struct sp_tensor *tensor)
+{
+    return sp_dtype_bits(tensor->dtype) || tensor->bytes;
+}
+
 /* Cells that the list and the tree share. */
 void sp_inspect_put_dtype(struct sp_text *text, const struct sp_tensor *tensor);
 void sp_inspect_put_shape(struct sp_text *text, const struct sp_tensor *tensor);

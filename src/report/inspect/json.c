@@ -59,7 +59,7 @@ static void json_tensor(struct sp_writer *json, const struct sp_inventory *inven
     sp_json_shape(json, tensor);
     sp_write_key_number(json, "parameters", tensor->parameters);
     sp_write_key(json, "bytes");
-    if (sp_dtype_bits(tensor->dtype)) sp_write_number(json, tensor->bytes);
+    if (sp_inspect_knows_bytes(tensor)) sp_write_number(json, tensor->bytes);
     else sp_write_null(json);
     sp_write_key_string(json, "storage", tensor->storage);
     json_tensor_details(json, inventory, tensor);

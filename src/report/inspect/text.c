@@ -24,7 +24,7 @@ void sp_inspect_put_shape(struct sp_text *text, const struct sp_tensor *tensor)
 
 void sp_inspect_put_bytes(struct sp_text *text, const struct sp_tensor *tensor)
 {
-    if (sp_dtype_bits(tensor->dtype)) sp_put_bytes(text, tensor->bytes);
+    if (sp_inspect_knows_bytes(tensor)) sp_put_bytes(text, tensor->bytes);
     else sp_text_puts(text, "?");
 }
 
@@ -176,7 +176,7 @@ static void put_bytes(const struct sp_inspect *inspect, struct sp_text *text)
     uint64_t unknown = 0;
     for (size_t i = 0; i < inspect->count; i++) {
         const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
-        unknown += !sp_dtype_bits(tensor->dtype) && tensor->parameters;
+        unknown += !sp_inspect_knows_bytes(tensor) && tensor->parameters;
     }
     put_label(inspect, text, "bytes");
     sp_put_bytes(text, inspect->totals.bytes);
@@ -207,39 +207,43 @@ static void put_inspect_totals(const struct sp_inspect *inspect, struct sp_text 
     put_bytes(inspect, text);
 }
 
-/* The word for what has no known dtype: the format's own, when it is the same for all. */
-static const char *word_for_unknown(const struct sp_inspect *inspect)
+/* The parameters of each dtype. One that is not known goes by the format's own word, as long as there are few. */
+struct dtype_sums {
+    struct {
+        const char *name;
+        uint64_t parameters;
+    } sums[SP_DTYPE_COUNT + 32];
+    size_t count;
+};
+
+static uint64_t *sum_of_dtype(struct dtype_sums *dtypes, const char *name)
 {
-    const char *word = NULL;
-    for (size_t i = 0; i < inspect->count; i++) {
-        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
-        if (tensor->dtype != SP_DTYPE_UNKNOWN) continue;
-        if (word && strcmp(word, tensor->dtype_name) != 0) return "other";
-        word = tensor->dtype_name;
+    const size_t last = sizeof dtypes->sums / sizeof *dtypes->sums - 1;
+    size_t i = 0;
+    while (i < dtypes->count && i < last && strcmp(dtypes->sums[i].name, name) != 0) i++;
+    if (i == dtypes->count) {
+        dtypes->sums[i].name = i == last ? "other" : name;
+        dtypes->count++;
     }
-    return word;
+    return &dtypes->sums[i].parameters;
 }
 
-/* The parameters of each dtype, in the order in which the dtypes first appear. */
+/* In the order in which the dtypes first appear. */
 static void put_dtypes(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    uint64_t sums[SP_DTYPE_COUNT] = {0};
-    enum sp_dtype order[SP_DTYPE_COUNT];
-    bool seen[SP_DTYPE_COUNT] = {false};
-    size_t count = 0;
+    struct dtype_sums dtypes = {.count = 0};
     for (size_t i = 0; i < inspect->count; i++) {
         const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
-        if (!seen[tensor->dtype]) order[count++] = tensor->dtype;
-        seen[tensor->dtype] = true;
-        if (inspect->counted[inspect->chosen[i]]) sums[tensor->dtype] += tensor->parameters;
+        const bool counted = inspect->counted[inspect->chosen[i]];
+        *sum_of_dtype(&dtypes, tensor->dtype_name) += counted ? tensor->parameters : 0;
     }
-    if (!count) return;
+    if (!dtypes.count) return;
     put_label(inspect, text, "dtypes");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < dtypes.count; i++) {
         if (i) sp_text_puts(text, " \u00b7 ");
-        sp_put_visible(text, order[i] == SP_DTYPE_UNKNOWN ? word_for_unknown(inspect) : sp_dtype_name(order[i]));
+        sp_put_visible(text, dtypes.sums[i].name);
         sp_text_puts(text, " ");
-        sp_text_grouped(text, sums[order[i]]);
+        sp_text_grouped(text, dtypes.sums[i].parameters);
     }
     sp_text_puts(text, "\n");
 }

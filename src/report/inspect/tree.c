@@ -83,7 +83,7 @@ static void put_cells(const struct sp_name_tree *tree, struct sp_table *table, c
     text = sp_table_cell(table);
     sp_text_grouped(text, (tensor ? tensor->parameters : node->parameters) * node->folded);
     text = sp_table_cell(table);
-    if (tensor && !sp_dtype_bits(tensor->dtype)) sp_text_puts(text, "?");
+    if (tensor && !sp_inspect_knows_bytes(tensor)) sp_text_puts(text, "?");
     else sp_put_bytes(text, times(tensor ? tensor->bytes : node->bytes, node->folded));
     put_node_note(tree, node, one_of_many, sp_table_cell(table));
     sp_table_color(table, SP_COLOR_DIM);

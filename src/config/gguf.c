@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ * GGUF files: their metadata as a configuration, and configurations of the models that they were made of as such of
+ * files. gguf.def says which key is which. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "config/choose.h"
+#include "config/config.h"
+#include "lang/tables.h"
+#include "shapeproof/inventory.h"
+
+static const struct {
+    const char *architecture, *key, *becomes;
+    bool own;
+} keys[] = {
+#define KEY(architecture, key, becomes) {architecture, key, becomes, false},
+#define OWN(key, becomes) {NULL, key, becomes, true},
+#define SHOWS(architecture, end, becomes)
+#define LACKS(architecture, name, becomes)
+#include "config/gguf.def"
+#undef KEY
+#undef OWN
+#undef SHOWS
+#undef LACKS
+};
+
+static const struct {
+    const char *architecture, *name, *becomes;
+    bool lacks;
+} signs[] = {
+#define KEY(architecture, key, becomes)
+#define OWN(key, becomes)
+#define SHOWS(architecture, end, becomes) {architecture, end, becomes, false},
+#define LACKS(architecture, name, becomes) {architecture, name, becomes, true},
+#include "config/gguf.def"
+#undef KEY
+#undef OWN
+#undef SHOWS
+#undef LACKS
+};
+
+enum { KEY_COUNT = sizeof keys / sizeof *keys, SIGN_COUNT = sizeof signs / sizeof *signs };
+
+struct adoption {
+    struct sp_config *config;
+    const struct sp_tables *tables;
+    const struct sp_inventory *file;
+    const char *architecture; /* "llama" */
+    struct sp_member *members;
+    size_t count;
+};
+
+static const char *gguf_value(const struct sp_inventory *file, const char *key)
+{
+    for (size_t i = 0; i < sp_inventory_metadata_count(file); i++)
+        if (strcmp(sp_inventory_metadata(file, i).key, key) == 0) return sp_inventory_metadata(file, i).value;
+    return NULL;
+}
+
+static void add_gguf_member(struct adoption *adoption, const char *key, struct sp_value value)
+{
+    for (size_t i = 0; i < adoption->count; i++)
+        if (strcmp(adoption->members[i].key, key) == 0) return; /* the first row counts */
+    adoption->members[adoption->count++] = (struct sp_member){key, value};
+}
+
+/* ---- keys ---- */
+
+/* The key in the file: one of the architecture, or one with a beginning of its own. */
+static const char *key_in_file(struct adoption *adoption, const char *key)
+{
+    if (strncmp(key, "tokenizer.", 10) == 0) return key;
+    return sp_arena_printf(&adoption->config->arena, "%s.%s", adoption->architecture, key);
+}
+
+static void take_keys(struct adoption *adoption, bool only_own)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        struct sp_error error = {0};
+        struct sp_value value;
+        if (only_own && !keys[i].own) continue;
+        if (keys[i].architecture && strcmp(keys[i].architecture, adoption->architecture) != 0) continue;
+        const char *text = gguf_value(adoption->file, key_in_file(adoption, keys[i].key));
+        if (text && sp_value_parse_json(&adoption->config->arena, text, strlen(text), &value, &error))
+            add_gguf_member(adoption, keys[i].becomes, value);
+    }
+}
+
+/* Most files do not say how many tokens there are: they list them. The reader says of a long list "32000 strings". */
+static void take_vocabulary(struct adoption *adoption)
+{
+    struct sp_error error = {0};
+    struct sp_value list;
+    const char *text = gguf_value(adoption->file, "tokenizer.ggml.tokens");
+    if (!text) return;
+    if (*text != '[') add_gguf_member(adoption, "vocab_size", sp_value_int(strtoll(text, NULL, 10)));
+    else if (sp_value_parse_json(&adoption->config->arena, text, strlen(text), &list, &error))
+        add_gguf_member(adoption, "vocab_size", sp_value_int((int64_t)list.count));
+}
+
+/* ---- what no key says, and tensors show ---- */
+
+static bool has_ending(const struct sp_inventory *file, const char *end)
+{
+    for (size_t i = 0; i < sp_inventory_count(file); i++)
+        if (sp_ends_with(sp_inventory_tensor(file, i)->name, end)) return true;
+    return false;
+}
+
+static void take_signs(struct adoption *adoption)
+{
+    for (size_t i = 0; i < SIGN_COUNT; i++) {
+        if (signs[i].architecture && strcmp(signs[i].architecture, adoption->architecture) != 0) continue;
+        if (signs[i].lacks) {
+            const bool there = sp_inventory_find(adoption->file, signs[i].name) != SP_NONE;
+            add_gguf_member(adoption, signs[i].becomes, sp_value_bool(!there));
+        } else if (has_ending(adoption->file, signs[i].name))
+            add_gguf_member(adoption, signs[i].becomes, sp_value_bool(true));
+    }
+}
+
+/* ---- configurations ---- */
+
+static const char *layout_type(struct adoption *adoption, struct sp_value model_type)
+{
+    const char *type = model_type.type == SP_STRING ? model_type.string : "";
+    return sp_arena_printf(&adoption->config->arena, "gguf-%s", type);
+}
+
+static bool is_served(const struct sp_tables *tables, const char *model_type)
+{
+    for (size_t i = 0; i < sp_tables_place_count(tables); i++) {
+        const struct sp_entry entry = sp_tables_entry(tables, i);
+        if (entry.is_table && sp_is_among(model_type, entry.model_types, entry.model_type_count)) return true;
+    }
+    return false;
+}
+
+/* The part of a configuration that a file of the language model is about: all of it, or text_config. NULL in `type`
+ * when no table has the layout. */
+static struct sp_value language_model(struct adoption *adoption, struct sp_value root, const char **type)
+{
+    const struct sp_value inner = sp_value_member(root, "text_config");
+    *type = layout_type(adoption, sp_value_member(root, "model_type"));
+    if (is_served(adoption->tables, *type)) return root;
+    *type = layout_type(adoption, sp_value_member(inner, "model_type"));
+    if (is_served(adoption->tables, *type)) return inner;
+    *type = NULL;
+    return root;
+}
+
+/* What a configuration says of files that the converter reads, and not of those that it writes. */
+static bool is_of_original(const char *key)
+{
+    static const char *const of_original[] = {"model_type", "architectures", "quantization_config", "torch_dtype",
+                                              "dtype"};
+    return sp_is_among(key, of_original, sizeof of_original / sizeof *of_original);
+}
+
+static void adopt_root(struct adoption *adoption)
+{
+    const struct sp_value root = {SP_OBJECT, .count = adoption->count, .members = adoption->members};
+    sp_config_set_root(adoption->config, root);
+}
+
+static bool has_file(const struct sp_config *config) { return *config->path != '\0'; }
+
+/* The configuration of the model that the file was made of, with what only the file tells. */
+static void adopt_configuration(struct adoption *adoption)
+{
+    const char *type;
+    const struct sp_value root = language_model(adoption, adoption->config->file_root, &type);
+    if (!type) return;
+    adoption->members = sp_arena_array(&adoption->config->arena, root.count + KEY_COUNT + 1, sizeof *adoption->members);
+    add_gguf_member(adoption, "model_type", sp_value_string(type));
+    for (size_t i = 0; i < root.count; i++)
+        if (!is_of_original(root.members[i].key)) adoption->members[adoption->count++] = root.members[i];
+    take_keys(adoption, true);
+    adopt_root(adoption);
+}
+
+static void adopt_metadata(struct adoption *adoption)
+{
+    struct sp_config *config = adoption->config;
+    adoption->members = sp_arena_array(&config->arena, KEY_COUNT + SIGN_COUNT + 2, sizeof *adoption->members);
+    add_gguf_member(adoption, "model_type",
+                    sp_value_string(layout_type(adoption, sp_value_string(adoption->architecture))));
+    take_keys(adoption, false);
+    take_vocabulary(adoption);
+    take_signs(adoption);
+    config->path = sp_arena_string(&config->arena, sp_inventory_path(adoption->file));
+    adopt_root(adoption);
+}
+
+bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, const struct sp_inventory *inventory)
+{
+    struct adoption adoption = {.config = config, .tables = tables, .file = inventory};
+    if (strcmp(sp_inventory_format(inventory), "gguf") != 0) return false;
+    const char *architecture = gguf_value(inventory, "general.architecture");
+    adoption.architecture = architecture ? sp_arena_string(&config->arena, architecture) : "";
+    if (has_file(config)) adopt_configuration(&adoption);
+    else if (architecture) adopt_metadata(&adoption);
+    return has_file(config);
+}
