@@ -242,6 +242,14 @@ static inline size_t sp_unit_depth(const struct sp_unit *unit)
     return depth;
 }
 
+/* Whether it is no model by itself: it has a parameter that a use of it must give. */
+static inline bool sp_unit_needs_arguments(const struct sp_unit *unit)
+{
+    for (size_t i = 0; i < unit->param_count; i++)
+        if (!unit->params[i].fallback) return true;
+    return false;
+}
+
 /* Whether it serves classes, whatever the model_type. */
 static inline bool sp_unit_is_by_class(const struct sp_unit *unit)
 {
