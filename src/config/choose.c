@@ -23,28 +23,6 @@ static size_t by_model_type(const struct sp_tables *tables, const char *model_ty
     return found;
 }
 
-/* "resnet50.a1_in1k" is the architecture "resnet50": the tag says where its weights are from. A whole name, such as
- * "sentence_transformers.Dense", is one as well. */
-static bool is_architecture(const char *class, const struct sp_entry *entry)
-{
-    const size_t length = strcspn(class, ".");
-    if (sp_is_among(class, entry->architectures, entry->architecture_count)) return true;
-    for (size_t i = 0; i < entry->architecture_count; i++)
-        if (strncmp(class, entry->architectures[i], length) == 0 && !entry->architectures[i][length]) return true;
-    return false;
-}
-
-/* The table that serves a class whatever its model_type: one that lists classes and no model_type. */
-static size_t by_class(const struct sp_tables *tables, const char *class)
-{
-    for (size_t i = 0; i < sp_tables_place_count(tables) && *class; i++) {
-        const struct sp_entry entry = sp_tables_entry(tables, i);
-        if (!entry.is_table || entry.model_type_count) continue;
-        if (is_architecture(class, &entry) && sp_tables_place(tables, entry.name) == i) return i;
-    }
-    return SIZE_MAX;
-}
-
 /* What can follow the model's own name in the name of a class: in "GPTNeoXForCausalLM" no model is called "GPTNeo". */
 static bool is_class_ending(const char *text)
 {
@@ -124,10 +102,10 @@ const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char
     if (name) return sp_tables_table(tables, name, error);
     const char *class = sp_first_class(hyper), *model_type = text_or_empty(sp_value_member(hyper->root, "model_type"));
     const char *made = made_class(hyper);
-    size_t place = by_class(tables, made);
+    size_t place = sp_tables_of_class(tables, made);
     if (!*model_type && *class) model_type = model_type_of_class(tables, class);
     if (place == SIZE_MAX && model_type && *model_type) place = by_model_type(tables, model_type, class);
-    if (place == SIZE_MAX) place = by_class(tables, class);
+    if (place == SIZE_MAX) place = sp_tables_of_class(tables, class);
     if (place != SIZE_MAX) return sp_tables_table(tables, sp_tables_entry(tables, place).name, error);
     if (*made)
         sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for the %s '%s'",

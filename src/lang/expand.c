@@ -228,17 +228,34 @@ void sp_expander_use(struct sp_expander *x, const struct sp_env *env, struct sp_
     close_frame(frame);
 }
 
+/* The table that serves the architecture which the row names. */
+static const struct sp_unit *chosen_table(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
+{
+    struct sp_value name;
+    if (!sp_eval_set(&x->eval, env, row->args[0].expr, &name)) return NULL;
+    const size_t place = name.type == SP_STRING ? sp_tables_of_class(row->choice, name.string) : SIZE_MAX;
+    const struct sp_unit *table = place != SIZE_MAX ? sp_tables_at(row->choice, place) : NULL;
+    if (table && !sp_unit_needs_arguments(table)) return table;
+    x->unsupported = true;
+    sp_eval_fail(&x->eval, row->unit_span, "there is no table for the architecture '%s'",
+                 name.type == SP_STRING ? name.string : "");
+    return NULL;
+}
+
 static struct sp_frame *new_use_frame(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row,
                                       const struct sp_view *view)
 {
+    const struct sp_unit *unit = row->choice ? chosen_table(x, env, row) : row->unit;
+    if (!unit) return NULL;
     struct sp_frame *frame = sp_arena_alloc(x->eval.arena, sizeof *frame);
-    *frame = (struct sp_frame){.unit = row->unit,
+    *frame = (struct sp_frame){.unit = unit,
                                .view = view,
                                .param_exprs = row->given,
                                .caller = env->frame,
                                .group = env->group,
                                .optional = row->optional || env->frame->optional,
                                .replaced = env->frame->replaced};
+    if (row->choice) frame->param_exprs = sp_arena_array(x->eval.arena, unit->param_count, sizeof(struct sp_expr *));
     return frame;
 }
 
@@ -252,8 +269,9 @@ static void expand_use(struct sp_expander *x, const struct sp_env *env, const st
         sp_eval_fail(&x->eval, row->unit_span, "parts used more than %d deep", MAX_USE_DEPTH);
         return;
     }
-    struct sp_usage *usage = own_view ? NULL : sp_usage_of(x, env, row);
+    struct sp_usage *usage = own_view || row->choice ? NULL : sp_usage_of(x, env, row);
     struct sp_frame *frame = usage && usage->frame ? usage->frame : new_use_frame(x, env, row, view);
+    if (!frame) return;
     if (usage) usage->frame = frame;
     sp_expander_use(x, env, frame, usage, prefix->data);
 }

@@ -266,16 +266,28 @@ static void match_arguments(struct linker *linker, struct sp_row *row)
     }
 }
 
+/* What a use of the table that serves an architecture is until a configuration tells which. */
+static const struct sp_unit any_table = {.name = "table", .is_table = true};
+
+static bool is_choice(const struct sp_row *row)
+{
+    return strcmp(row->unit_name, "table") == 0 && row->arg_count == 1 && !row->args[0].name;
+}
+
 static void link_use(const struct scope *scope, struct sp_row *row)
 {
+    if (is_choice(row)) {
+        row->unit = &any_table;
+        row->choice = scope->linker->tables;
+    }
     /* An inherited row keeps the unit that it was written with. */
     if (!row->unit) row->unit = find_used(scope->linker, row->unit_name);
     if (!row->unit) {
         MISTAKE(scope->linker, row->unit_span, "there is no part or table '%s'", row->unit_name);
         return;
     }
-    check_arguments(scope->linker, row);
-    match_arguments(scope->linker, row);
+    if (!row->choice) check_arguments(scope->linker, row);
+    if (!row->choice) match_arguments(scope->linker, row);
     link_expr(scope, row->from);
     for (size_t i = 0; i < row->arg_count; i++) link_expr(scope, row->args[i].expr);
     for (size_t i = 0; i < row->with_count; i++) link_expr(scope, row->with[i].expr);

@@ -76,3 +76,5 @@ const char *sp_prediction_unused(const struct sp_prediction *prediction, size_t 
 {
     return prediction->unused[index];
 }
+
+bool sp_prediction_is_chosen(const struct sp_prediction *prediction) { return sp_unit_chooses(prediction->table); }

@@ -48,6 +48,9 @@ static inline const char *sp_prediction_own_name(const struct sp_prediction *pre
     return prediction->own_names ? prediction->own_names[tensor] : prediction->tensors[tensor].name;
 }
 
+/* Whether the configuration chooses a table that its own uses, which then says little of its tensors by itself. */
+bool sp_prediction_is_chosen(const struct sp_prediction *prediction);
+
 /* Expands `table` into a new prediction. NULL with SP_ERR_TABLE or SP_ERR_UNKNOWN. */
 struct sp_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyper *hyper, struct sp_error *error);
 /* Appends an expression of the frame in terms of hyper-parameters. */

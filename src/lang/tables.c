@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/file.h"
 #include "lang/syntax/parser.h"
 
@@ -118,6 +119,27 @@ static void make_list(struct sp_tables *tables)
     for (size_t i = 0; i < count; i++) tables->list[i] = listed[i].place;
     tables->list_count = count;
     free(listed);
+}
+
+/* "resnet50.a1_in1k" is the architecture "resnet50": the tag says where its weights are from. A whole name, such as
+ * "sentence_transformers.Dense", is one as well. */
+static bool is_architecture(const char *class, const struct sp_entry *entry)
+{
+    const size_t length = strcspn(class, ".");
+    if (sp_is_among(class, entry->architectures, entry->architecture_count)) return true;
+    for (size_t i = 0; i < entry->architecture_count; i++)
+        if (strncmp(class, entry->architectures[i], length) == 0 && !entry->architectures[i][length]) return true;
+    return false;
+}
+
+size_t sp_tables_of_class(const struct sp_tables *tables, const char *class)
+{
+    for (size_t i = 0; i < sp_tables_place_count(tables) && *class; i++) {
+        const struct sp_entry entry = sp_tables_entry(tables, i);
+        if (!entry.is_table || entry.model_type_count) continue;
+        if (is_architecture(class, &entry) && sp_tables_place(tables, entry.name) == i) return i;
+    }
+    return SIZE_MAX;
 }
 
 const size_t *sp_tables_list(const struct sp_tables *tables, size_t *count)

@@ -38,6 +38,9 @@ struct sp_entry sp_tables_entry(const struct sp_tables *tables, size_t place);
 const struct sp_unit *sp_tables_at(const struct sp_tables *tables, size_t place);
 /* Of the table or part of that name that is in force, or SIZE_MAX. */
 size_t sp_tables_place(const struct sp_tables *tables, const char *name);
+/* Of the table that serves an architecture, or a class whatever its model_type, with or without a tag behind a point;
+ * or SIZE_MAX. */
+size_t sp_tables_of_class(const struct sp_tables *tables, const char *class);
 /* The places of the tables in force, by name. */
 const size_t *sp_tables_list(const struct sp_tables *tables, size_t *count);
 

@@ -279,7 +279,7 @@ static void test_unknown_classes(void **state)
     refuses("opt", "OPTForTokenClassification");
     refuses("helium", "HeliumForQuestionAnswering");
     refuses("persimmon", "PersimmonForQuestionAnswering");
-    refuses("fuyu", "FuyuModel");
+    refuses("fuyu", "FuyuForSequenceClassification");
     refuses("lfm2", "Lfm2ForSequenceClassification");
     refuses("bamba", "BambaForSequenceClassification");
     refuses("mllama", "MllamaForCausalLM");

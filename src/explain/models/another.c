@@ -9,6 +9,7 @@
 #include "explain/gather.h"
 #include "explain/models/model.h"
 #include "explain/remedy.h"
+#include "lang/prediction.h"
 
 /* Of files with more tensors than that it is not asked: with so many, the search takes less than two seconds. */
 enum { MAX_TENSORS = 50000 };
@@ -225,6 +226,7 @@ static bool is_any_unexplained(const struct sp_check *check)
 void sp_explain_another(struct sp_check *check)
 {
     if (!is_any_unexplained(check)) return;
+    if (sp_prediction_is_chosen(check->prediction)) return; /* what it uses is the other model, and no other */
     const struct evidence evidence = weigh_findings(check);
     if (!is_another_model(check, evidence)) return;
     if (sp_inventory_count(check->inventory) > MAX_TENSORS) {

@@ -92,7 +92,7 @@ static size_t survey_tables(const struct sp_tables *tables, const struct sp_unit
     *vague_count = 0;
     for (size_t i = 0; i < listed; i++) {
         const struct sp_unit *table = is_ranked(tables, list[i], only) ? sp_tables_at(tables, list[i]) : NULL;
-        if (!table || (table->param_count && !only)) continue; /* what others use, and no model by itself */
+        if (!table || (!only && sp_unit_needs_arguments(table))) continue; /* what others use, and no model by itself */
         struct sp_ranked rough;
         const bool is_told = sp_survey_table(shapes->survey, table, &rough);
         if (!is_told || only) vague[(*vague_count)++] = rough;

@@ -102,6 +102,8 @@ enum sp_row_kind {
     SP_ROW_USE     /* prefix.* unit(arguments) from sub_config with key = value, ... optional */
 };
 
+struct sp_tables;
+
 struct sp_row {
     enum sp_row_kind kind;
     struct sp_template name;
@@ -122,6 +124,9 @@ struct sp_row {
     const char *unit_name;
     struct sp_span unit_span;
     const struct sp_unit *unit; /* set by the linker */
+    /* Of `table(NAME)`, which uses the table that serves an architecture: the set that has it. Its `unit` is then one
+     * without tensors; set by the linker. */
+    const struct sp_tables *choice;
     struct sp_argument *args;
     size_t arg_count;
     struct sp_expr **given; /* for each parameter of the unit its argument, or NULL; set by the linker */
@@ -240,6 +245,23 @@ static inline size_t sp_unit_depth(const struct sp_unit *unit)
     size_t depth = 0;
     while ((unit = unit->parent)) depth += unit->is_table;
     return depth;
+}
+
+/* Whether it is no model by itself: it has a parameter that a use of it must give. */
+static inline bool sp_unit_needs_arguments(const struct sp_unit *unit)
+{
+    for (size_t i = 0; i < unit->param_count; i++)
+        if (!unit->params[i].fallback) return true;
+    return false;
+}
+
+/* Whether the configuration chooses a table that it uses: then it says little of its tensors by itself. */
+static inline bool sp_unit_chooses(const struct sp_unit *unit)
+{
+    for (size_t i = 0; i < unit->section_count; i++)
+        for (size_t k = 0; k < unit->sections[i].row_count; k++)
+            if (unit->sections[i].rows[k].choice) return true;
+    return false;
 }
 
 /* Whether it serves classes, whatever the model_type. */

@@ -150,6 +150,8 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
     if (!sp_sym_spend(walk->symbolic, row->span, 1)) return false;
     if (row->condition && !sp_sym_condition(walk->symbolic, env, row->condition, &wanted)) return false;
     if (sp_poly_is_zero(wanted)) return true;
+    if (row->choice)
+        return sp_sym_fail(walk->symbolic, row->unit_span, "which table this is depends on the configuration");
     if (walk->uses >= MAX_USES)
         return sp_sym_fail(walk->symbolic, row->unit_span, "parts used more than %d deep", MAX_USES);
     frame->group = group_of_section(walk, env);
