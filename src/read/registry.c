@@ -4,12 +4,15 @@
 
 #include <string.h>
 
+/* clang-format off */
 static const struct sp_reader *const readers[] = {
     &sp_reader_archive,
     &sp_reader_torch_legacy,
     &sp_reader_hdf5,
+    &sp_reader_mxnet,
     &sp_reader_safetensors,
 };
+/* clang-format on */
 
 /* Files that people mistake for checkpoints, named so that the message helps. */
 static const struct {

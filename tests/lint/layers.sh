@@ -15,6 +15,7 @@ src/model/              model        base
 src/math/               math         base
 src/read/               read         read/zip/archive.h read/torch/zip.h read/hdf5/keras_zip.h model base
 src/read/safetensors/   read/safetensors  read model base
+src/read/mxnet/         read/mxnet   read model base
 src/read/pickle/        read/pickle  base
 src/read/zip/           read/zip     read model base
 src/read/torch/         read/torch   read/zip read/pickle read model base
