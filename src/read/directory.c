@@ -36,7 +36,7 @@ static const char *const candidates[] = {
 
 /* Endings of files that may be a checkpoint, when nothing above exists. */
 static const char *const suffixes[] = {
-    ".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".hdf5", ".keras", ".th", ".params", ".index.json",
+    ".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".hdf5", ".keras", ".th", ".params", ".npz", ".index.json",
 };
 
 /* Beginnings of files that trainers leave beside a checkpoint. */

@@ -10,6 +10,7 @@ static const struct sp_reader *const readers[] = {
     &sp_reader_torch_legacy,
     &sp_reader_hdf5,
     &sp_reader_mxnet,
+    &sp_reader_npy,
     &sp_reader_safetensors,
 };
 /* clang-format on */
@@ -26,7 +27,6 @@ static const struct {
     {"GGUF", 4, "a GGUF file, which this version does not read"},
     {"\x1f\x8b", 2, "gzip-compressed: unpack it first"},
     {"\x28\xb5\x2f\xfd", 4, "zstd-compressed: unpack it first"},
-    {"\x93NUMPY", 6, "a single NumPy array, not a checkpoint"},
     {"PYTORCH1", 8, "a PyTorch container from before 1.0, which this version does not read"},
     {"PK\5\6", 4, "an empty zip archive"},
     {"\x89PNG", 4, "a PNG picture"},

@@ -59,6 +59,18 @@ static inline void assert_listing(const char *path, const char *expected)
     sp_text_free(&text);
 }
 
+/* Each is a path below `folder` and its listing. */
+#define ASSERT_LISTINGS(folder, cases) assert_listings((folder), (cases), sizeof(cases) / sizeof *(cases))
+
+static inline void assert_listings(const char *folder, const char *const (*cases)[2], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/%s", folder, cases[i][0]);
+        assert_listing(path, cases[i][1]);
+    }
+}
+
 /* The file with bytes changed at random, and cut short: whatever comes of it, a refusal says why. */
 static inline void assert_survives_damage(const char *path, unsigned rounds)
 {
