@@ -29,14 +29,17 @@ static const char *const candidates[] = {
     "pytorch_model.fp16.bin",
     "diffusion_pytorch_model.fp16.safetensors",
     "diffusion_pytorch_model.fp16.bin",
+    "model.weights.json",
     "model.weights.h5",
+    "*.weights.json",
     "tf_model.h5",
     "params.best",
 };
 
 /* Endings of files that may be a checkpoint, when nothing above exists. */
 static const char *const suffixes[] = {
-    ".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".hdf5", ".keras", ".th", ".params", ".npz", ".index.json",
+    ".safetensors", ".bin", ".pt",     ".pth", ".ckpt",       ".h5",           ".hdf5",
+    ".keras",       ".th",  ".params", ".npz", ".index.json", ".weights.json",
 };
 
 /* Beginnings of files that trainers leave beside a checkpoint. */
@@ -46,7 +49,10 @@ static const char *const companions[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-bool sp_is_index_name(const char *name) { return sp_ends_with(name, ".index.json"); }
+bool sp_is_index_name(const char *name)
+{
+    return sp_ends_with(name, ".index.json") || sp_ends_with(name, ".weights.json");
+}
 
 bool sp_may_be_checkpoint(const char *name)
 {

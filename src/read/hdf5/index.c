@@ -4,7 +4,6 @@
 #include "read/hdf5/index.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +63,14 @@ static bool set_place(struct decoder *d, struct sp_tensor *tensor, const struct 
     return true;
 }
 
+/* What a storage is called: by the address of its object, which hard links share. */
+static const char *storage_of(const struct decoder *d, uint64_t address)
+{
+    struct sp_arena *arena = &d->inventory->arena;
+    if (!d->source->part) return sp_arena_printf(arena, "hdf5:0x%" PRIx64, address);
+    return sp_arena_printf(arena, "hdf5:%zu:0x%" PRIx64, d->source->part, address);
+}
+
 static bool take_tensor(struct decoder *d)
 {
     struct sp_wire_tensor wire;
@@ -73,7 +80,7 @@ static bool take_tensor(struct decoder *d)
     if (!tensor) return false;
     tensor->name = wire.path;
     tensor->file = d->file;
-    tensor->storage = sp_arena_printf(arena, "hdf5:0x%" PRIx64, wire.address);
+    tensor->storage = storage_of(d, wire.address);
     set_dtype(tensor, &wire);
     set_shape(tensor, &wire, arena);
     sp_map_add(&d->storages, tensor->storage, d->inventory->count - 1);
@@ -90,10 +97,8 @@ static bool take_tensor(struct decoder *d)
 /* A hard link: the same dataset under another name, hence the same storage. */
 static bool take_alias(struct decoder *d)
 {
-    char storage[32];
     const char *path = sp_wire_get_string(&d->in, &d->inventory->arena, SP_MAX_NAME);
-    snprintf(storage, sizeof storage, "hdf5:0x%" PRIx64, sp_cursor_le(&d->in, 8));
-    const size_t first = sp_map_get(&d->storages, storage);
+    const size_t first = sp_map_get(&d->storages, storage_of(d, sp_cursor_le(&d->in, 8)));
     if (!d->in.ok || first == SIZE_MAX) return false;
     struct sp_tensor *tensor = sp_inventory_add(d->inventory, d->error);
     if (!tensor) return false;
@@ -139,6 +144,10 @@ static bool take_attribute(struct decoder *d)
     const char *name = sp_wire_get_string(&d->in, arena, 64);
     const char *value = sp_wire_get_string(&d->in, arena, SP_H5_MAX_JSON);
     if (!d->in.ok) return false;
+    if (!strcmp(name, "name")) { /* of a group of variables: no more is asked of it than that it is there */
+        d->contents.variables = true;
+        return true;
+    }
     if (!strcmp(name, "model_config") || !strcmp(name, "nb_layers")) d->contents.model_attributes = true;
     if (!has_metadata(d->inventory, name)) sp_inventory_add_metadata(d->inventory, name, value); /* the root's wins */
     return true;

@@ -161,6 +161,13 @@ static int compare_link_names(const void *left, const void *right)
 
 /* ---- objects ---- */
 
+/* "vars", of a layer in the weights of Keras 3, or of the model itself. */
+static bool is_group_of_variables(const char *path)
+{
+    const size_t length = strlen(path);
+    return length >= 4 && !strcmp(path + length - 4, "vars") && (length == 4 || path[length - 5] == '/');
+}
+
 static bool send_attributes(struct walk *walk, hid_t group)
 {
     const char *path = walk->here.path;
@@ -174,6 +181,7 @@ static bool send_attributes(struct walk *walk, hid_t group)
             !sp_h5_send_text(wire, group, path, "training_config") ||
             !sp_h5_send_integer(wire, group, path, "nb_layers"))
             return false;
+    if (is_group_of_variables(path) && !sp_h5_send_text(wire, group, path, "name")) return false;
     return sp_h5_send_names(wire, group, path, "layer_names") && sp_h5_send_names(wire, group, path, "weight_names");
 }
 
