@@ -84,6 +84,16 @@ static herr_t refuse_call(const char *why)
     return -1;
 }
 
+bool sp_h5_source_read(struct sp_h5_source *source, uint64_t at, void *into, size_t length)
+{
+    if (length > source->budget) source->exhausted = true;
+    if (source->exhausted || at > source->size || length > source->size - at) return false;
+    source->budget -= length;
+    if (!source->memory) return read_fd(source, at, into, length);
+    memcpy(into, source->memory + at, length);
+    return true;
+}
+
 static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t address, size_t size, void *buffer)
 {
     struct sp_h5_source *source = ((struct driver_file *)file)->source;

@@ -23,6 +23,8 @@ struct sp_h5_source {
     bool exhausted;
 };
 
+/* Bytes of the file, counted against the budget; false past its end, or when they cannot be read. */
+bool sp_h5_source_read(struct sp_h5_source *source, uint64_t at, void *into, size_t length);
 /* The file, opened read-only; negative with the reason on HDF5's error stack. */
 hid_t sp_h5_source_open(struct sp_h5_source *source);
 
