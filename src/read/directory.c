@@ -34,12 +34,14 @@ static const char *const candidates[] = {
     "*.weights.json",
     "tf_model.h5",
     "params.best",
+    "flax_model.msgpack",
+    "model.onnx",
 };
 
 /* Endings of files that may be a checkpoint, when nothing above exists. */
 static const char *const suffixes[] = {
-    ".safetensors", ".bin", ".pt",     ".pth", ".ckpt",       ".h5",           ".hdf5",
-    ".keras",       ".th",  ".params", ".npz", ".index.json", ".weights.json",
+    ".safetensors", ".bin",    ".pt",  ".pth",  ".ckpt",    ".h5",         ".hdf5",         ".keras",
+    ".th",          ".params", ".npz", ".onnx", ".msgpack", ".index.json", ".weights.json",
 };
 
 /* Beginnings of files that trainers leave beside a checkpoint. */

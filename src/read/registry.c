@@ -11,6 +11,8 @@ static const struct sp_reader *const readers[] = {
     &sp_reader_hdf5,
     &sp_reader_mxnet,
     &sp_reader_npy,
+    &sp_reader_onnx,
+    &sp_reader_flax,
     &sp_reader_safetensors,
 };
 /* clang-format on */
