@@ -25,6 +25,9 @@ struct sp_h5_source {
 
 /* Bytes of the file, counted against the budget; false past its end, or when they cannot be read. */
 bool sp_h5_source_read(struct sp_h5_source *source, uint64_t at, void *into, size_t length);
+/* Makes the cache of metadata large, or small again. The links of a large group are read in no order, so that all that
+ * holds them has to stay; the objects behind them are looked at once each. */
+bool sp_h5_source_cache(hid_t file, bool large);
 /* The file, opened read-only; negative with the reason on HDF5's error stack. */
 hid_t sp_h5_source_open(struct sp_h5_source *source);
 

@@ -225,22 +225,35 @@ static bool send_attributes(struct walk *walk, hid_t group)
     return sp_h5_send_names(wire, group, path, "layer_names") && sp_h5_send_names(wire, group, path, "weight_names");
 }
 
+static bool read_links(struct walk *walk, hid_t group)
+{
+    enum { LARGE_GROUP = 1000 };
+    H5G_info_t info;
+    if (H5Gget_info(group, &info) < 0) return false;
+    const bool large = info.nlinks > LARGE_GROUP;
+    if (large && !sp_h5_source_cache(walk->file, true)) return false;
+    if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, on_link, walk) < 0) return false;
+    return !large || sp_h5_source_cache(walk->file, false);
+}
+
 static bool visit_group(struct walk *walk, hid_t group, const struct place *place)
 {
     const size_t bottom = walk->count;
     walk->here = *place;
     if (place->depth > SP_H5_MAX_DEPTH)
         return fail_walk(walk, SP_KIND_LIMIT, "groups nested more than %d deep", SP_H5_MAX_DEPTH);
-    if (!send_attributes(walk, group) || H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, on_link, walk) < 0)
-        return hdf5_failed(walk, place);
+    if (!send_attributes(walk, group) || !read_links(walk, group)) return hdf5_failed(walk, place);
     if (walk->count > bottom)
         qsort(walk->stack + bottom, walk->count - bottom, sizeof *walk->stack, compare_link_names);
     return true;
 }
 
-/* True when the data lies in other files: then even H5Dget_space may open them. */
-static bool lies_elsewhere(hid_t dataset, enum sp_wire_note *why, bool *elsewhere)
+/* Whether the data lies in other files: then even H5Dget_space may open them. Data that has an address in this file
+ * does not, and of such a dataset the properties, which are dear, need not be asked for. */
+static bool lies_elsewhere(hid_t dataset, haddr_t begin, enum sp_wire_note *why, bool *elsewhere)
 {
+    *elsewhere = false;
+    if (begin != HADDR_UNDEF) return true;
     const hid_t properties = H5Dget_create_plist(dataset);
     if (properties < 0) return false;
     const H5D_layout_t layout = H5Pget_layout(properties);
@@ -264,7 +277,7 @@ static bool read_type(hid_t dataset, struct sp_wire_tensor *tensor, struct sp_h5
     return H5Tclose(id) >= 0;
 }
 
-static bool read_space(hid_t dataset, struct sp_wire_tensor *tensor)
+static bool read_space(hid_t dataset, haddr_t begin, struct sp_wire_tensor *tensor)
 {
     hsize_t shape[SP_WIRE_MAX_RANK];
     const hid_t space = H5Dget_space(dataset);
@@ -274,7 +287,6 @@ static bool read_space(hid_t dataset, struct sp_wire_tensor *tensor)
     if (rank < 0 || rank > SP_WIRE_MAX_RANK || H5Sget_simple_extent_dims(space, shape, NULL) != rank) return false;
     for (int i = 0; i < rank; i++) tensor->shape[i] = shape[i];
     tensor->rank = (uint32_t)rank;
-    const haddr_t begin = H5Dget_offset(dataset);
     tensor->begin = begin == HADDR_UNDEF ? 0 : begin;
     tensor->stored = H5Dget_storage_size(dataset);
     return H5Sclose(space) >= 0;
@@ -286,12 +298,13 @@ static bool visit_dataset(struct walk *walk, hid_t dataset, const struct place *
     struct sp_h5_type type;
     enum sp_wire_note why;
     bool elsewhere;
-    if (!lies_elsewhere(dataset, &why, &elsewhere) || !read_type(dataset, &tensor, &type))
+    const haddr_t begin = H5Dget_offset(dataset);
+    if (!lies_elsewhere(dataset, begin, &why, &elsewhere) || !read_type(dataset, &tensor, &type))
         return hdf5_failed(walk, place);
     if (elsewhere) {
         tensor.flags |= SP_WIRE_UNREAD_SPACE;
         sp_wire_put_note(&walk->wire, why, place->path, "");
-    } else if (!read_space(dataset, &tensor)) {
+    } else if (!read_space(dataset, begin, &tensor)) {
         return hdf5_failed(walk, place);
     }
     sp_wire_put_tensor(&walk->wire, &tensor);
