@@ -63,6 +63,10 @@ struct sp_inventory; /* opaque: owns everything that the functions below return 
  * Free with sp_inventory_close. Thread-safe as long as no two threads share an inventory. */
 SP_API struct sp_inventory *sp_inventory_open(const char *path, struct sp_error *error);
 
+/* Of a model in the cache of the Hugging Face hub (models--x--y) the directory that its refs/main means,
+ * "models--x--y/snapshots/COMMIT": free with sp_free. NULL for every other path, which stands for itself. */
+SP_API char *sp_checkpoint_path(const char *path);
+
 /* Frees the inventory and all that was borrowed from it. NULL is allowed. */
 SP_API void sp_inventory_close(struct sp_inventory *inventory);
 

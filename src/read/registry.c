@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "read/lookalike.h"
+
 /* clang-format off */
 static const struct sp_reader *const readers[] = {
     &sp_reader_archive,
@@ -56,6 +58,7 @@ static bool unrecognised_file(const struct sp_probe *probe, struct sp_error *err
     const char *what = lookalike(probe);
     if (!probe->file->size) return sp_malformed(error, "empty file");
     if (what) return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is %s", what);
+    if (sp_is_lookalike(probe, error)) return false;
     return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "not a checkpoint in any format that is read here");
 }
 
@@ -84,7 +87,9 @@ const struct sp_reader *sp_reader_for(const struct sp_file *file, struct sp_erro
         probe.deep = true;
         best = surest(&probe, &bits);
     }
-    if (bits == 1 && lookalike(&probe)) best = NULL; /* a name is no proof: git-lfs pointers keep it */
+    struct sp_error ignored = {0};
+    if (bits == 1 && (lookalike(&probe) || sp_is_lookalike(&probe, &ignored)))
+        best = NULL; /* a name is no proof: git-lfs pointers keep it */
     if (!best) unrecognised_file(&probe, error);
     return best;
 }
