@@ -63,6 +63,10 @@ struct sp_inventory; /* opaque: owns everything that the functions below return 
  * Free with sp_inventory_close. Thread-safe as long as no two threads share an inventory. */
 SP_API struct sp_inventory *sp_inventory_open(const char *path, struct sp_error *error);
 
+/* Of a model in the cache of the Hugging Face hub (models--x--y) the directory that its refs/main means,
+ * "models--x--y/snapshots/COMMIT": free with sp_free. NULL for every other path, which stands for itself. */
+SP_API char *sp_checkpoint_path(const char *path);
+
 /* Frees the inventory and all that was borrowed from it. NULL is allowed. */
 SP_API void sp_inventory_close(struct sp_inventory *inventory);
 
@@ -87,6 +91,8 @@ SP_API const char *sp_inventory_beside(const struct sp_inventory *inventory);
 /* What the file says of itself, in its order; of shards together, a key once. */
 SP_API size_t sp_inventory_metadata_count(const struct sp_inventory *inventory);
 SP_API struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inventory, size_t index);
+/* Tensors that are in the file and could not be read, each of which a warning names or counts. */
+SP_API size_t sp_inventory_unread_count(const struct sp_inventory *inventory);
 /* What is odd about the file and no reason to refuse it, a sentence each. */
 SP_API size_t sp_inventory_warning_count(const struct sp_inventory *inventory);
 SP_API const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index);

@@ -12,12 +12,24 @@
 
 #include "base/arena.h"
 
+/* A link that leads nowhere is what caches and annexes have in place of what was not fetched. */
+static bool refuse_open(int directory_fd, const char *path, int why, struct sp_error *error)
+{
+    char target[256];
+    const ssize_t length = why == ENOENT ? readlinkat(directory_fd, path, target, sizeof target - 1) : -1;
+    if (length < 0) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s", strerror(why));
+    target[length] = '\0';
+    sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "a link to '%s', which is not there: it was not downloaded", target);
+    if (strstr(target, ".git/annex/")) sp_hint(error, "run 'git annex get' on it");
+    return false;
+}
+
 bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, struct sp_error *error)
 {
     struct stat info;
     *file = (struct sp_file){.fd = -1, .path = path};
     const int fd = openat(directory_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s", strerror(errno));
+    if (fd < 0) return refuse_open(directory_fd, path, errno, error);
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         close(fd);
         return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "not a regular file");

@@ -213,6 +213,7 @@ const struct cli_command cli_check = {
         "when one does not; 5 when that cannot be told.",
     .least = 1,
     .most = 1,
+    .checkpoints = true,
     .options = options,
     .examples = examples,
     .run = run_check,

@@ -53,6 +53,7 @@ struct cli_command {
     const char *operands;    /* "FILE...", "" */
     const char *description; /* paragraphs, separated by an empty line */
     size_t least, most;      /* operands; CLI_MANY for no limit */
+    bool checkpoints;        /* that is what the operands are: see checkpoints.c */
     const struct cli_option *options;
     const struct cli_example *examples; /* may be NULL */
     int (*run)(const struct cli_args *args);
@@ -65,6 +66,8 @@ struct cli_args {
     size_t operand_count;
     struct cli_given *given;
     size_t given_count;
+    char **owned; /* paths that stand in for operands */
+    size_t owned_count;
 };
 
 /* ---- commands.c, main.c ---- */
@@ -98,6 +101,12 @@ const char *cli_value(const struct cli_args *args, const char *name, const char 
 uint64_t cli_number(const struct cli_args *args, const char *name, uint64_t fallback);
 /* Every value of an option that may be repeated: start with *position = 0, NULL after the last. */
 const char *cli_next_value(const struct cli_args *args, const char *name, size_t *position);
+
+/* ---- checkpoints.c ---- */
+
+/* Puts the path that is meant in place of each operand that is a checkpoint: for a model in the cache of the hub its
+ * snapshot, for "-" a file with what standard input holds. Not CLI_OK after an error was printed. */
+int cli_find_checkpoints(struct cli_args *args);
 
 /* ---- message.c: one line on stderr, and at most one hint ---- */
 

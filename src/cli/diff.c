@@ -113,6 +113,7 @@ const struct cli_command cli_diff = {
         "differs.",
     .least = 2,
     .most = 2,
+    .checkpoints = true,
     .options = options,
     .examples = examples,
     .run = run_diff,

@@ -99,6 +99,7 @@ const struct cli_command cli_infer = {
         "evidence for no table: none explains half of the tensors, or what it explains is less than what is missing.",
     .least = 1,
     .most = 1,
+    .checkpoints = true,
     .options = options,
     .examples = examples,
     .run = run_infer,

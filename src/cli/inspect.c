@@ -129,8 +129,8 @@ const struct cli_command cli_inspect = {
     .description =
         "Reads the headers of each FILE, never its weights, and lists its tensors. A FILE is a checkpoint in any "
         "format "
-        "that is read here, a directory, or an index (*.index.json) whose shards are read as one checkpoint. Nothing "
-        "in a FILE is executed.\n"
+        "that is read here, a directory, or an index (*.index.json) whose shards are read as one checkpoint; - is "
+        "standard input. Nothing in a FILE is executed.\n"
         "\n"
         "A tensor that has the same storage as an earlier one is noted as the same; the parameters of both count "
         "once. Warnings about a FILE go to standard error, or with --json into the document.\n"
@@ -144,6 +144,7 @@ const struct cli_command cli_inspect = {
         "status is 4.",
     .least = 1,
     .most = CLI_MANY,
+    .checkpoints = true,
     .options = options,
     .examples = examples,
     .run = run_inspect,

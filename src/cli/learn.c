@@ -184,6 +184,7 @@ const struct cli_command cli_learn = {
         "The exit status is 0 when every tensor is explained, and 1 when some are not.",
     .least = 1,
     .most = CLI_MANY,
+    .checkpoints = true,
     .options = options,
     .examples = usage,
     .run = run_learn,

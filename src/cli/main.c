@@ -29,7 +29,8 @@ static int run_command(const struct cli_command *command, int count, char **word
             cli_print_command_help(stdout, command);
             status = CLI_OK;
         } else {
-            status = command->run(&args);
+            status = cli_find_checkpoints(&args);
+            if (status == CLI_OK) status = command->run(&args);
         }
     }
     cli_args_free(&args);

@@ -79,6 +79,32 @@ void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...)
     va_end(args);
 }
 
+enum { UNREAD_NAMED = 10 };
+
+bool sp_inventory_unread(struct sp_inventory *inventory, const char *name, const struct sp_error *why,
+                         struct sp_error *error)
+{
+    if (why->kind == SP_KIND_IO || inventory->count >= SP_MAX_TENSORS)
+        return sp_fail(error, why->status, why->kind, "%s", why->message);
+    if (!inventory->unread++) inventory->first_unread = *why;
+    if (inventory->unread <= UNREAD_NAMED)
+        sp_inventory_warn(inventory, "tensor %s is not read: %s", sp_quote(name).text, why->message);
+    return true;
+}
+
+/* Those that are not named above are counted; when nothing could be read, that is an error. */
+static bool judge_unread(struct sp_inventory *inventory, struct sp_error *error)
+{
+    const struct sp_error *why = &inventory->first_unread;
+    if (inventory->unread && !inventory->count)
+        return sp_fail(error, why->status, why->kind, "no tensor can be read (%zu are broken; the first: %s)",
+                       inventory->unread, why->message);
+    if (inventory->unread > UNREAD_NAMED)
+        sp_inventory_warn(inventory, "tensors that are not read: %zu, of which the first %d are named",
+                          inventory->unread, UNREAD_NAMED);
+    return true;
+}
+
 void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, const char *shard, bool unreadable)
 {
     SP_GROW(inventory->promises, inventory->promise_count, inventory->promise_capacity);
@@ -92,13 +118,16 @@ void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, co
 
 bool sp_tensor_measure(struct sp_tensor *tensor)
 {
-    uint64_t elements = 1, bits = 0;
+    uint64_t elements = 1;
     if (tensor->flags & SP_TENSOR_NO_SHAPE) elements = 0;
     for (uint32_t i = 0; i < tensor->rank; i++)
         if (!sp_mul_u64(elements, tensor->shape[i], &elements)) return false;
-    if (!sp_mul_u64(elements, sp_dtype_bits(tensor->dtype), &bits) || bits % 8) return false;
+    const uint64_t bits = sp_dtype_bits(tensor->dtype);
+    uint64_t bytes = 0;
+    if (bits % 8 ? !sp_mul_u64(elements, bits, &bytes) || bytes % 8 : !sp_mul_u64(elements, bits / 8, &bytes))
+        return false;
     tensor->parameters = elements;
-    tensor->bytes = bits / 8;
+    tensor->bytes = bits % 8 ? bytes / 8 : bytes;
     return true;
 }
 
@@ -192,6 +221,7 @@ static bool refuse_duplicate(const struct sp_inventory *inventory, size_t index,
 
 bool sp_inventory_finish(struct sp_inventory *inventory, struct sp_error *error)
 {
+    if (!judge_unread(inventory, error)) return false;
     sp_map_reserve(&inventory->names, inventory->count);
     for (size_t i = 0; i < inventory->count; i++)
         if (!sp_map_add(&inventory->names, inventory->tensors[i].name, i)) return refuse_duplicate(inventory, i, error);
@@ -226,6 +256,7 @@ struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inventory, s
     return inventory->metadata[index];
 }
 
+size_t sp_inventory_unread_count(const struct sp_inventory *inventory) { return inventory->unread; }
 size_t sp_inventory_warning_count(const struct sp_inventory *inventory) { return inventory->warning_count; }
 
 const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index)

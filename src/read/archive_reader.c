@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Zip archives, told apart by the names of their members: files of torch.save, TorchScript archives, .keras files. What
- * is in them is left to the rooms of those formats. */
+ * Zip archives, told apart by the names of their members: files of torch.save, TorchScript archives, .keras files,
+ * .npz. What is in them is left to the rooms of those formats. */
 #include <string.h>
 
 #include "base/chars.h"
 #include "read/hdf5/keras_zip.h"
+#include "read/numpy/npz.h"
 #include "read/reader.h"
 #include "read/torch/zip.h"
 
@@ -27,7 +28,6 @@ static bool unrecognised(const struct sp_zip *zip, struct sp_error *error)
     } hints[] = {
         {"data.pkl", "with a pickle outside of a folder, not a file of torch.save"},
         {"/model.json", "of TorchScript before 1.2, which this version does not read"},
-        {".npy", "of NumPy arrays (.npz), which this version does not read"},
         {".pth", "of several files: unpack it and inspect the checkpoints inside"},
         {".pt", "of several files: unpack it and inspect the checkpoints inside"},
         {".bin", "of several files: unpack it and inspect the checkpoints inside"},
@@ -51,6 +51,7 @@ static bool index_archive(const struct sp_file *file, uint32_t file_index, struc
     bool ok = sp_torch_zip_find(zip, &pickle, error);
     if (ok && pickle != SIZE_MAX) ok = sp_torch_zip_index(zip, pickle, file_index, inventory, error);
     else if (ok && sp_keras_zip_is(zip)) ok = sp_keras_zip_index(zip, file, file_index, inventory, error);
+    else if (ok && sp_npz_is(zip)) ok = sp_npz_index(zip, file_index, inventory, error);
     else if (ok) ok = unrecognised(zip, error);
     sp_zip_close(zip);
     return ok;

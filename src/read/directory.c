@@ -29,24 +29,51 @@ static const char *const candidates[] = {
     "pytorch_model.fp16.bin",
     "diffusion_pytorch_model.fp16.safetensors",
     "diffusion_pytorch_model.fp16.bin",
+    "model.weights.json",
     "model.weights.h5",
+    "*.weights.json",
     "tf_model.h5",
     "params.best",
+    "flax_model.msgpack",
+    "model.onnx",
 };
 
 /* Endings of files that may be a checkpoint, when nothing above exists. */
 static const char *const suffixes[] = {
-    ".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".hdf5", ".keras", ".th", ".gguf", ".index.json",
+    ".safetensors", ".bin", ".pt",     ".pth",        ".ckpt",         ".h5",   ".hdf5",
+    ".keras",       ".th",  ".params", ".index.json", ".weights.json", ".gguf",
 };
+
+/* Endings of files that are a checkpoint when there is nothing else: next to one they hold other things, or the same
+ * once more. */
+static const char *const weak_suffixes[] = {".npz", ".onnx", ".msgpack"};
 
 /* Beginnings of files that trainers leave beside a checkpoint. */
 static const char *const companions[] = {
-    "training_args.", "optimizer.", "scheduler.", "rng_state", "scaler.",
+    "training_args.", "optimizer.", "optimizer_", "scheduler.",     "scheduler_",         "rng_state",
+    "scaler.",        "sampler.",   "sampler_",   "random_states_", "custom_checkpoint_",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-bool sp_is_index_name(const char *name) { return sp_ends_with(name, ".index.json"); }
+bool sp_is_index_name(const char *name)
+{
+    return sp_ends_with(name, ".index.json") || sp_ends_with(name, ".weights.json");
+}
+
+static bool is_weak(const char *name)
+{
+    for (size_t i = 0; i < COUNT(weak_suffixes); i++)
+        if (sp_ends_with(name, weak_suffixes[i])) return true;
+    return false;
+}
+
+/* "params.best", "params.00012" */
+static bool is_sockeye_name(const char *name)
+{
+    if (strncmp(name, "params.", 7) != 0) return false;
+    return strcmp(name + 7, "best") == 0 || (name[7] && !name[7 + strspn(name + 7, "0123456789")]);
+}
 
 bool sp_may_be_checkpoint(const char *name)
 {
@@ -54,7 +81,7 @@ bool sp_may_be_checkpoint(const char *name)
         if (strncmp(name, companions[i], strlen(companions[i])) == 0) return false;
     for (size_t i = 0; i < COUNT(suffixes); i++)
         if (sp_ends_with(name, suffixes[i])) return true;
-    return strcmp(name, "params.best") == 0;
+    return is_weak(name) || is_sockeye_name(name);
 }
 
 /* ---- the names in the directory ---- */
@@ -259,10 +286,24 @@ static bool refuse_choice(const struct sp_folder *folder, const struct listing *
     sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "several checkpoints in this directory: %s",
             sp_names_text(&names));
     if (gather) sp_hint(error, "%s", gather);
+    else if (sp_are_steps(listing->names, listing->count))
+        sp_hint(error, "name the file to read, such as the last, %s",
+                sp_quote(listing->names[listing->count - 1]).text);
     else sp_hint(error, "name the file to read, such as %s", sp_quote(listing->names[0]).text);
     sp_names_free(&names);
     sp_error_prefix(error, folder->path);
     return false;
+}
+
+/* The only one, or the only one that is not weak; NULL. */
+static const char *only_name(const struct listing *listing)
+{
+    const char *only = NULL;
+    size_t strong = 0;
+    for (size_t i = 0; i < listing->count; i++)
+        if (!is_weak(listing->names[i]) && !strong++) only = listing->names[i];
+    if (strong) return strong == 1 ? only : NULL;
+    return listing->count == 1 ? listing->names[0] : NULL;
 }
 
 static bool choose_checkpoint(const struct sp_folder *folder, const struct listing *listing, struct sp_shard *shards,
@@ -277,8 +318,9 @@ static bool choose_checkpoint(const struct sp_folder *folder, const struct listi
         warn_absent_shards(shards, count, inventory);
         return sp_folder_read_shards(folder, NULL, shards, count, inventory, error);
     }
-    if (listing->count != 1) return refuse_choice(folder, listing, error);
-    return read_chosen(folder, listing->names[0], listing, inventory, error);
+    const char *only = only_name(listing);
+    if (!only) return refuse_choice(folder, listing, error);
+    return read_chosen(folder, only, listing, inventory, error);
 }
 
 bool sp_directory_read_pieces(const struct sp_folder *folder, const char *first, struct sp_inventory *inventory,

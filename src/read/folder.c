@@ -59,8 +59,8 @@ bool sp_folder_read(const struct sp_folder *folder, const char *name, struct sp_
 static void warn_absent_shard(const struct sp_shard *shard, const char *reason, struct sp_inventory *inventory)
 {
     if (shard->indexed)
-        sp_inventory_warn(inventory, "shard %s cannot be read (%s): the index places %zu tensors in it",
-                          sp_quote(shard->name).text, reason, shard->indexed);
+        sp_inventory_warn(inventory, "shard %s cannot be read (%s): the index places %zu %s in it",
+                          sp_quote(shard->name).text, reason, shard->indexed, shard->groups ? "groups" : "tensors");
     else sp_inventory_warn(inventory, "shard %s cannot be read (%s)", sp_quote(shard->name).text, reason);
 }
 

@@ -27,6 +27,7 @@ bool sp_folder_read(const struct sp_folder *folder, const char *name, struct sp_
 struct sp_shard {
     const char *name;
     size_t indexed; /* how many tensors an index places in it; 0 when there is no index */
+    bool groups;    /* what it counts are groups of them */
     uint32_t file;  /* its number in the inventory, or SP_NO_FILE when it cannot be opened */
 };
 

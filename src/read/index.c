@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The index is JSON: {"metadata": {"total_size": 24}, "weight_map": {"tensor": "model-00001-of-00002.safetensors"}},
- * or the inner map alone. Nobody checks it when it is written or uploaded, so it is compared with what the shards
- * hold, and differences are warnings: the shards are the truth.
+ * or the inner map alone. Keras 3 (model.weights.json) gives groups in place of tensors, each with a list of shards:
+ * {"weight_map": {"/layers/dense/vars": ["model_00000.weights.h5"]}}. Nobody checks it when it is written or uploaded,
+ * so it is compared with what the shards hold, and differences are warnings: the shards are the truth.
  *
  * Shard names are a stranger's text: only a plain file name is followed, and only within the index's own directory.
  * Symbolic links there are followed, since download caches consist of them. */
@@ -35,6 +36,7 @@ struct index {
     struct sp_inventory *inventory;
     struct weight_map map, bare; /* "weight_map", and the strings of the outermost object */
     bool has_map;
+    bool groups;            /* of Keras: a name is that of a group */
     const char *total_size; /* as written, or NULL */
     struct sp_shard *shards;
     size_t shard_count, shard_capacity;
@@ -43,14 +45,33 @@ struct index {
 
 /* ---- the text ---- */
 
+static void place_in(struct weight_map *map, const char *tensor, const char *shard)
+{
+    SP_GROW(map->placements, map->count, map->capacity);
+    map->placements[map->count++] = (struct placement){tensor, shard, 0};
+}
+
+/* The shards over which Keras has spread a group. */
+static bool add_group(struct index *index, struct weight_map *map, const char *group)
+{
+    if (!sp_json_open(&index->json, '[')) return false;
+    index->groups = true;
+    for (bool first = true; sp_json_item(&index->json, &first);) {
+        const char *shard = sp_json_string(&index->json);
+        if (!shard) return false;
+        place_in(map, group + (*group == '/'), shard);
+    }
+    return sp_json_ok(&index->json);
+}
+
 static bool add_placement(struct index *index, struct weight_map *map, const char *tensor)
 {
+    if (sp_json_peek(&index->json) == '[') return add_group(index, map, tensor);
     const char *shard = sp_json_string(&index->json);
     if (!shard) return false;
     if (!sp_map_add(&map->tensors, tensor, map->count))
         return sp_malformed(index->error, "index: tensor %s appears twice", sp_quote(tensor).text);
-    SP_GROW(map->placements, map->count, map->capacity);
-    map->placements[map->count++] = (struct placement){tensor, shard, 0};
+    place_in(map, tensor, shard);
     return true;
 }
 
@@ -131,7 +152,7 @@ static bool add_shard(struct index *index, const char *name, size_t *number)
     SP_GROW(index->shards, index->shard_count, index->shard_capacity);
     *number = index->shard_count;
     sp_map_add(&index->shard_names, name, *number);
-    index->shards[index->shard_count++] = (struct sp_shard){.name = name, .file = SP_NO_FILE};
+    index->shards[index->shard_count++] = (struct sp_shard){.name = name, .groups = index->groups, .file = SP_NO_FILE};
     return true;
 }
 
@@ -192,6 +213,38 @@ static void compare_placements(const struct index *index)
     warn_names(inventory, "tensors that the index does not list", &unindexed);
 }
 
+/* The group that a tensor is in, with the number of the file. */
+static const char *group_key(struct sp_arena *arena, uint32_t file, const char *group, size_t length)
+{
+    return sp_arena_printf(arena, "%" PRIu32 ":%.*s", file, (int)length, group);
+}
+
+/* Groups that a shard ought to have a part of, and has not. */
+static void compare_groups(const struct index *index)
+{
+    const struct weight_map *map = index->has_map ? &index->map : &index->bare;
+    struct sp_inventory *inventory = index->inventory;
+    struct sp_names missing = {0};
+    struct sp_arena scratch = {0};
+    struct sp_map groups = {0};
+    for (size_t i = 0; i < inventory->count; i++) {
+        const struct sp_tensor *tensor = &inventory->tensors[i];
+        const char *slash = strrchr(tensor->name, '/');
+        const size_t length = slash ? (size_t)(slash - tensor->name) : 0;
+        sp_map_add(&groups, group_key(&scratch, tensor->file, tensor->name, length), i);
+    }
+    for (size_t i = 0; i < map->count; i++) {
+        const struct placement *placement = &map->placements[i];
+        const uint32_t file = index->shards[placement->shard].file;
+        const char *key = group_key(&scratch, file, placement->tensor, strlen(placement->tensor));
+        if (file == SP_NO_FILE) sp_inventory_promise(inventory, NULL, placement->shard_name, true);
+        else if (sp_map_get(&groups, key) == SIZE_MAX) sp_names_add(&missing, placement->tensor);
+    }
+    warn_names(inventory, "groups of which the index places a part in a shard without any", &missing);
+    sp_map_free(&groups);
+    sp_arena_free(&scratch);
+}
+
 /* "1234", or "1234.0" as some writers have it. */
 static bool is_json_number(const char *text, uint64_t number)
 {
@@ -246,7 +299,8 @@ bool sp_index_read(const struct sp_folder *folder, const char *name, struct sp_i
     const bool ok = load_index(&index, folder, name) &&
                     sp_folder_read_shards(folder, name, index.shards, index.shard_count, inventory, error);
     if (ok) {
-        compare_placements(&index);
+        if (index.groups) compare_groups(&index);
+        else compare_placements(&index);
         compare_total_size(&index);
     }
     release_index(&index);

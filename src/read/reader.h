@@ -45,5 +45,9 @@ extern const struct sp_reader sp_reader_archive;      /* src/read/archive_reader
 extern const struct sp_reader sp_reader_torch_legacy; /* src/read/torch/legacy.c: torch-legacy */
 extern const struct sp_reader sp_reader_gguf;         /* src/read/gguf/: gguf */
 extern const struct sp_reader sp_reader_hdf5;         /* src/read/hdf5/: keras-hdf5, keras-weights, hdf5 */
+extern const struct sp_reader sp_reader_npy;          /* src/read/numpy/: npy; .npz by the archive reader */
+extern const struct sp_reader sp_reader_onnx;         /* src/read/onnx/: onnx */
+extern const struct sp_reader sp_reader_flax;         /* src/read/flax/: flax-msgpack */
+extern const struct sp_reader sp_reader_mxnet;        /* src/read/mxnet/: mxnet-params */
 
 #endif

@@ -4,11 +4,17 @@
 
 #include <string.h>
 
+#include "read/lookalike.h"
+
 /* clang-format off */
 static const struct sp_reader *const readers[] = {
     &sp_reader_archive,
     &sp_reader_torch_legacy,
     &sp_reader_hdf5,
+    &sp_reader_mxnet,
+    &sp_reader_npy,
+    &sp_reader_onnx,
+    &sp_reader_flax,
     &sp_reader_safetensors,
     &sp_reader_gguf,
 };
@@ -25,7 +31,6 @@ static const struct {
     {"<html", 5, "an HTML page: the download failed"},
     {"\x1f\x8b", 2, "gzip-compressed: unpack it first"},
     {"\x28\xb5\x2f\xfd", 4, "zstd-compressed: unpack it first"},
-    {"\x93NUMPY", 6, "a single NumPy array, not a checkpoint"},
     {"PYTORCH1", 8, "a PyTorch container from before 1.0, which this version does not read"},
     {"PK\5\6", 4, "an empty zip archive"},
     {"\x89PNG", 4, "a PNG picture"},
@@ -53,6 +58,7 @@ static bool unrecognised_file(const struct sp_probe *probe, struct sp_error *err
     const char *what = lookalike(probe);
     if (!probe->file->size) return sp_malformed(error, "empty file");
     if (what) return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is %s", what);
+    if (sp_is_lookalike(probe, error)) return false;
     return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "not a checkpoint in any format that is read here");
 }
 
@@ -81,7 +87,9 @@ const struct sp_reader *sp_reader_for(const struct sp_file *file, struct sp_erro
         probe.deep = true;
         best = surest(&probe, &bits);
     }
-    if (bits == 1 && lookalike(&probe)) best = NULL; /* a name is no proof: git-lfs pointers keep it */
+    struct sp_error ignored = {0};
+    if (bits == 1 && (lookalike(&probe) || sp_is_lookalike(&probe, &ignored)))
+        best = NULL; /* a name is no proof: git-lfs pointers keep it */
     if (!best) unrecognised_file(&probe, error);
     return best;
 }

@@ -8,11 +8,37 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/chars.h"
 #include "base/names.h"
 #include "read/directory.h"
+#include "read/known_folders.h"
 
 /* A folder of a cache has its checkpoint two levels down, snapshots/COMMIT; further down nobody meant it. */
 enum { LEVELS = 2, MOST_ENTRIES = 2000, SHOWN = 12 };
+
+/* Where the last number of a name begins, and its length. */
+static size_t last_number(const char *name, size_t *digits)
+{
+    size_t end = strlen(name);
+    while (end && !sp_is_digit(name[end - 1])) end--;
+    size_t begin = end;
+    while (begin && sp_is_digit(name[begin - 1])) begin--;
+    *digits = end - begin;
+    return begin;
+}
+
+bool sp_are_steps(const char *const *names, size_t count)
+{
+    size_t digits, others;
+    if (count < 2) return false;
+    const size_t stem = last_number(names[0], &digits);
+    if (!stem || !digits) return false;
+    for (size_t i = 1; i < count; i++)
+        if (last_number(names[i], &others) != stem || !others || strncmp(names[i], names[0], stem) != 0 ||
+            strcmp(names[i] + stem + others, names[0] + stem + digits) != 0)
+            return false;
+    return true;
+}
 
 struct search {
     struct sp_arena arena;
@@ -20,9 +46,10 @@ struct search {
     size_t entries;               /* looked at so far */
 };
 
+/* Numbers by their values: checkpoint-500 before checkpoint-1000. */
 static int compare_paths(const void *left, const void *right)
 {
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
+    return strverscmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 /* The names in a directory, sorted; none when it cannot be read. */
@@ -50,7 +77,8 @@ static void search_entry(struct search *search, int fd, const char *path, const 
     const int below = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
     if (below < 0) return;
     const char *own = *path ? sp_arena_printf(&search->arena, "%s/%s", path, name) : name;
-    search_level(search, below, own, level + 1);
+    search_level(search, below, own,
+                 level + (strcmp(name, "snapshots") != 0)); /* of a cached model: no level of its own */
     close(below);
 }
 
@@ -93,6 +121,12 @@ static void fail_empty(const struct sp_folder *folder, struct search *search, st
         sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
                 any ? "no checkpoint in this directory itself, but in %s" : "no checkpoint in this directory%s", list);
     if (!any) return;
+    if (search->found.count > 1 && sp_are_steps(search->found.items, search->found.count)) {
+        const char *last = search->found.items[search->found.count - 1];
+        sp_hint(error, "ask about one of these steps of a training, such as the last: %s",
+                sp_quote(sp_folder_join(folder, last, &search->arena)).text);
+        return;
+    }
     const char *first = sp_folder_join(folder, search->found.items[0], &search->arena);
     sp_hint(error, "ask about %s by itself, such as %s", search->found.count > 1 ? "each" : "it", sp_quote(first).text);
 }
@@ -100,6 +134,10 @@ static void fail_empty(const struct sp_folder *folder, struct search *search, st
 bool sp_folder_refuse_empty(const struct sp_folder *folder, struct sp_error *error)
 {
     struct search search = {.entries = 0};
+    if (sp_folder_is_known(folder, error)) {
+        sp_error_prefix(error, folder->path);
+        return false;
+    }
     search_level(&search, folder->fd, "", 0);
     fail_empty(folder, &search, error);
     free(search.found.items);

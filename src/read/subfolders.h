@@ -8,4 +8,7 @@
 /* Fails with what the directory is, as far as that shows, and names the subfolders that hold checkpoints. */
 bool sp_folder_refuse_empty(const struct sp_folder *folder, struct sp_error *error);
 
+/* Whether at least two names are alike but for their last number: "checkpoint-500", "epoch3.pt". */
+bool sp_are_steps(const char *const *names, size_t count);
+
 #endif

@@ -31,4 +31,5 @@ void sp_json_warnings(struct sp_writer *json, const struct sp_inventory *invento
     for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
         sp_write_string(json, sp_inventory_warning(inventory, i));
     sp_write_close(json);
+    if (sp_inventory_unread_count(inventory)) sp_write_key_number(json, "unread", sp_inventory_unread_count(inventory));
 }

@@ -12,7 +12,7 @@ void sp_json_totals(struct sp_writer *json, const struct sp_totals *totals);
 void sp_json_shape(struct sp_writer *json, const struct sp_tensor *tensor);
 /* "same_as", the name of the tensor that it is the same as; nothing when there is none. */
 void sp_json_same_as(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor);
-/* "warnings" */
+/* "warnings", and "unread", how many tensors could not be read, if there are any */
 void sp_json_warnings(struct sp_writer *json, const struct sp_inventory *inventory);
 
 #endif

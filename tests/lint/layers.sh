@@ -13,9 +13,14 @@ include/                -            -
 src/base/               base         -
 src/model/              model        base
 src/math/               math         base
-src/read/               read         read/zip/archive.h read/torch/zip.h read/hdf5/keras_zip.h model base
+src/read/               read  read/zip/archive.h read/torch/zip.h read/hdf5/keras_zip.h read/numpy/npz.h model base
 src/read/safetensors/   read/safetensors  read model base
 src/read/gguf/          read/gguf    read model base
+src/read/flax/          read/flax    read model base
+src/read/mxnet/         read/mxnet   read model base
+src/read/numpy/         read/numpy   read model base
+src/read/numpy/npz      read/numpy   read/zip read model base
+src/read/onnx/          read/onnx    read model base
 src/read/pickle/        read/pickle  base
 src/read/zip/           read/zip     read model base
 src/read/torch/         read/torch   read/zip read/pickle read model base

@@ -232,7 +232,8 @@ static void test_malformed_index(void **state)
         assert_refused(scratch_path(&scratch, INDEX), message);
     }
     put_text(INDEX, "{\"weight_map\":{\"a\":\"" INDEX "\"}}");
-    assert_refused(scratch_path(&scratch, INDEX), "/" INDEX ": not a checkpoint in any format that is read here");
+    assert_refused(scratch_path(&scratch, INDEX),
+                   "/" INDEX ": this is JSON text, not a checkpoint: '{\"weight_map\":{\"a\":\"" INDEX "\"}}'");
 }
 
 static void test_too_many_shards(void **state)

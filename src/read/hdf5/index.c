@@ -4,7 +4,6 @@
 #include "read/hdf5/index.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,19 +48,28 @@ static void set_shape(struct sp_tensor *tensor, const struct sp_wire_tensor *wir
     if (wire->flags & SP_WIRE_UNREAD_SPACE) tensor->flags |= SP_TENSOR_NO_SHAPE | SP_TENSOR_NO_DATA;
 }
 
-static bool set_place(struct decoder *d, struct sp_tensor *tensor, const struct sp_wire_tensor *wire)
+static bool set_place(struct decoder *d, struct sp_tensor *tensor, const struct sp_wire_tensor *wire,
+                      struct sp_error *error)
 {
     uint64_t end;
+    if (wire->flags & SP_WIRE_UNREAD_PLACE) return true;
     if (!wire->stored && tensor->parameters) tensor->flags |= SP_TENSOR_NO_DATA;
     if (!wire->begin || !wire->stored) return true;
     if (!sp_add_u64(wire->begin, wire->stored, &end) || end > d->source->size)
-        return sp_malformed(
-            d->error, "dataset '%.200s' has %" PRIu64 " bytes at %" PRIu64 ", past the end of the file (%" PRIu64 ")",
-            tensor->name, wire->stored, wire->begin, d->source->size);
+        return sp_malformed(error, "%" PRIu64 " bytes at %" PRIu64 ", past the end of the file (%" PRIu64 ")",
+                            wire->stored, wire->begin, d->source->size);
     if (d->source->fd < 0) return true; /* inflated: there is no such range in the file */
     tensor->data_begin = d->source->base + wire->begin;
     tensor->data_end = d->source->base + end;
     return true;
+}
+
+/* What a storage is called: by the address of its object, which hard links share. */
+static const char *storage_of(const struct decoder *d, uint64_t address)
+{
+    struct sp_arena *arena = &d->inventory->arena;
+    if (!d->source->part) return sp_arena_printf(arena, "hdf5:0x%" PRIx64, address);
+    return sp_arena_printf(arena, "hdf5:%zu:0x%" PRIx64, d->source->part, address);
 }
 
 static bool take_tensor(struct decoder *d)
@@ -73,28 +81,44 @@ static bool take_tensor(struct decoder *d)
     if (!tensor) return false;
     tensor->name = wire.path;
     tensor->file = d->file;
-    tensor->storage = sp_arena_printf(arena, "hdf5:0x%" PRIx64, wire.address);
+    tensor->storage = storage_of(d, wire.address);
     set_dtype(tensor, &wire);
     set_shape(tensor, &wire, arena);
-    sp_map_add(&d->storages, tensor->storage, d->inventory->count - 1);
-    if (wire.flags & SP_WIRE_BIG_ENDIAN) {
-        tensor->flags |= SP_TENSOR_BIG_ENDIAN;
-        if (!d->big_endian++) d->first_big_endian = tensor->name;
+    if (wire.flags & SP_WIRE_BIG_ENDIAN) tensor->flags |= SP_TENSOR_BIG_ENDIAN;
+    struct sp_error why = {0};
+    if (sp_tensor_measure(tensor) ? set_place(d, tensor, &wire, &why)
+                                  : sp_malformed(&why, "the product of its dimensions overflows 64 bits")) {
+        sp_map_add(&d->storages, tensor->storage, d->inventory->count - 1);
+        if (wire.flags & SP_WIRE_BIG_ENDIAN && !d->big_endian++) d->first_big_endian = tensor->name;
+        return true;
     }
-    if (!sp_tensor_measure(tensor))
-        return sp_malformed(d->error, "dataset '%.200s': the product of its dimensions overflows 64 bits",
-                            tensor->name);
-    return set_place(d, tensor, &wire);
+    d->inventory->count--; /* it stands for itself alone: hard links to it are left out, too */
+    return sp_inventory_unread(d->inventory, wire.path, &why, d->error);
+}
+
+/* What the child says that it could not read. */
+static bool take_unread(struct decoder *d)
+{
+    const uint64_t kind = sp_cursor_le(&d->in, 1);
+    const char *path = sp_wire_get_string(&d->in, &d->inventory->arena, SP_MAX_NAME);
+    const char *message = sp_wire_get_string(&d->in, &d->inventory->arena, 4096);
+    if (!d->in.ok || (kind != SP_KIND_MALFORMED && kind != SP_KIND_LIMIT)) return false;
+    struct sp_error why = {0};
+    sp_fail(&why, SP_ERR_FILE, (enum sp_kind)kind, "%s", message);
+    return sp_inventory_unread(d->inventory, path, &why, d->error);
 }
 
 /* A hard link: the same dataset under another name, hence the same storage. */
 static bool take_alias(struct decoder *d)
 {
-    char storage[32];
     const char *path = sp_wire_get_string(&d->in, &d->inventory->arena, SP_MAX_NAME);
-    snprintf(storage, sizeof storage, "hdf5:0x%" PRIx64, sp_cursor_le(&d->in, 8));
-    const size_t first = sp_map_get(&d->storages, storage);
-    if (!d->in.ok || first == SIZE_MAX) return false;
+    const size_t first = sp_map_get(&d->storages, storage_of(d, sp_cursor_le(&d->in, 8)));
+    if (!d->in.ok) return false;
+    if (first == SIZE_MAX) {
+        struct sp_error why = {0};
+        sp_malformed(&why, "a hard link to a dataset that is not read");
+        return sp_inventory_unread(d->inventory, path, &why, d->error);
+    }
     struct sp_tensor *tensor = sp_inventory_add(d->inventory, d->error);
     if (!tensor) return false;
     *tensor = d->inventory->tensors[first];
@@ -139,6 +163,10 @@ static bool take_attribute(struct decoder *d)
     const char *name = sp_wire_get_string(&d->in, arena, 64);
     const char *value = sp_wire_get_string(&d->in, arena, SP_H5_MAX_JSON);
     if (!d->in.ok) return false;
+    if (!strcmp(name, "name")) { /* of a group of variables: no more is asked of it than that it is there */
+        d->contents.variables = true;
+        return true;
+    }
     if (!strcmp(name, "model_config") || !strcmp(name, "nb_layers")) d->contents.model_attributes = true;
     if (!has_metadata(d->inventory, name)) sp_inventory_add_metadata(d->inventory, name, value); /* the root's wins */
     return true;
@@ -161,6 +189,7 @@ static const struct {
                                "datasets with external data"},
     [SP_NOTE_TOO_LONG] = {"group '/%s': the attribute %s is over the limit: not read", "attributes over the limit"},
     [SP_NOTE_NOT_TEXT] = {"group '/%s': the attribute '%s' is not text: not read", "attributes that are not text"},
+    [SP_NOTE_NEWER] = {"'%s' is %s: only its shape and type are read", "datasets that are too new for libhdf5"},
     [SP_NOTE_BOTH_FORMS] = {"group '/%s' has the attribute '%s' whole and in parts: the parts are not read",
                             "attributes both whole and in parts"},
 };
@@ -208,6 +237,8 @@ static bool take_record(struct decoder *d)
         return take_names(d);
     case SP_WIRE_ATTRIBUTE:
         return take_attribute(d);
+    case SP_WIRE_UNREAD:
+        return take_unread(d);
     case SP_WIRE_FAILURE:
         return take_failure(d);
     case SP_WIRE_END:

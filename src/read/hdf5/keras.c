@@ -6,8 +6,9 @@
  * gives the layers in their order; weight_names of a layer's group gives the paths of its weights within the group.
  * Keras before 1.0 wrote nb_layers instead. /optimizer_weights holds the optimizer's state.
  *
- * Keras 3 weights ("keras-weights"): no attributes; each layer has a group "vars" with datasets 0, 1, 2, ... below a
- * path of class names or attributes. /optimizer holds the optimizer's state.
+ * Keras 3 weights ("keras-weights"): each layer has a group "vars" with datasets 0, 1, 2, ... below a path of class
+ * names or attributes. The group has the attribute "name", and is there for layers without a variable, too: a lookup
+ * keeps its vocabulary elsewhere. /optimizer holds the optimizer's state.
  *
  * Without a trace of either: a file of floating-point datasets alone, in groups, has the layout of Keras 2 without its
  * attributes, as weights exported by hand often have (ELMo's, for one). It is called "keras-hdf5" as well, with a
@@ -60,7 +61,7 @@ static const char *format_of(const struct sp_h5_contents *contents)
 {
     if (contents->model_attributes || contents->list_count || any_tensor(contents, in_model_weights))
         return "keras-hdf5";
-    if (any_tensor(contents, is_variable)) return "keras-weights";
+    if (any_tensor(contents, is_variable) || contents->variables) return "keras-weights";
     if (!any_tensor(contents, is_in_group) || any_tensor(contents, is_no_weight)) return "hdf5";
     sp_inventory_warn(contents->inventory,
                       "no attributes of Keras: called keras-hdf5 for its layout alone, floats in groups");

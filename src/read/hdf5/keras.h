@@ -20,6 +20,7 @@ struct sp_h5_contents {
     struct sp_h5_names *lists; /* in the order of the walk */
     size_t list_count, list_capacity;
     bool model_attributes; /* model_config or nb_layers is there */
+    bool variables;        /* a group "vars" with a name is there */
 };
 
 /* Puts the tensors into the order of layer_names and weight_names, warns of names and datasets without each other, and

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A .keras file (Keras 3): a zip archive with config.json (the architecture), metadata.json (keras_version, date_saved)
  * and model.weights.h5, an HDF5 file that Keras stores without compression and that is then read where it lies.
- * Not read: model.weights.npz, weights in shards (model.weights.json), assets. Nothing in config.json is evaluated. */
+ * Large ones are in shards, model_00000.weights.h5 and so on, with an index, model.weights.json.
+ * Not read: model.weights.npz, assets. Nothing in config.json is evaluated. */
 #include "read/hdf5/keras_zip.h"
 
 #include <cjson/cJSON.h>
@@ -11,13 +12,16 @@
 #include <strings.h>
 
 #include "base/checked.h"
+#include "base/map.h"
+#include "base/names.h"
 #include "base/utf8.h"
 #include "read/hdf5/attributes.h"
 #include "read/hdf5/index.h"
 
 #define WEIGHTS "model.weights.h5"
+#define INDEX "model.weights.json"
 
-enum { MAX_METADATA = 64 * 1024, MAX_INFLATED = 512 * 1024 * 1024, STORED = 0, DEFLATED = 8 };
+enum { MAX_SHARDS = 10000, MAX_METADATA = 64 * 1024, MAX_INFLATED = 512 * 1024 * 1024, STORED = 0, DEFLATED = 8 };
 
 bool sp_keras_zip_is(const struct sp_zip *zip)
 {
@@ -36,9 +40,6 @@ static bool find_weights(const struct sp_zip *zip, size_t *index, struct sp_erro
     if (*index != SIZE_MAX) return true;
     if (sp_zip_find(zip, "model.weights.npz") != SIZE_MAX)
         return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "its weights are in model.weights.npz, which is not read");
-    if (sp_zip_find(zip, "model.weights.json") != SIZE_MAX)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED,
-                       "its weights are in shards (model.weights.json), which are not read within an archive");
     return sp_malformed(error, "a Keras archive without " WEIGHTS);
 }
 
@@ -87,7 +88,7 @@ static void add_metadata(struct sp_zip *zip, struct sp_inventory *inventory)
 /* ---- the weights ---- */
 
 /* A stored member is an HDF5 file at an offset of this one. */
-static bool index_stored(struct sp_zip *zip, size_t index, const struct sp_file *file, uint32_t file_index,
+static bool index_stored(struct sp_zip *zip, size_t index, size_t part, const struct sp_file *file, uint32_t file_index,
                          struct sp_inventory *inventory, struct sp_error *error)
 {
     const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
@@ -98,35 +99,100 @@ static bool index_stored(struct sp_zip *zip, size_t index, const struct sp_file 
     if (!sp_zip_data_offset(zip, index, &begin, error)) return false;
     if (!sp_add_u64(begin, entry->size, &end) || end > file->size)
         return sp_malformed(error, "ends at byte %" PRIu64 ", past the end of the archive", begin + entry->size);
-    struct sp_h5_source source = {.fd = file->fd, .base = begin, .size = entry->size};
+    struct sp_h5_source source = {.fd = file->fd, .base = begin, .size = entry->size, .part = part};
     return sp_h5_index(&source, file_index, inventory, error);
 }
 
 /* A deflated one has to be inflated, weights and all, since HDF5 needs to seek in it. */
-static bool index_deflated(struct sp_zip *zip, size_t index, uint32_t file_index, struct sp_inventory *inventory,
-                           struct sp_error *error)
+static bool index_deflated(struct sp_zip *zip, size_t index, size_t part, uint32_t file_index,
+                           struct sp_inventory *inventory, struct sp_error *error)
 {
     size_t length = 0;
     char *bytes = sp_zip_read(zip, index, MAX_INFLATED, &length, error);
     if (!bytes) return false;
-    struct sp_h5_source source = {.fd = -1, .memory = (const unsigned char *)bytes, .size = length};
+    struct sp_h5_source source = {.fd = -1, .memory = (const unsigned char *)bytes, .size = length, .part = part};
     const bool ok = sp_h5_index(&source, file_index, inventory, error);
     free(bytes);
+    return ok;
+}
+
+/* `part`: which of several shards it is. */
+static bool index_weights(struct sp_zip *zip, size_t index, size_t part, const struct sp_file *file,
+                          uint32_t file_index, struct sp_inventory *inventory, struct sp_error *error)
+{
+    const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
+    bool ok = false;
+    if (entry->method == STORED) ok = index_stored(zip, index, part, file, file_index, inventory, error);
+    else if (entry->method == DEFLATED) ok = index_deflated(zip, index, part, file_index, inventory, error);
+    else sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "compressed with method %u, which is not read", entry->method);
+    if (!ok) sp_error_prefix(error, entry->name);
+    return ok;
+}
+
+/* ---- weights in shards ---- */
+
+/* The shards of a weight map of groups, each once, in the order of their first group. */
+static bool list_zipped_shards(const cJSON *root, struct sp_map *names, const char **list, struct sp_error *error)
+{
+    const cJSON *map = cJSON_GetObjectItemCaseSensitive(root, "weight_map"), *group, *shard;
+    cJSON_ArrayForEach(group, map)
+    {
+        cJSON_ArrayForEach(shard, group)
+        {
+            if (!cJSON_IsString(shard)) return sp_malformed(error, INDEX ": a shard that is no text");
+            if (names->count == MAX_SHARDS)
+                return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, INDEX ": more than %d shards", MAX_SHARDS);
+            if (sp_map_add(names, shard->valuestring, names->count)) list[names->count - 1] = shard->valuestring;
+        }
+    }
+    return names->count || sp_malformed(error, INDEX ": names no shard");
+}
+
+static bool index_zipped_shards(struct sp_zip *zip, const cJSON *root, const struct sp_file *file, uint32_t file_index,
+                                struct sp_inventory *inventory, struct sp_error *error)
+{
+    struct sp_map names = {0};
+    const char **list = sp_realloc(NULL, MAX_SHARDS, sizeof *list);
+    size_t read = 0;
+    bool ok = list_zipped_shards(root, &names, list, error);
+    for (size_t i = 0; ok && i < names.count; i++) {
+        const size_t index = sp_zip_find(zip, list[i]);
+        if (index != SIZE_MAX) {
+            ok = index_weights(zip, index, i, file, file_index, inventory, error);
+            read++;
+            continue;
+        }
+        sp_inventory_warn(inventory, "shard %s, which " INDEX " names, is not in the archive", sp_quote(list[i]).text);
+        sp_inventory_promise(inventory, NULL, list[i], true);
+    }
+    if (ok && !read) ok = sp_malformed(error, "none of the shards that " INDEX " names is in the archive");
+    sp_map_free(&names);
+    free(list);
+    return ok;
+}
+
+static bool index_sharded(struct sp_zip *zip, size_t index, const struct sp_file *file, uint32_t file_index,
+                          struct sp_inventory *inventory, struct sp_error *error)
+{
+    size_t length = 0;
+    char *text = sp_zip_read(zip, index, SP_H5_MAX_JSON, &length, error);
+    if (!text) return false;
+    cJSON *root = cJSON_ParseWithLength(text, length);
+    const bool ok = cJSON_IsObject(root) ? index_zipped_shards(zip, root, file, file_index, inventory, error)
+                                         : sp_malformed(error, INDEX " is no JSON object");
+    cJSON_Delete(root);
+    free(text);
     return ok;
 }
 
 bool sp_keras_zip_index(struct sp_zip *zip, const struct sp_file *file, uint32_t file_index,
                         struct sp_inventory *inventory, struct sp_error *error)
 {
+    const size_t shards = sp_zip_find(zip, INDEX);
     size_t index;
-    bool ok = false;
-    if (!find_weights(zip, &index, error)) return false;
-    const unsigned method = sp_zip_entry(zip, index)->method;
-    if (method == STORED) ok = index_stored(zip, index, file, file_index, inventory, error);
-    else if (method == DEFLATED) ok = index_deflated(zip, index, file_index, inventory, error);
-    else sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "compressed with method %u, which is not read", method);
-    if (!ok) {
-        sp_error_prefix(error, WEIGHTS);
+    if (sp_zip_find(zip, WEIGHTS) == SIZE_MAX && shards != SIZE_MAX) {
+        if (!index_sharded(zip, shards, file, file_index, inventory, error)) return false;
+    } else if (!find_weights(zip, &index, error) || !index_weights(zip, index, 0, file, file_index, inventory, error)) {
         return false;
     }
     add_metadata(zip, inventory);

@@ -79,10 +79,11 @@ static bool limit(int resource, uint64_t soft, uint64_t hard)
 
 static bool set_limits(void)
 {
+    enum { MOST_SECONDS = SP_SANDBOX_CPU_SECONDS + SP_SANDBOX_OUTPUT_MIB * 1024 / SP_SANDBOX_PROGRESS_KIB };
     const uint64_t memory = address_space() + ((uint64_t)SP_SANDBOX_MEMORY_MIB << 20);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_DUMPABLE, 0); /* RLIMIT_CORE does not hold for a core_pattern that is a pipe */
-    return limit(RLIMIT_AS, memory, memory) && limit(RLIMIT_CPU, SP_SANDBOX_CPU_SECONDS, SP_SANDBOX_CPU_SECONDS + 1) &&
+    return limit(RLIMIT_AS, memory, memory) && limit(RLIMIT_CPU, MOST_SECONDS, MOST_SECONDS + 1) &&
            limit(RLIMIT_CORE, 0, 0) && limit(RLIMIT_FSIZE, 0, 0) && limit(RLIMIT_NOFILE, 0, 0);
 }
 
@@ -167,22 +168,41 @@ static bool take_output(struct collector *c)
     return got > 0 || (got < 0 && errno == EINTR);
 }
 
+/* Whether the child has had more processor time than its results are worth; the limit of the system comes later. */
+static bool is_too_slow(const struct collector *c)
+{
+    clockid_t clock;
+    struct timespec used;
+    const uint64_t allowed = SP_SANDBOX_CPU_SECONDS + (uint64_t)(c->length / ((size_t)SP_SANDBOX_PROGRESS_KIB << 10));
+    if (c->reaped || clock_getcpuclockid(c->pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return false;
+    return (uint64_t)used.tv_sec >= allowed;
+}
+
+static bool fail_slow(const struct collector *c, struct sp_error *error)
+{
+    return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%s needed more than %d s of processor time", c->job->library,
+                   SP_SANDBOX_CPU_SECONDS);
+}
+
 /* Reads until the end of the stream. Another process of the host may have inherited the pipe and keep it open, so the
  * death of the child ends it as well, one silent poll after it was noticed. */
-static bool collect_output(struct collector *c, int64_t deadline, struct sp_error *error)
+static bool collect_output(struct collector *c, struct sp_error *error)
 {
     struct pollfd ready = {.fd = c->in, .events = POLLIN};
+    int64_t last = now_ms();
     for (bool dead = false;; dead = c->reaped) {
         const int events = poll(&ready, 1, 50);
         if (events > 0 && !take_output(c)) return true;
         if (events <= 0 && dead) return true;
         if (events <= 0) reap(c, WNOHANG);
+        if (events > 0) last = now_ms();
         if (c->length > (size_t)SP_SANDBOX_OUTPUT_MIB << 20)
             return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "its names and attributes need more than %d MiB",
                            SP_SANDBOX_OUTPUT_MIB);
-        if (now_ms() > deadline)
-            return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "gave up on %s after %d s", c->job->library,
-                           SP_SANDBOX_WALL_SECONDS);
+        if (is_too_slow(c)) return fail_slow(c, error);
+        if (now_ms() - last > SP_SANDBOX_WALL_SECONDS * 1000)
+            return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "gave up on %s after %d s without a result",
+                           c->job->library, SP_SANDBOX_WALL_SECONDS);
     }
 }
 
@@ -203,9 +223,7 @@ static bool judge_child(const struct collector *c, struct sp_error *error)
 {
     const char *library = c->job->library, *name = NULL;
     if (c->lost || (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)) return true;
-    if (WIFSIGNALED(c->status) && WTERMSIG(c->status) == SIGXCPU)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%s needed more than %d s of processor time", library,
-                       SP_SANDBOX_CPU_SECONDS);
+    if (WIFSIGNALED(c->status) && WTERMSIG(c->status) == SIGXCPU) return fail_slow(c, error);
     if (WIFSIGNALED(c->status) && WTERMSIG(c->status) == SIGKILL)
         return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%s was killed by the system: out of memory or time",
                        library);
@@ -235,7 +253,7 @@ bool sp_sandbox_run(const struct sp_sandbox_job *job, char **bytes, size_t *leng
         return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "fork: %s", strerror(fork_errno));
     }
     struct collector c = {.job = job, .pid = pid, .in = ends[0]};
-    const bool complete = collect_output(&c, now_ms() + SP_SANDBOX_WALL_SECONDS * 1000, error);
+    const bool complete = collect_output(&c, error);
     close(ends[0]);
     finish_child(&c, !complete);
     *bytes = c.bytes;

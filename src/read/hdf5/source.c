@@ -7,8 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Every object is read once and the metadata cache is large: an honest file needs less than its size. */
-enum { BUDGET_FACTOR = 8, BUDGET_BASE = 64 * 1024 * 1024 };
+/* Every object is read once, and what leads to it a few times: an honest file needs less than its size. */
+enum {
+    CACHE_BYTES = 1024 * 1024,
+    LARGE_CACHE_BYTES = 64 * 1024 * 1024,
+    BUDGET_FACTOR = 8,
+    BUDGET_BASE = 64 * 1024 * 1024
+};
 
 struct driver_file {
     H5FD_t base; /* first: libhdf5 fills and reads it */
@@ -84,6 +89,16 @@ static herr_t refuse_call(const char *why)
     return -1;
 }
 
+bool sp_h5_source_read(struct sp_h5_source *source, uint64_t at, void *into, size_t length)
+{
+    if (length > source->budget) source->exhausted = true;
+    if (source->exhausted || at > source->size || length > source->size - at) return false;
+    source->budget -= length;
+    if (!source->memory) return read_fd(source, at, into, length);
+    memcpy(into, source->memory + at, length);
+    return true;
+}
+
 static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t address, size_t size, void *buffer)
 {
     struct sp_h5_source *source = ((struct driver_file *)file)->source;
@@ -123,6 +138,33 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
+/* A cache of metadata that stays as it is: by itself it grows to 32 MiB of what is in the file, which are some 400 MiB
+ * in memory when they are object headers. */
+static void fix_cache(H5AC_cache_config_t *config, size_t bytes)
+{
+    config->set_initial_size = true;
+    config->initial_size = config->min_size = config->max_size = bytes;
+    config->incr_mode = H5C_incr__off;
+    config->flash_incr_mode = H5C_flash_incr__off;
+    config->decr_mode = H5C_decr__off;
+}
+
+static bool limit_cache(hid_t access)
+{
+    H5AC_cache_config_t config = {.version = H5AC__CURR_CACHE_CONFIG_VERSION};
+    if (H5Pget_mdc_config(access, &config) < 0) return false;
+    fix_cache(&config, CACHE_BYTES);
+    return H5Pset_mdc_config(access, &config) >= 0;
+}
+
+bool sp_h5_source_cache(hid_t file, bool large)
+{
+    H5AC_cache_config_t config = {.version = H5AC__CURR_CACHE_CONFIG_VERSION};
+    if (H5Fget_mdc_config(file, &config) < 0) return false;
+    fix_cache(&config, large ? LARGE_CACHE_BYTES : CACHE_BYTES);
+    return H5Fset_mdc_config(file, &config) >= 0;
+}
+
 hid_t sp_h5_source_open(struct sp_h5_source *source)
 {
     const struct driver_info info = {source};
@@ -131,7 +173,8 @@ hid_t sp_h5_source_open(struct sp_h5_source *source)
                          ? source->size * BUDGET_FACTOR + BUDGET_BASE
                          : UINT64_MAX;
     if (id < 0 || access < 0 || H5Pset_driver(access, id, &info) < 0 ||
-        H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) < 0 || H5Pset_elink_file_cache_size(access, 0) < 0)
+        H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) < 0 || H5Pset_elink_file_cache_size(access, 0) < 0 ||
+        !limit_cache(access))
         return -1;
     return H5Fopen("checkpoint", H5F_ACC_RDONLY, access);
 }

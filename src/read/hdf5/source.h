@@ -16,12 +16,18 @@ struct sp_h5_source {
     const unsigned char *memory; /* borrowed */
     uint64_t base;               /* where the HDF5 file begins within fd */
     uint64_t size;               /* its bytes */
+    size_t part;                 /* of several HDF5 files within `fd`, which: an address is of its own in each */
     /* of the driver, in the child */
     bool opened;
     uint64_t budget; /* bytes that may still be read */
     bool exhausted;
 };
 
+/* Bytes of the file, counted against the budget; false past its end, or when they cannot be read. */
+bool sp_h5_source_read(struct sp_h5_source *source, uint64_t at, void *into, size_t length);
+/* Makes the cache of metadata large, or small again. The links of a large group are read in no order, so that all that
+ * holds them has to stay; the objects behind them are looked at once each. */
+bool sp_h5_source_cache(hid_t file, bool large);
 /* The file, opened read-only; negative with the reason on HDF5's error stack. */
 hid_t sp_h5_source_open(struct sp_h5_source *source);
 

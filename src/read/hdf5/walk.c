@@ -18,6 +18,7 @@
 #include "base/map.h"
 #include "model/inventory.h"
 #include "read/hdf5/attributes.h"
+#include "read/hdf5/newer.h"
 #include "read/hdf5/source.h"
 #include "read/hdf5/types.h"
 
@@ -28,7 +29,7 @@ struct place {
     unsigned depth;
 };
 
-enum seen_as { SEEN_GROUP, SEEN_DATASET, SEEN_TYPE };
+enum seen_as { SEEN_GROUP, SEEN_DATASET, SEEN_TYPE, SEEN_UNREAD };
 
 struct walk {
     struct sp_wire wire;
@@ -75,17 +76,56 @@ static herr_t innermost(unsigned n, const H5E_error2_t *record, void *into)
     return 0;
 }
 
-/* HDF5 could not do something to the object at `path`, or to the file itself (NULL). */
-static bool hdf5_failed(struct walk *walk, const char *path)
+/* Why HDF5 could not do the last thing that was asked of it; false when that is about more than one object. */
+static bool find_reason(struct walk *walk, const char *path, struct reason *reason)
 {
-    struct reason reason = {.text = ""};
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &reason);
+    *reason = (struct reason){.text = ""};
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, reason);
+    if (!reason->text[0]) snprintf(reason->text, sizeof reason->text, "no reason given");
     if (walk->source->exhausted)
         return fail_walk(walk, SP_KIND_LIMIT, "HDF5 read more than 8 times the file: its structures run in circles");
-    const enum sp_kind kind = reason.no_memory ? SP_KIND_LIMIT : SP_KIND_MALFORMED;
-    const char *text = reason.text[0] ? reason.text : "no reason given";
-    if (!path) return fail_walk(walk, kind, "HDF5: %s", text);
-    return fail_walk(walk, kind, "'/%.200s': HDF5: %s", path, text);
+    if (!reason->no_memory) return true;
+    return path ? fail_walk(walk, SP_KIND_LIMIT, "'/%.200s': HDF5: %s", path, reason->text)
+                : fail_walk(walk, SP_KIND_LIMIT, "HDF5: %s", reason->text);
+}
+
+/* The file itself is of no use. */
+static void fail_file(struct walk *walk)
+{
+    struct reason reason;
+    if (find_reason(walk, NULL, &reason)) fail_walk(walk, SP_KIND_MALFORMED, "HDF5: %s", reason.text);
+}
+
+/* HDF5 says so of what is newer than itself. */
+static bool is_about_version(const struct reason *reason) { return strstr(reason->text, "version") != NULL; }
+
+static void say_too_new(char *text, size_t size, const struct reason *reason)
+{
+    unsigned major = 0, minor = 0, release = 0;
+    H5get_libversion(&major, &minor, &release);
+    snprintf(text, size, "too new for libhdf5 %u.%u.%u (%.300s)", major, minor, release, reason->text);
+}
+
+/* An object could not be read: a dataset that is newer than the library without it, if that is what it is; otherwise
+ * it is left out. */
+static bool hdf5_failed(struct walk *walk, const struct place *place)
+{
+    struct sp_wire_tensor tensor = {.path = place->path, .dtype_name = "", .address = place->address};
+    struct sp_h5_type type = {.dtype = SP_DTYPE_UNKNOWN};
+    struct reason reason;
+    char text[512];
+    if (walk->failed || !find_reason(walk, place->path, &reason)) return false;
+    const bool newer = is_about_version(&reason);
+    if (newer) say_too_new(text, sizeof text, &reason);
+    else snprintf(text, sizeof text, "HDF5: %.400s", reason.text);
+    if (newer && sp_h5_read_newer(walk->source, walk->file, place->address, &tensor, &type)) {
+        sp_wire_put_tensor(&walk->wire, &tensor);
+        sp_wire_put_note(&walk->wire, SP_NOTE_NEWER, place->path, text);
+        return true;
+    }
+    if (*place->path) sp_wire_put_unread(&walk->wire, SP_KIND_MALFORMED, place->path, text);
+    else fail_walk(walk, SP_KIND_MALFORMED, "'/': HDF5: %s", reason.text);
+    return false;
 }
 
 /* ---- links ---- */
@@ -161,6 +201,13 @@ static int compare_link_names(const void *left, const void *right)
 
 /* ---- objects ---- */
 
+/* "vars", of a layer in the weights of Keras 3, or of the model itself. */
+static bool is_group_of_variables(const char *path)
+{
+    const size_t length = strlen(path);
+    return length >= 4 && !strcmp(path + length - 4, "vars") && (length == 4 || path[length - 5] == '/');
+}
+
 static bool send_attributes(struct walk *walk, hid_t group)
 {
     const char *path = walk->here.path;
@@ -174,7 +221,19 @@ static bool send_attributes(struct walk *walk, hid_t group)
             !sp_h5_send_text(wire, group, path, "training_config") ||
             !sp_h5_send_integer(wire, group, path, "nb_layers"))
             return false;
+    if (is_group_of_variables(path) && !sp_h5_send_text(wire, group, path, "name")) return false;
     return sp_h5_send_names(wire, group, path, "layer_names") && sp_h5_send_names(wire, group, path, "weight_names");
+}
+
+static bool read_links(struct walk *walk, hid_t group)
+{
+    enum { LARGE_GROUP = 1000 };
+    H5G_info_t info;
+    if (H5Gget_info(group, &info) < 0) return false;
+    const bool large = info.nlinks > LARGE_GROUP;
+    if (large && !sp_h5_source_cache(walk->file, true)) return false;
+    if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, on_link, walk) < 0) return false;
+    return !large || sp_h5_source_cache(walk->file, false);
 }
 
 static bool visit_group(struct walk *walk, hid_t group, const struct place *place)
@@ -183,16 +242,18 @@ static bool visit_group(struct walk *walk, hid_t group, const struct place *plac
     walk->here = *place;
     if (place->depth > SP_H5_MAX_DEPTH)
         return fail_walk(walk, SP_KIND_LIMIT, "groups nested more than %d deep", SP_H5_MAX_DEPTH);
-    if (!send_attributes(walk, group) || H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, on_link, walk) < 0)
-        return hdf5_failed(walk, place->path);
+    if (!send_attributes(walk, group) || !read_links(walk, group)) return hdf5_failed(walk, place);
     if (walk->count > bottom)
         qsort(walk->stack + bottom, walk->count - bottom, sizeof *walk->stack, compare_link_names);
     return true;
 }
 
-/* True when the data lies in other files: then even H5Dget_space may open them. */
-static bool lies_elsewhere(hid_t dataset, enum sp_wire_note *why, bool *elsewhere)
+/* Whether the data lies in other files: then even H5Dget_space may open them. Data that has an address in this file
+ * does not, and of such a dataset the properties, which are dear, need not be asked for. */
+static bool lies_elsewhere(hid_t dataset, haddr_t begin, enum sp_wire_note *why, bool *elsewhere)
 {
+    *elsewhere = false;
+    if (begin != HADDR_UNDEF) return true;
     const hid_t properties = H5Dget_create_plist(dataset);
     if (properties < 0) return false;
     const H5D_layout_t layout = H5Pget_layout(properties);
@@ -216,7 +277,7 @@ static bool read_type(hid_t dataset, struct sp_wire_tensor *tensor, struct sp_h5
     return H5Tclose(id) >= 0;
 }
 
-static bool read_space(hid_t dataset, struct sp_wire_tensor *tensor)
+static bool read_space(hid_t dataset, haddr_t begin, struct sp_wire_tensor *tensor)
 {
     hsize_t shape[SP_WIRE_MAX_RANK];
     const hid_t space = H5Dget_space(dataset);
@@ -226,7 +287,6 @@ static bool read_space(hid_t dataset, struct sp_wire_tensor *tensor)
     if (rank < 0 || rank > SP_WIRE_MAX_RANK || H5Sget_simple_extent_dims(space, shape, NULL) != rank) return false;
     for (int i = 0; i < rank; i++) tensor->shape[i] = shape[i];
     tensor->rank = (uint32_t)rank;
-    const haddr_t begin = H5Dget_offset(dataset);
     tensor->begin = begin == HADDR_UNDEF ? 0 : begin;
     tensor->stored = H5Dget_storage_size(dataset);
     return H5Sclose(space) >= 0;
@@ -238,13 +298,14 @@ static bool visit_dataset(struct walk *walk, hid_t dataset, const struct place *
     struct sp_h5_type type;
     enum sp_wire_note why;
     bool elsewhere;
-    if (!lies_elsewhere(dataset, &why, &elsewhere) || !read_type(dataset, &tensor, &type))
-        return hdf5_failed(walk, place->path);
+    const haddr_t begin = H5Dget_offset(dataset);
+    if (!lies_elsewhere(dataset, begin, &why, &elsewhere) || !read_type(dataset, &tensor, &type))
+        return hdf5_failed(walk, place);
     if (elsewhere) {
         tensor.flags |= SP_WIRE_UNREAD_SPACE;
         sp_wire_put_note(&walk->wire, why, place->path, "");
-    } else if (!read_space(dataset, &tensor)) {
-        return hdf5_failed(walk, place->path);
+    } else if (!read_space(dataset, begin, &tensor)) {
+        return hdf5_failed(walk, place);
     }
     sp_wire_put_tensor(&walk->wire, &tensor);
     return true;
@@ -266,16 +327,15 @@ static bool visit_object(struct walk *walk, const struct place *place)
         return true;
     }
     const hid_t object = H5Oopen_by_addr(walk->file, place->address);
-    if (object < 0) return hdf5_failed(walk, place->path);
-    const H5I_type_t type = H5Iget_type(object);
-    sp_map_add(&walk->seen, sp_arena_string(&walk->arena, key),
-               type == H5I_GROUP     ? SEEN_GROUP
-               : type == H5I_DATASET ? SEEN_DATASET
-                                     : SEEN_TYPE);
-    bool ok = true; /* a committed datatype is no tensor */
+    const H5I_type_t type = object < 0 ? H5I_BADID : H5Iget_type(object);
+    const char *address = sp_arena_string(&walk->arena, key);
+    if (type == H5I_GROUP) sp_map_add(&walk->seen, address, SEEN_GROUP); /* it may be a member of its own */
+    bool ok = true;                                                      /* a committed datatype is no tensor */
+    if (object < 0) ok = hdf5_failed(walk, place);
     if (type == H5I_GROUP) ok = visit_group(walk, object, place);
     if (type == H5I_DATASET) ok = visit_dataset(walk, object, place);
-    H5Oclose(object);
+    sp_map_add(&walk->seen, address, !ok ? SEEN_UNREAD : type == H5I_DATASET || object < 0 ? SEEN_DATASET : SEEN_TYPE);
+    if (object >= 0) H5Oclose(object);
     return ok;
 }
 
@@ -316,7 +376,7 @@ void sp_h5_walk(void *source, int out)
     H5O_info_t root;
     walk.file = sp_h5_source_open(source);
     if (walk.file < 0 || H5Oget_info2(walk.file, &root, H5O_INFO_BASIC) < 0) {
-        hdf5_failed(&walk, NULL);
+        fail_file(&walk);
         return;
     }
     SP_GROW(walk.stack, walk.count, walk.capacity);

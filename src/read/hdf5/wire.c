@@ -91,6 +91,14 @@ void sp_wire_put_names(struct sp_wire *wire, const char *path, const char *name,
     put_number(wire, count, 4);
 }
 
+void sp_wire_put_unread(struct sp_wire *wire, enum sp_kind kind, const char *path, const char *message)
+{
+    begin_record(wire, SP_WIRE_UNREAD);
+    put_number(wire, kind, 1);
+    put_wire_text(wire, path);
+    put_wire_text(wire, message);
+}
+
 void sp_wire_put_failure(struct sp_wire *wire, enum sp_kind kind, const char *message)
 {
     begin_record(wire, SP_WIRE_FAILURE);

@@ -19,6 +19,7 @@ enum sp_wire_kind {
     SP_WIRE_NOTE,       /* enum sp_wire_note, path, target */
     SP_WIRE_NAMES,      /* path of the group, "layer_names" or "weight_names", count, names */
     SP_WIRE_ATTRIBUTE,  /* path of the group, name, value */
+    SP_WIRE_UNREAD,     /* enum sp_kind, path, message: an object that could not be read; the others are */
     SP_WIRE_FAILURE,    /* enum sp_kind, message */
     SP_WIRE_END
 };
@@ -33,6 +34,7 @@ enum sp_wire_note {
     SP_NOTE_EXTERNAL_DATA,
     SP_NOTE_TOO_LONG,   /* an attribute over its limit; target: its name and size */
     SP_NOTE_NOT_TEXT,   /* an attribute that ought to be text; target: its name */
+    SP_NOTE_NEWER,      /* read without the library; target: why */
     SP_NOTE_BOTH_FORMS, /* layer_names and layer_names0 */
     SP_NOTE_COUNT
 };
@@ -43,7 +45,8 @@ enum sp_wire_flag {
     SP_WIRE_NULL_SPACE = 1 << 0,   /* no shape at all */
     SP_WIRE_UNREAD_SPACE = 1 << 1, /* virtual or external: the shape was not asked for */
     SP_WIRE_BIG_ENDIAN = 1 << 2,
-    SP_WIRE_ALL_FLAGS = 7
+    SP_WIRE_UNREAD_PLACE = 1 << 3, /* where its data are was not asked for */
+    SP_WIRE_ALL_FLAGS = 15
 };
 
 struct sp_wire_tensor {
@@ -73,6 +76,7 @@ void sp_wire_put_attribute(struct sp_wire *wire, const char *path, const char *n
 /* To be followed by `count` calls of sp_wire_put_string. */
 void sp_wire_put_names(struct sp_wire *wire, const char *path, const char *name, uint32_t count);
 void sp_wire_put_string(struct sp_wire *wire, const char *bytes, size_t length);
+void sp_wire_put_unread(struct sp_wire *wire, enum sp_kind kind, const char *path, const char *message);
 void sp_wire_put_failure(struct sp_wire *wire, enum sp_kind kind, const char *message);
 void sp_wire_put_end(struct sp_wire *wire);
 

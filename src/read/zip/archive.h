@@ -34,6 +34,9 @@ size_t sp_zip_find(const struct sp_zip *zip, const char *name);
 
 /* The whole member, at most `limit` bytes, NUL-terminated (not counted), never more than it declares. free() it. */
 char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *length, struct sp_error *error);
+/* The first `count` bytes of the member, of a deflated one without inflating more: its CRC is not looked at. `count` is
+ * at most what it declares, and 1 MiB. */
+bool sp_zip_read_head(struct sp_zip *zip, size_t index, void *into, size_t count, struct sp_error *error);
 /* Where the bytes of a stored (method 0) member begin in the file. */
 bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, struct sp_error *error);
 

@@ -14,6 +14,7 @@
 #include "base/checked.h"
 #include "read/zip/directory.h"
 
+enum { HEAD_MAX = 1 << 20, HEAD_SPAN = HEAD_MAX + (64 << 10) }; /* deflating makes nothing longer than that */
 enum { TAIL_SIZE = SP_ZIP_CENTRAL_SIZE + 1 + SP_ZIP_END_SIZE + SP_ZIP_MAX_COMMENT };
 
 /* The archive that libzip sees: `span` bytes of the file from `begin`, then the tail. */
@@ -115,13 +116,19 @@ static zip_int64_t view_command(void *state, void *data, zip_uint64_t length, zi
     }
 }
 
-static bool check_readable(const struct sp_zip_entry *entry, uint64_t limit, struct sp_error *error)
+static bool check_method(const struct sp_zip_entry *entry, struct sp_error *error)
 {
     if (entry->flags & 1)
         return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "zip member '%s' is encrypted", entry->name);
     if (entry->method != SP_ZIP_STORED && entry->method != SP_ZIP_DEFLATED)
         return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "zip member '%s' is compressed with method %u", entry->name,
                        entry->method);
+    return true;
+}
+
+static bool check_readable(const struct sp_zip_entry *entry, uint64_t limit, struct sp_error *error)
+{
+    if (!check_method(entry, error)) return false;
     if (entry->size > limit || entry->compressed_size > UINT32_MAX / 2 || entry->size > UINT32_MAX / 2)
         return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "zip member '%s' of %" PRIu64 " bytes, at most %" PRIu64,
                        entry->name, entry->size, limit);
@@ -157,7 +164,23 @@ static bool read_all(zip_file_t *member, struct sp_zip_entry *entry, char *into,
     return true;
 }
 
-static char *read_view(struct view *view, struct sp_zip_entry *entry, struct sp_error *error)
+/* As many bytes as were asked for; what follows is not looked at. */
+static bool read_first(zip_file_t *member, const struct sp_zip_entry *entry, char *into, size_t count,
+                       struct sp_error *error)
+{
+    size_t done = 0;
+    while (done < count) {
+        const zip_int64_t got = zip_fread(member, into + done, count - done);
+        if (got <= 0)
+            return sp_malformed(error, "zip member '%s' at byte %zu: %s", entry->name, done,
+                                got ? zip_error_strerror(zip_file_get_error(member)) : "it ends");
+        done += (size_t)got;
+    }
+    return true;
+}
+
+/* The member in the view: all of it into memory that is returned, or its first `count` bytes into `head`. */
+static char *read_view(struct view *view, struct sp_zip_entry *entry, char *head, size_t count, struct sp_error *error)
 {
     zip_error_t why;
     char *bytes = NULL;
@@ -173,9 +196,9 @@ static char *read_view(struct view *view, struct sp_zip_entry *entry, struct sp_
                      archive ? zip_strerror(archive) : zip_error_strerror(&why));
         goto out;
     }
-    bytes = sp_realloc(NULL, (size_t)entry->size + 1, 1);
-    if (!read_all(member, entry, bytes, error)) {
-        free(bytes);
+    bytes = head ? head : sp_realloc(NULL, (size_t)entry->size + 1, 1);
+    if (head ? !read_first(member, entry, head, count, error) : !read_all(member, entry, bytes, error)) {
+        if (!head) free(bytes);
         bytes = NULL;
     }
 out:
@@ -184,6 +207,33 @@ out:
     zip_error_fini(&view->error);
     zip_error_fini(&why);
     return bytes;
+}
+
+/* libzip sees a member that ends where its head has surely been inflated, however long it is. */
+static bool inflate_head(struct sp_zip *zip, size_t index, uint64_t data, void *into, size_t count,
+                         struct sp_error *error)
+{
+    struct sp_zip_entry entry = zip->entries[index];
+    struct view *view = sp_realloc(NULL, 1, sizeof *view);
+    if (entry.compressed_size > HEAD_SPAN) entry.compressed_size = HEAD_SPAN;
+    if (entry.size > UINT32_MAX / 2) entry.size = UINT32_MAX / 2;
+    *view = (struct view){.file = zip->file, .begin = entry.header_offset};
+    view->span = data - entry.header_offset + entry.compressed_size;
+    write_tail(view, &entry);
+    const bool ok = read_view(view, &entry, into, count, error) != NULL;
+    free(view);
+    return ok;
+}
+
+bool sp_zip_read_head(struct sp_zip *zip, size_t index, void *into, size_t count, struct sp_error *error)
+{
+    const struct sp_zip_entry *entry = &zip->entries[index];
+    uint64_t data;
+    if (!check_method(entry, error) || !sp_zip_data_offset(zip, index, &data, error)) return false;
+    if (count > entry->size || count > HEAD_MAX || (entry->method == SP_ZIP_STORED && count > entry->compressed_size))
+        return sp_malformed(error, "zip member '%s' has fewer than %zu bytes", entry->name, count);
+    if (entry->method == SP_ZIP_STORED) return sp_file_read(zip->file, data, into, count, error);
+    return inflate_head(zip, index, data, into, count, error);
 }
 
 char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *length, struct sp_error *error)
@@ -195,7 +245,7 @@ char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *leng
     *view = (struct view){.file = zip->file, .begin = entry->header_offset};
     view->span = data - entry->header_offset + entry->compressed_size;
     write_tail(view, entry);
-    char *bytes = read_view(view, entry, error);
+    char *bytes = read_view(view, entry, NULL, 0, error);
     free(view);
     if (bytes) *length = (size_t)entry->size;
     return bytes;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * Operands that are checkpoints. Standard input goes into a file without a name, in $TMPDIR or /tmp, which is gone when
+ * the command ends: readers go to and fro in a file, and a pipe cannot. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+enum { STEP = 1 << 16, LIMIT_GIB = 64 };
+
+static int open_unnamed(void)
+{
+    char path[512];
+    const char *folder = getenv("TMPDIR");
+    const int length = snprintf(path, sizeof path, "%s/shapeproof-XXXXXX", folder && *folder ? folder : "/tmp");
+    if (length < 0 || (size_t)length >= sizeof path) return -1;
+    const int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0) unlink(path);
+    return fd;
+}
+
+static bool write_all(int fd, const char *bytes, size_t length)
+{
+    while (length) {
+        const ssize_t put = write(fd, bytes, length);
+        if (put < 0 && errno != EINTR) return false;
+        if (put > 0) bytes += put, length -= (size_t)put;
+    }
+    return true;
+}
+
+/* Copies standard input; 0, or the reason in the numbers of errno, EFBIG beyond the limit. */
+static int copy_input(int to)
+{
+    char bytes[STEP];
+    for (uint64_t total = 0;;) {
+        const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
+        if (got == 0) return 0;
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 || !write_all(to, bytes, (size_t)got)) return errno;
+        total += (uint64_t)got;
+        if (total > (uint64_t)LIMIT_GIB << 30) return EFBIG;
+    }
+}
+
+/* The path of the copy, which stays good as long as the command runs; complains otherwise. */
+static char *spool_input(void)
+{
+    struct sp_error error = {.status = SP_ERR_FILE, .kind = SP_KIND_IO};
+    char *path = NULL;
+    const int fd = open_unnamed(), why = fd < 0 ? errno : copy_input(fd);
+    if (!why && asprintf(&path, "/dev/fd/%d", fd) < 0) abort();
+    if (path) return path;
+    if (fd < 0)
+        snprintf(error.message, sizeof error.message, "no temporary file for standard input: %s", strerror(why));
+    else if (why == EFBIG)
+        snprintf(error.message, sizeof error.message, "standard input has more than %d GiB", LIMIT_GIB);
+    else snprintf(error.message, sizeof error.message, "standard input: %s", strerror(why));
+    cli_error(&error);
+    return NULL;
+}
+
+static void own_path(struct cli_args *args, size_t operand, char *path)
+{
+    args->owned = realloc(args->owned, (args->owned_count + 1) * sizeof *args->owned);
+    if (!args->owned) abort();
+    args->owned[args->owned_count++] = path;
+    args->operands[operand] = path;
+}
+
+int cli_find_checkpoints(struct cli_args *args)
+{
+    bool taken = false;
+    for (size_t i = 0; args->command->checkpoints && i < args->operand_count; i++) {
+        const bool input = strcmp(args->operands[i], "-") == 0;
+        if (input && taken) return cli_usage_error(NULL, "%s: standard input is asked for twice", args->command->name);
+        char *path = input ? spool_input() : sp_checkpoint_path(args->operands[i]);
+        if (input && !path) return CLI_FILE;
+        if (path) own_path(args, i, path);
+        taken = taken || input;
+    }
+    return CLI_OK;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ * A cached model: "models--x--y" with refs/main, the name of a commit, snapshots/COMMIT/, links into blobs/. */
+#define _GNU_SOURCE /* O_DIRECTORY, faccessat, strverscmp */
+#include "read/known_folders.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/names.h"
+#include "base/text.h"
+
+enum { MAX_COMMIT = 128, MOST_SNAPSHOTS = 1000 };
+
+static bool is_there(const struct sp_folder *folder, const char *name)
+{
+    return faccessat(folder->fd, name, F_OK, 0) == 0;
+}
+
+/* ---- the cache of the hub ---- */
+
+/* What refs/main says: letters and digits; NULL when it is anything else. */
+static const char *commit_of_main(const struct sp_folder *folder, struct sp_arena *arena)
+{
+    struct sp_file file;
+    struct sp_error ignored = {0};
+    char text[MAX_COMMIT + 1] = "";
+    if (!sp_file_open(&file, folder->fd, "refs/main", &ignored)) return NULL;
+    const bool ok = file.size <= MAX_COMMIT && sp_file_read(&file, 0, text, (size_t)file.size, &ignored);
+    sp_file_close(&file);
+    const size_t length = ok ? strspn(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") : 0;
+    return length ? sp_arena_copy(arena, text, length) : NULL;
+}
+
+const char *sp_hub_snapshot(const struct sp_folder *folder, struct sp_arena *arena)
+{
+    const char *commit = is_there(folder, "snapshots") ? commit_of_main(folder, arena) : NULL;
+    const char *snapshot = commit ? sp_arena_printf(arena, "snapshots/%s", commit) : NULL;
+    return snapshot && is_there(folder, snapshot) ? snapshot : NULL;
+}
+
+static int compare_snapshots(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static size_t list_snapshots(const struct sp_folder *folder, struct sp_arena *arena, const char **names)
+{
+    size_t count = 0;
+    const int fd = openat(folder->fd, "snapshots", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!stream && fd >= 0) close(fd);
+    for (const struct dirent *entry; stream && count < MOST_SNAPSHOTS && (entry = readdir(stream));)
+        if (entry->d_name[0] != '.') names[count++] = sp_arena_printf(arena, "snapshots/%s", entry->d_name);
+    if (stream) closedir(stream);
+    if (count) qsort(names, count, sizeof *names, compare_snapshots);
+    return count;
+}
+
+/* Without a refs/main that leads to a snapshot: which there are. */
+static void fail_cached(const struct sp_folder *folder, struct sp_arena *arena, struct sp_error *error)
+{
+    const char **names = sp_realloc(NULL, MOST_SNAPSHOTS, sizeof *names);
+    const size_t count = list_snapshots(folder, arena, names);
+    const char *commit = commit_of_main(folder, arena);
+    struct sp_names list = {0};
+    for (size_t i = 0; i < count; i++) sp_names_add(&list, names[i]);
+    if (!count)
+        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+                "a model in the cache of the Hugging Face hub, of which no snapshot was downloaded");
+    else
+        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "a model in the cache of the Hugging Face hub, %s: it has %s",
+                commit ? "whose refs/main names a snapshot that was not downloaded" : "without refs/main",
+                sp_names_text(&list));
+    if (count)
+        sp_hint(error, "ask about %s, such as %s", count > 1 ? "one of them" : "it",
+                sp_quote(sp_folder_join(folder, names[0], arena)).text);
+    sp_names_free(&list);
+    free(names);
+}
+
+/* ---- what other frameworks save as a folder ---- */
+
+static const struct {
+    const char *file, *what, *hint;
+} kinds[] = {
+    {"saved_model.pb", "a SavedModel of TensorFlow, which is not read",
+     "its weights alone: ask about 'variables/variables.index' in it"},
+    {"_CHECKPOINT_METADATA", "a checkpoint of orbax, which is not read",
+     "restore it in Python, and save the parameters with flax.serialization.to_bytes or safetensors.flax"},
+    {"manifest.ocdbt", "a store of tensorstore (OCDBT), as orbax writes it, which is not read",
+     "restore it in Python, and save the parameters with flax.serialization.to_bytes or safetensors.flax"},
+    {".zarray", "an array of Zarr, which is not read", "open it in Python, and save it with numpy.save"},
+    {".zgroup", "a group of Zarr, which is not read", "open it in Python, and save it with numpy.savez"},
+    {"Manifest.json", "a package of CoreML (.mlpackage), which is not read",
+     "ask about the checkpoint that it was converted from"},
+};
+
+bool sp_folder_is_known(const struct sp_folder *folder, struct sp_error *error)
+{
+    struct sp_arena arena = {0};
+    const bool cached = is_there(folder, "snapshots") && (is_there(folder, "blobs") || is_there(folder, "refs"));
+    const char *snapshot = cached ? sp_hub_snapshot(folder, &arena) : NULL;
+    bool known = cached;
+    if (snapshot) {
+        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+                "a model in the cache of the Hugging Face hub, which is in %s", sp_quote(snapshot).text);
+        sp_hint(error, "ask about %s", sp_quote(sp_folder_join(folder, snapshot, &arena)).text);
+    } else if (cached) {
+        fail_cached(folder, &arena, error);
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !known; i++) {
+        if (!is_there(folder, kinds[i].file)) continue;
+        known = true;
+        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is %s", kinds[i].what);
+        sp_hint(error, "%s", kinds[i].hint);
+    }
+    sp_arena_free(&arena);
+    return known;
+}
+
+char *sp_checkpoint_path(const char *path)
+{
+    struct sp_arena arena = {0};
+    struct sp_folder folder;
+    struct sp_text text = {0};
+    if (!sp_folder_open(&folder, path)) return NULL;
+    const char *snapshot = is_there(&folder, "blobs") ? sp_hub_snapshot(&folder, &arena) : NULL;
+    if (snapshot) sp_text_puts(&text, sp_folder_join(&folder, snapshot, &arena));
+    sp_folder_close(&folder);
+    sp_arena_free(&arena);
+    return text.data;
+}

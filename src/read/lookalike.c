@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ * Files that people pass for checkpoints, told by more than the bytes that they begin with (registry.c has those): by
+ * their end, by their name, by being text. */
+#define _GNU_SOURCE /* memmem */
+#include "read/lookalike.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/chars.h"
+#include "base/names.h"
+#include "base/utf8.h"
+
+/* ---- by name ---- */
+
+static const struct {
+    const char *suffix, *what, *hint;
+} names[] = {
+    {".incomplete", "a download that was not completed", "start it again"},
+    {".part", "a download that was not completed", "start it again"},
+    {".crdownload", "a download that was not completed", "start it again"},
+    {".meta", "the graph of a TensorFlow checkpoint, which is not read", "ask about the *.index beside it"},
+    {".pb", "a graph of TensorFlow, which is not read",
+     "of a SavedModel: ask about 'variables/variables.index' beside it"},
+    {".mlmodel", "a model of CoreML, which is not read", "ask about the checkpoint that it was converted from"},
+    {".caffemodel", "a model of Caffe, which is not read", "convert it to ONNX"},
+    {".engine", "an engine of TensorRT, which is not read", "ask about the model that it was built from"},
+    {".mar", "an archive of TorchServe", "unpack it and ask about the checkpoint inside"},
+};
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), size = strlen(suffix);
+    return length > size && strcasecmp(path + length - size, suffix) == 0;
+}
+
+/* "model.ckpt.data-00000-of-00001" */
+static bool is_tensorflow_data(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *data = strstr(slash ? slash : path, ".data-");
+    return data && strstr(data, "-of-");
+}
+
+/* ---- by bytes ---- */
+
+static const struct {
+    size_t at;
+    const char *magic;
+    size_t length;
+    const char *what, *hint;
+} magics[] = {
+    {4, "TFL3", 4, "a model of TensorFlow Lite, which is not read", "ask about the model that it was converted from"},
+    {4, "PTMF", 4, "a TorchScript model as a flatbuffer, for mobile devices, which is not read",
+     "ask about the archive that it was made from"},
+    {4, "ET12", 4, "a program of ExecuTorch (.pte), which is not read",
+     "ask about the checkpoint that it was made from"},
+    {0,
+     "\xfd"
+     "7zXZ",
+     5, "compressed (xz)", "unpack it first: xz -d"},
+    {0, "BZh", 3, "compressed (bzip2)", "unpack it first: bzip2 -d"},
+    {0, "7z\xbc\xaf\x27\x1c", 6, "a 7-Zip archive", "unpack it first"},
+    {0, "Rar!", 4, "a RAR archive", "unpack it first"},
+    {0, "%PDF", 4, "a PDF document", NULL},
+    {0, "\xff\xd8\xff", 3, "a JPEG picture", NULL},
+    {0,
+     "\x7f"
+     "ELF",
+     4, "a program or a library", NULL},
+    {0, "/annex/objects/", 15, "a pointer of git-annex, not the file itself", "run 'git annex get' on it"},
+    {0, "PAR1", 4, "a Parquet file: data, no model", NULL},
+};
+
+/* The last eight bytes of the tables that TensorFlow keeps the names of its tensors in. */
+static bool is_sorted_table(const struct sp_probe *probe)
+{
+    static const unsigned char end[8] = {0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb};
+    unsigned char found[8];
+    struct sp_error ignored = {0};
+    return probe->file->size >= 48 &&
+           sp_file_read(probe->file, probe->file->size - sizeof found, found, sizeof found, &ignored) &&
+           !memcmp(found, end, sizeof end);
+}
+
+/* ---- by being text ---- */
+
+/* All that was looked at is text for people; the last character may be cut. */
+static bool is_text(const struct sp_probe *probe)
+{
+    const char *head = (const char *)probe->head;
+    const size_t valid = sp_utf8_check(head, probe->head_length);
+    if (!valid || probe->head_length - valid > 3 || (valid < probe->head_length && probe->file->size == valid))
+        return false;
+    for (size_t i = 0; i < valid; i++)
+        if ((unsigned char)head[i] < ' ' && !strchr("\t\n\r\f", head[i])) return false;
+    return !memchr(head, '\0', valid);
+}
+
+static bool has_word(const struct sp_probe *probe, const char *word)
+{
+    return memmem(probe->head, probe->head_length, word, strlen(word)) != NULL;
+}
+
+/* The first line that is not empty, cut. */
+static struct sp_quoted first_line(const struct sp_probe *probe)
+{
+    char line[61];
+    size_t begin = 0, length = 0;
+    while (begin < probe->head_length && strchr(" \t\r\n", probe->head[begin])) begin++;
+    while (begin + length < probe->head_length && length < sizeof line - 1 &&
+           !strchr("\r\n", probe->head[begin + length]))
+        length++;
+    while (length && (probe->head[begin + length - 1] & 0xc0) == 0x80) length--; /* no half of a character */
+    if (length && probe->head[begin + length - 1] >= 0xc0) length--;
+    memcpy(line, probe->head + begin, length);
+    line[length] = '\0';
+    return sp_quote(line);
+}
+
+static bool is_html(const struct sp_probe *probe)
+{
+    for (size_t i = 0; i < probe->head_length && i < 512; i++) {
+        if (probe->head[i] != '<' || probe->head_length - i < 9) continue;
+        const char *tag = (const char *)probe->head + i + 1;
+        return !strncasecmp(tag, "!doctype", 8) || !strncasecmp(tag, "html", 4) || !strncasecmp(tag, "?xml", 4);
+    }
+    return false;
+}
+
+static bool describe_text(const struct sp_probe *probe, struct sp_error *error)
+{
+    size_t begin = 0;
+    while (begin < probe->head_length && strchr(" \t\r\n", probe->head[begin])) begin++;
+    const char first = begin < probe->head_length ? (char)probe->head[begin] : '\0';
+    const struct sp_quoted line = first_line(probe);
+    if (first == '<' && is_html(probe))
+        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is a web page: the download failed");
+    else if ((first == '{' || first == '[') && (has_word(probe, "\"error") || has_word(probe, "\"message")))
+        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+                "this is the answer of a server in JSON, %s: the download failed", line.text);
+    else if (first == '{' || first == '[')
+        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is JSON text, not a checkpoint: %s", line.text);
+    else sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is text, not a checkpoint: %s", line.text);
+    return true;
+}
+
+/* ---- all together ---- */
+
+static bool refuse_as(struct sp_error *error, const char *what, const char *hint)
+{
+    sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is %s", what);
+    if (hint) sp_hint(error, "%s", hint);
+    return true;
+}
+
+bool sp_is_lookalike(const struct sp_probe *probe, struct sp_error *error)
+{
+    const char *path = probe->file->path;
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+        if (probe->head_length >= magics[i].at + magics[i].length &&
+            !memcmp(probe->head + magics[i].at, magics[i].magic, magics[i].length))
+            return refuse_as(error, magics[i].what, magics[i].hint);
+    if (is_sorted_table(probe))
+        return refuse_as(error, "a sorted table, but not the index of a TensorFlow checkpoint", NULL);
+    if (is_tensorflow_data(path))
+        return refuse_as(error, "the data of a TensorFlow checkpoint, which has no names",
+                         "ask about the *.index beside it");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (has_suffix(path, names[i].suffix)) return refuse_as(error, names[i].what, names[i].hint);
+    return is_text(probe) && describe_text(probe, error);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+#include "read/numpy/header.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/cursor.h"
+#include "base/names.h"
+
+enum { PREFIX = 8, MAX_NESTING = 64, MAX_WORD = 32 };
+
+struct scan {
+    const char *at, *end;
+    struct sp_error *error;
+    const char *begin;
+};
+
+/* ---- the length ---- */
+
+size_t sp_npy_header_size(const char *bytes, size_t length, struct sp_error *error)
+{
+    struct sp_cursor cursor = sp_cursor_of(bytes, length);
+    const unsigned char *prefix = sp_cursor_take(&cursor, PREFIX);
+    if (!prefix || memcmp(prefix, "\x93NUMPY", 6)) return sp_malformed(error, "no header of a NumPy array"), 0;
+    const unsigned version = prefix[6];
+    if (version < 1 || version > 3) return sp_malformed(error, "version %u of a NumPy array is not known", version), 0;
+    const uint64_t text = sp_cursor_le(&cursor, version == 1 ? 2 : 4);
+    if (!cursor.ok) return sp_malformed(error, "ends within the header of a NumPy array"), 0;
+    if (text > SP_NPY_MAX_HEADER - SP_NPY_FIXED) {
+        sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "a header of %" PRIu64 " bytes, at most %d", text,
+                SP_NPY_MAX_HEADER - SP_NPY_FIXED);
+        return 0;
+    }
+    return (version == 1 ? PREFIX + 2 : PREFIX + 4) + (size_t)text;
+}
+
+/* ---- the text ---- */
+
+static bool fail_scan(struct scan *scan, const char *expected)
+{
+    return sp_malformed(scan->error, "byte %zu of its header: %s is expected", (size_t)(scan->at - scan->begin),
+                        expected);
+}
+
+static void skip_blanks(struct scan *scan)
+{
+    while (scan->at < scan->end && strchr(" \t\r\n", *scan->at) && *scan->at) scan->at++;
+}
+
+static char next_of(struct scan *scan)
+{
+    skip_blanks(scan);
+    return scan->at < scan->end ? *scan->at : '\0';
+}
+
+static bool take_char(struct scan *scan, char wanted)
+{
+    if (next_of(scan) != wanted) return false;
+    scan->at++;
+    return true;
+}
+
+/* A quoted text, as it stands between its quotes. */
+static bool take_quoted(struct scan *scan, const char **text, size_t *length)
+{
+    if (next_of(scan) == 'u' || next_of(scan) == 'b') scan->at++; /* of Python 2 */
+    const char quote = next_of(scan);
+    if (quote != '\'' && quote != '"') return fail_scan(scan, "a string");
+    *text = ++scan->at;
+    for (; scan->at < scan->end && *scan->at != quote; scan->at++)
+        if (*scan->at == '\\' && ++scan->at == scan->end) break;
+    if (scan->at >= scan->end) return fail_scan(scan, "the end of a string");
+    *length = (size_t)(scan->at++ - *text);
+    return true;
+}
+
+static bool is_opening(char c) { return c == '[' || c == '(' || c == '{'; }
+static bool is_closing(char c) { return c == ']' || c == ')' || c == '}'; }
+
+/* Whatever it is, brackets and all. */
+static bool skip_nested(struct scan *scan)
+{
+    const char *ignored;
+    size_t length;
+    unsigned depth = 0;
+    do {
+        const char c = next_of(scan);
+        if (!c) return fail_scan(scan, "a bracket");
+        if (c == '\'' || c == '"') {
+            if (!take_quoted(scan, &ignored, &length)) return false;
+            continue;
+        }
+        depth += is_opening(c);
+        depth -= is_closing(c);
+        if (depth > MAX_NESTING) return fail_scan(scan, "less nesting");
+        scan->at++;
+    } while (depth);
+    return true;
+}
+
+static bool take_word(struct scan *scan, const char *word)
+{
+    const size_t length = strlen(word);
+    skip_blanks(scan);
+    if ((size_t)(scan->end - scan->at) < length || memcmp(scan->at, word, length) != 0) return false;
+    scan->at += length;
+    return true;
+}
+
+static bool take_dimension(struct scan *scan, uint64_t *value)
+{
+    *value = 0;
+    if (next_of(scan) < '0' || next_of(scan) > '9') return fail_scan(scan, "a dimension");
+    for (; scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9'; scan->at++)
+        if (!sp_mul_u64(*value, 10, value) || !sp_add_u64(*value, (uint64_t)(*scan->at - '0'), value))
+            return sp_malformed(scan->error, "a dimension in its header overflows 64 bits");
+    if (scan->at < scan->end && *scan->at == 'L') scan->at++; /* of Python 2 */
+    return true;
+}
+
+static bool take_shape_tuple(struct scan *scan, struct sp_tensor *tensor, struct sp_arena *arena)
+{
+    uint64_t shape[SP_MAX_RANK];
+    if (!take_char(scan, '(')) return fail_scan(scan, "the shape");
+    while (!take_char(scan, ')')) {
+        if (tensor->rank == SP_MAX_RANK)
+            return sp_fail(scan->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
+        if (!take_dimension(scan, &shape[tensor->rank++])) return false;
+        if (!take_char(scan, ',') && next_of(scan) != ')') return fail_scan(scan, "a comma");
+    }
+    uint64_t *kept = sp_arena_array(arena, tensor->rank ? tensor->rank : 1, sizeof *kept);
+    memcpy(kept, shape, tensor->rank * sizeof *kept);
+    tensor->shape = kept;
+    return true;
+}
+
+/* ---- the type ---- */
+
+static const struct {
+    const char *word;
+    enum sp_dtype dtype;
+} words[] = {
+    {"f2", SP_DTYPE_F16}, {"f4", SP_DTYPE_F32},  {"f8", SP_DTYPE_F64}, {"i1", SP_DTYPE_I8},    {"i2", SP_DTYPE_I16},
+    {"i4", SP_DTYPE_I32}, {"i8", SP_DTYPE_I64},  {"u1", SP_DTYPE_U8},  {"u2", SP_DTYPE_U16},   {"u4", SP_DTYPE_U32},
+    {"u8", SP_DTYPE_U64}, {"b1", SP_DTYPE_BOOL}, {"c8", SP_DTYPE_C64}, {"c16", SP_DTYPE_C128}, {"?", SP_DTYPE_BOOL},
+};
+
+/* What has no name among the dtypes: texts, times, long doubles, bytes without a type. */
+static const struct {
+    char kind;
+    const char *name;
+    unsigned size; /* bytes for each of the counted units; 0: of its own */
+} kinds[] = {
+    {'S', "bytes", 1},   {'a', "bytes", 1},    {'U', "string", 4},    {'V', "void", 1},   {'f', "float", 1},
+    {'c', "complex", 1}, {'M', "datetime", 0}, {'m', "timedelta", 0}, {'O', "object", 0},
+};
+
+static void name_kind(struct sp_npy *npy, const char *word, size_t length, struct sp_arena *arena)
+{
+    uint64_t count = 0;
+    npy->tensor.dtype_name = sp_arena_copy(arena, word, length < MAX_WORD ? length : MAX_WORD);
+    for (size_t i = 1; i < length && word[i] >= '0' && word[i] <= '9' && count < UINT32_MAX; i++)
+        count = count * 10 + (uint64_t)(word[i] - '0');
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (*word != kinds[i].kind) continue;
+        const bool sized = kinds[i].size == 1 && count;
+        const uint64_t shown = *word == 'f' || *word == 'c' ? count * 8 : count; /* float128 has 16 bytes */
+        npy->item = count * kinds[i].size;
+        npy->tensor.dtype_name = sized ? sp_arena_printf(arena, "%s%" PRIu64, kinds[i].name, shown) : kinds[i].name;
+    }
+}
+
+static bool take_descr(struct scan *scan, struct sp_npy *npy, struct sp_arena *arena)
+{
+    struct sp_tensor *tensor = &npy->tensor;
+    const char *word;
+    size_t length;
+    if (next_of(scan) == '[' || next_of(scan) == '(') {
+        tensor->dtype_name = "compound";
+        return skip_nested(scan);
+    }
+    if (!take_quoted(scan, &word, &length)) return false;
+    if (length && strchr("<>=|", *word)) {
+        if (*word == '>') tensor->flags |= SP_TENSOR_BIG_ENDIAN;
+        word++, length--;
+    }
+    if (!length) return fail_scan(scan, "a type");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (length == strlen(words[i].word) && !memcmp(word, words[i].word, length)) tensor->dtype = words[i].dtype;
+    npy->untyped = length == 2 && !memcmp(word, "V2", 2);
+    if (npy->untyped) tensor->dtype = SP_DTYPE_BF16;
+    if (sp_dtype_bits(tensor->dtype) <= 8) tensor->flags &= ~(uint32_t)SP_TENSOR_BIG_ENDIAN;
+    if (tensor->dtype) tensor->dtype_name = sp_dtype_name(tensor->dtype);
+    else name_kind(npy, word, length, arena);
+    if (tensor->dtype) npy->item = sp_dtype_bits(tensor->dtype) / 8;
+    return true;
+}
+
+/* ---- the dictionary ---- */
+
+enum { DESCR = 1, ORDER = 2, SHAPE = 4 };
+
+static unsigned key_of(const char *key, size_t length)
+{
+    if (length == 5 && !memcmp(key, "descr", 5)) return DESCR;
+    if (length == 13 && !memcmp(key, "fortran_order", 13)) return ORDER;
+    return length == 5 && !memcmp(key, "shape", 5) ? SHAPE : 0;
+}
+
+static bool take_member(struct scan *scan, struct sp_npy *npy, unsigned *seen, bool *fortran, struct sp_arena *arena)
+{
+    const char *key;
+    size_t length;
+    if (!take_quoted(scan, &key, &length)) return false;
+    const unsigned which = key_of(key, length);
+    if (!which || *seen & which) return fail_scan(scan, "each of 'descr', 'fortran_order' and 'shape' once");
+    *seen |= which;
+    if (!take_char(scan, ':')) return fail_scan(scan, "a colon");
+    if (which == DESCR) return take_descr(scan, npy, arena);
+    if (which == SHAPE) return take_shape_tuple(scan, &npy->tensor, arena);
+    *fortran = take_word(scan, "True");
+    return *fortran || take_word(scan, "False") || fail_scan(scan, "True or False");
+}
+
+/* Columns first: the first dimension is the one whose neighbours touch. */
+static void set_fortran_strides(struct sp_tensor *tensor, struct sp_arena *arena)
+{
+    uint64_t *stride = sp_arena_array(arena, tensor->rank, sizeof *stride), step = 1;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        stride[i] = step;
+        step *= tensor->shape[i]; /* measured: it does not overflow */
+    }
+    tensor->stride = stride;
+}
+
+bool sp_npy_parse(struct sp_npy *npy, const char *bytes, size_t length, struct sp_arena *arena, struct sp_error *error)
+{
+    const size_t fixed = length > 6 && bytes[6] == 1 ? PREFIX + 2 : PREFIX + 4;
+    struct scan scan = {bytes + fixed, bytes + length, error, bytes};
+    bool fortran = false;
+    unsigned seen = 0;
+    *npy = (struct sp_npy){.tensor = {.dtype_name = sp_dtype_name(SP_DTYPE_UNKNOWN), .same_as = SP_NONE}};
+    if (length < fixed || !take_char(&scan, '{')) return fail_scan(&scan, "a dictionary");
+    while (!take_char(&scan, '}')) {
+        if (!take_member(&scan, npy, &seen, &fortran, arena)) return false;
+        if (!take_char(&scan, ',') && next_of(&scan) != '}') return fail_scan(&scan, "a comma");
+    }
+    if (seen != (DESCR | ORDER | SHAPE)) return fail_scan(&scan, "each of 'descr', 'fortran_order' and 'shape'");
+    if (!sp_tensor_measure(&npy->tensor)) return sp_malformed(error, "the product of its dimensions overflows 64 bits");
+    if (fortran && npy->tensor.rank > 1 && npy->tensor.parameters) set_fortran_strides(&npy->tensor, arena);
+    return true;
+}
+
+/* ---- the inventory ---- */
+
+bool sp_npy_add(struct sp_inventory *inventory, const struct sp_npy *npy, const char *name, uint32_t file,
+                uint64_t begin, uint64_t data, struct sp_error *error)
+{
+    uint64_t bytes;
+    if (!sp_mul_u64(npy->tensor.parameters, npy->item, &bytes))
+        return sp_malformed(error, "the size of its data overflows 64 bits");
+    if (npy->item && bytes > data)
+        return sp_malformed(error, "%" PRIu64 " bytes of data, its header says %" PRIu64, data, bytes);
+    struct sp_tensor *tensor = sp_inventory_add(inventory, error);
+    if (!tensor) return false;
+    *tensor = npy->tensor;
+    tensor->name = name;
+    tensor->file = file;
+    if (begin && bytes) {
+        tensor->data_begin = begin;
+        tensor->data_end = begin + bytes;
+    }
+    if (npy->item && data > bytes)
+        sp_inventory_warn(inventory, "%s%s%" PRIu64 " bytes after the data", *name ? sp_quote(name).text : "",
+                          *name ? ": " : "", data - bytes);
+    return true;
+}
+
+static void count_note(size_t *count, const char **first, const char *name)
+{
+    if (!(*count)++) *first = name;
+}
+
+void sp_npy_note(struct sp_npy_notes *notes, const struct sp_npy *npy)
+{
+    const char *name = npy->tensor.name ? npy->tensor.name : "";
+    if (npy->tensor.flags & SP_TENSOR_BIG_ENDIAN) count_note(&notes->big_endian, &notes->first_big_endian, name);
+    if (npy->untyped) count_note(&notes->untyped, &notes->first_untyped, name);
+    if (!strcmp(npy->tensor.dtype_name, "object")) count_note(&notes->objects, &notes->first_object, name);
+}
+
+void sp_npy_warn(const struct sp_npy_notes *notes, struct sp_inventory *inventory)
+{
+    if (notes->big_endian)
+        sp_inventory_warn(inventory, "big-endian arrays: %zu, the first %s", notes->big_endian,
+                          sp_quote(notes->first_big_endian).text);
+    if (notes->untyped)
+        sp_inventory_warn(inventory,
+                          "arrays of two bytes without a type: %zu, the first %s; called BF16, since NumPy stores "
+                          "bfloat16 so",
+                          notes->untyped, sp_quote(notes->first_untyped).text);
+    if (notes->objects)
+        sp_inventory_warn(inventory, "arrays of Python objects: %zu, the first %s; their pickles are not read",
+                          notes->objects, sp_quote(notes->first_object).text);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ * Of each member the header is read, and of a deflated one only as much inflated. An array is called as its member
+ * without the ending, as numpy.load does. */
+#include "read/numpy/npz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "base/names.h"
+#include "read/numpy/header.h"
+
+enum { STORED = 0, SUFFIX = 4 };
+
+static bool is_array(const struct sp_zip_entry *entry) { return sp_ends_with(entry->name, ".npy"); }
+
+bool sp_npz_is(const struct sp_zip *zip)
+{
+    for (size_t i = 0; i < sp_zip_count(zip); i++)
+        if (is_array(sp_zip_entry(zip, i))) return true;
+    return false;
+}
+
+static bool index_member(struct sp_zip *zip, size_t index, const char *name, uint32_t file,
+                         struct sp_inventory *inventory, struct sp_npy_notes *notes, struct sp_error *error)
+{
+    const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
+    char fixed[SP_NPY_FIXED];
+    struct sp_npy npy;
+    uint64_t begin = 0;
+    size_t have = entry->size < sizeof fixed ? (size_t)entry->size : sizeof fixed;
+    if (!sp_zip_read_head(zip, index, fixed, have, error)) return false;
+    const size_t length = sp_npy_header_size(fixed, have, error);
+    if (!length) return false;
+    if (length > entry->size) return sp_malformed(error, "ends within its header");
+    char *bytes = sp_realloc(NULL, length, 1);
+    bool ok = sp_zip_read_head(zip, index, bytes, length, error) &&
+              sp_npy_parse(&npy, bytes, length, &inventory->arena, error);
+    free(bytes);
+    if (ok && entry->method == STORED) ok = sp_zip_data_offset(zip, index, &begin, error);
+    if (!ok) return false;
+    npy.tensor.name = name;
+    if (!sp_npy_add(inventory, &npy, name, file, begin ? begin + length : 0, entry->size - length, error)) return false;
+    sp_npy_note(notes, &npy);
+    return true;
+}
+
+bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct sp_inventory *inventory, struct sp_error *error)
+{
+    struct sp_npy_notes notes = {0};
+    struct sp_names others = {0};
+    for (size_t i = 0; i < sp_zip_count(zip); i++) {
+        const struct sp_zip_entry *entry = sp_zip_entry(zip, i);
+        struct sp_error why = {0};
+        if (!is_array(entry)) {
+            sp_names_add(&others, entry->name);
+            continue;
+        }
+        const char *name = sp_arena_copy(&inventory->arena, entry->name, strlen(entry->name) - SUFFIX);
+        if (!index_member(zip, i, name, file_index, inventory, &notes, &why) &&
+            !sp_inventory_unread(inventory, name, &why, error))
+            break;
+    }
+    if (others.count) sp_inventory_warn(inventory, "members that are no arrays: %s", sp_names_text(&others));
+    sp_names_free(&others);
+    sp_npy_warn(&notes, inventory);
+    inventory->format = "npz";
+    return !error->status;
+}

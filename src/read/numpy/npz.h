@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * A .npz file: a zip archive of .npy files, one for each array, stored or deflated. */
+#ifndef SP_READ_NUMPY_NPZ_H
+#define SP_READ_NUMPY_NPZ_H
+
+#include "model/inventory.h"
+#include "read/zip/archive.h"
+
+/* True when there is a member *.npy. */
+bool sp_npz_is(const struct sp_zip *zip);
+/* Fills the inventory (format "npz"); see struct sp_reader for the contract. */
+bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct sp_inventory *inventory, struct sp_error *error);
+
+#endif

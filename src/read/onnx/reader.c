@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT
+ * ONNX: a ModelProto in the wire format of protocol buffers, whose graph (field 7) has the weights as its initializers
+ * (field 5), a TensorProto each: 1 dimensions, 2 type, 8 name, 9 raw data, 13 where the data lie if not in this file.
+ * What is data is passed over. The fields are walked here, in a few lines (read/proto.c): a generated parser would read
+ * all of the weights into memory, and would have to be generated.
+ * Not listed: constants of nodes, sparse initializers, initializers of the graphs within nodes.
+ * https://github.com/onnx/onnx/blob/main/onnx/onnx.proto */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "base/names.h"
+#include "read/proto.h"
+#include "read/reader.h"
+
+enum { MODEL_GRAPH = 7, GRAPH_INITIALIZER = 5, GRAPH_SPARSE = 15, MAX_TOP_FIELDS = 100000, MAX_TEXT = 4096 };
+enum { DIMS = 1, TYPE = 2, SEGMENT = 3, NAME = 8, RAW = 9, EXTERNAL = 13 };
+
+struct model {
+    struct sp_window window;
+    struct sp_inventory *inventory;
+    struct sp_error why; /* of the window, while a tensor is read */
+    struct sp_names places;
+    struct sp_map known_places;
+    uint64_t external, sparse;
+    uint32_t file;
+};
+
+struct initializer {
+    const char *name;
+    uint64_t type;
+    uint32_t rank;
+    uint64_t shape[SP_MAX_RANK];
+    uint64_t raw_begin, raw_end;
+    bool external, negative, deep, segment;
+};
+
+/* ---- types ---- */
+
+static const struct {
+    enum sp_dtype dtype;
+    const char *name; /* when there is no such dtype */
+} types[] = {
+    [1] = {SP_DTYPE_F32, NULL},
+    [2] = {SP_DTYPE_U8, NULL},
+    [3] = {SP_DTYPE_I8, NULL},
+    [4] = {SP_DTYPE_U16, NULL},
+    [5] = {SP_DTYPE_I16, NULL},
+    [6] = {SP_DTYPE_I32, NULL},
+    [7] = {SP_DTYPE_I64, NULL},
+    [8] = {0, "string"},
+    [9] = {SP_DTYPE_BOOL, NULL},
+    [10] = {SP_DTYPE_F16, NULL},
+    [11] = {SP_DTYPE_F64, NULL},
+    [12] = {SP_DTYPE_U32, NULL},
+    [13] = {SP_DTYPE_U64, NULL},
+    [14] = {SP_DTYPE_C64, NULL},
+    [15] = {SP_DTYPE_C128, NULL},
+    [16] = {SP_DTYPE_BF16, NULL},
+    [17] = {SP_DTYPE_F8_E4M3, NULL},
+    [18] = {SP_DTYPE_F8_E4M3FNUZ, NULL},
+    [19] = {SP_DTYPE_F8_E5M2, NULL},
+    [20] = {SP_DTYPE_F8_E5M2FNUZ, NULL},
+    [21] = {0, "U4"},
+    [22] = {0, "I4"},
+    [23] = {SP_DTYPE_F4, NULL},
+    [24] = {SP_DTYPE_F8_E8M0, NULL},
+    [25] = {0, "U2"},
+    [26] = {0, "I2"},
+    [27] = {SP_DTYPE_F6_E2M3, NULL},
+    [28] = {SP_DTYPE_F6_E3M2, NULL},
+};
+
+static void set_type(struct sp_tensor *tensor, uint64_t type, struct sp_arena *arena)
+{
+    const bool known = type && type < sizeof types / sizeof *types;
+    if (known) tensor->dtype = types[type].dtype;
+    if (tensor->dtype) tensor->dtype_name = sp_dtype_name(tensor->dtype);
+    else if (known) tensor->dtype_name = types[type].name;
+    else tensor->dtype_name = sp_arena_printf(arena, "type%" PRIu64, type);
+}
+
+/* ---- one tensor ---- */
+
+static void take_dimension(struct initializer *tensor, uint64_t size)
+{
+    if (size > INT64_MAX) tensor->negative = true;
+    if (tensor->rank == SP_MAX_RANK) tensor->deep = true;
+    else tensor->shape[tensor->rank++] = size;
+}
+
+/* Written one by one, or all together. */
+static void take_dimensions(struct model *model, const struct sp_proto_field *field, struct initializer *tensor)
+{
+    struct sp_window *window = &model->window;
+    if (field->kind == SP_PROTO_VARINT) take_dimension(tensor, field->value);
+    if (field->kind != SP_PROTO_BYTES) return;
+    sp_proto_enter(window, field);
+    while (window->ok && window->at < field->end && !tensor->deep) take_dimension(tensor, sp_proto_varint(window));
+    if (window->ok) window->at = field->end;
+}
+
+static const char *take_text(struct model *model, const struct sp_proto_field *field, size_t limit)
+{
+    if (field->kind != SP_PROTO_BYTES) return "";
+    sp_proto_enter(&model->window, field);
+    return sp_window_text(&model->window, field->end - field->begin, limit, &model->inventory->arena);
+}
+
+/* A key and a value about where the data lie; the name of the file is kept. */
+static void take_place(struct model *model, const struct sp_proto_field *field)
+{
+    struct sp_window *window = &model->window;
+    const char *key = "", *value = "";
+    struct sp_proto_field part;
+    sp_proto_enter(window, field);
+    while (sp_proto_next(window, field->end, &part)) {
+        if (part.number == 1) key = take_text(model, &part, MAX_TEXT);
+        if (part.number == 2) value = take_text(model, &part, MAX_TEXT);
+    }
+    if (window->ok && !strcmp(key, "location") && sp_map_add(&model->known_places, value, 0))
+        sp_names_add(&model->places, value);
+}
+
+static void take_field(struct model *model, const struct sp_proto_field *field, struct initializer *tensor)
+{
+    if (field->number == DIMS) take_dimensions(model, field, tensor);
+    if (field->number == TYPE && field->kind == SP_PROTO_VARINT) tensor->type = field->value;
+    if (field->number == NAME) tensor->name = take_text(model, field, SP_MAX_NAME);
+    if (field->number == SEGMENT) tensor->segment = true;
+    if (field->number == EXTERNAL && field->kind == SP_PROTO_BYTES) {
+        tensor->external = true;
+        take_place(model, field);
+    }
+    if (field->number == RAW && field->kind == SP_PROTO_BYTES) {
+        tensor->raw_begin = field->begin;
+        tensor->raw_end = field->end;
+    }
+}
+
+/* The data in one piece must be as many bytes as shape and type need. */
+static bool set_data(struct sp_tensor *tensor, const struct initializer *from, struct sp_error *error)
+{
+    const uint64_t bytes = from->raw_end - from->raw_begin;
+    if (!from->raw_end || !tensor->dtype || from->external) return true;
+    if (bytes != tensor->bytes)
+        return sp_malformed(error, "%" PRIu64 " bytes of data, shape and type need %" PRIu64, bytes, tensor->bytes);
+    if (!bytes) return true;
+    tensor->data_begin = from->raw_begin;
+    tensor->data_end = from->raw_end;
+    return true;
+}
+
+/* Elements that are no whole bytes: of an odd number of them, or of one to a byte, the size is not told. */
+static bool is_packed_otherwise(struct sp_tensor *tensor, const struct initializer *from)
+{
+    if (!(sp_dtype_bits(tensor->dtype) % 8)) return false;
+    return !sp_tensor_measure(tensor) || (from->raw_end && from->raw_end - from->raw_begin != tensor->bytes);
+}
+
+static bool describe_initializer(struct model *model, const struct initializer *from, struct sp_tensor *tensor,
+                                 struct sp_error *error)
+{
+    struct sp_arena *arena = &model->inventory->arena;
+    uint64_t *shape = sp_arena_array(arena, from->rank ? from->rank : 1, sizeof *shape);
+    memcpy(shape, from->shape, from->rank * sizeof *shape);
+    *tensor = (struct sp_tensor){.name = from->name, .file = model->file, .same_as = SP_NONE};
+    tensor->shape = shape;
+    tensor->rank = from->rank;
+    set_type(tensor, from->type, arena);
+    if (from->deep) return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
+    if (from->negative) return sp_malformed(error, "a dimension is negative");
+    if (from->segment) return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "a tensor in segments");
+    if (is_packed_otherwise(tensor, from)) tensor->dtype = SP_DTYPE_UNKNOWN;
+    if (!sp_tensor_measure(tensor))
+        return sp_malformed(error, "the size of its data overflows 64 bits, or fills no whole bytes");
+    return set_data(tensor, from, error);
+}
+
+static bool take_initializer(struct model *model, const struct sp_proto_field *field, struct sp_error *error)
+{
+    struct initializer from = {.name = ""};
+    struct sp_proto_field part;
+    struct sp_tensor described;
+    struct sp_error why = {0};
+    sp_proto_enter(&model->window, field);
+    while (sp_proto_next(&model->window, field->end, &part)) {
+        take_field(model, &part, &from);
+        if (model->window.ok) model->window.at = part.end;
+    }
+    if (!model->window.ok) { /* what follows is found by the length of the whole */
+        model->window.ok = true;
+        model->window.at = field->end;
+        const struct sp_error broken = model->why;
+        model->why = (struct sp_error){0};
+        return sp_inventory_unread(model->inventory, from.name, &broken, error);
+    }
+    if (!describe_initializer(model, &from, &described, &why))
+        return sp_inventory_unread(model->inventory, from.name, &why, error);
+    struct sp_tensor *tensor = sp_inventory_add(model->inventory, error);
+    if (!tensor) return false;
+    *tensor = described;
+    model->external += from.external;
+    return true;
+}
+
+/* ---- the model ---- */
+
+static bool take_graph(struct model *model, const struct sp_proto_field *graph, struct sp_error *error)
+{
+    struct sp_window *window = &model->window;
+    struct sp_proto_field field;
+    sp_proto_enter(window, graph);
+    while (sp_proto_next(window, graph->end, &field)) {
+        model->sparse += field.number == GRAPH_SPARSE;
+        if (field.number != GRAPH_INITIALIZER || field.kind != SP_PROTO_BYTES) continue;
+        if (!take_initializer(model, &field, error)) return false;
+        window->at = field.end;
+    }
+    return window->ok || sp_fail(error, model->why.status, model->why.kind, "%s", model->why.message);
+}
+
+static void add_text(struct model *model, const struct sp_proto_field *field, const char *key)
+{
+    const char *text = take_text(model, field, MAX_TEXT);
+    if (model->window.ok && *text) sp_inventory_add_metadata(model->inventory, key, text);
+}
+
+static bool take_model(struct model *model, struct sp_error *error)
+{
+    static const char *const texts[] = {[2] = "producer_name", [3] = "producer_version"};
+    struct sp_window *window = &model->window;
+    struct sp_proto_field field;
+    bool found = false;
+    while (sp_proto_next(window, window->end, &field)) {
+        if (field.number == 2 || field.number == 3) add_text(model, &field, texts[field.number]);
+        if (field.number == MODEL_GRAPH && field.kind == SP_PROTO_BYTES) {
+            found = true;
+            if (!take_graph(model, &field, error)) return false;
+        }
+        if (window->ok) window->at = field.end;
+    }
+    if (!window->ok) return sp_fail(error, model->why.status, model->why.kind, "%s", model->why.message);
+    return found || sp_malformed(error, "a model without a graph");
+}
+
+/* The whole outermost message is walked, field by field: there is no magic number. */
+static unsigned probe_onnx(const struct sp_probe *probe)
+{
+    struct sp_error ignored = {0};
+    struct sp_window window;
+    struct sp_proto_field field;
+    bool graph = false, version = false;
+    unsigned count = 0;
+    const unsigned named = sp_ends_with(probe->file->path, ".onnx");
+    if (probe->head_length < 4 || (probe->head[0] != 0x08 && probe->head[0] != 0x12 && probe->head[0] != 0x3a))
+        return named;
+    sp_window_open(&window, probe->file, 0, UINT64_MAX, &ignored);
+    while (sp_proto_next(&window, window.end, &field) && count++ < MAX_TOP_FIELDS) {
+        if (field.number > 32) return named;
+        version = version || (field.number == 1 && field.kind == SP_PROTO_VARINT && field.value < 100);
+        graph = graph || (field.number == MODEL_GRAPH && field.kind == SP_PROTO_BYTES);
+    }
+    return window.ok && window.at == window.end && graph && version ? 24 : named;
+}
+
+static bool index_onnx(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                       struct sp_error *error)
+{
+    struct model model = {.inventory = inventory, .file = file_index};
+    sp_window_open(&model.window, file, 0, UINT64_MAX, &model.why);
+    model.window.what = "the model";
+    const bool ok = take_model(&model, error);
+    if (ok && model.external)
+        sp_inventory_add_metadata(inventory, "external_data", model.places.count ? sp_names_text(&model.places) : "?");
+    if (ok && model.sparse)
+        sp_inventory_warn(inventory, "sparse initializers, which are not listed: %" PRIu64, model.sparse);
+    sp_names_free(&model.places);
+    sp_map_free(&model.known_places);
+    if (ok) inventory->format = "onnx";
+    return ok;
+}
+
+const struct sp_reader sp_reader_onnx = {.name = "onnx", .probe = probe_onnx, .index = index_onnx};

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT
+ * The bytes as a model of ONNX. */
+#include "reader.h"
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+    fuzz_reader(&sp_reader_onnx, data, size);
+    return 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ * Models of ONNX: initializers of every type, in this file and elsewhere, broken ones, random damage. */
+#define _GNU_SOURCE /* mkdtemp */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "read/listing.h"
+
+#define FIXTURES "fixtures/onnx"
+
+static const char *const good[][2] = {
+    {"ok/external.onnx", "onnx\n"
+                         "big.weight F32 (64,64)\n"
+                         "small.bias F32 (2) @144+8\n"
+                         "producer_name = pytorch\n"
+                         "producer_version = 2.8\n"
+                         "external_data = 'external.onnx.data'\n"},
+    {"ok/half_broken.onnx", "onnx\n"
+                            "good F32 (2,2) @56+16\n"
+                            "later F32 (3) @156+12\n"
+                            "producer_name = pytorch\n"
+                            "producer_version = 2.8\n"
+                            "! tensor 'short' is not read: 7 bytes of data, shape and type need 16\n"
+                            "! tensor 'negative' is not read: a dimension is negative\n"},
+    {"ok/linear.onnx", "onnx\n"
+                       "fc.weight F32 (4,3) @61+48\n"
+                       "fc.bias F32 (3) @126+12\n"
+                       "producer_name = pytorch\n"
+                       "producer_version = 2.8\n"},
+    {"ok/no_weights.onnx", "onnx\n"
+                           "producer_name = pytorch\n"
+                           "producer_version = 2.8\n"},
+    {"ok/sparse.onnx", "onnx\n"
+                       "fc.weight F32 (4,3) @61+48\n"
+                       "fc.bias F32 (3) @126+12\n"
+                       "producer_name = pytorch\n"
+                       "producer_version = 2.8\n"
+                       "! sparse initializers, which are not listed: 1\n"},
+    {"ok/types.onnx", "onnx\n"
+                      "float F32 (2,2)\n"
+                      "uint8 U8 (2,2)\n"
+                      "int8 I8 (2,2)\n"
+                      "uint16 U16 (2,2)\n"
+                      "int16 I16 (2,2)\n"
+                      "int32 I32 (2,2)\n"
+                      "int64 I64 (2,2)\n"
+                      "string string (2,2)\n"
+                      "bool BOOL (2,2)\n"
+                      "float16 F16 (2,2)\n"
+                      "double F64 (2,2)\n"
+                      "uint32 U32 (2,2)\n"
+                      "uint64 U64 (2,2)\n"
+                      "complex64 C64 (2,2)\n"
+                      "complex128 C128 (2,2)\n"
+                      "bfloat16 BF16 (2,2)\n"
+                      "float8e4m3fn F8_E4M3 (2,2)\n"
+                      "float8e4m3fnuz F8_E4M3FNUZ (2,2)\n"
+                      "float8e5m2 F8_E5M2 (2,2)\n"
+                      "float8e5m2fnuz F8_E5M2FNUZ (2,2)\n"
+                      "uint4 U4 (2,2)\n"
+                      "int4 I4 (2,2)\n"
+                      "float4e2m1 F4 (2,2)\n"
+                      "float8e8m0 F8_E8M0 (2,2)\n"
+                      "uint2 U2 (2,2)\n"
+                      "int2 I2 (2,2)\n"
+                      "float6e2m3 F6_E2M3 (2,2)\n"
+                      "float6e3m2 F6_E3M2 (2,2)\n"
+                      "raw_bfloat16 BF16 (2,2) @839+8\n"
+                      "scalar I64 () @861+8\n"
+                      "empty F32 (0,4)\n"
+                      "producer_name = pytorch\n"
+                      "producer_version = 2.8\n"},
+};
+
+static const char *const refused[][2] = {
+    {"bad/no_graph.onnx", "refused: a model without a graph\n"},
+    {"bad/overflow.onnx", "refused: no tensor can be read (1 are broken; the first: the size of its data overflows 64 "
+                          "bits, or fills no whole bytes)\n"},
+    {"bad/rank.onnx", "refused: no tensor can be read (1 are broken; the first: more than 64 dimensions)\n"},
+    {"bad/short.onnx", "refused: the model: the field at byte 16 passes the end of its message\n"},
+    {"bad/varint.onnx", "refused: the model: an integer of more than 64 bits\n"},
+};
+
+static void what_there_is_is_listed(void **state)
+{
+    (void)state;
+    ASSERT_LISTINGS(FIXTURES, good);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+    (void)state;
+    ASSERT_LISTINGS(FIXTURES, refused);
+}
+
+static void damage_is_survived(void **state)
+{
+    static const char *const files[] = {
+        FIXTURES "/ok/linear.onnx",
+        FIXTURES "/ok/types.onnx",
+        FIXTURES "/ok/external.onnx",
+        FIXTURES "/ok/half_broken.onnx",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) assert_survives_damage(files[i], 300);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_there_is_is_listed),
+        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(damage_is_survived),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
