@@ -92,13 +92,14 @@ void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, co
 
 bool sp_tensor_measure(struct sp_tensor *tensor)
 {
-    uint64_t elements = 1, bits = 0;
+    uint64_t elements = 1, bytes = 0;
     if (tensor->flags & SP_TENSOR_NO_SHAPE) elements = 0;
     for (uint32_t i = 0; i < tensor->rank; i++)
         if (!sp_mul_u64(elements, tensor->shape[i], &elements)) return false;
-    if (!sp_mul_u64(elements, sp_dtype_bits(tensor->dtype), &bits) || bits % 8) return false;
+    const uint64_t bits = sp_dtype_bits(tensor->dtype), rest = elements % 8 * bits;
+    if (rest % 8 || !sp_mul_u64(elements / 8, bits, &bytes) || !sp_add_u64(bytes, rest / 8, &bytes)) return false;
     tensor->parameters = elements;
-    tensor->bytes = bits / 8;
+    tensor->bytes = bytes;
     return true;
 }
 

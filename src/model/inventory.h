@@ -32,6 +32,7 @@ struct sp_inventory {
     size_t warning_count, warning_capacity;
     struct sp_promise *promises;
     size_t promise_count, promise_capacity;
+    uint64_t unread;     /* tensors that are there and cannot be read: warnings name them */
     const char *beside;  /* what else in the directory could be taken for the checkpoint, or NULL */
     const char *stray;   /* a file beside the shards that could be taken for the checkpoint, or NULL */
     struct sp_map names; /* built by sp_inventory_finish */
