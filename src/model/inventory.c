@@ -9,6 +9,8 @@
 #include "base/checked.h"
 #include "base/names.h"
 
+enum { SUSPECTS_WARNED_OF = 20 };
+
 struct sp_inventory *sp_inventory_new(const char *path)
 {
     struct sp_inventory *inventory = sp_realloc(NULL, 1, sizeof *inventory);
@@ -26,6 +28,7 @@ void sp_inventory_close(struct sp_inventory *inventory)
     free(inventory->metadata);
     free(inventory->warnings);
     free(inventory->promises);
+    free(inventory->suspects.items);
     sp_map_free(&inventory->names);
     sp_map_free(&inventory->metadata_keys);
     sp_arena_free(&inventory->arena);
@@ -77,6 +80,23 @@ void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...)
     SP_GROW(inventory->warnings, inventory->warning_count, inventory->warning_capacity);
     inventory->warnings[inventory->warning_count++] = sp_arena_vprintf(&inventory->arena, format, args);
     va_end(args);
+}
+
+void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called)
+{
+    const size_t number = inventory->suspects.count;
+    if (number >= SP_MAX_SUSPECTS) return;
+    for (size_t i = 0; i < number; i++) {
+        struct sp_suspect *known = &inventory->suspects.items[i];
+        if (strcmp(known->name, name) != 0) continue;
+        known->called = known->called || called;
+        return;
+    }
+    *SP_PUSH(&inventory->suspects) = (struct sp_suspect){sp_arena_string(&inventory->arena, name), called};
+    if (number == SUSPECTS_WARNED_OF) sp_inventory_warn(inventory, "more calls like these follow");
+    else if (number < SUSPECTS_WARNED_OF && called)
+        sp_inventory_warn(inventory, "calls %s if it were unpickled: nothing was executed", name);
+    else if (number < SUSPECTS_WARNED_OF) sp_inventory_warn(inventory, "refers to %s: nothing was executed", name);
 }
 
 void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, const char *shard, bool unreadable)
@@ -232,4 +252,12 @@ size_t sp_inventory_warning_count(const struct sp_inventory *inventory) { return
 const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index)
 {
     return inventory->warnings[index];
+}
+
+uint64_t sp_inventory_unread(const struct sp_inventory *inventory) { return inventory->unread; }
+size_t sp_inventory_suspect_count(const struct sp_inventory *inventory) { return inventory->suspects.count; }
+
+const struct sp_suspect *sp_inventory_suspect(const struct sp_inventory *inventory, size_t index)
+{
+    return &inventory->suspects.items[index];
 }

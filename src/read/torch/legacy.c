@@ -192,6 +192,7 @@ static struct sp_pickle_value *read_nested(struct sp_torch *torch, struct stream
     const bool ok = read_pickles(stream, &torch->arena, &truncated, error) && check_pickles(stream, error) &&
                     resolve(torch, stream, error);
     torch->key_prefix = outer;
+    for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_warn_globals(&stream->pickles[i], torch->inventory);
     return ok ? stream->pickles[3].root : NULL;
 }
 
@@ -230,7 +231,7 @@ static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct
     inventory->format = "torch-legacy";
     char *bytes = read_window(&stream, &torch.arena, error);
     bool ok = bytes && check_pickles(&stream, error) && resolve(&torch, &stream, error);
-    if (ok) sp_torch_warn_globals(&stream.pickles[3], inventory);
+    for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_warn_globals(&stream.pickles[i], inventory);
     ok = ok && sp_torch_walk(&torch, stream.pickles[3].root, error);
     sp_torch_free(&torch);
     free(bytes);
