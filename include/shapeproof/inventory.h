@@ -94,11 +94,11 @@ SP_API const char *sp_inventory_beside(const struct sp_inventory *inventory);
 /* What the file says of itself, in its order; of shards together, a key once. */
 SP_API size_t sp_inventory_metadata_count(const struct sp_inventory *inventory);
 SP_API struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inventory, size_t index);
+/* Tensors that are in the file and could not be read, each of which a warning names or counts. */
+SP_API size_t sp_inventory_unread_count(const struct sp_inventory *inventory);
 /* What is odd about the file and no reason to refuse it, a sentence each. */
 SP_API size_t sp_inventory_warning_count(const struct sp_inventory *inventory);
 SP_API const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index);
-/* Tensors that are there and cannot be read, and so are not listed. Warnings name the first of them. */
-SP_API uint64_t sp_inventory_unread(const struct sp_inventory *inventory);
 /* What would run if the checkpoint were unpickled, each name once; a warning says so as well. */
 SP_API size_t sp_inventory_suspect_count(const struct sp_inventory *inventory);
 SP_API const struct sp_suspect *sp_inventory_suspect(const struct sp_inventory *inventory, size_t index);

@@ -82,6 +82,32 @@ void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...)
     va_end(args);
 }
 
+enum { UNREAD_NAMED = 10 };
+
+bool sp_inventory_unread(struct sp_inventory *inventory, const char *name, const struct sp_error *why,
+                         struct sp_error *error)
+{
+    if (why->kind == SP_KIND_IO || inventory->count >= SP_MAX_TENSORS)
+        return sp_fail(error, why->status, why->kind, "%s", why->message);
+    if (!inventory->unread++) inventory->first_unread = *why;
+    if (inventory->unread <= UNREAD_NAMED)
+        sp_inventory_warn(inventory, "tensor %s is not read: %s", sp_quote(name).text, why->message);
+    return true;
+}
+
+/* Those that are not named above are counted; when nothing could be read, that is an error. */
+static bool judge_unread(struct sp_inventory *inventory, struct sp_error *error)
+{
+    const struct sp_error *why = &inventory->first_unread;
+    if (inventory->unread && !inventory->count)
+        return sp_fail(error, why->status, why->kind, "no tensor can be read (%zu are broken; the first: %s)",
+                       inventory->unread, why->message);
+    if (inventory->unread > UNREAD_NAMED)
+        sp_inventory_warn(inventory, "tensors that are not read: %zu, of which the first %d are named",
+                          inventory->unread, UNREAD_NAMED);
+    return true;
+}
+
 void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called)
 {
     const size_t number = inventory->suspects.count;
@@ -213,6 +239,7 @@ static bool refuse_duplicate(const struct sp_inventory *inventory, size_t index,
 
 bool sp_inventory_finish(struct sp_inventory *inventory, struct sp_error *error)
 {
+    if (!judge_unread(inventory, error)) return false;
     sp_map_reserve(&inventory->names, inventory->count);
     for (size_t i = 0; i < inventory->count; i++)
         if (!sp_map_add(&inventory->names, inventory->tensors[i].name, i)) return refuse_duplicate(inventory, i, error);
@@ -247,6 +274,7 @@ struct sp_metadata sp_inventory_metadata(const struct sp_inventory *inventory, s
     return inventory->metadata[index];
 }
 
+size_t sp_inventory_unread_count(const struct sp_inventory *inventory) { return inventory->unread; }
 size_t sp_inventory_warning_count(const struct sp_inventory *inventory) { return inventory->warning_count; }
 
 const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index)
@@ -254,7 +282,6 @@ const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t in
     return inventory->warnings[index];
 }
 
-uint64_t sp_inventory_unread(const struct sp_inventory *inventory) { return inventory->unread; }
 size_t sp_inventory_suspect_count(const struct sp_inventory *inventory) { return inventory->suspects.count; }
 
 const struct sp_suspect *sp_inventory_suspect(const struct sp_inventory *inventory, size_t index)

@@ -33,12 +33,13 @@ struct sp_inventory {
     SP_ARRAY(struct sp_suspect) suspects;
     struct sp_promise *promises;
     size_t promise_count, promise_capacity;
-    uint64_t unread;     /* tensors that are there and cannot be read: warnings name them */
     const char *beside;  /* what else in the directory could be taken for the checkpoint, or NULL */
     const char *stray;   /* a file beside the shards that could be taken for the checkpoint, or NULL */
     struct sp_map names; /* built by sp_inventory_finish */
     struct sp_totals totals;
-    uint64_t dtypes; /* bit n: a tensor has the dtype n */
+    size_t unread;                /* tensors that are there and could not be read */
+    struct sp_error first_unread; /* why the first of them */
+    uint64_t dtypes;              /* bit n: a tensor has the dtype n */
 };
 
 /* Limits that hold for every format: docs/formats.md lists them. */
@@ -60,6 +61,12 @@ struct sp_tensor *sp_inventory_add(struct sp_inventory *inventory, struct sp_err
 void sp_inventory_add_metadata(struct sp_inventory *inventory, const char *key, const char *value);
 /* Past SP_MAX_WARNINGS one last warning says that there are more. */
 void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* One tensor that could not be read, and why: the others still are. A warning names it, and counts those beyond the
+ * first few; sp_inventory_finish fails when there is no other. False, with `why` in `error`, when it is about more than
+ * that tensor: the file itself cannot be read, or there is a limit. */
+bool sp_inventory_unread(struct sp_inventory *inventory, const char *name, const struct sp_error *why,
+                         struct sp_error *error);
 
 /* Notes what a pickle reaches for, with a warning for each of the first. Copies the name. */
 void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called);

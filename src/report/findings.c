@@ -32,7 +32,7 @@ struct sp_text *sp_labelled(struct sp_table *table, const char *label)
 void sp_put_doubt_rows(struct sp_table *table, const char *of, const struct sp_inventory *inventory)
 {
     struct sp_text *cell;
-    if (sp_inventory_unread(inventory)) {
+    if (sp_inventory_unread_count(inventory)) {
         sp_text_puts(cell = sp_labelled(table, "unread"), of);
         sp_put_unread(cell, inventory);
     }

@@ -31,7 +31,7 @@ void sp_json_warnings(struct sp_writer *json, const struct sp_inventory *invento
     for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
         sp_write_string(json, sp_inventory_warning(inventory, i));
     sp_write_close(json);
-    if (sp_inventory_unread(inventory)) sp_write_key_number(json, "unread", sp_inventory_unread(inventory));
+    if (sp_inventory_unread_count(inventory)) sp_write_key_number(json, "unread", sp_inventory_unread_count(inventory));
     if (!sp_inventory_suspect_count(inventory)) return;
     sp_write_key_open(json, "suspicious", '[');
     for (size_t i = 0; i < sp_inventory_suspect_count(inventory); i++) {
@@ -60,7 +60,8 @@ bool sp_put_suspects(struct sp_text *cell, const struct sp_inventory *inventory)
 
 bool sp_put_unread(struct sp_text *cell, const struct sp_inventory *inventory)
 {
-    if (!sp_inventory_unread(inventory)) return false;
-    sp_put_count(cell, sp_inventory_unread(inventory), "tensor that cannot be read", "tensors that cannot be read");
+    if (!sp_inventory_unread_count(inventory)) return false;
+    sp_put_count(cell, sp_inventory_unread_count(inventory), "tensor that cannot be read",
+                 "tensors that cannot be read");
     return true;
 }

@@ -293,27 +293,23 @@ static bool is_optimizer_state(const struct walk *w)
     return w->depth > 1 && is_state_key(w->stack[0].key) && !w->stack[0].is_module;
 }
 
-/* One that cannot be read or named is no reason to refuse the others. */
-static bool pass_over(struct walk *w)
+/* One that cannot be read or named is no reason to refuse the others. Its name is the way to it, as far as that can be
+ * spelt. */
+static bool pass_over(struct walk *w, const char *what)
 {
-    if (w->error->kind == SP_KIND_IO) return false;
-    if (!w->broken++) w->first = *w->error;
-    if (w->broken <= BROKEN_NAMED) sp_inventory_warn(w->torch->inventory, "%s: it is not listed", w->error->message);
-    sp_error_reset(w->error);
-    return w->broken <= SP_MAX_TENSORS ||
-           sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d tensors cannot be read", SP_MAX_TENSORS);
-}
-
-static bool pass_over_named(struct walk *w, const char *what)
-{
-    const struct sp_error broken = *w->error; /* a name that cannot be spelt is no better reason */
+    const struct sp_error why = *w->error;
     char where[256];
     sp_error_reset(w->error);
-    spell_name(w);
-    snprintf(where, sizeof where, "%s '%.200s'", what, w->name.data);
-    *w->error = broken;
-    sp_error_prefix(w->error, where);
-    return pass_over(w);
+    if (what) spell_name(w);
+    sp_error_reset(w->error);
+    if (!w->broken++) {
+        w->first = why;
+        snprintf(where, sizeof where, "%s '%.200s'", what ? what : "", w->name.data);
+        if (what) sp_error_prefix(&w->first, where);
+    }
+    if (w->broken > SP_MAX_TENSORS)
+        return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d tensors cannot be read", SP_MAX_TENSORS);
+    return sp_inventory_unread(w->torch->inventory, w->name.data, &why, w->error);
 }
 
 static void note_aside(struct walk *w, struct sp_pickle_value *node)
@@ -328,7 +324,7 @@ static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found, str
     struct sp_inventory *inventory = w->torch->inventory;
     w->listed++;
     if (w->torch->count_only) return true;
-    if (!spell_name(w)) return pass_over(w);
+    if (!spell_name(w)) return pass_over(w, NULL);
     if (w->depth && w->stack[w->depth - 1].opaque) {
         sp_names_add(&w->packed, w->name.data);
         return true;
@@ -474,9 +470,9 @@ static bool visit_node(struct walk *w, struct sp_pickle_value *node)
     struct sp_torch_tensor tensor;
     bool is_tensor = false, scripted = false;
     node = uncover_node(w, node, &scripted);
-    if (w->error->status) return pass_over_named(w, "object");
+    if (w->error->status) return pass_over(w, "object");
     if (!node || !is_container(node)) return true;
-    if (!sp_torch_tensor(w->torch, node, &tensor, &is_tensor, w->error)) return pass_over_named(w, "tensor");
+    if (!sp_torch_tensor(w->torch, node, &tensor, &is_tensor, w->error)) return pass_over(w, "tensor");
     if (is_tensor) return list_tensor(w, &tensor, node);
     return enter_node(w, node, scripted);
 }
@@ -561,9 +557,6 @@ static void warn_of_the_rest(struct walk *w)
                           "tensors that are packed for a library have no names in a state dict, and are not "
                           "listed: %s",
                           sp_names_text(&w->packed));
-    if (w->broken > BROKEN_NAMED)
-        sp_inventory_warn(inventory, "%zu more tensors cannot be read, and are not listed", w->broken - BROKEN_NAMED);
-    inventory->unread += w->broken;
 }
 
 bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct sp_error *error)
@@ -580,7 +573,7 @@ bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct 
         else leave(&w);
     }
     if (ok && w.asides.count) drop_asides(&w, before);
-    if (ok && w.broken && torch->inventory->count == before && !torch->count_only) {
+    if (ok && w.broken && !torch->inventory->count && !torch->count_only) {
         *error = w.first;
         ok = false;
     }
