@@ -4,6 +4,7 @@
 #ifndef SHAPEPROOF_INVENTORY_H
 #define SHAPEPROOF_INVENTORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,12 @@ struct sp_totals {
     uint64_t bytes;             /* of the unique tensors */
 };
 
+/* What a pickle of the checkpoint reaches for that can run code: "posix.system". */
+struct sp_suspect {
+    const char *name;
+    bool called; /* unpickling would call it; otherwise it is only looked up */
+};
+
 struct sp_inventory; /* opaque: owns everything that the functions below return */
 
 /* Read the checkpoint at `path`: a file, a directory, or an index (*.index.json) whose shards become one
@@ -96,6 +103,9 @@ SP_API size_t sp_inventory_unread_count(const struct sp_inventory *inventory);
 /* What is odd about the file and no reason to refuse it, a sentence each. */
 SP_API size_t sp_inventory_warning_count(const struct sp_inventory *inventory);
 SP_API const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index);
+/* What would run if the checkpoint were unpickled, each name once; a warning says so as well. */
+SP_API size_t sp_inventory_suspect_count(const struct sp_inventory *inventory);
+SP_API const struct sp_suspect *sp_inventory_suspect(const struct sp_inventory *inventory, size_t index);
 
 #ifdef __cplusplus
 }

@@ -103,8 +103,9 @@ void sp_text_json(struct sp_text *text, const char *string)
         const size_t plain = printable_run(string + i, length - i);
         sp_text_append(text, string + i, plain);
         if ((i += plain) == length) break;
-        const size_t step = sp_utf8_decode(string + i, length - i, &code);
+        size_t step = sp_utf8_decode(string + i, length - i, &code);
         if (step) json_escape(text, code, string + i, step);
+        else if ((step = sp_utf8_decode_odd(string + i, length - i, &code))) sp_text_printf(text, "\\u%04x", code);
         else sp_text_puts(text, "\xef\xbf\xbd");
         i += step ? step : 1;
     }
@@ -118,9 +119,10 @@ void sp_text_visible(struct sp_text *text, const char *string, size_t length)
         const size_t plain = printable_run(string + i, length - i);
         sp_text_append(text, string + i, plain);
         if ((i += plain) == length) break;
-        const size_t step = sp_utf8_decode(string + i, length - i, &code);
+        size_t step = sp_utf8_decode(string + i, length - i, &code);
+        const bool odd = !step && (step = sp_utf8_decode_odd(string + i, length - i, &code));
         if (!step) sp_text_printf(text, "\\x%02x", (unsigned char)string[i]);
-        else if (is_unsafe(code)) sp_text_printf(text, code < 0x100 ? "\\x%02x" : "\\u{%x}", code);
+        else if (odd || is_unsafe(code)) sp_text_printf(text, code < 0x100 ? "\\x%02x" : "\\u{%x}", code);
         else sp_text_append(text, string + i, step);
         i += step ? step : 1;
     }

@@ -25,7 +25,7 @@ void sp_text_pad(struct sp_text *text, size_t spaces);
 void sp_text_number(struct sp_text *text, uint64_t number);
 void sp_text_grouped(struct sp_text *text, uint64_t number);
 /* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD, and what a terminal must not see raw becomes
- * \uNNNN. */
+ * \uNNNN. A NUL or a lone surrogate, as sp_utf8_decode_odd takes them, is \u0000 or \udc80. */
 void sp_text_json(struct sp_text *text, const char *string);
 /* For people: control characters, bidi controls and invalid UTF-8 as \xNN or \u{NNNN}, never raw. */
 void sp_text_visible(struct sp_text *text, const char *string, size_t length);

@@ -29,6 +29,18 @@ size_t sp_utf8_decode(const char *bytes, size_t length, uint32_t *code)
     return need;
 }
 
+size_t sp_utf8_decode_odd(const char *bytes, size_t length, uint32_t *code)
+{
+    const unsigned char *p = (const unsigned char *)bytes;
+    if (length >= 2 && p[0] == 0xc0 && p[1] == 0x80) {
+        *code = 0;
+        return 2;
+    }
+    if (length < 3 || p[0] != 0xed || p[1] < 0xa0 || p[1] > 0xbf || (p[2] & 0xc0) != 0x80) return 0;
+    *code = 0xd000U | (p[1] & 0x3fU) << 6 | (p[2] & 0x3fU);
+    return 3;
+}
+
 /* How many bytes at `p` are ASCII: all of a header as a rule, so that it is looked at 32 bytes at a time. */
 static size_t ascii_length(const char *p, size_t left)
 {

@@ -8,6 +8,9 @@
 
 /* Decodes one code point; returns its length in bytes, or 0 when the bytes are not valid UTF-8. */
 size_t sp_utf8_decode(const char *bytes, size_t length, uint32_t *code);
+/* What UTF-8 cannot say and names of Python may have: a NUL, as the two bytes c0 80, and a lone surrogate, as the three
+ * that its number would have. The length of one of them, or 0. */
+size_t sp_utf8_decode_odd(const char *bytes, size_t length, uint32_t *code);
 /* Offset of the first invalid byte, or `length` when all is valid. */
 size_t sp_utf8_check(const char *bytes, size_t length);
 

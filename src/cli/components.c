@@ -170,7 +170,8 @@ int cli_check_components(const struct cli_args *args, const struct sp_components
 
 /* ---- inspect ---- */
 
-int cli_inspect_components(const struct sp_components *components, const struct sp_report_inspect_options *how)
+int cli_inspect_components(const struct sp_components *components, const struct sp_report_inspect_options *how,
+                           bool strict)
 {
     const size_t count = sp_component_count(components);
     const bool json = how->report.format == SP_REPORT_JSON;
@@ -182,9 +183,9 @@ int cli_inspect_components(const struct sp_components *components, const struct 
         if (component->state == SP_COMPONENT_MISSING) cli_warning(component->path, component->note);
         if (component->state != SP_COMPONENT_MODEL) continue;
         if (shown && !json) putchar('\n');
-        const int now = cli_inspect_one(component->path, how, &totals[i]);
-        shown = now == CLI_OK;
-        if (now != CLI_OK) status = now;
+        const int now = cli_inspect_one(component->path, how, strict, &totals[i]);
+        shown = now == CLI_OK || now == CLI_DIFFERS;
+        if (now != CLI_OK && (status == CLI_OK || !shown)) status = now;
     }
     if (!json && !how->filter) {
         size_t length;

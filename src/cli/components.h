@@ -11,11 +11,13 @@ bool cli_is_about_one(const struct cli_args *args, const struct sp_components *c
 /* Checks each component that has weights, and writes one report of all; the worst exit status. */
 int cli_check_components(const struct cli_args *args, const struct sp_components *components);
 /* Inspects each of them, and writes what they add up to; exit status. */
-int cli_inspect_components(const struct sp_components *components, const struct sp_report_inspect_options *how);
+int cli_inspect_components(const struct sp_components *components, const struct sp_report_inspect_options *how,
+                           bool strict);
 
 /* check.c: the exit status of a check, by the options --for and --strict. */
 int cli_judge_check(const struct cli_args *args, const struct sp_check *check, const struct sp_loadings *loadings);
 /* inspect.c: writes the report of a checkpoint and its warnings; exit status, and the totals if they are asked for. */
-int cli_inspect_one(const char *path, const struct sp_report_inspect_options *how, struct sp_totals *totals);
+int cli_inspect_one(const char *path, const struct sp_report_inspect_options *how, bool strict,
+                    struct sp_totals *totals);
 
 #endif

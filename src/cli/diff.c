@@ -5,6 +5,7 @@
 static const struct cli_option options[] = {
     {.name = "data", .letter = 'd', .help = "compare the bytes of the tensors too; without it only headers are read"},
     {CLI_OPTION_EXPECT},
+    {.name = "strict", .help = "status 0 only for same without a warning of A or B"},
     {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
@@ -32,7 +33,8 @@ static int report_diff(const struct cli_args *args, const struct sp_inventory *a
         cli_error(&error);
         return (int)error.status;
     }
-    const bool same = sp_diff_is_same(diff);
+    const bool doubtful = sp_inventory_warning_count(a) > 0 || sp_inventory_warning_count(b) > 0;
+    const bool same = sp_diff_is_same(diff) && !(cli_flag(args, "strict") && doubtful);
     char *report = sp_report_diff(diff, &how, &length);
     cli_put_report(report, length);
     sp_diff_free(diff);
@@ -110,7 +112,8 @@ const struct cli_command cli_diff = {
         "in one alone.\n"
         "\n"
         "The first line is the verdict, 'same' or 'differs', and its reason; the exit status is 0 for same, 1 for "
-        "differs.",
+        "differs, and with --strict for whatever is odd about A or B: what cannot be read of it, what unpickling it "
+        "would call.",
     .least = 2,
     .most = 2,
     .checkpoints = true,

@@ -23,6 +23,8 @@ static const struct cli_option options[] = {
      .letter = 'f',
      .argument = "GLOB",
      .help = "only the tensors whose whole name matches a shell pattern, as '*.bias'; totals are theirs"},
+    {.name = "strict",
+     .help = "status 1 if there is a warning of a FILE, such as that unpickling it would run something"},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
@@ -66,7 +68,8 @@ static bool options_agree(const struct cli_args *args)
 }
 
 /* A file that cannot be read does not keep the others from being shown. */
-int cli_inspect_one(const char *path, const struct sp_report_inspect_options *how, struct sp_totals *totals)
+int cli_inspect_one(const char *path, const struct sp_report_inspect_options *how, bool strict,
+                    struct sp_totals *totals)
 {
     struct sp_error error = {0};
     struct sp_inventory *inventory = sp_inventory_open(path, &error);
@@ -81,12 +84,13 @@ int cli_inspect_one(const char *path, const struct sp_report_inspect_options *ho
         for (size_t i = 0; i < sp_inventory_warning_count(inventory); i++)
             cli_warning(path, sp_inventory_warning(inventory, i));
     if (totals) *totals = sp_inventory_totals(inventory);
+    const bool doubtful = sp_inventory_warning_count(inventory) > 0;
     sp_inventory_close(inventory);
-    return CLI_OK;
+    return strict && doubtful ? CLI_DIFFERS : CLI_OK;
 }
 
 /* A checkpoint, or a directory with several. */
-static int inspect_path(const char *path, const struct sp_report_inspect_options *how)
+static int inspect_path(const char *path, const struct sp_report_inspect_options *how, bool strict)
 {
     struct sp_error error = {0};
     struct sp_components *components = sp_components_open(path, &error);
@@ -94,8 +98,8 @@ static int inspect_path(const char *path, const struct sp_report_inspect_options
         cli_error(&error);
         return (int)error.status;
     }
-    const int status =
-        sp_component_count(components) ? cli_inspect_components(components, how) : cli_inspect_one(path, how, NULL);
+    const int status = sp_component_count(components) ? cli_inspect_components(components, how, strict)
+                                                      : cli_inspect_one(path, how, strict, NULL);
     sp_components_free(components);
     return status;
 }
@@ -115,9 +119,9 @@ static int run_inspect(const struct cli_args *args)
     if (!options_agree(args)) return CLI_USAGE;
     for (size_t i = 0; i < args->operand_count; i++) {
         if (shown && how.report.format == SP_REPORT_TEXT) putchar('\n');
-        const int now = inspect_path(args->operands[i], &how);
-        shown = now == CLI_OK;
-        if (now != CLI_OK) status = now;
+        const int now = inspect_path(args->operands[i], &how, cli_flag(args, "strict"));
+        shown = now == CLI_OK || now == CLI_DIFFERS;
+        if (now != CLI_OK && (status == CLI_OK || !shown)) status = now; /* 4 is worse than 1 */
     }
     return status;
 }
@@ -134,6 +138,10 @@ const struct cli_command cli_inspect = {
         "\n"
         "A tensor that has the same storage as an earlier one is noted as the same; the parameters of both count "
         "once. Warnings about a FILE go to standard error, or with --json into the document.\n"
+        "\n"
+        "With --strict the exit status is 1 unless every FILE was read whole and without a warning: a gate for files "
+        "from "
+        "elsewhere. What unpickling a FILE would call, if that can run code, has a line of its own.\n"
         "\n"
         "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) may "
         "hold "

@@ -9,6 +9,8 @@
 #include "base/checked.h"
 #include "base/names.h"
 
+enum { SUSPECTS_WARNED_OF = 20 };
+
 struct sp_inventory *sp_inventory_new(const char *path)
 {
     struct sp_inventory *inventory = sp_realloc(NULL, 1, sizeof *inventory);
@@ -26,6 +28,7 @@ void sp_inventory_close(struct sp_inventory *inventory)
     free(inventory->metadata);
     free(inventory->warnings);
     free(inventory->promises);
+    free(inventory->suspects.items);
     sp_map_free(&inventory->names);
     sp_map_free(&inventory->metadata_keys);
     sp_arena_free(&inventory->arena);
@@ -105,6 +108,23 @@ static bool judge_unread(struct sp_inventory *inventory, struct sp_error *error)
     return true;
 }
 
+void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called)
+{
+    const size_t number = inventory->suspects.count;
+    if (number >= SP_MAX_SUSPECTS) return;
+    for (size_t i = 0; i < number; i++) {
+        struct sp_suspect *known = &inventory->suspects.items[i];
+        if (strcmp(known->name, name) != 0) continue;
+        known->called = known->called || called;
+        return;
+    }
+    *SP_PUSH(&inventory->suspects) = (struct sp_suspect){sp_arena_string(&inventory->arena, name), called};
+    if (number == SUSPECTS_WARNED_OF) sp_inventory_warn(inventory, "more calls like these follow");
+    else if (number < SUSPECTS_WARNED_OF && called)
+        sp_inventory_warn(inventory, "calls %s if it were unpickled: nothing was executed", name);
+    else if (number < SUSPECTS_WARNED_OF) sp_inventory_warn(inventory, "refers to %s: nothing was executed", name);
+}
+
 void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, const char *shard, bool unreadable)
 {
     SP_GROW(inventory->promises, inventory->promise_count, inventory->promise_capacity);
@@ -118,16 +138,14 @@ void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, co
 
 bool sp_tensor_measure(struct sp_tensor *tensor)
 {
-    uint64_t elements = 1;
+    uint64_t elements = 1, bytes = 0;
     if (tensor->flags & SP_TENSOR_NO_SHAPE) elements = 0;
     for (uint32_t i = 0; i < tensor->rank; i++)
         if (!sp_mul_u64(elements, tensor->shape[i], &elements)) return false;
-    const uint64_t bits = sp_dtype_bits(tensor->dtype);
-    uint64_t bytes = 0;
-    if (bits % 8 ? !sp_mul_u64(elements, bits, &bytes) || bytes % 8 : !sp_mul_u64(elements, bits / 8, &bytes))
-        return false;
+    const uint64_t bits = sp_dtype_bits(tensor->dtype), rest = elements % 8 * bits;
+    if (rest % 8 || !sp_mul_u64(elements / 8, bits, &bytes) || !sp_add_u64(bytes, rest / 8, &bytes)) return false;
     tensor->parameters = elements;
-    tensor->bytes = bits % 8 ? bytes / 8 : bytes;
+    tensor->bytes = bytes;
     return true;
 }
 
@@ -262,4 +280,11 @@ size_t sp_inventory_warning_count(const struct sp_inventory *inventory) { return
 const char *sp_inventory_warning(const struct sp_inventory *inventory, size_t index)
 {
     return inventory->warnings[index];
+}
+
+size_t sp_inventory_suspect_count(const struct sp_inventory *inventory) { return inventory->suspects.count; }
+
+const struct sp_suspect *sp_inventory_suspect(const struct sp_inventory *inventory, size_t index)
+{
+    return &inventory->suspects.items[index];
 }

@@ -30,6 +30,7 @@ struct sp_inventory {
     struct sp_map metadata_keys;
     const char **warnings;
     size_t warning_count, warning_capacity;
+    SP_ARRAY(struct sp_suspect) suspects;
     struct sp_promise *promises;
     size_t promise_count, promise_capacity;
     const char *beside;  /* what else in the directory could be taken for the checkpoint, or NULL */
@@ -42,7 +43,13 @@ struct sp_inventory {
 };
 
 /* Limits that hold for every format: docs/formats.md lists them. */
-enum { SP_MAX_RANK = 64, SP_MAX_TENSORS = 4 * 1000 * 1000, SP_MAX_NAME = 64 * 1024, SP_MAX_WARNINGS = 1000 };
+enum {
+    SP_MAX_RANK = 64,
+    SP_MAX_TENSORS = 4 * 1000 * 1000,
+    SP_MAX_NAME = 64 * 1024,
+    SP_MAX_WARNINGS = 1000,
+    SP_MAX_SUSPECTS = 1000
+};
 
 struct sp_inventory *sp_inventory_new(const char *path);
 /* Registers a file (the shard's name, or the path itself) and returns its index. */
@@ -61,6 +68,8 @@ void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...) 
 bool sp_inventory_unread(struct sp_inventory *inventory, const char *name, const struct sp_error *why,
                          struct sp_error *error);
 
+/* Notes what a pickle reaches for, with a warning for each of the first. Copies the name. */
+void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called);
 /* Copies the names; `tensor` may be NULL. */
 void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, const char *shard, bool unreadable);
 

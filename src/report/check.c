@@ -221,6 +221,7 @@ static void put_checkpoint(const struct sp_check *check, struct sp_text *text, c
     sp_text_printf(cell, " (%s)", sp_inventory_format(sp_check_inventory(check)));
     put_others(check, cell);
     put_table_line(check, sp_labelled(&table, "table"));
+    sp_put_doubt_rows(&table, "", sp_check_inventory(check));
     sp_put_loading_row(&table, options->loadings);
     sp_table_render(&table, text, options);
     sp_table_free(&table);

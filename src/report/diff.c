@@ -39,6 +39,8 @@ static void put_both_sides(const struct sp_diff *diff, struct sp_text *text, con
     put_side(&table, "A", sp_diff_inventory(diff, SP_DIFF_A));
     put_side(&table, "B", sp_diff_inventory(diff, SP_DIFF_B));
     sp_put_count(sp_labelled(&table, "both"), totals.both, "tensor", "tensors");
+    sp_put_doubt_rows(&table, "A: ", sp_diff_inventory(diff, SP_DIFF_A));
+    sp_put_doubt_rows(&table, "B: ", sp_diff_inventory(diff, SP_DIFF_B));
     if (totals.data) put_data(&table, &totals);
     sp_table_render(&table, text, options);
     sp_table_free(&table);

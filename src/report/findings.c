@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "report/inventory.h"
 #include "report/wrap.h"
 
 /* Where what is said begins, behind the severity. */
@@ -26,6 +27,19 @@ struct sp_text *sp_labelled(struct sp_table *table, const char *label)
 {
     sp_text_puts(sp_table_cell(table), label);
     return sp_table_cell(table);
+}
+
+void sp_put_doubt_rows(struct sp_table *table, const char *of, const struct sp_inventory *inventory)
+{
+    struct sp_text *cell;
+    if (sp_inventory_unread_count(inventory)) {
+        sp_text_puts(cell = sp_labelled(table, "unread"), of);
+        sp_put_unread(cell, inventory);
+    }
+    if (sp_inventory_suspect_count(inventory)) {
+        sp_text_puts(cell = sp_labelled(table, "suspicious"), of);
+        sp_put_suspects(cell, inventory);
+    }
 }
 
 void sp_put_heading(struct sp_text *text, const struct sp_report_options *options, const char *heading)

@@ -10,6 +10,8 @@
 struct sp_table sp_label_table(void);
 /* A row of it: returns where what is said is to be appended. */
 struct sp_text *sp_labelled(struct sp_table *table, const char *label);
+/* Rows for what cannot be read of a checkpoint, and for what unpickling it would call, if there is any of that. */
+void sp_put_doubt_rows(struct sp_table *table, const char *of, const struct sp_inventory *inventory);
 /* An empty line, and a heading. */
 void sp_put_heading(struct sp_text *text, const struct sp_report_options *options, const char *heading);
 /* The beginning of a finding's line, or of the hint below it; behind it goes what is said. */

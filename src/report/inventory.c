@@ -32,4 +32,36 @@ void sp_json_warnings(struct sp_writer *json, const struct sp_inventory *invento
         sp_write_string(json, sp_inventory_warning(inventory, i));
     sp_write_close(json);
     if (sp_inventory_unread_count(inventory)) sp_write_key_number(json, "unread", sp_inventory_unread_count(inventory));
+    if (!sp_inventory_suspect_count(inventory)) return;
+    sp_write_key_open(json, "suspicious", '[');
+    for (size_t i = 0; i < sp_inventory_suspect_count(inventory); i++) {
+        const struct sp_suspect *suspect = sp_inventory_suspect(inventory, i);
+        sp_write_open(json, '{');
+        sp_write_key_string(json, "name", suspect->name);
+        sp_write_key_bool(json, "called", suspect->called);
+        sp_write_close(json);
+    }
+    sp_write_close(json);
+}
+
+bool sp_put_suspects(struct sp_text *cell, const struct sp_inventory *inventory)
+{
+    enum { SHOWN = 5 };
+    const size_t count = sp_inventory_suspect_count(inventory);
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        const struct sp_suspect *suspect = sp_inventory_suspect(inventory, i);
+        sp_text_puts(cell, !i ? "unpickling it would " : ", and ");
+        sp_text_puts(cell, suspect->called ? "call " : "look up ");
+        sp_put_visible(cell, suspect->name);
+    }
+    if (count > SHOWN) sp_text_printf(cell, ", and %zu more", count - SHOWN);
+    return count > 0;
+}
+
+bool sp_put_unread(struct sp_text *cell, const struct sp_inventory *inventory)
+{
+    if (!sp_inventory_unread_count(inventory)) return false;
+    sp_put_count(cell, sp_inventory_unread_count(inventory), "tensor that cannot be read",
+                 "tensors that cannot be read");
+    return true;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The parts of an inventory that several JSON documents hold. */
+ * The parts of an inventory that several reports have. */
 #ifndef SP_REPORT_INVENTORY_H
 #define SP_REPORT_INVENTORY_H
 
+#include "report/common.h"
 #include "report/json.h"
 #include "shapeproof/inventory.h"
 
@@ -12,7 +13,11 @@ void sp_json_totals(struct sp_writer *json, const struct sp_totals *totals);
 void sp_json_shape(struct sp_writer *json, const struct sp_tensor *tensor);
 /* "same_as", the name of the tensor that it is the same as; nothing when there is none. */
 void sp_json_same_as(struct sp_writer *json, const struct sp_inventory *inventory, const struct sp_tensor *tensor);
-/* "warnings", and "unread", how many tensors could not be read, if there are any */
+/* "warnings"; behind them, if there are any, "unread" and "suspicious" */
 void sp_json_warnings(struct sp_writer *json, const struct sp_inventory *inventory);
+
+/* What unpickling the file would call, in words; and how many tensors cannot be read. Nothing, and false, for none. */
+bool sp_put_suspects(struct sp_text *cell, const struct sp_inventory *inventory);
+bool sp_put_unread(struct sp_text *cell, const struct sp_inventory *inventory);
 
 #endif

@@ -54,6 +54,26 @@ struct expected {
         "n", "I64", 0, {0}, 8, 0, NULL                                                                                 \
     }
 
+#define PLAIN_ROWS                                                                                                     \
+    {"w", "F32", 2, {2, 3}, 24, 0, NULL}, { "b", "F16", 1, {2}, 4, 0, NULL }
+
+/* Keys that are no plain text: an enumerator, bytes, integers of 100 bits, a tuple, a NUL, a lone surrogate. */
+#define KEY_ROWS                                                                                                       \
+    {"<key 0>", "F32", 1, {1}, 4, 0, NULL}, {"by", "F32", 1, {2}, 8, 0, NULL}, {"\u00ff", "F32", 1, {3}, 12, 0, NULL}, \
+        {"1000000000000000000000000000000", "F32", 1, {4}, 16, 0, NULL},                                               \
+        {"-1000000000000000000000000000000", "F32", 1, {5}, 20, 0, NULL}, {"<key 5>", "F32", 1, {6}, 24, 0, NULL},     \
+        {"a\xc0\x80"                                                                                                   \
+         "b",                                                                                                          \
+         "F32",                                                                                                        \
+         1,                                                                                                            \
+         {7},                                                                                                          \
+         28,                                                                                                           \
+         0,                                                                                                            \
+         NULL},                                                                                                        \
+    {                                                                                                                  \
+        "c\xed\xb2\x80", "F32", 1, {8}, 32, 0, NULL                                                                    \
+    }
+
 static const struct expected files[] = {
     {"flat.pt", "torch-zip", 3, {FLAT_ROWS}},
     {"deflated.pt", "torch-zip", 3, {FLAT_ROWS}},
@@ -140,6 +160,25 @@ static const struct expected files[] = {
     {"cycle.pt", "torch-zip", 1, {{"weight", "F32", 1, {2}, 8, 0, NULL}}},
     {"collision.pt", "torch-zip", 2, {{"a.b", "F32", 1, {1}, 4, 0, NULL}, {"a.b (2)", "F32", 1, {2}, 8, 0, NULL}}},
     {"bytes.pt", "torch-zip", 2, {{"outer.inner", "F32", 1, {3}, 12, 0, NULL}, {"w", "F32", 1, {2}, 8, 0, NULL}}},
+    {"legacy_protocol1.pt", "torch-legacy", 2, {PLAIN_ROWS}},
+    {"legacy_protocol3.pt", "torch-legacy", 2, {PLAIN_ROWS}},
+    {"legacy_protocol4.pt", "torch-legacy", 2, {PLAIN_ROWS}},
+    {"legacy_protocol5.pt", "torch-legacy", 2, {PLAIN_ROWS}},
+    {"keys.pt", "torch-zip", 8, {KEY_ROWS}},
+    {"legacy_keys.pt", "torch-legacy", 8, {KEY_ROWS}},
+    {"keeper.pt",
+     "torch-zip",
+     6,
+     {{"linear.weight", "F32", 2, {2, 2}, 16, 0, NULL},
+      {"linear.bias", "F32", 1, {2}, 8, 0, NULL},
+      {"cache.k.0", "F32", 1, {2}, 8, STATE, NULL},
+      {"cache.k.1", "F32", 1, {3}, 12, STATE, NULL},
+      {"unregistered.0.weight", "F32", 2, {1, 1}, 4, STATE, NULL},
+      {"unregistered.0.bias", "F32", 1, {1}, 4, STATE, NULL}}},
+    {"compiled.pt",
+     "torch-zip",
+     2,
+     {{"_orig_mod.weight", "F32", 2, {2, 3}, 24, 0, NULL}, {"_orig_mod.bias", "F32", 1, {2}, 8, 0, NULL}}},
     {"script.pt",
      "torchscript",
      3,
@@ -268,8 +307,7 @@ static const struct {
      "tensor 'x': argument 6 of torch._utils._rebuild_tensor_v3 is not a dtype"},
     {"sparse_without_parts.pt", SP_KIND_MALFORMED,
      "tensor 'x': torch._utils._rebuild_sparse_tensor without indices and values"},
-    {"key_nul.pt", SP_KIND_MALFORMED, "below '': NUL in a key"},
-    {"streams_nested.pt", SP_KIND_LIMIT, "streams nested deeper than 2, or too many of them"},
+    {"streams_nested.pt", SP_KIND_LIMIT, "object 'x': streams nested deeper than 2, or too many of them"},
     {"lists_deep.pt", SP_KIND_LIMIT, "objects nested deeper than 512"},
     {"legacy_protocol.pt", SP_KIND_MALFORMED, "the protocol version is not 1001"},
     {"legacy_keys_missing.pt", SP_KIND_MALFORMED, "storage '11' is not in the list of storage keys"},
@@ -320,6 +358,8 @@ static const struct {
     {"version_99.pt", 1, "container version 99, newer than the known ones (1 to 10)"},
     {"record_long.pt", 1, NULL},
     {"unknown_storage.pt", 1, NULL},
+    {"key_nul.pt", 1, NULL},
+    {"one_huge.pt", 2, NULL},
     {"laughs_barren.pt", 0, NULL},
     {"laughs.pt", 64, "more than 64 ways lead to one container: not all of them are listed"},
 };
@@ -336,6 +376,35 @@ static void test_suspicious(void **state)
         assert_int_equal(sp_inventory_count(inventory), suspicious[i].tensors);
         assert_int_equal(sp_inventory_warning_count(inventory), suspicious[i].warning ? 1 : 0);
         if (suspicious[i].warning) assert_string_equal(sp_inventory_warning(inventory, 0), suspicious[i].warning);
+        sp_inventory_close(inventory);
+    }
+}
+
+/* One broken tensor is told from the others, and counted. */
+static const struct {
+    const char *file;
+    size_t tensors;
+    const char *warning; /* what it begins with */
+} broken[] = {
+    {"one_broken.pt", 2, "tensor 'broken' is not read: item 0 of its shape is not a non-negative integer"},
+    {"one_record_missing.pt", 1,
+     "tensor 'lost' is not read: storage record missing: no 'archive/data/7' in the archive"},
+    {"one_name_long.pt", 1, "tensor 'kkkk"},
+};
+
+static void test_broken_among_others(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        char path[256];
+        struct sp_error error = {0};
+        snprintf(path, sizeof path, BAD "%s", broken[i].file);
+        struct sp_inventory *inventory = index_path(path, &error);
+        assert_string_equal(error.message, "");
+        assert_int_equal(sp_inventory_count(inventory), broken[i].tensors);
+        assert_int_equal(sp_inventory_warning_count(inventory), 1);
+        assert_int_equal(strncmp(sp_inventory_warning(inventory, 0), broken[i].warning, strlen(broken[i].warning)), 0);
+        assert_int_equal(inventory->unread, 1);
         sp_inventory_close(inventory);
     }
 }
@@ -406,7 +475,7 @@ int main(void)
         cmocka_unit_test(test_places),        cmocka_unit_test(test_optimizer),
         cmocka_unit_test(test_refusals),      cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_suspicious),    cmocka_unit_test(test_unknown_storage_class),
-        cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_random_damage), cmocka_unit_test(test_broken_among_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

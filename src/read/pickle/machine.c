@@ -279,7 +279,10 @@ static value *make_decimal(struct machine *m, const char *text, size_t length)
         bad_pickle(m, "not a decimal integer");
         return NULL;
     }
-    return parse_decimal(text, length, &number) ? make_integer(m, number) : make_text(m, SP_PICKLE_BIG, text, length);
+    if (parse_decimal(text, length, &number)) return make_integer(m, number);
+    value *made = make_text(m, SP_PICKLE_BIG, text, length);
+    if (made) made->capacity = 1;
+    return made;
 }
 
 static value *make_real(struct machine *m, double real)

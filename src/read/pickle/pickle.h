@@ -16,7 +16,7 @@ enum sp_pickle_type {
     SP_PICKLE_NONE,
     SP_PICKLE_BOOL,
     SP_PICKLE_INT,
-    SP_PICKLE_BIG, /* an integer of more than 64 bits: its little-endian bytes, or its decimal text */
+    SP_PICKLE_BIG, /* an integer of more than 64 bits: its little-endian bytes, or with `capacity` 1 its decimal text */
     SP_PICKLE_FLOAT,
     SP_PICKLE_STR, /* meant to be UTF-8, but not checked: Python 2 wrote bytes here */
     SP_PICKLE_BYTES,

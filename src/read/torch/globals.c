@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "read/torch/torch.h"
 
-enum { MAX_DANGER_WARNINGS = 20, NAMED_UNKNOWNS = 3 };
+enum { NAMED_UNKNOWNS = 3 };
 
 struct row {
     const char *name;
@@ -39,6 +39,9 @@ static const struct row roles[] = {
     {"torch.jit._pickle.build_tensorlist", SP_TORCH_TRANSPARENT},
     {"torch.jit._pickle.build_doublelist", SP_TORCH_TRANSPARENT},
     {"torch.jit._pickle.build_boollist", SP_TORCH_TRANSPARENT},
+    {"torch.ScriptObject", SP_TORCH_SCRIPT_OBJECT},
+    {"torch._C.ScriptObject", SP_TORCH_SCRIPT_OBJECT},
+    {"torch._dynamo.eval_frame.OptimizedModule", SP_TORCH_COMPILED},
     {"builtins.list", SP_TORCH_TRANSPARENT},
     {"builtins.tuple", SP_TORCH_TRANSPARENT},
     {"builtins.set", SP_TORCH_TRANSPARENT},
@@ -251,23 +254,14 @@ bool sp_torch_storage_class(const struct sp_pickle_value *value, enum sp_dtype *
 
 /* ---- warnings ---- */
 
-static void warn_danger(const struct sp_pickle_global *global, size_t number, struct sp_inventory *inventory)
-{
-    if (number > MAX_DANGER_WARNINGS) return;
-    if (number == MAX_DANGER_WARNINGS) sp_inventory_warn(inventory, "more calls like these follow");
-    else if (global->called)
-        sp_inventory_warn(inventory, "calls %s if it were unpickled: nothing was executed", global->name);
-    else sp_inventory_warn(inventory, "refers to %s: nothing was executed", global->name);
-}
-
 void sp_torch_warn_globals(const struct sp_pickle *pickle, struct sp_inventory *inventory)
 {
     struct sp_text names = {0};
-    size_t dangers = 0, unknowns = 0;
+    size_t unknowns = 0;
     for (size_t i = 0; i < pickle->global_count; i++) {
         const struct sp_pickle_global *global = pickle->globals[i]->as.global;
         const enum sp_torch_role role = sp_torch_role(pickle->globals[i]);
-        if (role == SP_TORCH_DANGEROUS) warn_danger(global, dangers++, inventory);
+        if (role == SP_TORCH_DANGEROUS) sp_inventory_suspect_global(inventory, global->name, global->called);
         if (role != SP_TORCH_UNKNOWN || !global->called) continue;
         if (unknowns++ < NAMED_UNKNOWNS) sp_text_printf(&names, "%s%s", unknowns > 1 ? ", " : "", global->name);
     }

@@ -16,7 +16,11 @@
 
 enum { PROTOCOL = 1001, PICKLES = 5, FIRST_WINDOW = 256 << 10, MAX_WINDOW = 512 << 20, MAX_NESTING = 2 };
 
-static const unsigned char MAGIC[] = {0x80, 2, 0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19};
+/* The magic number as LONG1, and as the LONG of protocols 0 and 1; in front of it protocols from 2 on have PROTO, and
+ * those from 4 on FRAME. */
+static const unsigned char MAGIC[] = {0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19};
+static const char MAGIC_TEXT[] = "L119547037146038801333356L\n";
+enum { PROTO_SIZE = 2, FRAME_SIZE = 9 };
 
 /* The beginning of a stream in memory; the rest of it may be in a file. */
 struct stream {
@@ -29,6 +33,22 @@ struct stream {
 };
 
 /* ---- the five pickles ---- */
+
+/* How many bytes of the head are the magic number; 0 when it is another file. */
+static size_t magic_length(const unsigned char *head, size_t length)
+{
+    size_t at = 0;
+    if (length > PROTO_SIZE && head[0] == 0x80 && head[1] <= 5) at = PROTO_SIZE;
+    if (length > at + FRAME_SIZE && head[at] == 0x95) at += FRAME_SIZE;
+    if (length - at >= sizeof MAGIC && !memcmp(head + at, MAGIC, sizeof MAGIC)) return sizeof MAGIC;
+    if (length - at < sizeof MAGIC_TEXT - 1 || memcmp(head + at, MAGIC_TEXT, sizeof MAGIC_TEXT - 1)) return 0;
+    return sizeof MAGIC_TEXT - 1;
+}
+
+static bool begins_with_magic(const char *bytes, size_t length)
+{
+    return magic_length((const unsigned char *)bytes, length) > 0;
+}
 
 /* *truncated is set when more bytes might help. */
 static bool read_pickles(struct stream *stream, struct sp_arena *arena, bool *truncated, struct sp_error *error)
@@ -164,35 +184,6 @@ static bool resolve(struct sp_torch *torch, const struct stream *stream, struct 
 
 /* ---- a stream in memory ---- */
 
-/* Bytes as protocol 2 writes them: _codecs.encode(text, 'latin1'). */
-static bool decode_latin1(struct sp_torch *torch, const struct sp_pickle_value *call, const char **bytes,
-                          size_t *length)
-{
-    const struct sp_pickle_value *text = sp_pickle_arg(call, 0);
-    const char *name = sp_pickle_name(call);
-    if (!name || strcmp(name, "_codecs.encode") || !sp_pickle_is(text, SP_PICKLE_STR)) return false;
-    char *out = sp_arena_alloc(&torch->arena, text->length);
-    size_t count = 0;
-    for (uint32_t i = 0; i < text->length; i++) {
-        const unsigned char c = (unsigned char)text->as.text[i];
-        if (c >= 0xc4 || (c >= 0x80 && (c < 0xc2 || i + 1 == text->length))) return false;
-        out[count++] = (char)(c < 0x80 ? c : (c & 3) << 6 | (text->as.text[++i] & 0x3f));
-    }
-    *bytes = out;
-    *length = count;
-    return true;
-}
-
-static bool bytes_of_value(struct sp_torch *torch, const struct sp_pickle_value *value, const char **bytes,
-                           size_t *length)
-{
-    if (!sp_pickle_is(value, SP_PICKLE_BYTES) && !sp_pickle_is(value, SP_PICKLE_STR))
-        return decode_latin1(torch, value, bytes, length);
-    *bytes = value->as.text;
-    *length = value->length;
-    return true;
-}
-
 static struct sp_pickle_value *read_nested(struct sp_torch *torch, struct stream *stream, struct sp_error *error)
 {
     const char *outer = torch->key_prefix;
@@ -201,6 +192,7 @@ static struct sp_pickle_value *read_nested(struct sp_torch *torch, struct stream
     const bool ok = read_pickles(stream, &torch->arena, &truncated, error) && check_pickles(stream, error) &&
                     resolve(torch, stream, error);
     torch->key_prefix = outer;
+    for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_warn_globals(&stream->pickles[i], torch->inventory);
     return ok ? stream->pickles[3].root : NULL;
 }
 
@@ -213,8 +205,8 @@ struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct 
         sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "streams nested deeper than %d, or too many of them", MAX_NESTING);
         return NULL;
     }
-    if (!bytes_of_value(torch, sp_pickle_arg(call, 0), &stream.bytes, &stream.length)) return NULL;
-    if (stream.length < sizeof MAGIC || memcmp(stream.bytes, MAGIC, sizeof MAGIC)) return NULL;
+    if (!sp_torch_bytes(torch, sp_pickle_arg(call, 0), &stream.bytes, &stream.length)) return NULL;
+    if (!begins_with_magic(stream.bytes, stream.length)) return NULL;
     stream.size = stream.length;
     struct sp_pickle_value *root = read_nested(torch, &stream, error);
     if (!root) return NULL;
@@ -228,7 +220,7 @@ struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct 
 
 static unsigned probe_legacy(const struct sp_probe *probe)
 {
-    return probe->head_length >= sizeof MAGIC && !memcmp(probe->head, MAGIC, sizeof MAGIC) ? 8 * sizeof MAGIC : 0;
+    return 8 * (unsigned)magic_length(probe->head, probe->head_length);
 }
 
 static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
@@ -239,7 +231,7 @@ static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct
     inventory->format = "torch-legacy";
     char *bytes = read_window(&stream, &torch.arena, error);
     bool ok = bytes && check_pickles(&stream, error) && resolve(&torch, &stream, error);
-    if (ok) sp_torch_warn_globals(&stream.pickles[3], inventory);
+    for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_warn_globals(&stream.pickles[i], inventory);
     ok = ok && sp_torch_walk(&torch, stream.pickles[3].root, error);
     sp_torch_free(&torch);
     free(bytes);

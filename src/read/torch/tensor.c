@@ -91,9 +91,10 @@ static bool read_shape(const struct sp_pickle_value *size, const struct sp_pickl
 
 static uint64_t bytes_of_elements(uint64_t elements, unsigned bits, bool *ok)
 {
-    uint64_t total = 0;
-    if (!sp_mul_u64(elements, bits, &total) || !sp_add_u64(total, 7, &total)) *ok = false;
-    return total / 8;
+    uint64_t total = 0; /* the bits themselves may overflow where the bytes do not */
+    if (!sp_mul_u64(elements / 8, bits, &total) || !sp_add_u64(total, (elements % 8 * bits + 7) / 8, &total))
+        *ok = false;
+    return total;
 }
 
 /* Elements in all; elements that differ (an expanded dimension has stride 0); elements from the first to the last. */

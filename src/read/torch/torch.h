@@ -3,7 +3,7 @@
  * where storages are; here globals are given roles, persistent ids become storages, calls of the rebuild functions
  * become tensors, and a walk over the object graph names them.
  *
- *   zip.c, legacy.c  ->  walk.c  ->  tensor.c  ->  storage.c  ->  globals.c */
+ *   zip.c, legacy.c  ->  walk.c  ->  key.c, tensor.c  ->  storage.c  ->  globals.c */
 #ifndef SP_READ_TORCH_TORCH_H
 #define SP_READ_TORCH_TORCH_H
 
@@ -22,6 +22,8 @@ enum sp_torch_role {
     SP_TORCH_DANGEROUS,       /* runs code, or reaches for something that does */
     SP_TORCH_TRANSPARENT,     /* stands for its first argument */
     SP_TORCH_MAPPING,         /* a dict subclass whose attributes are not entries */
+    SP_TORCH_SCRIPT_OBJECT,   /* its state begins with what it holds */
+    SP_TORCH_COMPILED,        /* (module, how it was compiled) */
     SP_TORCH_TENSOR,          /* (storage, offset, size, stride, ...) */
     SP_TORCH_TENSOR_V3,       /* the same, then (requires_grad, hooks, dtype) */
     SP_TORCH_OLD_TENSOR,      /* torch.FloatTensor(), whose state is (storage, offset, size, stride) */
@@ -108,6 +110,14 @@ struct sp_torch_tensor {
 /* Interprets a node: *is_tensor is false when it is something else. False with an error when it is a broken tensor. */
 bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struct sp_torch_tensor *tensor,
                      bool *is_tensor, struct sp_error *error);
+
+/* ---- key.c ---- */
+
+/* The bytes of a string, of bytes, or of what protocol 2 writes for bytes; false for every other value. */
+bool sp_torch_bytes(struct sp_torch *torch, const struct sp_pickle_value *value, const char **bytes, size_t *length);
+/* Appends a key of a dictionary as a part of a name: its text, its number, or "<key 3>" for the fourth key. False when
+ * it is longer than a name may be. */
+bool sp_torch_put_key(struct sp_text *name, const struct sp_pickle_value *key, size_t index);
 
 /* ---- walk.c ---- */
 

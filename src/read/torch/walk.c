@@ -5,6 +5,10 @@
  *   an object with attribute w            w
  *   a pickled module                      as its state dict: parameters, buffers, then the modules below it
  *
+ * What a module holds besides, in lists, dicts and other attributes or in the arguments of its constructor, is state:
+ * it is listed unless it is one of the tensors that are listed anyhow. A tensor that cannot be read or named is counted
+ * and passed over; only when nothing else is there is the file refused.
+ *
  * The walk keeps its own stack. A container is not entered while it is being walked (cycles), nor when nothing was
  * found in it before, nor more than MAX_VISITS times (a few bytes of pickle can spell 2^30 ways to one tensor). Names
  * are put together when there is a tensor to name, so that long keys cost nothing elsewhere. */
@@ -13,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/names.h"
 #include "read/torch/torch.h"
 
 enum {
@@ -23,15 +27,16 @@ enum {
     LOOKUPS = 6, /* keys that expand_module looks for, each once through the attributes */
     MAX_PARTS = 6,
     MAX_TRANSPARENT = 16,
-    MAX_NAME_BYTES = 256 << 20 /* of all names together */
+    MAX_NAME_BYTES = 256 << 20, /* of all names together */
+    BROKEN_NAMED = 20
 };
 
-/* Bits of the tag of a container. */
-enum { VISITS = 0xff, ON_PATH = 0x100, BARREN = 0x200 };
+/* Bits of the tag of a container; and of a tensor that is listed as a part of the model. */
+enum { VISITS = 0xff, ON_PATH = 0x100, BARREN = 0x200, LISTED = 0x400 };
 
 enum part_kind {
     KEYED,      /* a dict: key, value, key, value */
-    ATTRIBUTES, /* the same, of a module: only tensors count */
+    ATTRIBUTES, /* the same, of a module, without what it registers */
     INDEXED,    /* a sequence: its indices are the names */
     PAIRED,     /* a sequence of (key, value) */
     ALONE       /* one value that adds nothing to the name */
@@ -41,6 +46,7 @@ struct part {
     enum part_kind kind;
     struct sp_pickle_value *value;
     const struct sp_pickle_value *skip; /* keys to leave out, or NULL */
+    bool aside;                         /* no part of a state dict */
 };
 
 struct frame {
@@ -50,8 +56,14 @@ struct frame {
     size_t index;                  /* of the child being visited, and its key unless it has none */
     const struct sp_pickle_value *key;
     size_t listed_before;
-    unsigned nesting; /* streams within streams */
-    bool is_module;
+    unsigned nesting;              /* streams within streams */
+    bool is_module, aside, opaque; /* opaque: what is below is counted, not listed */
+};
+
+/* A tensor that was found aside of the model. */
+struct aside {
+    size_t tensor; /* in the inventory */
+    const struct sp_pickle_value *node;
 };
 
 struct walk {
@@ -62,57 +74,15 @@ struct walk {
     struct sp_text name; /* of the tensor being listed */
     struct sp_map names;
     uint64_t name_bytes, steps;
-    size_t listed, renamed;
-    bool pruned;
+    size_t listed, renamed, broken;
+    bool pruned, too_deep;
+    struct sp_error first; /* why the first of the broken tensors is one */
+    SP_ARRAY(struct aside) asides;
+    struct sp_names transient; /* buffers that are not persistent */
+    struct sp_names packed;    /* of objects whose class is in C++, and has no names for them */
 };
 
 /* ---- names ---- */
-
-/* Python 2 wrote its byte strings without saying in which encoding. */
-static void append_latin1(struct sp_text *name, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        const char two[] = {(char)(0xc0 | c >> 6), (char)(0x80 | (c & 0x3f))};
-        if (c < 0x80) sp_text_append(name, text + i, 1);
-        else sp_text_append(name, two, 2);
-    }
-}
-
-static bool append_key_text(struct walk *w, const struct sp_pickle_value *key)
-{
-    if (memchr(key->as.text, 0, key->length)) return sp_malformed(w->error, "below '%s': NUL in a key", w->name.data);
-    if (key->length > SP_MAX_NAME)
-        return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "below '%.200s': a key of %u bytes, at most %d",
-                       w->name.data, key->length, SP_MAX_NAME);
-    if (sp_utf8_check(key->as.text, key->length) == key->length) sp_text_append(&w->name, key->as.text, key->length);
-    else append_latin1(&w->name, key->as.text, key->length);
-    return true;
-}
-
-static bool append_key(struct walk *w, const struct sp_pickle_value *key, size_t index)
-{
-    switch (key->type) {
-    case SP_PICKLE_STR:
-    case SP_PICKLE_BYTES:
-        return append_key_text(w, key);
-    case SP_PICKLE_INT:
-        sp_text_printf(&w->name, "%" PRId64, key->as.integer);
-        return true;
-    case SP_PICKLE_FLOAT:
-        sp_text_printf(&w->name, "%g", key->as.real);
-        return true;
-    case SP_PICKLE_BOOL:
-        sp_text_puts(&w->name, key->as.integer ? "True" : "False");
-        return true;
-    case SP_PICKLE_NONE:
-        sp_text_puts(&w->name, "None");
-        return true;
-    default:
-        sp_text_printf(&w->name, "<key %zu>", index);
-        return true;
-    }
-}
 
 /* The name of what is being visited, from the labels of all frames. */
 static bool spell_name(struct walk *w)
@@ -126,8 +96,7 @@ static bool spell_name(struct walk *w)
         if (!first) sp_text_puts(&w->name, ".");
         first = false;
         if (!frame->key) sp_text_printf(&w->name, "%zu", frame->index);
-        else if (!append_key(w, frame->key, frame->index)) return false;
-        if (w->name.length > SP_MAX_NAME)
+        else if (!sp_torch_put_key(&w->name, frame->key, frame->index) || w->name.length > SP_MAX_NAME)
             return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "the name '%.200s...' is longer than %d bytes",
                            w->name.data, SP_MAX_NAME);
     }
@@ -159,7 +128,15 @@ static bool is_state_key(const struct sp_pickle_value *key)
 
 static void add_node_part(struct frame *frame, enum part_kind kind, struct sp_pickle_value *value)
 {
-    if (value && frame->part_count < MAX_PARTS) frame->parts[frame->part_count++] = (struct part){kind, value, NULL};
+    if (value && frame->part_count < MAX_PARTS)
+        frame->parts[frame->part_count++] = (struct part){kind, value, NULL, false};
+}
+
+static void add_part_aside(struct frame *frame, enum part_kind kind, struct sp_pickle_value *value)
+{
+    const size_t count = frame->part_count;
+    add_node_part(frame, kind, value);
+    if (frame->part_count > count) frame->parts[count].aside = true;
 }
 
 /* A dict, or an object that behaves as one. */
@@ -186,7 +163,8 @@ static bool is_module(const struct sp_pickle_value *object)
     return sp_pickle_get(state, "_parameters") && sp_pickle_get(state, "_modules");
 }
 
-/* Parameters, buffers and modules; then tensors that are plain attributes, which the file holds as well. */
+/* Parameters, buffers and modules; then what is in plain attributes and in arguments of the constructor, which the file
+ * holds as well. */
 static void expand_module(struct frame *frame, const struct sp_pickle_value *object)
 {
     const struct sp_pickle_value *state = attributes(object);
@@ -197,7 +175,24 @@ static void expand_module(struct frame *frame, const struct sp_pickle_value *obj
     if (sp_pickle_is(skip, SP_PICKLE_OBJECT)) skip = sp_pickle_arg(skip, 0); /* set([...]) */
     for (size_t i = buffers; i < frame->part_count; i++) frame->parts[i].skip = skip;
     add_mapping(frame, sp_pickle_get(state, "_modules"));
-    add_node_part(frame, ATTRIBUTES, attributes(object));
+    add_part_aside(frame, ATTRIBUTES, attributes(object));
+    add_part_aside(frame, INDEXED, object->as.object->args);
+}
+
+/* What torch.compile makes of a module: a call with the module and how it was compiled. */
+static void expand_compiled(struct walk *w, struct frame *frame, struct sp_pickle_value *node)
+{
+    static const char name[] = "_orig_mod";
+    struct sp_arena *arena = &w->torch->arena;
+    struct sp_pickle_value *dict = sp_arena_alloc(arena, sizeof *dict), *key = sp_arena_alloc(arena, sizeof *key);
+    *key = (struct sp_pickle_value){.type = SP_PICKLE_STR, .length = sizeof name - 1, .as.text = name};
+    *dict = (struct sp_pickle_value){.type = SP_PICKLE_DICT, .length = 2, .capacity = 2};
+    dict->as.items = sp_arena_array(arena, 2, sizeof *dict->as.items);
+    dict->as.items[0] = key;
+    dict->as.items[1] = sp_pickle_arg(node, 0);
+    frame->is_module = true;
+    add_node_part(frame, KEYED, dict);
+    add_part_aside(frame, INDEXED, node->as.object->args);
 }
 
 static bool is_attributes(const struct sp_pickle_value *value)
@@ -218,11 +213,13 @@ static void expand_state(struct frame *frame, struct sp_pickle_value *state)
     else add_node_part(frame, ALONE, state);
 }
 
-static void expand_object(struct frame *frame, struct sp_pickle_value *node)
+static void expand_object(struct walk *w, struct frame *frame, struct sp_pickle_value *node)
 {
     const struct sp_pickle_object *object = node->as.object;
     if (sp_torch_role(node) == SP_TORCH_MAPPING) {
         add_mapping(frame, node);
+    } else if (sp_torch_role(node) == SP_TORCH_COMPILED && sp_pickle_arg(node, 0)) {
+        expand_compiled(w, frame, node);
     } else if (is_module(node)) {
         frame->is_module = true;
         expand_module(frame, node);
@@ -235,7 +232,7 @@ static void expand_object(struct frame *frame, struct sp_pickle_value *node)
     }
 }
 
-static void expand_node(struct frame *frame, struct sp_pickle_value *node)
+static void expand_node(struct walk *w, struct frame *frame, struct sp_pickle_value *node)
 {
     switch (node->type) {
     case SP_PICKLE_DICT:
@@ -247,7 +244,7 @@ static void expand_node(struct frame *frame, struct sp_pickle_value *node)
         add_node_part(frame, INDEXED, node);
         break;
     default:
-        expand_object(frame, node);
+        expand_object(w, frame, node);
         break;
     }
 }
@@ -292,16 +289,46 @@ static void place_tensor(const struct sp_torch_tensor *found, struct sp_tensor *
 static bool is_optimizer_state(const struct walk *w)
 {
     const struct frame *top = w->depth ? &w->stack[w->depth - 1] : NULL;
-    if (top && top->parts[top->part].kind == ATTRIBUTES) return true;
+    if (top && (top->aside || top->parts[top->part].aside)) return true;
     return w->depth > 1 && is_state_key(w->stack[0].key) && !w->stack[0].is_module;
 }
 
-static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found)
+/* One that cannot be read or named is no reason to refuse the others. Its name is the way to it, as far as that can be
+ * spelt. */
+static bool pass_over(struct walk *w, const char *what)
+{
+    const struct sp_error why = *w->error;
+    char where[256];
+    sp_error_reset(w->error);
+    if (what) spell_name(w);
+    sp_error_reset(w->error);
+    if (!w->broken++) {
+        w->first = why;
+        snprintf(where, sizeof where, "%s '%.200s'", what ? what : "", w->name.data);
+        if (what) sp_error_prefix(&w->first, where);
+    }
+    if (w->broken > SP_MAX_TENSORS)
+        return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d tensors cannot be read", SP_MAX_TENSORS);
+    return sp_inventory_unread(w->torch->inventory, w->name.data, &why, w->error);
+}
+
+static void note_aside(struct walk *w, struct sp_pickle_value *node)
+{
+    const struct frame *top = w->depth ? &w->stack[w->depth - 1] : NULL;
+    if (top && top->aside) *SP_PUSH(&w->asides) = (struct aside){w->torch->inventory->count - 1, node};
+    else node->tag |= LISTED;
+}
+
+static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found, struct sp_pickle_value *node)
 {
     struct sp_inventory *inventory = w->torch->inventory;
     w->listed++;
     if (w->torch->count_only) return true;
-    if (!spell_name(w)) return false;
+    if (!spell_name(w)) return pass_over(w, NULL);
+    if (w->depth && w->stack[w->depth - 1].opaque) {
+        sp_names_add(&w->packed, w->name.data);
+        return true;
+    }
     w->name_bytes += w->name.length;
     if (w->name_bytes > MAX_NAME_BYTES)
         return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "tensor names of more than %d bytes in all",
@@ -321,7 +348,48 @@ static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found)
     tensor->parameters = found->parameters;
     tensor->bytes = found->bytes;
     place_tensor(found, tensor);
+    note_aside(w, node);
     return true;
+}
+
+/* ---- what was found aside, and is listed anyhow ---- */
+
+static const char *spell_place(struct sp_arena *arena, struct sp_text *text, const struct sp_tensor *tensor)
+{
+    text->length = 0;
+    sp_text_printf(text, "%s@%" PRIu64, tensor->storage, tensor->offset);
+    for (uint32_t i = 0; i < tensor->rank; i++) sp_text_printf(text, ",%" PRIu64, tensor->shape[i]);
+    return arena ? sp_arena_copy(arena, text->data, text->length) : text->data;
+}
+
+/* Whether the same tensor is listed as a part of the model. */
+static bool is_listed_anyhow(const struct aside *aside, const struct sp_map *places, struct sp_text *text,
+                             const struct sp_tensor *tensor)
+{
+    return (aside->node->tag & LISTED) ||
+           (tensor->storage && sp_map_get(places, spell_place(NULL, text, tensor)) != SIZE_MAX);
+}
+
+/* A module may hold its own parameters once more, in a list: nobody wants to see them twice. */
+static void drop_asides(struct walk *w, size_t first)
+{
+    struct sp_inventory *inventory = w->torch->inventory;
+    struct sp_map places = {0};
+    struct sp_text text = {0};
+    size_t kept = first, next = 0;
+    for (size_t i = first, aside = 0; i < inventory->count; i++) {
+        if (aside < w->asides.count && w->asides.items[aside].tensor == i) aside++;
+        else if (inventory->tensors[i].storage)
+            sp_map_add(&places, spell_place(&w->torch->arena, &text, &inventory->tensors[i]), i);
+    }
+    for (size_t i = first; i < inventory->count; i++) {
+        const bool aside = next < w->asides.count && w->asides.items[next].tensor == i;
+        if (aside && is_listed_anyhow(&w->asides.items[next++], &places, &text, &inventory->tensors[i])) continue;
+        inventory->tensors[kept++] = inventory->tensors[i];
+    }
+    inventory->count = kept;
+    sp_map_free(&places);
+    sp_text_free(&text);
 }
 
 /* ---- the walk ---- */
@@ -331,10 +399,30 @@ static bool is_container(const struct sp_pickle_value *node)
     return node->type == SP_PICKLE_OBJECT || (node->type >= SP_PICKLE_TUPLE && node->type <= SP_PICKLE_DICT);
 }
 
-static bool enter_node(struct walk *w, struct sp_pickle_value *node)
+/* Whether what is below the current frame is no part of the model. */
+static bool leads_aside(const struct walk *w)
 {
+    const struct frame *top = w->depth ? &w->stack[w->depth - 1] : NULL;
+    return top && (top->aside || top->parts[top->part].aside);
+}
+
+/* Quantised layers are packed as (weight, bias), which their state dicts have as a pair. What else is packed begins
+ * with the number or the word of its layout. */
+static bool is_opaque(const struct sp_pickle_value *content)
+{
+    return sp_torch_role(sp_pickle_item(content, 0)) < SP_TORCH_TENSOR;
+}
+
+static bool enter_node(struct walk *w, struct sp_pickle_value *node, bool scripted)
+{
+    const bool aside = leads_aside(w) && !scripted;
+    const bool opaque = (w->depth && w->stack[w->depth - 1].opaque) || (scripted && is_opaque(node));
     const bool first = !(node->tag & VISITS);
     if (node->tag & (ON_PATH | BARREN)) return true;
+    if (aside && (!first || w->depth >= MAX_DEPTH)) { /* its tensors have a name already */
+        w->too_deep = w->too_deep || first;
+        return true;
+    }
     if ((node->tag & VISITS) >= MAX_VISITS || (w->depth >= MAX_DEPTH && !first)) {
         w->pruned = true;
         return true;
@@ -343,8 +431,9 @@ static bool enter_node(struct walk *w, struct sp_pickle_value *node)
         return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "objects nested deeper than %d", MAX_DEPTH);
     node->tag = (node->tag + 1) | ON_PATH;
     struct frame *frame = &w->stack[w->depth++];
-    *frame = (struct frame){.node = node, .listed_before = w->listed, .nesting = w->torch->nesting};
-    expand_node(frame, node);
+    *frame = (struct frame){
+        .node = node, .listed_before = w->listed, .nesting = w->torch->nesting, .aside = aside, .opaque = opaque};
+    expand_node(w, frame, node);
     if (node->type == SP_PICKLE_OBJECT && attributes(node))
         w->steps += LOOKUPS * (uint64_t)attributes(node)->length; /* many objects may share one state */
     return true;
@@ -357,30 +446,42 @@ static void leave(struct walk *w)
     if (w->listed == frame->listed_before) frame->node->tag |= BARREN;
 }
 
-/* Looks at one value, whose name is the path. */
-static bool visit_node(struct walk *w, struct sp_pickle_value *node)
+/* Takes off what only stands for something else. NULL when nothing is left; with an error when that is broken. */
+static struct sp_pickle_value *uncover_node(struct walk *w, struct sp_pickle_value *node, bool *scripted)
 {
-    struct sp_torch_tensor tensor;
-    bool is_tensor = false;
-    for (int i = 0; i < MAX_TRANSPARENT && node && sp_torch_role(node) == SP_TORCH_TRANSPARENT; i++)
-        node = sp_pickle_arg(node, 0);
+    for (int i = 0; i < MAX_TRANSPARENT && node; i++) {
+        const enum sp_torch_role role = sp_torch_role(node);
+        if (role == SP_TORCH_TRANSPARENT) node = sp_pickle_arg(node, 0);
+        else if (role == SP_TORCH_SCRIPT_OBJECT && node->type == SP_PICKLE_OBJECT) { /* ((its tensors), its class) */
+            node = sp_pickle_item(node->as.object->state, 0);
+            *scripted = true;
+        } else break;
+    }
     while (node && sp_torch_role(node) == SP_TORCH_LOAD_FROM_BYTES) { /* ends: the nesting is limited */
         node = sp_torch_load_from_bytes(w->torch, node, w->error);
         w->torch->nesting++;
     }
-    if (w->error->status) return false;
+    return node;
+}
+
+/* Looks at one value, whose name is the path. */
+static bool visit_node(struct walk *w, struct sp_pickle_value *node)
+{
+    struct sp_torch_tensor tensor;
+    bool is_tensor = false, scripted = false;
+    node = uncover_node(w, node, &scripted);
+    if (w->error->status) return pass_over(w, "object");
     if (!node || !is_container(node)) return true;
-    if (!sp_torch_tensor(w->torch, node, &tensor, &is_tensor, w->error)) {
-        struct sp_error broken = *w->error; /* a name that cannot be spelt is no better reason */
-        char where[256];
-        *w->error = (struct sp_error){0};
-        spell_name(w);
-        snprintf(where, sizeof where, "tensor '%.200s'", w->name.data);
-        *w->error = broken;
-        sp_error_prefix(w->error, where);
-        return false;
-    }
-    return is_tensor ? list_tensor(w, &tensor) : enter_node(w, node);
+    if (!sp_torch_tensor(w->torch, node, &tensor, &is_tensor, w->error)) return pass_over(w, "tensor");
+    if (is_tensor) return list_tensor(w, &tensor, node);
+    return enter_node(w, node, scripted);
+}
+
+/* What a module registers, and lists as its own. */
+static bool is_registered(const struct sp_pickle_value *key)
+{
+    return sp_pickle_is_text(key, "_parameters") || sp_pickle_is_text(key, "_buffers") ||
+           sp_pickle_is_text(key, "_modules");
 }
 
 static bool is_skipped(const struct sp_pickle_value *skip, const struct sp_pickle_value *key)
@@ -412,10 +513,17 @@ static bool next_child(struct frame *frame, struct sp_pickle_value **child)
         if (part->kind == INDEXED) *child = items[index];
         else if (keyed) *child = items[2 * index + 1];
         else *child = frame->key ? sp_pickle_item(items[index], 1) : NULL;
-        if (part->kind == ATTRIBUTES && sp_torch_role(*child) < SP_TORCH_TENSOR) *child = NULL;
+        if (part->kind == ATTRIBUTES && is_registered(frame->key)) *child = NULL;
         return true;
     }
     return false;
+}
+
+static void note_transient(struct walk *w, const struct sp_pickle_value *buffer)
+{
+    if (sp_torch_role(buffer) < SP_TORCH_TENSOR) return;
+    if (spell_name(w)) sp_names_add(&w->transient, w->name.data);
+    sp_error_reset(w->error);
 }
 
 static bool step_into(struct walk *w, struct sp_pickle_value *child)
@@ -425,14 +533,36 @@ static bool step_into(struct walk *w, struct sp_pickle_value *child)
     w->steps += 1 + (skip ? skip->length : 0);
     if (w->steps > MAX_STEPS)
         return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d ways through the objects", MAX_STEPS);
-    if (!child || !is_container(child) || (frame->key && is_skipped(skip, frame->key))) return true;
+    if (!child || !is_container(child)) return true;
+    if (frame->key && is_skipped(skip, frame->key)) {
+        note_transient(w, child);
+        return true;
+    }
     w->torch->nesting = frame->nesting;
     return visit_node(w, child);
+}
+
+/* What is not in the list, in words. */
+static void warn_of_the_rest(struct walk *w)
+{
+    struct sp_inventory *inventory = w->torch->inventory;
+    if (w->pruned)
+        sp_inventory_warn(inventory, "more than %d ways lead to one container: not all of them are listed", MAX_VISITS);
+    if (w->too_deep) sp_inventory_warn(inventory, "attributes nested deeper than %d are not looked at", MAX_DEPTH);
+    if (w->transient.count)
+        sp_inventory_warn(inventory, "buffers that are not persistent are in no state dict, and not listed: %s",
+                          sp_names_text(&w->transient));
+    if (w->packed.count)
+        sp_inventory_warn(inventory,
+                          "tensors that are packed for a library have no names in a state dict, and are not "
+                          "listed: %s",
+                          sp_names_text(&w->packed));
 }
 
 bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct sp_error *error)
 {
     struct walk w = {.torch = torch, .error = error};
+    const size_t before = torch->inventory->count;
     struct sp_pickle_value *child;
     w.stack = sp_realloc(NULL, MAX_DEPTH, sizeof *w.stack);
     sp_text_puts(&w.name, "");
@@ -442,12 +572,18 @@ bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct 
         if (next_child(frame, &child)) ok = step_into(&w, child);
         else leave(&w);
     }
-    if (ok && w.pruned)
-        sp_inventory_warn(torch->inventory, "more than %d ways lead to one container: not all of them are listed",
-                          MAX_VISITS);
+    if (ok && w.asides.count) drop_asides(&w, before);
+    if (ok && w.broken && !torch->inventory->count && !torch->count_only) {
+        *error = w.first;
+        ok = false;
+    }
+    if (ok) warn_of_the_rest(&w);
     torch->counted = w.listed;
     sp_map_free(&w.names);
+    sp_names_free(&w.transient);
+    sp_names_free(&w.packed);
     sp_text_free(&w.name);
+    free(w.asides.items);
     free(w.stack);
     return ok;
 }

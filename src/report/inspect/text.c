@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "report/inspect/inspect.h"
+#include "report/inventory.h"
 
 enum { METADATA_COLUMNS = 60, TIES_SHOWN = 10, TIED_NAMES_SHOWN = 4, LABEL_COLUMNS = 12 };
 
@@ -192,6 +193,24 @@ static void put_bytes(const struct sp_inspect *inspect, struct sp_text *text)
     sp_text_puts(text, "\n");
 }
 
+/* What is wrong with the file itself. */
+static void put_doubts(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    static const struct {
+        const char *label;
+        bool (*put)(struct sp_text *, const struct sp_inventory *);
+    } doubts[] = {{"unread", sp_put_unread}, {"suspicious", sp_put_suspects}};
+    for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++) {
+        struct sp_text line = {0};
+        if (doubts[i].put(&line, inspect->inventory)) {
+            put_label(inspect, text, doubts[i].label);
+            sp_text_append(text, line.data, line.length);
+            sp_text_puts(text, "\n");
+        }
+        sp_text_free(&line);
+    }
+}
+
 /* Of the selection; how many tensors there are at all, when there is a filter. */
 static void put_inspect_totals(const struct sp_inspect *inspect, struct sp_text *text)
 {
@@ -300,5 +319,6 @@ void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text)
     put_ties(inspect, text);
     put_inspect_totals(inspect, text);
     put_dtypes(inspect, text);
+    put_doubts(inspect, text);
     put_metadata(inspect, text);
 }
