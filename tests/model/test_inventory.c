@@ -82,7 +82,7 @@ static void test_measure_refuses(void **state)
     struct sp_tensor tensor;
     assert_false(measure(SP_DTYPE_F32, 2, (uint64_t[]){1ULL << 32, 1ULL << 32}, &tensor));
     assert_false(measure(SP_DTYPE_F32, 3, (uint64_t[]){1ULL << 60, 1ULL << 60, 0}, &tensor));
-    assert_false(measure(SP_DTYPE_U8, 1, (uint64_t[]){UINT64_MAX / 8 + 1}, &tensor));
+    assert_false(measure(SP_DTYPE_F16, 1, (uint64_t[]){UINT64_MAX / 2 + 1}, &tensor)); /* bytes */
     assert_false(measure(SP_DTYPE_F4, 1, (uint64_t[]){3}, &tensor));
     assert_false(measure(SP_DTYPE_F6_E2M3, 1, (uint64_t[]){2}, &tensor));
     assert_int_equal(tensor.parameters, 77); /* nothing set */

@@ -386,7 +386,7 @@ static void what_cannot_be_measured_is_said(void **state)
                   "tensors     2\n"
                   "parameters  6\n"
                   "bytes       0 B without 2 tensors of unknown size\n"
-                  "dtypes      other 6\n");
+                  "dtypes      compound 3 · enum 3\n");
 }
 
 static void an_empty_checkpoint_has_totals(void **state)
