@@ -71,17 +71,6 @@ static const struct {
     {0, "PAR1", 4, "a Parquet file: data, no model", NULL},
 };
 
-/* The last eight bytes of the tables that TensorFlow keeps the names of its tensors in. */
-static bool is_sorted_table(const struct sp_probe *probe)
-{
-    static const unsigned char end[8] = {0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb};
-    unsigned char found[8];
-    struct sp_error ignored = {0};
-    return probe->file->size >= 48 &&
-           sp_file_read(probe->file, probe->file->size - sizeof found, found, sizeof found, &ignored) &&
-           !memcmp(found, end, sizeof end);
-}
-
 /* ---- by being text ---- */
 
 /* All that was looked at is text for people; the last character may be cut. */
@@ -160,8 +149,6 @@ bool sp_is_lookalike(const struct sp_probe *probe, struct sp_error *error)
         if (probe->head_length >= magics[i].at + magics[i].length &&
             !memcmp(probe->head + magics[i].at, magics[i].magic, magics[i].length))
             return refuse_as(error, magics[i].what, magics[i].hint);
-    if (is_sorted_table(probe))
-        return refuse_as(error, "a sorted table, but not the index of a TensorFlow checkpoint", NULL);
     if (is_tensorflow_data(path))
         return refuse_as(error, "the data of a TensorFlow checkpoint, which has no names",
                          "ask about the *.index beside it");

@@ -48,6 +48,7 @@ extern const struct sp_reader sp_reader_hdf5;         /* src/read/hdf5/: keras-h
 extern const struct sp_reader sp_reader_npy;          /* src/read/numpy/: npy; .npz by the archive reader */
 extern const struct sp_reader sp_reader_onnx;         /* src/read/onnx/: onnx */
 extern const struct sp_reader sp_reader_flax;         /* src/read/flax/: flax-msgpack */
+extern const struct sp_reader sp_reader_tensorflow;   /* src/read/tensorflow/: tf-checkpoint */
 extern const struct sp_reader sp_reader_mxnet;        /* src/read/mxnet/: mxnet-params */
 
 #endif

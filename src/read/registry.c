@@ -15,6 +15,7 @@ static const struct sp_reader *const readers[] = {
     &sp_reader_npy,
     &sp_reader_onnx,
     &sp_reader_flax,
+    &sp_reader_tensorflow,
     &sp_reader_safetensors,
     &sp_reader_gguf,
 };

@@ -21,6 +21,7 @@ src/read/mxnet/         read/mxnet   read model base
 src/read/numpy/         read/numpy   read model base
 src/read/numpy/npz      read/numpy   read/zip read model base
 src/read/onnx/          read/onnx    read model base
+src/read/tensorflow/    read/tensorflow  read model base
 src/read/pickle/        read/pickle  base
 src/read/zip/           read/zip     read model base
 src/read/torch/         read/torch   read/zip read/pickle read model base

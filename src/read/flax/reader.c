@@ -210,7 +210,7 @@ static bool describe_array(struct tree *tree, const struct array *array, uint64_
     uint64_t *shape = sp_arena_array(arena, array->rank ? array->rank : 1, sizeof *shape);
     memcpy(shape, array->shape, array->rank * sizeof *shape);
     *tensor = (struct sp_tensor){.file = tree->file, .rank = array->rank, .shape = shape, .same_as = SP_NONE};
-    tensor->name = sp_printable_name(tree->path.data, tree->path.length, arena);
+    tensor->name = sp_printable_name(tree->path.data ? tree->path.data : "", tree->path.length, arena);
     if (!tensor->name) return sp_malformed(error, "a NUL in its name");
     set_flax_type(tensor, array->dtype, arena);
     if (!strncmp(tensor->name, "opt_state.", 10)) tensor->flags |= SP_TENSOR_STATE;

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ * The index of a checkpoint of TensorFlow 1 (V2 format) and 2, NAME.index: a sorted table, as LevelDB lays it out, from
+ * the name of a tensor to a BundleEntryProto (1 type, 2 shape, 3 shard, 4 offset, 5 size). Data lie in files beside it,
+ * NAME.data-00000-of-00001, which are not looked at.
+ *
+ * The table ends in 48 bytes: where the index of blocks lies, zeros, a magic number. A block is entries, of which each
+ * leaves out what its key has in common with the one before, then the places of some of them and their number (32
+ * bits); behind it are a byte that says how it is compressed, and a checksum. TensorFlow compresses none. A tensor in
+ * parts has an entry of its own for each of them, with a key that begins with NUL: those are not listed. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "read/proto.h"
+#include "read/reader.h"
+
+enum { FOOTER = 48, TRAILER = 5, MAX_KEY = SP_MAX_NAME };
+
+static const unsigned char magic[8] = {0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb};
+
+struct block {
+    uint64_t begin, size;
+};
+
+struct table {
+    const struct sp_file *file;
+    struct sp_inventory *inventory;
+    struct sp_error *error;
+    uint64_t parts, last_end; /* of the block that was read last: blocks follow one another */
+    uint32_t index;
+};
+
+/* One walk over the entries of a block. */
+struct walk {
+    struct sp_window window;
+    struct sp_text key;
+    uint64_t end; /* of the entries */
+};
+
+/* ---- blocks ---- */
+
+static bool take_handle(struct sp_window *window, struct block *block)
+{
+    block->begin = sp_proto_varint(window);
+    block->size = sp_proto_varint(window);
+    return window->ok;
+}
+
+/* Stands before the first entry. */
+static bool open_block(struct table *table, struct walk *walk, const struct block *block)
+{
+    struct sp_window *window = &walk->window;
+    uint64_t end;
+    *walk = (struct walk){.end = 0};
+    if (!sp_add_u64(block->begin, block->size, &end) || end > table->file->size - FOOTER ||
+        table->file->size - FOOTER - end < TRAILER || block->size < 4)
+        return sp_malformed(table->error, "a block of %" PRIu64 " bytes at %" PRIu64 " passes the end of the table",
+                            block->size, block->begin);
+    sp_window_open(window, table->file, end - 4, UINT64_MAX, table->error);
+    window->what = "the table";
+    const uint64_t places = sp_window_le(window, 4), kind = sp_window_le(window, 1);
+    if (!window->ok) return false;
+    if (kind) return sp_fail(table->error, SP_ERR_FILE, SP_KIND_REFUSED, "a compressed block (kind %" PRIu64 ")", kind);
+    if (places > (block->size - 4) / 4)
+        return sp_malformed(table->error, "a block of %" PRIu64 " bytes with %" PRIu64 " places", block->size, places);
+    walk->end = end - 4 - 4 * places;
+    sp_window_open(window, table->file, block->begin, walk->end, table->error);
+    window->what = "a block";
+    return true;
+}
+
+/* The next key, and where its value begins and ends; the window stands behind it. */
+static bool next_entry(struct table *table, struct walk *walk, struct block *value)
+{
+    struct sp_window *window = &walk->window;
+    if (!window->ok || window->at >= walk->end) return false;
+    const uint64_t shared = sp_proto_varint(window), own = sp_proto_varint(window), size = sp_proto_varint(window);
+    if (!window->ok) return false;
+    if (shared > walk->key.length || own > MAX_KEY || shared + own > MAX_KEY) {
+        window->ok =
+            sp_malformed(table->error, "a key has %" PRIu64 " bytes, and %" PRIu64 " of the one before, which has %zu",
+                         own, shared, walk->key.length);
+        return false;
+    }
+    walk->key.length = (size_t)shared;
+    sp_text_reserve(&walk->key, (size_t)own);
+    sp_window_take(window, walk->key.data + shared, (size_t)own);
+    walk->key.length += (size_t)own;
+    *value = (struct block){window->at, size};
+    return sp_window_skip(window, size);
+}
+
+/* ---- one tensor ---- */
+
+static const struct {
+    enum sp_dtype dtype;
+    const char *name;
+} types[] = {
+    [1] = {SP_DTYPE_F32, NULL},
+    [2] = {SP_DTYPE_F64, NULL},
+    [3] = {SP_DTYPE_I32, NULL},
+    [4] = {SP_DTYPE_U8, NULL},
+    [5] = {SP_DTYPE_I16, NULL},
+    [6] = {SP_DTYPE_I8, NULL},
+    [7] = {0, "string"},
+    [8] = {SP_DTYPE_C64, NULL},
+    [9] = {SP_DTYPE_I64, NULL},
+    [10] = {SP_DTYPE_BOOL, NULL},
+    [11] = {SP_DTYPE_QI8, NULL},
+    [12] = {SP_DTYPE_QU8, NULL},
+    [13] = {SP_DTYPE_QI32, NULL},
+    [14] = {SP_DTYPE_BF16, NULL},
+    [15] = {0, "qint16"},
+    [16] = {0, "quint16"},
+    [17] = {SP_DTYPE_U16, NULL},
+    [18] = {SP_DTYPE_C128, NULL},
+    [19] = {SP_DTYPE_F16, NULL},
+    [20] = {0, "resource"},
+    [21] = {0, "variant"},
+    [22] = {SP_DTYPE_U32, NULL},
+    [23] = {SP_DTYPE_U64, NULL},
+    [24] = {SP_DTYPE_F8_E5M2, NULL},
+    [25] = {SP_DTYPE_F8_E4M3, NULL},
+    [26] = {SP_DTYPE_F8_E4M3FNUZ, NULL},
+    [27] = {0, "float8_e4m3b11fnuz"},
+    [28] = {SP_DTYPE_F8_E5M2FNUZ, NULL},
+    [29] = {0, "I4"},
+    [30] = {0, "U4"},
+};
+
+struct entry {
+    uint64_t type, size;
+    uint32_t rank;
+    uint64_t shape[SP_MAX_RANK];
+    bool deep, unknown, parts;
+};
+
+/* A TensorShapeProto: 2 dimensions, of each 1 the size; 3 that even their number is not known. */
+static void take_entry_shape(struct sp_window *window, const struct sp_proto_field *field, struct entry *entry)
+{
+    struct sp_proto_field part, extent;
+    sp_proto_enter(window, field);
+    while (sp_proto_next(window, field->end, &part)) {
+        if (part.number == 3 && part.value) entry->unknown = true;
+        if (part.number != 2 || part.kind != SP_PROTO_BYTES) continue;
+        uint64_t size = 0;
+        sp_proto_enter(window, &part);
+        while (sp_proto_next(window, part.end, &extent))
+            if (extent.number == 1) size = extent.value;
+        if (size > INT64_MAX) entry->unknown = true;
+        if (entry->rank == SP_MAX_RANK) entry->deep = true;
+        else entry->shape[entry->rank++] = size;
+    }
+}
+
+static bool take_entry(struct table *table, const struct block *value, struct entry *entry, struct sp_error *why)
+{
+    struct sp_window window;
+    struct sp_proto_field field;
+    *entry = (struct entry){.type = 0};
+    sp_window_open(&window, table->file, value->begin, value->begin + value->size, why);
+    window.what = "its entry";
+    while (sp_proto_next(&window, window.end, &field)) {
+        if (field.number == 1) entry->type = field.value;
+        if (field.number == 2 && field.kind == SP_PROTO_BYTES) take_entry_shape(&window, &field, entry);
+        if (field.number == 5) entry->size = field.value;
+        if (field.number == 7) entry->parts = true;
+    }
+    if (!window.ok) return false;
+    if (entry->deep) return sp_fail(why, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
+    return !entry->unknown || sp_malformed(why, "its shape is not known");
+}
+
+static bool describe_entry(struct table *table, const char *name, const struct entry *entry, struct sp_tensor *tensor,
+                           struct sp_error *why)
+{
+    struct sp_arena *arena = &table->inventory->arena;
+    const bool known = entry->type && entry->type < sizeof types / sizeof *types;
+    uint64_t *shape = sp_arena_array(arena, entry->rank ? entry->rank : 1, sizeof *shape);
+    memcpy(shape, entry->shape, entry->rank * sizeof *shape);
+    *tensor = (struct sp_tensor){.name = name, .file = table->index, .rank = entry->rank, .shape = shape};
+    tensor->same_as = SP_NONE;
+    tensor->dtype = known ? types[entry->type].dtype : SP_DTYPE_UNKNOWN;
+    tensor->dtype_name = tensor->dtype ? sp_dtype_name(tensor->dtype)
+                         : known       ? types[entry->type].name
+                                       : sp_arena_printf(arena, "type%" PRIu64, entry->type);
+    if (strstr(name, ".OPTIMIZER_SLOT/") || !strncmp(name, "optimizer/", 10)) tensor->flags |= SP_TENSOR_STATE;
+    if (!sp_tensor_measure(tensor)) return sp_malformed(why, "the product of its dimensions overflows 64 bits");
+    if (tensor->dtype && !entry->parts && entry->size != tensor->bytes)
+        return sp_malformed(why, "%" PRIu64 " bytes of data, shape and type need %" PRIu64, entry->size, tensor->bytes);
+    return true;
+}
+
+static bool add_entry(struct table *table, const struct sp_text *key, const struct block *value)
+{
+    struct sp_error why = {0};
+    struct entry entry;
+    struct sp_tensor described;
+    if (!key->length) return true; /* about the whole checkpoint */
+    if (!key->data[0]) {
+        table->parts++;
+        return true;
+    }
+    const char *name = sp_printable_name(key->data, key->length, &table->inventory->arena);
+    if (!name) return sp_malformed(table->error, "a NUL in a name");
+    if (!take_entry(table, value, &entry, &why) || !describe_entry(table, name, &entry, &described, &why))
+        return sp_inventory_unread(table->inventory, name, &why, table->error);
+    struct sp_tensor *tensor = sp_inventory_add(table->inventory, table->error);
+    if (tensor) *tensor = described;
+    return tensor != NULL;
+}
+
+/* ---- the table ---- */
+
+static bool take_block(struct table *table, const struct block *block)
+{
+    struct walk walk;
+    struct block value;
+    bool ok = open_block(table, &walk, block);
+    if (ok && block->begin < table->last_end) ok = sp_malformed(table->error, "blocks that do not follow one another");
+    table->last_end = block->begin + block->size;
+    while (ok && next_entry(table, &walk, &value)) ok = add_entry(table, &walk.key, &value);
+    sp_text_free(&walk.key);
+    return ok && walk.window.ok;
+}
+
+static bool take_blocks(struct table *table, const struct block *index)
+{
+    struct walk walk;
+    struct block value, block;
+    bool ok = open_block(table, &walk, index);
+    while (ok && next_entry(table, &walk, &value)) {
+        struct sp_window window;
+        sp_window_open(&window, table->file, value.begin, value.begin + value.size, table->error);
+        window.what = "the place of a block";
+        ok = take_handle(&window, &block) && take_block(table, &block);
+    }
+    sp_text_free(&walk.key);
+    return ok && walk.window.ok;
+}
+
+static unsigned probe_tensorflow(const struct sp_probe *probe)
+{
+    unsigned char found[sizeof magic];
+    struct sp_error ignored = {0};
+    const uint64_t size = probe->file->size;
+    if (!probe->deep || size < FOOTER || !sp_file_read(probe->file, size - sizeof found, found, sizeof found, &ignored))
+        return 0;
+    return memcmp(found, magic, sizeof magic) ? 0 : 8 * sizeof magic;
+}
+
+static bool index_tensorflow(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                             struct sp_error *error)
+{
+    struct table table = {.file = file, .inventory = inventory, .error = error, .index = file_index};
+    struct sp_window window;
+    struct block ignored, index;
+    if (file->size < FOOTER) return sp_malformed(error, "shorter than the end of a table");
+    sp_window_open(&window, file, file->size - FOOTER, UINT64_MAX, error);
+    window.what = "the end of the table";
+    if (!take_handle(&window, &ignored) || !take_handle(&window, &index) || !take_blocks(&table, &index)) return false;
+    inventory->format = "tf-checkpoint";
+    return true;
+}
+
+const struct sp_reader sp_reader_tensorflow = {
+    .name = "tensorflow", .probe = probe_tensorflow, .index = index_tensorflow};

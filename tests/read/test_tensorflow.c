@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ * Indexes of TensorFlow checkpoints: names, types, parts, broken entries, blocks that lie, random damage. */
+#define _GNU_SOURCE /* mkdtemp */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "read/listing.h"
+
+#define FIXTURES "fixtures/tensorflow"
+
+static const char *const good[][2] = {
+    {"ok/empty.index", "tf-checkpoint\n"},
+    {"ok/half_broken.index",
+     "tf-checkpoint\n"
+     "a F32 (2,2)\n"
+     "e F32 (3)\n"
+     "! tensor 'b' is not read: 7 bytes of data, shape and type need 16\n"
+     "! tensor 'c' is not read: the product of its dimensions overflows 64 bits\n"
+     "! tensor 'd' is not read: ends within its entry: 1 more bytes are needed at byte 101, there are 0\n"},
+    {"ok/names.index", "tf-checkpoint\n"
+                       "bert/embeddings/word_embeddings F32 (16,8)\n"
+                       "half BF16 (3)\n"
+                       "part F32 (10,4)\n"},
+    {"ok/object.index", "tf-checkpoint\n"
+                        "_CHECKPOINTABLE_OBJECT_GRAPH string ()\n"
+                        "layer/bias/.ATTRIBUTES/VARIABLE_VALUE F32 (3)\n"
+                        "layer/kernel/.ATTRIBUTES/VARIABLE_VALUE F32 (4,3)\n"
+                        "layer/kernel/.OPTIMIZER_SLOT/optimizer/m/.ATTRIBUTES/VARIABLE_VALUE F32 (4,3) state\n"
+                        "optimizer/iter/.ATTRIBUTES/VARIABLE_VALUE I64 () state\n"},
+    {"ok/types.index", "tf-checkpoint\n"
+                       "type01 F32 (2,2)\n"
+                       "type02 F64 (2,2)\n"
+                       "type03 I32 (2,2)\n"
+                       "type04 U8 (2,2)\n"
+                       "type05 I16 (2,2)\n"
+                       "type06 I8 (2,2)\n"
+                       "type07 string (2,2)\n"
+                       "type08 C64 (2,2)\n"
+                       "type09 I64 (2,2)\n"
+                       "type10 BOOL (2,2)\n"
+                       "type11 QI8 (2,2)\n"
+                       "type12 QU8 (2,2)\n"
+                       "type13 QI32 (2,2)\n"
+                       "type14 BF16 (2,2)\n"
+                       "type15 qint16 (2,2)\n"
+                       "type16 quint16 (2,2)\n"
+                       "type17 U16 (2,2)\n"
+                       "type18 C128 (2,2)\n"
+                       "type19 F16 (2,2)\n"
+                       "type20 resource (2,2)\n"
+                       "type21 variant (2,2)\n"
+                       "type22 U32 (2,2)\n"
+                       "type23 U64 (2,2)\n"
+                       "type24 F8_E5M2 (2,2)\n"
+                       "type25 F8_E4M3 (2,2)\n"
+                       "type26 F8_E4M3FNUZ (2,2)\n"
+                       "type27 float8_e4m3b11fnuz (2,2)\n"
+                       "type28 F8_E5M2FNUZ (2,2)\n"
+                       "type29 I4 (2,2)\n"
+                       "type30 U4 (2,2)\n"},
+};
+
+static const char *const refused[][2] = {
+    {"bad/compressed.index", "refused: a compressed block (kind 1)\n"},
+    {"bad/cut_in_front.index", "refused: a block of 55 bytes at 345 passes the end of the table\n"},
+    {"bad/one_block_twice.index", "refused: blocks that do not follow one another\n"},
+    {"bad/shared.index", "refused: a key has 1 bytes, and 5 of the one before, which has 0\n"},
+    {"bad/twice.index", "refused: tensor name 'a' appears twice\n"},
+};
+
+static void what_there_is_is_listed(void **state)
+{
+    (void)state;
+    ASSERT_LISTINGS(FIXTURES, good);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+    (void)state;
+    ASSERT_LISTINGS(FIXTURES, refused);
+}
+
+static void damage_is_survived(void **state)
+{
+    static const char *const files[] = {
+        FIXTURES "/ok/object.index",
+        FIXTURES "/ok/names.index",
+        FIXTURES "/ok/types.index",
+        FIXTURES "/ok/half_broken.index",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) assert_survives_damage(files[i], 300);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_there_is_is_listed),
+        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(damage_is_survived),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
