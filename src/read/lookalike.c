@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Files that people pass for checkpoints, told by more than the bytes that they begin with (registry.c has those): by
- * their end, by their name, by being text. */
+ * Files that people pass for checkpoints, told by bytes at a certain place, by their name, by being text. */
 #define _GNU_SOURCE /* memmem */
 #include "read/lookalike.h"
 
@@ -49,6 +48,19 @@ static const struct {
     size_t length;
     const char *what, *hint;
 } magics[] = {
+    {0, "version https://git-lfs", 23, "a git-lfs pointer, not the file itself (run 'git lfs pull')", NULL},
+    {0, "<!DOCTYPE", 9, "an HTML page: the download failed", NULL},
+    {0, "<html", 5, "an HTML page: the download failed", NULL},
+    {0, "\x1f\x8b", 2, "gzip-compressed: unpack it first", NULL},
+    {0, "\x28\xb5\x2f\xfd", 4, "zstd-compressed: unpack it first", NULL},
+    {0, "PYTORCH1", 8, "a PyTorch container from before 1.0, which this version does not read", NULL},
+    {0, "PK\5\6", 4, "an empty zip archive", NULL},
+    {0, "\x89PNG", 4, "a PNG picture", NULL},
+    {0, "\x80\2", 2, "a bare pickle, not a file of torch.save", NULL},
+    {0, "\x80\3", 2, "a bare pickle, not a file of torch.save", NULL},
+    {0, "\x80\4", 2, "a bare pickle, not a file of torch.save", NULL},
+    {0, "\x80\5", 2, "a bare pickle, not a file of torch.save", NULL},
+    {257, "ustar", 5, "a tar archive: PyTorch wrote such files before 0.2, which this version does not read", NULL},
     {4, "TFL3", 4, "a model of TensorFlow Lite, which is not read", "ask about the model that it was converted from"},
     {4, "PTMF", 4, "a TorchScript model as a flatbuffer, for mobile devices, which is not read",
      "ask about the archive that it was made from"},

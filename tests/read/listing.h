@@ -91,4 +91,12 @@ static inline void assert_survives_damage(const char *path, unsigned rounds)
     }
 }
 
+/* Of each of those files. */
+#define ASSERT_SURVIVE_DAMAGE(files) assert_survive_damage((files), sizeof(files) / sizeof *(files))
+
+static inline void assert_survive_damage(const char *const *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++) assert_survives_damage(files[i], 300);
+}
+
 #endif

@@ -79,7 +79,7 @@ static void damage_is_survived(void **state)
         FIXTURES "/ok/half_broken.msgpack",
     };
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) assert_survives_damage(files[i], 300);
+    ASSERT_SURVIVE_DAMAGE(files);
 }
 
 int main(void)

@@ -100,7 +100,7 @@ static void damage_is_survived(void **state)
         FIXTURES "/ok/v3.npy",    FIXTURES "/ok/half_broken.npz",
     };
     (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) assert_survives_damage(files[i], 300);
+    ASSERT_SURVIVE_DAMAGE(files);
 }
 
 int main(void)
