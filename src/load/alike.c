@@ -6,17 +6,6 @@
 
 #include "base/chars.h"
 
-enum { MAX_INDICES = 4 };
-
-/* The components of a name that are numbers; `first` is the first one that is the same. */
-struct numbers {
-    struct {
-        const char *begin;
-        size_t length, first;
-    } items[MAX_INDICES];
-    size_t count;
-};
-
 /* ---- rules ---- */
 
 /* A number in a word ("fc1") is no index; one after anything else may be. */
@@ -54,14 +43,15 @@ void sp_alike_free(struct sp_alike *alike)
     sp_map_free(&alike->known);
     free(alike->kinds.items);
     sp_text_free(&alike->scratch);
+    sp_text_free(&alike->result);
 }
 
 /* ---- indices ---- */
 
-static bool add_number(struct numbers *numbers, const char *begin, size_t length)
+static bool add_number(struct sp_numbers *numbers, const char *begin, size_t length)
 {
     size_t first = 0;
-    if (numbers->count == MAX_INDICES) return false;
+    if (numbers->count == SP_ALIKE_INDICES) return false;
     while (first < numbers->count &&
            !(numbers->items[first].length == length && memcmp(numbers->items[first].begin, begin, length) == 0))
         first++;
@@ -72,21 +62,20 @@ static bool add_number(struct numbers *numbers, const char *begin, size_t length
 }
 
 /* False when there are too many. */
-static bool find_numbers(const char *name, struct numbers *numbers)
+static bool find_numbers(const char *name, struct sp_numbers *numbers)
 {
     numbers->count = 0;
-    for (const char *c = name; *c; c++) {
-        const char *begin = c;
-        while (sp_is_digit(*c)) c++;
-        if (c > begin && (!*c || *c == '.') && !add_number(numbers, begin, (size_t)(c - begin))) return false;
-        while (*c && *c != '.') c++;
-        if (!*c) break;
+    for (const char *begin = name; begin; begin = strchr(begin, '.')) {
+        begin += *begin == '.';
+        const char *end = begin;
+        while (sp_is_digit(*end)) end++;
+        if (end > begin && (!*end || *end == '.') && !add_number(numbers, begin, (size_t)(end - begin))) return false;
     }
     return true;
 }
 
 /* The name with each number made of one digit, `from` the first, then so many more or less. */
-static const char *with_digits(struct sp_text *text, const char *name, const struct numbers *numbers, char from,
+static const char *with_digits(struct sp_text *text, const char *name, const struct sp_numbers *numbers, char from,
                                int step)
 {
     text->length = 0;
@@ -97,18 +86,18 @@ static const char *with_digits(struct sp_text *text, const char *name, const str
     return text->data;
 }
 
-/* The name that is like `kind`, a result, with these numbers in place of digits that count from 1. */
-static const char *with_numbers(struct sp_arena *arena, const char *kind, const struct numbers *numbers)
+/* The name that is like `kind`, a result, with these numbers in place of its digits. */
+static const char *with_numbers(struct sp_text *text, const char *kind, const struct sp_numbers *digits,
+                                const struct sp_numbers *numbers)
 {
-    char *name = sp_arena_copy(arena, kind, strlen(kind));
-    struct numbers digits;
-    find_numbers(name, &digits);
-    for (size_t i = 0; i < digits.count; i++) {
-        const size_t which = (size_t)(*digits.items[i].begin - '1');
-        if (which < numbers->count && digits.items[i].length == numbers->items[which].length)
-            memcpy(name + (digits.items[i].begin - name), numbers->items[which].begin, digits.items[i].length);
+    text->length = 0;
+    sp_text_puts(text, kind);
+    for (size_t i = 0; i < digits->count; i++) {
+        const size_t which = (size_t)(*digits->items[i].begin - '1');
+        if (which < numbers->count && digits->items[i].length == numbers->items[which].length)
+            memcpy(text->data + (digits->items[i].begin - kind), numbers->items[which].begin, digits->items[i].length);
     }
-    return name;
+    return text->data;
 }
 
 /* ---- names ---- */
@@ -117,19 +106,20 @@ static const char *with_numbers(struct sp_arena *arena, const char *kind, const 
 static struct sp_alike_kind rename_kind(struct sp_alike *alike, const char *kind)
 {
     struct sp_arena *arena = alike->rules->arena;
-    struct numbers numbers;
+    struct sp_numbers numbers, digits;
     find_numbers(kind, &numbers);
     const struct sp_renamed renamed = sp_rename(alike->rules, kind);
     const char *other = sp_arena_string(arena, with_digits(&alike->scratch, kind, &numbers, '9', -1));
     const struct sp_renamed proof = sp_rename(alike->rules, other);
     find_numbers(other, &numbers);
+    find_numbers(renamed.name, &digits);
     if (renamed.conversion != proof.conversion || renamed.expression != proof.expression ||
-        strcmp(with_numbers(arena, renamed.name, &numbers), proof.name) != 0)
+        strcmp(with_numbers(&alike->result, renamed.name, &digits, &numbers), proof.name) != 0)
         return (struct sp_alike_kind){.same = false};
-    return (struct sp_alike_kind){renamed, renamed.name == kind};
+    return (struct sp_alike_kind){renamed, renamed.name == kind, digits};
 }
 
-static const struct sp_alike_kind *kind_of(struct sp_alike *alike, const char *name, const struct numbers *numbers)
+static const struct sp_alike_kind *kind_of(struct sp_alike *alike, const char *name, const struct sp_numbers *numbers)
 {
     const char *kind = with_digits(&alike->scratch, name, numbers, '1', 1);
     const size_t known = sp_map_get(&alike->known, kind);
@@ -142,11 +132,11 @@ static const struct sp_alike_kind *kind_of(struct sp_alike *alike, const char *n
 
 struct sp_renamed sp_alike_rename(struct sp_alike *alike, const char *name)
 {
-    struct numbers numbers;
+    struct sp_numbers numbers;
     if (alike->ruled_out || !find_numbers(name, &numbers) || !numbers.count) return sp_rename(alike->rules, name);
     const struct sp_alike_kind *kind = kind_of(alike, name, &numbers);
     struct sp_renamed renamed = kind->renamed;
     if (!renamed.name) return sp_rename(alike->rules, name);
-    renamed.name = kind->same ? name : with_numbers(alike->rules->arena, renamed.name, &numbers);
+    renamed.name = kind->same ? name : with_numbers(&alike->result, renamed.name, &kind->digits, &numbers);
     return renamed;
 }

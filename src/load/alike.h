@@ -12,6 +12,17 @@
 #include "base/map.h"
 #include "load/renaming.h"
 
+enum { SP_ALIKE_INDICES = 4 };
+
+/* The components of a name that are numbers; `first` is the first one that is the same. */
+struct sp_numbers {
+    struct {
+        const char *begin;
+        size_t length, first;
+    } items[SP_ALIKE_INDICES];
+    size_t count;
+};
+
 struct sp_alike {
     const struct sp_renaming_rules *rules;
     bool ruled_out; /* a rule has an index of its own */
@@ -20,17 +31,18 @@ struct sp_alike {
         struct sp_alike_kind {
             struct sp_renamed renamed; /* what the one that stands for them becomes; no name: each has to be renamed */
             bool same;                 /* it stays as it is */
+            struct sp_numbers digits;  /* in the name of the renamed one: which number comes there, from '1' */
         } * items;
         size_t count, capacity;
     } kinds;
-    struct sp_text scratch;
+    struct sp_text scratch, result;
 };
 
 /* The rules must live as long. */
 void sp_alike_init(struct sp_alike *alike, const struct sp_renaming_rules *rules);
 void sp_alike_free(struct sp_alike *alike);
 
-/* As sp_rename, with the same result. */
+/* As sp_rename, with the same result, of which the name lives until the next call (or is the name itself). */
 struct sp_renamed sp_alike_rename(struct sp_alike *alike, const char *name);
 
 #endif

@@ -5,21 +5,32 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/checked.h"
 
 bool sp_same_load_shape(const struct sp_load_shape *a, const struct sp_load_shape *b)
 {
     return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
 }
 
-void sp_load_gather(struct sp_gathering *gathering, struct sp_renamed renamed, const struct sp_load_shape *piece)
+static void add_piece(struct sp_pieces *pieces, const struct sp_load_shape *piece)
+{
+    if (!pieces->count || !sp_same_load_shape(&pieces->items[pieces->count - 1].piece, piece))
+        *SP_PUSH(pieces) = (struct sp_run){.piece = *piece};
+    pieces->items[pieces->count - 1].count++;
+}
+
+const struct sp_gathered *sp_load_gather(struct sp_gathering *gathering, struct sp_renamed renamed,
+                                         const struct sp_load_shape *piece)
 {
     size_t index = sp_map_get(&gathering->names, renamed.name);
     if (index == SIZE_MAX) {
         index = gathering->count;
-        *SP_PUSH(gathering) = (struct sp_gathered){.name = renamed.name, .rule = renamed.conversion};
-        sp_map_add(&gathering->names, renamed.name, index);
+        *SP_PUSH(gathering) =
+            (struct sp_gathered){.name = sp_arena_string(gathering->arena, renamed.name), .rule = renamed.conversion};
+        sp_map_add(&gathering->names, gathering->items[index].name, index);
     }
-    *SP_PUSH(&gathering->items[index].of[renamed.expression % SP_EXPRESSIONS]) = *piece;
+    add_piece(&gathering->items[index].of[renamed.expression % SP_EXPRESSIONS], piece);
+    return &gathering->items[index];
 }
 
 void sp_gathering_free(struct sp_gathering *gathering)
@@ -61,34 +72,27 @@ struct pieces {
     size_t count;
 };
 
-/* All of one shape. */
-static bool are_alike(const struct sp_pieces *pieces)
-{
-    for (size_t i = 1; i < pieces->count; i++)
-        if (!sp_same_load_shape(&pieces->items[0], &pieces->items[i])) return false;
-    return true;
-}
-
 static bool stack_pieces(const struct sp_gathered *gathered, unsigned dimension, struct pieces *out)
 {
     for (size_t k = 0; k < SP_EXPRESSIONS; k++) {
         const struct sp_pieces *pieces = &gathered->of[k];
         if (!pieces->count) continue;
-        struct sp_load_shape whole = pieces->items[0];
-        if (!are_alike(pieces) || whole.rank == SP_PIECE_RANK || dimension > whole.rank) return false;
+        struct sp_load_shape whole = pieces->items[0].piece;
+        if (pieces->count > 1 || whole.rank == SP_PIECE_RANK || dimension > whole.rank) return false;
         memmove(whole.shape + dimension + 1, whole.shape + dimension, (whole.rank - dimension) * sizeof *whole.shape);
-        whole.shape[dimension] = pieces->count;
+        whole.shape[dimension] = pieces->items[0].count;
         whole.rank++;
         out->items[out->count++] = whole;
     }
     return true;
 }
 
-/* Adds a piece to another one behind it. */
-static bool join_piece(struct sp_load_shape *whole, struct sp_load_shape piece, unsigned dimension)
+/* Adds so many of a piece to another one behind it. */
+static bool join_piece(struct sp_load_shape *whole, struct sp_load_shape piece, size_t count, unsigned dimension)
 {
+    uint64_t rows;
     if (dimension >= whole->rank || piece.rank != whole->rank) return false;
-    const uint64_t rows = piece.shape[dimension];
+    if (!sp_mul_u64(piece.shape[dimension], count, &rows)) return false;
     piece.shape[dimension] = whole->shape[dimension];
     if (!sp_same_load_shape(whole, &piece)) return false;
     whole->shape[dimension] += rows;
@@ -100,11 +104,15 @@ static bool join_pieces(const struct sp_gathered *gathered, unsigned dimension, 
 {
     const bool stacked = out->count > 0;
     for (size_t i = 1; stacked && i < out->count; i++)
-        if (!join_piece(&out->items[0], out->items[i], dimension)) return false;
+        if (!join_piece(&out->items[0], out->items[i], 1, dimension)) return false;
     for (size_t k = 0; !stacked && k < SP_EXPRESSIONS; k++)
         for (size_t i = 0; i < gathered->of[k].count; i++) {
-            if (!out->count) out->items[out->count++] = gathered->of[k].items[i];
-            else if (!join_piece(&out->items[0], gathered->of[k].items[i], dimension)) return false;
+            struct sp_run run = gathered->of[k].items[i];
+            if (!out->count) {
+                out->items[out->count++] = run.piece;
+                run.count--;
+            }
+            if (run.count && !join_piece(&out->items[0], run.piece, run.count, dimension)) return false;
         }
     out->count = 1;
     return true;
@@ -140,7 +148,7 @@ static bool swap_dimensions(struct sp_load_shape *piece, unsigned first, unsigne
 static bool first_piece(const struct sp_gathered *gathered, struct pieces *out)
 {
     for (size_t k = 0; k < SP_EXPRESSIONS && !out->count; k++)
-        if (gathered->of[k].count) out->items[out->count++] = gathered->of[k].items[0];
+        if (gathered->of[k].count) out->items[out->count++] = gathered->of[k].items[0].piece;
     return out->count > 0;
 }
 

@@ -23,18 +23,24 @@ struct sp_gathered {
     const char *name; /* with the first target */
     const struct sp_rule *rule;
     struct sp_pieces {
-        struct sp_load_shape *items;
+        struct sp_run {
+            struct sp_load_shape piece;
+            size_t count; /* so many of one shape one after the other: of experts, all */
+        } * items;
         size_t count, capacity;
     } of[SP_EXPRESSIONS]; /* each expression */
 };
 
 struct sp_gathering {
-    struct sp_map names; /* -> index */
+    struct sp_arena *arena; /* for the names */
+    struct sp_map names;    /* -> index */
     struct sp_gathered *items;
     size_t count, capacity;
 };
 
-void sp_load_gather(struct sp_gathering *gathering, struct sp_renamed renamed, const struct sp_load_shape *piece);
+/* Returns all that became this name so far; until the next call. */
+const struct sp_gathered *sp_load_gather(struct sp_gathering *gathering, struct sp_renamed renamed,
+                                         const struct sp_load_shape *piece);
 void sp_gathering_free(struct sp_gathering *gathering);
 
 /* What it becomes: a tensor for each target, at most that many. 0 when the shapes do not fit each other. */

@@ -69,7 +69,7 @@ void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loa
                      const struct sp_prediction *prediction)
 {
     const size_t count = sp_prediction_count(prediction);
-    struct sp_gathering gathering = {0};
+    struct sp_gathering gathering = {.arena = &memory->arena};
     *memory = (struct sp_model_memory){.loader = loader, .loaded = loaded};
     memory->rules = sp_renaming_rules(&memory->arena, loader, loaded);
     sp_alike_init(&memory->alike, &memory->rules);
@@ -79,11 +79,13 @@ void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loa
     for (size_t i = 0; i < count; i++) {
         const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
         held_of[i] = SIZE_MAX;
-        const struct sp_renamed renamed = memory->renamed[i] = sp_alike_rename(&memory->alike, tensor->name);
-        if (!has_place(memory, tensor, renamed.name)) continue;
-        const struct sp_load_shape piece = piece_of(tensor);
-        if (renamed.conversion) sp_load_gather(&gathering, renamed, &piece);
-        else held_of[i] = hold(memory, renamed.name, &piece);
+        struct sp_renamed renamed = sp_alike_rename(&memory->alike, tensor->name);
+        const bool placed = has_place(memory, tensor, renamed.name);
+        const struct sp_load_shape piece = placed ? piece_of(tensor) : (struct sp_load_shape){0};
+        if (placed && renamed.conversion) renamed.name = sp_load_gather(&gathering, renamed, &piece)->name;
+        else if (renamed.name != tensor->name) renamed.name = sp_arena_string(&memory->arena, renamed.name);
+        if (placed && !renamed.conversion) held_of[i] = hold(memory, renamed.name, &piece);
+        memory->renamed[i] = renamed;
     }
     for (size_t i = 0; i < gathering.count; i++) hold_gathered(memory, &gathering.items[i]);
     tie_held(memory, prediction, held_of);

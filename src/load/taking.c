@@ -98,13 +98,20 @@ static const char *with_base_moved(struct sp_model_memory *memory, const char *n
     return longer;
 }
 
+static struct sp_renamed rename_by_rules(struct sp_model_memory *memory, const char *name)
+{
+    const size_t predicted = sp_prediction_find(memory->prediction, name);
+    if (predicted != SP_NONE) return memory->renamed[predicted];
+    struct sp_renamed renamed = sp_alike_rename(&memory->alike, name);
+    if (renamed.name != name) renamed.name = sp_arena_string(&memory->arena, renamed.name);
+    return renamed;
+}
+
 /* A name that only became wrong by the rules stays what it was. */
 static struct sp_renamed rename_for_memory(struct sp_model_memory *memory, const char *name, struct sp_taking *taking)
 {
     if (!memory->loader->renames) return (struct sp_renamed){.name = name};
-    const size_t predicted = sp_prediction_find(memory->prediction, name);
-    struct sp_renamed renamed =
-        predicted == SP_NONE ? sp_alike_rename(&memory->alike, name) : memory->renamed[predicted];
+    struct sp_renamed renamed = rename_by_rules(memory, name);
     if (memory->loader->base_of_file) {
         renamed.name = with_base_moved(memory, renamed.name, taking);
         return renamed;
@@ -199,7 +206,7 @@ bool sp_is_fresh(const struct sp_model_memory *memory, const struct sp_held *hel
 struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_inventory *inventory,
                               const char *stripped)
 {
-    struct sp_gathering gathering = {0};
+    struct sp_gathering gathering = {.arena = &memory->arena};
     struct sp_taking taking = {.unknown = memory->unknown};
     memory->unversioned = strcmp(sp_inventory_format(inventory), "safetensors") == 0;
     memory->move = base_move(memory, inventory, stripped);

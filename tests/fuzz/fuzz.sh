@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Fuzzes each target for FUZZ_SECONDS, starting from the fixtures. What it finds stays in $OBJ/corpus/TARGET; an input
-# that breaks something is left there as crash-*, to become a fixture. HDF5 has 10 seconds of its own for a file,
+# that breaks something is left there as crash-*, to become a fixture. HDF5 has 5 seconds of its own for a file,
 # hence the 30.
 set -eu
 

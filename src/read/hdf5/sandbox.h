@@ -18,7 +18,7 @@
 
 enum {
     SP_SANDBOX_MEMORY_MIB = 2048,  /* that the child may add to the address space it was born with */
-    SP_SANDBOX_CPU_SECONDS = 10,   /* of processor time, and one more for each of the following: */
+    SP_SANDBOX_CPU_SECONDS = 5,    /* of processor time, and one more for each of the following: */
     SP_SANDBOX_PROGRESS_KIB = 256, /* of results, some 2 500 datasets of an HDF5 file, which take a twentieth of that */
     SP_SANDBOX_WALL_SECONDS = 60,  /* without any result: a file system that hangs */
     SP_SANDBOX_OUTPUT_MIB = 256    /* of results */
