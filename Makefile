@@ -20,7 +20,7 @@ DEPS_LIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null && echo -lm)
 # gcc cannot see across files that sp_fail returns false, hence its "maybe": clang and the sanitizers watch that.
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror \
         $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),,-Wno-maybe-uninitialized)
-FLAGS_release := -O2 -g
+FLAGS_release := -O2 -g1
 FLAGS_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DSP_ARENA_MALLOC
 FLAGS_fuzz    := $(FLAGS_asan) -fsanitize=fuzzer-no-link
 FLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) $(FLAGS_$(MODE)) -Iinclude -Isrc $(DEPS_CPPFLAGS) \
