@@ -226,6 +226,8 @@ static void judge_inferred(const struct recheck *recheck, struct sp_inferred *in
         set(inferred, false, sp_arena_printf(arena, "%s, which only count them", reason));
     else if (told && is_count_of_piece(recheck, fact))
         set(inferred, false, sp_arena_printf(arena, "%s, of which there may be more", reason));
+    else if (told && fact->reason.rounded && !is_indispensable(recheck, inferred->name, inferred->value, partial))
+        set(inferred, false, "it is rounded down: larger values would do as well");
     else if (told && *reason && !partial) set(inferred, true, reason);
     else if (is_indispensable(recheck, inferred->name, inferred->value, partial))
         set(inferred, true, *reason ? reason : "any other value would predict other tensors");

@@ -220,7 +220,9 @@ static void accept_guess(struct sp_deduction *deduction, const struct choice *ch
     struct sp_known *known = &deduction->solver->known;
     const struct sp_want want = sp_want_value(choice->value);
     const bool free = !choice->only && !choice->alone && known->guesses < SP_MAX_GUESSES;
-    known->reason = (struct sp_reason){.kind = choice->only ? SP_REASON_ONLY : SP_REASON_GUESS, .name = ""};
+    known->reason = (struct sp_reason){.kind = choice->only ? SP_REASON_ONLY : SP_REASON_GUESS,
+                                       .name = "",
+                                       .rounded = choice->only && choice->value.type == SP_INT};
     if (free) known->guessed[++known->guesses] = choice->key;
     known->touched = free ? known->guesses : guess_behind(deduction, choice->key);
     sp_known_tell(known, choice->key, &want);

@@ -125,7 +125,12 @@ static enum sp_answer solve_arithmetic(struct sp_solver *solver, const struct sp
     int64_t value = 0;
     const bool possible = is_unknown_value(left) ? invert_left(expr->op, known.integer, want->value.integer, &value)
                                                  : invert_right(expr->op, known.integer, want->value.integer, &value);
-    return solve_int(solver, env, open, possible, value);
+    bool *rounded = &solver->known.reason.rounded;
+    const bool outside = *rounded;
+    *rounded = outside || expr->op == SP_OP_FLOOR;
+    const enum sp_answer answer = solve_int(solver, env, open, possible, value);
+    *rounded = outside;
+    return answer;
 }
 
 /* ---- conditions ---- */

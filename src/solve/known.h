@@ -33,7 +33,8 @@ struct sp_reason {
     enum sp_reason_kind kind;
     const char *name; /* of the tensor */
     size_t dimension;
-    size_t line; /* of SP_REASON_MISSING, in place of a name: the line of the outline */
+    size_t line;  /* of SP_REASON_MISSING, in place of a name: the line of the outline */
+    bool rounded; /* by a quotient that was rounded down: larger values may give the same */
 };
 
 /* What an expression shall be. */
