@@ -250,15 +250,19 @@ static void infer(struct sp_deduction *deduction)
     sp_guess_rest(deduction);
 }
 
-static bool is_without_layers(const struct sp_deduction *deduction)
+/* A line whose number is worked out (blocks.{first + i}) may have had no tensor to tell by: more are explained then
+ * than the lines outside of loops have. */
+static bool is_without_layers(const struct sp_deduction *deduction, size_t explained)
 {
     bool has_layers = false;
+    size_t outside = 0;
     for (size_t i = 0; i < deduction->outline->count; i++) {
-        if (!deduction->outline->lines[i].loop) continue;
-        has_layers = true;
-        if (deduction->occurrences.of[i].count) return false;
+        const size_t count = deduction->occurrences.of[i].count;
+        if (deduction->outline->lines[i].loop && count) return false;
+        if (deduction->outline->lines[i].loop) has_layers = true;
+        else outside += count;
     }
-    return has_layers;
+    return has_layers && explained <= outside;
 }
 
 static struct sp_attempt *try_under(const struct trial *trial, const struct supposition *suppositions, size_t count)
@@ -277,9 +281,9 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
     if (count < MAX_SUPPOSITIONS) other = try_suppositions(trial, &deduction, suppositions, count);
     if (!other) {
         infer(&deduction);
-        attempt->without_layers = is_without_layers(&deduction);
         attempt->config = sp_known_config(&attempt->outline);
         verify(attempt);
+        attempt->without_layers = is_without_layers(&deduction, attempt->explained);
     }
     sp_deduction_free(&deduction);
     if (other) sp_attempt_free(attempt);

@@ -112,7 +112,7 @@ struct spans {
 static bool tells_of(const struct sp_line *line, const struct sp_loop *loop)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer)
-        if (sp_condition_varies(condition) && sp_depends_on(condition->env, condition->expr, loop)) return false;
+        if (sp_condition_is_about(condition, loop)) return false;
     return true;
 }
 

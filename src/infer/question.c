@@ -48,9 +48,8 @@ static bool is_about_turns(struct sp_deduction *deduction, const struct sp_line 
                            const struct sp_line_condition *condition)
 {
     for (struct sp_loop *loop = line->loop; loop && sp_condition_varies(condition); loop = loop->outer)
-        if (is_unknown_answer(loop->binding.value) &&
-            is_unknown_answer(sp_solver_value(deduction->solver, loop->env, loop->clause->last)) &&
-            sp_depends_on(condition->env, condition->expr, loop))
+        if (is_unknown_answer(loop->binding.value) && sp_condition_is_about(condition, loop) &&
+            is_unknown_answer(sp_solver_value(deduction->solver, loop->env, loop->clause->last)))
             return true;
     return false;
 }

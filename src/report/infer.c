@@ -187,6 +187,12 @@ static void put_inferred_table(const struct sp_inference *inference, struct sp_t
     sp_table_free(&table);
 }
 
+/* What chooses the class is said beside the table, unless that has none: an architecture is a hyper-parameter then. */
+static bool is_said_before(const struct sp_inference *inference, const char *key)
+{
+    return sp_is_class_key(key) && *sp_inference_class(inference);
+}
+
 /* The hyper-parameters that the file determines, or those that it does not. */
 static void put_inferred(const struct sp_inference *inference, struct sp_text *text,
                          const struct sp_report_options *options, bool determined)
@@ -197,7 +203,7 @@ static void put_inferred(const struct sp_inference *inference, struct sp_text *t
     size_t count = 0;
     for (size_t i = 0; i < sp_inference_count(inference); i++) {
         const struct sp_inferred inferred = sp_inference_get(inference, i);
-        if (inferred.determined != determined || sp_is_class_key(inferred.name)) continue;
+        if (inferred.determined != determined || is_said_before(inference, inferred.name)) continue;
         sp_put_visible(sp_table_cell(&table), inferred.name);
         sp_put_value(sp_table_cell(&table), inferred.value, 40);
         sp_put_visible(sp_table_cell(&table), inferred.because);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_DEPTH = 40 };
+enum { MAX_DEPTH = 40, MAX_SEEN = 32 };
 
 /* ---- loops ---- */
 
@@ -21,36 +21,64 @@ struct sp_loop *sp_line_outermost(const struct sp_line *line)
     return loop;
 }
 
-static bool depends_on(const struct sp_env *env, const struct sp_expr *expr, const struct sp_loop *loop, int depth);
+/* Looks for a loop behind definitions. Those outside of any loop are looked through once: each may stand in several
+ * others, which stand in several others. */
+struct dependence {
+    const struct sp_loop *loop;
+    int depth;
+    struct {
+        const struct sp_frame *frame;
+        const struct sp_expr *expr;
+    } seen[MAX_SEEN];
+    size_t seen_count;
+};
 
-static bool name_depends_on(const struct sp_env *env, const struct sp_expr *expr, const struct sp_loop *loop, int depth)
+static bool depends_on(struct dependence *dependence, const struct sp_env *env, const struct sp_expr *expr);
+
+/* Notes that it is being looked through; true when it was before. More than there is room for are looked through again.
+ */
+static bool was_seen(struct dependence *dependence, const struct sp_env *env, const struct sp_expr *expr)
+{
+    if (env->loops || env->args) return false;
+    for (size_t i = 0; i < dependence->seen_count; i++)
+        if (dependence->seen[i].frame == env->frame && dependence->seen[i].expr == expr) return true;
+    if (dependence->seen_count == MAX_SEEN) return false;
+    dependence->seen[dependence->seen_count].frame = env->frame;
+    dependence->seen[dependence->seen_count++].expr = expr;
+    return false;
+}
+
+static bool name_depends_on(struct dependence *dependence, const struct sp_env *env, const struct sp_expr *expr)
 {
     const struct sp_meaning meaning = sp_meaning_of(env, expr);
     struct sp_env own = *env;
     if (meaning.kind == SP_MEANS_LOOP) {
         const struct sp_binding *index = sp_loop_numbered(env->loops, meaning.index);
-        return loop ? index == &loop->binding : index->value.type == SP_UNKNOWN;
+        return dependence->loop ? index == &dependence->loop->binding : index->value.type == SP_UNKNOWN;
     }
     if (meaning.kind == SP_MEANS_DEFINITION && meaning.definition->is_function) {
         own = sp_definition_env(env, meaning);
-        return depends_on(&own, meaning.definition->expr, loop, depth);
-    }
-    return sp_meaning_open(&own, &expr) && depends_on(&own, expr, loop, depth);
+        expr = meaning.definition->expr;
+    } else if (!sp_meaning_open(&own, &expr)) return false;
+    return !was_seen(dependence, &own, expr) && depends_on(dependence, &own, expr);
 }
 
-static bool depends_on(const struct sp_env *env, const struct sp_expr *expr, const struct sp_loop *loop, int depth)
+static bool depends_on(struct dependence *dependence, const struct sp_env *env, const struct sp_expr *expr)
 {
-    if (++depth > MAX_DEPTH) return false;
+    bool depends = false;
+    if (dependence->depth == MAX_DEPTH) return false;
+    dependence->depth++;
     if (expr->kind == SP_EXPR_NAME || (expr->kind == SP_EXPR_CALL && !expr->function))
-        if (name_depends_on(env, expr, loop, depth)) return true;
-    for (size_t i = 0; i < expr->count; i++)
-        if (depends_on(env, expr->args[i], loop, depth)) return true;
-    return false;
+        depends = name_depends_on(dependence, env, expr);
+    for (size_t i = 0; i < expr->count && !depends; i++) depends = depends_on(dependence, env, expr->args[i]);
+    dependence->depth--;
+    return depends;
 }
 
 bool sp_depends_on(const struct sp_env *env, const struct sp_expr *expr, const struct sp_loop *loop)
 {
-    return depends_on(env, expr, loop, 0);
+    struct dependence dependence = {.loop = loop};
+    return depends_on(&dependence, env, expr);
 }
 
 /* ---- names ---- */
@@ -155,13 +183,28 @@ bool sp_line_fits(const struct sp_line *line, const struct sp_fixed_numbers *fix
 
 /* ---- conditions ---- */
 
-bool sp_condition_varies(const struct sp_line_condition *condition)
+/* The bit of the loop that lies so far outside. */
+static uint64_t loop_bit(size_t outside) { return UINT64_C(1) << (outside < 63 ? outside : 63); }
+
+static uint64_t loops_of(const struct sp_line_condition *condition)
 {
     struct sp_condition_state *state = condition->state;
-    for (const struct sp_loop *loop = condition->loop; loop && !state->is_told; loop = loop->outer)
-        state->varies = state->varies || sp_depends_on(condition->env, condition->expr, loop);
+    size_t outside = 0;
+    for (const struct sp_loop *loop = condition->loop; loop && !state->is_told; loop = loop->outer, outside++)
+        if (sp_depends_on(condition->env, condition->expr, loop)) state->about |= loop_bit(outside);
     state->is_told = true;
-    return state->varies;
+    return state->about;
+}
+
+bool sp_condition_varies(const struct sp_line_condition *condition) { return loops_of(condition) != 0; }
+
+bool sp_condition_is_about(const struct sp_line_condition *condition, const struct sp_loop *loop)
+{
+    const uint64_t about = loops_of(condition);
+    size_t outside = 0;
+    const struct sp_loop *around = condition->loop;
+    for (; around && around != loop; around = around->outer) outside++;
+    return around && (about & loop_bit(outside));
 }
 
 bool sp_condition_eval(struct sp_solver *solver, const struct sp_line_condition *condition, struct sp_value *value)

@@ -35,6 +35,8 @@ bool sp_line_fits(const struct sp_line *line, const struct sp_fixed_numbers *fix
 
 /* Whether it depends on the index of a loop. */
 bool sp_condition_varies(const struct sp_line_condition *condition);
+/* Whether it depends on the index of that loop around it. */
+bool sp_condition_is_about(const struct sp_line_condition *condition, const struct sp_loop *loop);
 /* Its value, as sp_solver_eval and sp_solver_value have it. */
 bool sp_condition_eval(struct sp_solver *solver, const struct sp_line_condition *condition, struct sp_value *value);
 struct sp_value sp_condition_value(struct sp_solver *solver, const struct sp_line_condition *condition);

@@ -32,7 +32,9 @@ struct sp_loop {
 
 /* Worked out when it is asked for. */
 struct sp_condition_state {
-    bool is_told, varies;
+    bool is_told;
+    uint64_t
+        about; /* of the loops around it, from the innermost, those it depends on: a bit each, the last for others */
     struct sp_remembered remembered;
 };
 

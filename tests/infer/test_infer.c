@@ -510,6 +510,33 @@ static void a_list_of_which_some_show(void **state)
 }
 
 /* A text of each layer tells by its letters what is done there; others may be in it. */
+/* The lines of the loop tell of nothing by their names; but what they predict is there. */
+static void numbers_worked_out(void **state)
+{
+    static const char text[] = "table city\narchitectures \"old\", \"new\"\n"
+                               "first = [0, 2]\n"
+                               "wide  = architecture == \"old\" ? width : 2*width\n"
+                               "gate.width (width)\n"
+                               "[streets] for g in 0..1 for i in 0..1\n"
+                               "street{n}.width (wide)\n"
+                               "n = first[g] + i\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "gate.width", SHAPE(7));
+    for (int i = 0; i < 4; i++) {
+        char name[] = "street?.width";
+        name[strlen("street")] = (char)('0' + i);
+        model_add_shape(&model, name, SHAPE(14));
+    }
+    FIND();
+    assert_true(is_found(&finding, "city"));
+    assert_true(explains_all(&finding));
+    TOLD("architecture", "\"new\"");
+    TOLD("width", "7");
+    END();
+}
+
 static void letters_of_texts(void **state)
 {
     static const char text[] =
@@ -590,6 +617,7 @@ int main(void)
         cmocka_unit_test(numbers_at_the_edge),
         cmocka_unit_test(roots_of_any_degree),
         cmocka_unit_test(own_table),
+        cmocka_unit_test(numbers_worked_out),
         cmocka_unit_test(letters_of_texts),
         cmocka_unit_test(what_parts_require),
         cmocka_unit_test(missing_under_every_name),
