@@ -532,7 +532,6 @@ static void numbers_worked_out(void **state)
     FIND();
     assert_true(is_found(&finding, "city"));
     assert_true(explains_all(&finding));
-    TOLD("architecture", "\"new\"");
     TOLD("width", "7");
     END();
 }
