@@ -280,6 +280,10 @@ static const char *const broken[][2] = {
                         "w F32 (2,3)\n"
                         "compression = gzip\n"
                         "! 4 bytes after the gzip data\n"},
+    {"bad/not_called.pkl",
+     "pickle\n"
+     "w F32 (2) @247+8\n"
+     "! tensor 'a' is not read: the first argument of torch._utils._rebuild_tensor_v2 is not a storage\n"},
     {"bad/old_class.pt", "refused: a storage at byte 3630 without a key, or of an unknown class\n"},
     {"bad/old_many.pt", "refused: storage '11' of 1099511627776 elements at byte 3637 passes the end at 3683\n"},
     {"bad/old_negative.pt",
