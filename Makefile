@@ -13,7 +13,7 @@ OBJ     := $(BUILD)/$(MODE)
 
 # ---- flags ------------------------------------------------------------------------------------------------------
 HDF5 := $(if $(shell pkg-config --exists hdf5 2>/dev/null || echo no),hdf5-serial,hdf5)
-PKGS := libzip libcjson yaml-0.1 $(HDF5) libseccomp
+PKGS := libzip zlib libcjson yaml-0.1 $(HDF5) libseccomp
 DEPS_CPPFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 DEPS_LIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null && echo -lm)
 

@@ -42,9 +42,10 @@ bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, stru
 bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length, struct sp_error *error)
 {
     size_t done = 0;
-    if (offset > INT64_MAX - length) return sp_malformed(error, "offset %" PRIu64 " is past any file", offset);
+    if (length > INT64_MAX || offset > INT64_MAX - length || file->base > INT64_MAX - length - offset)
+        return sp_malformed(error, "offset %" PRIu64 " is past any file", offset);
     while (done < length) {
-        const ssize_t got = pread(file->fd, (char *)into + done, length - done, (off_t)(offset + done));
+        const ssize_t got = pread(file->fd, (char *)into + done, length - done, (off_t)(file->base + offset + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
             return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "read at byte %" PRIu64 ": %s", offset + done,

@@ -14,12 +14,15 @@ struct sp_file {
     int fd;
     uint64_t size;    /* when it was opened */
     const char *path; /* borrowed: as the user wrote it */
+    uint64_t base;    /* a file within a file: where it begins in that; else 0 */
+    unsigned nesting; /* in how many other files it lies */
 };
 
 /* Opens `path` (relative to `directory_fd`, or AT_FDCWD) and insists on a regular file: a FIFO or device never blocks.
  */
 bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, struct sp_error *error);
-/* Exactly `length` bytes at `offset`; false with an error when the file has become shorter. */
+/* Exactly `length` bytes at `offset`, which counts from `base`; false with an error when the file has become shorter.
+ */
 bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length, struct sp_error *error);
 /* The whole file, NUL-terminated (the NUL not counted), when it is at most `limit` bytes. free() it. */
 char *sp_file_slurp(const struct sp_file *file, size_t limit, struct sp_error *error);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "read/bundle.h"
 #include "read/hdf5/keras_zip.h"
 #include "read/numpy/npz.h"
 #include "read/reader.h"
@@ -21,37 +22,32 @@ static const char *first_with_suffix(const struct sp_zip *zip, const char *suffi
     return NULL;
 }
 
+/* A pickle of tensors whose storages are to be sought in a folder that there is not. */
+static const char *stray_pickle(const struct sp_zip *zip) { return first_with_suffix(zip, "data.pkl"); }
+
 static bool unrecognised(const struct sp_zip *zip, struct sp_error *error)
 {
-    static const struct {
-        const char *suffix, *what;
-    } hints[] = {
-        {"data.pkl", "with a pickle outside of a folder, not a file of torch.save"},
-        {"/model.json", "of TorchScript before 1.2, which this version does not read"},
-        {".pth", "of several files: unpack it and inspect the checkpoints inside"},
-        {".pt", "of several files: unpack it and inspect the checkpoints inside"},
-        {".bin", "of several files: unpack it and inspect the checkpoints inside"},
-        {".safetensors", "of several files: unpack it and inspect the checkpoints inside"},
-        {".h5", "of several files: unpack it and inspect the checkpoints inside"},
-    };
-    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
-        const char *name = first_with_suffix(zip, hints[i].suffix);
-        if (name)
-            return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "a zip archive %s ('%s')", hints[i].what, name);
-    }
-    return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "a zip archive without a checkpoint in it");
+    const char *pickle = stray_pickle(zip);
+    if (!pickle) return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "a zip archive without a checkpoint in it");
+    return sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+                   "a zip archive with a pickle outside of a folder, not a file of torch.save ('%s')", pickle);
 }
 
 static bool index_archive(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
                           struct sp_error *error)
 {
     size_t pickle;
+    const char *path;
     struct sp_zip *zip = sp_zip_open(file, error);
     if (!zip) return false;
     bool ok = sp_torch_zip_find(zip, &pickle, error);
     if (ok && pickle != SIZE_MAX) ok = sp_torch_zip_index(zip, pickle, file_index, inventory, error);
     else if (ok && sp_keras_zip_is(zip)) ok = sp_keras_zip_index(zip, file, file_index, inventory, error);
+    else if (ok && sp_torch_package_prefix(zip, &path)) ok = sp_torch_package_index(zip, file_index, inventory, error);
+    else if (ok && sp_torch_described_is(zip)) ok = sp_torch_described_index(zip, file_index, inventory, error);
     else if (ok && sp_npz_is(zip)) ok = sp_npz_index(zip, file_index, inventory, error);
+    else if (ok && !stray_pickle(zip) && sp_bundle_is(zip))
+        ok = sp_bundle_index(zip, file, file_index, inventory, error);
     else if (ok) ok = unrecognised(zip, error);
     sp_zip_close(zip);
     return ok;
@@ -60,11 +56,9 @@ static bool index_archive(const struct sp_file *file, uint32_t file_index, struc
 static bool locate_archived(const struct sp_file *file, uint32_t file_index, const struct sp_inventory *inventory,
                             struct sp_place *places, struct sp_error *error)
 {
-    size_t pickle;
     struct sp_zip *zip = sp_zip_open(file, error);
     if (!zip) return false;
-    bool ok = sp_torch_zip_find(zip, &pickle, error);
-    if (ok && pickle != SIZE_MAX) ok = sp_torch_zip_locate(zip, pickle, file_index, inventory, places, error);
+    const bool ok = sp_torch_zip_locate(zip, file_index, inventory, places, error);
     sp_zip_close(zip);
     return ok;
 }

@@ -46,7 +46,7 @@ static const char *const suffixes[] = {
 
 /* Endings of files that are a checkpoint when there is nothing else: next to one they hold other things, or the same
  * once more. */
-static const char *const weak_suffixes[] = {".npz", ".onnx", ".msgpack", ".index"};
+static const char *const weak_suffixes[] = {".npz", ".onnx", ".msgpack", ".index", ".pt2", ".nemo", ".pdparams"};
 
 /* Beginnings of files that trainers leave beside a checkpoint. */
 static const char *const companions[] = {

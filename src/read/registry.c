@@ -10,6 +10,10 @@
 static const struct sp_reader *const readers[] = {
     &sp_reader_archive,
     &sp_reader_torch_legacy,
+    &sp_reader_torch_tar,
+    &sp_reader_pickle,
+    &sp_reader_gzip,
+    &sp_reader_tar,
     &sp_reader_hdf5,
     &sp_reader_mxnet,
     &sp_reader_npy,

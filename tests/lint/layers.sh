@@ -14,6 +14,10 @@ src/base/               base         -
 src/model/              model        base
 src/math/               math         base
 src/read/               read  read/zip/archive.h read/torch/zip.h read/hdf5/keras_zip.h read/numpy/npz.h model base
+src/read/nested.c       read         read/gzip model base
+src/read/bundle.c       read         read/zip/archive.h read/tar model base
+src/read/gzip/          read/gzip    base
+src/read/tar/           read/tar     base
 src/read/safetensors/   read/safetensors  read model base
 src/read/gguf/          read/gguf    read model base
 src/read/flax/          read/flax    read model base
@@ -24,7 +28,7 @@ src/read/onnx/          read/onnx    read model base
 src/read/tensorflow/    read/tensorflow  read model base
 src/read/pickle/        read/pickle  base
 src/read/zip/           read/zip     read model base
-src/read/torch/         read/torch   read/zip read/pickle read model base
+src/read/torch/         read/torch   read/zip read/tar read/pickle read model base
 src/read/hdf5/          read/hdf5    read/hdf5/library.h read model base
 src/read/hdf5/library   libhdf5      -
 src/read/hdf5/keras_zip read/hdf5    read/zip read model base
@@ -53,6 +57,7 @@ src/cli/                cli          -
 # Foreign libraries stay behind the one room that wraps them.
 foreign='
 zip.h                   read/zip
+zlib.h                  read/gzip
 hdf5.h                  libhdf5
 yaml.h                  config
 '

@@ -145,7 +145,7 @@ static void test_random_damage(void **state)
             const size_t length = damage(bad, size, &seed);
             assert_int_equal(pwrite(fileno(scratch), bad, length, 0), length);
             assert_int_equal(ftruncate(fileno(scratch), (off_t)length), 0);
-            const struct sp_file file = {fileno(scratch), length, "scratch"};
+            const struct sp_file file = {.fd = fileno(scratch), .size = length, .path = "scratch"};
             struct sp_inventory *inventory = index_open_file(&file, &error);
             assert_true(inventory || error.message[0]);
             sp_inventory_close(inventory);

@@ -59,8 +59,8 @@ static bool set_place(struct decoder *d, struct sp_tensor *tensor, const struct 
         return sp_malformed(error, "%" PRIu64 " bytes at %" PRIu64 ", past the end of the file (%" PRIu64 ")",
                             wire->stored, wire->begin, d->source->size);
     if (d->source->fd < 0) return true; /* inflated: there is no such range in the file */
-    tensor->data_begin = d->source->base + wire->begin;
-    tensor->data_end = d->source->base + end;
+    tensor->data_begin = d->source->base - d->source->origin + wire->begin;
+    tensor->data_end = d->source->base - d->source->origin + end;
     return true;
 }
 

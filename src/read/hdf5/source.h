@@ -15,6 +15,7 @@ struct sp_h5_source {
     int fd;                      /* or -1: `memory` */
     const unsigned char *memory; /* borrowed */
     uint64_t base;               /* where the HDF5 file begins within fd */
+    uint64_t origin;             /* where the file begins within fd, from which places are counted */
     uint64_t size;               /* its bytes */
     size_t part;                 /* of several HDF5 files within `fd`, which: an address is of its own in each */
     /* of the driver, in the child */

@@ -31,6 +31,10 @@ static const struct row roles[] = {
     {"torch._tensor._rebuild_from_type", SP_TORCH_FROM_TYPE},
     {"torch.tensor._rebuild_from_type", SP_TORCH_FROM_TYPE},
     {"torch.storage._load_from_bytes", SP_TORCH_LOAD_FROM_BYTES},
+    {"numpy.core.multiarray._reconstruct", SP_TORCH_ARRAY},
+    {"numpy._core.multiarray._reconstruct", SP_TORCH_ARRAY},
+    {"numpy.core.numeric._frombuffer", SP_TORCH_ARRAY_BUFFER},
+    {"numpy._core.numeric._frombuffer", SP_TORCH_ARRAY_BUFFER},
     {"torch.nn.parameter.Parameter", SP_TORCH_PARAMETER},
     {"torch.nn.parameter.Buffer", SP_TORCH_PARAMETER},
     {"torch.Size", SP_TORCH_TRANSPARENT},
@@ -58,10 +62,12 @@ static const struct row roles[] = {
     {"copyreg._reconstructor", SP_TORCH_KNOWN},
     {"copy_reg._reconstructor", SP_TORCH_KNOWN},
     {"builtins.bytearray", SP_TORCH_KNOWN},
+    {"builtins.bytes", SP_TORCH_KNOWN},
     {"builtins.complex", SP_TORCH_KNOWN},
     {"builtins.dict", SP_TORCH_KNOWN},
     {"builtins.object", SP_TORCH_KNOWN},
     {"__builtin__.bytearray", SP_TORCH_KNOWN},
+    {"__builtin__.bytes", SP_TORCH_KNOWN},
     {"__builtin__.complex", SP_TORCH_KNOWN},
     {"__builtin__.dict", SP_TORCH_KNOWN},
     {"__builtin__.object", SP_TORCH_KNOWN},
@@ -225,17 +231,22 @@ enum sp_torch_role sp_torch_role(const struct sp_pickle_value *value)
     return (enum sp_torch_role)(global->tag - 1);
 }
 
+bool sp_torch_dtype_word(const char *word, enum sp_dtype *dtype)
+{
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (!strcmp(word, dtypes[i].name)) {
+            *dtype = dtypes[i].dtype;
+            return true;
+        }
+    return false;
+}
+
 bool sp_torch_dtype(const struct sp_pickle_value *value, enum sp_dtype *dtype, const char **name)
 {
     const char *full = sp_pickle_is(value, SP_PICKLE_GLOBAL) ? sp_pickle_name(value) : NULL;
     if (!full || !begins_with(full, "torch.") || strchr(full + 6, '.')) return false;
     *dtype = SP_DTYPE_UNKNOWN;
-    *name = full + 6;
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-        if (!strcmp(full + 6, dtypes[i].name)) {
-            *dtype = dtypes[i].dtype;
-            *name = sp_dtype_name(*dtype);
-        }
+    *name = sp_torch_dtype_word(full + 6, dtype) ? sp_dtype_name(*dtype) : full + 6;
     return true;
 }
 

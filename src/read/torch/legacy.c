@@ -200,6 +200,7 @@ struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct 
                                                  struct sp_error *error)
 {
     struct stream stream = {0};
+    if (!sp_pickle_is(call, SP_PICKLE_OBJECT)) return NULL; /* its name, not called */
     if (call->tag) return torch->nested[call->tag - 1];
     if (torch->nesting >= MAX_NESTING || torch->arena.used > SP_PICKLE_MAX_MEMORY) {
         sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "streams nested deeper than %d, or too many of them", MAX_NESTING);

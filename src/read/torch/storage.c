@@ -23,19 +23,31 @@ static bool is_element_count(const struct sp_pickle_value *value)
     return sp_pickle_is(value, SP_PICKLE_INT) && value->as.integer >= 0;
 }
 
-static bool check_id(const struct sp_pickle_value *id, struct sp_error *error)
+/* The key of a storage: a short string, or the number that torch.package gives it. */
+static bool is_storage_key(const struct sp_pickle_value *key)
+{
+    if (sp_pickle_is(key, SP_PICKLE_INT)) return key->as.integer >= 0;
+    return sp_pickle_is(key, SP_PICKLE_STR) && key->length <= SP_TORCH_MAX_KEY && !memchr(key->as.text, 0, key->length);
+}
+
+static void spell_key(const struct sp_torch *torch, const struct sp_pickle_value *key, char *text, size_t room)
+{
+    if (key->type == SP_PICKLE_INT) snprintf(text, room, "%s%" PRId64, torch->key_prefix, key->as.integer);
+    else snprintf(text, room, "%s%.*s", torch->key_prefix, (int)key->length, key->as.text);
+}
+
+static bool check_id(const struct sp_torch *torch, const struct sp_pickle_value *id, struct sp_error *error)
 {
     const struct sp_pickle_value *key = sp_pickle_item(id, 2), *count = sp_pickle_item(id, 4);
     if (!sp_pickle_is(id, SP_PICKLE_TUPLE) || !sp_pickle_is_text(sp_pickle_item(id, 0), "storage"))
         return sp_malformed(error, "a persistent id that does not name a storage");
     if (id->length != VIEW_ITEM && id->length != VIEW_ITEM + 1)
         return sp_malformed(error, "a storage id of %u items, expected 5 or 6", id->length);
-    if (!sp_pickle_is(key, SP_PICKLE_STR) || key->length > SP_TORCH_MAX_KEY || memchr(key->as.text, 0, key->length))
-        return sp_malformed(error, "a storage whose key is not a short string");
-    if (!is_element_count(count))
-        return sp_malformed(error, "storage '%.*s': its count is not a non-negative integer", (int)key->length,
-                            key->as.text);
-    return true;
+    if (!is_storage_key(key)) return sp_malformed(error, "a storage whose key is not a short string");
+    if (is_element_count(count)) return true;
+    char text[SP_TORCH_MAX_KEY + 64];
+    spell_key(torch, key, text, sizeof text);
+    return sp_malformed(error, "storage '%s': its count is not a non-negative integer", text);
 }
 
 static struct sp_torch_storage *add_storage(struct sp_torch *torch, const struct sp_torch_storage *storage)
@@ -61,8 +73,8 @@ static bool describe_storage(const struct sp_pickle_value *id, struct sp_torch_s
     return true;
 }
 
-static struct sp_torch_storage *new_root(struct sp_torch *torch, const struct sp_torch_storage *described,
-                                         struct sp_error *error)
+struct sp_torch_storage *sp_torch_add_root(struct sp_torch *torch, const struct sp_torch_storage *described,
+                                           struct sp_error *error)
 {
     struct sp_torch_storage storage = *described;
     storage.key = sp_arena_string(&torch->inventory->arena, described->key);
@@ -81,10 +93,10 @@ static struct sp_torch_storage *find_root(struct sp_torch *torch, const struct s
     const struct sp_pickle_value *key = sp_pickle_item(id, 2);
     char text[SP_TORCH_MAX_KEY + 64];
     struct sp_torch_storage described = {.key = text};
-    snprintf(text, sizeof text, "%s%.*s", torch->key_prefix, (int)key->length, key->as.text);
+    spell_key(torch, key, text, sizeof text);
     const size_t known = sp_map_get(&torch->storage_keys, text);
     if (!describe_storage(id, &described, error)) return NULL;
-    if (known == SIZE_MAX) return new_root(torch, &described, error);
+    if (known == SIZE_MAX) return sp_torch_add_root(torch, &described, error);
     struct sp_torch_storage *root = torch->storages[known];
     if ((root->count != described.count || root->dtype != described.dtype) && !torch->contradicted) {
         torch->contradicted = true; /* say it once */
@@ -116,12 +128,29 @@ static struct sp_torch_storage *find_view(struct sp_torch *torch, struct sp_torc
     return add_storage(torch, &storage);
 }
 
+bool sp_torch_add_view(struct sp_torch *torch, const char *key, const char *root, uint64_t first, uint64_t size,
+                       struct sp_error *error)
+{
+    const size_t known = sp_map_get(&torch->storage_keys, root);
+    uint64_t end = 0;
+    if (known == SIZE_MAX) return sp_malformed(error, "storage '%s' is a view of '%s', which is not there", key, root);
+    struct sp_torch_storage storage = *torch->storages[known];
+    if (!sp_add_u64(first, size, &end) || end > storage.count || !sp_add_u64(first, storage.first, &storage.first))
+        return sp_malformed(error,
+                            "storage '%s': a view of its elements %" PRIu64 " to %" PRIu64 ", but it has %" PRIu64,
+                            root, first, end, storage.count);
+    storage.bytes = (storage.first + size) * storage.element_size; /* within those of the root: checked */
+    storage.count = size;
+    return sp_map_add(&torch->storage_keys, sp_arena_string(&torch->arena, key), add_storage(torch, &storage)->index) ||
+           sp_malformed(error, "two storages '%s'", key);
+}
+
 struct sp_torch_storage *sp_torch_storage(struct sp_torch *torch, struct sp_pickle_value *persid,
                                           struct sp_error *error)
 {
     if (persid->tag) return torch->storages[persid->tag - 1];
     const struct sp_pickle_value *id = persid->as.id;
-    if (!check_id(id, error)) return NULL;
+    if (!check_id(torch, id, error)) return NULL;
     if (torch->arena.used / 2 > SP_PICKLE_MAX_MEMORY) {
         sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "too many storages: %zu", torch->storage_count);
         return NULL;
@@ -137,6 +166,8 @@ void sp_torch_free(struct sp_torch *torch)
 {
     free(torch->storages);
     free(torch->nested);
+    free(torch->saved.items);
+    sp_map_free(&torch->saved_keys);
     sp_map_free(&torch->storage_keys);
     sp_arena_free(&torch->arena);
 }

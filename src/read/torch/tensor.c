@@ -22,6 +22,10 @@ static struct sp_pickle_value *arg(const struct call *call, size_t index) { retu
 
 static bool open_call(struct sp_pickle_value *node, struct call *call)
 {
+    if (sp_pickle_is(node, SP_PICKLE_PERSID)) {
+        *call = (struct call){SP_TORCH_SAVED, "", node, NULL};
+        return true;
+    }
     if (!sp_pickle_is(node, SP_PICKLE_OBJECT)) return false;
     *call = (struct call){sp_torch_role(node), sp_pickle_name(node), node->as.object->args, node->as.object->state};
     return true;
@@ -87,6 +91,11 @@ static bool read_shape(const struct sp_pickle_value *size, const struct sp_pickl
     return true;
 }
 
+bool sp_torch_shape(const struct sp_pickle_value *sizes, struct sp_torch_tensor *tensor, struct sp_error *error)
+{
+    return read_shape(sizes, NULL, tensor, error);
+}
+
 /* ---- sizes ---- */
 
 static uint64_t bytes_of_elements(uint64_t elements, unsigned bits, bool *ok)
@@ -98,7 +107,7 @@ static uint64_t bytes_of_elements(uint64_t elements, unsigned bits, bool *ok)
 }
 
 /* Elements in all; elements that differ (an expanded dimension has stride 0); elements from the first to the last. */
-static bool measure_torch_tensor(struct sp_torch_tensor *tensor, struct sp_error *error)
+bool sp_torch_measure(struct sp_torch_tensor *tensor, struct sp_error *error)
 {
     uint64_t elements = 1, distinct = 1, reach = 1, step;
     bool ok = true, empty = false;
@@ -117,7 +126,7 @@ static bool measure_torch_tensor(struct sp_torch_tensor *tensor, struct sp_error
     return ok || sp_malformed(error, "its size overflows 64 bits");
 }
 
-static bool check_extent(const struct sp_torch_tensor *tensor, struct sp_error *error)
+bool sp_torch_check_extent(const struct sp_torch_tensor *tensor, struct sp_error *error)
 {
     const struct sp_torch_storage *storage = tensor->storage;
     const unsigned bits = sp_dtype_bits(tensor->dtype);
@@ -164,8 +173,8 @@ static bool read_dense(struct sp_torch *torch, const struct call *call, struct s
     tensor->dtype_name = tensor->storage->dtype_name;
     if (call->role == SP_TORCH_TENSOR_V3 && !read_dtype(call, 6, tensor, error)) return false;
     if (tensor->storage->meta) tensor->flags |= SP_TENSOR_NO_DATA;
-    return read_shape(arg(call, 2), arg(call, 3), tensor, error) && measure_torch_tensor(tensor, error) &&
-           check_extent(tensor, error);
+    return read_shape(arg(call, 2), arg(call, 3), tensor, error) && sp_torch_measure(tensor, error) &&
+           sp_torch_check_extent(tensor, error);
 }
 
 static bool read_old(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
@@ -180,7 +189,7 @@ static bool read_without_bytes(const struct call *call, size_t first, struct sp_
 {
     tensor->flags |= SP_TENSOR_NO_DATA;
     return read_dtype(call, first, tensor, error) &&
-           read_shape(arg(call, first + 1), arg(call, first + 2), tensor, error) && measure_torch_tensor(tensor, error);
+           read_shape(arg(call, first + 1), arg(call, first + 2), tensor, error) && sp_torch_measure(tensor, error);
 }
 
 /* (ndarray, dtype, ...): the state of the array is (version, shape, dtype, fortran order, bytes). */
@@ -189,7 +198,7 @@ static bool read_from_numpy(const struct call *call, struct sp_torch_tensor *ten
     const struct sp_pickle_value *array = arg(call, 0);
     const struct sp_pickle_value *state = sp_pickle_is(array, SP_PICKLE_OBJECT) ? array->as.object->state : NULL;
     return read_dtype(call, 1, tensor, error) && read_shape(sp_pickle_item(state, 1), NULL, tensor, error) &&
-           measure_torch_tensor(tensor, error);
+           sp_torch_measure(tensor, error);
 }
 
 /* One of the dense tensors that a sparse one consists of. */
@@ -221,17 +230,34 @@ static bool read_sparse(struct sp_torch *torch, const struct call *call, struct 
     }
     tensor->dtype = part.dtype;
     tensor->dtype_name = part.dtype_name;
-    if (!read_shape(sp_pickle_item(parts, count), NULL, tensor, error) || !measure_torch_tensor(tensor, error))
+    if (!read_shape(sp_pickle_item(parts, count), NULL, tensor, error) || !sp_torch_measure(tensor, error))
         return false;
     tensor->bytes = bytes;
     return true;
+}
+
+/* One that the container describes; every other persistent id is no tensor. */
+static bool read_saved(const struct sp_torch *torch, const struct sp_pickle_value *persid,
+                       struct sp_torch_tensor *tensor, bool *is_tensor, struct sp_error *error)
+{
+    const struct sp_torch_saved *saved = sp_torch_find_saved(torch, persid);
+    *is_tensor = saved != NULL;
+    if (!saved) return true;
+    *tensor = saved->tensor;
+    if (saved->why.status) *error = saved->why;
+    return !saved->why.status;
 }
 
 bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struct sp_torch_tensor *tensor,
                      bool *is_tensor, struct sp_error *error)
 {
     struct call call;
+    const enum sp_torch_role role = sp_torch_role(node);
+    if (torch->arrays && sp_pickle_is(node, SP_PICKLE_OBJECT) &&
+        (role == SP_TORCH_ARRAY || role == SP_TORCH_ARRAY_BUFFER))
+        return sp_torch_array(torch, node, tensor, is_tensor, error);
     *is_tensor = unwrap(node, &call) && (call.role != SP_TORCH_OLD_TENSOR || call.state);
+    if (*is_tensor && call.role == SP_TORCH_SAVED) return read_saved(torch, call.args, tensor, is_tensor, error);
     if (!*is_tensor) return true;
     *tensor = (struct sp_torch_tensor){.dtype_name = sp_dtype_name(SP_DTYPE_UNKNOWN)};
     if (!sp_pickle_is(call.role == SP_TORCH_OLD_TENSOR ? call.state : call.args, SP_PICKLE_TUPLE))

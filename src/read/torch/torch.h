@@ -3,7 +3,7 @@
  * where storages are; here globals are given roles, persistent ids become storages, calls of the rebuild functions
  * become tensors, and a walk over the object graph names them.
  *
- *   zip.c, legacy.c  ->  walk.c  ->  key.c, tensor.c  ->  storage.c  ->  globals.c */
+ *   zip.c, legacy.c, tar.c, bare.c, package.c  ->  walk.c  ->  key.c, tensor.c  ->  storage.c  ->  globals.c */
 #ifndef SP_READ_TORCH_TORCH_H
 #define SP_READ_TORCH_TORCH_H
 
@@ -33,7 +33,10 @@ enum sp_torch_role {
     SP_TORCH_SPARSE,          /* (layout, parts) */
     SP_TORCH_FROM_NUMPY,      /* (ndarray, dtype, ...) */
     SP_TORCH_FROM_TYPE,       /* (function, class, arguments, state) */
+    SP_TORCH_SAVED,           /* no global: a persistent id that names a tensor */
     SP_TORCH_LOAD_FROM_BYTES, /* (bytes of a legacy stream) */
+    SP_TORCH_ARRAY,           /* an array of NumPy: (version, shape, dtype, order, data) in its state */
+    SP_TORCH_ARRAY_BUFFER,    /* (data, dtype, shape, order) */
 };
 
 /* The role of a GLOBAL, or of the callable of an OBJECT; SP_TORCH_UNKNOWN for everything else. */
@@ -41,6 +44,8 @@ enum sp_torch_role sp_torch_role(const struct sp_pickle_value *value);
 /* "torch.float8_e4m3fn" -> F8_E4M3; its own word, with SP_DTYPE_UNKNOWN, when it has no common name; false when the
  * value names no dtype at all. */
 bool sp_torch_dtype(const struct sp_pickle_value *value, enum sp_dtype *dtype, const char **name);
+/* The same of a word such as "bfloat16"; false when it has no common name. */
+bool sp_torch_dtype_word(const char *word, enum sp_dtype *dtype);
 /* The element type of a storage class, and the bytes of one element (0 when not known). */
 bool sp_torch_storage_class(const struct sp_pickle_value *value, enum sp_dtype *dtype, unsigned *element_size,
                             bool *untyped);
@@ -66,6 +71,8 @@ struct sp_torch_storage {
     uint64_t data_begin;           /* in the file; 0 when not known */
 };
 
+struct sp_torch_saved;
+
 struct sp_torch {
     struct sp_inventory *inventory;
     uint32_t file;
@@ -79,17 +86,32 @@ struct sp_torch {
     size_t nested_count, nested_capacity;
     bool count_only; /* tensors are checked and counted, not listed */
     size_t counted;
+    size_t absent;     /* storages whose bytes are nowhere */
     size_t wrappers;   /* tensors listed without bytes of their own */
     bool contradicted; /* a storage was declared in two ways */
     /* Checks that the container holds the bytes of a storage. NULL when all were located beforehand. */
     bool (*locate)(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error);
     struct sp_zip *zip;
-    const char *folder; /* of the records in the zip: "archive/data/" */
+    const char *folder;      /* of the records in the zip: "archive/data/" */
+    const char *suffix;      /* of their names, or NULL */
+    const char *name_prefix; /* of all tensors, or NULL */
+    SP_ARRAY(struct sp_torch_saved)
+    saved; /* tensors that the container describes, and the object names by their keys */
+    struct sp_map saved_keys;
+    bool arrays;       /* arrays of NumPy are listed as well */
+    const char *bytes; /* of the file, where the pickle itself holds the data; or NULL */
+    size_t length;
 };
 
 /* The storage of a persistent id, made on first sight. NULL with an error. */
 struct sp_torch_storage *sp_torch_storage(struct sp_torch *torch, struct sp_pickle_value *persid,
                                           struct sp_error *error);
+/* A storage that is described otherwise: `described` is copied, its strings too. NULL with an error. */
+struct sp_torch_storage *sp_torch_add_root(struct sp_torch *torch, const struct sp_torch_storage *described,
+                                           struct sp_error *error);
+/* Another key for a part of one: its elements from `first` on, `size` of them. */
+bool sp_torch_add_view(struct sp_torch *torch, const char *key, const char *root, uint64_t first, uint64_t size,
+                       struct sp_error *error);
 /* True for a persistent id that names a storage. */
 bool sp_torch_is_storage(const struct sp_pickle_value *value);
 void sp_torch_free(struct sp_torch *torch);
@@ -105,11 +127,34 @@ struct sp_torch_tensor {
     bool strided;
     uint64_t offset;                    /* elements from the beginning of the storage */
     uint64_t parameters, bytes, extent; /* extent: elements from `offset` to the last one reached */
+    uint64_t data_begin, data_end;      /* in the file, without a storage; or 0 */
 };
 
 /* Interprets a node: *is_tensor is false when it is something else. False with an error when it is a broken tensor. */
 bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struct sp_torch_tensor *tensor,
                      bool *is_tensor, struct sp_error *error);
+
+/* The shape of a tensor from a tuple of sizes; and what follows from shape, strides and dtype. */
+bool sp_torch_shape(const struct sp_pickle_value *sizes, struct sp_torch_tensor *tensor, struct sp_error *error);
+bool sp_torch_measure(struct sp_torch_tensor *tensor, struct sp_error *error);
+/* Whether it lies within its storage; its extent is known. */
+bool sp_torch_check_extent(const struct sp_torch_tensor *tensor, struct sp_error *error);
+
+/* ---- tar.c ---- */
+
+struct sp_torch_saved {
+    struct sp_torch_tensor tensor;
+    struct sp_error why; /* it is broken */
+};
+
+/* The tensor that a persistent id names by its key, or NULL. */
+const struct sp_torch_saved *sp_torch_find_saved(const struct sp_torch *torch, const struct sp_pickle_value *persid);
+
+/* ---- array.c ---- */
+
+/* As sp_torch_tensor, for an OBJECT with one of the roles of an array. Arrays of objects are none. */
+bool sp_torch_array(struct sp_torch *torch, const struct sp_pickle_value *node, struct sp_torch_tensor *tensor,
+                    bool *is_array, struct sp_error *error);
 
 /* ---- key.c ---- */
 
@@ -123,8 +168,16 @@ bool sp_torch_put_key(struct sp_text *name, const struct sp_pickle_value *key, s
 
 /* Lists every tensor that is reachable from `root`, named by the way to it. */
 bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct sp_error *error);
+/* Lists one tensor under that name, which lives in the inventory's arena. */
+bool sp_torch_list(struct sp_torch *torch, const char *name, const struct sp_torch_tensor *found,
+                   struct sp_error *error);
 
-/* ---- legacy.c; zip.c has a header of its own ---- */
+/* ---- zip.c; what others than its kin call is in a header of its own ---- */
+
+/* Checks that a storage has its record. */
+bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error);
+
+/* ---- legacy.c ---- */
 
 /* The object that a call of torch.storage._load_from_bytes would give: the bytes are a legacy stream of their own.
  * NULL without an error when they are something else. */

@@ -89,7 +89,7 @@ static bool spell_name(struct walk *w)
 {
     bool first = true;
     w->name.length = 0;
-    sp_text_puts(&w->name, "");
+    sp_text_puts(&w->name, w->torch->name_prefix ? w->torch->name_prefix : "");
     for (size_t i = 0; i < w->depth; i++) {
         const struct frame *frame = &w->stack[i];
         if (frame->parts[frame->part].kind == ALONE) continue;
@@ -275,6 +275,8 @@ static const uint64_t *keep(struct sp_arena *arena, const uint64_t *values, uint
 static void place_tensor(const struct sp_torch_tensor *found, struct sp_tensor *tensor)
 {
     const struct sp_torch_storage *storage = found->storage;
+    tensor->data_begin = found->data_begin;
+    tensor->data_end = found->data_end;
     if (!storage) return;
     tensor->storage = storage->key;
     tensor->offset = found->offset;
@@ -282,6 +284,27 @@ static void place_tensor(const struct sp_torch_tensor *found, struct sp_tensor *
     if (!storage->root->data_begin || !bits || bits % 8) return;
     tensor->data_begin = storage->root->data_begin + found->offset * (bits / 8); /* inside the storage: checked */
     tensor->data_end = tensor->data_begin + found->extent * (bits / 8);
+}
+
+bool sp_torch_list(struct sp_torch *torch, const char *name, const struct sp_torch_tensor *found,
+                   struct sp_error *error)
+{
+    struct sp_inventory *inventory = torch->inventory;
+    struct sp_tensor *tensor = sp_inventory_add(inventory, error);
+    if (!tensor) return false;
+    tensor->name = name;
+    tensor->dtype = found->dtype;
+    tensor->dtype_name =
+        found->dtype ? sp_dtype_name(found->dtype) : sp_arena_string(&inventory->arena, found->dtype_name);
+    tensor->rank = found->rank;
+    tensor->shape = keep(&inventory->arena, found->shape, found->rank);
+    tensor->stride = found->strided ? keep(&inventory->arena, found->stride, found->rank) : NULL;
+    tensor->flags = found->flags;
+    tensor->file = torch->file;
+    tensor->parameters = found->parameters;
+    tensor->bytes = found->bytes;
+    place_tensor(found, tensor);
+    return true;
 }
 
 /* What a state dict would not have. A flat one may well have a key "amp.weight": only containers at the root are told
@@ -315,6 +338,7 @@ static bool pass_over(struct walk *w, const char *what)
 static void note_aside(struct walk *w, struct sp_pickle_value *node)
 {
     const struct frame *top = w->depth ? &w->stack[w->depth - 1] : NULL;
+    if (node->type == SP_PICKLE_PERSID) return; /* whose tag is its storage's */
     if (top && top->aside) *SP_PUSH(&w->asides) = (struct aside){w->torch->inventory->count - 1, node};
     else node->tag |= LISTED;
 }
@@ -333,21 +357,11 @@ static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found, str
     if (w->name_bytes > MAX_NAME_BYTES)
         return sp_fail(w->error, SP_ERR_FILE, SP_KIND_LIMIT, "tensor names of more than %d bytes in all",
                        MAX_NAME_BYTES);
-    struct sp_tensor *tensor = sp_inventory_add(inventory, w->error);
-    if (!tensor) return false;
-    tensor->name = unique_name(w);
-    sp_map_add(&w->names, tensor->name, inventory->count - 1);
-    tensor->dtype = found->dtype;
-    tensor->dtype_name =
-        found->dtype ? sp_dtype_name(found->dtype) : sp_arena_string(&inventory->arena, found->dtype_name);
-    tensor->rank = found->rank;
-    tensor->shape = keep(&inventory->arena, found->shape, found->rank);
-    tensor->stride = found->strided ? keep(&inventory->arena, found->stride, found->rank) : NULL;
-    tensor->flags = found->flags | (is_optimizer_state(w) ? SP_TENSOR_STATE : 0);
-    tensor->file = w->torch->file;
-    tensor->parameters = found->parameters;
-    tensor->bytes = found->bytes;
-    place_tensor(found, tensor);
+    struct sp_torch_tensor listed = *found;
+    if (is_optimizer_state(w)) listed.flags |= SP_TENSOR_STATE;
+    const char *name = unique_name(w);
+    if (!sp_torch_list(w->torch, name, &listed, w->error)) return false;
+    sp_map_add(&w->names, name, inventory->count - 1);
     note_aside(w, node);
     return true;
 }
@@ -396,7 +410,8 @@ static void drop_asides(struct walk *w, size_t first)
 
 static bool is_container(const struct sp_pickle_value *node)
 {
-    return node->type == SP_PICKLE_OBJECT || (node->type >= SP_PICKLE_TUPLE && node->type <= SP_PICKLE_DICT);
+    return node->type == SP_PICKLE_OBJECT || node->type == SP_PICKLE_PERSID ||
+           (node->type >= SP_PICKLE_TUPLE && node->type <= SP_PICKLE_DICT);
 }
 
 /* Whether what is below the current frame is no part of the model. */
@@ -446,12 +461,20 @@ static void leave(struct walk *w)
     if (w->listed == frame->listed_before) frame->node->tag |= BARREN;
 }
 
+/* Paddle writes a tensor as tuple((its name, its array)). */
+static struct sp_pickle_value *content_of(const struct sp_torch *torch, struct sp_pickle_value *node)
+{
+    struct sp_pickle_value *array = sp_pickle_is(node, SP_PICKLE_TUPLE) && node->length == 2 ? node->as.items[1] : NULL;
+    const bool named = torch->arrays && array && node->as.items[0]->type == SP_PICKLE_STR;
+    return named && sp_torch_role(array) >= SP_TORCH_ARRAY ? array : node;
+}
+
 /* Takes off what only stands for something else. NULL when nothing is left; with an error when that is broken. */
 static struct sp_pickle_value *uncover_node(struct walk *w, struct sp_pickle_value *node, bool *scripted)
 {
     for (int i = 0; i < MAX_TRANSPARENT && node; i++) {
         const enum sp_torch_role role = sp_torch_role(node);
-        if (role == SP_TORCH_TRANSPARENT) node = sp_pickle_arg(node, 0);
+        if (role == SP_TORCH_TRANSPARENT) node = content_of(w->torch, sp_pickle_arg(node, 0));
         else if (role == SP_TORCH_SCRIPT_OBJECT && node->type == SP_PICKLE_OBJECT) { /* ((its tensors), its class) */
             node = sp_pickle_item(node->as.object->state, 0);
             *scripted = true;
@@ -474,6 +497,7 @@ static bool visit_node(struct walk *w, struct sp_pickle_value *node)
     if (!node || !is_container(node)) return true;
     if (!sp_torch_tensor(w->torch, node, &tensor, &is_tensor, w->error)) return pass_over(w, "tensor");
     if (is_tensor) return list_tensor(w, &tensor, node);
+    if (node->type == SP_PICKLE_PERSID) return true;
     return enter_node(w, node, scripted);
 }
 

@@ -18,9 +18,10 @@ enum { HIGHEST_VERSION = 10, MAX_VERSION_TEXT = 32, MAX_BYTEORDER_TEXT = 32 };
 static const uint64_t MAX_STORED = (uint64_t)512 << 20, MAX_INFLATED = (uint64_t)256 << 20;
 
 /* The record of a storage must hold as many bytes as its id declares; more do no harm. */
-static bool locate_storage(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error)
+bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error)
 {
-    char *name = sp_arena_printf(&torch->arena, "%s%s", torch->folder, storage->key);
+    char *name =
+        sp_arena_printf(&torch->arena, "%s%s%s", torch->folder, storage->key, torch->suffix ? torch->suffix : "");
     const size_t index = sp_zip_find(torch->zip, name);
     if (index == SIZE_MAX) return sp_malformed(error, "storage record missing: no '%s' in the archive", name);
     const uint64_t size = sp_zip_entry(torch->zip, index)->size;
@@ -61,7 +62,7 @@ static bool count_constants(struct sp_zip *zip, const char *prefix, size_t recor
                             struct sp_inventory *inventory, struct sp_error *error)
 {
     struct sp_torch torch = {
-        .inventory = inventory, .file = file, .key_prefix = "", .locate = locate_storage, .zip = zip};
+        .inventory = inventory, .file = file, .key_prefix = "", .locate = sp_torch_zip_locate_storage, .zip = zip};
     torch.folder = sp_arena_printf(&torch.arena, "%sconstants/", prefix);
     torch.count_only = true;
     const bool ok = index_pickle(&torch, record, "constants.pkl", error);
@@ -123,8 +124,11 @@ bool sp_torch_zip_find(const struct sp_zip *zip, size_t *pickle, struct sp_error
 bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct sp_inventory *inventory,
                         struct sp_error *error)
 {
-    struct sp_torch torch = {
-        .inventory = inventory, .file = file_index, .key_prefix = "", .locate = locate_storage, .zip = zip};
+    struct sp_torch torch = {.inventory = inventory,
+                             .file = file_index,
+                             .key_prefix = "",
+                             .locate = sp_torch_zip_locate_storage,
+                             .zip = zip};
     const char *prefix = folder_of(&torch.arena, zip, pickle);
     const size_t constants = sp_zip_find(zip, sp_arena_printf(&torch.arena, "%sconstants.pkl", prefix));
     torch.folder = sp_arena_printf(&torch.arena, "%sdata/", prefix);
@@ -143,7 +147,8 @@ bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, 
 /* The records of storages, each looked up once. */
 struct records {
     struct sp_zip *zip;
-    const char *folder;  /* "archive/data/" */
+    const char *folder; /* "archive/data/" */
+    const char *suffix;
     struct sp_map known; /* key of a storage -> record */
     uint64_t *begin;     /* of each record's data in the file; 0 when not yet known */
     struct sp_text name;
@@ -154,7 +159,7 @@ static size_t record_of(struct records *records, const char *key)
     size_t record = sp_map_get(&records->known, key);
     if (record != SIZE_MAX) return record;
     records->name.length = 0;
-    sp_text_printf(&records->name, "%s%s", records->folder, key);
+    sp_text_printf(&records->name, "%s%s%s", records->folder, key, records->suffix);
     record = sp_zip_find(records->zip, records->name.data);
     if (record != SIZE_MAX) sp_map_add(&records->known, key, record);
     return record;
@@ -197,19 +202,39 @@ static bool is_big_endian(struct sp_zip *zip, const char *prefix, struct sp_aren
     return true;
 }
 
-bool sp_torch_zip_locate(struct sp_zip *zip, size_t pickle, uint32_t file_index, const struct sp_inventory *inventory,
-                         struct sp_place *places, struct sp_error *error)
+/* Where the records of a file's tensors lie. */
+static bool locate_records(struct records *records, bool big, uint32_t file_index, const struct sp_inventory *inventory,
+                           struct sp_place *places, struct sp_error *error)
 {
-    struct sp_arena arena = {0};
-    const char *prefix = folder_of(&arena, zip, pickle);
-    struct records records = {.zip = zip, .folder = sp_arena_printf(&arena, "%sdata/", prefix)};
-    records.begin = sp_arena_array(&arena, sp_zip_count(zip), sizeof *records.begin);
-    bool big = false, ok = is_big_endian(zip, prefix, &arena, &big, error);
+    bool ok = true;
     for (size_t i = 0; i < inventory->count && ok; i++) {
         if (inventory->tensors[i].file != file_index || places[i].end) continue;
         if (big) places[i].obstacle = "big-endian";
-        else ok = locate_tensor(&records, &inventory->tensors[i], &places[i], error);
+        else ok = locate_tensor(records, &inventory->tensors[i], &places[i], error);
     }
+    return ok;
+}
+
+bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, const struct sp_inventory *inventory,
+                         struct sp_place *places, struct sp_error *error)
+{
+    struct sp_arena arena = {0};
+    struct records records = {.zip = zip, .folder = "", .suffix = ""};
+    size_t pickle;
+    const char *path = NULL;
+    bool big = false, ok = sp_torch_zip_find(zip, &pickle, error);
+    records.begin = sp_arena_array(&arena, sp_zip_count(zip), sizeof *records.begin);
+    const size_t package = ok && pickle == SIZE_MAX ? sp_torch_package_prefix(zip, &path) : 0;
+    if (ok && pickle != SIZE_MAX) {
+        const char *prefix = folder_of(&arena, zip, pickle);
+        records.folder = sp_arena_printf(&arena, "%sdata/", prefix);
+        ok = is_big_endian(zip, prefix, &arena, &big, error);
+    } else if (package) {
+        records.folder = sp_arena_printf(&arena, "%.*s.data/", (int)package, path);
+        records.suffix = ".storage";
+    } else if (ok && sp_torch_described_is(zip)) records.folder = sp_torch_described_folder(zip, &arena);
+    else file_index = UINT32_MAX; /* no file of PyTorch */
+    ok = ok && locate_records(&records, big, file_index, inventory, places, error);
     sp_map_free(&records.known);
     sp_text_free(&records.name);
     sp_arena_free(&arena);

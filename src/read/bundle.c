@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ * Archives with checkpoints among their members: what stable-baselines3 writes (policy.pth, policy.optimizer.pth), the
+ * .nemo files of NeMo (a tar archive with model_weights.ckpt), or what somebody packed. A member that is stored is read
+ * where it lies; a deflated one is inflated into memory. */
+#define _GNU_SOURCE /* memfd_create */
+#include "read/bundle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/chars.h"
+#include "base/names.h"
+#include "read/nested.h"
+#include "read/tar/archive.h"
+
+enum { MAX_MEMBER = 512 << 20, TAR_BITS = 72 /* its magic and its sum */ };
+
+/* An archive of either kind. */
+struct bundle {
+    const struct sp_file *file;
+    uint32_t file_index;
+    struct sp_inventory *inventory;
+    struct sp_zip *zip; /* NULL: a tar archive */
+    const struct sp_tar *tar;
+    bool several; /* checkpoints */
+    size_t read;
+    struct sp_error first; /* why the first that cannot be read cannot */
+};
+
+/* Endings of members that may be checkpoints. "data", "*.yaml", tokenizers and the like are none. */
+static bool is_checkpoint_name(const char *name)
+{
+    static const char *const suffixes[] = {".pth",     ".pt",   ".bin",     ".ckpt",   ".safetensors", ".h5",
+                                           ".hdf5",    ".pkl",  ".th",      ".npz",    ".gguf",        ".keras",
+                                           ".msgpack", ".onnx", ".ckpt.gz", ".params", ".pdparams"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (sp_ends_with(name, suffixes[i])) return true;
+    return false;
+}
+
+/* "policy.optimizer.pth", "optimizer.bin": state of a trainer, no part of the model. */
+static bool is_trainer_member(const char *name)
+{
+    const char *word = strstr(sp_base_name(name), "optimizer");
+    return word && (word == sp_base_name(name) || word[-1] == '.' || word[-1] == '_');
+}
+
+static size_t count_members(const struct bundle *b) { return b->zip ? sp_zip_count(b->zip) : b->tar->members.count; }
+
+static const char *name_of_member(const struct bundle *b, size_t index)
+{
+    return b->zip ? sp_zip_entry(b->zip, index)->name : b->tar->members.items[index].name;
+}
+
+/* The bytes of a deflated member as a file. */
+static bool inflate_into_memory(struct sp_zip *zip, size_t index, struct sp_file *inner, struct sp_error *error)
+{
+    size_t length;
+    char *bytes = sp_zip_read(zip, index, MAX_MEMBER, &length, error);
+    if (!bytes) return false;
+    inner->fd = memfd_create("member", MFD_CLOEXEC);
+    inner->size = length;
+    const bool ok = inner->fd >= 0 && write(inner->fd, bytes, length) == (ssize_t)length;
+    free(bytes);
+    return ok || sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "no memory to inflate into: %s", strerror(errno));
+}
+
+/* The member as a file: a range of the archive, or in memory of its own, to be closed. */
+static bool open_bundled(const struct bundle *b, size_t index, struct sp_file *inner, struct sp_error *error)
+{
+    *inner = (struct sp_file){.fd = b->file->fd, .path = name_of_member(b, index)};
+    uint64_t begin = 0;
+    if (!b->zip) {
+        begin = b->tar->members.items[index].begin;
+        inner->size = b->tar->members.items[index].size;
+    } else {
+        const struct sp_zip_entry *entry = sp_zip_entry(b->zip, index);
+        if (entry->method || entry->flags & 1) {
+            inner->fd = -1;
+            return inflate_into_memory(b->zip, index, inner, error);
+        }
+        if (!sp_zip_data_offset(b->zip, index, &begin, error)) return false;
+        inner->size = entry->compressed_size;
+    }
+    inner->base = b->file->base + begin;
+    return true;
+}
+
+static bool index_bundled(struct bundle *b, size_t index, struct sp_error *error)
+{
+    const char *name = name_of_member(b, index);
+    const char *prefix = b->several ? sp_arena_printf(&b->inventory->arena, "%s:", name) : "";
+    const size_t first = b->inventory->count;
+    struct sp_file inner;
+    bool ok = open_bundled(b, index, &inner, error);
+    ok = ok && sp_nested_index(b->file, &inner, prefix, b->file_index, b->inventory, error);
+    if (inner.fd != b->file->fd) sp_file_close(&inner);
+    for (size_t i = first; ok && i < b->inventory->count && is_trainer_member(name); i++)
+        b->inventory->tensors[i].flags |= SP_TENSOR_STATE;
+    return ok;
+}
+
+static void try_bundled(struct bundle *b, size_t index)
+{
+    const char *name = name_of_member(b, index);
+    const size_t before = b->inventory->count;
+    struct sp_error why = {0};
+    if (index_bundled(b, index, &why)) {
+        b->read++;
+        sp_inventory_add_metadata(b->inventory, sp_arena_printf(&b->inventory->arena, "format of %s", name),
+                                  b->inventory->format);
+        return;
+    }
+    b->inventory->count = before;
+    sp_inventory_warn(b->inventory, "member %s is not read: %s", sp_quote(name).text, why.message);
+    if (b->first.status) return;
+    b->first = why;
+    sp_error_prefix(&b->first, sp_quote(name).text);
+}
+
+static bool index_bundle(struct bundle *b, const char *format, struct sp_error *error)
+{
+    size_t candidates = 0;
+    for (size_t i = 0; i < count_members(b); i++) candidates += is_checkpoint_name(name_of_member(b, i));
+    b->several = candidates > 1;
+    for (size_t i = 0; i < count_members(b); i++)
+        if (is_checkpoint_name(name_of_member(b, i))) try_bundled(b, i);
+    b->inventory->format = format;
+    if (b->read) return true;
+    if (b->first.status) *error = b->first;
+    else sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is a tar archive without a checkpoint in it");
+    return false;
+}
+
+/* ---- zip ---- */
+
+bool sp_bundle_is(const struct sp_zip *zip)
+{
+    for (size_t i = 0; i < sp_zip_count(zip); i++)
+        if (is_checkpoint_name(sp_zip_entry(zip, i)->name)) return true;
+    return false;
+}
+
+bool sp_bundle_index(struct sp_zip *zip, const struct sp_file *file, uint32_t file_index,
+                     struct sp_inventory *inventory, struct sp_error *error)
+{
+    struct bundle bundle = {.file = file, .file_index = file_index, .inventory = inventory, .zip = zip};
+    return index_bundle(&bundle, "zip-bundle", error);
+}
+
+/* ---- tar ---- */
+
+static unsigned probe_bundle(const struct sp_probe *probe)
+{
+    return probe->head_length >= SP_TAR_BLOCK && sp_tar_is_header(probe->head) ? TAR_BITS : 0;
+}
+
+static bool index_tar_bundle(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                             struct sp_error *error)
+{
+    struct sp_tar tar;
+    struct bundle bundle = {.file = file, .file_index = file_index, .inventory = inventory, .tar = &tar};
+    const bool ok = sp_tar_read(&tar, file, error) && index_bundle(&bundle, "tar", error);
+    sp_tar_free(&tar);
+    return ok;
+}
+
+const struct sp_reader sp_reader_tar = {.name = "tar", .probe = probe_bundle, .index = index_tar_bundle};

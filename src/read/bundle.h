@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * Archives of checkpoints, zip and tar. */
+#ifndef SP_READ_BUNDLE_H
+#define SP_READ_BUNDLE_H
+
+#include "read/reader.h"
+#include "read/zip/archive.h"
+
+/* True when a member of the archive has the name of a checkpoint. */
+bool sp_bundle_is(const struct sp_zip *zip);
+/* Indexes each member with such a name. Where there is one, its tensors keep their names; those of several are called
+ * "member:name". One that cannot be read is a warning, as long as there is another (format "zip-bundle"). */
+bool sp_bundle_index(struct sp_zip *zip, const struct sp_file *file, uint32_t file_index,
+                     struct sp_inventory *inventory, struct sp_error *error);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ * gzip data, one member or several one after another, through zlib, a piece at a time. What is inflated goes to a file
+ * in memory, in which runs of zeros are holes: they are most of what a small file can be blown up with. */
+#define _GNU_SOURCE /* memfd_create */
+#include "read/gzip/gzip.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/arena.h"
+
+enum { PIECE = 64 << 10, GZIP_WINDOW = 15 + 16 /* the largest, and gzip's own head and trailer */ };
+
+struct gunzip {
+    const struct sp_file *file;
+    struct sp_error *error;
+    z_stream stream;
+    uint64_t at;   /* of the file: what has been read */
+    uint64_t size; /* of what has been inflated */
+    int fd;
+    unsigned char in[PIECE], out[PIECE];
+};
+
+static bool fill_input(struct gunzip *g)
+{
+    const uint64_t left = g->file->size - g->at;
+    const size_t length = left < PIECE ? (size_t)left : PIECE;
+    if (g->stream.avail_in) return true;
+    if (!sp_file_read(g->file, g->at, g->in, length, g->error)) return false;
+    g->stream.next_in = g->in;
+    g->stream.avail_in = (uInt)length;
+    g->at += length;
+    return true;
+}
+
+static bool holds_zeros(const unsigned char *bytes, size_t length)
+{
+    return !bytes[0] && !memcmp(bytes, bytes + 1, length - 1);
+}
+
+static bool store_piece(struct gunzip *g, size_t length)
+{
+    if (length > SP_GZIP_MAX - g->size)
+        return sp_fail(g->error, SP_ERR_FILE, SP_KIND_LIMIT, "gzip data that inflate to more than %d bytes",
+                       SP_GZIP_MAX);
+    for (size_t done = 0; length && !holds_zeros(g->out, length) && done < length;) {
+        const ssize_t put = pwrite(g->fd, g->out + done, length - done, (off_t)(g->size + done));
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0)
+            return sp_fail(g->error, SP_ERR_FILE, SP_KIND_IO, "no memory to inflate into: %s", strerror(errno));
+        done += (size_t)put;
+    }
+    g->size += length;
+    return true;
+}
+
+/* One member, to its end. */
+static bool inflate_gzip_member(struct gunzip *g)
+{
+    for (int status = Z_OK; status != Z_STREAM_END;) {
+        if (!fill_input(g)) return false;
+        if (!g->stream.avail_in) return sp_malformed(g->error, "gzip data that end early, at byte %" PRIu64, g->at);
+        g->stream.next_out = g->out;
+        g->stream.avail_out = PIECE;
+        status = inflate(&g->stream, Z_NO_FLUSH);
+        if (status != Z_OK && status != Z_STREAM_END)
+            return sp_malformed(g->error, "gzip data broken at byte %" PRIu64 ": %s", g->at - g->stream.avail_in,
+                                g->stream.msg ? g->stream.msg : zError(status));
+        if (!store_piece(g, PIECE - g->stream.avail_out)) return false;
+    }
+    return true;
+}
+
+/* Whether another member follows. One whose two bytes are torn apart by the end of a piece is put together. */
+static bool at_another_member(struct gunzip *g)
+{
+    unsigned char magic[2];
+    struct sp_error ignored = {0};
+    const uint64_t at = g->at - g->stream.avail_in;
+    return g->file->size - at >= sizeof magic && sp_file_read(g->file, at, magic, sizeof magic, &ignored) &&
+           magic[0] == 0x1f && magic[1] == 0x8b;
+}
+
+static bool inflate_all(struct gunzip *g)
+{
+    if (inflateInit2(&g->stream, GZIP_WINDOW) != Z_OK)
+        return sp_fail(g->error, SP_ERR_FILE, SP_KIND_IO, "no memory to inflate with");
+    bool ok = inflate_gzip_member(g);
+    while (ok && at_another_member(g)) ok = inflateReset(&g->stream) == Z_OK && inflate_gzip_member(g);
+    inflateEnd(&g->stream);
+    return ok && (ftruncate(g->fd, (off_t)g->size) == 0 ||
+                  sp_fail(g->error, SP_ERR_FILE, SP_KIND_IO, "no memory to inflate into: %s", strerror(errno)));
+}
+
+bool sp_gzip_inflate(const struct sp_file *file, struct sp_file *inflated, uint64_t *used, struct sp_error *error)
+{
+    struct gunzip *g = sp_realloc(NULL, 1, sizeof *g);
+    memset(g, 0, sizeof *g);
+    g->file = file;
+    g->error = error;
+    g->fd = memfd_create("inflated", MFD_CLOEXEC);
+    bool ok = g->fd >= 0 || sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "no memory to inflate into: %s", strerror(errno));
+    ok = ok && inflate_all(g);
+    *inflated = (struct sp_file){.fd = g->fd, .size = g->size, .path = file->path};
+    *used = g->at - g->stream.avail_in;
+    if (!ok) sp_file_close(inflated);
+    free(g);
+    return ok;
+}

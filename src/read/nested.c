@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "read/nested.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "read/gzip/gzip.h"
+
+enum { MAX_FILES_WITHIN = 3 };
+
+/* ---- one file within another ---- */
+
+static const char *prefixed(struct sp_arena *arena, const char *prefix, const char *name)
+{
+    return *prefix ? sp_arena_printf(arena, "%s%s", prefix, name) : name;
+}
+
+/* As parts of the file: names of their own, and their places counted from its beginning. */
+static void adopt_tensors(struct sp_inventory *inventory, size_t first, const char *prefix, bool in_place,
+                          uint64_t base)
+{
+    for (size_t i = first; i < inventory->count; i++) {
+        struct sp_tensor *tensor = &inventory->tensors[i];
+        tensor->name = prefixed(&inventory->arena, prefix, tensor->name);
+        if (tensor->storage) tensor->storage = prefixed(&inventory->arena, prefix, tensor->storage);
+        if (!in_place) tensor->data_begin = tensor->data_end = 0;
+        else if (tensor->data_end) {
+            tensor->data_begin += base;
+            tensor->data_end += base;
+        }
+    }
+}
+
+bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, const char *prefix, uint32_t file_index,
+                     struct sp_inventory *inventory, struct sp_error *error)
+{
+    struct sp_file file = *inner;
+    const size_t first = inventory->count;
+    file.nesting = outer->nesting + 1;
+    if (file.nesting > MAX_FILES_WITHIN)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "files within files, more than %d deep", MAX_FILES_WITHIN);
+    const struct sp_reader *reader = sp_reader_for(&file, error);
+    const bool ok = reader && reader->index(&file, file_index, inventory, error);
+    const bool in_place = file.fd == outer->fd;
+    adopt_tensors(inventory, first, prefix, in_place, in_place ? file.base - outer->base : 0);
+    return ok;
+}
+
+/* ---- gzip ---- */
+
+static unsigned probe_gzip(const struct sp_probe *probe)
+{
+    return probe->head_length >= 3 && !memcmp(probe->head, "\x1f\x8b\x08", 3) ? 24 : 0;
+}
+
+static bool index_gzip(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                       struct sp_error *error)
+{
+    struct sp_file inflated;
+    uint64_t used;
+    if (!sp_gzip_inflate(file, &inflated, &used, error)) return false;
+    const bool ok = sp_nested_index(file, &inflated, "", file_index, inventory, error);
+    if (ok && used < file->size)
+        sp_inventory_warn(inventory, "%" PRIu64 " bytes after the gzip data", file->size - used);
+    /* torch.load opens no such file: like a pickle, it is opened with gzip first. */
+    if (ok && !strncmp(inventory->format, "torch-", 6)) inventory->format = "pickle";
+    if (ok) sp_inventory_add_metadata(inventory, "compression", "gzip");
+    sp_file_close(&inflated);
+    return ok;
+}
+
+const struct sp_reader sp_reader_gzip = {.name = "gzip", .probe = probe_gzip, .index = index_gzip};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ * A tar archive: its members, where they lie, and their names. Nothing but headers is read. */
+#ifndef SP_READ_TAR_ARCHIVE_H
+#define SP_READ_TAR_ARCHIVE_H
+
+#include "base/arena.h"
+#include "base/file.h"
+
+enum { SP_TAR_BLOCK = 512, SP_TAR_MAX_MEMBERS = 100 * 1000 };
+
+struct sp_tar_member {
+    const char *name; /* UTF-8, no NUL; attacker's text, never used as a path */
+    uint64_t begin, size;
+};
+
+struct sp_tar {
+    struct sp_arena arena;
+    SP_ARRAY(struct sp_tar_member) members; /* those that are plain files, in their order */
+    uint64_t end;                           /* of the last member, with what fills its last block up */
+};
+
+/* Walks the headers: those of POSIX, with pax records, and of GNU. A member that passes the end of the file, a header
+ * whose sum is wrong, two members of one name are errors. Free it in any case. */
+bool sp_tar_read(struct sp_tar *tar, const struct sp_file *file, struct sp_error *error);
+void sp_tar_free(struct sp_tar *tar);
+
+/* True when the block is a header: its magic and its sum are right. */
+bool sp_tar_is_header(const unsigned char *block);
+/* The size in a header; false when it is no number. */
+bool sp_tar_member_size(const unsigned char *block, uint64_t *size);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ * A pickle without a container: what pickle.dump writes of a dict of arrays or tensors, and Paddle of a state dict. The
+ * data lies in the pickle, which is read whole: it cannot be told where a value begins without the values before it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "read/reader.h"
+#include "read/torch/torch.h"
+
+enum { MAX_BARE = 1 << 30, WEAK_BITS = 12, HIGHEST = 5 };
+
+/* PROTO, and what a first value may begin with. Older protocols have no mark: their name is asked for. */
+static unsigned probe_bare(const struct sp_probe *probe)
+{
+    static const char first[] = "}]()cXKMJ\x8c\x95N";
+    static const char *const names[] = {".pkl", ".pickle", ".pdparams", ".pdopt"};
+    const unsigned char *head = probe->head;
+    if (probe->head_length < 4) return 0;
+    if (head[0] == 0x80 && head[1] >= 2 && head[1] <= HIGHEST && head[2] && strchr(first, head[2])) return WEAK_BITS;
+    if (!head[0] || !strchr("}](c", head[0])) return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (sp_ends_with(probe->file->path, names[i])) return 1;
+    return 0;
+}
+
+/* paddle.save keeps the names of the variables beside those of the parameters. */
+static bool is_paddle(const struct sp_file *file, const struct sp_pickle_value *root)
+{
+    return sp_pickle_get(root, "StructuredToParameterName@@") || sp_ends_with(file->path, ".pdparams") ||
+           sp_ends_with(file->path, ".pdopt");
+}
+
+/* A data.pkl without its archive: what its storages hold lies elsewhere. */
+static bool note_absent_storage(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error)
+{
+    (void)error;
+    if (!torch->absent++)
+        sp_inventory_warn(torch->inventory, "the pickle alone: it names storages, such as '%s', that lie elsewhere",
+                          storage->key);
+    storage->meta = true;
+    return true;
+}
+
+static bool walk_bare(struct sp_torch *torch, const struct sp_file *file, const char *bytes, struct sp_error *error)
+{
+    struct sp_inventory *inventory = torch->inventory;
+    struct sp_pickle pickle;
+    torch->arrays = true;
+    torch->bytes = bytes;
+    torch->length = (size_t)file->size;
+    if (!sp_pickle_read(&pickle, &torch->arena, "pickle", bytes, (size_t)file->size, error)) return false;
+    if (pickle.end < file->size)
+        sp_inventory_warn(inventory, "%zu bytes after the end of the pickle", (size_t)file->size - pickle.end);
+    if (is_paddle(file, pickle.root)) inventory->format = "paddle";
+    sp_torch_warn_globals(&pickle, inventory);
+    return sp_torch_walk(torch, pickle.root, error);
+}
+
+static bool index_bare(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                       struct sp_error *error)
+{
+    struct sp_torch torch = {
+        .inventory = inventory, .file = file_index, .key_prefix = "", .locate = note_absent_storage};
+    const size_t before = inventory->count;
+    inventory->format = "pickle";
+    char *bytes = sp_file_slurp(file, MAX_BARE, error);
+    bool ok = bytes && walk_bare(&torch, file, bytes, error);
+    if (ok && inventory->count == before)
+        sp_inventory_warn(inventory, "a pickle without a tensor or an array of NumPy in it");
+    sp_torch_free(&torch);
+    free(bytes);
+    return ok;
+}
+
+const struct sp_reader sp_reader_pickle = {.name = "pickle", .probe = probe_bare, .index = index_bare};
