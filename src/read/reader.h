@@ -43,6 +43,7 @@ const struct sp_reader *sp_reader_for(const struct sp_file *file, struct sp_erro
 extern const struct sp_reader sp_reader_safetensors;  /* src/read/safetensors/: safetensors */
 extern const struct sp_reader sp_reader_archive;      /* src/read/archive_reader.c: torch-zip, torchscript, keras-zip */
 extern const struct sp_reader sp_reader_torch_legacy; /* src/read/torch/legacy.c: torch-legacy */
+extern const struct sp_reader sp_reader_dcp;          /* src/read/dcp/: dcp */
 extern const struct sp_reader sp_reader_gguf;         /* src/read/gguf/: gguf */
 extern const struct sp_reader sp_reader_hdf5;         /* src/read/hdf5/: keras-hdf5, keras-weights, hdf5 */
 extern const struct sp_reader sp_reader_npy;          /* src/read/numpy/: npy; .npz by the archive reader */

@@ -10,6 +10,7 @@
 static const struct sp_reader *const readers[] = {
     &sp_reader_archive,
     &sp_reader_torch_legacy,
+    &sp_reader_dcp,
     &sp_reader_hdf5,
     &sp_reader_mxnet,
     &sp_reader_npy,

@@ -14,6 +14,8 @@ src/base/               base         -
 src/model/              model        base
 src/math/               math         base
 src/read/               read  read/zip/archive.h read/torch/zip.h read/hdf5/keras_zip.h read/numpy/npz.h model base
+src/read/directory      read  read/dcp/folder.h model base
+src/read/open           read  read/dcp/folder.h model base
 src/read/safetensors/   read/safetensors  read model base
 src/read/gguf/          read/gguf    read model base
 src/read/flax/          read/flax    read model base
@@ -25,6 +27,7 @@ src/read/tensorflow/    read/tensorflow  read model base
 src/read/pickle/        read/pickle  base
 src/read/zip/           read/zip     read model base
 src/read/torch/         read/torch   read/zip read/pickle read model base
+src/read/dcp/           read/dcp     read/torch/torch.h read/pickle read model base
 src/read/hdf5/          read/hdf5    read/hdf5/library.h read model base
 src/read/hdf5/library   libhdf5      -
 src/read/hdf5/keras_zip read/hdf5    read/zip read model base

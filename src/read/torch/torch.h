@@ -123,6 +123,8 @@ bool sp_torch_put_key(struct sp_text *name, const struct sp_pickle_value *key, s
 
 /* Lists every tensor that is reachable from `root`, named by the way to it. */
 bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct sp_error *error);
+/* At the root of a checkpoint: what is kept to resume training, and is no part of the model. */
+bool sp_torch_is_state_key(const struct sp_pickle_value *key);
 
 /* ---- legacy.c; zip.c has a header of its own ---- */
 
