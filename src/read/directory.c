@@ -11,6 +11,7 @@
 #include "base/chars.h"
 #include "base/names.h"
 #include "base/shard_name.h"
+#include "read/dcp/folder.h"
 #include "read/index.h"
 #include "read/subfolders.h"
 
@@ -90,12 +91,20 @@ struct listing {
     struct sp_arena arena;
     const char **names; /* that may be a checkpoint, sorted */
     size_t count, capacity;
-    bool distributed; /* files of torch.distributed.checkpoint lie there */
+    bool distributed;                     /* files of torch.distributed.checkpoint lie there */
+    bool has_metadata;                    /* and what their names are: .metadata */
+    SP_ARRAY(const char *) rank_metadata; /* or __0.metadata, __1.metadata; sorted */
 };
 
 static int compare_shard_names(const void *left, const void *right)
 {
     return strverscmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static void note_metadata(struct listing *listing, const char *name)
+{
+    if (*name == '.') listing->has_metadata = true;
+    else *SP_PUSH(&listing->rank_metadata) = sp_arena_string(&listing->arena, name);
 }
 
 static bool list_folder(const struct sp_folder *folder, struct listing *listing, struct sp_error *error)
@@ -108,12 +117,16 @@ static bool list_folder(const struct sp_folder *folder, struct listing *listing,
     }
     for (const struct dirent *entry; (entry = readdir(stream));) {
         listing->distributed = listing->distributed || sp_ends_with(entry->d_name, ".distcp");
+        if (sp_is_dcp_name(entry->d_name)) note_metadata(listing, entry->d_name);
         if (!sp_may_be_checkpoint(entry->d_name)) continue;
         SP_GROW(listing->names, listing->count, listing->capacity);
         listing->names[listing->count++] = sp_arena_string(&listing->arena, entry->d_name);
     }
     closedir(stream);
     if (listing->count) qsort(listing->names, listing->count, sizeof *listing->names, compare_shard_names);
+    if (listing->rank_metadata.count)
+        qsort(listing->rank_metadata.items, listing->rank_metadata.count, sizeof *listing->rank_metadata.items,
+              compare_shard_names);
     return true;
 }
 
@@ -269,9 +282,11 @@ static const char *hint_for_ranks(const struct listing *listing)
 
 static bool refuse_distributed(const struct sp_folder *folder, struct sp_error *error)
 {
-    sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
-            "this is a distributed checkpoint of PyTorch, of which each rank has written a part (*.distcp)");
-    sp_hint(error, "gather it: python -m torch.distributed.checkpoint.format_utils dcp_to_torch DIRECTORY FILE");
+    sp_fail(
+        error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+        "this is a distributed checkpoint of PyTorch (*.distcp) without its '.metadata', which has the names of the "
+        "tensors");
+    sp_hint(error, "it is written last: the saving was not finished, or hidden files were not copied");
     sp_error_prefix(error, folder->path);
     return false;
 }
@@ -280,7 +295,7 @@ static bool refuse_choice(const struct sp_folder *folder, const struct listing *
 {
     struct sp_names names = {0};
     const char *gather = hint_for_ranks(listing);
-    if (!listing->count && listing->distributed) return refuse_distributed(folder, error);
+    if (listing->distributed) return refuse_distributed(folder, error);
     if (!listing->count) return sp_folder_refuse_empty(folder, error);
     for (size_t i = 0; i < listing->count; i++) sp_names_add(&names, listing->names[i]);
     sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "several checkpoints in this directory: %s",
@@ -306,6 +321,16 @@ static const char *only_name(const struct listing *listing)
     return listing->count == 1 ? listing->names[0] : NULL;
 }
 
+static bool read_distributed(const struct sp_folder *folder, const struct listing *listing,
+                             struct sp_inventory *inventory, struct sp_error *error)
+{
+    const char *const whole = ".metadata";
+    const char *backend = sp_megatron_backend(folder, &inventory->arena);
+    if (backend) sp_inventory_add_metadata(inventory, "sharded_backend", backend);
+    if (listing->has_metadata) return sp_dcp_read(folder, &whole, 1, inventory, error);
+    return sp_dcp_read(folder, listing->rank_metadata.items, listing->rank_metadata.count, inventory, error);
+}
+
 static bool choose_checkpoint(const struct sp_folder *folder, const struct listing *listing, struct sp_shard *shards,
                               struct sp_inventory *inventory, struct sp_error *error)
 {
@@ -313,12 +338,16 @@ static bool choose_checkpoint(const struct sp_folder *folder, const struct listi
         const char *name = match(listing, candidates[i]);
         if (name) return read_chosen(folder, name, listing, inventory, error);
     }
+    if (listing->has_metadata || listing->rank_metadata.count)
+        return read_distributed(folder, listing, inventory, error);
+    const char *backend = sp_megatron_backend(folder, &inventory->arena);
+    if (backend && !listing->distributed) return sp_megatron_refuse(folder, backend, error);
     const size_t count = find_shards(listing, shards);
     if (count) {
         warn_absent_shards(shards, count, inventory);
         return sp_folder_read_shards(folder, NULL, shards, count, inventory, error);
     }
-    const char *only = only_name(listing);
+    const char *only = listing->distributed ? NULL : only_name(listing);
     if (!only) return refuse_choice(folder, listing, error);
     return read_chosen(folder, only, listing, inventory, error);
 }
@@ -339,6 +368,7 @@ bool sp_directory_read_pieces(const struct sp_folder *folder, const char *first,
     else ok = ok && sp_folder_read(folder, first, inventory, error); /* it is not there: let that be said */
     free(shards);
     free(listing.names);
+    free(listing.rank_metadata.items);
     sp_arena_free(&listing.arena);
     return ok;
 }
@@ -354,6 +384,7 @@ bool sp_directory_read(const struct sp_folder *folder, struct sp_inventory *inve
     const bool ok = choose_checkpoint(folder, &listing, shards, inventory, error);
     free(shards);
     free(listing.names);
+    free(listing.rank_metadata.items);
     sp_arena_free(&listing.arena);
     return ok;
 }

@@ -128,7 +128,7 @@ static bool scan_index(struct index *index)
 
 /* ---- the shards ---- */
 
-static bool is_plain_name(const char *name)
+bool sp_is_plain_name(const char *name)
 {
     if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return false;
     return !strpbrk(name, "/\\") && name[1] != ':';
@@ -144,7 +144,7 @@ static bool add_shard(struct index *index, const char *name, size_t *number)
 {
     *number = sp_map_get(&index->shard_names, name);
     if (*number != SIZE_MAX) return true;
-    if (!is_plain_name(name))
+    if (!sp_is_plain_name(name))
         return sp_fail(index->error, SP_ERR_FILE, SP_KIND_REFUSED, "unsafe shard name %s: not a plain file name",
                        sp_quote(name).text);
     if (index->shard_count == MAX_SHARDS)

@@ -10,4 +10,7 @@
 bool sp_index_read(const struct sp_folder *folder, const char *name, struct sp_inventory *inventory,
                    struct sp_error *error);
 
+/* A name of a file without a way to it: what a stranger's list may name. */
+bool sp_is_plain_name(const char *name);
+
 #endif

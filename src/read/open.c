@@ -6,6 +6,7 @@
 
 #include "base/chars.h"
 #include "base/shard_name.h"
+#include "read/dcp/folder.h"
 #include "read/directory.h"
 #include "read/index.h"
 
@@ -15,6 +16,18 @@ static bool is_first_piece(const char *path)
     struct sp_shard_name shard;
     const char *name = sp_base_name(path);
     return sp_ends_with(name, ".gguf") && sp_shard_name_read(name, &shard) && shard.number == 1 && shard.of > 1;
+}
+
+/* A part of a distributed checkpoint has no names of its own. */
+static bool refuse_part(const char *path, struct sp_error *error)
+{
+    const char *name = sp_base_name(path);
+    sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
+            "a part of a distributed checkpoint of PyTorch, which has no names: they are in '.metadata' beside it");
+    if (name == path) sp_hint(error, "ask about the directory that it lies in");
+    else sp_hint(error, "ask about the directory, '%.*s'", (int)(name - path < 300 ? name - path : 300), path);
+    sp_error_prefix(error, path);
+    return false;
 }
 
 /* Reads a file that stands for others beside it. */
@@ -27,6 +40,7 @@ static bool open_with_others(const char *path, struct sp_inventory *inventory, s
         return sp_folder_read(&(struct sp_folder){AT_FDCWD, ""}, path, inventory, error);
     folder.path = parent;
     const bool ok = sp_is_index_name(path) ? sp_index_read(&folder, name, inventory, error)
+                    : sp_is_dcp_name(name) ? sp_dcp_read(&folder, &name, 1, inventory, error)
                                            : sp_directory_read_pieces(&folder, name, inventory, error);
     sp_folder_close(&folder);
     return ok;
@@ -40,7 +54,9 @@ static bool open_path(const char *path, struct sp_inventory *inventory, struct s
         sp_folder_close(&folder);
         return ok;
     }
-    if (sp_is_index_name(path) || is_first_piece(path)) return open_with_others(path, inventory, error);
+    if (sp_ends_with(path, ".distcp")) return refuse_part(path, error);
+    if (sp_is_index_name(path) || sp_is_dcp_name(sp_base_name(path)) || is_first_piece(path))
+        return open_with_others(path, inventory, error);
     return sp_folder_read(&(struct sp_folder){AT_FDCWD, ""}, path, inventory, error);
 }
 

@@ -47,6 +47,7 @@ extern const struct sp_reader sp_reader_torch_tar;    /* src/read/torch/tar.c: t
 extern const struct sp_reader sp_reader_pickle;       /* src/read/torch/bare.c: pickle, paddle */
 extern const struct sp_reader sp_reader_gzip;         /* src/read/nested.c: what was compressed */
 extern const struct sp_reader sp_reader_tar;          /* src/read/bundle.c: tar */
+extern const struct sp_reader sp_reader_dcp;          /* src/read/dcp/: dcp */
 extern const struct sp_reader sp_reader_gguf;         /* src/read/gguf/: gguf */
 extern const struct sp_reader sp_reader_hdf5;         /* src/read/hdf5/: keras-hdf5, keras-weights, hdf5 */
 extern const struct sp_reader sp_reader_npy;          /* src/read/numpy/: npy; .npz by the archive reader */

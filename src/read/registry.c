@@ -11,6 +11,7 @@ static const struct sp_reader *const readers[] = {
     &sp_reader_archive,
     &sp_reader_torch_legacy,
     &sp_reader_torch_tar,
+    &sp_reader_dcp,
     &sp_reader_pickle,
     &sp_reader_gzip,
     &sp_reader_tar,

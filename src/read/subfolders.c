@@ -87,7 +87,8 @@ static void search_level(struct search *search, int fd, const char *path, int le
     const char **names;
     const size_t count = list_entries(search, fd, &names);
     bool found = false;
-    for (size_t i = 0; i < count && level && !found; i++) found = sp_may_be_checkpoint(names[i]);
+    for (size_t i = 0; i < count && level && !found; i++)
+        found = sp_may_be_checkpoint(names[i]) || sp_ends_with(names[i], ".distcp");
     if (found) *SP_PUSH(&search->found) = path;
     for (size_t i = 0; i < count && level < LEVELS && !found; i++) search_entry(search, fd, path, names[i], level);
     free(names);

@@ -43,6 +43,12 @@ if has h5py; then
     compare 'HDF5, GPT-2, 148 datasets' "$dir/gpt2.h5" h5py
 fi
 
+# Distributed checkpoints: 1,000 files, and as many chunks or many more.
+"$tools/make_dcp" "$dir/dcp" 1000 1000 1
+"$tools/make_dcp" "$dir/fsdp" 1000 300 1000
+row 'distributed, 1,000 files' shapeproof "$runs" "$SHAPEPROOF" inspect --json "$dir/dcp"
+row 'distributed, 300,000 chunks' shapeproof "$runs" "$SHAPEPROOF" inspect --json "$dir/fsdp"
+
 # A check that has to explain 10,783 findings.
 mkdir "$dir/lossy"
 "$tools/make_safetensors" lossy "$dir/lossy/model.safetensors"

@@ -18,6 +18,8 @@ src/read/nested.c       read         read/gzip model base
 src/read/bundle.c       read         read/zip/archive.h read/tar model base
 src/read/gzip/          read/gzip    base
 src/read/tar/           read/tar     base
+src/read/directory      read  read/dcp/folder.h model base
+src/read/open           read  read/dcp/folder.h model base
 src/read/safetensors/   read/safetensors  read model base
 src/read/gguf/          read/gguf    read model base
 src/read/flax/          read/flax    read model base
@@ -29,6 +31,7 @@ src/read/tensorflow/    read/tensorflow  read model base
 src/read/pickle/        read/pickle  base
 src/read/zip/           read/zip     read model base
 src/read/torch/         read/torch   read/zip read/tar read/pickle read model base
+src/read/dcp/           read/dcp     read/torch/torch.h read/pickle read model base
 src/read/hdf5/          read/hdf5    read/hdf5/library.h read model base
 src/read/hdf5/library   libhdf5      -
 src/read/hdf5/keras_zip read/hdf5    read/zip read model base

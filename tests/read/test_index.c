@@ -308,8 +308,9 @@ static void test_ranks(void **state)
     struct sp_error error = {0};
     (void)state;
     put_shard("0_0.distcp", "a", 1);
-    assert_refused(scratch.path, ": this is a distributed checkpoint of PyTorch, of which each rank has written a part "
-                                 "(*.distcp)");
+    assert_refused(scratch.path, ": this is a distributed checkpoint of PyTorch (*.distcp) without its '.metadata', "
+                                 "which has the names of the tensors");
+    unlink(scratch_path(&scratch, "0_0.distcp"));
     put_shard("zero_pp_rank_0_mp_rank_00_optim_states.pt", "a", 1);
     put_shard("zero_pp_rank_1_mp_rank_00_optim_states.pt", "a", 1);
     assert_null(sp_inventory_open(scratch.path, &error));

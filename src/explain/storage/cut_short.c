@@ -10,10 +10,22 @@ static bool is_cut_short(const struct sp_tensor *tensor)
     return tensor->flags & SP_TENSOR_NO_DATA && tensor->data_end;
 }
 
+/* Of a checkpoint whose list of tensors is in a file of its own. */
+static void explain_lack(struct sp_check *check)
+{
+    const struct sp_inventory *inventory = check->inventory;
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_CUT_SHORT);
+    cause->message =
+        sp_arena_printf(&check->arena, "%s: the data of %zu of its %zu tensors %s missing, in whole or in part",
+                        inventory->lack, inventory->lacking, inventory->count, inventory->lacking == 1 ? "is" : "are");
+    cause->hint = "fetch the files again, or save the checkpoint again";
+}
+
 void sp_explain_cut_short(struct sp_check *check)
 {
     const struct sp_inventory *inventory = check->inventory;
     size_t cut = 0;
+    if (inventory->lacking) explain_lack(check);
     for (size_t i = 0; i < inventory->count; i++) cut += is_cut_short(&inventory->tensors[i]);
     if (!cut) return;
     struct sp_cause *cause = sp_blame(check, SP_CAUSE_CUT_SHORT);

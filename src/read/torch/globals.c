@@ -71,6 +71,10 @@ static const struct row roles[] = {
     {"__builtin__.complex", SP_TORCH_KNOWN},
     {"__builtin__.dict", SP_TORCH_KNOWN},
     {"__builtin__.object", SP_TORCH_KNOWN},
+    {"pathlib.PosixPath", SP_TORCH_KNOWN},
+    {"pathlib.WindowsPath", SP_TORCH_KNOWN},
+    {"pathlib._local.PosixPath", SP_TORCH_KNOWN},
+    {"pathlib._local.WindowsPath", SP_TORCH_KNOWN},
     {"numpy.dtype", SP_TORCH_KNOWN},
     {"numpy.ndarray", SP_TORCH_KNOWN},
     {"torch.load", SP_TORCH_DANGEROUS},
@@ -129,6 +133,7 @@ static const struct row packages[] = {
     {"torch.utils.cpp_extension.", SP_TORCH_DANGEROUS},
     {"__torch__.", SP_TORCH_KNOWN},
     {"torch.", SP_TORCH_KNOWN},
+    {"megatron.core.dist_checkpointing.", SP_TORCH_KNOWN},
     {"numpy.", SP_TORCH_KNOWN},
 };
 

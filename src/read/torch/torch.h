@@ -171,6 +171,8 @@ bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct 
 /* Lists one tensor under that name, which lives in the inventory's arena. */
 bool sp_torch_list(struct sp_torch *torch, const char *name, const struct sp_torch_tensor *found,
                    struct sp_error *error);
+/* At the root of a checkpoint: what is kept to resume training, and is no part of the model. */
+bool sp_torch_is_state_key(const struct sp_pickle_value *key);
 
 /* ---- zip.c; what others than its kin call is in a header of its own ---- */
 

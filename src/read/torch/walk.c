@@ -108,8 +108,7 @@ static bool has_prefix(const struct sp_pickle_value *key, const char *prefix)
     return key->length >= strlen(prefix) && !memcmp(key->as.text, prefix, strlen(prefix));
 }
 
-/* At the root of a checkpoint: what is kept to resume training, and is no part of the model. */
-static bool is_state_key(const struct sp_pickle_value *key)
+bool sp_torch_is_state_key(const struct sp_pickle_value *key)
 {
     static const char *const prefixes[] = {"optim", "last_optim", "lr_scheduler"};
     static const char *const keys[] = {"scheduler", "schedulers",     "callbacks",        "loops",
@@ -313,7 +312,7 @@ static bool is_optimizer_state(const struct walk *w)
 {
     const struct frame *top = w->depth ? &w->stack[w->depth - 1] : NULL;
     if (top && (top->aside || top->parts[top->part].aside)) return true;
-    return w->depth > 1 && is_state_key(w->stack[0].key) && !w->stack[0].is_module;
+    return w->depth > 1 && sp_torch_is_state_key(w->stack[0].key) && !w->stack[0].is_module;
 }
 
 /* One that cannot be read or named is no reason to refuse the others. Its name is the way to it, as far as that can be

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ * Distributed checkpoints of PyTorch: a folder with a pickle, `.metadata`, and the files that the ranks have written,
+ * `__0_0.distcp` and so on. The pickle says everything but the data: of each tensor its whole shape and the chunks that
+ * it was divided into, and of each chunk in which file it lies, and where.
+ *
+ *   reader.c  ->  metadata.c  ->  cover.c
+ *             ->  storage.c */
+#ifndef SP_READ_DCP_DCP_H
+#define SP_READ_DCP_DCP_H
+
+#include "base/map.h"
+#include "model/inventory.h"
+#include "read/folder.h"
+#include "read/pickle/pickle.h"
+
+/* Steps through lists of chunks, for one that is named without its number. */
+enum { SP_DCP_MAX_SEARCH = 50 * 1000 * 1000 };
+
+/* Where a chunk begins in its tensor, and how far it reaches: as many numbers as the tensor has dimensions. */
+struct sp_dcp_chunk {
+    const uint64_t *offsets, *sizes;
+    uint64_t elements;
+    uint32_t source; /* which of the pickles lists it */
+    uint32_t file;   /* that holds it, when it is placed */
+    uint64_t end;    /* of its bytes in the file */
+    bool placed;     /* a file was named for it */
+    bool cramped;    /* into fewer bytes than its elements are */
+};
+
+struct sp_dcp_tensor {
+    const char *name; /* in the inventory's arena, and so are the shapes and the dtype */
+    const char *dtype_name;
+    enum sp_dtype dtype;
+    uint32_t rank, shape_rank; /* of `size`, of `shape` */
+    uint32_t source;           /* the last of the pickles that lists it */
+    const uint64_t *size;      /* what the chunks divide */
+    const uint64_t *shape;     /* the same, but for Megatron, which may divide a tensor in another shape than its own */
+    uint64_t elements;
+    bool state;   /* of the optimizer */
+    bool lacking; /* the data of a chunk is not there */
+    bool gaps;    /* the chunks do not cover it */
+    struct sp_dcp_chunk *chunks;
+    size_t chunk_count, chunk_capacity;
+};
+
+/* A file that holds data. */
+struct sp_dcp_file {
+    const char *name;
+    uint64_t end;  /* one past the last byte that a chunk takes of it */
+    uint64_t size; /* UINT64_MAX: it is not there */
+    size_t chunks;
+};
+
+struct sp_dcp {
+    struct sp_inventory *inventory;
+    struct sp_error *error;
+    const struct sp_folder *folder; /* NULL: the files are not looked for */
+    struct sp_arena arena;          /* chunks: freed with the rest */
+    SP_ARRAY(struct sp_dcp_tensor) tensors;
+    struct sp_map names;
+    SP_ARRAY(struct sp_dcp_file) files;
+    struct sp_map file_names;
+    struct sp_names *objects;
+    uint64_t chunks, steps, cover_steps;
+    size_t object_count, extra_states;
+    size_t uncompared; /* tensors of too many chunks */
+    uint32_t sources;  /* pickles read so far */
+    bool has_places;   /* one of them says where chunks lie */
+};
+
+/* How the chunks of a tensor lie in it. */
+struct sp_dcp_cover {
+    uint64_t covered;                     /* elements, when no two chunks overlap */
+    const struct sp_dcp_chunk *one, *two; /* that overlap; NULL when none do */
+    bool unknown;                         /* too many to compare each with each */
+};
+
+/* ---- cover.c ---- */
+
+/* `steps` counts comparisons over all tensors. */
+struct sp_dcp_cover sp_dcp_cover(const struct sp_dcp_tensor *tensor, uint64_t *steps);
+
+/* ---- metadata.c ---- */
+
+/* What a pickle says: its tensors are added, or their chunks to those that are known. */
+bool sp_dcp_metadata(struct sp_dcp *dcp, const struct sp_pickle *pickle);
+/* Attribute of a pickled object, or NULL. */
+struct sp_pickle_value *sp_dcp_attribute(const struct sp_pickle_value *object, const char *name);
+/* The numbers of a torch.Size, of a tuple or a list, in dcp->arena. */
+bool sp_dcp_sizes(struct sp_dcp *dcp, const struct sp_pickle_value *value, const char *what, const uint64_t **sizes,
+                  uint32_t *rank);
+/* The number of the tensor of that key, SP_NONE when it is none. */
+size_t sp_dcp_find(struct sp_dcp *dcp, const struct sp_pickle_value *key);
+
+/* ---- storage.c ---- */
+
+/* In which files the chunks lie: `places` is what the pickle has as storage_data. */
+bool sp_dcp_places(struct sp_dcp *dcp, const struct sp_pickle_value *places);
+/* After the last pickle: whether the files are there, and as long as they must be. Marks the tensors that lack data. */
+void sp_dcp_check_files(struct sp_dcp *dcp);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * A distributed checkpoint in its folder. */
+#ifndef SP_READ_DCP_FOLDER_H
+#define SP_READ_DCP_FOLDER_H
+
+#include "read/folder.h"
+
+/* ".metadata", and what a rank writes that has no coordinator, "__0.metadata". */
+bool sp_is_dcp_name(const char *name);
+/* Reads the pickles of those names as one checkpoint, looks for the files that they name, and finishes the inventory.
+ */
+bool sp_dcp_read(const struct sp_folder *folder, const char *const *names, size_t count, struct sp_inventory *inventory,
+                 struct sp_error *error);
+
+/* What `metadata.json` of Megatron names as the backend, "torch_dist" or "zarr"; NULL without one. */
+const char *sp_megatron_backend(const struct sp_folder *folder, struct sp_arena *arena);
+/* Refuses one that is not read. Returns false. */
+bool sp_megatron_refuse(const struct sp_folder *folder, const char *backend, struct sp_error *error);
+
+#endif

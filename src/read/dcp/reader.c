@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ * A distributed checkpoint as one inventory. Without a coordinator each rank writes a pickle of its own,
+ * `__0.metadata`, `__1.metadata`: together they are the checkpoint. */
+#define _GNU_SOURCE /* memmem */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "base/names.h"
+#include "read/dcp/dcp.h"
+#include "read/dcp/folder.h"
+#include "read/reader.h"
+#include "read/torch/torch.h"
+
+enum { MAX_METADATA_FILE = 512 << 20, HEAD = 200, NAMED_BITS = 24, UNEVEN_NAMED = 10 };
+
+/* ---- what it looks like ---- */
+
+static bool has_in_head(const struct sp_probe *probe, const char *text)
+{
+    const size_t length = probe->head_length < HEAD ? probe->head_length : HEAD;
+    return memmem(probe->head, length, text, strlen(text)) != NULL;
+}
+
+/* A pickle whose first object is of the module. Megatron has had a class of its own: then the name says so, too. */
+static unsigned probe_dcp(const struct sp_probe *probe)
+{
+    if (probe->head_length < 2 || probe->head[0] != 0x80 || probe->head[1] < 2) return 0;
+    if (has_in_head(probe, "torch.distributed.") && has_in_head(probe, "checkpoint.metadata") &&
+        has_in_head(probe, "Metadata"))
+        return 128;
+    return sp_is_dcp_name(sp_base_name(probe->file->path)) ? NAMED_BITS : 0;
+}
+
+bool sp_is_dcp_name(const char *name)
+{
+    if (strcmp(name, ".metadata") == 0) return true;
+    if (strncmp(name, "__", 2) != 0) return false;
+    const size_t digits = strspn(name + 2, "0123456789");
+    return digits && strcmp(name + 2 + digits, ".metadata") == 0;
+}
+
+/* ---- the list ---- */
+
+static bool list_entry(struct sp_dcp *dcp, const struct sp_dcp_tensor *entry, uint32_t file)
+{
+    struct sp_inventory *inventory = dcp->inventory;
+    struct sp_tensor *tensor = sp_inventory_add(inventory, dcp->error);
+    if (!tensor) return false;
+    tensor->name = entry->name;
+    tensor->dtype = entry->dtype;
+    tensor->dtype_name = entry->dtype_name;
+    tensor->rank = entry->shape_rank;
+    tensor->shape = entry->shape;
+    tensor->file = file;
+    tensor->flags = (entry->state ? SP_TENSOR_STATE : 0) | (entry->lacking ? SP_TENSOR_NO_DATA : 0);
+    if (sp_tensor_measure(tensor)) return true;
+    struct sp_error why = {0};
+    sp_malformed(&why, "its size overflows 64 bits");
+    inventory->count--;
+    return sp_inventory_unread(inventory, entry->name, &why, dcp->error);
+}
+
+static const char *spell_offsets(struct sp_arena *arena, const struct sp_dcp_chunk *chunk, uint32_t rank)
+{
+    struct sp_text text = {0};
+    sp_text_puts(&text, "(");
+    for (uint32_t d = 0; d < rank; d++) sp_text_printf(&text, "%s%" PRIu64, d ? ", " : "", chunk->offsets[d]);
+    sp_text_puts(&text, ")");
+    return sp_text_keep(&text, arena);
+}
+
+/* True when something is wrong with its chunks; it is said when `say` is set. */
+static bool is_uneven(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor, bool say)
+{
+    struct sp_inventory *inventory = dcp->inventory;
+    const struct sp_dcp_cover cover = sp_dcp_cover(tensor, &dcp->cover_steps);
+    const struct sp_quoted name = sp_quote(tensor->name);
+    if (cover.unknown) {
+        dcp->uncompared++;
+        return false;
+    }
+    if (cover.one && say)
+        sp_inventory_warn(inventory, "tensor %s: its chunks at %s and %s overlap", name.text,
+                          spell_offsets(&dcp->arena, cover.one, tensor->rank),
+                          spell_offsets(&dcp->arena, cover.two, tensor->rank));
+    else if (!cover.one && cover.covered != tensor->elements && say)
+        sp_inventory_warn(inventory, "tensor %s: its chunks cover %" PRIu64 " of %" PRIu64 " elements", name.text,
+                          cover.covered, tensor->elements);
+    tensor->gaps = !cover.one && cover.covered != tensor->elements;
+    return cover.one || tensor->gaps;
+}
+
+static void check_chunks(struct sp_dcp *dcp)
+{
+    size_t uneven = 0;
+    for (size_t i = 0; i < dcp->tensors.count; i++)
+        uneven += is_uneven(dcp, &dcp->tensors.items[i], uneven < UNEVEN_NAMED);
+    if (uneven > UNEVEN_NAMED)
+        sp_inventory_warn(dcp->inventory,
+                          "tensors whose chunks leave gaps or overlap: %zu, of which the first %d are named", uneven,
+                          UNEVEN_NAMED);
+    if (dcp->uncompared)
+        sp_inventory_warn(dcp->inventory, "the chunks of %zu tensors are too many to be compared", dcp->uncompared);
+}
+
+static void add_count(struct sp_inventory *inventory, const char *key, uint64_t count)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, count);
+    if (count) sp_inventory_add_metadata(inventory, key, text);
+}
+
+/* After the last pickle. */
+static bool list_entries(struct sp_dcp *dcp, uint32_t file)
+{
+    check_chunks(dcp);
+    sp_dcp_check_files(dcp);
+    for (size_t i = 0; i < dcp->tensors.count; i++)
+        if (!list_entry(dcp, &dcp->tensors.items[i], file)) return false;
+    add_count(dcp->inventory, "dcp.files", dcp->files.count);
+    add_count(dcp->inventory, "dcp.chunks", dcp->chunks);
+    add_count(dcp->inventory, "dcp.extra_states", dcp->extra_states);
+    if (dcp->object_count) sp_inventory_add_metadata(dcp->inventory, "dcp.objects", sp_names_text(dcp->objects));
+    return true;
+}
+
+/* ---- reading ---- */
+
+static bool read_metadata(struct sp_dcp *dcp, const struct sp_file *file)
+{
+    struct sp_torch torch = {.inventory = dcp->inventory};
+    struct sp_pickle pickle;
+    char *bytes = sp_file_slurp(file, MAX_METADATA_FILE, dcp->error);
+    bool ok = bytes && sp_pickle_read(&pickle, &torch.arena, "pickle", bytes, (size_t)file->size, dcp->error);
+    if (ok && pickle.end < file->size)
+        sp_inventory_warn(dcp->inventory, "%zu bytes after the end of the pickle", (size_t)file->size - pickle.end);
+    if (ok) sp_torch_warn_globals(&pickle, dcp->inventory);
+    ok = ok && sp_dcp_metadata(dcp, &pickle);
+    dcp->sources++;
+    sp_torch_free(&torch);
+    free(bytes);
+    return ok;
+}
+
+static void release_dcp(struct sp_dcp *dcp)
+{
+    for (size_t i = 0; i < dcp->tensors.count; i++) free(dcp->tensors.items[i].chunks);
+    free(dcp->tensors.items);
+    free(dcp->files.items);
+    sp_map_free(&dcp->names);
+    sp_map_free(&dcp->file_names);
+    sp_names_free(dcp->objects);
+    sp_arena_free(&dcp->arena);
+}
+
+/* Without the folder: the files are not looked for. */
+static bool index_dcp(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,
+                      struct sp_error *error)
+{
+    struct sp_names objects = {0};
+    struct sp_dcp dcp = {.inventory = inventory, .error = error, .objects = &objects};
+    inventory->format = "dcp";
+    const bool ok = read_metadata(&dcp, file) && list_entries(&dcp, file_index);
+    release_dcp(&dcp);
+    return ok;
+}
+
+const struct sp_reader sp_reader_dcp = {.name = "dcp", .probe = probe_dcp, .index = index_dcp};
+
+static bool read_named(struct sp_dcp *dcp, const char *name)
+{
+    struct sp_file file;
+    const bool ok = sp_file_open(&file, dcp->folder->fd, name, dcp->error) && read_metadata(dcp, &file);
+    sp_file_close(&file);
+    return ok || sp_folder_blame(dcp->folder, name, dcp->error);
+}
+
+bool sp_dcp_read(const struct sp_folder *folder, const char *const *names, size_t count, struct sp_inventory *inventory,
+                 struct sp_error *error)
+{
+    struct sp_names objects = {0};
+    struct sp_dcp dcp = {.inventory = inventory, .error = error, .folder = folder, .objects = &objects};
+    bool ok = true;
+    inventory->format = "dcp";
+    for (size_t i = 0; i < count && ok; i++) {
+        if (!i) sp_inventory_add_file(inventory, names[i]); /* one stands for all: tensors have parts in several */
+        ok = read_named(&dcp, names[i]);
+    }
+    if (ok && !(list_entries(&dcp, 0) && sp_inventory_finish(inventory, error)))
+        ok = sp_folder_blame(folder, names[0], error);
+    release_dcp(&dcp);
+    return ok;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ * Where chunks lie: storage_data maps MetadataIndex(fqn, offset, index) to _StorageInfo(relative_path, offset, length),
+ * `index` being a hint at the number of the chunk. A file is told by its size alone; none is opened.
+ *
+ * Names of files are a stranger's text: only a plain file name is followed, within the folder of the pickle. */
+#define _GNU_SOURCE /* fstatat */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/checked.h"
+#include "base/names.h"
+#include "read/dcp/dcp.h"
+#include "read/index.h"
+
+enum { MAX_FILES = 200 * 1000, MAX_FILE_NAME = 255 };
+
+static const uint64_t NOT_THERE = UINT64_MAX;
+
+/* ---- files by their names ---- */
+
+static bool copy_file_name(const struct sp_pickle_value *value, char name[MAX_FILE_NAME + 1])
+{
+    if (!sp_pickle_is(value, SP_PICKLE_STR) || !value->length || value->length > MAX_FILE_NAME ||
+        memchr(value->as.text, 0, value->length))
+        return false;
+    memcpy(name, value->as.text, value->length);
+    name[value->length] = '\0';
+    return true;
+}
+
+/* The number of the file, added on first sight. */
+static bool find_file(struct sp_dcp *dcp, struct sp_pickle_value *value, size_t *number)
+{
+    char name[MAX_FILE_NAME + 1];
+    if (value && value->type == SP_PICKLE_STR && value->tag) {
+        *number = value->tag - 1;
+        return true;
+    }
+    if (!copy_file_name(value, name))
+        return sp_malformed(dcp->error, "storage_data: a file name that is no short text");
+    *number = sp_map_get(&dcp->file_names, name);
+    if (*number == SIZE_MAX) {
+        if (!sp_is_plain_name(name))
+            return sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_REFUSED, "unsafe file name %s: not a plain file name",
+                           sp_quote(name).text);
+        if (dcp->files.count == MAX_FILES)
+            return sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d files", MAX_FILES);
+        *number = dcp->files.count;
+        struct sp_dcp_file file = {.name = sp_arena_string(&dcp->arena, name), .size = NOT_THERE};
+        *SP_PUSH(&dcp->files) = file;
+        sp_map_add(&dcp->file_names, file.name, *number);
+    }
+    value->tag = (uint32_t)*number + 1;
+    return true;
+}
+
+/* ---- the chunk that an entry is about ---- */
+
+static bool has_offsets(const struct sp_dcp_chunk *chunk, const uint64_t *offsets, uint32_t rank)
+{
+    return !rank || memcmp(chunk->offsets, offsets, rank * sizeof *offsets) == 0;
+}
+
+/* By the hint, or else by a search. NULL when the tensor has no such chunk. */
+static struct sp_dcp_chunk *find_chunk(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor,
+                                       const struct sp_pickle_value *hint, const uint64_t *offsets, uint32_t rank)
+{
+    if (rank != tensor->rank) return NULL;
+    if (sp_pickle_is(hint, SP_PICKLE_INT) && hint->as.integer >= 0 &&
+        (uint64_t)hint->as.integer < tensor->chunk_count && tensor->chunks[hint->as.integer].source == dcp->sources &&
+        has_offsets(&tensor->chunks[hint->as.integer], offsets, rank))
+        return &tensor->chunks[hint->as.integer];
+    for (size_t i = 0; i < tensor->chunk_count && dcp->steps < SP_DCP_MAX_SEARCH; i++, dcp->steps++)
+        if (tensor->chunks[i].source == dcp->sources && has_offsets(&tensor->chunks[i], offsets, rank))
+            return &tensor->chunks[i];
+    return NULL;
+}
+
+/* ---- one entry ---- */
+
+struct place {
+    size_t file;
+    uint64_t offset, length;
+    bool transformed; /* compressed: fewer bytes than the elements need are no mistake */
+};
+
+static bool is_byte_count(const struct sp_pickle_value *value)
+{
+    return sp_pickle_is(value, SP_PICKLE_INT) && value->as.integer >= 0;
+}
+
+static bool read_place(struct sp_dcp *dcp, const struct sp_pickle_value *info, struct place *place)
+{
+    const struct sp_pickle_value *offset = sp_dcp_attribute(info, "offset"), *length = sp_dcp_attribute(info, "length");
+    if (!find_file(dcp, sp_dcp_attribute(info, "relative_path"), &place->file)) return false;
+    if (!is_byte_count(offset) || !is_byte_count(length))
+        return sp_malformed(dcp->error, "storage_data: an offset or a length that is no non-negative integer");
+    place->offset = (uint64_t)offset->as.integer;
+    place->length = (uint64_t)length->as.integer;
+    const struct sp_pickle_value *transforms = sp_dcp_attribute(info, "transform_descriptors");
+    place->transformed = transforms && !sp_pickle_is(transforms, SP_PICKLE_NONE);
+    struct sp_dcp_file *file = &dcp->files.items[place->file];
+    const uint64_t end = place->offset + place->length; /* both below 2^63 */
+    if (end > file->end) file->end = end;
+    file->chunks++;
+    return true;
+}
+
+static bool place_chunk(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor, const struct sp_pickle_value *index,
+                        const struct place *place)
+{
+    static const uint64_t origin[SP_MAX_RANK];
+    const struct sp_pickle_value *at = sp_dcp_attribute(index, "offset");
+    const uint64_t *offsets = origin;
+    uint32_t rank = tensor->rank;
+    uint64_t bytes;
+    if (at && at->type != SP_PICKLE_NONE && !sp_dcp_sizes(dcp, at, "an offset in storage_data", &offsets, &rank))
+        return false;
+    struct sp_dcp_chunk *chunk = find_chunk(dcp, tensor, sp_dcp_attribute(index, "index"), offsets, rank);
+    if (!chunk) return true;
+    chunk->placed = true;
+    chunk->file = (uint32_t)place->file;
+    chunk->end = place->offset + place->length;
+    const unsigned bits = sp_dtype_bits(tensor->dtype);
+    chunk->cramped = !place->transformed && sp_mul_u64(chunk->elements, bits / 8, &bytes) && place->length < bytes;
+    return true;
+}
+
+bool sp_dcp_places(struct sp_dcp *dcp, const struct sp_pickle_value *places)
+{
+    struct place place;
+    if (!sp_pickle_is(places, SP_PICKLE_DICT)) return true; /* of another planner: what it has is its own affair */
+    dcp->has_places = true;
+    for (uint32_t i = 0; i + 1 < places->length; i += 2) {
+        const struct sp_pickle_value *index = places->as.items[i];
+        if (!read_place(dcp, places->as.items[i + 1], &place)) return false;
+        const size_t number = sp_dcp_find(dcp, sp_dcp_attribute(index, "fqn"));
+        if (number != SP_NONE && !place_chunk(dcp, &dcp->tensors.items[number], index, &place)) return false;
+        if (dcp->arena.used > SP_PICKLE_MAX_MEMORY)
+            return sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_LIMIT, "storage_data needs more than %d bytes",
+                           SP_PICKLE_MAX_MEMORY);
+    }
+    return true;
+}
+
+/* ---- whether the files are what they must be ---- */
+
+static void look_for_files(struct sp_dcp *dcp, struct sp_names *absent, struct sp_names *cut)
+{
+    struct stat status;
+    for (size_t i = 0; i < dcp->files.count; i++) {
+        struct sp_dcp_file *file = &dcp->files.items[i];
+        if (fstatat(dcp->folder->fd, file->name, &status, 0) == 0 && S_ISREG(status.st_mode))
+            file->size = (uint64_t)status.st_size;
+        if (file->size == NOT_THERE) sp_names_add(absent, file->name);
+        else if (file->size < file->end) sp_names_add(cut, file->name);
+    }
+}
+
+static bool lacks_data(const struct sp_dcp *dcp, const struct sp_dcp_chunk *chunk)
+{
+    if (!chunk->elements) return false;
+    if (!chunk->placed) return dcp->has_places && dcp->steps < SP_DCP_MAX_SEARCH;
+    if (chunk->cramped) return true;
+    const struct sp_dcp_file *file = &dcp->files.items[chunk->file];
+    return dcp->folder && (file->size == NOT_THERE || file->size < chunk->end);
+}
+
+static size_t mark_tensors(struct sp_dcp *dcp, struct sp_names *unplaced, struct sp_names *cramped)
+{
+    size_t lacking = 0;
+    for (size_t i = 0; i < dcp->tensors.count; i++) {
+        struct sp_dcp_tensor *tensor = &dcp->tensors.items[i];
+        bool nowhere = false, tight = false;
+        tensor->lacking = tensor->gaps;
+        for (size_t k = 0; k < tensor->chunk_count; k++) {
+            const struct sp_dcp_chunk *chunk = &tensor->chunks[k];
+            if (!lacks_data(dcp, chunk)) continue;
+            tensor->lacking = true;
+            nowhere = nowhere || !chunk->placed;
+            tight = tight || chunk->cramped;
+        }
+        if (nowhere) sp_names_add(unplaced, tensor->name);
+        if (tight) sp_names_add(cramped, tensor->name);
+        lacking += tensor->lacking;
+    }
+    return lacking;
+}
+
+static void warn_of_files(struct sp_inventory *inventory, const char *what, struct sp_names *names)
+{
+    if (names->count) sp_inventory_warn(inventory, "%s (%zu): %s", what, names->count, sp_names_text(names));
+    sp_names_free(names);
+}
+
+/* For whoever checks the whole: what is the matter, in one line. */
+static void note_lack(struct sp_dcp *dcp, size_t lacking, const struct sp_names *absent, const struct sp_names *cut,
+                      bool misplaced)
+{
+    struct sp_inventory *inventory = dcp->inventory;
+    struct sp_arena *arena = &inventory->arena;
+    const size_t files = dcp->files.count;
+    if (!lacking) return;
+    inventory->lacking = lacking;
+    if (absent->count)
+        inventory->lack =
+            sp_arena_printf(arena, "files that it names are not there (%zu of %zu)", absent->count, files);
+    else if (cut->count)
+        inventory->lack = sp_arena_printf(arena, "files are shorter than it says (%zu of %zu)", cut->count, files);
+    else if (misplaced) inventory->lack = "its list of places does not fit its list of chunks";
+    else inventory->lack = "there are tensors that its chunks do not cover";
+}
+
+void sp_dcp_check_files(struct sp_dcp *dcp)
+{
+    struct sp_names absent = {0}, cut = {0}, unplaced = {0}, cramped = {0};
+    if (dcp->folder) look_for_files(dcp, &absent, &cut);
+    const size_t lacking = mark_tensors(dcp, &unplaced, &cramped);
+    note_lack(dcp, lacking, &absent, &cut, unplaced.count || cramped.count);
+    warn_of_files(dcp->inventory, "files of its data are not there", &absent);
+    warn_of_files(dcp->inventory, "files of its data are shorter than it says", &cut);
+    warn_of_files(dcp->inventory, "tensors with a chunk that no file is named for", &unplaced);
+    warn_of_files(dcp->inventory, "tensors with a chunk in fewer bytes than it needs", &cramped);
+}

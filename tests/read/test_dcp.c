@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ * Distributed checkpoints: folders of one rank and of two, chunks that leave gaps, files that are not there, damage. */
+#define _GNU_SOURCE /* mkdtemp */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "read/listing.h"
+
+#define FIXTURES "fixtures/dcp"
+
+static const char *const good[][2] = {
+    {"ok/absent", "dcp\n"
+                  "a F32 (4)\n"
+                  "b F32 (4) dataless\n"
+                  "c F32 (4)\n"
+                  "dcp.files = 2\n"
+                  "dcp.chunks = 3\n"
+                  "! files of its data are not there (1): '__1_0.distcp'\n"},
+    {"ok/apart", "dcp\n"
+                 "rows F32 (4,2)\n"
+                 "columns F32 (2,6)\n"
+                 "both F32 (3)\n"
+                 "dcp.files = 2\n"
+                 "dcp.chunks = 6\n"},
+    {"ok/before_2", "dcp\n"
+                    "a F32 (2,3)\n"
+                    "dcp.files = 1\n"
+                    "dcp.chunks = 1\n"
+                    "dcp.objects = 'b'\n"},
+    {"ok/calls", "dcp\n"
+                 "a F32 (2)\n"
+                 "dcp.files = 1\n"
+                 "dcp.chunks = 1\n"
+                 "! calls posix.system if it were unpickled: nothing was executed\n"},
+    {"ok/cut", "dcp\n"
+               "a F32 (4)\n"
+               "b F32 (4)\n"
+               "c F32 (4) dataless\n"
+               "dcp.files = 1\n"
+               "dcp.chunks = 3\n"
+               "! files of its data are shorter than it says (1): '__0_0.distcp'\n"},
+    {"ok/gaps", "dcp\n"
+                "gap F32 (4,4) dataless\n"
+                "none F32 (2) dataless\n"
+                "good F32 (2,2)\n"
+                "overlap F32 (4,4)\n"
+                "twice F32 () dataless\n"
+                "corner F32 (4,4)\n"
+                "dcp.files = 1\n"
+                "dcp.chunks = 9\n"
+                "! tensor 'gap': its chunks cover 8 of 16 elements\n"
+                "! tensor 'none': its chunks cover 0 of 2 elements\n"
+                "! tensor 'overlap': its chunks at (0, 0) and (2, 0) overlap\n"
+                "! tensor 'twice': its chunks at () and () overlap\n"
+                "! tensor 'corner': its chunks at (0, 0) and (1, 3) overlap\n"
+                "! tensors with a chunk that no file is named for (1): 'twice'\n"},
+    {"ok/grid", "dcp\n"
+                "a F32 (4,4)\n"
+                "dcp.files = 1\n"
+                "dcp.chunks = 4\n"},
+    {"ok/half_broken", "dcp\n"
+                       "good F32 (2)\n"
+                       "dcp.files = 1\n"
+                       "dcp.chunks = 3\n"
+                       "! tensor 'outside' is not read: chunk 0 is [2, 5) of dimension 0, which has 4\n"
+                       "! tensor 'flat' is not read: chunk 0 has 1 offsets and 1 sizes, the tensor 2 dimensions\n"
+                       "! tensor 'huge' is not read: its size overflows 64 bits\n"
+                       "! tensor 'no_type' is not read: its properties name no dtype\n"},
+    {"ok/megatron", "dcp\n"
+                    "decoder.layers.self_attention.linear_qkv.weight F32 (2,24,8)\n"
+                    "decoder.layers.self_attention.linear_qkv.bias F32 (2,24)\n"
+                    "embedding.word_embeddings.weight F32 (16,8)\n"
+                    "optimizer.state.exp_avg.embedding.word_embeddings.weight F32 (16,8) state\n"
+                    "sharded_backend = torch_dist\n"
+                    "dcp.files = 1\n"
+                    "dcp.chunks = 8\n"
+                    "dcp.extra_states = 2\n"
+                    "dcp.objects = 'rng_state/shard_0_1'\n"},
+    {"ok/no_place", "dcp\n"
+                    "a F32 (4)\n"
+                    "b F32 (4) dataless\n"
+                    "c F32 (4) dataless\n"
+                    "dcp.files = 1\n"
+                    "dcp.chunks = 3\n"
+                    "! tensors with a chunk that no file is named for (1): 'b'\n"
+                    "! tensors with a chunk in fewer bytes than it needs (1): 'c'\n"},
+    {"ok/plain", "dcp\n"
+                 "model.weight F32 (4,3)\n"
+                 "model.bias BF16 (3)\n"
+                 "model.scale F32 ()\n"
+                 "model.none F32 (0,4)\n"
+                 "optimizer.state.weight.exp_avg F32 (4,3) state\n"
+                 "f8 F8_E4M3 (2,2)\n"
+                 "dcp.files = 1\n"
+                 "dcp.chunks = 6\n"
+                 "dcp.objects = 'optimizer.param_groups.0.lr', 'step'\n"},
+    {"ok/two_ranks", "dcp\n"
+                     "rows F32 (4,2)\n"
+                     "columns F32 (2,6)\n"
+                     "uneven F32 (5)\n"
+                     "one F32 (1,2)\n"
+                     "optim.state.rows.exp_avg F32 (4,2) state\n"
+                     "both F32 (3)\n"
+                     "dcp.files = 2\n"
+                     "dcp.chunks = 11\n"},
+};
+
+static const char *const refused[][2] = {
+    {"bad/cut_short", "refused: fixtures/dcp/bad/cut_short/.metadata: pickle: FRAME at byte 2: the pickle ends early: "
+                      "717 bytes wanted, 189 left\n"},
+    {"bad/negative", "refused: fixtures/dcp/bad/negative/.metadata: no tensor can be read (1 are broken; the first: "
+                     "item 0 of a size is not a non-negative integer)\n"},
+    {"bad/no_list",
+     "refused: fixtures/dcp/bad/no_list/.metadata: a pickle without a dictionary 'state_dict_metadata'\n"},
+    {"bad/no_type", "refused: fixtures/dcp/bad/no_type/.metadata: no tensor can be read (1 are broken; the first: its "
+                    "properties name no dtype)\n"},
+    {"bad/outside", "refused: fixtures/dcp/bad/outside/.metadata: no tensor can be read (1 are broken; the first: "
+                    "chunk 0 is [2, 5) of dimension 0, which has 4)\n"},
+    {"bad/unfinished", "refused: this is a distributed checkpoint of PyTorch (*.distcp) without its '.metadata', which "
+                       "has the names of the tensors\n"},
+    {"bad/unsafe", "refused: fixtures/dcp/bad/unsafe/.metadata: unsafe file name '../a': not a plain file name\n"},
+    {"bad/zarr", "refused: a distributed checkpoint of Megatron with the backend 'zarr', which is not read\n"},
+};
+
+static void what_there_is_is_listed(void **state)
+{
+    (void)state;
+    ASSERT_LISTINGS(FIXTURES, good);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+    (void)state;
+    ASSERT_LISTINGS(FIXTURES, refused);
+}
+
+/* The same model as one file and as a distributed checkpoint. */
+static void a_model_is_the_same(void **state)
+{
+    struct sp_error error;
+    (void)state;
+    struct sp_inventory *one = sp_inventory_open("fixtures/models/tiny-gpt2", &error);
+    struct sp_inventory *many = sp_inventory_open(FIXTURES "/models/tiny-gpt2", &error);
+    assert_non_null(one);
+    assert_non_null(many);
+    assert_int_equal(sp_inventory_count(one), sp_inventory_count(many));
+    for (size_t i = 0; i < sp_inventory_count(one); i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(one, i);
+        char name[256];
+        snprintf(name, sizeof name, "model.%s", tensor->name);
+        const size_t found = sp_inventory_find(many, name);
+        assert_true(found != SP_NONE);
+        const struct sp_tensor *other = sp_inventory_tensor(many, found);
+        assert_int_equal(tensor->dtype, other->dtype);
+        assert_int_equal(tensor->rank, other->rank);
+        for (uint32_t d = 0; d < tensor->rank; d++) assert_int_equal(tensor->shape[d], other->shape[d]);
+    }
+    sp_inventory_close(one);
+    sp_inventory_close(many);
+}
+
+static void damage_is_survived(void **state)
+{
+    static const char *const files[] = {
+        FIXTURES "/ok/plain/.metadata",       FIXTURES "/ok/two_ranks/.metadata", FIXTURES "/ok/gaps/.metadata",
+        FIXTURES "/ok/half_broken/.metadata", FIXTURES "/ok/before_2/.metadata",  FIXTURES "/ok/megatron/.metadata",
+    };
+    (void)state;
+    ASSERT_SURVIVE_DAMAGE(files);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_there_is_is_listed),
+        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(a_model_is_the_same),
+        cmocka_unit_test(damage_is_survived),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
