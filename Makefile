@@ -14,8 +14,8 @@ OBJ     := $(BUILD)/$(MODE)
 # ---- flags ------------------------------------------------------------------------------------------------------
 HDF5 := $(if $(shell pkg-config --exists hdf5 2>/dev/null || echo no),hdf5-serial,hdf5)
 PKGS := libzip zlib libcjson yaml-0.1 $(HDF5) libseccomp
-DEPS_CPPFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-DEPS_LIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null && echo -lm)
+DEPS_CPPFLAGS := $(shell pkg-config --cflags $(PKGS) libcurl 2>/dev/null)
+DEPS_LIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null && pkg-config --exists libcurl && echo -lm -ldl)
 
 # gcc cannot see across files that sp_fail returns false, hence its "maybe": clang and the sanitizers watch that.
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror \

@@ -56,12 +56,12 @@ _shapeproof() {
             return
         fi
         case $command in
-        check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --expect= --json --color= --help' ;;
+        check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --expect= --offline --json --color= --help' ;;
         derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
-        diff) words='--data --expect= --strict --all --json --color= --help' ;;
+        diff) words='--data --expect= --strict --all --offline --json --color= --help' ;;
         fmt) words='--in-place --check --help' ;;
-        infer) words='--table= --emit-config --all --json --color= --help' ;;
-        inspect) words='--tree --depth= --totals --sort= --filter= --strict --json --color= --help' ;;
+        infer) words='--table= --emit-config --all --offline --json --color= --help' ;;
+        inspect) words='--tree --depth= --totals --sort= --filter= --strict --offline --json --color= --help' ;;
         learn) words='--output= --name= --like= --partial --table= --help' ;;
         predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
         prove) words='--claims= --table= --all --json --color= --help' ;;

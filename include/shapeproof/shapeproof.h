@@ -33,6 +33,7 @@
 #include "shapeproof/load.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
+#include "shapeproof/remote.h"
 #include "shapeproof/report.h"
 #include "shapeproof/table.h"
 #include "shapeproof/value.h"

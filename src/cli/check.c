@@ -22,6 +22,7 @@ static const struct cli_option options[] = {
      .letter = 'a',
      .help = "all findings, also those that the causes explain; a line for each, none collapsed over its indices"},
     {CLI_OPTION_EXPECT},
+    {CLI_OPTION_OFFLINE},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_TODAY},
@@ -206,6 +207,9 @@ const struct cli_command cli_check = {
         "as "
         "a difference. The exit status is the worst one: 4, then 3, 1, 5 and 0. --config, --set, --table, --expect and "
         "--vocabulary are about one model: that of the directory itself, if it has one there; else they are refused.\n"
+        "\n"
+        "The checkpoint may be elsewhere: hf://ORG/NAME[@REVISION][/PATH] on the Hugging Face hub, or https://... Only "
+        "headers are fetched, into a cache, and --data is refused.\n"
         "\n"
         "Whether it loads is another question. A line on loading answers it for the loader that the file is meant for, "
         "where that can be told, and --for for any: what stays newly initialised, what is dropped. The exit status is "

@@ -73,10 +73,28 @@ static void own_path(struct cli_args *args, size_t operand, char *path)
     args->operands[operand] = path;
 }
 
+/* The remote is kept until the command ends. */
+static int fetch_operand(struct cli_args *args, size_t operand)
+{
+    int status = CLI_OK;
+    struct sp_remote *remote = cli_fetch(args, args->operands[operand], &status);
+    if (!remote) return status;
+    args->remotes = realloc(args->remotes, (args->remote_count + 1) * sizeof *args->remotes);
+    if (!args->remotes) abort();
+    args->remotes[args->remote_count++] = remote;
+    args->operands[operand] = sp_remote_path(remote);
+    return CLI_OK;
+}
+
 int cli_find_checkpoints(struct cli_args *args)
 {
     bool taken = false;
     for (size_t i = 0; args->command->checkpoints && i < args->operand_count; i++) {
+        if (sp_is_remote(args->operands[i])) {
+            const int status = fetch_operand(args, i);
+            if (status != CLI_OK) return status;
+            continue;
+        }
         const bool input = strcmp(args->operands[i], "-") == 0;
         if (input && taken) return cli_usage_error(NULL, "%s: standard input is asked for twice", args->command->name);
         char *path = input ? spool_input() : sp_checkpoint_path(args->operands[i]);

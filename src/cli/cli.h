@@ -68,6 +68,8 @@ struct cli_args {
     size_t given_count;
     char **owned; /* paths that stand in for operands */
     size_t owned_count;
+    struct sp_remote **remotes; /* what was fetched for them */
+    size_t remote_count;
 };
 
 /* ---- commands.c, main.c ---- */
@@ -105,8 +107,21 @@ const char *cli_next_value(const struct cli_args *args, const char *name, size_t
 /* ---- checkpoints.c ---- */
 
 /* Puts the path that is meant in place of each operand that is a checkpoint: for a model in the cache of the hub its
- * snapshot, for "-" a file with what standard input holds. Not CLI_OK after an error was printed. */
+ * snapshot, for "-" a file with what standard input holds, for a URL the mirror that its headers were fetched into. Not
+ * CLI_OK after an error was printed. */
 int cli_find_checkpoints(struct cli_args *args);
+
+/* ---- remote.c ---- */
+
+#define CLI_OPTION_OFFLINE                                                                                             \
+    .name = "offline", .help = "of checkpoints that are elsewhere (https://, hf://) use what is in the cache alone"
+
+/* Fetches the headers of what the URL names; NULL after an error was printed, with its exit status in *status. The
+ * path of the mirror is sp_remote_path's. */
+struct sp_remote *cli_fetch(const struct cli_args *args, const char *url, int *status);
+/* The text, with the URL in place of each path of a mirror; free() it. NULL when there is none in it. */
+char *cli_say_urls(const char *text, size_t *length);
+void cli_free_remotes(struct cli_args *args);
 
 /* ---- message.c: one line on stderr, and at most one hint ---- */
 

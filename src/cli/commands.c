@@ -36,7 +36,7 @@ const struct cli_term cli_exit_statuses[] = {
     {"1", "it differs"},
     {"2", "the command line is wrong"},
     {"3", "a table or a configuration is wrong"},
-    {"4", "a checkpoint is unreadable or malformed, or the output could not be written"},
+    {"4", "a checkpoint is unreadable or malformed, or could not be fetched, or the output could not be written"},
     {"5", "the architecture is unknown: there is no table for it"},
     {NULL, NULL},
 };
@@ -45,6 +45,11 @@ const struct cli_term cli_environment[] = {
     {"NO_COLOR", "when set and not empty, there is no colour but with --color=always"},
     {"TERM", "when it is dumb, there is no colour but with --color=always"},
     {"COLUMNS", "the width of the terminal, in place of what the terminal says"},
+    {"HF_TOKEN", "the token for checkpoints of the Hugging Face hub (hf://); without it, what stands in the file of "
+                 "HF_TOKEN_PATH, $HF_HOME/token or ~/.cache/huggingface/token. It is sent to the endpoint alone"},
+    {"HF_ENDPOINT", "where the hub is, in place of https://huggingface.co"},
+    {"HF_HUB_OFFLINE", "when set and not 0, as with --offline"},
+    {"XDG_CACHE_HOME", "its folder shapeproof holds the headers that were fetched; ~/.cache is the default"},
     {NULL, NULL},
 };
 

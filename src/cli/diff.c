@@ -7,6 +7,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_EXPECT},
     {.name = "strict", .help = "status 0 only for same without a warning of A or B"},
     {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
+    {CLI_OPTION_OFFLINE},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_TODAY},

@@ -44,6 +44,10 @@ static void help_terms(FILE *stream, const char *title, const struct cli_term *t
     fprintf(stream, "\n%s:\n", title);
     for (; terms->term; terms++) {
         size_t column = (size_t)fprintf(stream, "  %s", terms->term);
+        if (column >= TERM_COLUMNS) {
+            fputc('\n', stream);
+            column = 0;
+        }
         indent_to(stream, &column, TERM_COLUMNS);
         fill_lines(stream, column, TERM_COLUMNS, terms->meaning);
     }

@@ -10,6 +10,7 @@ static const struct cli_option options[] = {
     {.name = "all",
      .letter = 'a',
      .help = "one line per tensor that is not explained, none collapsed over its indices"},
+    {CLI_OPTION_OFFLINE},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},

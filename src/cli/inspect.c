@@ -25,6 +25,7 @@ static const struct cli_option options[] = {
      .help = "only the tensors whose whole name matches a shell pattern, as '*.bias'; totals are theirs"},
     {.name = "strict",
      .help = "status 1 if there is a warning of a FILE, such as that unpickling it would run something"},
+    {CLI_OPTION_OFFLINE},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},

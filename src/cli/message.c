@@ -4,19 +4,26 @@
 #include "cli/cli.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* One line, made printable. */
 static void message_line(const char *prefix, const char *text)
 {
-    char *visible = sp_report_visible(text);
+    size_t length = strlen(text);
+    char *said = cli_say_urls(text, &length), *visible = sp_report_visible(said ? said : text);
     fprintf(stderr, "%s%s\n", prefix, visible);
     sp_free(visible);
+    free(said);
 }
 
 void cli_error(const struct sp_error *error)
 {
     fflush(stdout);
-    fprintf(stderr, "shapeproof: %s\n", error->message); /* printable already, and may have several lines */
+    size_t length = strlen(error->message);
+    char *said = cli_say_urls(error->message, &length);
+    fprintf(stderr, "shapeproof: %s\n", said ? said : error->message); /* printable, and may have several lines */
+    free(said);
     if (error->hint[0]) fprintf(stderr, "hint: %s\n", error->hint);
 }
 
@@ -35,9 +42,12 @@ int cli_usage_error(const char *hint, const char *format, ...)
 
 void cli_warning(const char *path, const char *message)
 {
-    char *visible = sp_report_visible(path ? path : "");
+    size_t length = path ? strlen(path) : 0;
+    char *said = path ? cli_say_urls(path, &length) : NULL;
+    char *visible = sp_report_visible(said ? said : path ? path : "");
     fflush(stdout);
     fprintf(stderr, "warning: %s%s", visible, path ? ": " : "");
     sp_free(visible);
+    free(said);
     message_line("", message);
 }

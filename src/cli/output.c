@@ -39,8 +39,10 @@ struct sp_report_options cli_report_options(const struct cli_args *args)
 
 void cli_put_report(char *report, size_t length)
 {
-    fwrite(report, 1, length, stdout); /* cli_close_output asks whether it worked */
+    char *said = cli_say_urls(report, &length);
+    fwrite(said ? said : report, 1, length, stdout); /* cli_close_output asks whether it worked */
     sp_free(report);
+    free(said);
 }
 
 bool cli_close_output(void)

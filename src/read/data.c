@@ -7,7 +7,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/chars.h"
 #include "base/names.h"
 #include "read/folder.h"
 #include "read/reader.h"
@@ -62,18 +64,28 @@ static void judge_places(struct sp_data *data)
 static bool open_folder(struct sp_data *data, struct sp_folder *folder)
 {
     const char *path = data->inventory->path, *slash = strrchr(path, '/');
-    *folder = (struct sp_folder){AT_FDCWD, ""};
+    *folder = (struct sp_folder){.fd = AT_FDCWD, .path = ""};
     if (data->inventory->file_count == 1 && strcmp(data->inventory->files[0], path) == 0) return true;
     if (sp_folder_open(folder, path)) return true;
     path = slash ? sp_arena_copy(&data->arena, path, (size_t)(slash + 1 - path)) : ".";
     return sp_folder_open(folder, path);
 }
 
+/* Of what was fetched from elsewhere the headers alone are here, and holes in place of the data. */
+static bool is_mirror(struct sp_data *data, const struct sp_folder *folder, const char *name)
+{
+    const int parents = (int)(sp_base_name(name) - name);
+    const char *mark = sp_arena_printf(&data->arena, "%.*s%s", parents, name, SP_MIRROR_MARK);
+    return faccessat(folder->fd, mark, F_OK, 0) == 0;
+}
+
 static bool open_file(struct sp_data *data, const struct sp_folder *folder, uint32_t index, struct sp_error *error)
 {
     const char *name = data->inventory->files[index];
     struct sp_file *file = &data->files[index];
-    bool ok = sp_file_open(file, folder->fd, name, error);
+    bool ok = !is_mirror(data, folder, name) ||
+              sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "only its headers were fetched, and not the data");
+    ok = ok && sp_file_open(file, folder->fd, name, error);
     const struct sp_reader *reader = ok ? sp_reader_for(file, error) : NULL;
     ok = reader && (!reader->locate || reader->locate(file, index, data->inventory, data->places, error));
     return ok || sp_folder_blame(folder, name, error);

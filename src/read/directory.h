@@ -12,6 +12,11 @@ bool sp_directory_read(const struct sp_folder *folder, struct sp_inventory *inve
 bool sp_directory_read_pieces(const struct sp_folder *folder, const char *first, struct sp_inventory *inventory,
                               struct sp_error *error);
 
+/* Reads the file `name` of the folder, with those that it stands for: the shards of an index, the pieces of a GGUF
+ * model. */
+bool sp_directory_read_file(const struct sp_folder *folder, const char *name, struct sp_inventory *inventory,
+                            struct sp_error *error);
+
 /* By its name alone: not what trainers leave beside one. */
 bool sp_may_be_checkpoint(const char *name);
 /* True for *.index.json. */

@@ -11,7 +11,7 @@
 
 bool sp_folder_open(struct sp_folder *folder, const char *path)
 {
-    folder->path = path;
+    *folder = (struct sp_folder){.path = path};
     folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
     return folder->fd >= 0;
 }
@@ -20,6 +20,13 @@ void sp_folder_close(struct sp_folder *folder)
 {
     if (folder->fd >= 0) close(folder->fd);
     folder->fd = -1;
+}
+
+bool sp_folder_open_file(const struct sp_folder *folder, const char *name, struct sp_file *file, struct sp_error *error)
+{
+    if (!folder->far) return sp_file_open(file, folder->fd, name, error);
+    *file = (struct sp_file){.fd = -1, .path = name};
+    return folder->far->open(folder->far, name, file, error);
 }
 
 char *sp_folder_join(const struct sp_folder *folder, const char *name, struct sp_arena *arena)
@@ -50,8 +57,8 @@ bool sp_folder_read(const struct sp_folder *folder, const char *name, struct sp_
                     struct sp_error *error)
 {
     struct sp_file file;
-    const bool ok = sp_file_open(&file, folder->fd, name, error) && read_open(&file, folder, name, inventory, error) &&
-                    sp_inventory_finish(inventory, error);
+    const bool ok = sp_folder_open_file(folder, name, &file, error) &&
+                    read_open(&file, folder, name, inventory, error) && sp_inventory_finish(inventory, error);
     sp_file_close(&file);
     return ok || sp_folder_blame(folder, name, error);
 }
@@ -71,7 +78,7 @@ static bool read_shard(const struct sp_folder *folder, struct sp_shard *shard, s
     struct sp_error absent = {0};
     struct sp_file file;
     shard->file = SP_NO_FILE;
-    if (!sp_file_open(&file, folder->fd, shard->name, &absent)) {
+    if (!sp_folder_open_file(folder, shard->name, &file, &absent)) {
         warn_absent_shard(shard, absent.message, inventory);
         return true;
     }
@@ -89,6 +96,7 @@ bool sp_folder_read_shards(const struct sp_folder *folder, const char *owner, st
                            struct sp_inventory *inventory, struct sp_error *error)
 {
     size_t read = 0;
+    if (folder->far && !folder->far->expect(folder->far, shards, count, error)) return false;
     for (size_t i = 0; i < count; i++) {
         if (!read_shard(folder, &shards[i], inventory, error)) return false;
         read += shards[i].file != SP_NO_FILE;

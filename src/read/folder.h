@@ -7,14 +7,27 @@
 #include "base/file.h"
 #include "model/inventory.h"
 
+struct sp_shard;
+
+/* Whoever knows how to get at the files of a folder that is elsewhere, of which `fd` is a mirror. */
+struct sp_far {
+    /* Says which files are opened next, so that they are fetched side by side. One that is not there is no error. */
+    bool (*expect)(struct sp_far *far, const struct sp_shard *shards, size_t count, struct sp_error *error);
+    bool (*open)(struct sp_far *far, const char *name, struct sp_file *file, struct sp_error *error);
+};
+
 struct sp_folder {
-    int fd;           /* or AT_FDCWD */
-    const char *path; /* for messages, as the user wrote it; "" for the current directory */
+    int fd;             /* or AT_FDCWD */
+    const char *path;   /* for messages, as the user wrote it; "" for the current directory */
+    struct sp_far *far; /* NULL: it is here */
 };
 
 /* Opens a directory; `path` is borrowed. False without an error when it is anything else, or cannot be opened. */
 bool sp_folder_open(struct sp_folder *folder, const char *path);
 void sp_folder_close(struct sp_folder *folder);
+/* Opens a file in it; its name is not put into `error`. */
+bool sp_folder_open_file(const struct sp_folder *folder, const char *name, struct sp_file *file,
+                         struct sp_error *error);
 /* "path/name". */
 char *sp_folder_join(const struct sp_folder *folder, const char *name, struct sp_arena *arena);
 /* Adds "path/name: " in front of an error. Returns false. */

@@ -272,7 +272,7 @@ static void compare_total_size(const struct index *index)
 static bool load_index(struct index *index, const struct sp_folder *folder, const char *name)
 {
     struct sp_file file;
-    bool ok = sp_file_open(&file, folder->fd, name, index->error);
+    bool ok = sp_folder_open_file(folder, name, &file, index->error);
     if (ok) index->json.text = sp_file_slurp(&file, MAX_INDEX, index->error);
     index->json.length = (size_t)file.size;
     sp_file_close(&file);

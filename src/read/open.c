@@ -30,6 +30,15 @@ static bool refuse_part(const char *path, struct sp_error *error)
     return false;
 }
 
+bool sp_directory_read_file(const struct sp_folder *folder, const char *name, struct sp_inventory *inventory,
+                            struct sp_error *error)
+{
+    if (sp_is_index_name(name)) return sp_index_read(folder, name, inventory, error);
+    if (sp_is_dcp_name(name)) return sp_dcp_read(folder, &name, 1, inventory, error);
+    if (is_first_piece(name)) return sp_directory_read_pieces(folder, name, inventory, error);
+    return sp_folder_read(folder, name, inventory, error);
+}
+
 /* Reads a file that stands for others beside it. */
 static bool open_with_others(const char *path, struct sp_inventory *inventory, struct sp_error *error)
 {
@@ -37,11 +46,9 @@ static bool open_with_others(const char *path, struct sp_inventory *inventory, s
     const char *parent = sp_arena_copy(&inventory->arena, path, (size_t)(name - path));
     struct sp_folder folder;
     if (!sp_folder_open(&folder, *parent ? parent : ".")) /* let the file itself say what is wrong */
-        return sp_folder_read(&(struct sp_folder){AT_FDCWD, ""}, path, inventory, error);
+        return sp_folder_read(&(struct sp_folder){.fd = AT_FDCWD, .path = ""}, path, inventory, error);
     folder.path = parent;
-    const bool ok = sp_is_index_name(path) ? sp_index_read(&folder, name, inventory, error)
-                    : sp_is_dcp_name(name) ? sp_dcp_read(&folder, &name, 1, inventory, error)
-                                           : sp_directory_read_pieces(&folder, name, inventory, error);
+    const bool ok = sp_directory_read_file(&folder, name, inventory, error);
     sp_folder_close(&folder);
     return ok;
 }
@@ -57,7 +64,7 @@ static bool open_path(const char *path, struct sp_inventory *inventory, struct s
     if (sp_ends_with(path, ".distcp")) return refuse_part(path, error);
     if (sp_is_index_name(path) || sp_is_dcp_name(sp_base_name(path)) || is_first_piece(path))
         return open_with_others(path, inventory, error);
-    return sp_folder_read(&(struct sp_folder){AT_FDCWD, ""}, path, inventory, error);
+    return sp_folder_read(&(struct sp_folder){.fd = AT_FDCWD, .path = ""}, path, inventory, error);
 }
 
 struct sp_inventory *sp_inventory_open(const char *path, struct sp_error *error)

@@ -166,6 +166,7 @@ static void sizes_stay(void **state)
     assert_int_equal(sizeof(struct sp_prove_options), 64);
     assert_int_equal(sizeof(struct sp_derive_options), 48);
     assert_int_equal(sizeof(struct sp_solve_options), 48);
+    assert_int_equal(sizeof(struct sp_remote_options), 120);
     assert_int_equal(sizeof(struct sp_report_options), 48);
     assert_int_equal(sizeof(struct sp_report_inspect_options), 104);
     assert_int_equal(sizeof(struct sp_report_predict_options), 88);

@@ -8,11 +8,13 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <ftw.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/server.h"
 #include "read/scratch.h"
 #include "shapeproof/shapeproof.h"
 
@@ -70,6 +72,30 @@ static bool calls_components_open(struct world *world, struct sp_error *error)
     (void)world;
     sp_components_free(components);
     return components != NULL;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk)
+{
+    (void)info, (void)type, (void)walk;
+    return remove(path);
+}
+
+static bool calls_remote_fetch(struct world *world, struct sp_error *error)
+{
+    static const char array[] =
+        "\x3c\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}       ";
+    struct server *server = calloc(1, sizeof *server);
+    char url[100], cache[600];
+    if (!server) abort();
+    server_start(server);
+    serve_file(server, "a.safetensors", array, sizeof array, sizeof array);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/ok/a.safetensors", server->port);
+    snprintf(cache, sizeof cache, "%s", scratch_path(&world->scratch, "cache"));
+    struct sp_remote *remote = sp_remote_fetch(url, &(struct sp_remote_options){.cache = cache}, error);
+    sp_remote_free(remote);
+    server_stop(server);
+    nftw(cache, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    return remote != NULL;
 }
 
 static bool calls_data_open(struct world *world, struct sp_error *error)
@@ -249,6 +275,7 @@ static const struct call {
 } calls[] = {
     CALL(inventory_open),
     CALL(components_open),
+    CALL(remote_fetch),
     CALL(data_open),
     CALL(data_read),
     CALL(tables_new),

@@ -35,6 +35,7 @@ src/read/dcp/           read/dcp     read/torch/torch.h read/pickle read model b
 src/read/hdf5/          read/hdf5    read/hdf5/library.h read model base
 src/read/hdf5/library   libhdf5      -
 src/read/hdf5/keras_zip read/hdf5    read/zip read model base
+src/net/                net          read model base
 src/lang/syntax/        lang/syntax  base
 src/lang/               lang         lang/syntax base
 src/tables/             lang         -
@@ -63,6 +64,7 @@ zip.h                   read/zip
 zlib.h                  read/gzip
 hdf5.h                  libhdf5
 yaml.h                  config
+curl/curl.h             net
 '
 
 find src include -name '*.[ch]' | sort | xargs awk -v rules="$rules" -v foreign="$foreign" '

@@ -99,6 +99,7 @@ static bool index_stored(struct sp_zip *zip, size_t index, size_t part, const st
     if (!sp_zip_data_offset(zip, index, &begin, error)) return false;
     if (!sp_add_u64(begin, entry->size, &end) || end > file->size)
         return sp_malformed(error, "ends at byte %" PRIu64 ", past the end of the archive", begin + entry->size);
+    if (!sp_file_need(file, begin, entry->size, error)) return false; /* the child has the descriptor alone */
     struct sp_h5_source source = {
         .fd = file->fd, .base = file->base + begin, .origin = file->base, .size = entry->size, .part = part};
     return sp_h5_index(&source, file_index, inventory, error);

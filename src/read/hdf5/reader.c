@@ -57,6 +57,7 @@ static bool index_hdf5(const struct sp_file *file, uint32_t file_index, struct s
     if (at == UINT64_MAX) return sp_malformed(error, "no HDF5 signature");
     if (!check_closed(file, at, error)) return false;
     if (at) sp_inventory_warn(inventory, "HDF5 begins at byte %zu: the user block before it is not read", (size_t)at);
+    if (!sp_file_need(file, 0, file->size, error)) return false; /* the child has the descriptor alone */
     struct sp_h5_source source = {.fd = file->fd, .base = file->base, .origin = file->base, .size = file->size};
     return sp_h5_index(&source, file_index, inventory, error);
 }

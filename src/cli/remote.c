@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ * Checkpoints that are elsewhere: what the environment says about the hub and the cache, the line that shows how far a
+ * fetch has come, and the URL in place of the path of a mirror wherever something is printed. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+enum { MAX_TOKEN = 4096 };
+
+/* Paths of mirrors, and what they are called: written when a checkpoint was fetched, read when something is printed. */
+struct alias {
+    char *path, *name;
+};
+static struct alias *aliases;
+static size_t alias_count;
+
+/* ---- the environment ---- */
+
+/* NULL in place of "". */
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static char *join_texts(const char *first, const char *second)
+{
+    char *joined = NULL;
+    if (asprintf(&joined, "%s%s", first, second) < 0) abort();
+    return joined;
+}
+
+/* $XDG_CACHE_HOME/shapeproof, which is ~/.cache/shapeproof by default; NULL without a home. */
+static char *cache_folder(void)
+{
+    const char *cache = environment("XDG_CACHE_HOME"), *home = environment("HOME");
+    if (cache && cache[0] == '/') return join_texts(cache, "/shapeproof");
+    return home ? join_texts(home, "/.cache/shapeproof") : NULL;
+}
+
+/* Where huggingface-cli login keeps it. */
+static char *token_path(void)
+{
+    const char *path = environment("HF_TOKEN_PATH"), *hub = environment("HF_HOME");
+    const char *cache = environment("XDG_CACHE_HOME"), *home = environment("HOME");
+    if (path) return join_texts(path, "");
+    if (hub) return join_texts(hub, "/token");
+    if (cache) return join_texts(cache, "/huggingface/token");
+    return home ? join_texts(home, "/.cache/huggingface/token") : NULL;
+}
+
+static char *read_token(const char *path)
+{
+    struct stat info;
+    char *token = calloc(1, MAX_TOKEN);
+    const int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    ssize_t got = -1;
+    if (!token) abort();
+    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) got = read(fd, token, MAX_TOKEN - 1);
+    if (fd >= 0) close(fd);
+    if (got > 0) token[strcspn(token, "\r\n")] = '\0';
+    else token[0] = '\0';
+    return token;
+}
+
+/* HF_TOKEN, or what is in the file. */
+static char *find_token(void)
+{
+    const char *given = environment("HF_TOKEN");
+    if (given) return join_texts(given, "");
+    char *path = token_path(), *token = read_token(path);
+    free(path);
+    return token;
+}
+
+static bool is_environment_set(const char *name)
+{
+    const char *value = environment(name);
+    return value && strcmp(value, "0") != 0;
+}
+
+/* ---- progress ---- */
+
+static void show_progress(void *context, const struct sp_progress *progress)
+{
+    (void)context;
+    fprintf(stderr, "\r\033[Kfetching headers: %zu of %zu, %.1f MB", progress->files_done, progress->files,
+            (double)progress->bytes / 1e6);
+    fflush(stderr);
+}
+
+static bool has_terminal(void)
+{
+    const char *term = environment("TERM");
+    return isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
+}
+
+/* ---- names ---- */
+
+static void add_alias(const struct sp_remote *remote)
+{
+    aliases = realloc(aliases, (alias_count + 1) * sizeof *aliases);
+    if (!aliases) abort();
+    char *name = join_texts(sp_remote_name(remote), "");
+    name[strlen(name) - 1] = '\0'; /* the slash */
+    aliases[alias_count++] = (struct alias){join_texts(sp_remote_folder(remote), ""), name};
+}
+
+static const struct alias *alias_at(const char *text)
+{
+    for (size_t i = 0; i < alias_count; i++)
+        if (strncmp(text, aliases[i].path, strlen(aliases[i].path)) == 0) return &aliases[i];
+    return NULL;
+}
+
+char *cli_say_urls(const char *text, size_t *length)
+{
+    char *said = NULL;
+    size_t size = 0;
+    bool any = false;
+    if (!alias_count) return NULL;
+    FILE *stream = open_memstream(&said, &size);
+    if (!stream) abort();
+    for (const char *end = text + *length; text < end;) {
+        const struct alias *alias = *text == '/' ? alias_at(text) : NULL;
+        if (!alias) {
+            fputc(*text++, stream);
+            continue;
+        }
+        any = true;
+        fputs(alias->name, stream);
+        text += strlen(alias->path);
+    }
+    fclose(stream);
+    if (any) *length = size;
+    else free(said);
+    return any ? said : NULL;
+}
+
+/* ---- all together ---- */
+
+/* Whether the command has the option, and it was given. */
+static bool asks_offline(const struct cli_args *args)
+{
+    for (const struct cli_option *option = args->command->options; option->name; option++)
+        if (strcmp(option->name, "offline") == 0) return cli_flag(args, "offline");
+    return false;
+}
+
+struct sp_remote *cli_fetch(const struct cli_args *args, const char *url, int *status)
+{
+    struct sp_error error = {0};
+    char *cache = cache_folder(), *token = find_token();
+    const bool terminal = has_terminal();
+    const struct sp_remote_options options = {
+        .cache = cache,
+        .endpoint = environment("HF_ENDPOINT"),
+        .token = token,
+        .offline = asks_offline(args) || is_environment_set("HF_HUB_OFFLINE"),
+        .progress = terminal ? show_progress : NULL,
+    };
+    struct sp_remote *remote = sp_remote_fetch(url, &options, &error);
+    if (terminal) fputs("\r\033[K", stderr);
+    if (remote) add_alias(remote);
+    else cli_error(&error);
+    if (!remote) *status = (int)error.status;
+    memset(token, 0, strlen(token));
+    free(token);
+    free(cache);
+    return remote;
+}
+
+void cli_free_remotes(struct cli_args *args)
+{
+    for (size_t i = 0; i < args->remote_count; i++) sp_remote_free(args->remotes[i]);
+    free(args->remotes);
+    for (size_t i = 0; i < alias_count; i++) {
+        free(aliases[i].path);
+        free(aliases[i].name);
+    }
+    free(aliases);
+    aliases = NULL;
+    alias_count = 0;
+}

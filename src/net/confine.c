@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ * See confine.h. Everything that is not listed fails with EPERM. What cannot be taken away: libcurl needs sockets, and
+ * it reads the certificates, the configuration of the resolver and, for a few more, whatever the user may read. So a
+ * library that was taken over could send a file to somebody; it could not start a program, write a file, look into
+ * another process or outlive its parent. */
+#define _GNU_SOURCE
+#include "net/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <netdb.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { CPU_SECONDS = 120, DESCRIPTORS = 256 };
+
+static void close_others(int keep)
+{
+    const unsigned at = (unsigned)keep;
+    const bool low = at == 0 || syscall(SYS_close_range, 0U, at - 1, 0) == 0;
+    if (low && syscall(SYS_close_range, at + 1, ~0U, 0) == 0) return;
+    const long limit = sysconf(_SC_OPEN_MAX); /* a kernel before 5.9 */
+    for (int fd = 0; fd < limit; fd++)
+        if (fd != keep) close(fd);
+}
+
+void sp_confine_begin(int keep)
+{
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++) signal(number, number == SIGPIPE ? SIG_IGN : SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_DUMPABLE, 0);
+    close_others(keep);
+}
+
+static bool set_limit(int resource, rlim_t most)
+{
+    struct rlimit old;
+    if (getrlimit((__rlimit_resource_t)resource, &old) != 0) return false;
+    const rlim_t value = most < old.rlim_max ? most : old.rlim_max;
+    const struct rlimit now = {value, value};
+    return setrlimit((__rlimit_resource_t)resource, &now) == 0;
+}
+
+/* Whatever their arguments: memory, sockets that are open, waiting, looking at files, threads' locks, dying. */
+static const int harmless[] = {
+    SCMP_SYS(read),           SCMP_SYS(write),
+    SCMP_SYS(readv),          SCMP_SYS(writev),
+    SCMP_SYS(pread64),        SCMP_SYS(lseek),
+    SCMP_SYS(fstat),          SCMP_SYS(stat),
+    SCMP_SYS(lstat),          SCMP_SYS(newfstatat),
+    SCMP_SYS(statx),          SCMP_SYS(access),
+    SCMP_SYS(faccessat),      SCMP_SYS(readlink),
+    SCMP_SYS(readlinkat),     SCMP_SYS(getdents64),
+    SCMP_SYS(close),          SCMP_SYS(brk),
+    SCMP_SYS(munmap),         SCMP_SYS(mremap),
+    SCMP_SYS(madvise),        SCMP_SYS(futex),
+    SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigaction),
+    SCMP_SYS(sigaltstack),    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(getpid),         SCMP_SYS(gettid),
+    SCMP_SYS(getuid),         SCMP_SYS(geteuid),
+    SCMP_SYS(getgid),         SCMP_SYS(getegid),
+    SCMP_SYS(sched_yield),    SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(clock_gettime),  SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(nanosleep),      SCMP_SYS(gettimeofday),
+    SCMP_SYS(time),           SCMP_SYS(getrandom),
+    SCMP_SYS(uname),          SCMP_SYS(sysinfo),
+    SCMP_SYS(poll),           SCMP_SYS(ppoll),
+    SCMP_SYS(select),         SCMP_SYS(pselect6),
+    SCMP_SYS(epoll_create1),  SCMP_SYS(epoll_ctl),
+    SCMP_SYS(epoll_wait),     SCMP_SYS(epoll_pwait),
+    SCMP_SYS(eventfd2),       SCMP_SYS(pipe2),
+    SCMP_SYS(pipe),           SCMP_SYS(socketpair),
+    SCMP_SYS(connect),        SCMP_SYS(bind),
+    SCMP_SYS(getsockname),    SCMP_SYS(getpeername),
+    SCMP_SYS(getsockopt),     SCMP_SYS(setsockopt),
+    SCMP_SYS(sendto),         SCMP_SYS(sendmsg),
+    SCMP_SYS(sendmmsg),       SCMP_SYS(recvfrom),
+    SCMP_SYS(recvmsg),        SCMP_SYS(recvmmsg),
+    SCMP_SYS(shutdown),       SCMP_SYS(fcntl),
+    SCMP_SYS(ioctl),          SCMP_SYS(set_robust_list),
+    SCMP_SYS(rseq),           SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+};
+
+static bool allow_sockets(scmp_filter_ctx filter)
+{
+    static const int families[] = {AF_INET, AF_INET6, AF_UNIX, AF_NETLINK};
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof families / sizeof *families; i++)
+        ok = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
+                              SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)families[i], 0)) == 0;
+    return ok;
+}
+
+/* Threads of this process for the resolver, never a process. The flags of clone3 are in memory, where a filter cannot
+ * see them: as if the kernel had none. */
+static bool allow_threads(scmp_filter_ctx filter)
+{
+    return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                            SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM)) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
+}
+
+/* To read alone. */
+static bool allow_files(scmp_filter_ctx filter)
+{
+    enum { WRITES = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC };
+    return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, WRITES, 0)) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(open), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, WRITES, 0)) == 0;
+}
+
+static bool allow_memory(scmp_filter_ctx filter)
+{
+    return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) ==
+               0 &&
+           seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) ==
+               0;
+}
+
+static bool load_filter(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+    bool ok = filter != NULL;
+    for (size_t i = 0; ok && i < sizeof harmless / sizeof *harmless; i++)
+        ok = seccomp_rule_add(filter, SCMP_ACT_ALLOW, harmless[i], 0) == 0;
+    ok = ok && allow_sockets(filter) && allow_threads(filter) && allow_files(filter) && allow_memory(filter) &&
+         seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+                          SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)) == 0 &&
+         seccomp_load(filter) == 0;
+    if (filter) seccomp_release(filter);
+    return ok;
+}
+
+/* The resolver loads code for what /etc/nsswitch.conf names when it is first asked; later nothing can be loaded. */
+static void warm_resolver(void)
+{
+    struct addrinfo *found = NULL;
+    if (getaddrinfo("localhost", "443", &(struct addrinfo){.ai_socktype = SOCK_STREAM}, &found) == 0)
+        freeaddrinfo(found);
+}
+
+bool sp_confine_finish(void)
+{
+    warm_resolver();
+    return set_limit(RLIMIT_CORE, 0) && set_limit(RLIMIT_FSIZE, 0) && set_limit(RLIMIT_CPU, CPU_SECONDS) &&
+           set_limit(RLIMIT_NOFILE, DESCRIPTORS) && load_filter();
+}

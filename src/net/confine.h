@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ * What the child process that talks to servers may still do: use sockets, read files, compute. */
+#ifndef SP_NET_CONFINE_H
+#define SP_NET_CONFINE_H
+
+#include <stdbool.h>
+
+/* Of a child that was just forked: closes all that was the host's, but `keep`, and forgets its signal handlers. */
+void sp_confine_begin(int keep);
+/* Once the library is loaded: no other program, no file written, nothing of other processes. */
+bool sp_confine_finish(void);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT
+ * hf://[ORG/]NAME[@REVISION][/PATH]: the hub is asked once for the commit that a revision is and the names of its
+ * files; what is fetched of a commit never changes. The answer is kept, so that a commit that was asked for before, and
+ * with
+ * --offline every revision, needs no request. */
+#include "net/remote.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "base/json_scan.h"
+#include "base/names.h"
+#include "read/directory.h"
+#include "shapeproof/components.h"
+
+enum { MAX_LISTING = 32 << 20, MAX_FILES = 200 * 1000, MOST_DOCUMENTS = 200, COMMIT_BYTES = 64 };
+
+struct hub {
+    struct sp_remote *remote;
+    const char *id, *revision, *path; /* as they were named; "main" and "" when they were not */
+    const char *commit;
+    SP_ARRAY(const char *) files;
+};
+
+/* ---- the name ---- */
+
+static bool refuse_name(const char *url, struct sp_error *error)
+{
+    sp_fail(error, SP_ERR_USAGE, SP_KIND_REFUSED, "%s: expected hf://ORG/NAME[@REVISION][/PATH]", sp_quote(url).text);
+    return false;
+}
+
+static bool is_hub_word(const char *text, size_t length)
+{
+    if (!length || length > 96 || text[0] == '.' || text[0] == '-') return false;
+    for (size_t i = 0; i < length; i++)
+        if (!sp_is_word(text[i]) && !strchr("-.", text[i])) return false;
+    return true;
+}
+
+/* A revision has slashes where it is a reference: refs/pr/1. */
+static size_t revision_length(const char *text)
+{
+    size_t length = strcspn(text, "/");
+    if (!SP_IS(text, length, "refs")) return length;
+    for (int parts = 0; parts < 2 && text[length] == '/'; parts++) length += 1 + strcspn(text + length + 1, "/");
+    return length;
+}
+
+static bool read_hub_name(struct hub *hub, const char *url, struct sp_error *error)
+{
+    struct sp_arena *arena = &hub->remote->arena;
+    const char *text = url + 5, *slash = strchr(text, '/'), *at = strchr(text, '@');
+    const size_t first = strcspn(text, "/@");
+    if (!is_hub_word(text, first)) return refuse_name(url, error);
+    size_t length = first;
+    if (slash && (!at || slash < at)) {
+        const size_t second = strcspn(slash + 1, "/@");
+        if (!is_hub_word(slash + 1, second)) return refuse_name(url, error);
+        length += 1 + second;
+    }
+    hub->id = sp_arena_copy(arena, text, length);
+    hub->revision = "main";
+    const char *rest = text + length;
+    if (*rest == '@') {
+        const size_t revision = revision_length(++rest);
+        hub->revision = sp_arena_copy(arena, rest, revision);
+        rest += revision;
+        if (!revision || !sp_is_safe_path(hub->revision)) return refuse_name(url, error);
+    }
+    while (*rest == '/') rest++;
+    hub->path = sp_arena_string(arena, rest);
+    const size_t end = strlen(hub->path);
+    if (end && hub->path[end - 1] == '/') hub->path = sp_arena_copy(arena, hub->path, end - 1);
+    return sp_is_safe_path(hub->path) || refuse_name(url, error);
+}
+
+/* ---- the listing ---- */
+
+static bool read_siblings(struct hub *hub, struct sp_json *json)
+{
+    char *key;
+    if (!sp_json_open(json, '[')) return false;
+    for (bool first = true; sp_json_item(json, &first);) {
+        const char *name = NULL;
+        if (!sp_json_open(json, '{')) return false;
+        for (bool member = true; (key = sp_json_member(json, &member));) {
+            if (strcmp(key, "rfilename") == 0) name = sp_json_string(json);
+            else sp_json_skip(json, &(size_t){0});
+            if (!sp_json_ok(json)) return false;
+        }
+        if (hub->files.count == MAX_FILES)
+            return sp_fail(json->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d files", MAX_FILES);
+        if (name && *name && sp_is_safe_path(name)) *SP_PUSH(&hub->files) = sp_arena_string(&hub->remote->arena, name);
+    }
+    return sp_json_ok(json);
+}
+
+static bool read_commit(struct hub *hub, struct sp_json *json)
+{
+    const char *commit = sp_json_string(json);
+    if (!commit) return false;
+    for (const char *c = commit; *c; c++)
+        if (!sp_is_digit(*c) && !(*c >= 'a' && *c <= 'f')) return sp_malformed(json->error, "its commit is none");
+    if (strlen(commit) < 7 || strlen(commit) > COMMIT_BYTES) return sp_malformed(json->error, "its commit is none");
+    hub->commit = sp_arena_string(&hub->remote->arena, commit);
+    return true;
+}
+
+/* {"sha": "...", "siblings": [{"rfilename": "config.json"}, ...], ...}; `text` is written to. */
+static bool read_listing(struct hub *hub, char *text, size_t length, struct sp_error *error)
+{
+    struct sp_json json = {.what = "listing", .text = text, .length = length, .error = error};
+    char *key;
+    hub->commit = NULL;
+    if (!sp_json_check(&json) || !sp_json_open(&json, '{')) return false;
+    for (bool first = true; (key = sp_json_member(&json, &first));) {
+        if (strcmp(key, "sha") == 0) {
+            if (!read_commit(hub, &json)) return false;
+        } else if (strcmp(key, "siblings") == 0) {
+            if (!read_siblings(hub, &json)) return false;
+        } else {
+            sp_json_skip(&json, &(size_t){0});
+        }
+        if (!sp_json_ok(&json)) return false;
+    }
+    return sp_json_end(&json) && (hub->commit || sp_malformed(error, "it names no commit"));
+}
+
+static const char *escape_revision(struct hub *hub)
+{
+    struct sp_text text = {0};
+    for (const char *c = sp_url_escape(hub->revision, &hub->remote->arena); *c; c++) {
+        if (*c == '/') sp_text_puts(&text, "%2F");
+        else sp_text_append(&text, c, 1);
+    }
+    return sp_text_keep(&text, &hub->remote->arena);
+}
+
+/* The folder of the cache for the model, or for a commit of it. */
+static bool open_mirror(struct hub *hub, const char *commit, struct sp_mirror *mirror, struct sp_error *error)
+{
+    struct sp_remote *remote = hub->remote;
+    const char *host = sp_cache_word(strstr(remote->client.token_origin, "//") + 2, &remote->arena);
+    char *id = sp_arena_string(&remote->arena, hub->id);
+    if (strchr(id, '/')) *strchr(id, '/') = '%'; /* which is in no name */
+    const char *key = sp_arena_printf(&remote->arena, "hub/%s/%s/%s", host, id, commit);
+    return sp_mirror_open(mirror, remote->options.cache, key, &remote->arena, error);
+}
+
+static bool fetch_listing(struct hub *hub, const struct sp_mirror *notes, const char *note, struct sp_error *error)
+{
+    struct sp_remote *remote = hub->remote;
+    const char *url = sp_arena_printf(&remote->arena, "%s/api/models/%s/revision/%s", remote->options.endpoint, hub->id,
+                                      escape_revision(hub));
+    struct sp_transfer transfer = {.url = url, .room = MAX_LISTING};
+    struct sp_round round = {.transfers = &transfer, .count = 1};
+    bool ok = sp_round_run(&round, &remote->client, error);
+    if (ok && transfer.answer->outcome != SP_GOT) {
+        if (transfer.answer->outcome == SP_NOT_THERE)
+            sp_hint(error, "see that the name and the revision are right; a private model needs HF_TOKEN");
+        ok = sp_remote_fail(transfer.answer, remote->name, error);
+    }
+    const size_t length = ok ? (size_t)transfer.answer->length : 0;
+    if (ok && length < transfer.answer->total)
+        ok = sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%s: a listing of more than %d MiB", remote->name,
+                     MAX_LISTING >> 20);
+    char *text = sp_realloc(NULL, length + 1, 1);
+    if (ok) memcpy(text, transfer.bytes, length);
+    text[length] = '\0';
+    sp_round_free(&round);
+    ok = ok && sp_mirror_note(notes, note, text, length, error);
+    if (ok && !read_listing(hub, text, length, error)) {
+        sp_error_prefix(error, remote->name);
+        ok = false;
+    }
+    free(text);
+    return ok;
+}
+
+/* Whether the revision is a commit, which never changes. */
+static bool is_commit(const char *revision)
+{
+    return strlen(revision) == 40 && strspn(revision, "0123456789abcdef") == 40;
+}
+
+static bool find_listing(struct hub *hub, struct sp_error *error)
+{
+    struct sp_remote *remote = hub->remote;
+    struct sp_mirror notes;
+    struct sp_error ignored = {0};
+    const char *note = sp_arena_printf(&remote->arena, "%s.json", escape_revision(hub));
+    if (!open_mirror(hub, "revisions", &notes, error)) return false;
+    char *known =
+        remote->options.offline || is_commit(hub->revision) ? sp_mirror_noted(&notes, note, MAX_LISTING) : NULL;
+    bool ok = known && read_listing(hub, known, strlen(known), &ignored);
+    free(known);
+    if (!ok && remote->options.offline) {
+        sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "not in the cache, and --offline fetches nothing");
+        sp_error_prefix(error, remote->name);
+    } else if (!ok) {
+        hub->files.count = 0;
+        ok = fetch_listing(hub, &notes, note, error);
+    }
+    sp_mirror_close(&notes);
+    return ok;
+}
+
+/* ---- what is read ---- */
+
+static size_t depth_of(const char *name)
+{
+    size_t depth = 0;
+    for (; *name; name++) depth += *name == '/';
+    return depth;
+}
+
+/* Whether it lies in the folder `path`, or is what `path` names. */
+static bool is_listed_below(const char *name, const char *path)
+{
+    const size_t length = strlen(path);
+    return !length || (strncmp(name, path, length) == 0 && (name[length] == '/' || !name[length]));
+}
+
+/* Files that may be checkpoints get their names, so that the mirror is listed as the model is; small ones and the first
+ * index come at once. */
+static bool name_files(struct hub *hub, struct sp_error *error)
+{
+    struct sp_remote *remote = hub->remote;
+    struct sp_asset *assets[MOST_DOCUMENTS];
+    size_t count = 0;
+    const char *slash = strrchr(hub->path, '/');
+    const char *folder = sp_arena_copy(&remote->arena, hub->path, slash ? (size_t)(slash - hub->path) : 0);
+    for (size_t i = 0; i < hub->files.count; i++) {
+        const char *name = hub->files.items[i], *base = sp_base_name(name);
+        if (depth_of(name) > depth_of(hub->path) + 2) continue;
+        if (sp_may_be_checkpoint(base) && !sp_mirror_name(&remote->mirror, name, error)) return false;
+        const bool wanted = (sp_is_document(base) || strcmp(base, "model.safetensors.index.json") == 0) &&
+                            (is_listed_below(name, hub->path) || is_listed_below(name, folder));
+        if (!wanted || count == MOST_DOCUMENTS || depth_of(name) > depth_of(hub->path) + 1) continue;
+        assets[count] = sp_remote_asset(remote, name, error);
+        if (!assets[count++]) return false;
+    }
+    return sp_remote_ask(remote, assets, count, error);
+}
+
+/* Each component on its own; which can be read, and which should be there, is for the command to say. */
+static bool read_components(struct hub *hub, const struct sp_components *components, struct sp_error *error)
+{
+    const size_t count = sp_component_count(components);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_component *component = sp_component(components, i);
+        struct sp_error own = {0};
+        if (component->state != SP_COMPONENT_MODEL) continue;
+        const char *slash = *hub->path && strcmp(component->name, ".") ? "/" : "";
+        const char *below = sp_arena_printf(&hub->remote->arena, "%s%s%s", hub->path, slash,
+                                            strcmp(component->name, ".") == 0 ? "" : component->name);
+        if (sp_remote_read_folder(hub->remote, below, &own) || own.kind == SP_KIND_UNRECOGNISED ||
+            own.kind == SP_KIND_MALFORMED)
+            continue;
+        *error = own;
+        return false;
+    }
+    return true;
+}
+
+static bool read_place(struct hub *hub, struct sp_error *error)
+{
+    struct sp_remote *remote = hub->remote;
+    bool folder = !*hub->path, file = false;
+    for (size_t i = 0; i < hub->files.count; i++) {
+        file = file || strcmp(hub->files.items[i], hub->path) == 0;
+        folder = folder || (is_listed_below(hub->files.items[i], hub->path) && !file);
+    }
+    if (!folder && !file) {
+        sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s%s: it is not among the %zu files of this revision", remote->name,
+                hub->path, hub->files.count);
+        return false;
+    }
+    remote->path =
+        *hub->path ? sp_arena_printf(&remote->arena, "%s/%s", remote->mirror.path, hub->path) : remote->mirror.path;
+    if (file) return sp_remote_read_file(remote, hub->path, error);
+    struct sp_components *components = sp_components_open(remote->path, error);
+    if (!components) return false;
+    const bool ok = sp_component_count(components) ? read_components(hub, components, error)
+                                                   : sp_remote_read_folder(remote, hub->path, error);
+    sp_components_free(components);
+    return ok;
+}
+
+static bool fetch_commit(struct hub *hub, struct sp_error *error)
+{
+    struct sp_remote *remote = hub->remote;
+    remote->base = sp_arena_printf(&remote->arena, "%s/%s/resolve/%s/", remote->options.endpoint, hub->id, hub->commit);
+    remote->fixed = true;
+    return open_mirror(hub, hub->commit, &remote->mirror, error) && name_files(hub, error) && read_place(hub, error);
+}
+
+bool sp_hub_fetch(struct sp_remote *remote, const char *url, struct sp_error *error)
+{
+    struct hub hub = {.remote = remote};
+    bool ok = read_hub_name(&hub, url, error);
+    if (ok) {
+        const bool named = strchr(url + 5, '@') != NULL;
+        remote->name =
+            sp_arena_printf(&remote->arena, "hf://%s%s%s/", hub.id, named ? "@" : "", named ? hub.revision : "");
+        ok = find_listing(&hub, error) && fetch_commit(&hub, error);
+    }
+    free(hub.files.items);
+    return ok;
+}

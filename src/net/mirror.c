@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "net/mirror.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/chars.h"
+#include "base/file.h"
+#include "base/text.h"
+
+enum { MAX_STATE = 1 << 20, MOST_SPANS = 10000 };
+
+static const char magic[] = "shapeproof-mirror 1\n";
+
+static bool fail_cache(const char *what, struct sp_error *error)
+{
+    sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "the cache, %s: %s", what, strerror(errno));
+    sp_hint(error, "the cache is in $XDG_CACHE_HOME/shapeproof; name another folder there, or make room");
+    return false;
+}
+
+/* ---- folders ---- */
+
+/* Makes each folder that the path names but the last component; `path` is changed and restored. */
+static bool make_parents(int at, char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        const bool ok = mkdirat(at, path, 0700) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!ok) return false;
+    }
+    return true;
+}
+
+static int open_below(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
+
+bool sp_mirror_open(struct sp_mirror *mirror, const char *cache, const char *key, struct sp_arena *arena,
+                    struct sp_error *error)
+{
+    char *files = sp_arena_printf(arena, "%s/%s/files/", cache, key);
+    char *state = sp_arena_printf(arena, "%s/%s/state/", cache, key);
+    *mirror = (struct sp_mirror){.path = files, .files = -1, .state = -1};
+    if (make_parents(AT_FDCWD, files) && make_parents(AT_FDCWD, state)) {
+        mirror->files = open_below(files);
+        mirror->state = open_below(state);
+    }
+    if (mirror->files < 0 || mirror->state < 0) {
+        fail_cache(files, error);
+        sp_mirror_close(mirror);
+        return false;
+    }
+    files[strlen(files) - 1] = '\0';
+    return true;
+}
+
+void sp_mirror_close(struct sp_mirror *mirror)
+{
+    if (mirror->files >= 0) close(mirror->files);
+    if (mirror->state >= 0) close(mirror->state);
+    mirror->files = mirror->state = -1;
+}
+
+static int create_file(int folder, const char *name, int flags)
+{
+    char path[1100];
+    if ((size_t)snprintf(path, sizeof path, "%s", name) >= sizeof path) return -1;
+    if (!make_parents(folder, path)) return -1;
+    return openat(folder, path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+}
+
+/* With the mark of a mirror beside it. */
+static int create_mirrored(const struct sp_mirror *mirror, const char *name, int flags)
+{
+    char mark[1200];
+    const int fd = create_file(mirror->files, name, flags);
+    snprintf(mark, sizeof mark, "%.*s%s", (int)(sp_base_name(name) - name), name, SP_MIRROR_MARK);
+    const int marked = fd >= 0 ? create_file(mirror->files, mark, 0) : -1;
+    if (marked >= 0) close(marked);
+    if (marked >= 0 || fd < 0) return fd;
+    close(fd);
+    return -1;
+}
+
+bool sp_mirror_name(const struct sp_mirror *mirror, const char *name, struct sp_error *error)
+{
+    const int fd = create_mirrored(mirror, name, 0);
+    if (fd < 0) return fail_cache(name, error);
+    close(fd);
+    return true;
+}
+
+void sp_mirror_drop(const struct sp_mirror *mirror, const char *name)
+{
+    unlinkat(mirror->state, name, 0);
+    unlinkat(mirror->files, name, 0);
+}
+
+/* ---- texts ---- */
+
+static bool write_at(int fd, const char *bytes, size_t length, uint64_t offset)
+{
+    while (length) {
+        const ssize_t put = pwrite(fd, bytes, length, (off_t)offset);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return false;
+        bytes += put;
+        offset += (uint64_t)put;
+        length -= (size_t)put;
+    }
+    return true;
+}
+
+/* Under another name first, so that nobody reads half of it. */
+bool sp_mirror_note(const struct sp_mirror *mirror, const char *name, const void *bytes, size_t length,
+                    struct sp_error *error)
+{
+    char draft[1100];
+    snprintf(draft, sizeof draft, "%s.%ld.draft", name, (long)getpid());
+    const int fd = create_file(mirror->state, draft, O_TRUNC);
+    bool ok = fd >= 0 && write_at(fd, bytes, length, 0);
+    if (fd >= 0) ok = close(fd) == 0 && ok;
+    ok = ok && renameat(mirror->state, draft, mirror->state, name) == 0;
+    return ok || fail_cache(name, error);
+}
+
+char *sp_mirror_noted(const struct sp_mirror *mirror, const char *name, size_t limit)
+{
+    struct sp_file file;
+    struct sp_error ignored = {0};
+    if (!sp_file_open(&file, mirror->state, name, &ignored)) return NULL;
+    char *text = sp_file_slurp(&file, limit, &ignored);
+    sp_file_close(&file);
+    return text;
+}
+
+/* ---- spans ---- */
+
+static void add_span(struct sp_mirrored *file, struct sp_span span)
+{
+    size_t kept = 0;
+    if (span.begin >= span.end) return;
+    for (size_t i = 0; i < file->spans.count; i++) {
+        const struct sp_span other = file->spans.items[i];
+        if (other.end < span.begin || other.begin > span.end) {
+            file->spans.items[kept++] = other;
+            continue;
+        }
+        if (other.begin < span.begin) span.begin = other.begin;
+        if (other.end > span.end) span.end = other.end;
+    }
+    file->spans.count = kept;
+    *SP_PUSH(&file->spans) = span;
+    for (size_t i = file->spans.count - 1; i > 0 && file->spans.items[i - 1].begin > span.begin; i--) {
+        file->spans.items[i] = file->spans.items[i - 1];
+        file->spans.items[i - 1] = span;
+    }
+}
+
+struct sp_span sp_mirrored_missing(const struct sp_mirrored *file, struct sp_span wanted)
+{
+    for (size_t i = 0; i < file->spans.count; i++) {
+        const struct sp_span span = file->spans.items[i];
+        if (span.begin <= wanted.begin && span.end > wanted.begin) wanted.begin = span.end;
+        if (span.begin < wanted.end && span.end >= wanted.end) wanted.end = span.begin;
+        if (wanted.begin >= wanted.end) return (struct sp_span){0, 0};
+    }
+    return wanted;
+}
+
+/* ---- a file ---- */
+
+void sp_mirrored_close(struct sp_mirrored *file)
+{
+    if (file->fd >= 0) close(file->fd);
+    file->fd = -1;
+    free(file->spans.items);
+    file->spans.items = NULL;
+    file->spans.count = file->spans.capacity = 0;
+}
+
+/* "has 0 122880\n" at *text, moved past. */
+static bool read_span_line(const char **text, struct sp_span *span)
+{
+    char *end = NULL;
+    if (strncmp(*text, "has ", 4) != 0) return false;
+    span->begin = strtoull(*text + 4, &end, 10);
+    if (*end != ' ') return false;
+    span->end = strtoull(end + 1, &end, 10);
+    *text = end + 1;
+    return *end == '\n' && span->begin < span->end;
+}
+
+static bool read_mirror_state(struct sp_mirrored *file, const char *text)
+{
+    char *end = NULL;
+    struct sp_span span;
+    if (strncmp(text, magic, sizeof magic - 1) != 0) return false;
+    text += sizeof magic - 1;
+    if (strncmp(text, "etag ", 5) != 0) return false;
+    text += 5;
+    const size_t length = strcspn(text, "\n");
+    if (length >= sizeof file->etag || strncmp(text + length, "\nsize ", 6) != 0) return false;
+    memcpy(file->etag, text, length);
+    file->etag[length] = '\0';
+    file->size = strtoull(text + length + 6, &end, 10);
+    if (*end != '\n') return false;
+    for (text = end + 1; *text; add_span(file, span))
+        if (!read_span_line(&text, &span) || span.end > file->size || file->spans.count == MOST_SPANS) return false;
+    return true;
+}
+
+bool sp_mirrored_load(struct sp_mirrored *file, const struct sp_mirror *mirror)
+{
+    struct stat info;
+    char *text = sp_mirror_noted(mirror, file->name, MAX_STATE);
+    bool ok = text && read_mirror_state(file, text);
+    free(text);
+    if (ok) file->fd = openat(mirror->files, file->name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    ok = ok && file->fd >= 0 && fstat(file->fd, &info) == 0 && S_ISREG(info.st_mode) &&
+         (uint64_t)info.st_size == file->size;
+    if (!ok) sp_mirrored_close(file);
+    return ok;
+}
+
+bool sp_mirrored_make(struct sp_mirrored *file, const struct sp_mirror *mirror, uint64_t size, const char *etag,
+                      struct sp_error *error)
+{
+    sp_mirrored_close(file);
+    sp_mirror_drop(mirror, file->name);
+    file->size = size;
+    memccpy(file->etag, etag, '\0', sizeof file->etag);
+    file->fd = create_mirrored(mirror, file->name, O_EXCL);
+    if (file->fd >= 0 && ftruncate(file->fd, (off_t)size) == 0) return true;
+    return fail_cache(file->name, error);
+}
+
+bool sp_mirrored_put(struct sp_mirrored *file, uint64_t begin, const void *bytes, size_t length, struct sp_error *error)
+{
+    if (!write_at(file->fd, bytes, length, begin)) return fail_cache(file->name, error);
+    add_span(file, (struct sp_span){begin, begin + length});
+    return true;
+}
+
+bool sp_mirrored_save(const struct sp_mirrored *file, const struct sp_mirror *mirror, struct sp_error *error)
+{
+    struct sp_text text = {0};
+    sp_text_printf(&text, "%setag %s\nsize %" PRIu64 "\n", magic, file->etag, file->size);
+    for (size_t i = 0; i < file->spans.count; i++)
+        sp_text_printf(&text, "has %" PRIu64 " %" PRIu64 "\n", file->spans.items[i].begin, file->spans.items[i].end);
+    const bool ok = sp_mirror_note(mirror, file->name, text.data, text.length, error);
+    sp_text_free(&text);
+    return ok;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ * The part of the cache that stands for one place: a folder with files of their full sizes, which have holes where
+ * nothing was fetched, and beside it what is known of each: its version, and which bytes of it are there.
+ *
+ *   CACHE/KEY/files/model.safetensors    5 GB long, of which 120 KiB take place on the disk
+ *   CACHE/KEY/state/model.safetensors    "shapeproof-mirror 1", "etag ...", "size N", "has BEGIN END" lines
+ *
+ * A file of another version takes the place of the old one and is a new file: who has the old one open keeps it. */
+#ifndef SP_NET_MIRROR_H
+#define SP_NET_MIRROR_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "net/transfer.h"
+
+struct sp_mirror {
+    const char *path; /* of the files */
+    int files, state; /* the two folders */
+};
+
+struct sp_span {
+    uint64_t begin, end;
+};
+
+struct sp_mirrored {
+    const char *name; /* with slashes */
+    int fd;           /* to write; -1: there is no mirror of it yet */
+    uint64_t size;
+    char etag[SP_ETAG_BYTES];
+    SP_ARRAY(struct sp_span) spans; /* that are there, in order, none next to another */
+};
+
+bool sp_mirror_open(struct sp_mirror *mirror, const char *cache, const char *key, struct sp_arena *arena,
+                    struct sp_error *error);
+void sp_mirror_close(struct sp_mirror *mirror);
+/* An empty file under that name, unless there is a file: so that it is listed. */
+bool sp_mirror_name(const struct sp_mirror *mirror, const char *name, struct sp_error *error);
+/* Forgets a file that is there no more. */
+void sp_mirror_drop(const struct sp_mirror *mirror, const char *name);
+/* A short text of our own, under a name of its own. NULL when it is not there; free() it. */
+bool sp_mirror_note(const struct sp_mirror *mirror, const char *name, const void *bytes, size_t length,
+                    struct sp_error *error);
+char *sp_mirror_noted(const struct sp_mirror *mirror, const char *name, size_t limit);
+
+/* What earlier commands left of the file; false when that is nothing that can be used. */
+bool sp_mirrored_load(struct sp_mirrored *file, const struct sp_mirror *mirror);
+/* A new, empty mirror of a file. */
+bool sp_mirrored_make(struct sp_mirrored *file, const struct sp_mirror *mirror, uint64_t size, const char *etag,
+                      struct sp_error *error);
+bool sp_mirrored_put(struct sp_mirrored *file, uint64_t begin, const void *bytes, size_t length,
+                     struct sp_error *error);
+/* The part of `wanted` that is not there, without what is there at its ends; empty when all is. */
+struct sp_span sp_mirrored_missing(const struct sp_mirrored *file, struct sp_span wanted);
+/* Remembers what is there. */
+bool sp_mirrored_save(const struct sp_mirrored *file, const struct sp_mirror *mirror, struct sp_error *error);
+void sp_mirrored_close(struct sp_mirrored *file);
+
+#endif

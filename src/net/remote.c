@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ * What is fetched, and in which order: see docs/network.md. */
+#define _GNU_SOURCE
+#include "net/remote.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/chars.h"
+#include "base/names.h"
+#include "base/shard_name.h"
+#include "read/directory.h"
+
+/* A folder elsewhere, as readers see it. */
+struct far_folder {
+    struct sp_far far; /* first */
+    struct sp_remote *remote;
+    const char *below; /* the base: "" or "unet/" */
+};
+
+static struct sp_asset *find_asset(const struct far_folder *folder, const char *name, struct sp_error *error)
+{
+    struct sp_remote *remote = folder->remote;
+    return sp_remote_asset(remote, sp_arena_printf(&remote->arena, "%s%s", folder->below, name), error);
+}
+
+static bool expect_shards(struct sp_far *far, const struct sp_shard *shards, size_t count, struct sp_error *error)
+{
+    const struct far_folder *folder = (const struct far_folder *)far;
+    struct sp_asset **assets = sp_realloc(NULL, count, sizeof *assets);
+    bool ok = true;
+    for (size_t i = 0; i < count && ok; i++) {
+        assets[i] = find_asset(folder, shards[i].name, error);
+        ok = assets[i] != NULL;
+    }
+    ok = ok && sp_remote_ask(folder->remote, assets, count, error);
+    free(assets);
+    return ok;
+}
+
+static bool open_asset(struct sp_far *far, const char *name, struct sp_file *file, struct sp_error *error)
+{
+    const struct far_folder *folder = (const struct far_folder *)far;
+    struct sp_asset *asset = find_asset(folder, name, error);
+    if (!asset) return false;
+    if (!sp_remote_ask(folder->remote, &asset, 1, error)) {
+        sp_remote_unname(asset, error);
+        return false;
+    }
+    if (asset->presence == SP_ABSENT)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "it is not there (HTTP status 404)");
+    if (!sp_file_open(file, folder->remote->mirror.files, asset->name, error)) return false;
+    file->supply = &asset->supply;
+    return true;
+}
+
+/* Runs the ordinary reading code over the mirror, which fetches what it looks at; what it finds is not kept. */
+static bool read_through(struct sp_remote *remote, const char *below, const char *name, struct sp_error *error)
+{
+    struct far_folder far = {.far = {expect_shards, open_asset}, .remote = remote, .below = below};
+    struct sp_folder folder;
+    const char *path = sp_arena_printf(&remote->arena, "%s/%s", remote->mirror.path, below);
+    if (!sp_folder_open(&folder, path)) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s: cannot be opened", path);
+    folder.path = sp_arena_printf(&remote->arena, "%s%s", remote->name, below);
+    folder.far = &far.far;
+    struct sp_inventory *inventory = sp_inventory_new(folder.path);
+    const bool ok =
+        name ? sp_directory_read_file(&folder, name, inventory, error) : sp_directory_read(&folder, inventory, error);
+    sp_inventory_close(inventory);
+    sp_folder_close(&folder);
+    return ok;
+}
+
+bool sp_remote_read_folder(struct sp_remote *remote, const char *folder, struct sp_error *error)
+{
+    const char *slash = *folder ? "/" : "";
+    return read_through(remote, sp_arena_printf(&remote->arena, "%s%s", folder, slash), NULL, error);
+}
+
+/* The pieces of a model of GGUF are known by its name. */
+static bool name_pieces(struct sp_remote *remote, const char *name, struct sp_error *error)
+{
+    struct sp_shard_name piece;
+    const char *base = sp_base_name(name);
+    if (!sp_ends_with(base, ".gguf") || !sp_shard_name_read(base, &piece) || piece.of > 1000) return true;
+    for (uint32_t i = 1; i <= piece.of; i++) {
+        const char *other = sp_arena_printf(&remote->arena, "%.*s%0*u%s", (int)((size_t)(base - name) + piece.stem),
+                                            name, (int)piece.digits, i, base + piece.stem + piece.digits);
+        if (!sp_mirror_name(&remote->mirror, other, error)) return false;
+    }
+    return true;
+}
+
+bool sp_remote_read_file(struct sp_remote *remote, const char *name, struct sp_error *error)
+{
+    const char *base = sp_base_name(name);
+    const char *below = sp_arena_copy(&remote->arena, name, (size_t)(base - name));
+    struct sp_asset *asset = sp_remote_asset(remote, name, error);
+    if (!asset || !sp_mirror_name(&remote->mirror, name, error) || !name_pieces(remote, name, error)) return false;
+    return read_through(remote, below, base, error);
+}
+
+/* ---- https:// ---- */
+
+/* FNV-1a, twice over: what a folder of the cache is called after. */
+static const char *hash_url(const char *text, struct sp_arena *arena)
+{
+    uint64_t a = 0xcbf29ce484222325U, b = 0x84222325cbf29ce4U;
+    for (; *text; text++) {
+        a = (a ^ (unsigned char)*text) * 0x100000001b3U;
+        b = (b ^ (unsigned char)*text ^ (a >> 32)) * 0x100000001b3U;
+    }
+    return sp_arena_printf(arena, "%016llx%016llx", (unsigned long long)a, (unsigned long long)b);
+}
+
+const char *sp_cache_word(const char *text, struct sp_arena *arena)
+{
+    char *word = sp_arena_string(arena, text);
+    for (char *c = word; *c; c++)
+        if (!sp_is_word(*c) && !strchr(".-", *c)) *c = '_';
+    return word;
+}
+
+/* Asks for some by their names; `weights` becomes true when one that is no document is there. */
+static bool try_names(struct sp_remote *remote, const char *const *names, size_t count, bool *weights,
+                      struct sp_error *error)
+{
+    struct sp_asset *assets[8];
+    for (size_t i = 0; i < count; i++)
+        if (!(assets[i] = sp_remote_asset(remote, names[i], error))) return false;
+    if (!sp_remote_ask(remote, assets, count, error)) return false;
+    for (size_t i = 0; i < count; i++)
+        *weights = *weights || (assets[i]->presence == SP_THERE && !sp_is_document(assets[i]->name));
+    return true;
+}
+
+/* A directory on the web has no list of its files: these are tried. */
+static bool fetch_directory(struct sp_remote *remote, struct sp_error *error)
+{
+    static const char *const usual[] = {"config.json", "model.safetensors.index.json", "model.safetensors"};
+    static const char *const others[] = {"diffusion_pytorch_model.safetensors", "adapter_config.json",
+                                         "adapter_model.safetensors", "pytorch_model.bin.index.json",
+                                         "pytorch_model.bin"};
+    bool weights = false;
+    if (!try_names(remote, usual, sizeof usual / sizeof *usual, &weights, error)) return false;
+    if (!weights && !try_names(remote, others, sizeof others / sizeof *others, &weights, error)) return false;
+    return sp_remote_read_folder(remote, "", error);
+}
+
+/* The configuration is beside the file, when there is one; a signature in the query is for the file alone. */
+static bool fetch_beside(struct sp_remote *remote, const char *name, struct sp_error *error)
+{
+    struct sp_asset *assets[2] = {sp_remote_asset(remote, name, error), NULL};
+    if (!assets[0]) return false;
+    if (!*remote->query) {
+        assets[1] = sp_remote_asset(remote, "config.json", error);
+        if (!sp_remote_ask(remote, assets, 2, error)) return false;
+    }
+    return sp_remote_read_file(remote, name, error);
+}
+
+static bool fetch_web(struct sp_remote *remote, const char *text, struct sp_error *error)
+{
+    struct sp_arena *arena = &remote->arena;
+    struct sp_url url;
+    if (!sp_url_parse(text, arena, &url, error)) return false;
+    const size_t scheme = (size_t)(strchr(url.shown, ':') - url.shown) + 3;
+    const char *path = strchr(url.shown + scheme, '/');
+    const char *name = path ? strrchr(path, '/') + 1 : "";
+    if (strchr(name, '%') || !sp_is_safe_path(name))
+        return sp_fail(error, SP_ERR_USAGE, SP_KIND_REFUSED, "%s: the name of the file is not plain",
+                       sp_quote(url.shown).text);
+    remote->base =
+        path ? sp_arena_copy(arena, url.shown, (size_t)(name - url.shown)) : sp_arena_printf(arena, "%s/", url.shown);
+    remote->name = remote->base;
+    remote->query = url.text + strlen(url.shown);
+    const char *key = sp_arena_printf(arena, "web/%s/%s", sp_cache_word(strstr(url.origin, "//") + 2, arena),
+                                      hash_url(sp_arena_printf(arena, "%s %s", remote->base, remote->query), arena));
+    if (!sp_mirror_open(&remote->mirror, remote->options.cache, key, arena, error)) return false;
+    if (!*name) {
+        remote->path = remote->mirror.path;
+        return fetch_directory(remote, error);
+    }
+    remote->path = sp_arena_printf(arena, "%s/%s", remote->mirror.path, name);
+    return fetch_beside(remote, name, error);
+}
+
+/* ---- in public ---- */
+
+bool sp_is_remote(const char *text)
+{
+    size_t length = 0;
+    while (sp_is_word(text[length]) || (length && strchr("+-.", text[length]) && text[length])) length++;
+    return length > 1 && strncmp(text + length, "://", 3) == 0;
+}
+
+static bool is_token_text(const char *token)
+{
+    for (; *token; token++)
+        if (*token <= ' ' || *token > '~') return false;
+    return true;
+}
+
+static bool prepare_client(struct sp_remote *remote, struct sp_error *error)
+{
+    struct sp_remote_options *options = &remote->options;
+    struct sp_url endpoint;
+    if (!options->endpoint || !*options->endpoint) options->endpoint = "https://huggingface.co";
+    if (!sp_url_parse(options->endpoint, &remote->arena, &endpoint, error)) {
+        sp_error_prefix(error, "the endpoint (HF_ENDPOINT)");
+        return false;
+    }
+    if (options->token && !is_token_text(options->token))
+        return sp_fail(error, SP_ERR_USAGE, SP_KIND_REFUSED,
+                       "the token (HF_TOKEN, or its file) is not one line of text");
+    if (!options->cache || !*options->cache)
+        return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "no folder for the cache is known");
+    remote->client = (struct sp_client){.options = options, .token_origin = endpoint.origin};
+    return true;
+}
+
+static bool fetch_scheme(struct sp_remote *remote, const char *url, struct sp_error *error)
+{
+    if (strncmp(url, "hf://", 5) == 0) return sp_hub_fetch(remote, url, error);
+    if (strncmp(url, "s3://", 5) == 0) {
+        sp_fail(error, SP_ERR_USAGE, SP_KIND_REFUSED, "s3:// is not fetched by itself");
+        sp_hint(error, "sign an address, and name that: aws s3 presign s3://BUCKET/KEY");
+        return false;
+    }
+    return fetch_web(remote, url, error);
+}
+
+struct sp_remote *sp_remote_fetch(const char *url, const struct sp_remote_options *options, struct sp_error *error)
+{
+    sp_error_reset(error);
+    static const struct sp_remote_options defaults = {0};
+    if (!options) options = &defaults;
+    if (!sp_options_are_known(options->reserved, error)) return NULL;
+    struct sp_remote *remote = sp_realloc(NULL, 1, sizeof *remote);
+    *remote = (struct sp_remote){.options = *options, .mirror = {.files = -1, .state = -1}, .query = ""};
+    if (prepare_client(remote, error) && fetch_scheme(remote, url, error)) return remote;
+    sp_remote_free(remote);
+    return NULL;
+}
+
+const char *sp_remote_path(const struct sp_remote *remote) { return remote->path; }
+const char *sp_remote_folder(const struct sp_remote *remote) { return remote->mirror.path; }
+const char *sp_remote_name(const struct sp_remote *remote) { return remote->name; }
+
+void sp_remote_free(struct sp_remote *remote)
+{
+    if (!remote) return;
+    for (size_t i = 0; i < remote->assets.count; i++) sp_mirrored_close(&remote->assets.items[i]->mirrored);
+    free(remote->assets.items);
+    sp_mirror_close(&remote->mirror);
+    sp_arena_free(&remote->arena);
+    free(remote);
+}

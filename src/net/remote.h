@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * A place that checkpoints are fetched from, its mirror, and the files of it that were asked for. See docs/network.md.
+ * Files are asked for in lists, so that they come side by side; each brings its beginning, and readers that need more
+ * fetch it through the supply of the file, a range at a time. */
+#ifndef SP_NET_REMOTE_H
+#define SP_NET_REMOTE_H
+
+#include "base/file.h"
+#include "net/mirror.h"
+#include "net/transfer.h"
+
+enum {
+    SP_FIRST_BYTES =
+        120 * 1024, /* of a checkpoint: the headers of most shards of 5 GB, and within 130 KB with HTTP's own */
+    SP_TAIL_BYTES = 60 * 1024,  /* of the end and the beginning of what may be an archive */
+    SP_MAX_DOCUMENT = 64 << 20, /* of JSON */
+    SP_MAX_HEADERS = 256 << 20, /* of one file */
+    SP_MOST_FILLS = 200         /* requests for more of one file */
+};
+
+enum sp_presence { SP_NOT_ASKED, SP_THERE, SP_ABSENT };
+
+struct sp_remote;
+
+/* One file elsewhere. */
+struct sp_asset {
+    struct sp_supply supply; /* first: a supply is an asset */
+    struct sp_remote *remote;
+    const char *name; /* below the base */
+    const char *url, *shown;
+    const char *direct; /* where redirects led to, or NULL */
+    enum sp_presence presence;
+    struct sp_mirrored mirrored;
+    uint64_t ahead; /* bytes that the next range brings at least */
+    unsigned fills;
+};
+
+struct sp_remote {
+    struct sp_arena arena;
+    struct sp_remote_options options;
+    struct sp_client client;
+    struct sp_mirror mirror;
+    const char *base, *query; /* of the URLs: base, name, query */
+    const char *name;         /* what the base is called in messages, ends with a slash */
+    const char *path;         /* of the mirror, or in it */
+    bool fixed;               /* of one commit: what was fetched once does not change */
+    SP_ARRAY(struct sp_asset *) assets;
+};
+
+/* The file of that name, which may not have been asked for; NULL with an error for a name that is not safe. */
+struct sp_asset *sp_remote_asset(struct sp_remote *remote, const char *name, struct sp_error *error);
+/* Asks for all that were not asked for yet. One that is not there is SP_ABSENT and no error. */
+bool sp_remote_ask(struct sp_remote *remote, struct sp_asset *const *assets, size_t count, struct sp_error *error);
+/* Reads the checkpoint that the folder or the file below the base is, so that all that readers need is in the mirror.
+ */
+bool sp_remote_read_folder(struct sp_remote *remote, const char *folder, struct sp_error *error);
+bool sp_remote_read_file(struct sp_remote *remote, const char *name, struct sp_error *error);
+/* What a transfer met, as an error about `shown`. Returns false. */
+bool sp_remote_fail(const struct sp_answer *answer, const char *shown, struct sp_error *error);
+/* Takes the name of the file off the beginning of an error, for callers that put it there by themselves. */
+void sp_remote_unname(const struct sp_asset *asset, struct sp_error *error);
+/* Whether a name of a file beside a checkpoint is one that is read, and small. */
+bool sp_is_document(const char *name);
+
+/* Of the text what may stand in the name of a folder. */
+const char *sp_cache_word(const char *text, struct sp_arena *arena);
+
+/* hub.c: hf://... */
+bool sp_hub_fetch(struct sp_remote *remote, const char *url, struct sp_error *error);
+
+#endif

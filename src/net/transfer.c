@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ * See transfer.h. The parent: memory that both see, the child, and a look at what it left. */
+#define _GNU_SOURCE
+#include "net/transfer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "net/child.h"
+#include "net/confine.h"
+
+enum { EXIT_NO_LIBRARY = 71, EXIT_UNCONFINED = 72, ROUND_SECONDS = 900, LOOK_MS = 100, PAGE = 4096 };
+
+/* ---- memory ---- */
+
+static uint64_t round_to_pages(uint64_t size) { return (size + PAGE - 1) / PAGE * PAGE; }
+
+static bool share_memory(struct sp_round *round, struct sp_counters **counters, struct sp_error *error)
+{
+    const uint64_t heads = round_to_pages(sizeof **counters + round->count * sizeof(struct sp_answer));
+    uint64_t size = heads;
+    for (size_t i = 0; i < round->count; i++) size += round_to_pages(round->transfers[i].room);
+    void *shared = MAP_FAILED;
+    if (size < SIZE_MAX / 2)
+        shared = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (shared == MAP_FAILED) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "no memory for what is fetched");
+    round->shared = shared;
+    round->shared_size = (size_t)size;
+    *counters = shared;
+    struct sp_answer *answers = (struct sp_answer *)((char *)shared + sizeof **counters);
+    unsigned char *bytes = (unsigned char *)shared + heads;
+    for (size_t i = 0; i < round->count; i++) {
+        round->transfers[i].answer = &answers[i];
+        round->transfers[i].bytes = bytes;
+        bytes += round_to_pages(round->transfers[i].room);
+    }
+    return true;
+}
+
+void sp_round_free(struct sp_round *round)
+{
+    if (round->shared) munmap(round->shared, round->shared_size);
+    round->shared = NULL;
+}
+
+/* ---- the child ---- */
+
+static _Noreturn void run_child(const struct sp_work *work, int alive)
+{
+    struct sp_curl curl;
+    sp_confine_begin(alive);
+    if (!sp_curl_load(&curl)) _exit(EXIT_NO_LIBRARY);
+    if (!sp_confine_finish()) _exit(EXIT_UNCONFINED);
+    sp_child_work(work, &curl);
+    _exit(0);
+}
+
+/* ---- the parent ---- */
+
+static int64_t seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec;
+}
+
+static void tell_progress(struct sp_client *client, const struct sp_work *work)
+{
+    const struct sp_progress progress = {
+        .files = work->count,
+        .files_done = work->counters->done < work->count ? (size_t)work->counters->done : work->count,
+        .bytes = client->total.bytes + work->counters->bytes,
+        .requests = client->total.requests + work->counters->requests,
+    };
+    if (client->options->progress) client->options->progress(client->options->context, &progress);
+}
+
+/* Until the child has closed its end of the pipe, which it does by dying. */
+static bool watch_child(struct sp_client *client, const struct sp_work *work, int in)
+{
+    struct pollfd ready = {.fd = in, .events = POLLIN};
+    const int64_t end = seconds_now() + ROUND_SECONDS;
+    for (;;) {
+        const int events = poll(&ready, 1, LOOK_MS);
+        tell_progress(client, work);
+        if (events > 0) return true;
+        if (seconds_now() > end) return false;
+    }
+}
+
+static bool judge_status(int status, struct sp_error *error)
+{
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_LIBRARY) {
+        sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "libcurl, which fetches, could not be loaded");
+        sp_hint(error, "install it (Debian: apt-get install libcurl4), or download the file and name it");
+        return false;
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_UNCONFINED)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO,
+                       "the sandbox for libcurl could not be set up (seccomp, rlimits)");
+    if (WIFSIGNALED(status))
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_CRASHED, "the process that fetches died of signal %d",
+                       WTERMSIG(status));
+    return sp_fail(error, SP_ERR_FILE, SP_KIND_CRASHED, "the process that fetches ended in an odd way");
+}
+
+static bool run_work(const struct sp_work *work, struct sp_client *client, struct sp_error *error)
+{
+    int ends[2], status = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "pipe: %s", strerror(errno));
+    const pid_t pid = fork();
+    if (pid == 0) run_child(work, ends[1]);
+    const int why = errno;
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "fork: %s", strerror(why));
+    }
+    const bool ended = watch_child(client, work, ends[0]);
+    close(ends[0]);
+    if (!ended) kill(pid, SIGKILL);
+    pid_t got;
+    do got = waitpid(pid, &status, 0);
+    while (got < 0 && errno == EINTR);
+    if (!ended)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "not all could be fetched within %d s", ROUND_SECONDS);
+    return got < 0 || judge_status(status, error); /* the host may reap children by itself */
+}
+
+static bool judge_answer(const struct sp_transfer *transfer)
+{
+    struct sp_answer *answer = transfer->answer;
+    answer->etag[sizeof answer->etag - 1] = answer->url[sizeof answer->url - 1] = '\0';
+    answer->why[sizeof answer->why - 1] = answer->hint[sizeof answer->hint - 1] = '\0';
+    switch (answer->outcome) {
+    case SP_GOT:
+        if (answer->total > INT64_MAX || answer->begin > answer->total ||
+            answer->length > answer->total - answer->begin)
+            return false;
+        return answer->length <= transfer->room &&
+               (transfer->tail || answer->length == 0 || answer->begin == transfer->begin);
+    case SP_NOT_MODIFIED:
+    case SP_NOT_THERE:
+    case SP_NO_ANSWER:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool sp_round_run(struct sp_round *round, struct sp_client *client, struct sp_error *error)
+{
+    struct sp_work work = {.client = client, .transfers = round->transfers, .count = round->count};
+    if (!round->count) return true;
+    if (round->count > SP_MOST_TRANSFERS)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "%zu files to fetch at once, at most %d", round->count,
+                       SP_MOST_TRANSFERS);
+    if (!share_memory(round, &work.counters, error) || !run_work(&work, client, error)) return false;
+    client->total.bytes += work.counters->bytes;
+    client->total.requests += work.counters->requests;
+    for (size_t i = 0; i < round->count; i++)
+        if (!judge_answer(&round->transfers[i]))
+            return sp_fail(error, SP_ERR_FILE, SP_KIND_CRASHED,
+                           "the process that fetches left no answer that makes sense");
+    return true;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ * https://: what comes of good servers, of poor ones and of hostile ones. */
+#define _GNU_SOURCE
+#include "net/place.h"
+
+enum { TENSORS = 300 }; /* a header of 40 KB */
+
+#define LARGE "large.safetensors"
+
+static void serve_large(void)
+{
+    if (!find_served(here, LARGE)) serve_model(here, LARGE, 0, TENSORS, 2048);
+    if (!find_served(there, LARGE)) serve_model(there, LARGE, 0, TENSORS, 2048);
+    find_served(here, LARGE)->asked = 0;
+    empty_cache();
+}
+
+/* A file of 5 GB takes one request and less than 130 KB, and a second look at it no bytes of the file. */
+static void test_one_request(void **state)
+{
+    (void)state;
+    serve_large();
+    assert_true(find_served(here, LARGE)->size > 5000000000);
+    const uint64_t before = bytes_moved();
+    assert_int_equal(fetch_count(url_here("ok/" LARGE)), TENSORS);
+    assert_int_equal(find_served(here, LARGE)->asked, 1);
+    assert_in_range(bytes_moved() - before, 1, 130 * 1000);
+    const uint64_t between = bytes_moved(), conditional = here->conditional;
+    assert_int_equal(fetch_count(url_here("ok/" LARGE)), TENSORS);
+    assert_int_equal(here->conditional - conditional, 1);
+    assert_in_range(bytes_moved() - between, 1, 2000);
+}
+
+/* A header that is longer than the first range takes one more. */
+static void test_long_header(void **state)
+{
+    (void)state;
+    empty_cache();
+    serve_model(here, "long.safetensors", 0, 5000, 1);
+    assert_int_equal(fetch_count(url_here("ok/long.safetensors")), 5000);
+    assert_int_equal(find_served(here, "long.safetensors")->asked, 2);
+}
+
+/* A file of another version takes the place of the old one. */
+static void test_new_version(void **state)
+{
+    (void)state;
+    empty_cache();
+    struct served *file = serve_model(here, "new.safetensors", 0, 3, 1);
+    assert_int_equal(fetch_count(url_here("ok/new.safetensors")), 3);
+    struct served *later = serve_model(here, "later", 0, 7, 1);
+    char *head = file->head;
+    file->head = later->head, file->head_length = later->head_length, file->size = later->size;
+    later->head = head;
+    strcpy(file->etag, "\"another\"");
+    assert_int_equal(fetch_count(url_here("ok/new.safetensors")), 7);
+}
+
+static void test_offline(void **state)
+{
+    (void)state;
+    serve_large();
+    options.offline = true;
+    assert_string_equal(fetch_message(url_here("ok/" LARGE)), "not in the cache, and --offline fetches nothing");
+    options.offline = false;
+    fetch_count(url_here("ok/" LARGE));
+    const uint64_t requests = here->requests;
+    options.offline = true;
+    assert_int_equal(fetch_count(url_here("ok/" LARGE)), TENSORS);
+    options.offline = false;
+    assert_int_equal(here->requests, requests);
+}
+
+/* What was there stays as it is named in messages; the data are not there. */
+static void test_no_data(void **state)
+{
+    (void)state;
+    serve_large();
+    struct sp_remote *remote = sp_remote_fetch(url_here("ok/" LARGE), &options, &error);
+    assert_non_null(remote);
+    struct sp_inventory *inventory = sp_inventory_open(sp_remote_path(remote), &error);
+    assert_non_null(inventory);
+    assert_null(sp_data_open(inventory, &error));
+    assert_non_null(strstr(error.message, "only its headers were fetched, and not the data"));
+    sp_inventory_close(inventory);
+    sp_remote_free(remote);
+}
+
+static const char refused[] = "the answer of the server is not used: ";
+
+/* Servers that end in bytes, and how often they were asked. */
+static void test_poor_servers(void **state)
+{
+    static const struct {
+        const char *mode;
+        int asked;
+    } cases[] = {
+        {"whole", 1},   {"status-429", 2}, {"status-503", 3}, {"cut-first", 2},
+        {"no-etag", 1}, {"elsewhere", 1},  {"cut", 5},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases - 1; i++) {
+        char path[100];
+        serve_large();
+        snprintf(path, sizeof path, "%s/" LARGE, cases[i].mode);
+        if (fetch_count(url_here(path)) != TENSORS) fail_msg("%s", path);
+        if (find_served(here, LARGE)->asked != cases[i].asked)
+            fail_msg("%s: %d", path, find_served(here, LARGE)->asked);
+    }
+}
+
+/* And those that end in an error. */
+static void test_hostile_servers(void **state)
+{
+    static const struct {
+        const char *mode, *message;
+        bool is_refused;
+    } cases[] = {
+        {"status-401", "HTTP status 401, not without a token that may read it", false},
+        {"status-403", "HTTP status 403, forbidden (GatedRepo)", false},
+        {"status-404", "it is not there (HTTP status 404)", false},
+        {"status-416", "HTTP status 416, no such range", false},
+        {"status-418", "HTTP status 418", false},
+        {"status-430", "HTTP status 429, the server asks for fewer requests, and to come again in 3600 s", false},
+        {"status-504", "HTTP status 504, the last of 5 times", false},
+        {"loop", "more than 5 redirects", false},
+        {"to-ftp", "redirected to what is not followed: ftp:// is not fetched: https:// and hf:// are", false},
+        {"to-file", "redirected to what is not followed: file:// is not fetched: https:// and hf:// are", false},
+        {"to-plain", "redirected to what is not followed: http:// is not fetched: https:// and hf:// are", false},
+        {"shifted", "it is another range than was asked for", true},
+        {"more", "it is more than was asked for", true},
+        {"says-less", "its Content-Length and its Content-Range differ", true},
+        {"gzip", "it is compressed (Content-Encoding), which was not asked for", true},
+        {"two-lengths", "it has two different lengths", true},
+        {"odd-range", "its Content-Range makes no sense", true},
+        {"whole-no-length", "the server tells no lengths and knows no ranges", false},
+        {"large-head", "its headers have more than 64 KiB", true},
+        {"close", "no answer (Server returned nothing (no headers, no data)), the last of 5 times", false},
+        {"drip", "less than 1024 bytes came in 300 ms, the last of 5 times", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[100], expected[300];
+        serve_large();
+        snprintf(path, sizeof path, "%s/" LARGE, cases[i].mode);
+        snprintf(expected, sizeof expected, "%s%s", cases[i].is_refused ? refused : "", cases[i].message);
+        const char *message = fetch_message(url_here(path));
+        if (strcmp(message, expected) != 0) fail_msg("%s: '%s' in place of '%s'", cases[i].mode, message, expected);
+        assert_int_equal(error.status, SP_ERR_FILE);
+    }
+    serve_large();
+    fetch_message(url_here("no-http/" LARGE));
+}
+
+/* An attempt that breaks off again and again still gets on, and what came of one that failed is kept for the next. */
+static void test_resume(void **state)
+{
+    (void)state;
+    serve_large();
+    assert_non_null(strstr(fetch_message(url_here("cut/" LARGE)), "the connection broke at 25000 of 122880 bytes"));
+    assert_int_equal(find_served(here, LARGE)->asked, 5);
+}
+
+/* Between two ranges of one file. */
+static void test_change_between(void **state)
+{
+    (void)state;
+    empty_cache();
+    serve_model(here, "changing.safetensors", 0, 5000, 1000);
+    const char *message = fetch_message(url_here("changing/changing.safetensors"));
+    assert_string_equal(message, "the answer of the server is not used: the file was changed since its beginning was "
+                                 "read");
+}
+
+static void test_names(void **state)
+{
+    static const struct {
+        const char *url, *message;
+    } cases[] = {
+        {"ftp://example.org/a", "ftp:// is not fetched: https:// and hf:// are"},
+        {"file:///etc/passwd", "file:// is not fetched: https:// and hf:// are"},
+        {"http://example.org/a", "http:// is not fetched: https:// and hf:// are"},
+        {"http://127.0.0.1.example.org/a", "http:// is not fetched: https:// and hf:// are"},
+        {"http://127.0.0.2/a", "http:// is not fetched: https:// and hf:// are"},
+        {"s3://bucket/key", "s3:// is not fetched by itself"},
+        {"https://user:secret@example.org/a", "'(a URL)': a URL with a user or a password in it"},
+        {"https://example.org\\@127.0.0.1/a", "'(a URL)': a URL with a user or a password in it"},
+        {"https://exa mple.org/a?signature", "'https://exa mple.org/a': not a plain URL"},
+        {"https:///a", "'https:///a': not a plain URL"},
+        {"https://example.org:99999/a", "'https://example.org:99999/a': not a plain URL"},
+        {"https://example.org/%2e%2e", "'https://example.org/%2e%2e': the name of the file is not plain"},
+        {"hf://", "'hf://': expected hf://ORG/NAME[@REVISION][/PATH]"},
+        {"hf://../x", "'hf://../x': expected hf://ORG/NAME[@REVISION][/PATH]"},
+        {"hf://a/b@", "'hf://a/b@': expected hf://ORG/NAME[@REVISION][/PATH]"},
+        {"hf://a/b/../c", "'hf://a/b/../c': expected hf://ORG/NAME[@REVISION][/PATH]"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_null(sp_remote_fetch(cases[i].url, &options, &error));
+        if (strcmp(error.message, cases[i].message) != 0) fail_msg("%s: %s", cases[i].url, error.message);
+        assert_int_equal(error.status, SP_ERR_USAGE);
+    }
+    assert_true(sp_is_remote("hf://a"));
+    assert_false(sp_is_remote("a/b://c"));
+    assert_false(sp_is_remote("://c"));
+    assert_false(sp_is_remote("model.safetensors"));
+}
+
+/* A server that speaks no TLS, or has no certificate that is trusted, is none. */
+static void test_no_tls(void **state)
+{
+    char url[100];
+    (void)state;
+    empty_cache();
+    snprintf(url, sizeof url, "https://127.0.0.1:%d/ok/" LARGE, here->port);
+    assert_string_equal(fetch_message(url), "less than 1024 bytes came in 300 ms, the last of 5 times");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_request),     cmocka_unit_test(test_long_header),
+        cmocka_unit_test(test_new_version),     cmocka_unit_test(test_offline),
+        cmocka_unit_test(test_no_data),         cmocka_unit_test(test_poor_servers),
+        cmocka_unit_test(test_hostile_servers), cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_change_between),  cmocka_unit_test(test_names),
+        cmocka_unit_test(test_no_tls),
+    };
+    return cmocka_run_group_tests(tests, start_servers, stop_servers);
+}
