@@ -4,6 +4,7 @@
 
 #include "cli/components.h"
 #include "cli/expect.h"
+#include "cli/list.h"
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
@@ -22,6 +23,9 @@ static const struct cli_option options[] = {
      .letter = 'a',
      .help = "all findings, also those that the causes explain; a line for each, none collapsed over its indices"},
     {CLI_OPTION_EXPECT},
+    {CLI_OPTION_LIST},
+    {CLI_OPTION_RESUME},
+    {CLI_OPTION_JOBS},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_TODAY},
@@ -33,6 +37,7 @@ static const struct cli_example examples[] = {
     {"shapeproof check checkpoint/", "a directory: shards and config.json"},
     {"shapeproof check checkpoint/ --for transformers", "whether from_pretrained takes it whole"},
     {"shapeproof check model.keras", "with the configuration that is in the file"},
+    {"shapeproof check --list paths.txt --resume results.jsonl", "each of a list, on all processors"},
     {"shapeproof check params.best --table sockeye_transformer -S num_layers=2", "without a config.json"},
     {NULL, NULL},
 };
@@ -167,7 +172,8 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
     return status;
 }
 
-static int run_check(const struct cli_args *args)
+/* What the first operand names, one checkpoint or several. */
+static int check_operand(const struct cli_args *args)
 {
     struct sp_error error = {0};
     struct sp_components *components = sp_components_open(args->operands[0], &error);
@@ -179,6 +185,14 @@ static int run_check(const struct cli_args *args)
                                                           : cli_check_components(args, components);
     sp_components_free(components);
     return status;
+}
+
+static int run_check(const struct cli_args *args)
+{
+    if (cli_asks_for_list(args)) return cli_run_list(args, check_operand);
+    if (args->operand_count) return check_operand(args);
+    cli_complain_of_too_few(args);
+    return CLI_USAGE;
 }
 
 const struct cli_command cli_check = {
@@ -210,8 +224,18 @@ const struct cli_command cli_check = {
         "Whether it loads is another question. A line on loading answers it for the loader that the file is meant for, "
         "where that can be told, and --for for any: what stays newly initialised, what is dropped. The exit status is "
         "then 0 when each loader takes the file whole, with nothing new, nothing lost and nothing of another shape; 1 "
-        "when one does not; 5 when that cannot be told.",
-    .least = 1,
+        "when one does not; 5 when that cannot be told.\n"
+        "\n"
+        "With --list, each checkpoint that the list names is checked, as by itself, in a process of its own; an error, "
+        "or "
+        "a crash, is one result more and no end. A line of JSON for each is written as soon as it is known: the report "
+        "with the path and the exit status in it. Empty lines of the list, and those that begin with '#', do not "
+        "count, "
+        "nor does a path that is listed again. --resume FILE writes the lines to the end of FILE, and leaves out what "
+        "has one there already. Counts by verdict go to standard error at the end. The exit status is the worst one: "
+        "2, "
+        "4, 3, 1, 5 and 0.",
+    .least = 0,
     .most = 1,
     .checkpoints = true,
     .options = options,

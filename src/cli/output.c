@@ -39,6 +39,12 @@ struct sp_report_options cli_report_options(const struct cli_args *args)
 
 void cli_put_report(char *report, size_t length)
 {
+    struct cli_capture *capture = cli_captured();
+    if (capture) {
+        sp_free(capture->report);
+        capture->report = report;
+        return;
+    }
     fwrite(report, 1, length, stdout); /* cli_close_output asks whether it worked */
     sp_free(report);
 }
