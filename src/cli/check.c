@@ -154,15 +154,11 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
 {
     struct cli_subject subject;
     struct sp_expectations *expectations = NULL;
-    const bool gguf = strcmp(sp_inventory_format(inventory), "gguf") == 0;
-    const bool keras = !cli_value(args, "table", NULL) && sp_keras_has_config(inventory);
-    const bool alone = gguf || keras; /* it has its configuration in itself */
-    char *beside = alone ? NULL : sp_config_beside(path);
-    if (!alone && !beside && !is_told(args)) return no_configuration(path, inventory);
+    const bool inside = sp_config_is_inside(inventory, cli_value(args, "table", NULL));
+    char *beside = inside ? NULL : sp_config_beside(path);
+    if (!inside && !beside && !is_told(args)) return no_configuration(path, inventory);
     int status = cli_subject_open(&subject, args, beside);
-    if (status == CLI_OK) status = cli_subject_compose(&subject, inventory);
-    if (status == CLI_OK && !sp_config_adopt(subject.config, subject.tables, inventory) && gguf && !is_told(args))
-        status = no_configuration(path, inventory);
+    if (status == CLI_OK) status = cli_subject_fit(&subject, inventory);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
     if (status == CLI_OK) status = check_subject(args, &subject, inventory, expectations);
