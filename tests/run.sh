@@ -12,7 +12,7 @@ set -u
 
 logs=$OBJ/logs
 scripts='tests/lint/selftest.sh tests/lint/layers.sh tests/headers.sh tests/cli/run.sh tests/docs.sh
-         tests/fuzz/replay.sh tests/corpus.sh tests/scenarios.sh'
+         tests/fuzz/replay.sh tests/corpus.sh tests/scenarios.sh tests/fleets.sh'
 
 # "P F" out of a log: cmocka's "[  PASSED  ] 3 test(s)", or a closing line "N passed, M failed".
 cmocka_counts() {
@@ -66,6 +66,9 @@ run_one() {
     echo "$counts" >"${log%.log}.count"
     # shellcheck disable=SC2086
     text=$(show "$name" $(($(date +%s) - start)) $counts "$log")
+    case $1 in # what a script left out, also where it did the rest
+    *.sh) text=$text$(sed -n 's/^\[  SKIPPED \] /        skipped: /p' "$log" | sed '1s/^/\n/') ;;
+    esac
     printf '%s\n' "$text" # at once, so that what runs beside it does not come between
 }
 

@@ -17,15 +17,25 @@ struct sp_config; /* opaque */
 /* Without any hyper-parameter. Never NULL. */
 SP_API struct sp_config *sp_config_new(void);
 /* Reads a file: `key=value` lines when its name ends in .hpm; YAML when it ends in .yaml or .yml, or is `config` (which
- * Sockeye writes) and no JSON object; else JSON. Replaces what an earlier file said. Nothing in a .hpm file is
- * executed, nothing that a YAML tag names constructed. Returns SP_OK, or SP_ERR_TABLE when the file is wrong or
- * missing. */
+ * Sockeye writes) and no JSON object; else JSON. Of a GGUF file or a Keras model what it has in itself. Replaces what
+ * an earlier file said. Nothing in a .hpm file is executed, nothing that a YAML tag names constructed. Returns SP_OK,
+ * or SP_ERR_TABLE when the file is wrong or missing. */
 SP_API enum sp_status sp_config_load(struct sp_config *config, const char *path, struct sp_error *error);
 /* One "key=value"; the value is JSON, or text when it is not. A dotted key reaches into a sub-configuration:
  * "text_config.vocab_size=32000". Wins over every file. SP_ERR_USAGE when there is no '='. */
 SP_API enum sp_status sp_config_set(struct sp_config *config, const char *setting, struct sp_error *error);
 struct sp_inventory;
 struct sp_tables;
+/* Whether the checkpoint has the configuration of its model in itself: the metadata of a GGUF file, the layers that a
+ * Keras model lists (config.json in a .keras archive, the attribute model_config of an .h5). `table` is the one that
+ * was named, or NULL: the layers make a table of their own, and are none for another. */
+SP_API bool sp_config_is_inside(const struct sp_inventory *inventory, const char *table);
+/* Makes it, loaded or not, what the table for the checkpoint reads: where none was loaded, what the checkpoint has in
+ * itself; sp_keras_compose and sp_config_adopt are its parts. `table` is the one that was named, or NULL; without a
+ * checkpoint (NULL) a configuration is fitted to what its model is saved as. Call it once, after the file is loaded.
+ * SP_OK, also where there is nothing to do, or what sp_keras_compose returns. */
+SP_API enum sp_status sp_config_fit(struct sp_config *config, struct sp_tables *tables, const char *table,
+                                    const struct sp_inventory *inventory, struct sp_error *error);
 /* Makes it the configuration of a checkpoint in a layout of its own, which is GGUF so far. Where none was loaded, the
  * hyper-parameters are those of the file's metadata; one that was loaded, that of the model which the file was made of,
  * leads to the table for the layout, if there is one. False when the checkpoint has no such layout, or says nothing of

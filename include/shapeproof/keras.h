@@ -15,10 +15,6 @@
 extern "C" {
 #endif
 
-/* Whether a file holds the configuration of its model: the config.json of a .keras archive, the attribute model_config
- * of an .h5. */
-SP_API bool sp_keras_has_config(const struct sp_inventory *inventory);
-
 /* When `config` was read from the configuration of a Keras model, or from no file at all and the checkpoint holds one:
  * adds the table keras_model to `tables`, with a line for each layer, and makes `config` that of the table, in which
  * the arguments of a layer stand under its name: "dense_1.units". Does nothing to any other configuration. `inventory`

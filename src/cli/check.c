@@ -4,6 +4,7 @@
 
 #include "cli/components.h"
 #include "cli/expect.h"
+#include "cli/list.h"
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
@@ -23,6 +24,9 @@ static const struct cli_option options[] = {
      .help = "all findings, also those that the causes explain; a line for each, none collapsed over its indices"},
     {CLI_OPTION_EXPECT},
     {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_LIST},
+    {CLI_OPTION_RESUME},
+    {CLI_OPTION_JOBS},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_TODAY},
@@ -34,6 +38,7 @@ static const struct cli_example examples[] = {
     {"shapeproof check checkpoint/", "a directory: shards and config.json"},
     {"shapeproof check checkpoint/ --for transformers", "whether from_pretrained takes it whole"},
     {"shapeproof check model.keras", "with the configuration that is in the file"},
+    {"shapeproof check --list paths.txt --resume results.jsonl", "each of a list, on all processors"},
     {"shapeproof check params.best --table sockeye_transformer -S num_layers=2", "without a config.json"},
     {NULL, NULL},
 };
@@ -150,15 +155,11 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
 {
     struct cli_subject subject;
     struct sp_expectations *expectations = NULL;
-    const bool gguf = strcmp(sp_inventory_format(inventory), "gguf") == 0;
-    const bool keras = !cli_value(args, "table", NULL) && sp_keras_has_config(inventory);
-    const bool alone = gguf || keras; /* it has its configuration in itself */
-    char *beside = alone ? NULL : sp_config_beside(path);
-    if (!alone && !beside && !is_told(args)) return no_configuration(path, inventory);
+    const bool inside = sp_config_is_inside(inventory, cli_value(args, "table", NULL));
+    char *beside = inside ? NULL : sp_config_beside(path);
+    if (!inside && !beside && !is_told(args)) return no_configuration(path, inventory);
     int status = cli_subject_open(&subject, args, beside);
-    if (status == CLI_OK) status = cli_subject_compose(&subject, inventory);
-    if (status == CLI_OK && !sp_config_adopt(subject.config, subject.tables, inventory) && gguf && !is_told(args))
-        status = no_configuration(path, inventory);
+    if (status == CLI_OK) status = cli_subject_fit(&subject, inventory);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
     if (status == CLI_OK) status = check_subject(args, &subject, inventory, expectations);
@@ -168,7 +169,8 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
     return status;
 }
 
-static int run_check(const struct cli_args *args)
+/* What the first operand names, one checkpoint or several. */
+static int check_operand(const struct cli_args *args)
 {
     struct sp_error error = {0};
     struct sp_components *components = sp_components_open(args->operands[0], &error);
@@ -180,6 +182,14 @@ static int run_check(const struct cli_args *args)
                                                           : cli_check_components(args, components);
     sp_components_free(components);
     return status;
+}
+
+static int run_check(const struct cli_args *args)
+{
+    if (cli_asks_for_list(args)) return cli_run_list(args, check_operand);
+    if (args->operand_count) return check_operand(args);
+    cli_complain_of_too_few(args);
+    return CLI_USAGE;
 }
 
 const struct cli_command cli_check = {
@@ -214,8 +224,18 @@ const struct cli_command cli_check = {
         "Whether it loads is another question. A line on loading answers it for the loader that the file is meant for, "
         "where that can be told, and --for for any: what stays newly initialised, what is dropped. The exit status is "
         "then 0 when each loader takes the file whole, with nothing new, nothing lost and nothing of another shape; 1 "
-        "when one does not; 5 when that cannot be told.",
-    .least = 1,
+        "when one does not; 5 when that cannot be told.\n"
+        "\n"
+        "With --list, each checkpoint that the list names is checked, as by itself, in a process of its own; an error, "
+        "or "
+        "a crash, is one result more and no end. A line of JSON for each is written as soon as it is known: the report "
+        "with the path and the exit status in it. Empty lines of the list, and those that begin with '#', do not "
+        "count, "
+        "nor does a path that is listed again. --resume FILE writes the lines to the end of FILE, and leaves out what "
+        "has one there already. Counts by verdict go to standard error at the end. The exit status is the worst one: "
+        "2, "
+        "4, 3, 1, 5 and 0.",
+    .least = 0,
     .most = 1,
     .checkpoints = true,
     .options = options,

@@ -93,6 +93,10 @@ extern const struct cli_option cli_help_option; /* --help, which every command h
  * cli_args_free. With --help, or with --, no operands are missing or too many. */
 bool cli_parse(struct cli_args *args, const struct cli_command *command, int count, char **words);
 void cli_args_free(struct cli_args *args);
+/* The same options and one more flag, with a single operand. What is in `args` stays there: free both. */
+struct cli_args cli_args_for(const struct cli_args *args, const char *operand, const char *flag);
+/* Complains that there are fewer operands than the command needs. */
+void cli_complain_of_too_few(const struct cli_args *args);
 
 /* Its values are the words that its argument lists. */
 bool cli_is_choice(const struct cli_option *option);
@@ -130,6 +134,16 @@ void cli_error(const struct sp_error *error);
 int cli_usage_error(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* `path` is what the warning is about, or NULL. */
 void cli_warning(const char *path, const char *message);
+
+/* What a command has to say when it is run for one of a list. */
+struct cli_capture {
+    struct sp_error error; /* the first one */
+    char *report;          /* free it with sp_free; NULL when none was written */
+};
+
+/* From here on errors and reports go into `into`, and warnings are dropped. For a process of its own alone. */
+void cli_capture_into(struct cli_capture *into);
+struct cli_capture *cli_captured(void);
 
 /* ---- output.c ---- */
 

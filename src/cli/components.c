@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fleet/results.h"
+
 /* All that the check of a component leaves open for the report. */
 struct component_run {
     struct sp_inventory *inventory;
@@ -93,15 +95,6 @@ static void close_run(struct component_run *run)
     sp_inventory_close(run->inventory);
 }
 
-/* The exit statuses, the worst first. */
-static int worse_status(int one, int other)
-{
-    static const int worst_first[] = {CLI_USAGE, CLI_FILE, CLI_TABLE, CLI_DIFFERS, CLI_UNKNOWN};
-    for (size_t i = 0; i < sizeof worst_first / sizeof *worst_first; i++)
-        if (one == worst_first[i] || other == worst_first[i]) return worst_first[i];
-    return CLI_OK;
-}
-
 static int judge_run(const struct cli_args *args, const struct sp_component *component, const struct component_run *run)
 {
     if (component->state != SP_COMPONENT_MODEL) return component->state == SP_COMPONENT_MISSING ? CLI_DIFFERS : CLI_OK;
@@ -140,7 +133,7 @@ static int check_all(const struct cli_args *args, const struct sp_components *co
     for (size_t i = 0; i < count; i++) {
         const struct sp_component *component = sp_component(components, i);
         if (component->state == SP_COMPONENT_MODEL) check_component(&runs[i], args, tables, component);
-        status = worse_status(status, judge_run(args, component, &runs[i]));
+        status = sp_worse_status(status, judge_run(args, component, &runs[i]));
         if (runs[i].error.status == SP_ERR_USAGE) cli_error(&runs[i].error);
         if (runs[i].error.status == SP_ERR_USAGE) break; /* the command line is wrong, whatever the component */
     }

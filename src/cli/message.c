@@ -7,6 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Written only in a process that checks one of a list. */
+static struct cli_capture *capture;
+
+void cli_capture_into(struct cli_capture *into) { capture = into; }
+struct cli_capture *cli_captured(void) { return capture; }
+
+/* The first error is the one that counts. */
+static void capture_error(const struct sp_error *error)
+{
+    if (capture->error.status) return;
+    size_t length = strlen(error->message);
+    char *said = cli_say_urls(error->message, &length);
+    capture->error = *error;
+    if (said) snprintf(capture->error.message, sizeof capture->error.message, "%s", said);
+    free(said);
+}
+
 /* One line, made printable. */
 static void message_line(const char *prefix, const char *text)
 {
@@ -19,6 +36,10 @@ static void message_line(const char *prefix, const char *text)
 
 void cli_error(const struct sp_error *error)
 {
+    if (capture) {
+        capture_error(error);
+        return;
+    }
     fflush(stdout);
     size_t length = strlen(error->message);
     char *said = cli_say_urls(error->message, &length);
@@ -34,6 +55,13 @@ int cli_usage_error(const char *hint, const char *format, ...)
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    if (capture) {
+        struct sp_error error = {.status = SP_ERR_USAGE};
+        snprintf(error.message, sizeof error.message, "%s", message);
+        snprintf(error.hint, sizeof error.hint, "%s", hint ? hint : "");
+        capture_error(&error);
+        return CLI_USAGE;
+    }
     fflush(stdout);
     message_line("shapeproof: ", message);
     if (hint && hint[0]) message_line("hint: ", hint);
@@ -42,6 +70,7 @@ int cli_usage_error(const char *hint, const char *format, ...)
 
 void cli_warning(const char *path, const char *message)
 {
+    if (capture) return; /* what is about the file is in the report */
     size_t length = path ? strlen(path) : 0;
     char *said = path ? cli_say_urls(path, &length) : NULL;
     char *visible = sp_report_visible(said ? said : path ? path : "");

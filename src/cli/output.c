@@ -40,6 +40,13 @@ struct sp_report_options cli_report_options(const struct cli_args *args)
 void cli_put_report(char *report, size_t length)
 {
     char *said = cli_say_urls(report, &length);
+    struct cli_capture *capture = cli_captured();
+    if (capture) {
+        sp_free(capture->report);
+        capture->report = said ? said : report;
+        if (said) sp_free(report);
+        return;
+    }
     fwrite(said ? said : report, 1, length, stdout); /* cli_close_output asks whether it worked */
     sp_free(report);
     free(said);

@@ -188,16 +188,28 @@ static bool read_words(struct cli_args *args, struct words words)
     return true;
 }
 
+static const char *usage_hint(const struct cli_command *command, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "usage: shapeproof %s [OPTION]... %s", command->name, command->operands);
+    return buffer;
+}
+
+void cli_complain_of_too_few(const struct cli_args *args)
+{
+    char hint[256];
+    cli_usage_error(usage_hint(args->command, hint, sizeof hint), "%s: expected %s", args->command->name,
+                    args->command->operands);
+}
+
 /* Whether there are as many as the command takes. */
 static bool check_operands(const struct cli_args *args)
 {
     const struct cli_command *command = args->command;
     char hint[256];
-    snprintf(hint, sizeof hint, "usage: shapeproof %s [OPTION]... %s", command->name, command->operands);
-    if (args->operand_count < command->least)
-        cli_usage_error(hint, "%s: expected %s", command->name, command->operands);
+    if (args->operand_count < command->least) cli_complain_of_too_few(args);
     else if (args->operand_count > command->most)
-        cli_usage_error(hint, "%s: '%s' is one argument too many", command->name, args->operands[command->most]);
+        cli_usage_error(usage_hint(command, hint, sizeof hint), "%s: '%s' is one argument too many", command->name,
+                        args->operands[command->most]);
     else return true;
     return false;
 }
@@ -221,6 +233,18 @@ void cli_args_free(struct cli_args *args)
     free(args->owned);
     free(args->operands);
     free(args->given);
+}
+
+struct cli_args cli_args_for(const struct cli_args *args, const char *operand, const char *flag)
+{
+    struct cli_args one = {.command = args->command, .operand_count = 1};
+    one.operands = calloc(1, sizeof *one.operands);
+    one.given = calloc(args->given_count + 1, sizeof *one.given);
+    if (!one.operands || !one.given) abort();
+    one.operands[0] = operand;
+    for (size_t i = 0; i < args->given_count; i++) one.given[one.given_count++] = args->given[i];
+    one.given[one.given_count++] = (struct cli_given){find_long(args->command, flag, strlen(flag)), NULL};
+    return one;
 }
 
 /* ---- what was given ---- */

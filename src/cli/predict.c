@@ -77,7 +77,7 @@ static int run_predict(const struct cli_args *args)
 {
     struct cli_subject subject;
     int status = cli_subject_open(&subject, args, NULL);
-    if (status == CLI_OK && !args->operand_count) status = cli_subject_compose(&subject, NULL);
+    if (status == CLI_OK && !args->operand_count) status = cli_subject_fit(&subject, NULL);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = report_prediction(args, &subject);
     cli_subject_close(&subject);

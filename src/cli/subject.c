@@ -91,11 +91,10 @@ int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, c
     return status == CLI_OK ? add_settings(subject, args, config_path) : status;
 }
 
-int cli_subject_compose(struct cli_subject *subject, const struct sp_inventory *inventory)
+int cli_subject_fit(struct cli_subject *subject, const struct sp_inventory *inventory)
 {
     struct sp_error error = {0};
-    if (subject->table_name || sp_keras_compose(subject->tables, subject->config, inventory, &error) == SP_OK)
-        return CLI_OK;
+    if (sp_config_fit(subject->config, subject->tables, subject->table_name, inventory, &error) == SP_OK) return CLI_OK;
     cli_error(&error);
     return (int)error.status;
 }

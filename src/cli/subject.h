@@ -7,7 +7,8 @@
 
 #define CLI_OPTION_CONFIG                                                                                              \
     .name = "config", .letter = 'c', .argument = "FILE",                                                               \
-    .help = "the hyper-parameters: a config.json, a Sockeye config, or a .hpm file"
+    .help = "the hyper-parameters: a config.json, a Sockeye config, a .hpm file, or a GGUF or Keras model, which has " \
+            "them in itself"
 #define CLI_OPTION_SET                                                                                                 \
     .name = "set", .letter = 'S', .argument = "KEY=VALUE",                                                             \
     .help = "one hyper-parameter, which wins over the file; may be repeated; text_config.KEY reaches inwards"
@@ -27,9 +28,9 @@ struct cli_subject {
 /* Opens tables and configuration as the options --table, --config and --set say; `config_path` stands in for a missing
  * --config (NULL: none). Returns CLI_OK, or complains and returns the exit status. Free it with cli_subject_close. */
 int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, const char *config_path);
-/* Makes the table of a Keras model, where the configuration, or the checkpoint (it may be NULL), is that of one and no
- * table was named; after cli_subject_open, with the same results. */
-int cli_subject_compose(struct cli_subject *subject, const struct sp_inventory *inventory);
+/* Makes the configuration what the table for the checkpoint reads (it may be NULL); after cli_subject_open, with the
+ * same results. */
+int cli_subject_fit(struct cli_subject *subject, const struct sp_inventory *inventory);
 /* Counts vocabularies as the option --vocabulary says; after cli_subject_open, with the same results. */
 int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_args *args);
 /* Adds the tables or claims of a file. Returns CLI_OK, or complains and returns the exit status. */

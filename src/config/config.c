@@ -10,6 +10,7 @@
 #include "base/chars.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "config/inside.h"
 #include "config/quantised_beside.h"
 #include "config/sockeye.h"
 #include "config/variables.h"
@@ -263,19 +264,40 @@ static bool parse_config(struct sp_config *config, const char *path, const char 
     return true;
 }
 
+/* Whatever the format, a checkpoint has a byte near its beginning that no text has. */
+static bool is_text(const struct sp_file *file)
+{
+    unsigned char bytes[8] = {0};
+    struct sp_error error = {0};
+    const size_t length = file->size < sizeof bytes ? (size_t)file->size : sizeof bytes;
+    if (!sp_file_read(file, 0, bytes, length, &error)) return true;
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i] < ' ' && !strchr("\t\r\n", bytes[i])) return false;
+    return true;
+}
+
+static bool load_text(struct sp_config *config, const char *path, const struct sp_file *file, struct sp_error *error)
+{
+    char *text = sp_file_slurp(file, MAX_CONFIG, error);
+    if (text) parse_config(config, path, text, (size_t)file->size, error);
+    free(text);
+    return error->status == SP_OK;
+}
+
 enum sp_status sp_config_load(struct sp_config *config, const char *path, struct sp_error *error)
 {
     sp_error_reset(error);
     struct sp_file file;
+    bool text = true;
     if (sp_file_open(&file, AT_FDCWD, path, error)) {
-        char *text = sp_file_slurp(&file, MAX_CONFIG, error);
-        if (text) parse_config(config, path, text, (size_t)file.size, error);
-        free(text);
+        text = is_text(&file);
+        if (text) load_text(config, path, &file, error);
+        else if (sp_config_load_checkpoint(config, path, error)) forget_derived(config);
         sp_file_close(&file);
     }
     if (error->status == SP_OK) return SP_OK;
     error->status = SP_ERR_TABLE; /* a configuration that cannot be read is a wrong configuration */
-    sp_error_prefix(error, path);
+    if (text) sp_error_prefix(error, path);
     return error->status;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/chars.h"
 #include "config/choose.h"
-#include "config/config.h"
+#include "config/inside.h"
 #include "lang/tables.h"
 #include "shapeproof/inventory.h"
 
@@ -193,6 +193,18 @@ static void adopt_metadata(struct adoption *adoption)
     adopt_root(adoption);
 }
 
+bool sp_config_gguf_is_told(const struct sp_inventory *inventory)
+{
+    return strcmp(sp_inventory_format(inventory), "gguf") == 0 && gguf_value(inventory, "general.architecture");
+}
+
+void sp_config_take_gguf(struct sp_config *config, const struct sp_inventory *inventory)
+{
+    struct adoption adoption = {.config = config, .file = inventory};
+    adoption.architecture = sp_arena_string(&config->arena, gguf_value(inventory, "general.architecture"));
+    adopt_metadata(&adoption);
+}
+
 bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, const struct sp_inventory *inventory)
 {
     struct adoption adoption = {.config = config, .tables = tables, .file = inventory};
@@ -200,6 +212,6 @@ bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, c
     const char *architecture = gguf_value(inventory, "general.architecture");
     adoption.architecture = architecture ? sp_arena_string(&config->arena, architecture) : "";
     if (has_file(config)) adopt_configuration(&adoption);
-    else if (architecture) adopt_metadata(&adoption);
+    else if (architecture) sp_config_take_gguf(config, inventory);
     return has_file(config);
 }

@@ -3,6 +3,7 @@
  * archive and for model_weights/digit/digit/kernel of an .h5. */
 #include <stdlib.h>
 
+#include "config/inside.h"
 #include "keras/model.h"
 #include "lang/prediction.h"
 #include "shapeproof/keras.h"
@@ -67,11 +68,11 @@ struct sp_keras_names *sp_keras_names_new(const struct sp_inventory *inventory)
 {
     struct sp_value entry;
     struct predicted_names stored = {0}, own = {0};
-    if (!sp_keras_has_config(inventory)) return NULL;
+    if (!sp_config_is_inside(inventory, NULL)) return NULL;
     struct sp_keras_names *names = sp_realloc(NULL, 1, sizeof *names);
     *names = (struct sp_keras_names){0};
     names->list = sp_arena_array(&names->arena, sp_inventory_count(inventory) + 1, sizeof *names->list);
-    const bool known = sp_keras_read_entry(&names->arena, inventory, &entry) &&
+    const bool known = sp_config_keras_entry(&names->arena, inventory, &entry) &&
                        predict_names(&stored, entry, inventory) && predict_names(&own, entry, NULL);
     if (known) join_names(names, inventory, stored.prediction, own.prediction);
     forget_names(&stored);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/chars.h"
+#include "config/inside.h"
 #include "keras/model.h"
 #include "shapeproof/keras.h"
 
@@ -13,29 +14,6 @@ static const char *config_text(const struct sp_inventory *inventory)
         if (strcmp(metadata.key, "model_config") == 0) return metadata.value;
     }
     return NULL;
-}
-
-/* {"class_name": ..., "config": ...}, which every object of Keras is. */
-static bool is_entry(struct sp_value value)
-{
-    return value.type == SP_OBJECT && sp_value_member(value, "class_name").type == SP_STRING &&
-           sp_value_is_set(sp_value_member(value, "config"));
-}
-
-bool sp_keras_read_entry(struct sp_arena *arena, const struct sp_inventory *inventory, struct sp_value *entry)
-{
-    struct sp_error error = {0};
-    const char *text = config_text(inventory);
-    return text && sp_value_parse_json(arena, text, strlen(text), entry, &error) && is_entry(*entry);
-}
-
-bool sp_keras_has_config(const struct sp_inventory *inventory)
-{
-    struct sp_arena arena = {0};
-    struct sp_value entry;
-    const bool has = sp_keras_read_entry(&arena, inventory, &entry);
-    sp_arena_free(&arena);
-    return has;
 }
 
 /* ---- the source ---- */
@@ -120,7 +98,7 @@ enum sp_status sp_keras_compose(struct sp_tables *tables, struct sp_config *conf
             return error->status;
         }
     }
-    if (!is_entry(entry)) return SP_OK;
+    if (!sp_config_is_keras_entry(entry)) return SP_OK;
     if (!sp_keras_is_model(entry)) return refuse_subclass(entry, error);
     return compose_model(tables, config, entry, label, inventory, error);
 }

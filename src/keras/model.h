@@ -148,11 +148,6 @@ const struct sp_keras_class *sp_keras_class(const char *name);
 /* "BatchNormalization" -> "batch_normalization", as Keras does. In the arena. */
 const char *sp_keras_snake(struct sp_arena *arena, const char *name);
 
-/* ---- compose.c ---- */
-
-/* The configuration that a file holds; false when it holds none of Keras. */
-bool sp_keras_read_entry(struct sp_arena *arena, const struct sp_inventory *inventory, struct sp_value *entry);
-
 /* ---- parse.c ---- */
 
 /* Whether a configuration is that of a model of layers. */

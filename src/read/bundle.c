@@ -71,7 +71,7 @@ static bool inflate_into_memory(struct sp_zip *zip, size_t index, struct sp_file
 /* The member as a file: a range of the archive, or in memory of its own, to be closed. */
 static bool open_bundled(const struct bundle *b, size_t index, struct sp_file *inner, struct sp_error *error)
 {
-    *inner = (struct sp_file){.fd = b->file->fd, .path = name_of_member(b, index)};
+    *inner = (struct sp_file){.fd = b->file->fd, .path = name_of_member(b, index), .supply = b->file->supply};
     uint64_t begin = 0;
     if (!b->zip) {
         begin = b->tar->members.items[index].begin;
@@ -79,7 +79,7 @@ static bool open_bundled(const struct bundle *b, size_t index, struct sp_file *i
     } else {
         const struct sp_zip_entry *entry = sp_zip_entry(b->zip, index);
         if (entry->method || entry->flags & 1) {
-            inner->fd = -1;
+            *inner = (struct sp_file){.fd = -1, .path = inner->path};
             return inflate_into_memory(b->zip, index, inner, error);
         }
         if (!sp_zip_data_offset(b->zip, index, &begin, error)) return false;

@@ -211,6 +211,14 @@ static bool calls_keras_compose(struct world *world, struct sp_error *error)
     return status == SP_OK;
 }
 
+static bool calls_config_fit(struct world *world, struct sp_error *error)
+{
+    struct sp_config *config = sp_config_new();
+    const enum sp_status status = sp_config_fit(config, world->tables, NULL, world->inventory, error);
+    sp_config_free(config);
+    return status == SP_OK;
+}
+
 static bool calls_infer(struct world *world, struct sp_error *error)
 {
     const struct sp_infer_options options = {.table = "gpt2"};
@@ -290,6 +298,7 @@ static const struct call {
     CALL(diff_new),
     CALL(expectations_load),
     CALL(keras_compose),
+    CALL(config_fit),
     CALL(infer),
     CALL(prove),
     CALL(derive),

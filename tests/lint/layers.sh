@@ -56,7 +56,8 @@ src/learn/              learn        learn/phrases names config lang base
 src/prove/symbolic/     prove/symbolic  config lang math base
 src/prove/              prove        prove/symbolic config lang base
 src/report/             report       names base
-src/cli/                cli          -
+src/fleet/              fleet        base
+src/cli/                cli          fleet
 '
 # Foreign libraries stay behind the one room that wraps them.
 foreign='

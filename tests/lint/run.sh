@@ -19,7 +19,7 @@ check() {
 
 c_files() { find src include tests -name '*.[ch]' | sort; }
 # .ci/run is bash; all other scripts are POSIX sh, as their first line says.
-scripts() { find src tests docs .ci fixtures -type f 2>/dev/null | sort | xargs grep -l '^#!.*sh$'; }
+scripts() { find src tests docs .ci fixtures -type f ! -name '*.md' 2>/dev/null | sort | xargs grep -l '^#!.*sh$'; }
 
 format() { c_files | xargs clang-format --dry-run -Werror; }
 

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/expect.h"
+#include "cli/subject.h"
+#include "fleet/list.h"
+#include "fleet/pool.h"
+#include "fleet/results.h"
+
+enum { PROGRESS_WIDTH = 79 };
+
+struct list_run {
+    const struct cli_args *args;
+    int (*run)(const struct cli_args *);
+    struct sp_list list;
+    const char **paths; /* of the list, those that are to be checked */
+    size_t path_count, ended, before;
+    struct sp_results results;
+    struct sp_error error;
+    bool shows_progress;
+    struct timespec began, shown;
+};
+
+bool cli_asks_for_list(const struct cli_args *args)
+{
+    return cli_value(args, "list", NULL) || cli_value(args, "resume", NULL) || cli_value(args, "jobs", NULL);
+}
+
+/* ---- one of the list, in its process ---- */
+
+static int check_listed(void *host, size_t task)
+{
+    const struct list_run *run = host;
+    struct cli_capture capture = {0};
+    struct sp_text line = {0};
+    struct cli_args one = cli_args_for(run->args, run->paths[task], "json");
+    cli_capture_into(&capture);
+    int status = cli_find_checkpoints(&one);
+    if (status == CLI_OK) status = run->run(&one);
+    sp_line_write(&line, run->paths[task], status, capture.report, &capture.error);
+    fwrite(line.data, 1, line.length, stdout);
+    return fflush(stdout) == 0 ? status : CLI_FILE;
+}
+
+/* ---- progress, for a person at a terminal ---- */
+
+static double seconds_between(struct timespec from, struct timespec to)
+{
+    return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+}
+
+static void clear_progress(const struct list_run *run)
+{
+    if (run->shows_progress) fputs("\r\033[K", stderr);
+}
+
+static void show_progress(struct list_run *run)
+{
+    struct timespec now;
+    struct sp_text line = {0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!run->shows_progress || seconds_between(run->shown, now) < 0.1) return;
+    run->shown = now;
+    const double rate = (double)run->ended / (seconds_between(run->began, now) + 1e-9);
+    sp_text_grouped(&line, run->ended);
+    sp_text_puts(&line, " of ");
+    sp_text_grouped(&line, run->path_count);
+    sp_text_printf(&line, ", %.0f a second; ", rate);
+    sp_line_put_counts(&line, run->results.counts);
+    fprintf(stderr, "\r\033[K%.*s", PROGRESS_WIDTH, line.data);
+    sp_text_free(&line);
+}
+
+/* ---- the run ---- */
+
+static bool note_listed(void *host, const struct sp_pool_end *end)
+{
+    struct list_run *run = host;
+    if (isatty(run->results.to)) clear_progress(run);
+    run->ended++;
+    if (!sp_results_add(&run->results, run->paths[end->task], end, &run->error)) return false;
+    show_progress(run);
+    return true;
+}
+
+/* Complains of what would be wrong for each of them; CLI_OK otherwise. */
+static int check_options(const struct cli_args *args)
+{
+    struct cli_subject subject;
+    struct sp_expectations *expectations = NULL;
+    char hint[128];
+    snprintf(hint, sizeof hint, "shapeproof %s --help lists the options", args->command->name);
+    if (!cli_value(args, "list", NULL))
+        return cli_usage_error(hint, "%s: --resume and --jobs go with --list", args->command->name);
+    if (args->operand_count)
+        return cli_usage_error(hint, "%s: '%s' is one argument too many beside --list", args->command->name,
+                               args->operands[0]);
+    const uint64_t jobs = cli_number(args, "jobs", 1);
+    if (jobs < 1 || jobs > SP_POOL_JOBS)
+        return cli_usage_error(hint, "%s: --jobs is from 1 to %d", args->command->name, SP_POOL_JOBS);
+    int status = cli_subject_open(&subject, args, NULL);
+    if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
+    sp_expectations_free(expectations);
+    cli_subject_close(&subject);
+    return status;
+}
+
+static bool read_list_option(struct list_run *run)
+{
+    const char *path = cli_value(run->args, "list", NULL);
+    const bool input = strcmp(path, "-") == 0;
+    const char *name = input ? "standard input" : path;
+    const int from = input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (from < 0) {
+        run->error.status = SP_ERR_FILE;
+        snprintf(run->error.message, sizeof run->error.message, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    const bool read = sp_list_read(&run->list, from, name, &run->error);
+    if (!input) close(from);
+    if (!read || run->list.count) return read;
+    run->error.status = SP_ERR_USAGE;
+    snprintf(run->error.message, sizeof run->error.message, "%s: there is no path in it", name);
+    return false;
+}
+
+static bool open_output(struct list_run *run)
+{
+    const char *path = cli_value(run->args, "resume", NULL);
+    if (path) return sp_results_open(&run->results, path, &run->error);
+    sp_results_use(&run->results, STDOUT_FILENO, "standard output");
+    return true;
+}
+
+static void leave_out_done(struct list_run *run)
+{
+    run->paths = calloc(run->list.count, sizeof *run->paths);
+    if (!run->paths) abort();
+    for (size_t i = 0; i < run->list.count; i++) {
+        if (sp_results_has(&run->results, run->list.paths[i])) run->before++;
+        else run->paths[run->path_count++] = run->list.paths[i];
+    }
+}
+
+static void put_summary(const struct list_run *run)
+{
+    struct sp_text text = {0};
+    sp_line_put_counts(&text, run->results.counts);
+    if (run->before) {
+        sp_text_puts(&text, "; ");
+        sp_text_grouped(&text, run->before);
+        sp_text_puts(&text, run->before == 1 ? " was done before" : " were done before");
+    }
+    if (run->ended < run->path_count) {
+        sp_text_puts(&text, "; ");
+        sp_text_grouped(&text, run->path_count - run->ended);
+        sp_text_puts(&text, " not checked");
+    }
+    if (run->list.repeated) {
+        sp_text_puts(&text, "; ");
+        sp_text_grouped(&text, run->list.repeated);
+        sp_text_puts(&text, " listed again");
+    }
+    clear_progress(run);
+    fprintf(stderr, "%s\n", text.data);
+    sp_text_free(&text);
+}
+
+/* With the list and the results open; the exit status, or the signal that ended the run in `*interrupted`. */
+static int run_paths(struct list_run *run, int *interrupted)
+{
+    struct sp_pool pool = {
+        .count = run->path_count,
+        .jobs = (unsigned)cli_number(run->args, "jobs", sp_pool_processors()),
+        .work = check_listed,
+        .done = note_listed,
+        .host = run,
+    };
+    clock_gettime(CLOCK_MONOTONIC, &run->began);
+    run->shows_progress = isatty(STDERR_FILENO);
+    fflush(stdout);
+    sp_pool_run(&pool, &run->error);
+    put_summary(run);
+    *interrupted = pool.interrupted;
+    if (!run->error.status) return run->results.status;
+    cli_error(&run->error);
+    return (int)run->error.status;
+}
+
+int cli_run_list(const struct cli_args *args, int (*check)(const struct cli_args *))
+{
+    struct list_run run = {.args = args, .run = check};
+    int interrupted = 0, status = check_options(args);
+    if (status != CLI_OK) return status;
+    if (read_list_option(&run) && open_output(&run)) {
+        leave_out_done(&run);
+        status = run_paths(&run, &interrupted);
+    } else {
+        cli_error(&run.error);
+        status = (int)run.error.status;
+    }
+    free(run.paths);
+    sp_results_close(&run.results);
+    sp_list_free(&run.list);
+    if (interrupted) raise(interrupted); /* so that who called sees that it was interrupted */
+    return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * A command over a list of checkpoints: --list, --resume and --jobs. */
+#ifndef SP_CLI_LIST_H
+#define SP_CLI_LIST_H
+
+#include "cli/cli.h"
+
+#define CLI_OPTION_LIST                                                                                                \
+    .name = "list", .letter = 'l', .argument = "FILE",                                                                 \
+    .help = "check what FILE lists, a path a line, and write a line of JSON for each; - for standard input"
+#define CLI_OPTION_RESUME                                                                                              \
+    .name = "resume", .argument = "FILE",                                                                              \
+    .help = "with --list: write to the end of FILE, and leave out what it has a line of"
+#define CLI_OPTION_JOBS                                                                                                \
+    .name = "jobs", .letter = 'j', .argument = "N",                                                                    \
+    .help = "with --list: how many to check at once; all processors are the default"
+
+/* Whether one of the three was given. */
+bool cli_asks_for_list(const struct cli_args *args);
+/* Runs the command for each checkpoint of the list, with --json and the other options; the worst exit status. */
+int cli_run_list(const struct cli_args *args, int (*run)(const struct cli_args *));
+
+#endif

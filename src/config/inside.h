@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * The configuration that a checkpoint holds in itself: the metadata of GGUF, the list of layers of Keras. */
+#ifndef SP_CONFIG_INSIDE_H
+#define SP_CONFIG_INSIDE_H
+
+#include "config/config.h"
+#include "shapeproof/inventory.h"
+
+/* The entry {"class_name": ..., "config": ...} that a file of Keras holds of its model; false when it holds none. */
+bool sp_config_keras_entry(struct sp_arena *arena, const struct sp_inventory *inventory, struct sp_value *entry);
+/* Whether the value is such an entry, as every object of Keras is. */
+bool sp_config_is_keras_entry(struct sp_value value);
+/* gguf.c: whether the metadata say which model it is; and takes them as if they were a file. */
+bool sp_config_gguf_is_told(const struct sp_inventory *inventory);
+void sp_config_take_gguf(struct sp_config *config, const struct sp_inventory *inventory);
+/* Takes what the checkpoint at the path holds, as sp_config_load does what a file of text says. */
+bool sp_config_load_checkpoint(struct sp_config *config, const char *path, struct sp_error *error);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "fleet/lines.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_scan.h"
+#include "base/utf8.h"
+
+static const char beginning[] = "{\"schema\": \"shapeproof.";
+
+/* ---- writing ---- */
+
+/* As it can be read back from JSON: bytes that are no UTF-8 become U+FFFD. */
+static struct sp_text readable_path(const char *path)
+{
+    struct sp_text readable = {0};
+    const size_t length = strlen(path);
+    sp_text_puts(&readable, "");
+    for (size_t i = 0; i < length;) {
+        uint32_t code;
+        const size_t step = sp_utf8_decode(path + i, length - i, &code);
+        if (step) sp_text_append(&readable, path + i, step);
+        else sp_text_puts(&readable, "\xef\xbf\xbd");
+        i += step ? step : 1;
+    }
+    return readable;
+}
+
+/* A document on one line: strings have no raw line breaks in them, so that each stands between two elements. */
+static void put_folded(struct sp_text *text, const char *document)
+{
+    while (*document) {
+        const size_t run = strcspn(document, "\n");
+        sp_text_append(text, document, run);
+        document += run;
+        if (!*document) return;
+        document += strspn(document, "\n ");
+        if (text->data[text->length - 1] == ',') sp_text_puts(text, " ");
+    }
+}
+
+static void put_line_head(struct sp_text *text, const char *path, int status)
+{
+    struct sp_text readable = readable_path(path);
+    sp_text_puts(text, " \"path\": ");
+    sp_text_json(text, readable.data);
+    sp_text_free(&readable);
+    sp_text_printf(text, ", \"status\": %d,", status);
+}
+
+static void put_error_member(struct sp_text *text, const char *key, const char *value)
+{
+    if (!*value) return;
+    sp_text_printf(text, ", \"%s\": ", key);
+    sp_text_json(text, value);
+}
+
+static void put_error_line(struct sp_text *text, const char *path, const struct sp_error *error, int status)
+{
+    sp_text_printf(text, "%scheck/1\",", beginning);
+    put_line_head(text, path, status);
+    sp_text_puts(text, " \"error\": ");
+    sp_text_json(text, error->message);
+    put_error_member(text, "kind", sp_kind_name(error->kind));
+    put_error_member(text, "hint", error->hint);
+}
+
+void sp_line_write(struct sp_text *text, const char *path, int status, const char *report, const struct sp_error *error)
+{
+    static const char schema[] = "{\n  \"schema\": ";
+    const char *rest = NULL;
+    if (report && strncmp(report, schema, sizeof schema - 1) == 0) rest = strchr(report + sizeof schema, '\n');
+    if (!rest) {
+        put_error_line(text, path, error, status);
+        sp_text_puts(text, "}\n");
+        return;
+    }
+    sp_text_puts(text, "{");
+    sp_text_append(text, report + 4, (size_t)(rest - report) - 4);
+    put_line_head(text, path, status);
+    sp_text_puts(text, " ");
+    put_folded(text, rest + strspn(rest, "\n "));
+    sp_text_puts(text, "\n");
+}
+
+void sp_line_write_crash(struct sp_text *text, const char *path, int signal, const char *why)
+{
+    struct sp_error error = {.status = SP_ERR_FILE, .kind = SP_KIND_CRASHED};
+    snprintf(error.message, sizeof error.message, "%s", why);
+    put_error_line(text, path, &error, SP_ERR_FILE);
+    if (signal) sp_text_printf(text, ", \"signal\": %d", signal);
+    sp_text_puts(text, "}\n");
+}
+
+/* ---- reading ---- */
+
+static enum sp_line_outcome outcome_of_status(int status)
+{
+    return status == SP_ERR_UNKNOWN ? SP_LINE_UNKNOWN
+           : status == SP_ERR_TABLE ? SP_LINE_MISCONFIGURED
+           : status == SP_ERR_USAGE ? SP_LINE_USAGE
+                                    : SP_LINE_UNREADABLE;
+}
+
+static enum sp_line_outcome outcome_of_verdict(const char *verdict)
+{
+    return strcmp(verdict, "match") == 0       ? SP_LINE_MATCH
+           : strcmp(verdict, "explained") == 0 ? SP_LINE_EXPLAINED
+           : strcmp(verdict, "differs") == 0   ? SP_LINE_DIFFERS
+                                               : outcome_of_status(SP_OK);
+}
+
+/* What the member after the status says: a verdict, or an error, of which the kind follows. */
+static bool read_outcome(struct sp_line *line, struct sp_json *json, const char *key, bool *first)
+{
+    if (strcmp(key, "verdict") == 0) {
+        const char *verdict = sp_json_string(json);
+        if (verdict) line->outcome = outcome_of_verdict(verdict);
+        return verdict != NULL;
+    }
+    line->outcome = outcome_of_status(line->status);
+    if (strcmp(key, "error") != 0 || !sp_json_string(json)) return false;
+    key = sp_json_member(json, first);
+    if (!key || strcmp(key, "kind") != 0) return sp_json_ok(json);
+    const char *kind = sp_json_string(json);
+    if (kind && strcmp(kind, "crashed") == 0) line->outcome = SP_LINE_CRASHED;
+    return kind != NULL;
+}
+
+/* The rest is as it was written: names in a document can be such as the scanner refuses. */
+bool sp_line_read(struct sp_line *line, char *text, size_t length)
+{
+    struct sp_error error = {0};
+    struct sp_json json = {.what = "line", .text = text, .length = length, .error = &error};
+    bool first = true;
+    uint64_t status = 0;
+    const char *key;
+    *line = (struct sp_line){0};
+    if (length < sizeof beginning || memcmp(text, beginning, sizeof beginning - 1) != 0 || text[length - 1] != '}')
+        return false;
+    if (!sp_json_open(&json, '{') || !sp_json_member(&json, &first) || !sp_json_string(&json)) return false;
+    if (!(key = sp_json_member(&json, &first)) || strcmp(key, "path") != 0) return false;
+    if (!(line->path = sp_json_string(&json))) return false;
+    if (!(key = sp_json_member(&json, &first)) || strcmp(key, "status") != 0) return false;
+    if (!sp_json_u64(&json, &status) || status > SP_ERR_UNKNOWN) return false;
+    line->status = (int)status;
+    return (key = sp_json_member(&json, &first)) != NULL && read_outcome(line, &json, key, &first);
+}
+
+bool sp_line_is_about(const struct sp_line *line, const char *path)
+{
+    struct sp_text readable = readable_path(path);
+    const bool same = strcmp(line->path, readable.data) == 0;
+    sp_text_free(&readable);
+    return same;
+}
+
+bool sp_line_may_begin(const char *text, size_t length)
+{
+    const size_t most = sizeof beginning - 1;
+    return memcmp(text, beginning, length < most ? length : most) == 0;
+}
+
+/* ---- counts ---- */
+
+void sp_line_put_counts(struct sp_text *text, const size_t counts[SP_LINE_OUTCOMES])
+{
+    static const char *const words[SP_LINE_OUTCOMES] = {
+        "match", "explained", "differs", "unknown", "misconfigured", "unreadable", "crashed", "not as the options say"};
+    size_t total = 0;
+    for (size_t i = 0; i < SP_LINE_OUTCOMES; i++) total += counts[i];
+    sp_text_grouped(text, total);
+    sp_text_puts(text, total == 1 ? " checkpoint" : " checkpoints");
+    const char *between = ": ";
+    for (size_t i = 0; i < SP_LINE_OUTCOMES; i++) {
+        if (!counts[i]) continue;
+        sp_text_puts(text, between);
+        sp_text_grouped(text, counts[i]);
+        sp_text_printf(text, " %s", words[i]);
+        between = ", ";
+    }
+}

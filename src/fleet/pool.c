@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "fleet/pool.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+enum { STEP = 1 << 16, MOST_OUTPUT = 1 << 28 };
+
+/* A process and what it has written so far. */
+struct slot {
+    pid_t pid; /* 0: free */
+    int from;
+    size_t task;
+    bool too_long;
+    struct sp_text output;
+};
+
+struct run {
+    struct sp_pool *pool;
+    struct slot slots[SP_POOL_JOBS];
+    size_t busy, next;
+    int signals; /* from which the signals that end the run are read */
+    sigset_t ending, before;
+    struct sp_error *error;
+};
+
+/* ---- signals ---- */
+
+/* Those that end a run. One that is ignored, as under nohup, stays so. */
+static void gather_ending_signals(sigset_t *ending)
+{
+    static const int candidates[] = {SIGINT, SIGTERM, SIGHUP};
+    sigemptyset(ending);
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        struct sigaction action;
+        if (sigaction(candidates[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(ending, candidates[i]);
+    }
+}
+
+/* They wait in a descriptor, so that no handler is needed, and none comes between a question and its answer. */
+static bool hold_signals(struct run *run)
+{
+    gather_ending_signals(&run->ending);
+    sigprocmask(SIG_BLOCK, &run->ending, &run->before);
+    run->signals = signalfd(-1, &run->ending, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (run->signals >= 0) return true;
+    const int why = errno;
+    sigprocmask(SIG_SETMASK, &run->before, NULL);
+    return sp_fail(run->error, SP_ERR_FILE, SP_KIND_IO, "signalfd: %s", strerror(why));
+}
+
+static void release_signals(struct run *run)
+{
+    close(run->signals);
+    sigprocmask(SIG_SETMASK, &run->before, NULL);
+}
+
+static bool is_interrupted(struct run *run)
+{
+    struct signalfd_siginfo info;
+    if (read(run->signals, &info, sizeof info) == (ssize_t)sizeof info) run->pool->interrupted = (int)info.ssi_signo;
+    return run->pool->interrupted != 0;
+}
+
+/* ---- processes ---- */
+
+/* The process of a task, which never returns. It has a group of its own, so that a signal from the terminal goes to the
+ * host alone, and so that the processes that it starts end with it. */
+static void be_task(const struct run *run, size_t task, int to)
+{
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    setpgid(0, 0);
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(to, STDOUT_FILENO) < 0) _exit(SP_ERR_FILE);
+    close(run->signals);
+    sigprocmask(SIG_SETMASK, &run->before, NULL);
+    _exit(run->pool->work(run->pool->host, task));
+}
+
+static struct slot *free_slot(struct run *run)
+{
+    for (size_t i = 0; i < run->pool->jobs; i++)
+        if (!run->slots[i].pid) return &run->slots[i];
+    return NULL;
+}
+
+/* False when the system has no process or pipe left. */
+static bool begin_task(struct run *run)
+{
+    struct slot *slot = free_slot(run);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    const pid_t pid = fork();
+    if (pid == 0) be_task(run, run->next, ends[1]);
+    const int why = errno;
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        errno = why;
+        return false;
+    }
+    setpgid(pid, pid); /* whichever of the two is first */
+    *slot = (struct slot){.pid = pid, .from = ends[0], .task = run->next++};
+    run->busy++;
+    return true;
+}
+
+/* Where some are under way, a task that cannot begin waits until one of them has ended. */
+static bool begin_tasks(struct run *run)
+{
+    while (run->busy < run->pool->jobs && run->next < run->pool->count) {
+        if (begin_task(run)) continue;
+        return run->busy ||
+               sp_fail(run->error, SP_ERR_FILE, SP_KIND_IO, "no process can be started: %s", strerror(errno));
+    }
+    return true;
+}
+
+static int wait_for(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    return status;
+}
+
+/* Frees the slot; the status as waitpid has it. */
+static int end_slot(struct run *run, struct slot *slot)
+{
+    const int status = wait_for(slot->pid);
+    kill(-slot->pid, SIGKILL); /* what it started and did not wait for */
+    close(slot->from);
+    slot->pid = 0;
+    run->busy--;
+    return status;
+}
+
+static void kill_all(struct run *run)
+{
+    for (size_t i = 0; i < run->pool->jobs; i++) {
+        struct slot *slot = &run->slots[i];
+        if (!slot->pid) continue;
+        kill(-slot->pid, SIGKILL);
+        kill(slot->pid, SIGKILL);
+        end_slot(run, slot);
+        sp_text_free(&slot->output);
+    }
+}
+
+/* ---- output ---- */
+
+/* False at its end. */
+static bool read_output(struct slot *slot)
+{
+    sp_text_reserve(&slot->output, STEP);
+    const ssize_t got = read(slot->from, slot->output.data + slot->output.length, STEP);
+    if (got < 0) return errno == EINTR;
+    slot->output.length += (size_t)got;
+    slot->too_long = slot->output.length > MOST_OUTPUT;
+    if (slot->too_long) kill(-slot->pid, SIGKILL);
+    return got > 0 && !slot->too_long;
+}
+
+static bool finish_task(struct run *run, struct slot *slot)
+{
+    const int status = end_slot(run, slot);
+    const struct sp_pool_end end = {
+        .task = slot->task,
+        .status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+        .signal = WIFSIGNALED(status) && !slot->too_long ? WTERMSIG(status) : 0,
+        .too_long = slot->too_long,
+        .output = slot->output.data,
+        .length = slot->output.length,
+    };
+    const bool more = run->pool->done(run->pool->host, &end);
+    sp_text_free(&slot->output);
+    return more;
+}
+
+/* Waits for some output or a signal; false when the run is to end. */
+static bool wait_for_some(struct run *run)
+{
+    struct pollfd polled[SP_POOL_JOBS + 1];
+    struct slot *slots[SP_POOL_JOBS + 1] = {NULL};
+    nfds_t count = 0;
+    polled[count++] = (struct pollfd){.fd = run->signals, .events = POLLIN};
+    for (size_t i = 0; i < run->pool->jobs; i++)
+        if (run->slots[i].pid) {
+            slots[count] = &run->slots[i];
+            polled[count++] = (struct pollfd){.fd = run->slots[i].from, .events = POLLIN};
+        }
+    if (poll(polled, count, -1) < 0)
+        return errno == EINTR || sp_fail(run->error, SP_ERR_FILE, SP_KIND_IO, "poll: %s", strerror(errno));
+    if (is_interrupted(run)) return false;
+    for (nfds_t i = 1; i < count; i++)
+        if (polled[i].revents && !read_output(slots[i]) && !finish_task(run, slots[i])) return false;
+    return true;
+}
+
+bool sp_pool_run(struct sp_pool *pool, struct sp_error *error)
+{
+    struct run run = {.pool = pool, .error = error};
+    assert(pool->jobs >= 1 && pool->jobs <= SP_POOL_JOBS);
+    pool->interrupted = 0;
+    if (!hold_signals(&run)) return false;
+    bool going = begin_tasks(&run);
+    while (going && run.busy) going = wait_for_some(&run) && begin_tasks(&run);
+    kill_all(&run);
+    release_signals(&run);
+    return going;
+}
+
+unsigned sp_pool_processors(void)
+{
+    cpu_set_t set;
+    const int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count < 1 ? 1 : count > SP_POOL_JOBS ? SP_POOL_JOBS : (unsigned)count;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "fleet/results.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+enum { STEP = 1 << 16 };
+
+int sp_worse_status(int one, int other)
+{
+    static const int worst_first[] = {SP_ERR_USAGE, SP_ERR_FILE, SP_ERR_TABLE, 1, SP_ERR_UNKNOWN};
+    for (size_t i = 0; i < sizeof worst_first / sizeof *worst_first; i++)
+        if (one == worst_first[i] || other == worst_first[i]) return worst_first[i];
+    return SP_OK;
+}
+
+static void count_line(struct sp_results *results, const struct sp_line *line)
+{
+    results->counts[line->outcome]++;
+    results->status = sp_worse_status(results->status, line->status);
+}
+
+/* ---- what is there ---- */
+
+static bool fail_io(const struct sp_results *results, const char *what, struct sp_error *error)
+{
+    return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s: %s%s", results->name, what, strerror(errno));
+}
+
+static bool refuse_results(const struct sp_results *results, uint64_t number, struct sp_error *error)
+{
+    sp_hint(error, "give a file that 'shapeproof check --list' wrote, or one that is not there yet");
+    return sp_fail(error, SP_ERR_USAGE, SP_KIND_NONE, "%s:%" PRIu64 ": not a result of a list: the file is left alone",
+                   results->name, number);
+}
+
+/* A path that has two lines, as of two runs, counts once. */
+static bool note_result(struct sp_results *results, char *text, size_t length, uint64_t number, struct sp_error *error)
+{
+    struct sp_line line;
+    if (!sp_line_read(&line, text, length)) return refuse_results(results, number, error);
+    if (sp_map_add(&results->done, sp_arena_string(&results->arena, line.path), 0)) count_line(results, &line);
+    return true;
+}
+
+/* The whole lines of what was read; what follows the last of them moves to the front. */
+static bool note_results(struct sp_results *results, struct sp_text *text, uint64_t *number, struct sp_error *error)
+{
+    size_t start = 0;
+    for (char *stop; (stop = memchr(text->data + start, '\n', text->length - start)) != NULL;) {
+        const size_t length = (size_t)(stop - text->data) - start;
+        if (!note_result(results, text->data + start, length, ++*number, error)) return false;
+        start += length + 1;
+    }
+    text->length -= start;
+    memmove(text->data, text->data + start, text->length);
+    return true;
+}
+
+/* All of it; `left` is how many bytes of a cut line are at the end. */
+static bool note_all_results(struct sp_results *results, struct sp_text *text, uint64_t *number, struct sp_error *error)
+{
+    for (;;) {
+        sp_text_reserve(text, STEP);
+        const ssize_t got = read(results->to, text->data + text->length, STEP);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return fail_io(results, "", error);
+        if (got == 0) return true;
+        text->length += (size_t)got;
+        if (!note_results(results, text, number, error)) return false;
+    }
+}
+
+/* A cut line goes, so that the next one begins where it began. */
+static bool cut_file(struct sp_results *results, const struct sp_text *rest, uint64_t number, struct sp_error *error)
+{
+    const off_t end = lseek(results->to, 0, SEEK_END);
+    if (!rest->length) return true;
+    if (!sp_line_may_begin(rest->data, rest->length)) return refuse_results(results, number + 1, error);
+    if (end < (off_t)rest->length || ftruncate(results->to, end - (off_t)rest->length) != 0)
+        return fail_io(results, "", error);
+    return true;
+}
+
+static bool lock_file(struct sp_results *results, struct sp_error *error)
+{
+    if (flock(results->to, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true; /* not every system has it */
+    return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s: another run writes to it", results->name);
+}
+
+bool sp_results_open(struct sp_results *results, const char *path, struct sp_error *error)
+{
+    struct sp_text text = {0};
+    uint64_t number = 0;
+    *results = (struct sp_results){.name = path};
+    results->to = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+    results->own = results->to >= 0;
+    if (!results->own) return fail_io(results, "", error);
+    const bool ready = lock_file(results, error) && note_all_results(results, &text, &number, error) &&
+                       cut_file(results, &text, number, error);
+    sp_text_free(&text);
+    return ready;
+}
+
+void sp_results_use(struct sp_results *results, int to, const char *name)
+{
+    *results = (struct sp_results){.to = to, .name = name};
+}
+
+bool sp_results_has(const struct sp_results *results, const char *path)
+{
+    return sp_map_get(&results->done, path) != SIZE_MAX;
+}
+
+/* ---- what is new ---- */
+
+static bool write_result(struct sp_results *results, const char *line, size_t length, struct sp_error *error)
+{
+    while (length) {
+        const ssize_t put = write(results->to, line, length);
+        if (put < 0 && errno != EINTR) return fail_io(results, "cannot write: ", error);
+        if (put > 0) line += put, length -= (size_t)put;
+    }
+    return true;
+}
+
+/* Whether the process said of this path what its exit status says, on one line. */
+static bool is_sound(struct sp_line *line, struct sp_text *copy, const char *path, int status)
+{
+    if (!copy->length || memchr(copy->data, '\n', copy->length) != copy->data + copy->length - 1) return false;
+    if (!sp_line_read(line, copy->data, copy->length - 1) || line->status != status) return false;
+    return sp_line_is_about(line, path);
+}
+
+static void put_crash(struct sp_text *text, const char *path, const struct sp_pool_end *end)
+{
+    char why[128] = "the process that checked it ended without a result";
+    if (end->signal) snprintf(why, sizeof why, "the process that checked it was ended by signal %d", end->signal);
+    if (end->too_long) snprintf(why, sizeof why, "what there is to say of it is longer than is taken");
+    sp_line_write_crash(text, path, end->signal, why);
+}
+
+bool sp_results_add(struct sp_results *results, const char *path, const struct sp_pool_end *end, struct sp_error *error)
+{
+    struct sp_text copy = {0};
+    struct sp_line line;
+    const char *bytes = end->output;
+    size_t length = end->length;
+    if (length) sp_text_append(&copy, bytes, length);
+    if (!is_sound(&line, &copy, path, end->status)) {
+        sp_text_free(&copy);
+        line = (struct sp_line){.status = SP_ERR_FILE, .outcome = SP_LINE_CRASHED};
+        put_crash(&copy, path, end);
+        bytes = copy.data, length = copy.length;
+    }
+    count_line(results, &line);
+    const bool written = write_result(results, bytes, length, error);
+    sp_text_free(&copy);
+    return written;
+}
+
+void sp_results_close(struct sp_results *results)
+{
+    if (results->own) close(results->to);
+    sp_map_free(&results->done);
+    sp_arena_free(&results->arena);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ * Tasks that end in all the ways there are, each with its result, and none with an effect on another. */
+#define _GNU_SOURCE
+#include "fleet/pool.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { TASKS = 40, LONG = 1 << 20 };
+
+struct seen {
+    size_t count, task[TASKS], length[TASKS];
+    int status[TASKS], signal[TASKS];
+    char output[TASKS][16];
+    size_t stop_after;
+};
+
+static bool note(void *host, const struct sp_pool_end *end)
+{
+    struct seen *seen = host;
+    seen->task[seen->count++] = end->task;
+    seen->status[end->task] = end->status;
+    seen->signal[end->task] = end->signal;
+    seen->length[end->task] = end->length;
+    memcpy(seen->output[end->task], end->output, end->length < 15 ? end->length : 15);
+    return seen->count != seen->stop_after;
+}
+
+static struct sp_pool pool_of(struct seen *seen, size_t count, unsigned jobs, int (*work)(void *, size_t))
+{
+    return (struct sp_pool){.count = count, .jobs = jobs, .work = work, .done = note, .host = seen};
+}
+
+static int say_number(void *host, size_t task)
+{
+    (void)host;
+    printf("%zu", task);
+    fflush(stdout);
+    return (int)task % 6;
+}
+
+static void test_every_task_once(void **state)
+{
+    (void)state;
+    for (unsigned jobs = 1; jobs <= 7; jobs += 3) {
+        struct seen seen = {0};
+        struct sp_error error = {0};
+        struct sp_pool pool = pool_of(&seen, TASKS, jobs, say_number);
+        assert_true(sp_pool_run(&pool, &error));
+        assert_int_equal(seen.count, TASKS);
+        for (size_t i = 0; i < TASKS; i++) {
+            char text[16];
+            snprintf(text, sizeof text, "%zu", i);
+            assert_string_equal(seen.output[i], text);
+            assert_int_equal(seen.status[i], (int)i % 6);
+            if (jobs == 1) assert_int_equal(seen.task[i], i);
+        }
+    }
+}
+
+static int end_somehow(void *host, size_t task)
+{
+    const struct rlimit none = {0};
+    (void)host;
+    setrlimit(RLIMIT_CORE, &none);
+    signal(SIGABRT, SIG_DFL);
+    signal(SIGSEGV, SIG_DFL);
+    if (task == 0) abort();
+    if (task == 1) raise(SIGSEGV);
+    if (task == 2) raise(SIGKILL);
+    if (task == 3) _exit(77);
+    if (task == 4)
+        for (size_t i = 0; i < LONG; i++) putchar('x');
+    if (task == 5) printf("%zd", read(STDIN_FILENO, (char[1]){0}, 1));
+    fflush(stdout);
+    if (task == 6) close(STDOUT_FILENO);
+    return 0;
+}
+
+static void test_ends(void **state)
+{
+    static const int statuses[] = {-1, -1, -1, 77, 0, 0, 0, 0}, signals[] = {SIGABRT, SIGSEGV, SIGKILL};
+    struct seen seen = {0};
+    struct sp_error error = {0};
+    struct sp_pool pool = pool_of(&seen, 8, 3, end_somehow);
+    (void)state;
+    assert_true(sp_pool_run(&pool, &error));
+    assert_int_equal(seen.count, 8);
+    for (size_t i = 0; i < 8; i++) assert_int_equal(seen.status[i], statuses[i]);
+    for (size_t i = 0; i < 3; i++) assert_int_equal(seen.signal[i], signals[i]);
+    assert_int_equal(seen.length[4], LONG);
+    assert_string_equal(seen.output[5], "0"); /* stdin is at its end */
+}
+
+static int interrupt_host(void *host, size_t task)
+{
+    (void)host;
+    if (task == 3) kill(getppid(), SIGINT);
+    if (task >= 3) pause();
+    return 0;
+}
+
+static void test_interrupt(void **state)
+{
+    struct seen seen = {0};
+    struct sp_error error = {0};
+    struct sp_pool pool = pool_of(&seen, TASKS, 2, interrupt_host);
+    sigset_t before, after;
+    (void)state;
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    assert_false(sp_pool_run(&pool, &error));
+    sigprocmask(SIG_SETMASK, NULL, &after);
+    assert_int_equal(pool.interrupted, SIGINT);
+    assert_int_equal(error.status, SP_OK);
+    assert_true(seen.count <= 3);
+    assert_int_equal(sigismember(&before, SIGINT), sigismember(&after, SIGINT));
+}
+
+static void test_host_stops(void **state)
+{
+    struct seen seen = {.stop_after = 5};
+    struct sp_error error = {0};
+    struct sp_pool pool = pool_of(&seen, TASKS, 4, say_number);
+    (void)state;
+    assert_false(sp_pool_run(&pool, &error));
+    assert_int_equal(seen.count, 5);
+    assert_int_equal(pool.interrupted, 0);
+}
+
+static void test_nothing_to_do(void **state)
+{
+    struct seen seen = {0};
+    struct sp_error error = {0};
+    struct sp_pool pool = pool_of(&seen, 0, 1, say_number);
+    (void)state;
+    assert_true(sp_pool_run(&pool, &error));
+    assert_in_range(sp_pool_processors(), 1, SP_POOL_JOBS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_task_once), cmocka_unit_test(test_ends),          cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_host_stops),      cmocka_unit_test(test_nothing_to_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ * Lines of a list: written, read back, counted; and what a process wrote that is none. */
+#define _GNU_SOURCE
+#include "fleet/results.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "read/scratch.h"
+
+static const char document[] =
+    "{\n  \"schema\": \"shapeproof.check/1\",\n  \"verdict\": \"match\",\n  \"causes\": [],\n"
+    "  \"found\": {\"tensors\": 1},\n  \"list\": [\n    1,\n    2\n  ]\n}\n";
+
+static void test_write(void **state)
+{
+    struct sp_text text = {0};
+    struct sp_error error = {.status = SP_ERR_FILE, .kind = SP_KIND_IO, .message = "b: gone"};
+    (void)state;
+    sp_line_write(&text, "a/\"b\"", 0, document, &error);
+    assert_string_equal(text.data,
+                        "{\"schema\": \"shapeproof.check/1\", \"path\": \"a/\\\"b\\\"\", \"status\": 0, \"verdict\": "
+                        "\"match\", \"causes\": [], \"found\": {\"tensors\": 1}, \"list\": [1, 2]}\n");
+    text.length = 0;
+    sp_line_write(&text, "b", 4, NULL, &error);
+    assert_string_equal(text.data, "{\"schema\": \"shapeproof.check/1\", \"path\": \"b\", \"status\": 4, \"error\": "
+                                   "\"b: gone\", \"kind\": \"io\"}\n");
+    sp_text_free(&text);
+}
+
+/* In a copy, since reading overwrites it. */
+static bool read_line(struct sp_line *line, const char *text)
+{
+    static char copy[512];
+    snprintf(copy, sizeof copy, "%s", text);
+    return sp_line_read(line, copy, strlen(copy));
+}
+
+#define HEAD "{\"schema\": \"shapeproof.check/1\", "
+
+static void test_read(void **state)
+{
+    struct sp_line line;
+    (void)state;
+    assert_true(
+        read_line(&line, HEAD "\"path\": \"a\\tb\", \"status\": 1, \"verdict\": \"differs\", \"x\": \"\\udc80\"}"));
+    assert_string_equal(line.path, "a\tb");
+    assert_int_equal(line.outcome, SP_LINE_DIFFERS);
+    assert_true(read_line(&line, HEAD "\"path\": \"a\", \"status\": 5, \"error\": \"no table\"}"));
+    assert_int_equal(line.outcome, SP_LINE_UNKNOWN);
+    assert_true(read_line(&line, HEAD "\"path\": \"a\", \"status\": 3, \"error\": \"x\", \"hint\": \"y\"}"));
+    assert_int_equal(line.outcome, SP_LINE_MISCONFIGURED);
+    assert_true(read_line(&line, HEAD "\"path\": \"a\", \"status\": 4, \"error\": \"x\", \"kind\": \"io\"}"));
+    assert_int_equal(line.outcome, SP_LINE_UNREADABLE);
+    assert_true(read_line(&line, HEAD "\"path\": \"a\", \"status\": 4, \"error\": \"x\", \"kind\": \"crashed\"}"));
+    assert_int_equal(line.outcome, SP_LINE_CRASHED);
+    static const char *const bad[] = {
+        "",
+        "{}",
+        "x",
+        HEAD "}",
+        HEAD "\"path\": 1, \"status\": 0, \"verdict\": \"match\"}",
+        HEAD "\"status\": 0, \"path\": \"a\", \"verdict\": \"match\"}",
+        HEAD "\"path\": \"a\", \"status\": 7, \"verdict\": \"match\"}",
+        HEAD "\"path\": \"a\", \"status\": 0}",
+        HEAD "\"path\": \"a\", \"status\": 0, \"verdict\": \"ma",
+        HEAD "\"path\": \"a\", \"status\": 0, \"verdict\": nonsense}",
+        "{\"schema\": \"another/1\", \"path\": \"a\", \"status\": 0, \"verdict\": \"match\"}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(read_line(&line, bad[i]));
+}
+
+/* What a process wrote, with how it ended; the outcome that it is counted as. */
+static enum sp_line_outcome add_end(const char *path, const char *written, int status, int signal)
+{
+    struct sp_results results;
+    struct sp_error error = {0};
+    const struct sp_pool_end end = {.status = status, .signal = signal, .output = written, .length = strlen(written)};
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    sp_results_use(&results, ends[1], "a pipe");
+    assert_true(sp_results_add(&results, path, &end, &error));
+    close(ends[0]);
+    close(ends[1]);
+    size_t outcome = 0;
+    while (outcome < SP_LINE_OUTCOMES && !results.counts[outcome]) outcome++;
+    if (outcome == SP_LINE_CRASHED) assert_int_equal(results.status, SP_ERR_FILE);
+    sp_results_close(&results);
+    return (enum sp_line_outcome)outcome;
+}
+
+#define WHOLE HEAD "\"path\": \"a\", \"status\": 0, \"verdict\": \"match\"}"
+
+static void test_add(void **state)
+{
+    (void)state;
+    assert_int_equal(add_end("a", WHOLE "\n", 0, 0), SP_LINE_MATCH);
+    assert_int_equal(add_end("a", "", -1, SIGSEGV), SP_LINE_CRASHED);
+    assert_int_equal(add_end("a", "", 0, 0), SP_LINE_CRASHED);
+    assert_int_equal(add_end("a", WHOLE "\n", -1, SIGABRT), SP_LINE_CRASHED);
+    assert_int_equal(add_end("a", WHOLE "\n", 1, 0), SP_LINE_CRASHED);
+    assert_int_equal(add_end("a", WHOLE, 0, 0), SP_LINE_CRASHED);
+    assert_int_equal(add_end("a", WHOLE "\n" WHOLE "\n", 0, 0), SP_LINE_CRASHED);
+    assert_int_equal(add_end("b", WHOLE "\n", 0, 0), SP_LINE_CRASHED);
+    assert_int_equal(add_end("\xff", HEAD "\"path\": \"\xef\xbf\xbd\", \"status\": 0, \"verdict\": \"match\"}\n", 0, 0),
+                     SP_LINE_MATCH);
+}
+
+/* Cut at each of its bytes, a file of two lines is as good as its whole lines. */
+static void test_cut(void **state)
+{
+    static const char two[] = WHOLE "\n" HEAD "\"path\": \"b\", \"status\": 1, \"verdict\": \"differs\"}\n";
+    struct scratch scratch;
+    (void)state;
+    scratch_make(&scratch);
+    for (size_t length = 0; length < sizeof two; length++) {
+        struct sp_results results;
+        struct sp_error error = {0};
+        const char *path = scratch_write(&scratch, "out", two, length);
+        assert_true(sp_results_open(&results, path, &error));
+        assert_int_equal(sp_results_has(&results, "a"), length >= sizeof WHOLE);
+        assert_int_equal(sp_results_has(&results, "b"), length == sizeof two - 1);
+        assert_int_equal(lseek(results.to, 0, SEEK_END), length == sizeof two - 1 ? length
+                                                         : length >= sizeof WHOLE ? sizeof WHOLE
+                                                                                  : 0);
+        sp_results_close(&results);
+    }
+    scratch_remove(&scratch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_write),
+        cmocka_unit_test(test_read),
+        cmocka_unit_test(test_add),
+        cmocka_unit_test(test_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
