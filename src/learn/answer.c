@@ -364,25 +364,43 @@ static size_t effort_of_case(const struct sp_lesson *lesson, const struct sp_red
     return LEAST_EFFORT + leaves * leaves * reduced->domain.count / 4;
 }
 
-/* The cheapest of the first conditions, on indices (`first`) or on the configuration alone. */
-static const struct sp_phrase *best_case(struct sp_lesson *lesson, struct sp_bank *bank,
-                                         const struct sp_reduced *reduced, const char *name, size_t depth,
-                                         bool on_index)
+/* How likely it is that a case depends on it: what a list has there says so itself, any number may be an accident. */
+static unsigned rank_of_case(const struct sp_phrase *condition, const char *name)
 {
-    const struct sp_phrase *best = NULL;
-    size_t tried = 0;
-    for (size_t i = 0; i < sp_bank_condition_count(bank) && tried < MOST_CASES; i++) {
-        const struct sp_phrase *condition = sp_bank_condition(bank, i);
-        if (condition->op == SP_PHRASE_NOT || condition->cost > DEAREST_CASE || asks_index(condition) != on_index)
-            continue;
-        if (lesson->effort > MOST_EFFORT) break;
-        lesson->effort += effort_of_case(lesson, reduced);
-        const struct sp_phrase *term =
-            try_case(lesson, (struct half){.reduced = reduced, .condition = condition}, name, depth);
-        tried++;
-        if (term && (!best || term->cost < best->cost)) best = term;
-    }
-    return best;
+    if (asks_index(condition) && condition->leaf) return 0;
+    return sp_phrase_affinity(condition, name) ? 1 : 2;
+}
+
+/* Conditions of one rank, on indices or on the configuration alone, as long as there are some to try. */
+struct case_search {
+    struct sp_lesson *lesson;
+    const struct sp_reduced *reduced;
+    const char *name;
+    size_t depth, tried;
+    bool on_index;
+    unsigned rank;
+    const struct sp_phrase *best;
+};
+
+static void search_case(struct case_search *search, const struct sp_phrase *condition)
+{
+    struct sp_lesson *lesson = search->lesson;
+    if (condition->op == SP_PHRASE_NOT || condition->cost > DEAREST_CASE) return;
+    if (asks_index(condition) != search->on_index || rank_of_case(condition, search->name) != search->rank) return;
+    if (search->tried >= MOST_CASES || lesson->effort > MOST_EFFORT) return;
+    lesson->effort += effort_of_case(lesson, search->reduced);
+    const struct sp_phrase *term = try_case(lesson, (struct half){.reduced = search->reduced, .condition = condition},
+                                            search->name, search->depth);
+    search->tried++;
+    if (term && (!search->best || term->cost < search->best->cost)) search->best = term;
+}
+
+/* The cheapest of the first conditions, the likeliest of these first. */
+static const struct sp_phrase *best_case(struct sp_bank *bank, struct case_search search)
+{
+    for (; search.rank <= 2; search.rank++)
+        for (size_t i = 0; i < sp_bank_condition_count(bank); i++) search_case(&search, sp_bank_condition(bank, i));
+    return search.best;
 }
 
 /* The condition of another row: a matrix around the first block of a stage is there where the block changes the width;
@@ -411,9 +429,10 @@ static const struct sp_phrase *cases_of(struct sp_lesson *lesson, struct sp_bank
 {
     const struct sp_phrase *known = depth ? NULL : case_by_habit(lesson, reduced, name);
     if (known) return known;
-    const struct sp_phrase *on_index =
-        reduced->domain.indices ? best_case(lesson, bank, reduced, name, depth, true) : NULL;
-    const struct sp_phrase *otherwise = best_case(lesson, bank, reduced, name, depth, false);
+    struct case_search search = {.lesson = lesson, .reduced = reduced, .name = name, .depth = depth};
+    const struct sp_phrase *otherwise = best_case(bank, search);
+    search.on_index = true;
+    const struct sp_phrase *on_index = reduced->domain.indices ? best_case(bank, search) : NULL;
     if (!on_index || !otherwise) return on_index ? on_index : otherwise;
     return on_index->cost <= otherwise->cost ? on_index : otherwise;
 }

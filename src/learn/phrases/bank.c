@@ -16,6 +16,7 @@ struct sp_bank {
     struct sp_domain domain;
     struct sp_shelf numbers, conditions;
     struct sp_stock number_stock, condition_stock;
+    bool shallow; /* no more than one operator */
 };
 
 struct sp_bank *sp_bank_new(struct sp_evidence *evidence, const struct sp_domain *domain)
@@ -32,7 +33,7 @@ struct sp_bank *sp_bank_new(struct sp_evidence *evidence, const struct sp_domain
     return bank;
 }
 
-void sp_bank_keep_shallow(struct sp_bank *bank) { bank->number_stock.deep = true; }
+void sp_bank_keep_shallow(struct sp_bank *bank) { bank->shallow = true; }
 
 void sp_bank_free(struct sp_bank *bank)
 {
@@ -272,6 +273,58 @@ static void take_pairs(struct search *search, const double *wanted)
     free(rest);
 }
 
+/* ---- shares, rounded up ---- */
+
+/* What a width is multiplied by before it is cut, or rounded: two thirds of an inner one that has a gate. */
+struct share {
+    double times, by;
+};
+
+static const struct share shares[] = {{1, 1}, {2, 3}, {8, 3}, {4, 3}, {3, 2}, {3, 4}};
+
+static double value_of_share(struct share share, double value) { return floor(share.times * value / share.by); }
+
+static const struct sp_phrase *term_of_share(struct sp_arena *arena, struct share share, const struct sp_phrase *term)
+{
+    if (share.times > 1)
+        term = sp_phrase_of(arena, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, share.times), term, NULL);
+    return share.by > 1 ? sp_phrase_of(arena, SP_PHRASE_DIVIDE, term, sp_phrase_number(arena, share.by), NULL) : term;
+}
+
+/* Whether that share of the item is what is wanted; with a unit, once it is rounded up to it. */
+static bool is_share(const struct search *search, size_t item, struct share share, const double *unit,
+                     const double *wanted)
+{
+    const double *values = sp_shelf_values(search->shelf, item);
+    for (size_t i = 0; i < search->bank->domain.count; i++) {
+        const double value = value_of_share(share, values[i]), by = unit ? unit[i] : 1;
+        if (values[i] != floor(values[i]) || values[i] < 0 || by * ceil(value / by) != wanted[i]) return false;
+    }
+    return true;
+}
+
+static void take_shares(struct search *search, size_t unit, const double *wanted)
+{
+    struct sp_arena *arena = &search->bank->arena;
+    const struct sp_phrase *by = unit == SIZE_MAX ? NULL : search->shelf->items[unit].term;
+    for (size_t i = 0; i < search->shelf->count; i++)
+        for (size_t k = by ? 0 : 1; k < sizeof shares / sizeof *shares; k++) {
+            if (k && i >= search->bank->number_stock.simple) break;
+            const double *units = by ? sp_shelf_values(search->shelf, unit) : NULL;
+            if (i == unit || !is_share(search, i, shares[k], units, wanted)) continue;
+            const struct sp_phrase *term = term_of_share(arena, shares[k], search->shelf->items[i].term);
+            keep_found(search, by ? sp_phrase_of(arena, SP_PHRASE_ROUND_UP, term, by, NULL) : term);
+        }
+}
+
+static void take_all_shares(struct search *search, const double *wanted)
+{
+    if (is_constant_vector(wanted, search->bank->domain.count)) return;
+    take_shares(search, SIZE_MAX, wanted);
+    for (size_t i = 0; i < search->bank->number_stock.simple; i++)
+        if (sp_is_unit(search->shelf->items[i].term)) take_shares(search, i, wanted);
+}
+
 /* ---- keys of equal values inside a larger term ---- */
 
 /* The key with the values of this one that is nearest to the name. */
@@ -389,12 +442,13 @@ void sp_bank_find(struct sp_bank *bank, const double *wanted, const char *name, 
     if (item != SIZE_MAX) keep_item(&search, item, NULL);
     if (!found->count || !constant) take_apart(&search, wanted, found->count ? 0 : DEEPEST_TAKING, NULL);
     if (!found->count || (!constant && found->terms[0]->cost > DEAR)) take_items(&search, wanted);
-    if (!found->count && !bank->number_stock.deep) {
+    if (!found->count && !bank->shallow) {
         sp_stock_deeper(&bank->number_stock);
         const size_t deep = sp_shelf_look(&bank->numbers, wanted);
         if (deep != SIZE_MAX) keep_item(&search, deep, NULL);
         if (!found->count) take_apart(&search, wanted, 1, NULL);
         if (!found->count) take_items(&search, wanted);
+        if (!found->count) take_all_shares(&search, wanted);
         if (!found->count) take_pairs(&search, wanted);
     }
     refine_found(&search);

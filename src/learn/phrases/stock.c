@@ -151,8 +151,7 @@ static bool is_whole_everywhere(const struct sp_stock *stock, size_t item)
     return true;
 }
 
-/* What sizes are rounded up to, by its name. */
-static bool is_unit(const struct sp_phrase *term)
+bool sp_is_unit(const struct sp_phrase *term)
 {
     if (!term->leaf) return false;
     return strstr(term->leaf->path, "multiple") || strstr(term->leaf->path, "pad") || strstr(term->leaf->path, "divis");
@@ -173,7 +172,7 @@ static void stock_pair(struct sp_stock *stock, size_t left, size_t right)
     if (left == right) return;
     stock_operation(stock, SP_PHRASE_SUBTRACT, a, b);
     stock_operation(stock, SP_PHRASE_DIVIDE, a, b);
-    if (is_unit(b)) stock_operation(stock, SP_PHRASE_ROUND_UP, a, b);
+    if (sp_is_unit(b)) stock_operation(stock, SP_PHRASE_ROUND_UP, a, b);
 }
 
 /* Of points in one and the same example everything is known when the index is; else what does not depend on the

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ * Single rules of what learnt tables say: shares that are rounded up, cases by a list, what a tie implies. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "learn/lessons.h"
+
+/* Two thirds of the inner width, rounded up to what the configuration says: where each example has another multiple. */
+static void a_share_is_rounded_up(void **state)
+{
+    static const struct {
+        const char *config;
+        uint64_t width, inner;
+    } made[] = {{"{\"width\": 20, \"inner\": 776, \"multiple_of\": 32}", 20, 544},
+                {"{\"width\": 12, \"inner\": 4640, \"multiple_of\": 64}", 12, 3136},
+                {"{\"width\": 36, \"inner\": 1032, \"multiple_of\": 16}", 36, 688},
+                {"{\"width\": 52, \"inner\": 2345, \"multiple_of\": 48}", 52, 1584}};
+    struct lesson lesson = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        lesson_begin(&lesson, made[i].config);
+        lesson_add(&lesson, "mlp.up.weight", SHAPE(made[i].inner, made[i].width));
+        lesson_add(&lesson, "mlp.down.weight", SHAPE(made[i].width, made[i].inner));
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "mlp.up.weight     (round_up(2*I // 3, M), W)");
+    assert_says(&lesson, "mlp.down.weight   (W, round_up(2*I // 3, M))");
+    lesson_close(&lesson);
+}
+
+/* A real number is cut before it is rounded. */
+static void a_product_is_rounded_up(void **state)
+{
+    static const struct {
+        const char *config;
+        uint64_t width, inner;
+    } made[] = {{"{\"width\": 171, \"factor\": 2.667, \"round_up_to_multiple_of\": 3}", 171, 456},
+                {"{\"width\": 342, \"factor\": 2.667, \"round_up_to_multiple_of\": 8}", 342, 912},
+                {"{\"width\": 768, \"factor\": 1.334, \"round_up_to_multiple_of\": 5}", 768, 1025}};
+    struct lesson lesson = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        lesson_begin(&lesson, made[i].config);
+        lesson_add(&lesson, "up.weight", SHAPE(made[i].inner, made[i].width));
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "round_up(int(W*F), R)");
+    lesson_close(&lesson);
+}
+
+static void add_layers_of_kinds(struct lesson *lesson, const char *config, const char *kinds, const uint64_t *widths)
+{
+    lesson_begin(lesson, config);
+    for (size_t i = 0; kinds[i]; i++) {
+        char name[80];
+        const bool near = kinds[i] == 'n';
+        snprintf(name, sizeof name, "layers.%zu.keys.weight", i);
+        lesson_add(lesson, name, SHAPE(near ? widths[1] : widths[2], widths[0]));
+    }
+}
+
+/* What a list says of the layer is a likelier case than any number that the index may be compared with. */
+static void a_case_asks_the_list(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    add_layers_of_kinds(&lesson,
+                        "{\"width\": 10, \"heads\": 3, \"near_heads\": 2, \"head\": 4, \"near_head\": 6, \"a\": 1, "
+                        "\"b\": 2, \"c\": 3, \"d\": 5, \"kinds\": [\"near\", \"far\", \"near\", \"near\"]}",
+                        "nfnn", (const uint64_t[]){10, 12, 12});
+    add_layers_of_kinds(&lesson,
+                        "{\"width\": 14, \"heads\": 5, \"near_heads\": 2, \"head\": 8, \"near_head\": 3, \"a\": 1, "
+                        "\"b\": 2, \"c\": 3, \"d\": 5, \"kinds\": [\"far\", \"far\", \"near\"]}",
+                        "ffn", (const uint64_t[]){14, 6, 40});
+    add_layers_of_kinds(&lesson,
+                        "{\"width\": 18, \"heads\": 7, \"near_heads\": 4, \"head\": 9, \"near_head\": 11, \"a\": 1, "
+                        "\"b\": 2, \"c\": 3, \"d\": 5, \"kinds\": [\"near\", \"near\", \"far\", \"near\", \"far\"]}",
+                        "nnfnf", (const uint64_t[]){18, 44, 63});
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "kinds[i] == \"");
+    lesson_close(&lesson);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_share_is_rounded_up),
+        cmocka_unit_test(a_product_is_rounded_up),
+        cmocka_unit_test(a_case_asks_the_list),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
