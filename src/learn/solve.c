@@ -225,7 +225,7 @@ static bool solve_where(struct sp_lesson *lesson, struct sp_tensor_row *row)
     row->why_not = !whole ? "its loops have too many turns" : NULL;
     if (whole && turns.next < row->places.count) row->why_not = "its loops do not reach every place of it";
     if (!row->why_not && !is_true_everywhere(&turns.presence)) {
-        row->where = sp_solve_condition(lesson, &turns.presence);
+        row->where = sp_solve_condition(lesson, &turns.presence, row);
         if (!row->where.term) row->why_not = "nothing in the configurations says where it is";
     }
     sp_function_free(&turns.presence);
@@ -280,16 +280,45 @@ static void solve_row(struct sp_lesson *lesson, struct sp_tensor_row *row)
         row->why_not = "its numbers are no range";
         return;
     }
-    row->is_solved = solve_where(lesson, row) && solve_dimensions(lesson, row);
+    row->is_solved = solve_dimensions(lesson, row) && solve_where(lesson, row);
     if (!row->is_solved) spell_failed_row(lesson, row);
+}
+
+/* ---- weights come before what is beside them ---- */
+
+static bool is_weight(const struct sp_tensor_row *row) { return sp_ends_with(row->pattern, ".weight"); }
+
+static struct sp_habit *habit_of_weight(struct sp_lesson *lesson, const char *pattern, size_t uses)
+{
+    for (size_t i = 0; i < lesson->habits.count; i++) {
+        struct sp_habit *habit = &lesson->habits.items[i];
+        if (!habit->is_condition && habit->weight && habit->uses == uses && strcmp(habit->weight, pattern) == 0)
+            return habit;
+    }
+    return SP_PUSH(&lesson->habits);
+}
+
+/* What a bias beside it will be: its first dimension, or, as some have it, its second. */
+static void note_weight(struct sp_lesson *lesson, const struct sp_tensor_row *row)
+{
+    if (!row->is_solved || !is_weight(row)) return;
+    for (uint32_t d = row->rank < 2 ? row->rank : 2; d-- > 0;)
+        *habit_of_weight(lesson, row->pattern, d == 0) =
+            (struct sp_habit){.term = row->dims[d].term,
+                              .weight = sp_arena_string(lesson->evidence->arena, row->pattern),
+                              .uses = d == 0};
 }
 
 void sp_solve_rows(struct sp_lesson *lesson)
 {
     for (size_t i = 0; i < lesson->layout.stems.count && !lesson->again; i++) spell_partition(lesson, i);
     for (size_t i = 0; i < lesson->layout.stems.count && !lesson->again; i++) solve_stem(lesson, i);
-    for (size_t i = 0; i < lesson->layout.rows.count && !lesson->again; i++)
-        solve_row(lesson, &lesson->layout.rows.items[i]);
+    for (size_t i = 0; i < 2 * lesson->layout.rows.count && !lesson->again; i++) {
+        struct sp_tensor_row *row = &lesson->layout.rows.items[i % lesson->layout.rows.count];
+        if (is_weight(row) != (i < lesson->layout.rows.count)) continue;
+        solve_row(lesson, row);
+        note_weight(lesson, row);
+    }
     lesson->again = lesson->again || lesson->respelled;
     if (!lesson->again) sp_solve_ties(lesson);
 }
@@ -348,20 +377,11 @@ static void note_conditions(struct sp_lesson *lesson)
         count_habit(lesson,
                     negation ? where->a : sp_phrase_of(lesson->evidence->arena, SP_PHRASE_NOT, where, NULL, NULL),
                     true);
-    }
-}
-
-/* What a bias beside it will be: its first dimension, or, as some have it, its second. */
-static void note_weights(struct sp_lesson *lesson)
-{
-    for (size_t i = 0; i < lesson->layout.rows.count; i++) {
-        const struct sp_tensor_row *row = &lesson->layout.rows.items[i];
-        if (!row->is_solved || !sp_ends_with(row->pattern, ".weight")) continue;
-        for (uint32_t d = row->rank < 2 ? row->rank : 2; d-- > 0;)
-            *SP_PUSH(&lesson->habits) =
-                (struct sp_habit){.term = row->dims[d].term,
-                                  .weight = sp_arena_string(lesson->evidence->arena, row->pattern),
-                                  .uses = d == 0};
+        if (where->op != SP_PHRASE_AND && where->op != SP_PHRASE_OR)
+            *SP_PUSH(&lesson->habits) = (struct sp_habit){
+                .term = where,
+                .weight = sp_arena_string(lesson->evidence->arena, lesson->layout.rows.items[i].pattern),
+                .is_condition = true};
     }
 }
 
@@ -372,7 +392,7 @@ static void solve_front(struct sp_lesson *lesson)
     struct sp_function function = {.name = fronts->text};
     for (size_t e = 0; e < lesson->evidence->count && *fronts->text; e++)
         sp_function_add(&function, &(struct sp_point){.example = e}, fronts->has[e]);
-    if (function.count) lesson->layout.fronted = sp_solve_condition(lesson, &function);
+    if (function.count) lesson->layout.fronted = sp_solve_condition(lesson, &function, NULL);
     sp_function_free(&function);
 }
 
@@ -383,7 +403,6 @@ void sp_solve_layout(struct sp_lesson *lesson)
     solve_until_settled(lesson);
     sp_layout_dimensions(&lesson->layout, note_habit, lesson);
     note_conditions(lesson);
-    note_weights(lesson);
     lesson->effort = 0;
     sp_forget_answers(lesson);
     solve_until_settled(lesson);

@@ -168,6 +168,27 @@ static const struct sp_leaf *heads_of_width(const struct sp_learning *learning, 
     return NULL;
 }
 
+static bool is_set_everywhere(const struct sp_learning *learning, const struct sp_leaf *leaf)
+{
+    for (size_t e = 0; e < learning->evidence.count; e++)
+        if (!is_whole_number(leaf->values[e], 1)) return false;
+    return true;
+}
+
+/* Where every example says how wide a head is, and the table asks that, the width is no share. */
+static bool has_width_of_head(const struct sp_learning *learning, const struct sp_leaf *heads)
+{
+    static const char *const words[] = {"head_dim", "head_size", "d_kv"};
+    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
+        const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
+        bool is = leaf->uses && has_one_parent(leaf->path, heads->path) && is_set_everywhere(learning, leaf);
+        const char *dot = strrchr(leaf->path, '.');
+        is = is && SP_IS_AMONG(dot ? dot + 1 : leaf->path, words);
+        if (is) return true;
+    }
+    return false;
+}
+
 /* Heads that divide a width in every example: what they share where they do not, nobody knows. */
 static void write_multiples(struct sheet *sheet)
 {
@@ -180,7 +201,7 @@ static void write_multiples(struct sheet *sheet)
         const struct sp_leaf *heads = NULL;
         if (leaf->uses && !leaf->meaning && SP_IS_AMONG(dot ? dot + 1 : leaf->path, widths))
             heads = heads_of_width(learning, leaf);
-        if (heads)
+        if (heads && !has_width_of_head(learning, heads))
             sp_text_printf(&sheet->text, "%s%s %% %s == 0",
                            count++ ? " and " : "whole = ", leaf->letter ? leaf->letter : leaf->path,
                            heads->uses && heads->letter ? heads->letter : heads->path);

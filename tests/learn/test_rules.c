@@ -89,12 +89,96 @@ static void a_case_asks_the_list(void **state)
     lesson_close(&lesson);
 }
 
+/* A head that is there where nothing is tied has the shape of what it would be tied to: the one that there is says no
+ * more of it than that. */
+static void a_head_is_as_its_embedding(void **state)
+{
+    static const struct {
+        const char *config;
+        uint64_t symbols, width;
+        bool head;
+    } made[] = {
+        {"{\"projection_dim\": 12, \"hidden\": 8, \"vocab_size\": 50, \"tie_word_embeddings\": true}", 50, 8, false},
+        {"{\"projection_dim\": 10, \"hidden\": 10, \"vocab_size\": 61, \"tie_word_embeddings\": false}", 61, 10, true},
+        {"{\"projection_dim\": 6, \"hidden\": 14, \"vocab_size\": 77, \"tie_word_embeddings\": true}", 77, 14, false}};
+    struct lesson lesson = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        lesson_begin(&lesson, made[i].config);
+        lesson_add(&lesson, "embed_tokens.weight", SHAPE(made[i].symbols, made[i].width));
+        if (made[i].head) lesson_add(&lesson, "lm_head.weight", SHAPE(made[i].symbols, made[i].width));
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "lm_head.weight        (V, H)   same as embed_tokens.weight when tie_word_embeddings");
+    lesson_close(&lesson);
+}
+
+/* An adapter, which a flag adds, with a projection where two widths differ: in one example alone, and there one flag
+ * or another would do. */
+static void a_projection_is_where_widths_differ(void **state)
+{
+    static const struct {
+        const char *config;
+        uint64_t from, to;
+        bool adapter;
+    } made[] = {{"{\"hidden_size\": 8, \"output_size\": 12, \"add_adapter\": false, \"one\": true, \"two\": false}", 8,
+                 12, false},
+                {"{\"hidden_size\": 16, \"output_size\": 16, \"add_adapter\": true, \"one\": false, \"two\": false}",
+                 16, 16, true},
+                {"{\"hidden_size\": 10, \"output_size\": 14, \"add_adapter\": true, \"one\": true, \"two\": true}", 10,
+                 14, true},
+                {"{\"hidden_size\": 22, \"output_size\": 22, \"add_adapter\": true, \"one\": true, \"two\": false}", 22,
+                 22, true},
+                {"{\"hidden_size\": 22, \"output_size\": 9, \"add_adapter\": false, \"one\": false, \"two\": true}", 22,
+                 9, false}};
+    struct lesson lesson = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        lesson_begin(&lesson, made[i].config);
+        lesson_add(&lesson, "encoder.norm.weight", SHAPE(made[i].from));
+        if (made[i].adapter && made[i].from != made[i].to) {
+            lesson_add(&lesson, "adapter.proj.bias", SHAPE(made[i].to));
+            lesson_add(&lesson, "adapter.proj.weight", SHAPE(made[i].to, made[i].from));
+        }
+        if (made[i].adapter) lesson_add(&lesson, "adapter.conv.weight", SHAPE(made[i].to, made[i].to));
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "adapter.proj.*        linear(O, H)   if add_adapter and H != O");
+    lesson_close(&lesson);
+}
+
+/* Where every example says how wide a head is, nothing is asked of the width of the model. */
+static void a_width_need_not_be_heads(void **state)
+{
+    static const char *const configs[] = {
+        "{\"hidden_size\": 16, \"num_attention_heads\": 4, \"head_dim\": 6}",
+        "{\"hidden_size\": 24, \"num_attention_heads\": 3, \"head_dim\": 10}",
+        "{\"hidden_size\": 40, \"num_attention_heads\": 5, \"head_dim\": 4}",
+    };
+    static const uint64_t shapes[][2] = {{24, 16}, {30, 24}, {20, 40}};
+    struct lesson lesson = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        lesson_begin(&lesson, configs[i]);
+        lesson_add(&lesson, "q_proj.weight", 2, shapes[i]);
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_null(strstr(sp_learning_text(lesson.learning), "whole"));
+    lesson_close(&lesson);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_share_is_rounded_up),
         cmocka_unit_test(a_product_is_rounded_up),
         cmocka_unit_test(a_case_asks_the_list),
+        cmocka_unit_test(a_head_is_as_its_embedding),
+        cmocka_unit_test(a_projection_is_where_widths_differ),
+        cmocka_unit_test(a_width_need_not_be_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,7 +97,7 @@ static void keep_found(struct search *search, const struct sp_phrase *term)
 {
     struct sp_found *found = search->found;
     const unsigned affinity = sp_phrase_affinity(term, search->name);
-    const unsigned cost = SP_FREE + term->cost - affinity +
+    const unsigned cost = SP_FREE + term->cost - affinity + sp_phrase_strangeness(term, search->name) +
                           (term->a && search->shelf == &search->bank->numbers && is_without_keys(term) ? KEYLESS : 0);
     if (term->cost > search->most || is_found_already(found, term)) return;
     size_t place = found->count < SP_MOST_FOUND ? found->count++ : SP_MOST_FOUND - 1;

@@ -8,5 +8,7 @@
 
 /* By how much the keys of the term are nearer to the name of a tensor than any others. */
 unsigned sp_phrase_affinity(const struct sp_phrase *term, const char *name);
+/* By how much it is less likely, because a key of it is of something else: positions, of a projection. */
+unsigned sp_phrase_strangeness(const struct sp_phrase *term, const char *name);
 
 #endif
