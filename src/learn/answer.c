@@ -314,6 +314,14 @@ static bool is_learnt_by_heart(const struct sp_phrase *term)
     return term->op == SP_PHRASE_NUMBER && term->number > (double)LARGEST_IN_CASE;
 }
 
+/* The likeliest one that is no such number, if it is hardly less likely than that. */
+static const struct sp_phrase *not_by_heart(const struct sp_found *found)
+{
+    size_t first = 0;
+    while (first < found->count && is_learnt_by_heart(found->terms[first])) first++;
+    return first < found->count && found->cost[first] <= found->cost[0] + CASES ? found->terms[first] : NULL;
+}
+
 /* One half of a function: where the condition holds, or where it does not. */
 struct half {
     const struct sp_reduced *reduced;
@@ -333,8 +341,8 @@ static const struct sp_phrase *term_of_case(struct sp_lesson *lesson, struct hal
         if (!half.known) sp_bank_keep_shallow(bank);
         sp_bank_find(bank, part.values, name, most_for_values(part.values, part.domain.count), &found);
         prefer_habits(lesson, &part, name, false, &found);
-        if (found.count && is_learnt_by_heart(found.terms[0])) found.count = 0;
-        term = found.count ? found.terms[0] : depth ? cases_of(lesson, bank, &part, name, depth - 1) : NULL;
+        term = not_by_heart(&found);
+        term = term ? term : depth ? cases_of(lesson, bank, &part, name, depth - 1) : NULL;
         sp_bank_free(bank);
     }
     sp_reduced_free(&part);
@@ -375,9 +383,10 @@ static unsigned rank_of_case(const struct sp_phrase *condition, const char *name
     return sp_phrase_affinity(condition, name) ? 1 : 2;
 }
 
-/* Conditions of one rank, on indices or on the configuration alone, as long as there are some to try. */
+/* Conditions of one rank, on indices or on the configuration alone, a number of each. */
 struct case_search {
     struct sp_lesson *lesson;
+    struct sp_bank *bank;
     const struct sp_reduced *reduced;
     const char *name;
     size_t depth, tried;
@@ -392,6 +401,8 @@ static void search_case(struct case_search *search, const struct sp_phrase *cond
     if (condition->op == SP_PHRASE_NOT || condition->cost > DEAREST_CASE) return;
     if (asks_index(condition) != search->on_index || rank_of_case(condition, search->name) != search->rank) return;
     if (search->tried >= MOST_CASES || lesson->effort > MOST_EFFORT) return;
+    if (search->on_index && search->rank && !sp_bank_says_half(search->bank, condition, search->reduced->values))
+        return;
     lesson->effort += effort_of_case(lesson, search->reduced);
     const struct sp_phrase *term = try_case(lesson, (struct half){.reduced = search->reduced, .condition = condition},
                                             search->name, search->depth);
@@ -399,11 +410,14 @@ static void search_case(struct case_search *search, const struct sp_phrase *cond
     if (term && (!search->best || term->cost < search->best->cost)) search->best = term;
 }
 
-/* The cheapest of the first conditions, the likeliest of these first. */
-static const struct sp_phrase *best_case(struct sp_bank *bank, struct case_search search)
+/* The cheapest of the first conditions of each rank. */
+static const struct sp_phrase *best_case(struct case_search search)
 {
-    for (; search.rank <= 2; search.rank++)
-        for (size_t i = 0; i < sp_bank_condition_count(bank); i++) search_case(&search, sp_bank_condition(bank, i));
+    for (; search.rank <= 2; search.rank++) {
+        search.tried = 0;
+        for (size_t i = 0; i < sp_bank_condition_count(search.bank); i++)
+            search_case(&search, sp_bank_condition(search.bank, i));
+    }
     return search.best;
 }
 
@@ -433,10 +447,10 @@ static const struct sp_phrase *cases_of(struct sp_lesson *lesson, struct sp_bank
 {
     const struct sp_phrase *known = depth ? NULL : case_by_habit(lesson, reduced, name);
     if (known) return known;
-    struct case_search search = {.lesson = lesson, .reduced = reduced, .name = name, .depth = depth};
-    const struct sp_phrase *otherwise = best_case(bank, search);
+    struct case_search search = {.lesson = lesson, .reduced = reduced, .name = name, .depth = depth, .bank = bank};
+    const struct sp_phrase *otherwise = best_case(search);
     search.on_index = true;
-    const struct sp_phrase *on_index = reduced->domain.indices ? best_case(bank, search) : NULL;
+    const struct sp_phrase *on_index = reduced->domain.indices ? best_case(search) : NULL;
     if (!on_index || !otherwise) return on_index ? on_index : otherwise;
     return on_index->cost <= otherwise->cost ? on_index : otherwise;
 }

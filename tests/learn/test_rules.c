@@ -170,6 +170,65 @@ static void a_width_need_not_be_heads(void **state)
     lesson_close(&lesson);
 }
 
+static void add_stages(struct lesson *lesson, const char *config, const uint64_t *widths, size_t stages,
+                       uint64_t classes)
+{
+    char name[80];
+    lesson_begin(lesson, config);
+    for (size_t s = 0; s < stages; s++)
+        for (size_t b = 0; b < 2; b++) {
+            snprintf(name, sizeof name, "stages.%zu.layers.%zu.dwconv.weight", s, b);
+            lesson_add(lesson, name, SHAPE(widths[s], 1, 7, 7));
+        }
+    lesson_add(lesson, "head.1.weight", SHAPE(classes, widths[stages - 1]));
+}
+
+/* Each stage has two blocks in all examples: the list of depths says so all the same. A kernel is a number rather than
+ * something and three, and the 1 of a head is no loop. */
+static void a_list_has_the_turns(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    add_stages(&lesson, "{\"widths\": [10, 14, 26, 30], \"depths\": [2, 2, 2, 2], \"num_stages\": 4, \"classes\": 9}",
+               (const uint64_t[]){10, 14, 26, 30}, 4, 9);
+    add_stages(&lesson, "{\"widths\": [8, 12, 22, 34], \"depths\": [2, 2, 2, 2], \"num_stages\": 4, \"classes\": 5}",
+               (const uint64_t[]){8, 12, 22, 34}, 4, 5);
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "for i in 0..S-1 for j in 0..depths[i]-1");
+    assert_says(&lesson, "(widths[i], 1, 7, 7)");
+    assert_says(&lesson, "head.1.weight                         (C, widths[len(widths) - 1])");
+    lesson_close(&lesson);
+}
+
+/* What `check` chooses a table by: the type and the classes, or what timm calls it. */
+static void the_head_says_what_is_served(void **state)
+{
+    static const char *const heads[][3] = {
+        {"{\"model_type\": \"mine\", \"architectures\": [\"MineModel\"], \"width\": 6}",
+         "{\"model_type\": \"mine\", \"architectures\": [\"MineForTags\"], \"width\": 9}",
+         "model_type \"mine\"\narchitectures \"MineModel\", \"MineForTags\"\n"},
+        {"{\"architectures\": [\"MineModel\"], \"width\": 6}", "{\"architectures\": [\"MineModel\"], \"width\": 9}",
+         "architectures \"MineModel\"\n"},
+        {"{\"architecture\": \"mine50\", \"width\": 6}", "{\"architecture\": \"mine101\", \"width\": 9}",
+         "architectures \"mine50\", \"mine101\"\n"},
+        {"{\"model_type\": \"mine\", \"width\": 6}", "{\"model_type\": \"mine\", \"width\": 9}",
+         "model_type \"mine\"\n\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        struct lesson lesson = {0};
+        for (size_t k = 0; k < 2; k++) {
+            lesson_begin(&lesson, heads[i][k]);
+            lesson_add(&lesson, "weight", SHAPE(k ? 9 : 6));
+        }
+        lesson_learn(&lesson);
+        assert_learnt(&lesson);
+        assert_says(&lesson, heads[i][2]);
+        lesson_close(&lesson);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +238,8 @@ int main(void)
         cmocka_unit_test(a_head_is_as_its_embedding),
         cmocka_unit_test(a_projection_is_where_widths_differ),
         cmocka_unit_test(a_width_need_not_be_heads),
+        cmocka_unit_test(a_list_has_the_turns),
+        cmocka_unit_test(the_head_says_what_is_served),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

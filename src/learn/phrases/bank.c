@@ -68,6 +68,7 @@ struct search {
     const char *name;
     unsigned most;
     struct sp_found *found;
+    bool constant; /* one value is wanted everywhere */
 };
 
 /* A term and what is done to it until it has the wanted values: 2*(x) + 1. */
@@ -92,13 +93,21 @@ static bool is_without_keys(const struct sp_phrase *term)
     return is_without_keys(term->a) && (!term->b || is_without_keys(term->b)) && (!term->c || is_without_keys(term->c));
 }
 
+/* x + 3 or x // 2 for what is one number in all examples. */
+static bool makes_number(const struct search *search, const struct sp_phrase *term)
+{
+    const bool moves = term->op == SP_PHRASE_ADD || term->op == SP_PHRASE_SUBTRACT || term->op == SP_PHRASE_DIVIDE;
+    return search->constant && moves && (term->a->op == SP_PHRASE_NUMBER || term->b->op == SP_PHRASE_NUMBER);
+}
+
 /* Keeps them in order; the dearest one falls out. */
 static void keep_found(struct search *search, const struct sp_phrase *term)
 {
     struct sp_found *found = search->found;
     const unsigned affinity = sp_phrase_affinity(term, search->name);
     const unsigned cost = SP_FREE + term->cost - affinity + sp_phrase_strangeness(term, search->name) +
-                          (term->a && search->shelf == &search->bank->numbers && is_without_keys(term) ? KEYLESS : 0);
+                          (term->a && search->shelf == &search->bank->numbers && is_without_keys(term) ? KEYLESS : 0) +
+                          (makes_number(search, term) ? KEYLESS : 0);
     if (term->cost > search->most || is_found_already(found, term)) return;
     size_t place = found->count < SP_MOST_FOUND ? found->count++ : SP_MOST_FOUND - 1;
     if (place == SP_MOST_FOUND - 1 && found->count == SP_MOST_FOUND && found->terms[place] &&
@@ -434,8 +443,8 @@ static void keep_number(struct search *search, double number)
 
 void sp_bank_find(struct sp_bank *bank, const double *wanted, const char *name, unsigned most, struct sp_found *found)
 {
-    struct search search = {bank, &bank->numbers, name, most, found};
     const bool constant = is_constant_vector(wanted, bank->domain.count);
+    struct search search = {bank, &bank->numbers, name, most, found, constant};
     *found = (struct sp_found){.count = 0};
     if (constant) keep_number(&search, wanted[0]);
     const size_t item = sp_shelf_look(&bank->numbers, wanted);
@@ -454,6 +463,41 @@ void sp_bank_find(struct sp_bank *bank, const double *wanted, const char *name, 
     refine_found(&search);
     vary_found(&search);
     copy_found(&search);
+}
+
+/* ---- half of a function ---- */
+
+/* Only the points where the condition is so count. */
+static bool has_values_of_half(const double *values, const double *wanted, const bool *holds, size_t count, bool half)
+{
+    for (size_t i = 0; i < count; i++)
+        if (holds[i] == half && values[i] != wanted[i]) return false;
+    return true;
+}
+
+static bool is_half_said(const struct sp_bank *bank, const double *wanted, const bool *holds, bool half)
+{
+    const size_t count = bank->domain.count;
+    double first = NAN;
+    size_t differing = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (holds[i] != half) continue;
+        if (isnan(first)) first = wanted[i];
+        differing += wanted[i] != first;
+    }
+    if (isnan(first) || !differing) return !isnan(first);
+    for (size_t i = 0; i < bank->numbers.count; i++)
+        if (has_values_of_half(sp_shelf_values(&bank->numbers, i), wanted, holds, count, half)) return true;
+    return false;
+}
+
+bool sp_bank_says_half(const struct sp_bank *bank, const struct sp_phrase *condition, const double *wanted)
+{
+    bool *holds = sp_realloc(NULL, bank->domain.count + 1, sizeof *holds);
+    for (size_t i = 0; i < bank->domain.count; i++) holds[i] = sp_phrase_value(condition, &bank->domain.points[i]) != 0;
+    const bool says = is_half_said(bank, wanted, holds, true) || is_half_said(bank, wanted, holds, false);
+    free(holds);
+    return says;
 }
 
 /* ---- conditions ---- */
@@ -522,7 +566,7 @@ static void find_nearer_pairs(struct search *search, const double *wanted, bool 
 
 void sp_bank_find_condition(struct sp_bank *bank, const double *wanted, const char *name, struct sp_found *found)
 {
-    struct search search = {bank, &bank->conditions, name, 200, found};
+    struct search search = {bank, &bank->conditions, name, 200, found, false};
     *found = (struct sp_found){.count = 0};
     stock_bank_conditions(bank);
     const size_t item = sp_shelf_look(&bank->conditions, wanted);

@@ -151,11 +151,20 @@ static bool is_known_pair(const char *word, const char *name)
     return false;
 }
 
-static unsigned affinity_of_key(const char *path, const char *name)
+/* Words that say which part of a model it is. */
+static bool is_of_part(const char *word)
+{
+    static const char *const words[] = {"encoder", "decoder", "vision",   "text",
+                                        "audio",   "model",   "language", "semantic"};
+    return SP_IS_AMONG(word, words);
+}
+
+static unsigned affinity_of_key(const char *path, const char *name, bool proper)
 {
     char word[LONGEST_WORD];
     unsigned affinity = 0;
     while (next_word(&path, word)) {
+        if (proper && is_of_part(word)) continue;
         if (strcmp(word, "id2label") == 0 && is_known_pair(word, name)) return LABELS; /* a head has one row for each */
         if (is_in_name(word, name)) affinity += SAME_WORD;
         else if (is_known_pair(word, name)) affinity += KNOWN_PAIR;
@@ -200,19 +209,27 @@ unsigned sp_phrase_strangeness(const struct sp_phrase *term, const char *name)
 
 struct nearest {
     const char *name;
+    bool proper;
     unsigned affinity;
 };
 
 static void weigh_leaf(void *context, const struct sp_leaf *leaf)
 {
     struct nearest *nearest = context;
-    const unsigned affinity = affinity_of_key(leaf->path, nearest->name);
+    const unsigned affinity = affinity_of_key(leaf->path, nearest->name, nearest->proper);
     if (affinity > nearest->affinity) nearest->affinity = affinity;
 }
 
 unsigned sp_phrase_affinity(const struct sp_phrase *term, const char *name)
 {
-    struct nearest nearest = {name, 0};
+    struct nearest nearest = {name, false, 0};
+    sp_phrase_leaves(term, weigh_leaf, &nearest);
+    return nearest.affinity;
+}
+
+unsigned sp_phrase_proper_affinity(const struct sp_phrase *term, const char *name)
+{
+    struct nearest nearest = {name, true, 0};
     sp_phrase_leaves(term, weigh_leaf, &nearest);
     return nearest.affinity;
 }

@@ -59,6 +59,14 @@ static void stock_items_at_index(struct sp_stock *stock, const struct sp_leaf *l
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, before, at, NULL));
 }
 
+/* The last of more than two in every example is that, and not the third, or the fourth. */
+static bool is_last_everywhere(const struct sp_stock *stock, const struct sp_leaf *leaf, size_t place)
+{
+    for (size_t i = 0; i < stock->evidence->count; i++)
+        if (leaf->values[i].type == SP_LIST && leaf->values[i].count != place + 1) return false;
+    return place > 1;
+}
+
 static void stock_list(struct sp_stock *stock, const struct sp_leaf *leaf, size_t longest)
 {
     struct sp_arena *arena = arena_of(stock);
@@ -66,7 +74,7 @@ static void stock_list(struct sp_stock *stock, const struct sp_leaf *leaf, size_
     if (strcmp(leaf->path, "architectures") == 0) return;
     stock_term(stock, length);
     for (size_t i = 0; i < longest && i < MOST_FIXED_ITEMS; i++)
-        stock_item(stock, leaf, sp_phrase_number(arena, (double)i));
+        if (!is_last_everywhere(stock, leaf, i)) stock_item(stock, leaf, sp_phrase_number(arena, (double)i));
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, sp_phrase_number(arena, 1), NULL));
     for (size_t k = 0; k < SP_MAX_INDICES; k++)
         if (stock->shelf->domain->indices >> k & 1) stock_items_at_index(stock, leaf, k);
