@@ -24,10 +24,13 @@ enum {
     MOST_EFFORT = 5000000, /* for cases, in all */
     MOST_KEYS = 16,
     HABIT = 5, /* how much likelier it is when it is used elsewhere */
+    MANY = 8,
     CASE_ELSEWHERE = 12,
     SIBLING = 30, /* when it is that of the weight beside it */
     PLAIN = 12,   /* from here on a default is looked for as well, of keys that go with the name */
     DEAR = 24,    /* and from here on of all */
+    OUTER = 10,   /* what a condition within another one costs more than it would alone */
+    OF_DIMS = 24, /* and less, when it is about the dimensions of the row */
     LONG = 38,    /* and from here on cases, which may be shorter */
     EVIDENCE = 10 /* a key that is the value wherever it is there is no accident */
 };
@@ -120,7 +123,7 @@ static unsigned bonus_of_habit(const struct sp_habit *habit, const char *name)
         return habit->uses ? SIBLING : SIBLING / 2;
     if (habit->weight) return 0;
     if (habit->term->op == SP_PHRASE_IF) return CASE_ELSEWHERE;
-    return habit->uses > 1 ? HABIT : 0;
+    return habit->uses > MANY ? HABIT + 2 : habit->uses > 1 ? HABIT : 0;
 }
 
 static void prefer_habits(const struct sp_lesson *lesson, const struct sp_reduced *wanted, const char *name,
@@ -128,13 +131,14 @@ static void prefer_habits(const struct sp_lesson *lesson, const struct sp_reduce
 {
     for (size_t i = 0; i < lesson->habits.count; i++) {
         const struct sp_habit *habit = &lesson->habits.items[i];
-        const unsigned bonus = bonus_of_habit(habit, name);
+        const unsigned bonus = habit->is_condition && habit->weight ? 0 : bonus_of_habit(habit, name);
         if (habit->is_condition != of_condition || (habit->weight && !bonus)) continue;
         if (sp_indices_of(habit->term) & ~wanted->domain.indices) continue;
         if (!has_values(habit->term, wanted)) continue;
-        const unsigned cost = SP_FREE + habit->term->cost - sp_phrase_affinity(habit->term, name);
+        const unsigned cost = SP_FREE + habit->term->cost - sp_phrase_affinity(habit->term, name) +
+                              sp_phrase_strangeness(habit->term, name);
         const size_t place = find_among(found, habit->term, cost);
-        place_found(found, place, found->cost[place] - bonus);
+        place_found(found, place, found->cost[place] > bonus ? found->cost[place] - bonus : 0);
     }
 }
 
@@ -310,6 +314,14 @@ static bool is_learnt_by_heart(const struct sp_phrase *term)
     return term->op == SP_PHRASE_NUMBER && term->number > (double)LARGEST_IN_CASE;
 }
 
+/* The likeliest one that is no such number, if it is hardly less likely than that. */
+static const struct sp_phrase *not_by_heart(const struct sp_found *found)
+{
+    size_t first = 0;
+    while (first < found->count && is_learnt_by_heart(found->terms[first])) first++;
+    return first < found->count && found->cost[first] <= found->cost[0] + CASES ? found->terms[first] : NULL;
+}
+
 /* One half of a function: where the condition holds, or where it does not. */
 struct half {
     const struct sp_reduced *reduced;
@@ -329,8 +341,8 @@ static const struct sp_phrase *term_of_case(struct sp_lesson *lesson, struct hal
         if (!half.known) sp_bank_keep_shallow(bank);
         sp_bank_find(bank, part.values, name, most_for_values(part.values, part.domain.count), &found);
         prefer_habits(lesson, &part, name, false, &found);
-        if (found.count && is_learnt_by_heart(found.terms[0])) found.count = 0;
-        term = found.count ? found.terms[0] : depth ? cases_of(lesson, bank, &part, name, depth - 1) : NULL;
+        term = not_by_heart(&found);
+        term = term ? term : depth ? cases_of(lesson, bank, &part, name, depth - 1) : NULL;
         sp_bank_free(bank);
     }
     sp_reduced_free(&part);
@@ -364,25 +376,49 @@ static size_t effort_of_case(const struct sp_lesson *lesson, const struct sp_red
     return LEAST_EFFORT + leaves * leaves * reduced->domain.count / 4;
 }
 
-/* The cheapest of the first conditions, on indices (`first`) or on the configuration alone. */
-static const struct sp_phrase *best_case(struct sp_lesson *lesson, struct sp_bank *bank,
-                                         const struct sp_reduced *reduced, const char *name, size_t depth,
-                                         bool on_index)
+/* How likely it is that a case depends on it: what a list has there says so itself, any number may be an accident. */
+static unsigned rank_of_case(const struct sp_phrase *condition, const char *name)
 {
-    const struct sp_phrase *best = NULL;
-    size_t tried = 0;
-    for (size_t i = 0; i < sp_bank_condition_count(bank) && tried < MOST_CASES; i++) {
-        const struct sp_phrase *condition = sp_bank_condition(bank, i);
-        if (condition->op == SP_PHRASE_NOT || condition->cost > DEAREST_CASE || asks_index(condition) != on_index)
-            continue;
-        if (lesson->effort > MOST_EFFORT) break;
-        lesson->effort += effort_of_case(lesson, reduced);
-        const struct sp_phrase *term =
-            try_case(lesson, (struct half){.reduced = reduced, .condition = condition}, name, depth);
-        tried++;
-        if (term && (!best || term->cost < best->cost)) best = term;
+    if (asks_index(condition) && condition->leaf) return 0;
+    return sp_phrase_affinity(condition, name) ? 1 : 2;
+}
+
+/* Conditions of one rank, on indices or on the configuration alone, a number of each. */
+struct case_search {
+    struct sp_lesson *lesson;
+    struct sp_bank *bank;
+    const struct sp_reduced *reduced;
+    const char *name;
+    size_t depth, tried;
+    bool on_index;
+    unsigned rank;
+    const struct sp_phrase *best;
+};
+
+static void search_case(struct case_search *search, const struct sp_phrase *condition)
+{
+    struct sp_lesson *lesson = search->lesson;
+    if (condition->op == SP_PHRASE_NOT || condition->cost > DEAREST_CASE) return;
+    if (asks_index(condition) != search->on_index || rank_of_case(condition, search->name) != search->rank) return;
+    if (search->tried >= MOST_CASES || lesson->effort > MOST_EFFORT) return;
+    if (search->on_index && search->rank && !sp_bank_says_half(search->bank, condition, search->reduced->values))
+        return;
+    lesson->effort += effort_of_case(lesson, search->reduced);
+    const struct sp_phrase *term = try_case(lesson, (struct half){.reduced = search->reduced, .condition = condition},
+                                            search->name, search->depth);
+    search->tried++;
+    if (term && (!search->best || term->cost < search->best->cost)) search->best = term;
+}
+
+/* The cheapest of the first conditions of each rank. */
+static const struct sp_phrase *best_case(struct case_search search)
+{
+    for (; search.rank <= 2; search.rank++) {
+        search.tried = 0;
+        for (size_t i = 0; i < sp_bank_condition_count(search.bank); i++)
+            search_case(&search, sp_bank_condition(search.bank, i));
     }
-    return best;
+    return search.best;
 }
 
 /* The condition of another row: a matrix around the first block of a stage is there where the block changes the width;
@@ -393,7 +429,7 @@ static const struct sp_phrase *case_by_habit(struct sp_lesson *lesson, const str
     const struct sp_phrase *best = NULL;
     for (size_t i = 0; i < lesson->habits.count; i++) {
         const struct sp_habit *habit = &lesson->habits.items[i];
-        if (!habit->is_condition || habit->term->op == SP_PHRASE_NOT) continue;
+        if (!habit->is_condition || habit->weight || habit->term->op == SP_PHRASE_NOT) continue;
         if (sp_indices_of(habit->term) & ~reduced->domain.indices || lesson->effort > MOST_EFFORT) continue;
         const bool on_index = asks_index(habit->term);
         if (!on_index && habit->term->op != SP_PHRASE_AND && habit->term->op != SP_PHRASE_OR)
@@ -411,9 +447,10 @@ static const struct sp_phrase *cases_of(struct sp_lesson *lesson, struct sp_bank
 {
     const struct sp_phrase *known = depth ? NULL : case_by_habit(lesson, reduced, name);
     if (known) return known;
-    const struct sp_phrase *on_index =
-        reduced->domain.indices ? best_case(lesson, bank, reduced, name, depth, true) : NULL;
-    const struct sp_phrase *otherwise = best_case(lesson, bank, reduced, name, depth, false);
+    struct case_search search = {.lesson = lesson, .reduced = reduced, .name = name, .depth = depth, .bank = bank};
+    const struct sp_phrase *otherwise = best_case(search);
+    search.on_index = true;
+    const struct sp_phrase *on_index = reduced->domain.indices ? best_case(search) : NULL;
     if (!on_index || !otherwise) return on_index ? on_index : otherwise;
     return on_index->cost <= otherwise->cost ? on_index : otherwise;
 }
@@ -536,13 +573,109 @@ void sp_forget_answers(struct sp_lesson *lesson)
     lesson->answers.count = 0;
 }
 
-struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_function *function)
+/* ---- conditions ---- */
+
+/* What is asked: the name, and, of a row whose dimensions are known, the row. */
+struct condition_asked {
+    const char *name;
+    const struct sp_tensor_row *row;
+};
+
+static bool is_joined(const struct sp_phrase *term) { return term->op == SP_PHRASE_AND || term->op == SP_PHRASE_OR; }
+
+/* How much of a name is the module around its own: all but the last two components. */
+static size_t length_of_module(const char *name)
+{
+    size_t length = strlen(name), dots = 0;
+    while (length && !(name[length - 1] == '.' && ++dots == 2)) length--;
+    return length;
+}
+
+static bool is_in_module_of(const char *pattern, const char *name)
+{
+    const size_t length = length_of_module(name);
+    return length && strncmp(pattern, name, length) == 0;
+}
+
+/* What another row of the module has for a condition, that is here wherever it is there: of what is not plain the same
+ * is said once. */
+static const struct sp_phrase *condition_beside(const struct sp_lesson *lesson, const struct sp_reduced *wanted,
+                                                const char *name)
+{
+    for (size_t i = 0; i < lesson->layout.rows.count; i++) {
+        const struct sp_tensor_row *row = &lesson->layout.rows.items[i];
+        if (!row->is_solved || !row->where.term || !is_joined(row->where.term)) continue;
+        if (!is_in_module_of(row->pattern, name) || sp_indices_of(row->where.term) & ~wanted->domain.indices) continue;
+        if (has_values(row->where.term, wanted)) return row->where.term;
+    }
+    return NULL;
+}
+
+/* Whether it compares two keys that are dimensions of the row: a matrix between two widths is there where they differ.
+ */
+static bool compares_dims(const struct sp_phrase *condition, const struct sp_tensor_row *row)
+{
+    if (condition->op == SP_PHRASE_NOT) condition = condition->a;
+    if (condition->op != SP_PHRASE_EQUAL || !row || row->rank < 2) return false;
+    return (sp_phrases_equal(condition->a, row->dims[0].term) && sp_phrases_equal(condition->b, row->dims[1].term)) ||
+           (sp_phrases_equal(condition->a, row->dims[1].term) && sp_phrases_equal(condition->b, row->dims[0].term));
+}
+
+/* Within what is there under a condition: what holds beside it. */
+static void join_condition(struct sp_lesson *lesson, const struct sp_reduced *wanted, const struct sp_phrase *outer,
+                           const struct condition_asked *asked, struct sp_found *found)
+{
+    struct sp_reduced part;
+    struct sp_found within = {.count = 0};
+    struct sp_arena *arena = lesson->evidence->arena;
+    part_of_case(wanted, outer, true, &part);
+    if (part.domain.count && part.domain.count < wanted->domain.count) {
+        struct sp_bank *bank = sp_bank_new(lesson->evidence, &part.domain);
+        sp_bank_keep_shallow(bank);
+        sp_bank_find_condition(bank, part.values, asked->name, &within);
+        sp_bank_free(bank);
+    }
+    for (size_t i = 0; i < within.count; i++) {
+        const struct sp_phrase *term = sp_phrase_of(arena, SP_PHRASE_AND, outer, within.terms[i], NULL);
+        if (is_joined(within.terms[i]) || !has_values(term, wanted)) continue;
+        const unsigned cost = within.cost[i] + OUTER - (compares_dims(within.terms[i], asked->row) ? OF_DIMS : 0);
+        const size_t place = find_among(found, term, cost);
+        place_found(found, place, cost);
+    }
+    sp_reduced_free(&part);
+}
+
+/* The conditions of what is in the module, which hold for all of it. */
+static void join_conditions_of_module(struct sp_lesson *lesson, const struct sp_reduced *wanted,
+                                      const struct condition_asked *asked, struct sp_found *found)
+{
+    const struct sp_phrase *last = NULL;
+    for (size_t i = 0; i < lesson->habits.count; i++) {
+        const struct sp_habit *habit = &lesson->habits.items[i];
+        if (!habit->is_condition || !habit->weight || !is_in_module_of(habit->weight, asked->name)) continue;
+        if (sp_indices_of(habit->term) & ~wanted->domain.indices) continue;
+        if (last && sp_phrases_equal(last, habit->term)) continue;
+        last = habit->term;
+        if (lesson->effort > MOST_EFFORT) return;
+        lesson->effort += effort_of_case(lesson, wanted);
+        join_condition(lesson, wanted, habit->term, asked, found);
+    }
+}
+
+struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_function *function,
+                                    const struct sp_tensor_row *row)
 {
     if (lesson->evidence->spent > lesson->evidence->most) return (struct sp_answer){.term = NULL};
+    const struct condition_asked asked = {function->name, row};
     struct sp_reduced reduced = sp_function_reduce(function);
     struct sp_found found;
     sp_bank_find_condition(sp_library_bank(&lesson->library, &reduced.domain), reduced.values, function->name, &found);
     prefer_habits(lesson, &reduced, function->name, true, &found);
+    if (!found.count || is_joined(found.terms[0])) {
+        const struct sp_phrase *beside = condition_beside(lesson, &reduced, function->name);
+        if (beside) place_found(&found, find_among(&found, beside, SP_FREE), 0);
+        else join_conditions_of_module(lesson, &reduced, &asked, &found);
+    }
     const struct sp_answer answer = with_doubt(best_of_found(&found, function->name, SLACK_OF_TWO), &reduced.domain);
     sp_reduced_free(&reduced);
     return answer;

@@ -182,7 +182,7 @@ static void name_length(struct naming *naming, struct sp_leaf *leaf)
     if (!usual || !usual->says) return;
     leaf->letter = usual->letter;
     leaf->says = usual->says;
-    leaf->comment = "the default is that of other tables: every example has the key";
+    leaf->comment = "classes; the defaults are those of other tables";
     sp_map_add(&naming->taken, leaf->letter, 0);
 }
 

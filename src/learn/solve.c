@@ -56,15 +56,67 @@ static bool runs_are_alike(const struct sp_stem_value *values, size_t count)
     return true;
 }
 
+/* A key, an item or a length, whose words are in the name. */
+static bool is_key_of_loop(const struct sp_phrase *term, const char *name)
+{
+    return term->leaf && sp_phrase_affinity(term, name);
+}
+
+static void choose_rather(struct sp_answer *answer, size_t other)
+{
+    const struct sp_phrase *stranger = answer->term;
+    answer->term = answer->others[other];
+    answer->others[other] = stranger;
+}
+
 /* How often a thing is repeated is rather a key that goes with its name than another one, or a number. */
 static void prefer_key_of_loop(struct sp_answer *answer, const char *name)
 {
-    for (size_t i = 0; answer->term && !sp_phrase_affinity(answer->term, name) && i < answer->other_count; i++) {
-        if (!sp_phrase_affinity(answer->others[i], name)) continue;
-        const struct sp_phrase *stranger = answer->term;
-        answer->term = answer->others[i];
-        answer->others[i] = stranger;
+    for (size_t i = 0; answer->term && !sp_phrase_affinity(answer->term, name) && i < answer->other_count; i++)
+        if (is_key_of_loop(answer->others[i], name)) choose_rather(answer, i);
+}
+
+/* How many turns an outer loop has in an example. */
+static size_t turns_of_index(const struct sp_function *function, size_t example, size_t index)
+{
+    uint64_t turns = 0;
+    for (size_t i = 0; i < function->count; i++)
+        if (function->points[i].example == example && function->points[i].index[index] >= turns)
+            turns = function->points[i].index[index] + 1;
+    return (size_t)turns;
+}
+
+/* Whether the list has an item for each turn, which is how often the inner loop turns there. */
+static bool is_list_of_turns(const struct sp_function *function, const struct sp_phrase *item)
+{
+    for (size_t i = 0; i < function->count; i++) {
+        const struct sp_point *point = &function->points[i];
+        const struct sp_value list = item->leaf->values[point->example];
+        if (list.type != SP_LIST || sp_phrase_value(item, point) != function->values[i]) return false;
+        if (list.count != turns_of_index(function, point->example, (size_t)item->a->number)) return false;
     }
+    return true;
+}
+
+/* Of stages that all have as many blocks: a list with an item for each stage, where its name says that it counts. */
+static void prefer_list_of_turns(const struct sp_lesson *lesson, const struct sp_function *function,
+                                 struct sp_answer *answer)
+{
+    struct sp_arena *arena = lesson->evidence->arena;
+    if (!answer->term || sp_indices_of(answer->term)) return;
+    if (answer->term->op == SP_PHRASE_KEY && sp_phrase_affinity(answer->term, function->name)) return;
+    for (size_t i = 0; i < lesson->evidence->leaves.count; i++)
+        for (size_t k = 0; k < function->index_count; k++) {
+            const struct sp_leaf *leaf = lesson->evidence->leaves.items[i];
+            if (leaf->values[0].type != SP_LIST || leaf->values[0].count < 2) break;
+            const struct sp_phrase *item = sp_phrase_about(
+                arena, (struct sp_phrase){.op = SP_PHRASE_ITEM, .leaf = leaf, .a = sp_phrase_index(arena, k)});
+            if (!sp_phrase_affinity(item, function->name) || !is_list_of_turns(function, item)) continue;
+            if (answer->other_count < SP_MOST_ALTERNATIVES) answer->other_count++;
+            answer->others[answer->other_count - 1] = item;
+            choose_rather(answer, answer->other_count - 1);
+            return;
+        }
 }
 
 static struct sp_answer solve_ends(struct sp_lesson *lesson, const struct sp_stem *stem,
@@ -78,8 +130,9 @@ static struct sp_answer solve_ends(struct sp_lesson *lesson, const struct sp_ste
         i = run.end;
     }
     struct sp_answer answer = sp_solve_function(lesson, &function);
-    sp_function_free(&function);
+    if (!first) prefer_list_of_turns(lesson, &function, &answer);
     if (!first) prefer_key_of_loop(&answer, stem->text);
+    sp_function_free(&function);
     return answer;
 }
 
@@ -116,7 +169,10 @@ static void solve_stem(struct sp_lesson *lesson, size_t index)
     const size_t count = sp_stem_values(&lesson->layout, index, &values);
     const uint64_t step = step_of_values(values, count);
     const bool even = count && runs_are_even(values, count, step);
-    if (even && is_stepped(values, count, step) && !runs_are_alike(values, count)) {
+    if (count && values[0].value && runs_are_alike(values, count) && next_run(values, count, 0).end == 1) {
+        sp_layout_spell_stem(&lesson->layout, stem); /* the 1 of a Sequential is no loop from 1 to 1 */
+        lesson->again = true;
+    } else if (even && is_stepped(values, count, step) && !runs_are_alike(values, count)) {
         sp_layout_set_step(&lesson->layout, stem, step, values[0].value);
         lesson->again = true;
     } else if (even && step == 1) {
@@ -225,7 +281,7 @@ static bool solve_where(struct sp_lesson *lesson, struct sp_tensor_row *row)
     row->why_not = !whole ? "its loops have too many turns" : NULL;
     if (whole && turns.next < row->places.count) row->why_not = "its loops do not reach every place of it";
     if (!row->why_not && !is_true_everywhere(&turns.presence)) {
-        row->where = sp_solve_condition(lesson, &turns.presence);
+        row->where = sp_solve_condition(lesson, &turns.presence, row);
         if (!row->where.term) row->why_not = "nothing in the configurations says where it is";
     }
     sp_function_free(&turns.presence);
@@ -280,16 +336,45 @@ static void solve_row(struct sp_lesson *lesson, struct sp_tensor_row *row)
         row->why_not = "its numbers are no range";
         return;
     }
-    row->is_solved = solve_where(lesson, row) && solve_dimensions(lesson, row);
+    row->is_solved = solve_dimensions(lesson, row) && solve_where(lesson, row);
     if (!row->is_solved) spell_failed_row(lesson, row);
+}
+
+/* ---- weights come before what is beside them ---- */
+
+static bool is_weight(const struct sp_tensor_row *row) { return sp_ends_with(row->pattern, ".weight"); }
+
+static struct sp_habit *habit_of_weight(struct sp_lesson *lesson, const char *pattern, size_t uses)
+{
+    for (size_t i = 0; i < lesson->habits.count; i++) {
+        struct sp_habit *habit = &lesson->habits.items[i];
+        if (!habit->is_condition && habit->weight && habit->uses == uses && strcmp(habit->weight, pattern) == 0)
+            return habit;
+    }
+    return SP_PUSH(&lesson->habits);
+}
+
+/* What a bias beside it will be: its first dimension, or, as some have it, its second. */
+static void note_weight(struct sp_lesson *lesson, const struct sp_tensor_row *row)
+{
+    if (!row->is_solved || !is_weight(row)) return;
+    for (uint32_t d = row->rank < 2 ? row->rank : 2; d-- > 0;)
+        *habit_of_weight(lesson, row->pattern, d == 0) =
+            (struct sp_habit){.term = row->dims[d].term,
+                              .weight = sp_arena_string(lesson->evidence->arena, row->pattern),
+                              .uses = d == 0};
 }
 
 void sp_solve_rows(struct sp_lesson *lesson)
 {
     for (size_t i = 0; i < lesson->layout.stems.count && !lesson->again; i++) spell_partition(lesson, i);
     for (size_t i = 0; i < lesson->layout.stems.count && !lesson->again; i++) solve_stem(lesson, i);
-    for (size_t i = 0; i < lesson->layout.rows.count && !lesson->again; i++)
-        solve_row(lesson, &lesson->layout.rows.items[i]);
+    for (size_t i = 0; i < 2 * lesson->layout.rows.count && !lesson->again; i++) {
+        struct sp_tensor_row *row = &lesson->layout.rows.items[i % lesson->layout.rows.count];
+        if (is_weight(row) != (i < lesson->layout.rows.count)) continue;
+        solve_row(lesson, row);
+        note_weight(lesson, row);
+    }
     lesson->again = lesson->again || lesson->respelled;
     if (!lesson->again) sp_solve_ties(lesson);
 }
@@ -348,20 +433,11 @@ static void note_conditions(struct sp_lesson *lesson)
         count_habit(lesson,
                     negation ? where->a : sp_phrase_of(lesson->evidence->arena, SP_PHRASE_NOT, where, NULL, NULL),
                     true);
-    }
-}
-
-/* What a bias beside it will be: its first dimension, or, as some have it, its second. */
-static void note_weights(struct sp_lesson *lesson)
-{
-    for (size_t i = 0; i < lesson->layout.rows.count; i++) {
-        const struct sp_tensor_row *row = &lesson->layout.rows.items[i];
-        if (!row->is_solved || !sp_ends_with(row->pattern, ".weight")) continue;
-        for (uint32_t d = row->rank < 2 ? row->rank : 2; d-- > 0;)
-            *SP_PUSH(&lesson->habits) =
-                (struct sp_habit){.term = row->dims[d].term,
-                                  .weight = sp_arena_string(lesson->evidence->arena, row->pattern),
-                                  .uses = d == 0};
+        if (where->op != SP_PHRASE_AND && where->op != SP_PHRASE_OR)
+            *SP_PUSH(&lesson->habits) = (struct sp_habit){
+                .term = where,
+                .weight = sp_arena_string(lesson->evidence->arena, lesson->layout.rows.items[i].pattern),
+                .is_condition = true};
     }
 }
 
@@ -372,7 +448,7 @@ static void solve_front(struct sp_lesson *lesson)
     struct sp_function function = {.name = fronts->text};
     for (size_t e = 0; e < lesson->evidence->count && *fronts->text; e++)
         sp_function_add(&function, &(struct sp_point){.example = e}, fronts->has[e]);
-    if (function.count) lesson->layout.fronted = sp_solve_condition(lesson, &function);
+    if (function.count) lesson->layout.fronted = sp_solve_condition(lesson, &function, NULL);
     sp_function_free(&function);
 }
 
@@ -383,7 +459,6 @@ void sp_solve_layout(struct sp_lesson *lesson)
     solve_until_settled(lesson);
     sp_layout_dimensions(&lesson->layout, note_habit, lesson);
     note_conditions(lesson);
-    note_weights(lesson);
     lesson->effort = 0;
     sp_forget_answers(lesson);
     solve_until_settled(lesson);

@@ -10,7 +10,8 @@
 /* An expression of the first round, and at how many places it was chosen. */
 struct sp_habit {
     const struct sp_phrase *term;
-    const char *weight; /* the row of a weight whose first dimension it is, or the second; or NULL */
+    const char *weight; /* the row of a weight whose first dimension it is, or the second; or NULL. Of a condition: a
+                           row that is in what has the condition */
     size_t uses;        /* of a weight: 1 for its first dimension */
     bool is_condition;
 };
@@ -46,8 +47,9 @@ struct sp_answer sp_solve_function(struct sp_lesson *lesson, const struct sp_fun
 unsigned sp_indices_of(const struct sp_phrase *term);
 /* After a new symbol, or when something has become likelier. */
 void sp_forget_answers(struct sp_lesson *lesson);
-/* Of a truth value, 0 or 1. */
-struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_function *function);
+/* Of a truth value, 0 or 1; of a row whose dimensions are known, or NULL. */
+struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_function *function,
+                                    const struct sp_tensor_row *row);
 /* Whether, and under which condition, rows share their storage. */
 void sp_solve_ties(struct sp_lesson *lesson);
 

@@ -44,7 +44,7 @@ static void tie_by_storage(struct sp_lesson *lesson, struct sp_tensor_row *row, 
         always = always && is_shared;
     }
     struct sp_answer when = {.term = NULL};
-    if (!always) when = sp_solve_condition(lesson, &shared);
+    if (!always) when = sp_solve_condition(lesson, &shared, NULL);
     if (always || when.term) {
         row->tied_to = other;
         row->tied_when = when;
@@ -137,6 +137,30 @@ static bool is_embedding(const char *name)
     return strstr(name, "emb") || strstr(name, "wte") || strstr(name, "shared");
 }
 
+/* Whether the expressions of the other row are the shape of this one wherever it is. */
+static bool are_dims_of_row(const struct sp_tensor_row *row, const struct sp_tensor_row *other)
+{
+    for (size_t i = 0; i < row->places.count && row->rank == other->rank; i++)
+        for (uint32_t d = 0; d < row->rank; d++)
+            if (sp_phrase_value(other->dims[d].term, &row->places.items[i].point) !=
+                (double)row->places.items[i].tensor->shape[d])
+                return false;
+    return row->rank == other->rank;
+}
+
+/* What may be the embedding has its shape: a few heads that are of their own decide less than all embeddings do. */
+static void take_dims_of_embedding(const struct sp_lesson *lesson, struct sp_tensor_row *row)
+{
+    const struct sp_phrase *flag = row->is_solved && !row->index_count ? flag_of_tie(row->where.term) : NULL;
+    for (size_t i = 0; flag && i < lesson->layout.rows.count; i++) {
+        const struct sp_tensor_row *other = &lesson->layout.rows.items[i];
+        if (other == row || other->index_count || !other->is_solved || other->where.term) continue;
+        if (!is_embedding(other->pattern) || !are_dims_of_row(row, other)) continue;
+        memcpy(row->dims, other->dims, row->rank * sizeof *row->dims);
+        return;
+    }
+}
+
 /* A head that is absent exactly where the flag of a tie is set is the embedding there. */
 static void tie_by_flag(struct sp_lesson *lesson, struct sp_tensor_row *row)
 {
@@ -158,5 +182,7 @@ void sp_solve_ties(struct sp_lesson *lesson)
 {
     for (size_t i = lesson->layout.rows.count; i-- > 0;) find_tie(lesson, i);
     for (size_t i = 0; i < lesson->layout.rows.count; i++) tie_turns(lesson, i);
+    for (size_t i = 0; i < lesson->layout.rows.count; i++)
+        take_dims_of_embedding(lesson, &lesson->layout.rows.items[i]);
     for (size_t i = 0; i < lesson->layout.rows.count; i++) tie_by_flag(lesson, &lesson->layout.rows.items[i]);
 }

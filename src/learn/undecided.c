@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "learn/learning.h"
 #include "learn/numbers.h"
 #include "learn/phrases/likely.h"
@@ -176,6 +177,12 @@ static bool has_twin(const struct sp_evidence *evidence, const struct sp_leaf *l
     return false;
 }
 
+/* What counts layers is no size of one. */
+static bool counts_layers(const struct sp_leaf *leaf)
+{
+    return strstr(leaf->path, "num_layers") || strstr(leaf->path, "hidden_layers") || strstr(leaf->path, "depth");
+}
+
 /* num_key_value_heads is in one example, or in all, and there are as many as heads: of k_proj, which is hidden_size
  * wide in all of them, that decides nothing. */
 static void doubt_idle_keys(const struct doubting *doubting, const struct sp_answer *answer)
@@ -186,7 +193,7 @@ static void doubt_idle_keys(const struct doubting *doubting, const struct sp_ans
         const struct sp_leaf *leaf = evidence->leaves.items[i], *missing = leaf;
         if (!is_partial(evidence, leaf) && !has_twin(evidence, leaf)) continue;
         const struct sp_phrase *key = sp_phrase_leaf(arena, SP_PHRASE_KEY, leaf);
-        if (sp_phrase_affinity(key, doubting->asked.pattern) < NEAR) continue;
+        if (sp_phrase_proper_affinity(key, doubting->asked.pattern) < NEAR || counts_layers(leaf)) continue;
         sp_phrase_leaves(answer->term, find_key, &missing);
         if (missing)
             count_choice(doubting,
@@ -210,9 +217,25 @@ static void doubt_stranger(const struct doubting *doubting, const struct sp_answ
                                        .experiment = "more checkpoints: its name has nothing to do with these"});
 }
 
-static void add_choice(void *context, const struct sp_answer *answer, struct sp_asked asked)
+/* A bias that is as long as its weight is wide is in no other doubt than that. */
+static const struct sp_answer *answer_of_weight(const struct sp_layout *layout, const struct sp_answer *answer,
+                                                struct sp_asked asked)
+{
+    const size_t length = strlen(asked.pattern);
+    if (asked.dimension != 0 || !sp_ends_with(asked.pattern, ".bias")) return answer;
+    for (size_t i = 0; i < layout->rows.count; i++) {
+        const struct sp_tensor_row *row = &layout->rows.items[i];
+        const bool beside = row->is_solved && row->rank > 1 && strncmp(row->pattern, asked.pattern, length - 4) == 0 &&
+                            strcmp(row->pattern + length - 4, "weight") == 0;
+        if (beside && sp_phrases_equal(row->dims[0].term, answer->term)) return &row->dims[0];
+    }
+    return answer;
+}
+
+static void add_choice(void *context, const struct sp_answer *chosen, struct sp_asked asked)
 {
     struct doubting doubting = {context, asked};
+    const struct sp_answer *answer = answer_of_weight(&doubting.learning->lesson.layout, chosen, asked);
     doubt_answer(&doubting, answer);
     doubt_idle_keys(&doubting, answer);
     doubt_stranger(&doubting, answer);

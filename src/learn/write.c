@@ -53,10 +53,16 @@ static void put_kinds(struct sheet *sheet, const struct kinds *kinds)
     }
 }
 
-/* Where the configurations have a class of their own it chooses the table. */
-static void write_served_classes(struct sheet *sheet)
+/* The classes, or architectures, by which `check` chooses the table: of diffusers alone, of timm where there is no
+ * type, of transformers where every example has one: then the table comes before one that takes any class. */
+static void write_served_classes(struct sheet *sheet, bool has_type)
 {
-    const struct kinds classes = kinds_at_path(sheet->learning, "_class_name");
+    struct kinds classes = kinds_at_path(sheet->learning, "_class_name");
+    if (!classes.count && !has_type) classes = kinds_at_path(sheet->learning, "architecture");
+    if (!classes.count) {
+        classes = kinds_at_path(sheet->learning, "architectures");
+        if (!classes.everywhere) classes.count = 0;
+    }
     if (!classes.count) return;
     sp_text_puts(&sheet->text, "architectures ");
     put_kinds(sheet, &classes);
@@ -73,21 +79,108 @@ static void write_head(struct sheet *sheet)
     if (types.count) sp_text_puts(&sheet->text, "model_type ");
     put_kinds(sheet, &types);
     if (types.count) sp_text_puts(&sheet->text, "\n");
-    write_served_classes(sheet);
+    write_served_classes(sheet, types.count > 0);
+}
+
+/* ---- what names say ---- */
+
+static const char *word_for_name(const char *name)
+{
+    static const char *const words[][2] = {
+        {"emb", "embedding"},   {"wte", "embedding"},    {"wpe", "embedding"},   {"lm_head", "head"},
+        {"classifier", "head"}, {"score", "head"},       {"qa_outputs", "head"}, {"cls.", "head"},
+        {"pooler", "pooler"},   {"norm", "final norm"},  {"ln_f", "final norm"}, {"head", "head"},
+        {"proj_out", "head"},   {"shared", "embedding"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(name, words[i][0])) return words[i][1];
+    return "rest";
+}
+
+/* Which part of a model a name is of, by the first component that says it: "vision" of "vision_model.encoder.0"; or
+ * NULL. */
+static const char *part_of_name(const char *name)
+{
+    static const char *const parts[] = {"encoder", "decoder",  "vision", "text",
+                                        "visual",  "language", "audio",  "speech"};
+    for (const char *at = name; *at; at += *at == '.') {
+        const size_t length = strcspn(at, ".");
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            const size_t size = strlen(parts[i]);
+            if (strncmp(at, parts[i], size) == 0 && (length == size || at[size] == '_')) return parts[i];
+        }
+        at += length;
+    }
+    return NULL;
+}
+
+/* The same of a model that has several, which its groups are called by. */
+static const char *part_in_heading(const struct sp_layout *layout, const char *name)
+{
+    const char *part = part_of_name(name), *other = NULL;
+    for (size_t i = 0; part && !other && i < layout->rows.count; i++) {
+        other = part_of_name(layout->rows.items[i].pattern);
+        if (other == part) other = NULL;
+    }
+    return other ? part : NULL;
+}
+
+/* A head that the file, in the order of the alphabet, has in front of the layers: it is written behind them. */
+static bool is_late_head(const struct sp_layout *layout, size_t index)
+{
+    const struct sp_tensor_row *row = &layout->rows.items[index];
+    if (row->index_count || strcmp(word_for_name(row->pattern), "head") != 0) return false;
+    for (size_t i = 0; i < index; i++)
+        if (layout->rows.items[i].index_count) return false;
+    for (size_t i = index + 1; i < layout->rows.count; i++)
+        if (layout->rows.items[i].index_count) return true;
+    return false;
 }
 
 /* ---- definitions ---- */
 
 static bool is_defined(const struct sp_leaf *leaf) { return leaf->uses && leaf->letter; }
 
-static size_t widest_letter(const struct sp_learning *learning)
+/* The letters in the order in which the rows, as they are written, need them. */
+struct alphabet {
+    const struct sp_leaf **items;
+    size_t count;
+    size_t widest;
+};
+
+static void add_letter(void *context, const struct sp_leaf *leaf)
 {
-    size_t widest = 0;
-    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
-        const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
-        if (is_defined(leaf) && strlen(leaf->letter) > widest) widest = strlen(leaf->letter);
+    struct alphabet *alphabet = context;
+    if (!is_defined(leaf)) return;
+    for (size_t i = 0; i < alphabet->count; i++)
+        if (alphabet->items[i] == leaf) return;
+    alphabet->items[alphabet->count++] = leaf;
+    if (strlen(leaf->letter) > alphabet->widest) alphabet->widest = strlen(leaf->letter);
+}
+
+static void add_letters_of_row(struct alphabet *alphabet, const struct sp_layout *layout,
+                               const struct sp_tensor_row *row)
+{
+    for (uint32_t d = 0; d < row->rank && row->is_solved; d++)
+        sp_phrase_leaves(row->dims[d].term, add_letter, alphabet);
+    for (size_t i = 0; i < row->index_count; i++) {
+        sp_phrase_leaves(layout->stems.items[row->stems[i]].first.term, add_letter, alphabet);
+        sp_phrase_leaves(layout->stems.items[row->stems[i]].count.term, add_letter, alphabet);
     }
-    return widest;
+}
+
+static struct alphabet list_letters(struct sp_learning *learning)
+{
+    const struct sp_layout *layout = &learning->lesson.layout;
+    const struct sp_leaves *leaves = &learning->evidence.leaves;
+    struct alphabet alphabet = {sp_arena_array(&learning->arena, leaves->count + 1, sizeof *alphabet.items), 0, 0};
+    for (size_t i = 0; i < 2 * layout->rows.count; i++) {
+        const struct sp_tensor_row *row = &layout->rows.items[i % layout->rows.count];
+        if (is_late_head(layout, i % layout->rows.count) == (i >= layout->rows.count))
+            add_letters_of_row(&alphabet, layout, row);
+    }
+    for (size_t i = 0; i < leaves->count; i++) add_letter(&alphabet, leaves->items[i]);
+    return alphabet;
 }
 
 static void write_definition(struct sheet *sheet, const struct sp_leaf *leaf, size_t width)
@@ -168,6 +261,27 @@ static const struct sp_leaf *heads_of_width(const struct sp_learning *learning, 
     return NULL;
 }
 
+static bool is_set_everywhere(const struct sp_learning *learning, const struct sp_leaf *leaf)
+{
+    for (size_t e = 0; e < learning->evidence.count; e++)
+        if (!is_whole_number(leaf->values[e], 1)) return false;
+    return true;
+}
+
+/* Where every example says how wide a head is, and the table asks that, the width is no share. */
+static bool has_width_of_head(const struct sp_learning *learning, const struct sp_leaf *heads)
+{
+    static const char *const words[] = {"head_dim", "head_size", "d_kv"};
+    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
+        const struct sp_leaf *leaf = learning->evidence.leaves.items[i];
+        bool is = leaf->uses && has_one_parent(leaf->path, heads->path) && is_set_everywhere(learning, leaf);
+        const char *dot = strrchr(leaf->path, '.');
+        is = is && SP_IS_AMONG(dot ? dot + 1 : leaf->path, words);
+        if (is) return true;
+    }
+    return false;
+}
+
 /* Heads that divide a width in every example: what they share where they do not, nobody knows. */
 static void write_multiples(struct sheet *sheet)
 {
@@ -180,7 +294,7 @@ static void write_multiples(struct sheet *sheet)
         const struct sp_leaf *heads = NULL;
         if (leaf->uses && !leaf->meaning && SP_IS_AMONG(dot ? dot + 1 : leaf->path, widths))
             heads = heads_of_width(learning, leaf);
-        if (heads)
+        if (heads && !has_width_of_head(learning, heads))
             sp_text_printf(&sheet->text, "%s%s %% %s == 0",
                            count++ ? " and " : "whole = ", leaf->letter ? leaf->letter : leaf->path,
                            heads->uses && heads->letter ? heads->letter : heads->path);
@@ -216,12 +330,9 @@ static void write_front(struct sheet *sheet)
 
 static void write_definitions(struct sheet *sheet)
 {
-    const struct sp_learning *learning = sheet->learning;
-    const size_t width = widest_letter(learning);
+    const struct alphabet alphabet = list_letters(sheet->learning);
     sp_text_puts(&sheet->text, "\n");
-    for (size_t i = 0; i < learning->evidence.leaves.count; i++)
-        if (is_defined(learning->evidence.leaves.items[i]))
-            write_definition(sheet, learning->evidence.leaves.items[i], width);
+    for (size_t i = 0; i < alphabet.count; i++) write_definition(sheet, alphabet.items[i], alphabet.widest);
     write_classes(sheet);
     write_front(sheet);
     write_unseen_flags(sheet);
@@ -274,18 +385,6 @@ static void write_doubts(struct sheet *sheet)
 }
 
 /* ---- groups ---- */
-
-static const char *word_for_name(const char *name)
-{
-    static const char *const words[][2] = {
-        {"emb", "embedding"},   {"wte", "embedding"},   {"wpe", "embedding"},   {"lm_head", "head"},
-        {"classifier", "head"}, {"score", "head"},      {"qa_outputs", "head"}, {"cls.", "head"},
-        {"pooler", "pooler"},   {"norm", "final norm"}, {"ln_f", "final norm"}, {"head", "head"},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(name, words[i][0])) return words[i][1];
-    return "rest";
-}
 
 /* "model.layers.#.mlp.experts." -> "layers experts": the words in front of the indices. */
 static void put_stem_words(struct sp_text *text, const char *stem)
@@ -367,7 +466,9 @@ static const struct sp_phrase *start_of_row(const struct sp_learning *learning, 
 static void write_heading(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_phrase *guard)
 {
     const struct sp_learning *learning = sheet->learning;
+    const char *part = part_in_heading(&learning->lesson.layout, row->pattern);
     sp_text_puts(&sheet->text, "\n[");
+    if (part) sp_text_printf(&sheet->text, "%s ", part);
     if (row->index_count) put_stem_words(&sheet->text, stem_of_row(learning, row, row->index_count - 1)->text);
     else sp_text_puts(&sheet->text, word_for_name(row->pattern));
     sp_text_puts(&sheet->text, "]");
@@ -410,7 +511,10 @@ static bool are_in_one_group(const struct sp_learning *learning, const struct sp
     const struct sp_phrase *start = start_of_row(learning, a, &index),
                            *other_start = start_of_row(learning, b, &other_index);
     if ((start || other_start) && !is_same_condition(a->where.term, b->where.term)) return false;
-    if (!a->index_count) return strcmp(word_for_name(a->pattern), word_for_name(b->pattern)) == 0;
+    if (!a->index_count)
+        return strcmp(word_for_name(a->pattern), word_for_name(b->pattern)) == 0 &&
+               part_in_heading(&learning->lesson.layout, a->pattern) ==
+                   part_in_heading(&learning->lesson.layout, b->pattern);
     return memcmp(a->stems, b->stems, a->index_count * sizeof *a->stems) == 0;
 }
 
@@ -557,15 +661,15 @@ static void write_row_or_part(struct sheet *sheet, size_t index, const struct sp
     for (size_t i = 0; found.part && i < found.row_count; i++) written[found.rows[i]] = true;
 }
 
-static void write_rows(struct sheet *sheet)
+static void write_rows_of(struct sheet *sheet, bool late, bool *written)
 {
     const struct sp_layout *layout = &sheet->learning->lesson.layout;
     const struct sp_tensor_row *last = NULL;
     const struct sp_phrase *guard = NULL;
-    bool *written = sp_arena_array(&sheet->learning->arena, layout->rows.count + 1, sizeof *written);
     for (size_t i = 0; i < layout->rows.count; i++) {
         const struct sp_tensor_row *row = &layout->rows.items[i];
         if (!row->is_solved || written[i] || (sheet->learning->base && sheet->learning->rows_of_base[i])) continue;
+        if (is_late_head(layout, i) != late) continue;
         if (!last || !are_in_one_group(sheet->learning, last, row)) {
             guard = guard_of_row(sheet->learning, row);
             write_heading(sheet, row, guard);
@@ -573,6 +677,14 @@ static void write_rows(struct sheet *sheet)
         write_row_or_part(sheet, i, guard, written);
         last = row;
     }
+}
+
+static void write_rows(struct sheet *sheet)
+{
+    const size_t count = sheet->learning->lesson.layout.rows.count;
+    bool *written = sp_arena_array(&sheet->learning->arena, count + 1, sizeof *written);
+    write_rows_of(sheet, false, written);
+    write_rows_of(sheet, true, written);
 }
 
 static void write_rest(struct sheet *sheet)

@@ -125,7 +125,7 @@ CHECK_OWN(pictures,
           "channels[i]*channels[i - 1]*[i < 1]) - sum(i in 0..len(channels) - 1: channels[i]^2) + sum(i in "
           "0..len(channels) - 1: channels[i]*channels[i - 1]))")
 CHECK_OWN(letters, "L*W + L + S*(L + 4*W + 8*layers + S*(8*layers + 2) + 6)")
-CHECK_OWN(experts, "W*(2*L*D + V + 2*layers*(H*heads + H + 1) - E*(L - layers)*(2*expert_width + 1))")
+CHECK_OWN(experts, "W*(2*D*L + V + 2*layers*(H*heads + H + 1) - E*(L - layers)*(2*expert_width + 1))")
 CHECK_OWN(translator,
           "I*(R + writing_layers)*(2*width + 1) + width*(W + L + R*(4*width + 9) + 7*writing_layers*(width + 2))")
 CHECK_OWN(shared, "T*E + I + W*(E + W + 2*I + 3)")

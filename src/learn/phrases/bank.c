@@ -16,6 +16,7 @@ struct sp_bank {
     struct sp_domain domain;
     struct sp_shelf numbers, conditions;
     struct sp_stock number_stock, condition_stock;
+    bool shallow; /* no more than one operator */
 };
 
 struct sp_bank *sp_bank_new(struct sp_evidence *evidence, const struct sp_domain *domain)
@@ -32,7 +33,7 @@ struct sp_bank *sp_bank_new(struct sp_evidence *evidence, const struct sp_domain
     return bank;
 }
 
-void sp_bank_keep_shallow(struct sp_bank *bank) { bank->number_stock.deep = true; }
+void sp_bank_keep_shallow(struct sp_bank *bank) { bank->shallow = true; }
 
 void sp_bank_free(struct sp_bank *bank)
 {
@@ -67,6 +68,7 @@ struct search {
     const char *name;
     unsigned most;
     struct sp_found *found;
+    bool constant; /* one value is wanted everywhere */
 };
 
 /* A term and what is done to it until it has the wanted values: 2*(x) + 1. */
@@ -91,13 +93,21 @@ static bool is_without_keys(const struct sp_phrase *term)
     return is_without_keys(term->a) && (!term->b || is_without_keys(term->b)) && (!term->c || is_without_keys(term->c));
 }
 
+/* x + 3 or x // 2 for what is one number in all examples. */
+static bool makes_number(const struct search *search, const struct sp_phrase *term)
+{
+    const bool moves = term->op == SP_PHRASE_ADD || term->op == SP_PHRASE_SUBTRACT || term->op == SP_PHRASE_DIVIDE;
+    return search->constant && moves && (term->a->op == SP_PHRASE_NUMBER || term->b->op == SP_PHRASE_NUMBER);
+}
+
 /* Keeps them in order; the dearest one falls out. */
 static void keep_found(struct search *search, const struct sp_phrase *term)
 {
     struct sp_found *found = search->found;
     const unsigned affinity = sp_phrase_affinity(term, search->name);
-    const unsigned cost = SP_FREE + term->cost - affinity +
-                          (term->a && search->shelf == &search->bank->numbers && is_without_keys(term) ? KEYLESS : 0);
+    const unsigned cost = SP_FREE + term->cost - affinity + sp_phrase_strangeness(term, search->name) +
+                          (term->a && search->shelf == &search->bank->numbers && is_without_keys(term) ? KEYLESS : 0) +
+                          (makes_number(search, term) ? KEYLESS : 0);
     if (term->cost > search->most || is_found_already(found, term)) return;
     size_t place = found->count < SP_MOST_FOUND ? found->count++ : SP_MOST_FOUND - 1;
     if (place == SP_MOST_FOUND - 1 && found->count == SP_MOST_FOUND && found->terms[place] &&
@@ -272,6 +282,58 @@ static void take_pairs(struct search *search, const double *wanted)
     free(rest);
 }
 
+/* ---- shares, rounded up ---- */
+
+/* What a width is multiplied by before it is cut, or rounded: two thirds of an inner one that has a gate. */
+struct share {
+    double times, by;
+};
+
+static const struct share shares[] = {{1, 1}, {2, 3}, {8, 3}, {4, 3}, {3, 2}, {3, 4}};
+
+static double value_of_share(struct share share, double value) { return floor(share.times * value / share.by); }
+
+static const struct sp_phrase *term_of_share(struct sp_arena *arena, struct share share, const struct sp_phrase *term)
+{
+    if (share.times > 1)
+        term = sp_phrase_of(arena, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, share.times), term, NULL);
+    return share.by > 1 ? sp_phrase_of(arena, SP_PHRASE_DIVIDE, term, sp_phrase_number(arena, share.by), NULL) : term;
+}
+
+/* Whether that share of the item is what is wanted; with a unit, once it is rounded up to it. */
+static bool is_share(const struct search *search, size_t item, struct share share, const double *unit,
+                     const double *wanted)
+{
+    const double *values = sp_shelf_values(search->shelf, item);
+    for (size_t i = 0; i < search->bank->domain.count; i++) {
+        const double value = value_of_share(share, values[i]), by = unit ? unit[i] : 1;
+        if (values[i] != floor(values[i]) || values[i] < 0 || by * ceil(value / by) != wanted[i]) return false;
+    }
+    return true;
+}
+
+static void take_shares(struct search *search, size_t unit, const double *wanted)
+{
+    struct sp_arena *arena = &search->bank->arena;
+    const struct sp_phrase *by = unit == SIZE_MAX ? NULL : search->shelf->items[unit].term;
+    for (size_t i = 0; i < search->shelf->count; i++)
+        for (size_t k = by ? 0 : 1; k < sizeof shares / sizeof *shares; k++) {
+            if (k && i >= search->bank->number_stock.simple) break;
+            const double *units = by ? sp_shelf_values(search->shelf, unit) : NULL;
+            if (i == unit || !is_share(search, i, shares[k], units, wanted)) continue;
+            const struct sp_phrase *term = term_of_share(arena, shares[k], search->shelf->items[i].term);
+            keep_found(search, by ? sp_phrase_of(arena, SP_PHRASE_ROUND_UP, term, by, NULL) : term);
+        }
+}
+
+static void take_all_shares(struct search *search, const double *wanted)
+{
+    if (is_constant_vector(wanted, search->bank->domain.count)) return;
+    take_shares(search, SIZE_MAX, wanted);
+    for (size_t i = 0; i < search->bank->number_stock.simple; i++)
+        if (sp_is_unit(search->shelf->items[i].term)) take_shares(search, i, wanted);
+}
+
 /* ---- keys of equal values inside a larger term ---- */
 
 /* The key with the values of this one that is nearest to the name. */
@@ -381,25 +443,61 @@ static void keep_number(struct search *search, double number)
 
 void sp_bank_find(struct sp_bank *bank, const double *wanted, const char *name, unsigned most, struct sp_found *found)
 {
-    struct search search = {bank, &bank->numbers, name, most, found};
     const bool constant = is_constant_vector(wanted, bank->domain.count);
+    struct search search = {bank, &bank->numbers, name, most, found, constant};
     *found = (struct sp_found){.count = 0};
     if (constant) keep_number(&search, wanted[0]);
     const size_t item = sp_shelf_look(&bank->numbers, wanted);
     if (item != SIZE_MAX) keep_item(&search, item, NULL);
     if (!found->count || !constant) take_apart(&search, wanted, found->count ? 0 : DEEPEST_TAKING, NULL);
     if (!found->count || (!constant && found->terms[0]->cost > DEAR)) take_items(&search, wanted);
-    if (!found->count && !bank->number_stock.deep) {
+    if (!found->count && !bank->shallow) {
         sp_stock_deeper(&bank->number_stock);
         const size_t deep = sp_shelf_look(&bank->numbers, wanted);
         if (deep != SIZE_MAX) keep_item(&search, deep, NULL);
         if (!found->count) take_apart(&search, wanted, 1, NULL);
         if (!found->count) take_items(&search, wanted);
+        if (!found->count) take_all_shares(&search, wanted);
         if (!found->count) take_pairs(&search, wanted);
     }
     refine_found(&search);
     vary_found(&search);
     copy_found(&search);
+}
+
+/* ---- half of a function ---- */
+
+/* Only the points where the condition is so count. */
+static bool has_values_of_half(const double *values, const double *wanted, const bool *holds, size_t count, bool half)
+{
+    for (size_t i = 0; i < count; i++)
+        if (holds[i] == half && values[i] != wanted[i]) return false;
+    return true;
+}
+
+static bool is_half_said(const struct sp_bank *bank, const double *wanted, const bool *holds, bool half)
+{
+    const size_t count = bank->domain.count;
+    double first = NAN;
+    size_t differing = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (holds[i] != half) continue;
+        if (isnan(first)) first = wanted[i];
+        differing += wanted[i] != first;
+    }
+    if (isnan(first) || !differing) return !isnan(first);
+    for (size_t i = 0; i < bank->numbers.count; i++)
+        if (has_values_of_half(sp_shelf_values(&bank->numbers, i), wanted, holds, count, half)) return true;
+    return false;
+}
+
+bool sp_bank_says_half(const struct sp_bank *bank, const struct sp_phrase *condition, const double *wanted)
+{
+    bool *holds = sp_realloc(NULL, bank->domain.count + 1, sizeof *holds);
+    for (size_t i = 0; i < bank->domain.count; i++) holds[i] = sp_phrase_value(condition, &bank->domain.points[i]) != 0;
+    const bool says = is_half_said(bank, wanted, holds, true) || is_half_said(bank, wanted, holds, false);
+    free(holds);
+    return says;
 }
 
 /* ---- conditions ---- */
@@ -468,7 +566,7 @@ static void find_nearer_pairs(struct search *search, const double *wanted, bool 
 
 void sp_bank_find_condition(struct sp_bank *bank, const double *wanted, const char *name, struct sp_found *found)
 {
-    struct search search = {bank, &bank->conditions, name, 200, found};
+    struct search search = {bank, &bank->conditions, name, 200, found, false};
     *found = (struct sp_found){.count = 0};
     stock_bank_conditions(bank);
     const size_t item = sp_shelf_look(&bank->conditions, wanted);

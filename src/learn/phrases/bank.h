@@ -38,6 +38,9 @@ void sp_bank_free(struct sp_bank *bank);
 const struct sp_domain *sp_bank_domain(const struct sp_bank *bank);
 /* What has that value at each point, of a cost up to `most`; `name` is what it is about. */
 void sp_bank_find(struct sp_bank *bank, const double *wanted, const char *name, unsigned most, struct sp_found *found);
+/* Whether some expression, or one number, has the wanted values wherever the condition holds, or wherever it does not:
+ * otherwise it is not worth while to look for two cases. */
+bool sp_bank_says_half(const struct sp_bank *bank, const struct sp_phrase *condition, const double *wanted);
 /* Conditions that are true where `wanted` is not 0, and false where it is. */
 void sp_bank_find_condition(struct sp_bank *bank, const double *wanted, const char *name, struct sp_found *found);
 /* The conditions of one key or index, each distinct one once, cheapest first: what a case can depend on. */

@@ -5,7 +5,15 @@
 
 #include "base/chars.h"
 
-enum { LONGEST_WORD = 32, SHORTEST_STEM = 3, SAME_WORD = 4, KNOWN_PAIR = 3, MOST_AFFINITY = 8, LABELS = 14 };
+enum {
+    LONGEST_WORD = 32,
+    SHORTEST_STEM = 3,
+    SAME_WORD = 4,
+    KNOWN_PAIR = 3,
+    MOST_AFFINITY = 8,
+    LABELS = 14,
+    STRANGE = 6
+};
 
 /* Words of keys, and pieces of names where they belong. */
 static const char *const known_pairs[][2] = {
@@ -143,11 +151,20 @@ static bool is_known_pair(const char *word, const char *name)
     return false;
 }
 
-static unsigned affinity_of_key(const char *path, const char *name)
+/* Words that say which part of a model it is. */
+static bool is_of_part(const char *word)
+{
+    static const char *const words[] = {"encoder", "decoder", "vision",   "text",
+                                        "audio",   "model",   "language", "semantic"};
+    return SP_IS_AMONG(word, words);
+}
+
+static unsigned affinity_of_key(const char *path, const char *name, bool proper)
 {
     char word[LONGEST_WORD];
     unsigned affinity = 0;
     while (next_word(&path, word)) {
+        if (proper && is_of_part(word)) continue;
         if (strcmp(word, "id2label") == 0 && is_known_pair(word, name)) return LABELS; /* a head has one row for each */
         if (is_in_name(word, name)) affinity += SAME_WORD;
         else if (is_known_pair(word, name)) affinity += KNOWN_PAIR;
@@ -155,21 +172,64 @@ static unsigned affinity_of_key(const char *path, const char *name)
     return affinity < MOST_AFFINITY ? affinity : MOST_AFFINITY;
 }
 
+/* Words of keys that are of one thing alone, and pieces of the names that have to do with it. */
+static const char *const narrow_words[][10] = {
+    {"position", "pos", "wpe", "rel", "emb", "mask", "freq", "bias", "attn"},
+    {"vocab", "emb", "wte", "head", "vocab", "pred", "shared", "decoder", "token", "out"},
+};
+
+static bool is_out_of_place(const char *path, const char *name)
+{
+    for (size_t i = 0; i < sizeof narrow_words / sizeof *narrow_words; i++) {
+        bool is = strstr(path, narrow_words[i][0]) != NULL;
+        for (size_t k = 1; is && k < sizeof *narrow_words / sizeof **narrow_words && narrow_words[i][k]; k++)
+            is = !strstr(name, narrow_words[i][k]);
+        if (is) return true;
+    }
+    return false;
+}
+
+struct narrowness {
+    const char *name;
+    unsigned strangers;
+};
+
+static void count_stranger(void *context, const struct sp_leaf *leaf)
+{
+    struct narrowness *narrowness = context;
+    narrowness->strangers += is_out_of_place(leaf->path, narrowness->name);
+}
+
+unsigned sp_phrase_strangeness(const struct sp_phrase *term, const char *name)
+{
+    struct narrowness narrowness = {name, 0};
+    sp_phrase_leaves(term, count_stranger, &narrowness);
+    return narrowness.strangers ? STRANGE : 0;
+}
+
 struct nearest {
     const char *name;
+    bool proper;
     unsigned affinity;
 };
 
 static void weigh_leaf(void *context, const struct sp_leaf *leaf)
 {
     struct nearest *nearest = context;
-    const unsigned affinity = affinity_of_key(leaf->path, nearest->name);
+    const unsigned affinity = affinity_of_key(leaf->path, nearest->name, nearest->proper);
     if (affinity > nearest->affinity) nearest->affinity = affinity;
 }
 
 unsigned sp_phrase_affinity(const struct sp_phrase *term, const char *name)
 {
-    struct nearest nearest = {name, 0};
+    struct nearest nearest = {name, false, 0};
+    sp_phrase_leaves(term, weigh_leaf, &nearest);
+    return nearest.affinity;
+}
+
+unsigned sp_phrase_proper_affinity(const struct sp_phrase *term, const char *name)
+{
+    struct nearest nearest = {name, true, 0};
     sp_phrase_leaves(term, weigh_leaf, &nearest);
     return nearest.affinity;
 }

@@ -8,5 +8,9 @@
 
 /* By how much the keys of the term are nearer to the name of a tensor than any others. */
 unsigned sp_phrase_affinity(const struct sp_phrase *term, const char *name);
+/* The same without words that say which part of a model it is: `vision_config.projection_dim` is near to no patch. */
+unsigned sp_phrase_proper_affinity(const struct sp_phrase *term, const char *name);
+/* By how much it is less likely, because a key of it is of something else: positions, of a projection. */
+unsigned sp_phrase_strangeness(const struct sp_phrase *term, const char *name);
 
 #endif

@@ -218,15 +218,22 @@ static bool multiplies_share(const struct sp_phrase *term)
     return false;
 }
 
+/* list[len(list) - 1] */
+static bool is_last_item(const struct sp_phrase *term)
+{
+    return term->op == SP_PHRASE_ITEM && term->a->op == SP_PHRASE_SUBTRACT && term->a->a->op == SP_PHRASE_LENGTH &&
+           term->a->a->leaf == term->leaf && term->a->b->op == SP_PHRASE_NUMBER && term->a->b->number == 1;
+}
+
 static unsigned cost_of_term(const struct sp_phrase *term)
 {
-    enum { FROM_END = 14, OF_SHARE = 14 };
+    enum { FROM_END = 14, LAST = 8, OF_SHARE = 14 };
     unsigned cost = cost_of_operator(term->op);
     if (term->leaf) cost += term->leaf->cost;
     if (term->op == SP_PHRASE_NUMBER) cost += cost_of_number(term->number);
     if (term->op == SP_PHRASE_INDEX) cost += 6;
     if (term->op == SP_PHRASE_ITEM && term->a->op == SP_PHRASE_NUMBER) cost += 4;
-    if (term->a) cost += is_from_end(term) ? FROM_END : term->a->cost;
+    if (term->a) cost += is_from_end(term) ? FROM_END : is_last_item(term) ? LAST : term->a->cost;
     if (term->b) cost += term->b->cost;
     if (term->c) cost += term->c->cost;
     if (is_sum_of_keys(term)) cost += 6;

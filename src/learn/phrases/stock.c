@@ -59,6 +59,14 @@ static void stock_items_at_index(struct sp_stock *stock, const struct sp_leaf *l
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, before, at, NULL));
 }
 
+/* The last of more than two in every example is that, and not the third, or the fourth. */
+static bool is_last_everywhere(const struct sp_stock *stock, const struct sp_leaf *leaf, size_t place)
+{
+    for (size_t i = 0; i < stock->evidence->count; i++)
+        if (leaf->values[i].type == SP_LIST && leaf->values[i].count != place + 1) return false;
+    return place > 1;
+}
+
 static void stock_list(struct sp_stock *stock, const struct sp_leaf *leaf, size_t longest)
 {
     struct sp_arena *arena = arena_of(stock);
@@ -66,7 +74,7 @@ static void stock_list(struct sp_stock *stock, const struct sp_leaf *leaf, size_
     if (strcmp(leaf->path, "architectures") == 0) return;
     stock_term(stock, length);
     for (size_t i = 0; i < longest && i < MOST_FIXED_ITEMS; i++)
-        stock_item(stock, leaf, sp_phrase_number(arena, (double)i));
+        if (!is_last_everywhere(stock, leaf, i)) stock_item(stock, leaf, sp_phrase_number(arena, (double)i));
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, sp_phrase_number(arena, 1), NULL));
     for (size_t k = 0; k < SP_MAX_INDICES; k++)
         if (stock->shelf->domain->indices >> k & 1) stock_items_at_index(stock, leaf, k);
@@ -151,8 +159,7 @@ static bool is_whole_everywhere(const struct sp_stock *stock, size_t item)
     return true;
 }
 
-/* What sizes are rounded up to, by its name. */
-static bool is_unit(const struct sp_phrase *term)
+bool sp_is_unit(const struct sp_phrase *term)
 {
     if (!term->leaf) return false;
     return strstr(term->leaf->path, "multiple") || strstr(term->leaf->path, "pad") || strstr(term->leaf->path, "divis");
@@ -173,7 +180,7 @@ static void stock_pair(struct sp_stock *stock, size_t left, size_t right)
     if (left == right) return;
     stock_operation(stock, SP_PHRASE_SUBTRACT, a, b);
     stock_operation(stock, SP_PHRASE_DIVIDE, a, b);
-    if (is_unit(b)) stock_operation(stock, SP_PHRASE_ROUND_UP, a, b);
+    if (sp_is_unit(b)) stock_operation(stock, SP_PHRASE_ROUND_UP, a, b);
 }
 
 /* Of points in one and the same example everything is known when the index is; else what does not depend on the

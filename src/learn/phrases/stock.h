@@ -21,6 +21,8 @@ struct sp_stock {
 void sp_stock_numbers(struct sp_stock *stock);
 /* One more operator. */
 void sp_stock_deeper(struct sp_stock *stock);
+/* What sizes are rounded up to, by its name. */
+bool sp_is_unit(const struct sp_phrase *term);
 /* Conditions on one key or index each. */
 void sp_stock_conditions(struct sp_stock *stock);
 

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ * Single rules of what learnt tables say: shares that are rounded up, cases by a list, what a tie implies. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "learn/lessons.h"
+
+/* Two thirds of the inner width, rounded up to what the configuration says: where each example has another multiple. */
+static void a_share_is_rounded_up(void **state)
+{
+    static const struct {
+        const char *config;
+        uint64_t width, inner;
+    } made[] = {{"{\"width\": 20, \"inner\": 776, \"multiple_of\": 32}", 20, 544},
+                {"{\"width\": 12, \"inner\": 4640, \"multiple_of\": 64}", 12, 3136},
+                {"{\"width\": 36, \"inner\": 1032, \"multiple_of\": 16}", 36, 688},
+                {"{\"width\": 52, \"inner\": 2345, \"multiple_of\": 48}", 52, 1584}};
+    struct lesson lesson = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        lesson_begin(&lesson, made[i].config);
+        lesson_add(&lesson, "mlp.up.weight", SHAPE(made[i].inner, made[i].width));
+        lesson_add(&lesson, "mlp.down.weight", SHAPE(made[i].width, made[i].inner));
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "mlp.up.weight     (round_up(2*I // 3, M), W)");
+    assert_says(&lesson, "mlp.down.weight   (W, round_up(2*I // 3, M))");
+    lesson_close(&lesson);
+}
+
+/* A real number is cut before it is rounded. */
+static void a_product_is_rounded_up(void **state)
+{
+    static const struct {
+        const char *config;
+        uint64_t width, inner;
+    } made[] = {{"{\"width\": 171, \"factor\": 2.667, \"round_up_to_multiple_of\": 3}", 171, 456},
+                {"{\"width\": 342, \"factor\": 2.667, \"round_up_to_multiple_of\": 8}", 342, 912},
+                {"{\"width\": 768, \"factor\": 1.334, \"round_up_to_multiple_of\": 5}", 768, 1025}};
+    struct lesson lesson = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        lesson_begin(&lesson, made[i].config);
+        lesson_add(&lesson, "up.weight", SHAPE(made[i].inner, made[i].width));
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "round_up(int(W*F), R)");
+    lesson_close(&lesson);
+}
+
+static void add_layers_of_kinds(struct lesson *lesson, const char *config, const char *kinds, const uint64_t *widths)
+{
+    lesson_begin(lesson, config);
+    for (size_t i = 0; kinds[i]; i++) {
+        char name[80];
+        const bool near = kinds[i] == 'n';
+        snprintf(name, sizeof name, "layers.%zu.keys.weight", i);
+        lesson_add(lesson, name, SHAPE(near ? widths[1] : widths[2], widths[0]));
+    }
+}
+
+/* What a list says of the layer is a likelier case than any number that the index may be compared with. */
+static void a_case_asks_the_list(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    add_layers_of_kinds(&lesson,
+                        "{\"width\": 10, \"heads\": 3, \"near_heads\": 2, \"head\": 4, \"near_head\": 6, \"a\": 1, "
+                        "\"b\": 2, \"c\": 3, \"d\": 5, \"kinds\": [\"near\", \"far\", \"near\", \"near\"]}",
+                        "nfnn", (const uint64_t[]){10, 12, 12});
+    add_layers_of_kinds(&lesson,
+                        "{\"width\": 14, \"heads\": 5, \"near_heads\": 2, \"head\": 8, \"near_head\": 3, \"a\": 1, "
+                        "\"b\": 2, \"c\": 3, \"d\": 5, \"kinds\": [\"far\", \"far\", \"near\"]}",
+                        "ffn", (const uint64_t[]){14, 6, 40});
+    add_layers_of_kinds(&lesson,
+                        "{\"width\": 18, \"heads\": 7, \"near_heads\": 4, \"head\": 9, \"near_head\": 11, \"a\": 1, "
+                        "\"b\": 2, \"c\": 3, \"d\": 5, \"kinds\": [\"near\", \"near\", \"far\", \"near\", \"far\"]}",
+                        "nnfnf", (const uint64_t[]){18, 44, 63});
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "kinds[i] == \"");
+    lesson_close(&lesson);
+}
+
+/* A head that is there where nothing is tied has the shape of what it would be tied to: the one that there is says no
+ * more of it than that. */
+static void a_head_is_as_its_embedding(void **state)
+{
+    static const struct {
+        const char *config;
+        uint64_t symbols, width;
+        bool head;
+    } made[] = {
+        {"{\"projection_dim\": 12, \"hidden\": 8, \"vocab_size\": 50, \"tie_word_embeddings\": true}", 50, 8, false},
+        {"{\"projection_dim\": 10, \"hidden\": 10, \"vocab_size\": 61, \"tie_word_embeddings\": false}", 61, 10, true},
+        {"{\"projection_dim\": 6, \"hidden\": 14, \"vocab_size\": 77, \"tie_word_embeddings\": true}", 77, 14, false}};
+    struct lesson lesson = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        lesson_begin(&lesson, made[i].config);
+        lesson_add(&lesson, "embed_tokens.weight", SHAPE(made[i].symbols, made[i].width));
+        if (made[i].head) lesson_add(&lesson, "lm_head.weight", SHAPE(made[i].symbols, made[i].width));
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "lm_head.weight        (V, H)   same as embed_tokens.weight when tie_word_embeddings");
+    lesson_close(&lesson);
+}
+
+/* An adapter, which a flag adds, with a projection where two widths differ: in one example alone, and there one flag
+ * or another would do. */
+static void a_projection_is_where_widths_differ(void **state)
+{
+    static const struct {
+        const char *config;
+        uint64_t from, to;
+        bool adapter;
+    } made[] = {{"{\"hidden_size\": 8, \"output_size\": 12, \"add_adapter\": false, \"one\": true, \"two\": false}", 8,
+                 12, false},
+                {"{\"hidden_size\": 16, \"output_size\": 16, \"add_adapter\": true, \"one\": false, \"two\": false}",
+                 16, 16, true},
+                {"{\"hidden_size\": 10, \"output_size\": 14, \"add_adapter\": true, \"one\": true, \"two\": true}", 10,
+                 14, true},
+                {"{\"hidden_size\": 22, \"output_size\": 22, \"add_adapter\": true, \"one\": true, \"two\": false}", 22,
+                 22, true},
+                {"{\"hidden_size\": 22, \"output_size\": 9, \"add_adapter\": false, \"one\": false, \"two\": true}", 22,
+                 9, false}};
+    struct lesson lesson = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        lesson_begin(&lesson, made[i].config);
+        lesson_add(&lesson, "encoder.norm.weight", SHAPE(made[i].from));
+        if (made[i].adapter && made[i].from != made[i].to) {
+            lesson_add(&lesson, "adapter.proj.bias", SHAPE(made[i].to));
+            lesson_add(&lesson, "adapter.proj.weight", SHAPE(made[i].to, made[i].from));
+        }
+        if (made[i].adapter) lesson_add(&lesson, "adapter.conv.weight", SHAPE(made[i].to, made[i].to));
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "adapter.proj.*        linear(O, H)   if add_adapter and H != O");
+    lesson_close(&lesson);
+}
+
+/* Where every example says how wide a head is, nothing is asked of the width of the model. */
+static void a_width_need_not_be_heads(void **state)
+{
+    static const char *const configs[] = {
+        "{\"hidden_size\": 16, \"num_attention_heads\": 4, \"head_dim\": 6}",
+        "{\"hidden_size\": 24, \"num_attention_heads\": 3, \"head_dim\": 10}",
+        "{\"hidden_size\": 40, \"num_attention_heads\": 5, \"head_dim\": 4}",
+    };
+    static const uint64_t shapes[][2] = {{24, 16}, {30, 24}, {20, 40}};
+    struct lesson lesson = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        lesson_begin(&lesson, configs[i]);
+        lesson_add(&lesson, "q_proj.weight", 2, shapes[i]);
+    }
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_null(strstr(sp_learning_text(lesson.learning), "whole"));
+    lesson_close(&lesson);
+}
+
+static void add_stages(struct lesson *lesson, const char *config, const uint64_t *widths, size_t stages,
+                       uint64_t classes)
+{
+    char name[80];
+    lesson_begin(lesson, config);
+    for (size_t s = 0; s < stages; s++)
+        for (size_t b = 0; b < 2; b++) {
+            snprintf(name, sizeof name, "stages.%zu.layers.%zu.dwconv.weight", s, b);
+            lesson_add(lesson, name, SHAPE(widths[s], 1, 7, 7));
+        }
+    lesson_add(lesson, "head.1.weight", SHAPE(classes, widths[stages - 1]));
+}
+
+/* Each stage has two blocks in all examples: the list of depths says so all the same. A kernel is a number rather than
+ * something and three, and the 1 of a head is no loop. */
+static void a_list_has_the_turns(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    add_stages(&lesson, "{\"widths\": [10, 14, 26, 30], \"depths\": [2, 2, 2, 2], \"num_stages\": 4, \"classes\": 9}",
+               (const uint64_t[]){10, 14, 26, 30}, 4, 9);
+    add_stages(&lesson, "{\"widths\": [8, 12, 22, 34], \"depths\": [2, 2, 2, 2], \"num_stages\": 4, \"classes\": 5}",
+               (const uint64_t[]){8, 12, 22, 34}, 4, 5);
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "for i in 0..S-1 for j in 0..depths[i]-1");
+    assert_says(&lesson, "(widths[i], 1, 7, 7)");
+    assert_says(&lesson, "head.1.weight                         (C, widths[len(widths) - 1])");
+    lesson_close(&lesson);
+}
+
+/* What `check` chooses a table by: the type and the classes, or what timm calls it. */
+static void the_head_says_what_is_served(void **state)
+{
+    static const char *const heads[][3] = {
+        {"{\"model_type\": \"mine\", \"architectures\": [\"MineModel\"], \"width\": 6}",
+         "{\"model_type\": \"mine\", \"architectures\": [\"MineForTags\"], \"width\": 9}",
+         "model_type \"mine\"\narchitectures \"MineModel\", \"MineForTags\"\n"},
+        {"{\"architectures\": [\"MineModel\"], \"width\": 6}", "{\"architectures\": [\"MineModel\"], \"width\": 9}",
+         "architectures \"MineModel\"\n"},
+        {"{\"architecture\": \"mine50\", \"width\": 6}", "{\"architecture\": \"mine101\", \"width\": 9}",
+         "architectures \"mine50\", \"mine101\"\n"},
+        {"{\"model_type\": \"mine\", \"width\": 6}", "{\"model_type\": \"mine\", \"width\": 9}",
+         "model_type \"mine\"\n\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        struct lesson lesson = {0};
+        for (size_t k = 0; k < 2; k++) {
+            lesson_begin(&lesson, heads[i][k]);
+            lesson_add(&lesson, "weight", SHAPE(k ? 9 : 6));
+        }
+        lesson_learn(&lesson);
+        assert_learnt(&lesson);
+        assert_says(&lesson, heads[i][2]);
+        lesson_close(&lesson);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_share_is_rounded_up),
+        cmocka_unit_test(a_product_is_rounded_up),
+        cmocka_unit_test(a_case_asks_the_list),
+        cmocka_unit_test(a_head_is_as_its_embedding),
+        cmocka_unit_test(a_projection_is_where_widths_differ),
+        cmocka_unit_test(a_width_need_not_be_heads),
+        cmocka_unit_test(a_list_has_the_turns),
+        cmocka_unit_test(the_head_says_what_is_served),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
