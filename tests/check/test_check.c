@@ -598,6 +598,26 @@ static void one_of_a_pair(void **state)
     model_close(&model);
 }
 
+/* A temperature that is made of a number of NumPy is double; a matrix is not, and neither is one that is shorter. */
+static void a_scalar_of_its_own(void **state)
+{
+    BEGIN("{\"model_type\": \"clip\", \"text_config\": {\"num_hidden_layers\": 2}, "
+          "\"vision_config\": {\"num_hidden_layers\": 2}}");
+    static const enum sp_dtype files[] = {SP_DTYPE_F32, SP_DTYPE_F16, SP_DTYPE_BF16};
+    for (size_t i = 0; i < 3; i++) {
+        model_retype(&model, "*", files[i]);
+        model_retype(&model, "logit_scale", SP_DTYPE_F64);
+        assert_memory_equal(model_check(&model), "match: all ", 11);
+    }
+    model_retype(&model, "logit_scale", SP_DTYPE_F16);
+    assert_string_equal(model_check(&model), "differs: logit_scale has dtype F16 where all others have BF16");
+    model_retype(&model, "logit_scale", SP_DTYPE_BF16);
+    model_retype(&model, "text_projection.weight", SP_DTYPE_F64);
+    assert_string_equal(model_check(&model),
+                        "differs: text_projection.weight has dtype F64 where all others have BF16");
+    model_close(&model);
+}
+
 static void dtypes_that_the_table_declares(void **state)
 {
     BEGIN(BERT_BASE);
@@ -728,6 +748,7 @@ int main(void)
         cmocka_unit_test(dtypes_by_kind_are_as_they_should),
         cmocka_unit_test(half_of_a_kind_is_no_majority),
         cmocka_unit_test(one_of_a_pair),
+        cmocka_unit_test(a_scalar_of_its_own),
         cmocka_unit_test(dtypes_that_the_table_declares),
         cmocka_unit_test(optional_buffers),
         cmocka_unit_test(trainer_state),

@@ -108,13 +108,22 @@ static bool is_kept_precise(enum sp_dtype dtype, enum sp_dtype everywhere)
     return dtype == SP_DTYPE_F32 && (everywhere == SP_DTYPE_BF16 || everywhere == SP_DTYPE_F16);
 }
 
+/* A parameter that is made of one number of NumPy, a temperature for example, is double whatever the model is, unless
+ * the model is converted later: nothing is lost, and a loader that has such a parameter writes the same file again. */
+static bool is_made_of_double(const struct sp_check *check, size_t tensor, enum sp_dtype everywhere)
+{
+    const struct sp_tensor *found = sp_inventory_tensor(check->inventory, tensor);
+    const bool shorter = everywhere == SP_DTYPE_F32 || everywhere == SP_DTYPE_BF16 || everywhere == SP_DTYPE_F16;
+    return found->rank == 0 && found->dtype == SP_DTYPE_F64 && shorter;
+}
+
 static void judge_dtypes(struct sp_check *check, const struct dtypes *dtypes, size_t tensor)
 {
     const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[tensor]], *whole = &dtypes->whole;
     const enum sp_dtype dtype = dtype_of(check, tensor), usual = most_common(kind), everywhere = most_common(whole);
     if (kind->by_dtype[usual] > kind->by_dtype[dtype]) dtype_finding(check, tensor, usual, "others of its kind have");
     else if (whole->total >= 3 && dtype != everywhere && whole->by_dtype[everywhere] == whole->total - 1 &&
-             !is_kept_precise(dtype, everywhere))
+             !is_kept_precise(dtype, everywhere) && !is_made_of_double(check, tensor, everywhere))
         dtype_finding(check, tensor, everywhere, "all others have");
 }
 
