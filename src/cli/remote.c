@@ -87,7 +87,7 @@ static bool is_environment_set(const char *name)
 
 /* ---- progress ---- */
 
-static void show_progress(void *context, const struct sp_progress *progress)
+static void show_fetched(void *context, const struct sp_progress *progress)
 {
     (void)context;
     fprintf(stderr, "\r\033[Kfetching headers: %zu of %zu, %.1f MB", progress->files_done, progress->files,
@@ -163,7 +163,7 @@ struct sp_remote *cli_fetch(const struct cli_args *args, const char *url, int *s
         .endpoint = environment("HF_ENDPOINT"),
         .token = token,
         .offline = asks_offline(args) || is_environment_set("HF_HUB_OFFLINE"),
-        .progress = terminal ? show_progress : NULL,
+        .progress = terminal ? show_fetched : NULL,
     };
     struct sp_remote *remote = sp_remote_fetch(url, &options, &error);
     if (terminal) fputs("\r\033[K", stderr);

@@ -136,7 +136,7 @@ static void doubt_default(void *context, const struct sp_leaf *leaf)
         if (lesson->defaults.items[i].symbol == leaf) doubt_answer(doubting, &lesson->defaults.items[i].answer);
 }
 
-static void find_key(void *context, const struct sp_leaf *leaf)
+static void find_undecided(void *context, const struct sp_leaf *leaf)
 {
     const struct sp_leaf **wanted = context;
     if (*wanted && strcmp((*wanted)->path, leaf->path) == 0) *wanted = NULL;
@@ -194,7 +194,7 @@ static void doubt_idle_keys(const struct doubting *doubting, const struct sp_ans
         if (!is_partial(evidence, leaf) && !has_twin(evidence, leaf)) continue;
         const struct sp_phrase *key = sp_phrase_leaf(arena, SP_PHRASE_KEY, leaf);
         if (sp_phrase_proper_affinity(key, doubting->asked.pattern) < NEAR || counts_layers(leaf)) continue;
-        sp_phrase_leaves(answer->term, find_key, &missing);
+        sp_phrase_leaves(answer->term, find_undecided, &missing);
         if (missing)
             count_choice(doubting,
                          (struct sp_undecided){

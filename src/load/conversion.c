@@ -12,7 +12,7 @@ bool sp_same_load_shape(const struct sp_load_shape *a, const struct sp_load_shap
     return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
 }
 
-static void add_piece(struct sp_pieces *pieces, const struct sp_load_shape *piece)
+static void count_piece(struct sp_pieces *pieces, const struct sp_load_shape *piece)
 {
     if (!pieces->count || !sp_same_load_shape(&pieces->items[pieces->count - 1].piece, piece))
         *SP_PUSH(pieces) = (struct sp_run){.piece = *piece};
@@ -29,7 +29,7 @@ const struct sp_gathered *sp_load_gather(struct sp_gathering *gathering, struct 
             (struct sp_gathered){.name = sp_arena_string(gathering->arena, renamed.name), .rule = renamed.conversion};
         sp_map_add(&gathering->names, gathering->items[index].name, index);
     }
-    add_piece(&gathering->items[index].of[renamed.expression % SP_EXPRESSIONS], piece);
+    count_piece(&gathering->items[index].of[renamed.expression % SP_EXPRESSIONS], piece);
     return &gathering->items[index];
 }
 

@@ -205,7 +205,7 @@ static bool take_wire_note(struct decoder *d)
     return true;
 }
 
-static void warn_of_the_rest(struct decoder *d)
+static void warn_of_unlisted(struct decoder *d)
 {
     for (size_t i = 0; i < SP_NOTE_COUNT; i++)
         if (d->notes[i] > MAX_WARNINGS)
@@ -257,7 +257,7 @@ static bool decode_wire(struct decoder *d)
                            "the HDF5 library went astray on this file: corrupt or malicious");
     if (!d->complete)
         return sp_fail(d->error, SP_ERR_FILE, SP_KIND_CRASHED, "the HDF5 library ended early on this file");
-    warn_of_the_rest(d);
+    warn_of_unlisted(d);
     sp_h5_understand(&d->contents);
     return true;
 }

@@ -132,7 +132,7 @@ static bool read_storage_head(struct tar *tar, uint64_t *at)
     return sp_torch_add_root(tar->torch, &storage, tar->error) != NULL;
 }
 
-static bool read_view(struct tar *tar, const struct sp_pickle_value *view)
+static bool read_tar_view(struct tar *tar, const struct sp_pickle_value *view)
 {
     char key[SP_TORCH_MAX_KEY], root[SP_TORCH_MAX_KEY];
     const struct sp_pickle_value *first = sp_pickle_item(view, 2), *size = sp_pickle_item(view, 3);
@@ -156,7 +156,7 @@ static bool read_storages(struct tar *tar)
     if (at == end) return true;
     if (!read_small_pickle(tar, &at, end, &pickle)) return false;
     for (uint32_t i = 0; sp_pickle_is(pickle.root, SP_PICKLE_LIST) && i < pickle.root->length; i++)
-        if (!read_view(tar, pickle.root->as.items[i])) return false;
+        if (!read_tar_view(tar, pickle.root->as.items[i])) return false;
     return true;
 }
 
