@@ -208,7 +208,7 @@ static bool plan_asset(struct asking *asking, struct sp_asset *asset, struct sp_
     const bool archive = may_be_archive(asset->name);
     add_asked_range(asking, asset,
                     is_read_whole(asset->name) ? SP_MAX_DOCUMENT
-                    : archive                  ? SP_TAIL_BYTES
+                    : archive                  ? SP_ARCHIVE_BYTES
                                                : SP_FIRST_BYTES,
                     false);
     if (archive) add_asked_range(asking, asset, SP_TAIL_BYTES, true);

@@ -12,10 +12,11 @@
 enum {
     SP_FIRST_BYTES =
         120 * 1024, /* of a checkpoint: the headers of most shards of 5 GB, and within 130 KB with HTTP's own */
-    SP_TAIL_BYTES = 60 * 1024,  /* of the end and the beginning of what may be an archive */
-    SP_MAX_DOCUMENT = 64 << 20, /* of JSON */
-    SP_MAX_HEADERS = 256 << 20, /* of one file */
-    SP_MOST_FILLS = 200         /* requests for more of one file */
+    SP_ARCHIVE_BYTES = 48 * 1024, /* of the beginning of what may be a zip archive, */
+    SP_TAIL_BYTES = 66 * 1024,    /* and of its end, where its directory is looked for: as far as a comment can reach */
+    SP_MAX_DOCUMENT = 64 << 20,   /* of JSON */
+    SP_MAX_HEADERS = 256 << 20,   /* of one file */
+    SP_MOST_FILLS = 200           /* requests for more of one file */
 };
 
 enum sp_presence { SP_NOT_ASKED, SP_THERE, SP_ABSENT };

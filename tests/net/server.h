@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { REQUEST_BYTES = 16 * 1024, MOST_FILES = 256 };
+enum { REQUEST_BYTES = 16 * 1024, MOST_FILES = 400 };
 
 /* A file: `head` at its beginning, `tail` at its end, zeros between. */
 struct served {
