@@ -19,7 +19,8 @@ extern "C" {
 enum sp_verdict {
     SP_VERDICT_MATCH,     /* every predicted tensor is there with its shape, and no other */
     SP_VERDICT_EXPLAINED, /* differences, each with a harmless cause */
-    SP_VERDICT_DIFFERS    /* something is wrong with the file, its configuration, or the table */
+    SP_VERDICT_DIFFERS,   /* something is wrong with the file, its configuration, or the table */
+    SP_VERDICT_UNKNOWN    /* what can be told is as it should be, and of a part of the model it cannot be told */
 };
 
 enum sp_severity { SP_SEVERITY_NOTE, SP_SEVERITY_WARNING, SP_SEVERITY_ERROR };
@@ -75,6 +76,7 @@ struct sp_cause {
     /* What to write into the configuration for this cause: an object, of which null takes a key out; or absent. Causes
      * may need each other's: the hint of all that have one is one patch for them all. */
     struct sp_value patch;
+    bool untold; /* whether anything is wrong with what it explains cannot be told */
 };
 
 /* Findings that differ in nothing but their indices: "model.layers.{0-4,20-31}.mlp.up_proj.weight". */
@@ -128,7 +130,7 @@ SP_API void sp_check_free(struct sp_check *check);
 
 /* All borrowed until sp_check_free. */
 SP_API enum sp_verdict sp_check_verdict(const struct sp_check *check);
-SP_API const char *sp_verdict_name(enum sp_verdict verdict);    /* "match", "explained", "differs" */
+SP_API const char *sp_verdict_name(enum sp_verdict verdict);    /* "match", "explained", "differs", "unknown" */
 SP_API const char *sp_severity_name(enum sp_severity severity); /* "note", "warning", "error" */
 /* The verdict's reason, however long: "all 148 tensors", the most important cause, or the largest group of findings. */
 SP_API const char *sp_check_summary(const struct sp_check *check);

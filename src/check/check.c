@@ -142,7 +142,7 @@ enum sp_verdict sp_check_verdict(const struct sp_check *check) { return check->v
 
 const char *sp_verdict_name(enum sp_verdict verdict)
 {
-    static const char *const names[] = {"match", "explained", "differs"};
+    static const char *const names[] = {"match", "explained", "differs", "unknown"};
     return names[verdict];
 }
 

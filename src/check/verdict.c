@@ -107,6 +107,9 @@ static const char *open_summary(struct sp_check *check)
 
 /* ---- causes ---- */
 
+/* No difference that is harmless, and none that is known to do harm. */
+static bool is_untold(const struct sp_cause *cause) { return cause->untold && cause->severity != SP_SEVERITY_NOTE; }
+
 struct ranked {
     const struct sp_cause *cause;
     size_t place; /* before sorting */
@@ -116,6 +119,7 @@ static int by_weight(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
     if (a->cause->severity != b->cause->severity) return a->cause->severity > b->cause->severity ? -1 : 1;
+    if (is_untold(a->cause) != is_untold(b->cause)) return is_untold(a->cause) ? -1 : 1;
     if (a->cause->explains != b->cause->explains) return a->cause->explains > b->cause->explains ? -1 : 1;
     return a->place < b->place ? -1 : a->place > b->place;
 }
@@ -136,7 +140,7 @@ void sp_check_order_causes(struct sp_check *check, const size_t *order, size_t c
     check->cause_count = check->cause_capacity = count;
 }
 
-/* The worst first, and of those that are as bad the one that explains the most. */
+/* The worst first, of those that are as bad what cannot be told, and then the one that explains the most. */
 static void sort_causes(struct sp_check *check)
 {
     const size_t count = check->cause_count;
@@ -184,7 +188,7 @@ static const char *cause_summary(struct sp_check *check, size_t worst, size_t op
         rest =
             sp_arena_printf(&check->arena, "; %s without a known cause", sp_count_of(&check->arena, open, "finding"));
     const char *more = others_said(check, worst, room - strlen(rest));
-    if (check->verdict == SP_VERDICT_EXPLAINED && !open && !*more) {
+    if (check->verdict != SP_VERDICT_DIFFERS && !open && !*more) {
         rest = "; nothing else differs";
         if (strlen(first) + strlen(rest) > room) rest = "";
     }
@@ -209,7 +213,10 @@ void sp_decide(struct sp_check *check)
     while (worst < check->cause_count && !decides(check, worst)) worst++;
     const bool any = worst < check->cause_count;
     const bool wrong = any && check->causes[worst].severity == SP_SEVERITY_ERROR;
-    check->verdict = open || wrong ? SP_VERDICT_DIFFERS : any ? SP_VERDICT_EXPLAINED : SP_VERDICT_MATCH;
+    check->verdict = open || wrong                      ? SP_VERDICT_DIFFERS
+                     : !any                             ? SP_VERDICT_MATCH
+                     : is_untold(&check->causes[worst]) ? SP_VERDICT_UNKNOWN
+                                                        : SP_VERDICT_EXPLAINED;
     check->summary = say_verdict(check, worst, open, ALL_ROOM);
     check->headline = say_verdict(check, worst, open, ROOM_IN_A_LINE);
 }

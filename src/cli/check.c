@@ -79,7 +79,8 @@ int cli_judge_check(const struct cli_args *args, const struct sp_check *check, c
 {
     if (cli_flag(args, "strict") && !is_plain_match(check)) return CLI_DIFFERS;
     if (cli_value(args, "for", NULL)) return judge_loadings(loadings);
-    return sp_check_verdict(check) == SP_VERDICT_DIFFERS ? CLI_DIFFERS : CLI_OK;
+    const enum sp_verdict verdict = sp_check_verdict(check);
+    return verdict == SP_VERDICT_DIFFERS ? CLI_DIFFERS : verdict == SP_VERDICT_UNKNOWN ? CLI_UNKNOWN : CLI_OK;
 }
 
 /* Asks the loaders, and writes the report; exit status. */
@@ -204,11 +205,13 @@ const struct cli_command cli_check = {
         "model, .keras or .h5, is predicted from the configuration in its file, layer by layer.\n"
         "\n"
         "The first line is the verdict and its reason: 'match'; 'explained', when every difference has a harmless "
-        "cause, such as a wrapper prefix; or 'differs'. Then come the causes. A hyper-parameter is blamed only after a "
+        "cause, such as a wrapper prefix; 'differs'; or 'unknown', when nothing can be told of a part of the model and "
+        "all "
+        "else is as it should be. Then come the causes. A hyper-parameter is blamed only after a "
         "trial: predicted with the other value, the findings that it explains are gone. All other causes are read off "
         "what is there, names and shapes above all. Then come the findings, collapsed over their indices: "
         "layers.{0-4,20-31} stands for these indices and no other. The exit status is 0 for match and explained, 1 for "
-        "differs, 5 when there is no table for the architecture or no configuration to tell it.\n"
+        "differs, 5 for unknown, and when there is no table for the architecture or no configuration to tell it.\n"
         "\n"
         "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) may "
         "hold "

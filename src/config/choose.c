@@ -110,6 +110,9 @@ const struct sp_unit *sp_choose_table(const struct sp_tables *tables, const char
     if (*made)
         sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for the %s '%s'",
                 *made >= 'a' ? "architecture" : "class", made);
+    else if (model_type && strncmp(model_type, "gguf-", 5) == 0)
+        sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for GGUF files of the architecture '%s'",
+                model_type + 5);
     else if (model_type && *model_type)
         sp_fail(error, SP_ERR_UNKNOWN, SP_KIND_NONE, "no table for model_type '%s'%s%s%s", model_type,
                 *class ? " (" : "", class, *class ? ")" : "");

@@ -255,6 +255,7 @@ static bool parse_config(struct sp_config *config, const char *path, const char 
     if (root.type != SP_OBJECT)
         return sp_fail(error, SP_ERR_TABLE, SP_KIND_MALFORMED, "expected an object of hyper-parameters, found %s",
                        sp_value_kind(root.type));
+    root = sp_config_of_gguf(&config->arena, root);
     sp_config_compose(config, root, NULL, NULL);
     config->path = sp_arena_string(&config->arena, path);
     forget_derived(config);

@@ -42,6 +42,9 @@ static const struct {
 
 enum { KEY_COUNT = sizeof keys / sizeof *keys, SIGN_COUNT = sizeof signs / sizeof *signs };
 
+/* In front of what the file, or the configuration of the original, calls its architecture. */
+static const char layout[] = "gguf-";
+
 struct adoption {
     struct sp_config *config;
     const struct sp_tables *tables;
@@ -125,7 +128,7 @@ static void take_signs(struct adoption *adoption)
 static const char *layout_type(struct adoption *adoption, struct sp_value model_type)
 {
     const char *type = model_type.type == SP_STRING ? model_type.string : "";
-    return sp_arena_printf(&adoption->config->arena, "gguf-%s", type);
+    return sp_arena_printf(&adoption->config->arena, "%s%s", layout, type);
 }
 
 static bool is_served(const struct sp_tables *tables, const char *model_type)
@@ -156,6 +159,20 @@ static bool is_of_original(const char *key)
     static const char *const of_original[] = {"model_type", "architectures", "quantization_config", "torch_dtype",
                                               "dtype"};
     return sp_is_among(key, of_original, sizeof of_original / sizeof *of_original);
+}
+
+/* "gguf-qwen2", as reports and hints have it, is a model_type like any other; the class beside it is the original's. */
+struct sp_value sp_config_of_gguf(struct sp_arena *arena, struct sp_value root)
+{
+    const struct sp_value type = sp_value_member(root, "model_type");
+    if (type.type != SP_STRING || strncmp(type.string, layout, sizeof layout - 1) != 0) return root;
+    struct sp_member *members = sp_arena_array(arena, root.count, sizeof *members);
+    struct sp_value own = {SP_OBJECT, .members = members};
+    for (size_t i = 0; i < root.count; i++) {
+        const char *key = root.members[i].key;
+        if (strcmp(key, "model_type") == 0 || !is_of_original(key)) members[own.count++] = root.members[i];
+    }
+    return own;
 }
 
 static void adopt_root(struct adoption *adoption)

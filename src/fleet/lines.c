@@ -109,7 +109,7 @@ static enum sp_line_outcome outcome_of_verdict(const char *verdict)
     return strcmp(verdict, "match") == 0       ? SP_LINE_MATCH
            : strcmp(verdict, "explained") == 0 ? SP_LINE_EXPLAINED
            : strcmp(verdict, "differs") == 0   ? SP_LINE_DIFFERS
-                                               : outcome_of_status(SP_OK);
+                                               : SP_LINE_UNKNOWN;
 }
 
 /* What the member after the status says: a verdict, or an error, of which the kind follows. */

@@ -26,7 +26,7 @@ enum sp_line_outcome {
     SP_LINE_MATCH,
     SP_LINE_EXPLAINED,
     SP_LINE_DIFFERS,
-    SP_LINE_UNKNOWN,       /* 5: no table, or no configuration */
+    SP_LINE_UNKNOWN,       /* 5: it cannot be told, in whole or in part */
     SP_LINE_MISCONFIGURED, /* 3: a configuration that is wrong */
     SP_LINE_UNREADABLE,    /* 4 */
     SP_LINE_CRASHED,       /* 4 */

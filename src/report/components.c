@@ -20,6 +20,7 @@ static enum outcome outcome_of(const struct sp_component *component, const struc
     const enum sp_verdict verdict = sp_check_verdict(result->check);
     return verdict == SP_VERDICT_MATCH       ? OUTCOME_MATCH
            : verdict == SP_VERDICT_EXPLAINED ? OUTCOME_EXPLAINED
+           : verdict == SP_VERDICT_UNKNOWN   ? OUTCOME_UNKNOWN
                                              : OUTCOME_DIFFERS;
 }
 
