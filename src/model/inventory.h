@@ -39,6 +39,7 @@ struct sp_inventory {
     struct sp_totals totals;
     size_t unread;                /* tensors that are there and could not be read */
     struct sp_error first_unread; /* why the first of them */
+    SP_ARRAY(const char *) unread_names;
     uint64_t dtypes;              /* bit n: a tensor has the dtype n */
 };
 
