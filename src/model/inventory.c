@@ -28,6 +28,7 @@ void sp_inventory_close(struct sp_inventory *inventory)
     free(inventory->metadata);
     free(inventory->warnings);
     free(inventory->promises);
+    free(inventory->unread_names.items);
     free(inventory->suspects.items);
     sp_map_free(&inventory->names);
     sp_map_free(&inventory->metadata_keys);
@@ -90,6 +91,7 @@ bool sp_inventory_unread(struct sp_inventory *inventory, const char *name, const
     if (why->kind == SP_KIND_IO || inventory->count >= SP_MAX_TENSORS)
         return sp_fail(error, why->status, why->kind, "%s", why->message);
     if (!inventory->unread++) inventory->first_unread = *why;
+    *SP_PUSH(&inventory->unread_names) = sp_arena_string(&inventory->arena, name);
     if (inventory->unread <= UNREAD_NAMED)
         sp_inventory_warn(inventory, "tensor %s is not read: %s", sp_quote(name).text, why->message);
     return true;
