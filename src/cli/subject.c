@@ -2,8 +2,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/subject.h"
 
+#include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+enum { LONGEST_PATH = 4096 };
 
 /* The table of a user's file, when it has just one: then no model_type is needed to choose it. */
 static const char *only_table_of(const struct sp_tables *tables, const char *path)
@@ -41,16 +46,77 @@ int cli_add_table_file(struct sp_tables *tables, const char *file)
     return CLI_TABLE;
 }
 
-/* Each --table is a file to add or the name of the table to use; of names the last one counts. */
+/* ---- folders of tables ---- */
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static int is_table_file(const struct dirent *entry)
+{
+    static const char ending[] = ".shapes";
+    const size_t length = strlen(entry->d_name), size = sizeof ending - 1;
+    return entry->d_name[0] != '.' && length > size && strcmp(entry->d_name + length - size, ending) == 0;
+}
+
+static int compare_entries(const struct dirent **left, const struct dirent **right)
+{
+    return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+/* Each of its *.shapes, in the order of their names. Which of them is used the configuration says. */
+static int add_folder(struct sp_tables *tables, const char *folder)
+{
+    struct dirent **entries = NULL;
+    char path[LONGEST_PATH];
+    int status = CLI_OK;
+    const int count = scandir(folder, &entries, is_table_file, compare_entries);
+    if (count <= 0) {
+        cli_usage_error(NULL, count ? "%s: cannot be listed" : "%s: there is no .shapes file in this folder", folder);
+        status = CLI_TABLE;
+    }
+    for (int i = 0; i < count; i++) {
+        const int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        if (status == CLI_OK && length > 0 && (size_t)length < sizeof path) status = cli_add_table_file(tables, path);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+/* SHAPEPROOF_TABLES: files and folders, parted by colons. */
+static int add_tables_of_environment(struct sp_tables *tables)
+{
+    const char *list = getenv("SHAPEPROOF_TABLES");
+    char path[LONGEST_PATH];
+    int status = CLI_OK;
+    while (list && *list && status == CLI_OK) {
+        const size_t length = strcspn(list, ":");
+        if (length && length < sizeof path) {
+            memcpy(path, list, length);
+            path[length] = '\0';
+            status = is_folder(path) ? add_folder(tables, path) : cli_add_table_file(tables, path);
+        }
+        list += length + (list[length] == ':');
+    }
+    return status;
+}
+
+/* Each --table is a file or a folder to add or the name of the table to use; of names the last one counts. */
 static int add_tables(struct cli_subject *subject, const struct cli_args *args)
 {
     const char *table;
+    const int given = add_tables_of_environment(subject->tables);
+    if (given != CLI_OK) return given;
     for (size_t position = 0; (table = cli_next_value(args, "table", &position)) != NULL;) {
         if (is_name(subject->tables, table)) {
             subject->table_name = table; /* checked when it is looked up */
             continue;
         }
-        const int status = cli_add_table_file(subject->tables, table);
+        const bool folder = is_folder(table);
+        const int status = folder ? add_folder(subject->tables, table) : cli_add_table_file(subject->tables, table);
         if (status != CLI_OK) return status;
         const char *only = only_table_of(subject->tables, table);
         if (only) subject->table_name = only;

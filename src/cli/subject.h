@@ -13,7 +13,8 @@
     .name = "set", .letter = 'S', .argument = "KEY=VALUE",                                                             \
     .help = "one hyper-parameter, which wins over the file; may be repeated; text_config.KEY reaches inwards"
 #define CLI_OPTION_TABLE                                                                                               \
-    .name = "table", .letter = 'T', .argument = "FILE", .help = "a table file of your own, or the name of a table"
+    .name = "table", .letter = 'T', .argument = "FILE",                                                                \
+    .help = "a table file of your own, a folder of them, or the name of a table"
 #define CLI_OPTION_VOCABULARY                                                                                          \
     .name = "vocabulary", .argument = "sockeye|nparam|none",                                                           \
     .help = "how the vocabulary sizes that a .hpm file leaves out are counted in the training texts that it "          \
