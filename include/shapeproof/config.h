@@ -62,7 +62,8 @@ SP_API const char *sp_config_path(const struct sp_config *config);
 SP_API void sp_config_free(struct sp_config *config);
 
 /* The path of the configuration that belongs to a checkpoint: config.json, or else config, in the directory or beside
- * the file. NULL when there is none. free() it with sp_free. */
+ * the file; of a step of a training by DeepSpeed or Megatron also config.json one folder up. NULL when there is none.
+ * free() it with sp_free. */
 SP_API char *sp_config_beside(const char *checkpoint_path);
 
 #ifdef __cplusplus

@@ -88,7 +88,9 @@ struct sp_inventory; /* opaque: owns everything that the functions below return 
 SP_API struct sp_inventory *sp_inventory_open(const char *path, struct sp_error *error);
 
 /* Of a model in the cache of the Hugging Face hub (models--x--y) the directory that its refs/main means,
- * "models--x--y/snapshots/COMMIT": free with sp_free. NULL for every other path, which stands for itself. */
+ * "models--x--y/snapshots/COMMIT"; of a training by DeepSpeed or Megatron without a checkpoint of its own that of the
+ * last step, as a file `latest` or `latest_checkpointed_iteration.txt` names it: free with sp_free. NULL for every
+ * other path, which stands for itself. */
 SP_API char *sp_checkpoint_path(const char *path);
 
 /* Frees the inventory and all that was borrowed from it. NULL is allowed. */

@@ -302,6 +302,41 @@ enum sp_status sp_config_load(struct sp_config *config, const char *path, struct
     return error->status;
 }
 
+/* Whether the folder, a path that ends with '/' or is empty, has one of the files; the path becomes that of the first.
+ */
+static bool find_in_folder(struct sp_text *path, const char *const *names, size_t count)
+{
+    struct stat info;
+    const size_t folder = path->length;
+    for (size_t i = 0; i < count; i++) {
+        path->length = folder;
+        sp_text_puts(path, names[i]);
+        if (stat(path->data, &info) == 0 && S_ISREG(info.st_mode)) return true;
+    }
+    path->length = folder;
+    sp_text_puts(path, "");
+    return false;
+}
+
+/* Turns the path of a folder of a training, "run/global_step20/", into that of the training, "run/"; false when it is
+ * none, as the file is not there that says which of them is the last. */
+static bool leave_step(struct sp_text *path)
+{
+    static const char *const marks[] = {"latest", "latest_checkpointed_iteration.txt"};
+    size_t end = path->length;
+    while (end && path->data[end - 1] == '/') end--;
+    size_t begin = end;
+    while (begin && path->data[begin - 1] != '/') begin--;
+    if (begin == end || (end - begin <= 2 && path->data[begin] == '.')) return false; /* ".", ".." */
+    struct sp_text mark = {0};
+    sp_text_append(&mark, path->data, begin);
+    const bool found = find_in_folder(&mark, marks, sizeof marks / sizeof *marks);
+    sp_text_free(&mark);
+    path->length = begin;
+    sp_text_puts(path, "");
+    return found;
+}
+
 /* config.json is Hugging Face's, config Sockeye's. */
 char *sp_config_beside(const char *checkpoint_path)
 {
@@ -311,12 +346,8 @@ char *sp_config_beside(const char *checkpoint_path)
     const char *slash = strrchr(checkpoint_path, '/');
     if (stat(checkpoint_path, &info) == 0 && S_ISDIR(info.st_mode)) sp_text_printf(&path, "%s/", checkpoint_path);
     else sp_text_append(&path, checkpoint_path, slash ? (size_t)(slash + 1 - checkpoint_path) : 0);
-    const size_t folder = path.length;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        path.length = folder;
-        sp_text_puts(&path, names[i]);
-        if (stat(path.data, &info) == 0 && S_ISREG(info.st_mode)) return path.data;
-    }
+    if (find_in_folder(&path, names, sizeof names / sizeof *names)) return path.data;
+    if (leave_step(&path) && find_in_folder(&path, names, 1)) return path.data;
     sp_text_free(&path);
     return NULL;
 }

@@ -41,6 +41,8 @@ struct sp_inventory {
     struct sp_totals totals;
     size_t unread;                /* tensors that are there and could not be read */
     struct sp_error first_unread; /* why the first of them */
+    size_t divided;               /* tensors whose data ZeRO has divided among files of its optimizer */
+    bool gatherable;              /* and all of those files are there */
     size_t lacking;               /* tensors whose data is not there, in whole or in part */
     const char *lack;             /* why; NULL when `lacking` is 0 */
     SP_ARRAY(const char *) unread_names;

@@ -13,6 +13,7 @@
 #include "base/shard_name.h"
 #include "read/dcp/folder.h"
 #include "read/index.h"
+#include "read/ranks/folder.h"
 #include "read/subfolders.h"
 
 /* What is read, the first that exists; "*" stands for exactly one file with that ending. */
@@ -342,6 +343,9 @@ static bool choose_checkpoint(const struct sp_folder *folder, const struct listi
         return read_distributed(folder, listing, inventory, error);
     const char *backend = sp_megatron_backend(folder, &inventory->arena);
     if (backend && !listing->distributed) return sp_megatron_refuse(folder, backend, error);
+    bool mine = false;
+    const bool ok = sp_ranks_read(folder, &mine, inventory, error);
+    if (mine) return ok;
     const size_t count = find_shards(listing, shards);
     if (count) {
         warn_absent_shards(shards, count, inventory);

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/chars.h"
 #include "base/names.h"
 #include "base/text.h"
+#include "read/directory.h"
 
 enum { MAX_COMMIT = 128, MOST_SNAPSHOTS = 1000 };
 
@@ -81,6 +83,48 @@ static void fail_cached(const struct sp_folder *folder, struct sp_arena *arena, 
     free(names);
 }
 
+/* ---- a training ---- */
+
+/* The first word of a small file, of letters, digits and "_-."; NULL when it is anything else. */
+static const char *word_in_file(const struct sp_folder *folder, const char *name, struct sp_arena *arena)
+{
+    struct sp_file file;
+    struct sp_error ignored = {0};
+    char text[MAX_COMMIT + 1] = "";
+    if (!sp_file_open(&file, folder->fd, name, &ignored)) return NULL;
+    const bool ok = file.size <= MAX_COMMIT && sp_file_read(&file, 0, text, (size_t)file.size, &ignored);
+    sp_file_close(&file);
+    const size_t length = ok ? strspn(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.") : 0;
+    return length && text[0] != '.' && !text[length + strspn(text + length, " \r\n")]
+               ? sp_arena_copy(arena, text, length)
+               : NULL;
+}
+
+static bool has_checkpoint(const struct sp_folder *folder)
+{
+    bool found = false;
+    size_t entries = 0;
+    const int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!stream && fd >= 0) close(fd);
+    for (const struct dirent *entry; stream && !found && entries < MOST_SNAPSHOTS && (entry = readdir(stream));
+         entries++)
+        found = sp_may_be_checkpoint(entry->d_name) || sp_ends_with(entry->d_name, ".distcp");
+    if (stream) closedir(stream);
+    return found;
+}
+
+/* The folder of the last step, as DeepSpeed (`latest`) and Megatron (`latest_checkpointed_iteration.txt`, a number or
+ * "release") note it; NULL when it is not there, or there is a checkpoint beside the note. */
+static const char *last_step(const struct sp_folder *folder, struct sp_arena *arena)
+{
+    const char *step = word_in_file(folder, "latest", arena);
+    if (!step && (step = word_in_file(folder, "latest_checkpointed_iteration.txt", arena)) &&
+        !step[strspn(step, "0123456789")])
+        step = sp_arena_printf(arena, "iter_%07lu", strtoul(step, NULL, 10));
+    return step && is_there(folder, step) && !has_checkpoint(folder) ? step : NULL;
+}
+
 /* ---- what other frameworks save as a folder ---- */
 
 static const struct {
@@ -111,6 +155,13 @@ bool sp_folder_is_known(const struct sp_folder *folder, struct sp_error *error)
     } else if (cached) {
         fail_cached(folder, &arena, error);
     }
+    const char *step = known ? NULL : last_step(folder, &arena);
+    if (step) {
+        known = true;
+        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "a training, whose last checkpoint is %s",
+                sp_quote(step).text);
+        sp_hint(error, "ask about %s", sp_quote(sp_folder_join(folder, step, &arena)).text);
+    }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !known; i++) {
         if (!is_there(folder, kinds[i].file)) continue;
         known = true;
@@ -128,6 +179,7 @@ char *sp_checkpoint_path(const char *path)
     struct sp_text text = {0};
     if (!sp_folder_open(&folder, path)) return NULL;
     const char *snapshot = is_there(&folder, "blobs") ? sp_hub_snapshot(&folder, &arena) : NULL;
+    if (!snapshot) snapshot = last_step(&folder, &arena);
     if (snapshot) sp_text_puts(&text, sp_folder_join(&folder, snapshot, &arena));
     sp_folder_close(&folder);
     sp_arena_free(&arena);

@@ -18,7 +18,7 @@ src/read/nested.c       read         read/gzip model base
 src/read/bundle.c       read         read/zip/archive.h read/tar model base
 src/read/gzip/          read/gzip    base
 src/read/tar/           read/tar     model base
-src/read/directory      read  read/dcp/folder.h model base
+src/read/directory      read  read/dcp/folder.h read/ranks/folder.h model base
 src/read/open           read  read/dcp/folder.h model base
 src/read/safetensors/   read/safetensors  read model base
 src/read/gguf/          read/gguf    read model base
@@ -31,6 +31,7 @@ src/read/tensorflow/    read/tensorflow  read model base
 src/read/pickle/        read/pickle  base
 src/read/zip/           read/zip     read model base
 src/read/torch/         read/torch   read/zip read/tar read/pickle read model base
+src/read/ranks/         read/ranks   read model base
 src/read/dcp/           read/dcp     read/torch/torch.h read/pickle read model base
 src/read/hdf5/          read/hdf5    read/hdf5/library.h read model base
 src/read/hdf5/library   libhdf5      -

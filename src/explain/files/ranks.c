@@ -171,8 +171,26 @@ static void explain_slices(struct sp_check *check)
         sp_arena_printf(&check->arena, "gather the %" PRIu64 " ranks into one checkpoint before loading it", ranks);
 }
 
+/* The file tells the shapes, and other files have the data. */
+static void explain_divided(struct sp_check *check)
+{
+    const struct sp_inventory *inventory = check->inventory;
+    if (!inventory->divided) return;
+    struct sp_cause *cause = sp_blame(check, SP_CAUSE_ZERO_PARTITION);
+    if (inventory->gatherable) cause->severity = SP_SEVERITY_WARNING;
+    cause->message =
+        sp_arena_printf(&check->arena,
+                        "ZeRO stage 3 has divided %s among the ranks: the shapes are here, the data is in files of the "
+                        "optimizer%s",
+                        sp_count_of(&check->arena, inventory->divided, "tensor"),
+                        inventory->gatherable ? "" : ", which are not all here");
+    cause->hint = "gather the parameters before saving (stage3_gather_16bit_weights_on_model_save), or "
+                  "convert the checkpoint with zero_to_fp32.py";
+}
+
 void sp_explain_ranks(struct sp_check *check)
 {
+    explain_divided(check);
     if (check->config->variables) return; /* Keras saves a model whole */
     if (!sp_has_flat_pieces(check)) {
         explain_placeholders(check, 0);

@@ -106,7 +106,7 @@ static void check_chunks(struct sp_dcp *dcp)
         sp_inventory_warn(dcp->inventory, "the chunks of %zu tensors are too many to be compared", dcp->uncompared);
 }
 
-static void add_count(struct sp_inventory *inventory, const char *key, uint64_t count)
+static void add_dcp_count(struct sp_inventory *inventory, const char *key, uint64_t count)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64, count);
@@ -114,15 +114,15 @@ static void add_count(struct sp_inventory *inventory, const char *key, uint64_t 
 }
 
 /* After the last pickle. */
-static bool list_entries(struct sp_dcp *dcp, uint32_t file)
+static bool list_dcp_entries(struct sp_dcp *dcp, uint32_t file)
 {
     check_chunks(dcp);
     sp_dcp_check_files(dcp);
     for (size_t i = 0; i < dcp->tensors.count; i++)
         if (!list_entry(dcp, &dcp->tensors.items[i], file)) return false;
-    add_count(dcp->inventory, "dcp.files", dcp->files.count);
-    add_count(dcp->inventory, "dcp.chunks", dcp->chunks);
-    add_count(dcp->inventory, "dcp.extra_states", dcp->extra_states);
+    add_dcp_count(dcp->inventory, "dcp.files", dcp->files.count);
+    add_dcp_count(dcp->inventory, "dcp.chunks", dcp->chunks);
+    add_dcp_count(dcp->inventory, "dcp.extra_states", dcp->extra_states);
     if (dcp->object_count) sp_inventory_add_metadata(dcp->inventory, "dcp.objects", sp_names_text(dcp->objects));
     return true;
 }
@@ -163,7 +163,7 @@ static bool index_dcp(const struct sp_file *file, uint32_t file_index, struct sp
     struct sp_names objects = {0};
     struct sp_dcp dcp = {.inventory = inventory, .error = error, .objects = &objects};
     inventory->format = "dcp";
-    const bool ok = read_metadata(&dcp, file) && list_entries(&dcp, file_index);
+    const bool ok = read_metadata(&dcp, file) && list_dcp_entries(&dcp, file_index);
     release_dcp(&dcp);
     return ok;
 }
@@ -189,7 +189,7 @@ bool sp_dcp_read(const struct sp_folder *folder, const char *const *names, size_
         if (!i) sp_inventory_add_file(inventory, names[i]); /* one stands for all: tensors have parts in several */
         ok = read_named(&dcp, names[i]);
     }
-    if (ok && !(list_entries(&dcp, 0) && sp_inventory_finish(inventory, error)))
+    if (ok && !(list_dcp_entries(&dcp, 0) && sp_inventory_finish(inventory, error)))
         ok = sp_folder_blame(folder, names[0], error);
     release_dcp(&dcp);
     return ok;

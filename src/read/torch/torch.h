@@ -185,6 +185,12 @@ void sp_torch_zip_claim(const struct sp_torch *torch);
 /* Checks that a storage has its record. */
 bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error);
 
+/* ---- model_states.c ---- */
+
+/* Of the tensors from `first` on, those that stand for what ZeRO has divided get their shapes. */
+bool sp_torch_model_states(struct sp_torch *torch, const struct sp_pickle_value *root, size_t first,
+                           struct sp_error *error);
+
 /* ---- legacy.c ---- */
 
 /* The object that a call of torch.storage._load_from_bytes would give: the bytes are a legacy stream of their own.

@@ -601,6 +601,7 @@ bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct 
         ok = false;
     }
     if (ok) warn_of_the_rest(&w);
+    ok = ok && sp_torch_model_states(torch, root, before, error);
     torch->counted = w.listed;
     sp_map_free(&w.names);
     sp_names_free(&w.transient);

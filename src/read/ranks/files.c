@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* strverscmp */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/chars.h"
+#include "read/ranks/ranks.h"
+
+enum { MOST_RANK_FILES = 20 * 1000, MOST_RANK = 1000 * 1000 };
+
+/* ---- names ---- */
+
+/* Passes `text`; false when something else stands there. */
+static bool pass_text(const char **p, const char *text)
+{
+    const size_t length = strlen(text);
+    if (strncmp(*p, text, length) != 0) return false;
+    *p += length;
+    return true;
+}
+
+static bool pass_rank_number(const char **p, uint32_t *number)
+{
+    const size_t digits = strspn(*p, "0123456789");
+    if (!digits || digits > 9) return false;
+    *number = (uint32_t)strtoul(*p, NULL, 10);
+    *p += digits;
+    return *number < MOST_RANK;
+}
+
+/* "mp_rank_00", "mp_rank_00_001", "mp_rank_00_001_002": a folder of Megatron. */
+static bool read_megatron_name(const char *name, struct sp_rank_file *file)
+{
+    *file = (struct sp_rank_file){.layer = SP_NO_LAYER};
+    if (!pass_text(&name, "mp_rank_") || !pass_rank_number(&name, &file->tensor)) return false;
+    if (*name && (!pass_text(&name, "_") || !pass_rank_number(&name, &file->stage))) return false;
+    if (*name && (!pass_text(&name, "_") || !pass_rank_number(&name, &file->expert))) return false;
+    return !*name;
+}
+
+/* "mp_rank_00_model_states.pt" */
+static bool read_model_name(const char *name, struct sp_rank_file *file)
+{
+    *file = (struct sp_rank_file){.layer = SP_NO_LAYER};
+    return pass_text(&name, "mp_rank_") && pass_rank_number(&name, &file->tensor) &&
+           strcmp(name, "_model_states.pt") == 0;
+}
+
+/* "layer_03-model_00-model_states.pt" */
+static bool read_layer_name(const char *name, struct sp_rank_file *file)
+{
+    *file = (struct sp_rank_file){.layer = SP_NO_LAYER};
+    return pass_text(&name, "layer_") && pass_rank_number(&name, &file->layer) && pass_text(&name, "-model_") &&
+           pass_rank_number(&name, &file->tensor) && strcmp(name, "-model_states.pt") == 0;
+}
+
+/* "expert_1_mp_rank_00_model_states.pt", "layer_0_expert_1_mp_rank_00_model_states.pt": they are numbered over all. */
+static bool read_expert_name(const char *name, struct sp_rank_file *file)
+{
+    uint32_t ignored;
+    if (pass_text(&name, "layer_") && (!pass_rank_number(&name, &ignored) || !pass_text(&name, "_"))) return false;
+    return pass_text(&name, "expert_") && pass_rank_number(&name, &ignored) && pass_text(&name, "_") &&
+           read_model_name(name, file) && (file->plain = true);
+}
+
+/* "zero_pp_rank_3_mp_rank_00_model_states.pt": the number of the data-parallel rank. */
+static bool read_zero_name(const char *name, struct sp_rank_file *file, uint32_t *rank)
+{
+    return pass_text(&name, "zero_pp_rank_") && pass_rank_number(&name, rank) && pass_text(&name, "_") &&
+           read_model_name(name, file);
+}
+
+/* ---- the folder ---- */
+
+static void add_rank_file(struct sp_ranks *ranks, const struct sp_rank_file *file, const char *path)
+{
+    struct sp_rank_file *added = SP_PUSH(&ranks->files);
+    *added = *file;
+    added->path = sp_arena_string(&ranks->arena, path);
+}
+
+/* The file in a folder of Megatron, whichever of its names it has. */
+static void add_megatron(struct sp_ranks *ranks, const struct sp_folder *folder, const struct sp_rank_file *file,
+                         const char *name)
+{
+    static const char *const names[] = {"model_optim_rng.pt", "model_rng.pt"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *path = sp_arena_printf(&ranks->arena, "%s/%s", name, names[i]);
+        if (faccessat(folder->fd, path, F_OK, 0) != 0) continue;
+        add_rank_file(ranks, file, path);
+        ranks->format = "megatron";
+        return;
+    }
+}
+
+/* Of the data-parallel ranks, whose files say the same, that with the lowest number is taken. */
+static void add_zero(struct sp_ranks *ranks, const struct sp_rank_file *file, uint32_t rank, const char *name)
+{
+    ranks->zero_files++;
+    ranks->format = "deepspeed";
+    for (size_t i = 0; i < ranks->files.count; i++) {
+        struct sp_rank_file *known = &ranks->files.items[i];
+        if (known->tensor != file->tensor || known->layer != SP_NO_LAYER) continue;
+        if (rank < known->stage) {
+            known->stage = rank; /* until all are listed */
+            known->path = sp_arena_string(&ranks->arena, name);
+        }
+        return;
+    }
+    add_rank_file(ranks, file, name);
+    ranks->files.items[ranks->files.count - 1].stage = rank;
+}
+
+static void look_at_entry(struct sp_ranks *ranks, const struct sp_folder *folder, const char *name)
+{
+    struct sp_rank_file file;
+    uint32_t rank;
+    if (sp_ends_with(name, "_optim_states.pt")) ranks->optimizer_files++;
+    else if (strcmp(name, "zero") == 0) ranks->universal = true;
+    else if (read_megatron_name(name, &file)) add_megatron(ranks, folder, &file, name);
+    else if (read_model_name(name, &file) || read_layer_name(name, &file) || read_expert_name(name, &file)) {
+        add_rank_file(ranks, &file, name);
+        ranks->layers = ranks->layers || file.layer != SP_NO_LAYER;
+        ranks->format = "deepspeed";
+    } else if (read_zero_name(name, &file, &rank)) add_zero(ranks, &file, rank, name);
+}
+
+/* Where layers have files of their own, those of ranks hold the settings of the trainer. */
+static void drop_settings(struct sp_ranks *ranks)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < ranks->files.count; i++) {
+        const struct sp_rank_file *file = &ranks->files.items[i];
+        if (!ranks->layers || file->layer != SP_NO_LAYER || file->plain) ranks->files.items[kept++] = *file;
+    }
+    ranks->files.count = kept;
+}
+
+static int compare_rank_files(const void *left, const void *right)
+{
+    const struct sp_rank_file *a = left, *b = right;
+    if (a->layer != b->layer) return a->layer < b->layer ? -1 : 1;
+    if (a->stage != b->stage) return a->stage < b->stage ? -1 : 1;
+    if (a->expert != b->expert) return a->expert < b->expert ? -1 : 1;
+    if (a->tensor != b->tensor) return a->tensor < b->tensor ? -1 : 1;
+    return strverscmp(a->path, b->path);
+}
+
+bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struct sp_error *error)
+{
+    const int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!stream) {
+        if (fd >= 0) close(fd);
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s", strerror(errno));
+    }
+    for (const struct dirent *entry; ranks->files.count <= MOST_RANK_FILES && (entry = readdir(stream));)
+        look_at_entry(ranks, folder, entry->d_name);
+    closedir(stream);
+    if (ranks->files.count > MOST_RANK_FILES)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "files of more than %d ranks", MOST_RANK_FILES);
+    for (size_t i = 0; i < ranks->files.count && ranks->zero_files; i++) ranks->files.items[i].stage = 0;
+    drop_settings(ranks);
+    if (ranks->files.count)
+        qsort(ranks->files.items, ranks->files.count, sizeof *ranks->files.items, compare_rank_files);
+    return true;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ * Tensors of one name, a piece from each tensor-parallel rank, become one by the rule of their layer. Where no rule is
+ * known, or the pieces do not fit the rule, they are listed side by side, and a warning says so. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/names.h"
+#include "read/ranks/numbers.h"
+#include "read/ranks/ranks.h"
+
+struct piece {
+    size_t file; /* among the ranks' */
+    const struct sp_tensor *tensor;
+};
+
+struct whole {
+    const char *name;
+    struct piece *pieces;
+    size_t count, capacity;
+};
+
+struct join {
+    struct sp_ranks *ranks;
+    struct sp_inventory *inventory;
+    struct sp_error *error;
+    struct sp_arena arena;
+    SP_ARRAY(struct whole) wholes;
+    struct sp_map names;
+    struct sp_numbers layers, experts;
+    struct sp_names unknown, uneven, odd;
+    size_t state; /* tensors that are no part of the model */
+    uint32_t first_file, stages;
+};
+
+/* ---- names ---- */
+
+static const struct sp_rank_file *file_of(const struct join *join, size_t file)
+{
+    return &join->ranks->files.items[file];
+}
+
+static bool is_model_tensor(const struct join *join, const struct sp_rank_file *file, const struct sp_tensor *tensor)
+{
+    const char *front = strcmp(join->ranks->format, "megatron") == 0 ? "model" : "module.";
+    if (tensor->flags & SP_TENSOR_STATE) return false;
+    return file->layer != SP_NO_LAYER || file->plain || strncmp(tensor->name, front, strlen(front)) == 0;
+}
+
+/* "model0.": layers of a pipeline in turns, which are numbered otherwise. */
+static bool is_virtual_stage(const char *name)
+{
+    return strncmp(name, "model", 5) == 0 && name[5] >= '0' && name[5] <= '9';
+}
+
+static void note_numbers(struct join *join)
+{
+    for (size_t f = 0; f < join->ranks->files.count; f++) {
+        const struct sp_rank_file *file = file_of(join, f);
+        for (size_t i = 0; i < file->own->count; i++) {
+            const struct sp_tensor *tensor = &file->own->tensors[i];
+            if (!is_model_tensor(join, file, tensor)) continue;
+            sp_numbers_note(&join->layers, tensor->name, 0, file->stage);
+            sp_numbers_note(&join->experts, tensor->name, file->stage, file->expert);
+        }
+    }
+    sp_numbers_settle(&join->layers);
+    sp_numbers_settle(&join->experts);
+}
+
+/* The name in the whole model. */
+static const char *name_in_whole(struct join *join, const struct sp_rank_file *file, const struct sp_tensor *tensor,
+                                 bool *odd)
+{
+    *odd = is_virtual_stage(tensor->name) && join->stages > 1;
+    if (file->layer != SP_NO_LAYER) return sp_arena_printf(&join->arena, "%" PRIu32 ".%s", file->layer, tensor->name);
+    if (file->plain) return sp_arena_printf(&join->arena, "module.%s", tensor->name);
+    if (*odd) return tensor->name;
+    const char *name = sp_numbers_rename(&join->experts, tensor->name, file->stage, file->expert, odd);
+    return *odd ? name : sp_numbers_rename(&join->layers, name, 0, file->stage, odd);
+}
+
+static void gather_piece(struct join *join, size_t file, const struct sp_tensor *tensor)
+{
+    bool odd;
+    const char *name = name_in_whole(join, file_of(join, file), tensor, &odd);
+    if (odd) { /* of each stage by itself */
+        sp_names_add(&join->odd, name);
+        name = sp_arena_printf(&join->arena, "%s (pipeline rank %" PRIu32 ")", name, file_of(join, file)->stage);
+    }
+    size_t number = sp_map_get(&join->names, name);
+    if (number == SIZE_MAX) {
+        number = join->wholes.count;
+        *SP_PUSH(&join->wholes) = (struct whole){.name = name};
+        sp_map_add(&join->names, name, number);
+    }
+    struct whole *whole = &join->wholes.items[number];
+    SP_GROW(whole->pieces, whole->count, whole->capacity);
+    whole->pieces[whole->count++] = (struct piece){file, tensor};
+}
+
+static void gather_pieces(struct join *join)
+{
+    for (size_t f = 0; f < join->ranks->files.count; f++) {
+        const struct sp_rank_file *file = file_of(join, f);
+        for (size_t i = 0; i < file->own->count; i++) {
+            if (is_model_tensor(join, file, &file->own->tensors[i])) gather_piece(join, f, &file->own->tensors[i]);
+            else join->state++;
+        }
+    }
+}
+
+/* ---- one tensor ---- */
+
+static const uint64_t *copy_shape(struct join *join, const uint64_t *shape, uint32_t rank)
+{
+    uint64_t *copy = sp_arena_array(&join->inventory->arena, rank, sizeof *copy);
+    if (rank) memcpy(copy, shape, rank * sizeof *copy);
+    return copy;
+}
+
+/* A tensor of the whole, as a piece of it is; with what is said of the bytes only when that is all of it. */
+static struct sp_tensor *list_piece(struct join *join, const char *name, const struct piece *piece, bool alone)
+{
+    struct sp_arena *arena = &join->inventory->arena;
+    const struct sp_tensor *from = piece->tensor;
+    struct sp_tensor *tensor = sp_inventory_add(join->inventory, join->error);
+    if (!tensor) return NULL;
+    *tensor = *from;
+    tensor->name = sp_arena_string(arena, name);
+    tensor->dtype_name = sp_arena_string(arena, from->dtype_name);
+    tensor->shape = copy_shape(join, from->shape, from->rank);
+    tensor->stride = from->stride && alone ? copy_shape(join, from->stride, from->rank) : NULL;
+    tensor->file = join->first_file + (uint32_t)piece->file;
+    tensor->flags &= ~(uint32_t)SP_TENSOR_VIEW;
+    tensor->same_as = SP_NONE;
+    if (from->storage) tensor->storage = sp_arena_string(arena, from->storage);
+    if (alone) return tensor;
+    tensor->data_begin = tensor->data_end = tensor->offset = 0;
+    if (from->storage) tensor->storage = sp_arena_printf(arena, "rank 0: %s+%" PRIu64, from->storage, from->offset);
+    return tensor;
+}
+
+static bool is_alike(const struct sp_tensor *a, const struct sp_tensor *b, uint32_t but)
+{
+    if (a->dtype != b->dtype || a->rank != b->rank) return false;
+    for (uint32_t d = 0; d < a->rank; d++)
+        if (d != but && a->shape[d] != b->shape[d]) return false;
+    return true;
+}
+
+static bool are_pieces_alike(const struct whole *whole, uint32_t but)
+{
+    for (size_t i = 1; i < whole->count; i++)
+        if (!is_alike(whole->pieces[0].tensor, whole->pieces[i].tensor, but)) return false;
+    return true;
+}
+
+/* What several experts' ranks or both ends of a pipeline have alike counts once for each tensor-parallel rank. False
+ * when they have it, and not alike. */
+static bool drop_copies(const struct join *join, struct whole *whole)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < whole->count; i++) {
+        size_t same = 0;
+        while (same < kept &&
+               file_of(join, whole->pieces[same].file)->tensor != file_of(join, whole->pieces[i].file)->tensor)
+            same++;
+        if (same == kept) whole->pieces[kept++] = whole->pieces[i];
+        else if (!is_alike(whole->pieces[same].tensor, whole->pieces[i].tensor, UINT32_MAX)) return false;
+    }
+    whole->count = kept;
+    return true;
+}
+
+static bool list_side_by_side(struct join *join, const struct whole *whole, struct sp_names *list)
+{
+    sp_names_add(list, whole->name);
+    for (size_t i = 0; i < whole->count; i++) {
+        const struct sp_rank_file *file = file_of(join, whole->pieces[i].file);
+        const char *name = sp_arena_printf(&join->arena, "%s (%s)", whole->name, file->path);
+        if (!list_piece(join, name, &whole->pieces[i], true)) return false;
+    }
+    return true;
+}
+
+/* All pieces along one dimension. */
+static bool list_joined(struct join *join, const struct whole *whole, uint32_t dimension)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < whole->count; i++)
+        if (!sp_add_u64(sum, whole->pieces[i].tensor->shape[dimension], &sum)) sum = UINT64_MAX;
+    struct sp_tensor *tensor = list_piece(join, whole->name, &whole->pieces[0], false);
+    if (!tensor) return false;
+    uint64_t *shape = sp_arena_array(&join->inventory->arena, tensor->rank, sizeof *shape);
+    memcpy(shape, tensor->shape, tensor->rank * sizeof *shape);
+    shape[dimension] = sum;
+    tensor->shape = shape;
+    return sp_tensor_measure(tensor) ||
+           sp_malformed(join->error, "tensor %s: its size overflows 64 bits", sp_quote(whole->name).text);
+}
+
+static enum sp_cut cut_of(const struct join *join, const struct whole *whole)
+{
+    const struct sp_tensor *tensor = whole->pieces[0].tensor;
+    const enum sp_cut cut = sp_rank_cut(tensor->name);
+    if (join->ranks->few_groups && sp_is_grouped_cut(tensor->name)) return SP_CUT_UNKNOWN;
+    return (cut == SP_CUT_COLUMNS && !tensor->rank) || (cut == SP_CUT_ROWS && tensor->rank < 2) ? SP_CUT_UNKNOWN : cut;
+}
+
+static bool list_whole(struct join *join, struct whole *whole)
+{
+    const bool once = drop_copies(join, whole);
+    if (once && whole->count == 1 && join->ranks->tensor_ranks == 1)
+        return list_piece(join, whole->name, &whole->pieces[0], true) != NULL;
+    if (!once || whole->count != join->ranks->tensor_ranks) return list_side_by_side(join, whole, &join->uneven);
+    const enum sp_cut cut = cut_of(join, whole);
+    if (cut == SP_CUT_UNKNOWN) return list_side_by_side(join, whole, &join->unknown);
+    const uint32_t dimension = cut == SP_CUT_ROWS;
+    if (!are_pieces_alike(whole, cut == SP_CUT_NOT ? UINT32_MAX : dimension))
+        return list_side_by_side(join, whole, &join->uneven);
+    if (cut == SP_CUT_NOT) return list_piece(join, whole->name, &whole->pieces[0], false) != NULL;
+    return list_joined(join, whole, dimension);
+}
+
+/* ---- all of them ---- */
+
+static void warn_of_listed(struct sp_inventory *inventory, const char *what, struct sp_names *names)
+{
+    if (names->count) sp_inventory_warn(inventory, "%s (%zu): %s", what, names->count, sp_names_text(names));
+    sp_names_free(names);
+}
+
+/* Each rank has its own part of the optimizer's state, and what is whose cannot be told. */
+static void note_state(struct join *join)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%zu", join->state);
+    if (join->state) sp_inventory_add_metadata(join->inventory, "trainer_tensors", text);
+}
+
+static void warn_of_pieces(struct join *join)
+{
+    warn_of_listed(join->inventory, "no rule says how the ranks have divided tensors, which are listed side by side",
+                   &join->unknown);
+    warn_of_listed(join->inventory, "pieces that do not fit together, listed side by side", &join->uneven);
+    warn_of_listed(join->inventory, "tensors of layers whose numbers in the whole cannot be told, listed for each rank",
+                   &join->odd);
+    note_state(join);
+}
+
+static uint32_t count_stages(const struct sp_ranks *ranks)
+{
+    uint32_t stages = 0;
+    for (size_t i = 0; i < ranks->files.count; i++)
+        if (ranks->files.items[i].stage >= stages) stages = ranks->files.items[i].stage + 1;
+    return stages;
+}
+
+bool sp_ranks_join(struct sp_ranks *ranks, struct sp_inventory *inventory, struct sp_error *error)
+{
+    struct join join = {.ranks = ranks, .inventory = inventory, .error = error};
+    bool ok = true;
+    join.layers.marker = ".layers.";
+    join.experts.marker = ".local_experts.";
+    join.stages = count_stages(ranks);
+    join.first_file = (uint32_t)inventory->file_count;
+    for (size_t i = 0; i < ranks->files.count; i++) sp_inventory_add_file(inventory, ranks->files.items[i].path);
+    note_numbers(&join);
+    gather_pieces(&join);
+    for (size_t i = 0; i < join.wholes.count && ok; i++) ok = list_whole(&join, &join.wholes.items[i]);
+    warn_of_pieces(&join);
+    for (size_t i = 0; i < join.wholes.count; i++) free(join.wholes.items[i].pieces);
+    free(join.wholes.items);
+    sp_map_free(&join.names);
+    sp_numbers_free(&join.layers);
+    sp_numbers_free(&join.experts);
+    sp_arena_free(&join.arena);
+    return ok;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * Checkpoints of which each rank of a training has saved a part, in a file of its own, by torch.save:
+ *
+ *   DeepSpeed   mp_rank_00_model_states.pt, one for each tensor-parallel rank
+ *               zero_pp_rank_0_mp_rank_00_model_states.pt (stage 3 of ZeRO), one for each data-parallel rank as well
+ *               layer_03-model_00-model_states.pt, one for each layer of a pipeline
+ *               layer_0_expert_1_mp_rank_00_model_states.pt, one for each expert
+ *   Megatron    mp_rank_00/model_optim_rng.pt, mp_rank_00_001/ (pipeline), mp_rank_00_001_002/ (and experts)
+ *
+ *   files.c says which file is of which rank, rules.c how a tensor is divided, join.c makes one checkpoint of them. */
+#ifndef SP_READ_RANKS_RANKS_H
+#define SP_READ_RANKS_RANKS_H
+
+#include "base/map.h"
+#include "model/inventory.h"
+#include "read/folder.h"
+
+enum { SP_NO_LAYER = UINT32_MAX };
+
+/* One file, and what its tensors are a part of. */
+struct sp_rank_file {
+    const char *path;         /* below the folder */
+    uint32_t tensor, stage;   /* tensor-parallel rank; of the pipeline */
+    uint32_t expert;          /* expert-parallel rank */
+    uint32_t layer;           /* of a pipeline of DeepSpeed, or SP_NO_LAYER */
+    bool plain;               /* experts of DeepSpeed: names without what is in front of the others' */
+    struct sp_inventory *own; /* what it holds, once it is read */
+};
+
+struct sp_ranks {
+    const char *format; /* "deepspeed", "megatron" */
+    struct sp_arena arena;
+    SP_ARRAY(struct sp_rank_file) files;
+    size_t optimizer_files, zero_files; /* of the latter one is read for all */
+    bool universal;                     /* the optimizer's part is a folder for each parameter, in "zero" */
+    bool layers;                        /* some are files of one layer each */
+    uint32_t tensor_ranks;              /* how many there are */
+    bool few_groups; /* fewer groups of queries than ranks: keys and values are not divided plainly */
+};
+
+/* How tensor-parallel ranks have divided a tensor. */
+enum sp_cut {
+    SP_CUT_UNKNOWN,
+    SP_CUT_COLUMNS, /* along dimension 0 */
+    SP_CUT_ROWS,    /* along dimension 1 */
+    SP_CUT_NOT      /* each has the whole */
+};
+
+/* ---- files.c ---- */
+
+/* The files of ranks in the folder, sorted; none is no error. */
+bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struct sp_error *error);
+
+/* ---- rules.c ---- */
+
+/* By the end of its name; of a name that no rule knows SP_CUT_UNKNOWN. */
+enum sp_cut sp_rank_cut(const char *name);
+/* Whether the tensor makes queries, keys and values at once. */
+bool sp_is_grouped_cut(const char *name);
+
+/* ---- join.c ---- */
+
+/* All files as one list of tensors. */
+bool sp_ranks_join(struct sp_ranks *ranks, struct sp_inventory *inventory, struct sp_error *error);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ * The files of ranks, read each by itself and put together. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "read/ranks/folder.h"
+#include "read/ranks/ranks.h"
+
+/* ---- what the files say of themselves ---- */
+
+/* A number that a file says, or 0. */
+static uint64_t said_number(const struct sp_inventory *own, const char *key)
+{
+    const size_t found = sp_map_get(&own->metadata_keys, key);
+    return found == SIZE_MAX ? 0 : strtoull(own->metadata[found].value, NULL, 10);
+}
+
+/* Of "mp_rank_00_001" alone it cannot be told whether the second number is that of a stage or of experts. */
+static void tell_experts(struct sp_ranks *ranks)
+{
+    const struct sp_inventory *own = ranks->files.items[0].own;
+    if (said_number(own, "pipeline_model_parallel_size") != 1) return;
+    for (size_t i = 0; i < ranks->files.count; i++) {
+        struct sp_rank_file *file = &ranks->files.items[i];
+        if (!file->stage || file->expert) continue;
+        file->expert = file->stage;
+        file->stage = 0;
+    }
+}
+
+static bool refuse_absent(const char *what, uint32_t rank, uint64_t of, struct sp_error *error)
+{
+    sp_fail(error, SP_ERR_FILE, SP_KIND_IO,
+            "%s rank %" PRIu32 " of %" PRIu64 " is not there: the parts of the others "
+            "are not the whole",
+            what, rank, of);
+    sp_hint(error, "fetch its file, or name the file of one rank to read that alone");
+    return false;
+}
+
+/* The lowest rank below `count` that no file is of; `count` when there is none. */
+static uint32_t absent_rank(const struct sp_ranks *ranks, uint32_t count, bool stages)
+{
+    bool *there = sp_realloc(NULL, (size_t)count + 1, sizeof *there);
+    uint32_t rank = 0;
+    memset(there, 0, ((size_t)count + 1) * sizeof *there);
+    for (size_t i = 0; i < ranks->files.count; i++) {
+        const uint32_t own = stages ? ranks->files.items[i].stage : ranks->files.items[i].tensor;
+        if (own < count) there[own] = true;
+    }
+    while (rank < count && there[rank]) rank++;
+    free(there);
+    return rank;
+}
+
+static bool all_are_there(struct sp_ranks *ranks, struct sp_error *error)
+{
+    const struct sp_inventory *own = ranks->files.items[0].own;
+    const bool megatron = strcmp(ranks->format, "megatron") == 0;
+    uint64_t wide = said_number(own, megatron ? "tensor_model_parallel_size" : "mp_world_size");
+    uint64_t long_as = megatron ? said_number(own, "pipeline_model_parallel_size") : 1;
+    if (ranks->files.items[0].layer != SP_NO_LAYER) wide = 0; /* of another count */
+    for (size_t i = 0; i < ranks->files.count; i++) {
+        if (ranks->files.items[i].tensor >= wide) wide = ranks->files.items[i].tensor + 1;
+        if (ranks->files.items[i].stage >= long_as) long_as = ranks->files.items[i].stage + 1;
+    }
+    if (wide > ranks->files.count || long_as > ranks->files.count) { /* some are certainly absent */
+        const bool stages = wide <= ranks->files.count;
+        const uint32_t rank = absent_rank(ranks, (uint32_t)ranks->files.count, stages);
+        return refuse_absent(stages ? "pipeline" : "tensor-parallel", rank, stages ? long_as : wide, error);
+    }
+    const uint32_t tensor = absent_rank(ranks, (uint32_t)wide, false),
+                   stage = absent_rank(ranks, (uint32_t)long_as, true);
+    if (tensor < wide) return refuse_absent("tensor-parallel", tensor, wide, error);
+    if (stage < long_as) return refuse_absent("pipeline", stage, long_as, error);
+    ranks->tensor_ranks = (uint32_t)wide;
+    const uint64_t groups = said_number(own, "num_query_groups");
+    ranks->few_groups = groups && groups < wide;
+    return true;
+}
+
+/* ---- reading ---- */
+
+static void copy_warnings(const struct sp_ranks *ranks, struct sp_inventory *inventory)
+{
+    struct sp_map said = {0};
+    for (size_t f = 0; f < ranks->files.count; f++) {
+        const struct sp_inventory *own = ranks->files.items[f].own;
+        for (size_t i = 0; i < own->warning_count; i++)
+            if (sp_map_add(&said, own->warnings[i], f)) sp_inventory_warn(inventory, "%s", own->warnings[i]);
+        for (size_t i = 0; i < own->suspects.count && inventory->suspects.count < SP_MAX_SUSPECTS; i++) {
+            const struct sp_suspect *suspect = &own->suspects.items[i];
+            const char *key = sp_arena_printf(&inventory->arena, "\n%s", suspect->name);
+            if (sp_map_add(&said, key, f))
+                *SP_PUSH(&inventory->suspects) =
+                    (struct sp_suspect){sp_arena_string(&inventory->arena, suspect->name), suspect->called};
+        }
+        if (own->unread && !inventory->unread) inventory->first_unread = own->first_unread;
+        inventory->unread += own->unread;
+    }
+    sp_map_free(&said);
+}
+
+static void describe_ranks(const struct sp_ranks *ranks, struct sp_inventory *inventory)
+{
+    const struct sp_inventory *own = ranks->files.items[0].own;
+    const uint64_t ways = said_number(own, "dp_world_size");
+    char text[32];
+    for (size_t i = 0; i < own->metadata_count; i++)
+        sp_inventory_add_metadata(inventory, own->metadata[i].key, own->metadata[i].value);
+    if (ranks->optimizer_files) {
+        snprintf(text, sizeof text, "%zu", ranks->optimizer_files);
+        sp_inventory_add_metadata(inventory, "optimizer_files", text);
+    }
+    if (ranks->universal) sp_inventory_add_metadata(inventory, "universal", "zero");
+    inventory->divided = own->divided;
+    inventory->gatherable = ranks->universal || (ranks->zero_files && ranks->optimizer_files >= ranks->zero_files &&
+                                                 (!ways || ranks->optimizer_files >= ways));
+    if (inventory->divided && !inventory->gatherable)
+        sp_inventory_warn(inventory, "files of the optimizer, which have the data, are not there for all ranks: %zu",
+                          ranks->optimizer_files);
+}
+
+static bool read_files(struct sp_ranks *ranks, const struct sp_folder *folder, struct sp_error *error)
+{
+    size_t tensors = 0;
+    for (size_t i = 0; i < ranks->files.count; i++) {
+        struct sp_rank_file *file = &ranks->files.items[i];
+        file->own = sp_inventory_new(file->path);
+        if (!sp_folder_read(folder, file->path, file->own, error)) return false;
+        tensors += file->own->count;
+        if (tensors > SP_MAX_TENSORS)
+            return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d tensors in all ranks", SP_MAX_TENSORS);
+    }
+    return true;
+}
+
+static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder, struct sp_inventory *inventory,
+                         struct sp_error *error)
+{
+    if (!read_files(ranks, folder, error)) return false;
+    inventory->format = ranks->format;
+    tell_experts(ranks);
+    if (all_are_there(ranks, error) && sp_ranks_join(ranks, inventory, error)) {
+        copy_warnings(ranks, inventory);
+        describe_ranks(ranks, inventory);
+        if (sp_inventory_finish(inventory, error)) return true;
+    }
+    sp_error_prefix(error, folder->path);
+    return false;
+}
+
+bool sp_ranks_read(const struct sp_folder *folder, bool *mine, struct sp_inventory *inventory, struct sp_error *error)
+{
+    struct sp_ranks ranks = {.format = ""};
+    bool ok = sp_ranks_list(&ranks, folder, error);
+    if (!ok) sp_error_prefix(error, folder->path);
+    *mine = !ok || ranks.files.count;
+    if (ok && ranks.files.count) ok = put_together(&ranks, folder, inventory, error);
+    for (size_t i = 0; i < ranks.files.count; i++) sp_inventory_close(ranks.files.items[i].own);
+    free(ranks.files.items);
+    sp_arena_free(&ranks.arena);
+    return ok;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ * Checkpoints in a file for each rank: pieces joined by rules, layers of a pipeline renumbered, what ZeRO has divided.
+ */
+#define _GNU_SOURCE /* mkdtemp */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "read/listing.h"
+
+#define FIXTURES "fixtures/ranks"
+
+static const char *const good[][2] = {
+    {"ok/experts", "megatron\n"
+                   "model.embedding.word_embeddings.weight F32 (32,8)\n"
+                   "model.decoder.layers.0.mlp.router.weight F32 (4,8)\n"
+                   "model.decoder.layers.0.mlp.experts.local_experts.0.linear_fc1.weight F32 (32,8)\n"
+                   "model.decoder.layers.0.mlp.experts.local_experts.0.linear_fc2.weight F32 (8,32)\n"
+                   "model.decoder.layers.0.mlp.experts.local_experts.1.linear_fc1.weight F32 (32,8)\n"
+                   "model.decoder.layers.0.mlp.experts.local_experts.1.linear_fc2.weight F32 (8,32)\n"
+                   "model.decoder.layers.0.mlp.experts.local_experts.2.linear_fc1.weight F32 (32,8)\n"
+                   "model.decoder.layers.0.mlp.experts.local_experts.2.linear_fc2.weight F32 (8,32)\n"
+                   "model.decoder.layers.0.mlp.experts.local_experts.3.linear_fc1.weight F32 (32,8)\n"
+                   "model.decoder.layers.0.mlp.experts.local_experts.3.linear_fc2.weight F32 (8,32)\n"
+                   "tensor_model_parallel_size = 1\n"
+                   "pipeline_model_parallel_size = 1\n"},
+    {"ok/layers", "deepspeed\n"
+                  "0.word_embeddings.weight F32 (32,8)\n"
+                  "2.input_layernorm.weight F32 (8)\n"
+                  "2.input_layernorm.bias F32 (8)\n"
+                  "2.self_attention.query_key_value.weight F32 (24,8)\n"
+                  "2.self_attention.query_key_value.bias F32 (24)\n"
+                  "2.self_attention.dense.weight F32 (8,8)\n"
+                  "2.self_attention.dense.bias F32 (8)\n"
+                  "2.post_attention_layernorm.weight F32 (8)\n"
+                  "2.post_attention_layernorm.bias F32 (8)\n"
+                  "2.mlp.dense_h_to_4h.weight F32 (32,8)\n"
+                  "2.mlp.dense_h_to_4h.bias F32 (32)\n"
+                  "2.mlp.dense_4h_to_h.weight F32 (8,32)\n"
+                  "2.mlp.dense_4h_to_h.bias F32 (8)\n"
+                  "3.input_layernorm.weight F32 (8)\n"
+                  "3.input_layernorm.bias F32 (8)\n"
+                  "3.self_attention.query_key_value.weight F32 (24,8)\n"
+                  "3.self_attention.query_key_value.bias F32 (24)\n"
+                  "3.self_attention.dense.weight F32 (8,8)\n"
+                  "3.self_attention.dense.bias F32 (8)\n"
+                  "3.post_attention_layernorm.weight F32 (8)\n"
+                  "3.post_attention_layernorm.bias F32 (8)\n"
+                  "3.mlp.dense_h_to_4h.weight F32 (32,8)\n"
+                  "3.mlp.dense_h_to_4h.bias F32 (32)\n"
+                  "3.mlp.dense_4h_to_h.weight F32 (8,32)\n"
+                  "3.mlp.dense_4h_to_h.bias F32 (8)\n"},
+    {"ok/no_rule",
+     "megatron\n"
+     "model.language_model.encoder.layers.0.input_layernorm.weight (mp_rank_00/model_optim_rng.pt) F32 (8)\n"
+     "model.language_model.encoder.layers.0.input_layernorm.weight (mp_rank_01/model_optim_rng.pt) F32 (9)\n"
+     "model.language_model.encoder.layers.0.input_layernorm.bias F32 (8)\n"
+     "model.language_model.encoder.layers.0.self_attention.query_key_value.weight F32 (24,8)\n"
+     "model.language_model.encoder.layers.0.self_attention.query_key_value.bias F32 (24)\n"
+     "model.language_model.encoder.layers.0.self_attention.dense.weight F32 (8,8)\n"
+     "model.language_model.encoder.layers.0.self_attention.dense.bias F32 (8)\n"
+     "model.language_model.encoder.layers.0.post_attention_layernorm.weight F32 (8)\n"
+     "model.language_model.encoder.layers.0.post_attention_layernorm.bias F32 (8)\n"
+     "model.language_model.encoder.layers.0.mlp.dense_h_to_4h.weight F32 (32,8)\n"
+     "model.language_model.encoder.layers.0.mlp.dense_h_to_4h.bias F32 (32)\n"
+     "model.language_model.encoder.layers.0.mlp.dense_4h_to_h.weight F32 (8,32)\n"
+     "model.language_model.encoder.layers.0.mlp.dense_4h_to_h.bias F32 (8)\n"
+     "model.language_model.encoder.layers.1.input_layernorm.weight F32 (8)\n"
+     "model.language_model.encoder.layers.1.input_layernorm.bias F32 (8)\n"
+     "model.language_model.encoder.layers.1.self_attention.query_key_value.weight F32 (24,8)\n"
+     "model.language_model.encoder.layers.1.self_attention.query_key_value.bias F32 (24)\n"
+     "model.language_model.encoder.layers.1.self_attention.dense.weight F32 (8,8)\n"
+     "model.language_model.encoder.layers.1.self_attention.dense.bias F32 (8)\n"
+     "model.language_model.encoder.layers.1.post_attention_layernorm.weight F32 (8)\n"
+     "model.language_model.encoder.layers.1.post_attention_layernorm.bias F32 (8)\n"
+     "model.language_model.encoder.layers.1.mlp.dense_h_to_4h.weight F32 (32,8)\n"
+     "model.language_model.encoder.layers.1.mlp.dense_h_to_4h.bias F32 (32)\n"
+     "model.language_model.encoder.layers.1.mlp.dense_4h_to_h.weight F32 (8,32)\n"
+     "model.language_model.encoder.layers.1.mlp.dense_4h_to_h.bias (mp_rank_00/model_optim_rng.pt) F32 (8)\n"
+     "model.language_model.encoder.final_layernorm.weight F32 (8)\n"
+     "model.language_model.encoder.final_layernorm.bias F32 (8)\n"
+     "model.language_model.encoder.layers.0.mixer.A_log (mp_rank_00/model_optim_rng.pt) F32 (4)\n"
+     "model.language_model.encoder.layers.0.mixer.A_log (mp_rank_01/model_optim_rng.pt) F32 (4)\n"
+     "model.language_model.embedding.word_embeddings.weight F32 (32,8)\n"
+     "model.language_model.embedding.position_embeddings.weight F32 (16,8)\n"
+     "tensor_model_parallel_size = 2\n"
+     "pipeline_model_parallel_size = 1\n"
+     "! no rule says how the ranks have divided tensors, which are listed side by side (1): "
+     "'model.language_model.encoder.layers.0.mixer.A_log'\n"
+     "! pieces that do not fit together, listed side by side (2): "
+     "'model.language_model.encoder.layers.0.input_layernorm.weight', "
+     "'model.language_model.encoder.layers.1.mlp.dense_4h_to_h.bias'\n"},
+    {"ok/stage_3", "deepspeed\n"
+                   "module.wte.weight BF16 (32,8) dataless\n"
+                   "module.h.0.input_layernorm.weight BF16 (8) dataless\n"
+                   "module.h.0.input_layernorm.bias BF16 (8) dataless\n"
+                   "module.h.0.self_attention.query_key_value.weight BF16 (24,8) dataless\n"
+                   "module.h.0.self_attention.query_key_value.bias BF16 (24) dataless\n"
+                   "module.h.0.self_attention.dense.weight BF16 (8,8) dataless\n"
+                   "module.h.0.self_attention.dense.bias BF16 (8) dataless\n"
+                   "module.h.0.post_attention_layernorm.weight BF16 (8) dataless\n"
+                   "module.h.0.post_attention_layernorm.bias BF16 (8) dataless\n"
+                   "module.h.0.mlp.dense_h_to_4h.weight BF16 (32,8) dataless\n"
+                   "module.h.0.mlp.dense_h_to_4h.bias BF16 (32) dataless\n"
+                   "module.h.0.mlp.dense_4h_to_h.weight BF16 (8,32) dataless\n"
+                   "module.h.0.mlp.dense_4h_to_h.bias BF16 (8) dataless\n"
+                   "module.lm_head.weight BF16 (32,8) dataless tied\n"
+                   "module.frozen.weight F32 (5,7) dataless\n"
+                   "module.h.0.mask F32 (4,4)\n"
+                   "mp_world_size = 1\n"
+                   "dp_world_size = 2\n"
+                   "optimizer_files = 2\n"},
+    {"ok/stage_3_no_optimizer", "deepspeed\n"
+                                "module.wte.weight BF16 (32,8) dataless\n"
+                                "module.h.0.input_layernorm.weight BF16 (8) dataless\n"
+                                "module.h.0.input_layernorm.bias BF16 (8) dataless\n"
+                                "module.h.0.self_attention.query_key_value.weight BF16 (24,8) dataless\n"
+                                "module.h.0.self_attention.query_key_value.bias BF16 (24) dataless\n"
+                                "module.h.0.self_attention.dense.weight BF16 (8,8) dataless\n"
+                                "module.h.0.self_attention.dense.bias BF16 (8) dataless\n"
+                                "module.h.0.post_attention_layernorm.weight BF16 (8) dataless\n"
+                                "module.h.0.post_attention_layernorm.bias BF16 (8) dataless\n"
+                                "module.h.0.mlp.dense_h_to_4h.weight BF16 (32,8) dataless\n"
+                                "module.h.0.mlp.dense_h_to_4h.bias BF16 (32) dataless\n"
+                                "module.h.0.mlp.dense_4h_to_h.weight BF16 (8,32) dataless\n"
+                                "module.h.0.mlp.dense_4h_to_h.bias BF16 (8) dataless\n"
+                                "module.lm_head.weight BF16 (32,8) dataless tied\n"
+                                "module.frozen.weight F32 (5,7) dataless\n"
+                                "module.h.0.mask F32 (4,4)\n"
+                                "mp_world_size = 1\n"
+                                "dp_world_size = 2\n"
+                                "optimizer_files = 1\n"
+                                "! files of the optimizer, which have the data, are not there for all ranks: 1\n"},
+    {"ok/tensor_2", "megatron\n"
+                    "model.language_model.encoder.layers.0.input_layernorm.weight F32 (8)\n"
+                    "model.language_model.encoder.layers.0.input_layernorm.bias F32 (8)\n"
+                    "model.language_model.encoder.layers.0.self_attention.query_key_value.weight F32 (24,8)\n"
+                    "model.language_model.encoder.layers.0.self_attention.query_key_value.bias F32 (24)\n"
+                    "model.language_model.encoder.layers.0.self_attention.dense.weight F32 (8,8)\n"
+                    "model.language_model.encoder.layers.0.self_attention.dense.bias F32 (8)\n"
+                    "model.language_model.encoder.layers.0.post_attention_layernorm.weight F32 (8)\n"
+                    "model.language_model.encoder.layers.0.post_attention_layernorm.bias F32 (8)\n"
+                    "model.language_model.encoder.layers.0.mlp.dense_h_to_4h.weight F32 (32,8)\n"
+                    "model.language_model.encoder.layers.0.mlp.dense_h_to_4h.bias F32 (32)\n"
+                    "model.language_model.encoder.layers.0.mlp.dense_4h_to_h.weight F32 (8,32)\n"
+                    "model.language_model.encoder.layers.0.mlp.dense_4h_to_h.bias F32 (8)\n"
+                    "model.language_model.encoder.layers.1.input_layernorm.weight F32 (8)\n"
+                    "model.language_model.encoder.layers.1.input_layernorm.bias F32 (8)\n"
+                    "model.language_model.encoder.layers.1.self_attention.query_key_value.weight F32 (24,8)\n"
+                    "model.language_model.encoder.layers.1.self_attention.query_key_value.bias F32 (24)\n"
+                    "model.language_model.encoder.layers.1.self_attention.dense.weight F32 (8,8)\n"
+                    "model.language_model.encoder.layers.1.self_attention.dense.bias F32 (8)\n"
+                    "model.language_model.encoder.layers.1.post_attention_layernorm.weight F32 (8)\n"
+                    "model.language_model.encoder.layers.1.post_attention_layernorm.bias F32 (8)\n"
+                    "model.language_model.encoder.layers.1.mlp.dense_h_to_4h.weight F32 (32,8)\n"
+                    "model.language_model.encoder.layers.1.mlp.dense_h_to_4h.bias F32 (32)\n"
+                    "model.language_model.encoder.layers.1.mlp.dense_4h_to_h.weight F32 (8,32)\n"
+                    "model.language_model.encoder.layers.1.mlp.dense_4h_to_h.bias F32 (8)\n"
+                    "model.language_model.encoder.final_layernorm.weight F32 (8)\n"
+                    "model.language_model.encoder.final_layernorm.bias F32 (8)\n"
+                    "model.language_model.embedding.word_embeddings.weight F32 (32,8)\n"
+                    "model.language_model.embedding.position_embeddings.weight F32 (16,8)\n"
+                    "trainer_tensors = 2\n"
+                    "tensor_model_parallel_size = 2\n"
+                    "pipeline_model_parallel_size = 1\n"},
+    {"ok/virtual",
+     "megatron\n"
+     "model0.language_model.encoder.layers.0.input_layernorm.weight (pipeline rank 0) F32 (8)\n"
+     "model0.language_model.encoder.layers.0.input_layernorm.bias (pipeline rank 0) F32 (8)\n"
+     "model0.language_model.encoder.layers.0.self_attention.query_key_value.weight (pipeline rank 0) F32 (24,8)\n"
+     "model0.language_model.encoder.layers.0.self_attention.query_key_value.bias (pipeline rank 0) F32 (24)\n"
+     "model0.language_model.encoder.layers.0.self_attention.dense.weight (pipeline rank 0) F32 (8,8)\n"
+     "model0.language_model.encoder.layers.0.self_attention.dense.bias (pipeline rank 0) F32 (8)\n"
+     "model0.language_model.encoder.layers.0.post_attention_layernorm.weight (pipeline rank 0) F32 (8)\n"
+     "model0.language_model.encoder.layers.0.post_attention_layernorm.bias (pipeline rank 0) F32 (8)\n"
+     "model0.language_model.encoder.layers.0.mlp.dense_h_to_4h.weight (pipeline rank 0) F32 (32,8)\n"
+     "model0.language_model.encoder.layers.0.mlp.dense_h_to_4h.bias (pipeline rank 0) F32 (32)\n"
+     "model0.language_model.encoder.layers.0.mlp.dense_4h_to_h.weight (pipeline rank 0) F32 (8,32)\n"
+     "model0.language_model.encoder.layers.0.mlp.dense_4h_to_h.bias (pipeline rank 0) F32 (8)\n"
+     "model0.language_model.embedding.word_embeddings.weight (pipeline rank 0) F32 (32,8)\n"
+     "model0.language_model.embedding.position_embeddings.weight (pipeline rank 0) F32 (16,8)\n"
+     "model0.language_model.encoder.layers.0.input_layernorm.weight (pipeline rank 1) F32 (8)\n"
+     "model0.language_model.encoder.layers.0.input_layernorm.bias (pipeline rank 1) F32 (8)\n"
+     "model0.language_model.encoder.layers.0.self_attention.query_key_value.weight (pipeline rank 1) F32 (24,8)\n"
+     "model0.language_model.encoder.layers.0.self_attention.query_key_value.bias (pipeline rank 1) F32 (24)\n"
+     "model0.language_model.encoder.layers.0.self_attention.dense.weight (pipeline rank 1) F32 (8,8)\n"
+     "model0.language_model.encoder.layers.0.self_attention.dense.bias (pipeline rank 1) F32 (8)\n"
+     "model0.language_model.encoder.layers.0.post_attention_layernorm.weight (pipeline rank 1) F32 (8)\n"
+     "model0.language_model.encoder.layers.0.post_attention_layernorm.bias (pipeline rank 1) F32 (8)\n"
+     "model0.language_model.encoder.layers.0.mlp.dense_h_to_4h.weight (pipeline rank 1) F32 (32,8)\n"
+     "model0.language_model.encoder.layers.0.mlp.dense_h_to_4h.bias (pipeline rank 1) F32 (32)\n"
+     "model0.language_model.encoder.layers.0.mlp.dense_4h_to_h.weight (pipeline rank 1) F32 (8,32)\n"
+     "model0.language_model.encoder.layers.0.mlp.dense_4h_to_h.bias (pipeline rank 1) F32 (8)\n"
+     "model0.language_model.encoder.final_layernorm.weight (pipeline rank 1) F32 (8)\n"
+     "model0.language_model.encoder.final_layernorm.bias (pipeline rank 1) F32 (8)\n"
+     "model0.word_embeddings_for_head.weight (pipeline rank 1) F32 (32,8)\n"
+     "tensor_model_parallel_size = 1\n"
+     "pipeline_model_parallel_size = 2\n"
+     "! tensors of layers whose numbers in the whole cannot be told, listed for each rank (29): "
+     "'model0.language_model.encoder.layers.0.input_layernorm.weight', "
+     "'model0.language_model.encoder.layers.0.input_layernorm.bias', "
+     "'model0.language_model.encoder.layers.0.self_attention.query_key_value.weight' and 26 more\n"},
+};
+
+static const char *const refused[][2] = {
+    {"bad/no_deepspeed_rank",
+     "refused: tensor-parallel rank 1 of 2 is not there: the parts of the others are not the whole\n"},
+    {"bad/no_last_rank",
+     "refused: tensor-parallel rank 1 of 2 is not there: the parts of the others are not the whole\n"},
+    {"bad/no_rank", "refused: tensor-parallel rank 0 of 2 is not there: the parts of the others are not the whole\n"},
+    {"bad/no_stage", "refused: pipeline rank 1 of 2 is not there: the parts of the others are not the whole\n"},
+};
+
+static void what_there_is_is_listed(void **state)
+{
+    (void)state;
+    ASSERT_LISTINGS(FIXTURES, good);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+    (void)state;
+    ASSERT_LISTINGS(FIXTURES, refused);
+}
+
+static void assert_same_tensors(const char *left, const char *right, size_t count)
+{
+    struct sp_error error;
+    struct sp_inventory *one = sp_inventory_open(left, &error), *other = sp_inventory_open(right, &error);
+    assert_non_null(one);
+    assert_non_null(other);
+    assert_int_equal(sp_inventory_count(one), count);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_tensor *tensor = sp_inventory_tensor(one, i);
+        const size_t found = sp_inventory_find(other, tensor->name);
+        if (found == SP_NONE) fail_msg("%s: no %s", right, tensor->name);
+        const struct sp_tensor *same = sp_inventory_tensor(other, found);
+        assert_int_equal(tensor->rank, same->rank);
+        for (uint32_t d = 0; d < tensor->rank; d++) assert_int_equal(tensor->shape[d], same->shape[d]);
+    }
+    sp_inventory_close(one);
+    sp_inventory_close(other);
+}
+
+/* However a model is divided, it is the same. */
+static void divisions_are_the_same(void **state)
+{
+    (void)state;
+    assert_same_tensors(FIXTURES "/ok/tensor_2", FIXTURES "/ok/pipeline_2", 28);
+    assert_same_tensors(FIXTURES "/ok/pipeline_2", FIXTURES "/ok/global_numbers", 29);
+    assert_same_tensors(FIXTURES "/ok/stage_2", FIXTURES "/ok/deepspeed_tensor_2", 13);
+}
+
+/* The file of one rank by itself. */
+static void one_rank_is_read_alone(void **state)
+{
+    struct sp_error error;
+    (void)state;
+    struct sp_inventory *own =
+        sp_inventory_open(FIXTURES "/ok/stage_3/zero_pp_rank_1_mp_rank_00_model_states.pt", &error);
+    assert_non_null(own);
+    assert_string_equal(sp_inventory_format(own), "torch-zip");
+    const struct sp_tensor *tensor = sp_inventory_tensor(own, sp_inventory_find(own, "module.wte.weight"));
+    assert_int_equal(tensor->rank, 2);
+    assert_int_equal(tensor->shape[0], 32);
+    assert_true(tensor->flags & SP_TENSOR_NO_DATA);
+    sp_inventory_close(own);
+}
+
+static void damage_is_survived(void **state)
+{
+    static const char *const files[] = {
+        FIXTURES "/ok/stage_3/zero_pp_rank_0_mp_rank_00_model_states.pt",
+        FIXTURES "/ok/tensor_2/mp_rank_00/model_optim_rng.pt",
+    };
+    (void)state;
+    ASSERT_SURVIVE_DAMAGE(files);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_there_is_is_listed), cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(divisions_are_the_same),  cmocka_unit_test(one_rank_is_read_alone),
+        cmocka_unit_test(damage_is_survived),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
