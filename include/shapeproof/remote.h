@@ -46,7 +46,7 @@ SP_API bool sp_is_remote(const char *text);
  * child for each round of requests, which alone calls libcurl. Free with sp_remote_free. */
 SP_API struct sp_remote *sp_remote_fetch(const char *url, const struct sp_remote_options *options,
                                          struct sp_error *error);
-/* The file or folder of the mirror that stands for it. */
+/* The file or folder of the mirror that stands for it, until sp_remote_free. */
 SP_API const char *sp_remote_path(const struct sp_remote *remote);
 /* The folder that the mirror's files are in, and what it is called in messages: the URL without a query. */
 SP_API const char *sp_remote_folder(const struct sp_remote *remote);

@@ -2,7 +2,7 @@
  * Checkpoints that are elsewhere: what the environment says about the hub and the cache, the line that shows how far a
  * fetch has come, and the URL in place of the path of a mirror wherever something is printed. */
 #define _GNU_SOURCE
-#include <errno.h>
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,8 +114,11 @@ static void add_alias(const struct sp_remote *remote)
 
 static const struct alias *alias_at(const char *text)
 {
-    for (size_t i = 0; i < alias_count; i++)
-        if (strncmp(text, aliases[i].path, strlen(aliases[i].path)) == 0) return &aliases[i];
+    for (size_t i = 0; i < alias_count; i++) {
+        const size_t length = strlen(aliases[i].path);
+        const bool whole = strncmp(text, aliases[i].path, length) == 0 && !isalnum((unsigned char)text[length]);
+        if (whole) return &aliases[i];
+    }
     return NULL;
 }
 

@@ -3,24 +3,23 @@
  * files; what is fetched of a commit never changes. The answer is kept, so that a commit that was asked for before, and
  * with
  * --offline every revision, needs no request. */
+#include "net/listing.h"
 #include "net/remote.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/chars.h"
-#include "base/json_scan.h"
 #include "base/names.h"
 #include "read/directory.h"
 #include "shapeproof/components.h"
 
-enum { MAX_LISTING = 32 << 20, MAX_FILES = 200 * 1000, MOST_DOCUMENTS = 200, COMMIT_BYTES = 64 };
+enum { MAX_LISTING = 32 << 20, MOST_DOCUMENTS = 200 };
 
 struct hub {
     struct sp_remote *remote;
     const char *id, *revision, *path; /* as they were named; "main" and "" when they were not */
-    const char *commit;
-    SP_ARRAY(const char *) files;
+    struct sp_listing listing;
 };
 
 /* ---- the name ---- */
@@ -78,56 +77,6 @@ static bool read_hub_name(struct hub *hub, const char *url, struct sp_error *err
 
 /* ---- the listing ---- */
 
-static bool read_siblings(struct hub *hub, struct sp_json *json)
-{
-    char *key;
-    if (!sp_json_open(json, '[')) return false;
-    for (bool first = true; sp_json_item(json, &first);) {
-        const char *name = NULL;
-        if (!sp_json_open(json, '{')) return false;
-        for (bool member = true; (key = sp_json_member(json, &member));) {
-            if (strcmp(key, "rfilename") == 0) name = sp_json_string(json);
-            else sp_json_skip(json, &(size_t){0});
-            if (!sp_json_ok(json)) return false;
-        }
-        if (hub->files.count == MAX_FILES)
-            return sp_fail(json->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d files", MAX_FILES);
-        if (name && *name && sp_is_safe_path(name)) *SP_PUSH(&hub->files) = sp_arena_string(&hub->remote->arena, name);
-    }
-    return sp_json_ok(json);
-}
-
-static bool read_commit(struct hub *hub, struct sp_json *json)
-{
-    const char *commit = sp_json_string(json);
-    if (!commit) return false;
-    for (const char *c = commit; *c; c++)
-        if (!sp_is_digit(*c) && !(*c >= 'a' && *c <= 'f')) return sp_malformed(json->error, "its commit is none");
-    if (strlen(commit) < 7 || strlen(commit) > COMMIT_BYTES) return sp_malformed(json->error, "its commit is none");
-    hub->commit = sp_arena_string(&hub->remote->arena, commit);
-    return true;
-}
-
-/* {"sha": "...", "siblings": [{"rfilename": "config.json"}, ...], ...}; `text` is written to. */
-static bool read_listing(struct hub *hub, char *text, size_t length, struct sp_error *error)
-{
-    struct sp_json json = {.what = "listing", .text = text, .length = length, .error = error};
-    char *key;
-    hub->commit = NULL;
-    if (!sp_json_check(&json) || !sp_json_open(&json, '{')) return false;
-    for (bool first = true; (key = sp_json_member(&json, &first));) {
-        if (strcmp(key, "sha") == 0) {
-            if (!read_commit(hub, &json)) return false;
-        } else if (strcmp(key, "siblings") == 0) {
-            if (!read_siblings(hub, &json)) return false;
-        } else {
-            sp_json_skip(&json, &(size_t){0});
-        }
-        if (!sp_json_ok(&json)) return false;
-    }
-    return sp_json_end(&json) && (hub->commit || sp_malformed(error, "it names no commit"));
-}
-
 static const char *escape_revision(struct hub *hub)
 {
     struct sp_text text = {0};
@@ -171,7 +120,7 @@ static bool fetch_listing(struct hub *hub, const struct sp_mirror *notes, const 
     text[length] = '\0';
     sp_round_free(&round);
     ok = ok && sp_mirror_note(notes, note, text, length, error);
-    if (ok && !read_listing(hub, text, length, error)) {
+    if (ok && !sp_listing_read(&hub->listing, text, length, &hub->remote->arena, error)) {
         sp_error_prefix(error, remote->name);
         ok = false;
     }
@@ -194,13 +143,12 @@ static bool find_listing(struct hub *hub, struct sp_error *error)
     if (!open_mirror(hub, "revisions", &notes, error)) return false;
     char *known =
         remote->options.offline || is_commit(hub->revision) ? sp_mirror_noted(&notes, note, MAX_LISTING) : NULL;
-    bool ok = known && read_listing(hub, known, strlen(known), &ignored);
+    bool ok = known && sp_listing_read(&hub->listing, known, strlen(known), &remote->arena, &ignored);
     free(known);
     if (!ok && remote->options.offline) {
         sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "not in the cache, and --offline fetches nothing");
         sp_error_prefix(error, remote->name);
     } else if (!ok) {
-        hub->files.count = 0;
         ok = fetch_listing(hub, &notes, note, error);
     }
     sp_mirror_close(&notes);
@@ -232,8 +180,8 @@ static bool name_files(struct hub *hub, struct sp_error *error)
     size_t count = 0;
     const char *slash = strrchr(hub->path, '/');
     const char *folder = sp_arena_copy(&remote->arena, hub->path, slash ? (size_t)(slash - hub->path) : 0);
-    for (size_t i = 0; i < hub->files.count; i++) {
-        const char *name = hub->files.items[i], *base = sp_base_name(name);
+    for (size_t i = 0; i < hub->listing.count; i++) {
+        const char *name = hub->listing.items[i], *base = sp_base_name(name);
         if (depth_of(name) > depth_of(hub->path) + 2) continue;
         if (sp_may_be_checkpoint(base) && !sp_mirror_name(&remote->mirror, name, error)) return false;
         const bool wanted = (sp_is_document(base) || strcmp(base, "model.safetensors.index.json") == 0) &&
@@ -269,13 +217,13 @@ static bool read_place(struct hub *hub, struct sp_error *error)
 {
     struct sp_remote *remote = hub->remote;
     bool folder = !*hub->path, file = false;
-    for (size_t i = 0; i < hub->files.count; i++) {
-        file = file || strcmp(hub->files.items[i], hub->path) == 0;
-        folder = folder || (is_listed_below(hub->files.items[i], hub->path) && !file);
+    for (size_t i = 0; i < hub->listing.count; i++) {
+        file = file || strcmp(hub->listing.items[i], hub->path) == 0;
+        folder = folder || (is_listed_below(hub->listing.items[i], hub->path) && !file);
     }
     if (!folder && !file) {
         sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "%s%s: it is not among the %zu files of this revision", remote->name,
-                hub->path, hub->files.count);
+                hub->path, hub->listing.count);
         return false;
     }
     remote->path =
@@ -292,9 +240,11 @@ static bool read_place(struct hub *hub, struct sp_error *error)
 static bool fetch_commit(struct hub *hub, struct sp_error *error)
 {
     struct sp_remote *remote = hub->remote;
-    remote->base = sp_arena_printf(&remote->arena, "%s/%s/resolve/%s/", remote->options.endpoint, hub->id, hub->commit);
+    remote->base =
+        sp_arena_printf(&remote->arena, "%s/%s/resolve/%s/", remote->options.endpoint, hub->id, hub->listing.commit);
     remote->fixed = true;
-    return open_mirror(hub, hub->commit, &remote->mirror, error) && name_files(hub, error) && read_place(hub, error);
+    return open_mirror(hub, hub->listing.commit, &remote->mirror, error) && name_files(hub, error) &&
+           read_place(hub, error);
 }
 
 bool sp_hub_fetch(struct sp_remote *remote, const char *url, struct sp_error *error)
@@ -307,6 +257,6 @@ bool sp_hub_fetch(struct sp_remote *remote, const char *url, struct sp_error *er
             sp_arena_printf(&remote->arena, "hf://%s%s%s/", hub.id, named ? "@" : "", named ? hub.revision : "");
         ok = find_listing(&hub, error) && fetch_commit(&hub, error);
     }
-    free(hub.files.items);
+    free(hub.listing.items);
     return ok;
 }

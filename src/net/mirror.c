@@ -42,6 +42,17 @@ static bool make_parents(int at, char *path)
 
 static int open_below(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
 
+/* By its descriptor, where the system has names for these: reports are laid out with it, and must not depend on where
+ * the cache is. */
+static const char *short_path(int folder, const char *path, struct sp_arena *arena)
+{
+    const char *name = sp_arena_printf(arena, "/dev/fd/%d", folder);
+    const int again = open_below(name);
+    if (again < 0) return path;
+    close(again);
+    return name;
+}
+
 bool sp_mirror_open(struct sp_mirror *mirror, const char *cache, const char *key, struct sp_arena *arena,
                     struct sp_error *error)
 {
@@ -58,6 +69,7 @@ bool sp_mirror_open(struct sp_mirror *mirror, const char *cache, const char *key
         return false;
     }
     files[strlen(files) - 1] = '\0';
+    mirror->path = short_path(mirror->files, files, arena);
     return true;
 }
 

@@ -14,7 +14,7 @@
 #include "net/transfer.h"
 
 struct sp_mirror {
-    const char *path; /* of the files */
+    const char *path; /* of the files, good while the mirror is open */
     int files, state; /* the two folders */
 };
 

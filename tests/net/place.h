@@ -118,6 +118,6 @@ static inline const char *fetch_message(const char *url)
     return strstr(error.message + strlen(url), ": ") + 2;
 }
 
-static uint64_t bytes_moved(void) { return here->sent + here->received + there->sent + there->received; }
+static inline uint64_t bytes_moved(void) { return here->sent + here->received + there->sent + there->received; }
 
 #endif
