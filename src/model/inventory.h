@@ -46,7 +46,7 @@ struct sp_inventory {
     size_t lacking;               /* tensors whose data is not there, in whole or in part */
     const char *lack;             /* why; NULL when `lacking` is 0 */
     SP_ARRAY(const char *) unread_names;
-    uint64_t dtypes;              /* bit n: a tensor has the dtype n */
+    uint64_t dtypes; /* bit n: a tensor has the dtype n */
 };
 
 /* Limits that hold for every format: docs/formats.md lists them. */

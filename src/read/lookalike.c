@@ -49,8 +49,6 @@ static const struct {
     const char *what, *hint;
 } magics[] = {
     {0, "version https://git-lfs", 23, "a git-lfs pointer, not the file itself (run 'git lfs pull')", NULL},
-    {0, "<!DOCTYPE", 9, "an HTML page: the download failed", NULL},
-    {0, "<html", 5, "an HTML page: the download failed", NULL},
     {0, "\x1f\x8b", 2, "compressed in a way that gzip has no name for", NULL},
     {0, "\x28\xb5\x2f\xfd", 4, "zstd-compressed: unpack it first", NULL},
     {0, "PYTORCH1", 8, "a PyTorch container from before 1.0, which this version does not read", NULL},
@@ -98,12 +96,19 @@ static bool has_word(const struct sp_probe *probe, const char *word)
     return memmem(probe->head, probe->head_length, word, strlen(word)) != NULL;
 }
 
+/* Where what is no blank begins. */
+static size_t text_begin(const struct sp_probe *probe)
+{
+    size_t begin = 0;
+    while (begin < probe->head_length && strchr(" \t\r\n", probe->head[begin])) begin++;
+    return begin;
+}
+
 /* The first line that is not empty, cut. */
 static struct sp_quoted first_line(const struct sp_probe *probe)
 {
     char line[61];
-    size_t begin = 0, length = 0;
-    while (begin < probe->head_length && strchr(" \t\r\n", probe->head[begin])) begin++;
+    size_t begin = text_begin(probe), length = 0;
     while (begin + length < probe->head_length && length < sizeof line - 1 &&
            !strchr("\r\n", probe->head[begin + length]))
         length++;
@@ -114,25 +119,20 @@ static struct sp_quoted first_line(const struct sp_probe *probe)
     return sp_quote(line);
 }
 
-static bool is_html(const struct sp_probe *probe)
+static bool is_web_page(const struct sp_probe *probe)
 {
-    for (size_t i = 0; i < probe->head_length && i < 512; i++) {
-        if (probe->head[i] != '<' || probe->head_length - i < 9) continue;
-        const char *tag = (const char *)probe->head + i + 1;
-        return !strncasecmp(tag, "!doctype", 8) || !strncasecmp(tag, "html", 4) || !strncasecmp(tag, "?xml", 4);
-    }
-    return false;
+    const size_t begin = text_begin(probe);
+    if (probe->head_length - begin < 9 || probe->head[begin] != '<') return false;
+    const char *tag = (const char *)probe->head + begin + 1;
+    return !strncasecmp(tag, "!doctype", 8) || !strncasecmp(tag, "html", 4) || !strncasecmp(tag, "?xml", 4);
 }
 
 static bool describe_text(const struct sp_probe *probe, struct sp_error *error)
 {
-    size_t begin = 0;
-    while (begin < probe->head_length && strchr(" \t\r\n", probe->head[begin])) begin++;
+    const size_t begin = text_begin(probe);
     const char first = begin < probe->head_length ? (char)probe->head[begin] : '\0';
     const struct sp_quoted line = first_line(probe);
-    if (first == '<' && is_html(probe))
-        sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED, "this is a web page: the download failed");
-    else if ((first == '{' || first == '[') && (has_word(probe, "\"error") || has_word(probe, "\"message")))
+    if ((first == '{' || first == '[') && (has_word(probe, "\"error") || has_word(probe, "\"message")))
         sp_fail(error, SP_ERR_FILE, SP_KIND_UNRECOGNISED,
                 "this is the answer of a server in JSON, %s: the download failed", line.text);
     else if (first == '{' || first == '[')
@@ -157,6 +157,7 @@ bool sp_is_lookalike(const struct sp_probe *probe, struct sp_error *error)
         if (probe->head_length >= magics[i].at + magics[i].length &&
             !memcmp(probe->head + magics[i].at, magics[i].magic, magics[i].length))
             return refuse_as(error, magics[i].what, magics[i].hint);
+    if (is_web_page(probe)) return refuse_as(error, "a web page: the download failed", NULL);
     if (is_tensorflow_data(path))
         return refuse_as(error, "the data of a TensorFlow checkpoint, which has no names",
                          "ask about the *.index beside it");

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "read/listing.h"
+#include "read/listing_tests.h"
 
 #define FIXTURES "fixtures/flax"
 
@@ -58,36 +58,11 @@ static const char *const refused[][2] = {
     {"bad/twice.msgpack", "refused: tensor name 'a.b' appears twice\n"},
 };
 
-static void what_there_is_is_listed(void **state)
-{
-    (void)state;
-    ASSERT_LISTINGS(FIXTURES, good);
-}
+static const char *const damaged[] = {
+    FIXTURES "/ok/state.msgpack",
+    FIXTURES "/ok/chunked.msgpack",
+    FIXTURES "/ok/lists.msgpack",
+    FIXTURES "/ok/half_broken.msgpack",
+};
 
-static void what_is_wrong_is_said(void **state)
-{
-    (void)state;
-    ASSERT_LISTINGS(FIXTURES, refused);
-}
-
-static void damage_is_survived(void **state)
-{
-    static const char *const files[] = {
-        FIXTURES "/ok/state.msgpack",
-        FIXTURES "/ok/chunked.msgpack",
-        FIXTURES "/ok/lists.msgpack",
-        FIXTURES "/ok/half_broken.msgpack",
-    };
-    (void)state;
-    ASSERT_SURVIVE_DAMAGE(files);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_there_is_is_listed),
-        cmocka_unit_test(what_is_wrong_is_said),
-        cmocka_unit_test(damage_is_survived),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
-}
+int main(void) { return RUN_LISTING_TESTS(FIXTURES, good, refused, damaged); }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "read/listing.h"
+#include "read/listing_tests.h"
 
 #define FIXTURES "fixtures/numpy"
 
@@ -81,34 +81,9 @@ static const char *const refused[][2] = {
     {"bad/version.npy", "refused: version 9 of a NumPy array is not known\n"},
 };
 
-static void what_there_is_is_listed(void **state)
-{
-    (void)state;
-    ASSERT_LISTINGS(FIXTURES, good);
-}
+static const char *const damaged[] = {
+    FIXTURES "/ok/kinds.npz", FIXTURES "/ok/compressed.npz",  FIXTURES "/ok/fortran.npy",
+    FIXTURES "/ok/v3.npy",    FIXTURES "/ok/half_broken.npz",
+};
 
-static void what_is_wrong_is_said(void **state)
-{
-    (void)state;
-    ASSERT_LISTINGS(FIXTURES, refused);
-}
-
-static void damage_is_survived(void **state)
-{
-    static const char *const files[] = {
-        FIXTURES "/ok/kinds.npz", FIXTURES "/ok/compressed.npz",  FIXTURES "/ok/fortran.npy",
-        FIXTURES "/ok/v3.npy",    FIXTURES "/ok/half_broken.npz",
-    };
-    (void)state;
-    ASSERT_SURVIVE_DAMAGE(files);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_there_is_is_listed),
-        cmocka_unit_test(what_is_wrong_is_said),
-        cmocka_unit_test(damage_is_survived),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
-}
+int main(void) { return RUN_LISTING_TESTS(FIXTURES, good, refused, damaged); }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "read/listing.h"
+#include "read/listing_tests.h"
 
 #define FIXTURES "fixtures/tensorflow"
 
@@ -71,36 +71,11 @@ static const char *const refused[][2] = {
     {"bad/twice.index", "refused: tensor name 'a' appears twice\n"},
 };
 
-static void what_there_is_is_listed(void **state)
-{
-    (void)state;
-    ASSERT_LISTINGS(FIXTURES, good);
-}
+static const char *const damaged[] = {
+    FIXTURES "/ok/object.index",
+    FIXTURES "/ok/names.index",
+    FIXTURES "/ok/types.index",
+    FIXTURES "/ok/half_broken.index",
+};
 
-static void what_is_wrong_is_said(void **state)
-{
-    (void)state;
-    ASSERT_LISTINGS(FIXTURES, refused);
-}
-
-static void damage_is_survived(void **state)
-{
-    static const char *const files[] = {
-        FIXTURES "/ok/object.index",
-        FIXTURES "/ok/names.index",
-        FIXTURES "/ok/types.index",
-        FIXTURES "/ok/half_broken.index",
-    };
-    (void)state;
-    ASSERT_SURVIVE_DAMAGE(files);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_there_is_is_listed),
-        cmocka_unit_test(what_is_wrong_is_said),
-        cmocka_unit_test(damage_is_survived),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
-}
+int main(void) { return RUN_LISTING_TESTS(FIXTURES, good, refused, damaged); }
