@@ -127,6 +127,14 @@ static const struct {
     {"deformable_detr", RESNET},
     {"detr", RESNET},
     {"d_fine", RESNET},
+    {"deimv2", RESNET},
+    {"deimv2", "backbone_config.model_type=dinov3_vit backbone_config.out_indices=[5,8,11] encoder_type=lite"},
+    {"dreamlite_unet", "block_out_channels=[8,16,16] attention_head_dim=2 transformer_layers_per_block=1 "
+                       "down_block_types=[\"DreamLiteDownBlock2D\",\"DreamLiteCrossAttnNoSelfAttnDownBlock2D\","
+                       "\"DreamLiteCrossAttnDownBlock2D\"] "
+                       "up_block_types=[\"DreamLiteCrossAttnUpBlock2D\","
+                       "\"DreamLiteCrossAttnNoSelfAttnUpBlock2D\",\"DreamLiteUpBlock2D\"]"},
+    {"nemo_speechlm", "text_config.layer_types=[\"mamba\",\"moe\",\"attention\"]"},
     {"lw_detr", RESNET},
     {"mask2former", RESNET},
     {"maskformer", RESNET},
@@ -186,6 +194,9 @@ static bool needs_settings(const char *table)
                                          "deformable_detr",
                                          "detr",
                                          "d_fine",
+                                         "deimv2",
+                                         "dreamlite_unet",
+                                         "nemo_speechlm",
                                          "lw_detr",
                                          "mask2former",
                                          "maskformer",

@@ -21,6 +21,21 @@ static bool is_left_out(const char *when)
     return strstr(when, " is given") || strstr(when, " is not given") || strstr(when, "\" in ");
 }
 
+/* Without what holds here: "E != 1 and encoder.width is not given" is "E != 1", since no such key is set. Free it. */
+static char *condition_here(const char *when)
+{
+    static const char end[] = " is not given";
+    struct sp_text text = {0};
+    sp_text_puts(&text, when);
+    for (char *last; (last = strstr(text.data, end)) != NULL;) {
+        char *start = last;
+        while (start > text.data && strncmp(start, " and ", 5) != 0) start--;
+        if (start == text.data) break; /* nothing else is said */
+        memmove(start, last + strlen(end), strlen(last + strlen(end)) + 1);
+    }
+    return text.data;
+}
+
 static bool is_name(const char *text)
 {
     for (; *text; text++)
@@ -70,12 +85,27 @@ static bool is_telling_number(const char *formula, const char *at)
     return at == formula || at[-1] == '(' || (at[-1] == ' ' && at > formula + 1 && at[-2] != '/');
 }
 
-/* 4*E + 6 becomes 4*E + 16: the last number, since what another one is a factor of may be 0 at every point. */
-static void put_total(struct sp_text *text, const char *formula, enum spoil spoil)
+/* The last one that stands by itself; in brackets, or as a factor of them, only if `anywhere`. */
+static const char *last_number(const char *formula, bool anywhere)
 {
     const char *number = NULL;
-    for (const char *at = formula; spoil == OTHER_NUMBER && *at; at++)
-        if (is_telling_number(formula, at)) number = at;
+    size_t depth = 0;
+    for (const char *at = formula; *at; at++) {
+        depth += *at == '(';
+        depth -= *at == ')';
+        const char *behind = at + strspn(at, "0123456789");
+        const bool outside = depth == 0 && strncmp(behind, "*(", 2) != 0;
+        if (is_telling_number(formula, at) && (anywhere || outside)) number = at;
+    }
+    return number;
+}
+
+/* 4*E + 6 becomes 4*E + 16: the last number, since what another one is a factor of may be 0 at every point, and one
+ * outside of brackets, since these may be. */
+static void put_total(struct sp_text *text, const char *formula, enum spoil spoil)
+{
+    const char *number = spoil == OTHER_NUMBER ? last_number(formula, false) : NULL;
+    if (spoil == OTHER_NUMBER && !number) number = last_number(formula, true);
     if (number) {
         sp_text_append(text, formula, (size_t)(number - formula));
         sp_text_printf(text, "1%s", number);
@@ -98,10 +128,13 @@ static void put_rows(const struct sp_derivation *derivation, enum spoil spoil, s
     sp_text_puts(&holding, "0");
     for (size_t i = 0; i < sp_derivation_formula_count(derivation); i++) {
         const struct sp_formula formula = sp_derivation_formula(derivation, i);
-        if (strcmp(formula.group, "total") != 0 || is_left_out(formula.when)) continue;
-        if (*formula.when) sp_text_printf(&sum, " + (%s ? %s : 0)", formula.when, formula.text);
-        else put_total(&sum, formula.text, spoil);
-        if (*formula.when) put_case(&holding, formula.when);
+        char *when = condition_here(formula.when);
+        if (strcmp(formula.group, "total") == 0 && !is_left_out(when)) {
+            if (*when) sp_text_printf(&sum, " + (%s ? %s : 0)", when, formula.text);
+            else put_total(&sum, formula.text, spoil);
+            if (*when) put_case(&holding, when);
+        }
+        free(when);
     }
     sp_text_printf(text, "[all] if %s < 2", holding.data);
     for (size_t i = 0; i < sp_derivation_assumption_count(derivation); i++)
@@ -313,9 +346,6 @@ static void try_built_in_tables(struct law *law, size_t step, enum spoil spoil)
     struct sp_tables *tables = sp_tables_new(&error);
     for (size_t i = 0; i < sp_tables_count(tables); i += step) {
         const char *name = sp_tables_info(tables, i).name;
-        /* Known to be wrong: its projection is there unless both widths are equal, and the derived formula has it in
-         * any case. */
-        if (strcmp(name, "encoder_decoder") == 0) continue;
         try_built_in_table(law, tables, name, seed_of_name(name), spoil);
     }
     sp_tables_free(tables);
