@@ -57,6 +57,23 @@ struct sp_totals {
     uint64_t bytes;             /* of the unique tensors */
 };
 
+/* What the bytes of the files are for. Each byte counts once: as that of a tensor, else as the next in this order. */
+struct sp_file_bytes {
+    uint64_t size;        /* of all files together: the sum of the others */
+    uint64_t tensors;     /* data of listed tensors, compressed where they are */
+    uint64_t unused;      /* of storages or records, data of no listed tensor */
+    uint64_t padding;     /* what fills up to the next boundary */
+    uint64_t structure;   /* headers, pickles, directories, members that hold no data of tensors */
+    uint64_t unaccounted; /* nobody's; of HDF5 its structure, too, which its library does not tell from free space */
+};
+
+/* A storage or a record of which no listed tensor uses all. */
+struct sp_unused {
+    const char *storage; /* as it is called in the file */
+    uint32_t file;
+    uint64_t bytes; /* that no listed tensor uses */
+};
+
 /* What a pickle of the checkpoint reaches for that can run code: "posix.system". */
 struct sp_suspect {
     const char *name;
@@ -93,6 +110,11 @@ SP_API struct sp_totals sp_inventory_totals(const struct sp_inventory *inventory
 /* The files that hold the tensors: one, or the shards, by their names in the folder. */
 SP_API size_t sp_inventory_file_count(const struct sp_inventory *inventory);
 SP_API const char *sp_inventory_file(const struct sp_inventory *inventory, size_t index);
+/* What the bytes of these files are for. */
+SP_API const struct sp_file_bytes *sp_inventory_file_bytes(const struct sp_inventory *inventory);
+/* Storages of which no listed tensor uses all, in the order of the file. */
+SP_API size_t sp_inventory_unused_count(const struct sp_inventory *inventory);
+SP_API const struct sp_unused *sp_inventory_unused(const struct sp_inventory *inventory, size_t index);
 /* Of a directory what else in it could be taken for the checkpoint and was not read: "'pytorch_model.bin'"; or NULL. */
 SP_API const char *sp_inventory_beside(const struct sp_inventory *inventory);
 /* What the file says of itself, in its order; of shards together, a key once. */

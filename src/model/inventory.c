@@ -30,6 +30,7 @@ void sp_inventory_close(struct sp_inventory *inventory)
     free(inventory->promises);
     free(inventory->unread_names.items);
     free(inventory->suspects.items);
+    sp_account_free(&inventory->account);
     sp_map_free(&inventory->names);
     sp_map_free(&inventory->metadata_keys);
     sp_arena_free(&inventory->arena);
@@ -246,6 +247,7 @@ bool sp_inventory_finish(struct sp_inventory *inventory, struct sp_error *error)
     for (size_t i = 0; i < inventory->count; i++)
         if (!sp_map_add(&inventory->names, inventory->tensors[i].name, i)) return refuse_duplicate(inventory, i, error);
     find_ties(inventory);
+    sp_inventory_sum_bytes(inventory);
     return sum_totals(inventory, error);
 }
 

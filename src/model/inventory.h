@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "model/account.h"
 #include "shapeproof/inventory.h"
 
 /* What an index or the name of a shard promises, and no file holds. */
@@ -23,6 +24,7 @@ struct sp_inventory {
     const char *format;
     const char **files;
     size_t file_count, file_capacity;
+    struct sp_account account; /* of the bytes of these files */
     struct sp_tensor *tensors;
     size_t count, capacity;
     struct sp_metadata *metadata;
@@ -42,7 +44,7 @@ struct sp_inventory {
     size_t lacking;               /* tensors whose data is not there, in whole or in part */
     const char *lack;             /* why; NULL when `lacking` is 0 */
     SP_ARRAY(const char *) unread_names;
-    uint64_t dtypes;              /* bit n: a tensor has the dtype n */
+    uint64_t dtypes; /* bit n: a tensor has the dtype n */
 };
 
 /* Limits that hold for every format: docs/formats.md lists them. */

@@ -55,6 +55,23 @@ static const char *name_of_member(const struct bundle *b, size_t index)
     return b->zip ? sp_zip_entry(b->zip, index)->name : b->tar->members.items[index].name;
 }
 
+static bool is_inflated(const struct bundle *b, size_t index)
+{
+    const struct sp_zip_entry *entry = b->zip ? sp_zip_entry(b->zip, index) : NULL;
+    return entry && (entry->method || entry->flags & 1);
+}
+
+/* What is beside the checkpoints. */
+static void claim_other_member(const struct bundle *b, size_t index)
+{
+    if (b->zip) {
+        sp_zip_claim_member(b->zip, index, b->inventory, b->file_index, SP_USE_STRUCTURE);
+    } else {
+        const struct sp_tar_member *member = &b->tar->members.items[index];
+        sp_inventory_claim(b->inventory, b->file_index, member->begin, member->begin + member->size, SP_USE_STRUCTURE);
+    }
+}
+
 /* The bytes of a deflated member as a file. */
 static bool inflate_into_memory(struct sp_zip *zip, size_t index, struct sp_file *inner, struct sp_error *error)
 {
@@ -78,7 +95,7 @@ static bool open_bundled(const struct bundle *b, size_t index, struct sp_file *i
         inner->size = b->tar->members.items[index].size;
     } else {
         const struct sp_zip_entry *entry = sp_zip_entry(b->zip, index);
-        if (entry->method || entry->flags & 1) {
+        if (is_inflated(b, index)) {
             *inner = (struct sp_file){.fd = -1, .path = inner->path};
             return inflate_into_memory(b->zip, index, inner, error);
         }
@@ -110,6 +127,7 @@ static void try_bundled(struct bundle *b, size_t index)
     struct sp_error why = {0};
     if (index_bundled(b, index, &why)) {
         b->read++;
+        if (is_inflated(b, index)) sp_zip_claim_member(b->zip, index, b->inventory, b->file_index, SP_USE_TENSOR);
         sp_inventory_add_metadata(b->inventory, sp_arena_printf(&b->inventory->arena, "format of %s", name),
                                   b->inventory->format);
         return;
@@ -126,8 +144,11 @@ static bool index_bundle(struct bundle *b, const char *format, struct sp_error *
     size_t candidates = 0;
     for (size_t i = 0; i < count_members(b); i++) candidates += is_checkpoint_name(name_of_member(b, i));
     b->several = candidates > 1;
+    if (b->zip) sp_zip_claim(b->zip, b->inventory, b->file_index);
+    else sp_tar_claim(b->tar, b->inventory, b->file_index);
     for (size_t i = 0; i < count_members(b); i++)
         if (is_checkpoint_name(name_of_member(b, i))) try_bundled(b, i);
+        else claim_other_member(b, i);
     b->inventory->format = format;
     if (b->read) return true;
     if (b->first.status) *error = b->first;

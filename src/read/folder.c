@@ -50,7 +50,10 @@ static bool read_open(struct sp_file *file, const struct sp_folder *folder, cons
 {
     file->path = sp_folder_join(folder, name, &inventory->arena);
     const struct sp_reader *reader = sp_reader_for(file, error);
-    return reader && reader->index(file, sp_inventory_add_file(inventory, name), inventory, error);
+    if (!reader) return false;
+    const uint32_t index = sp_inventory_add_file(inventory, name);
+    sp_inventory_set_size(inventory, file->size);
+    return reader->index(file, index, inventory, error);
 }
 
 bool sp_folder_read(const struct sp_folder *folder, const char *name, struct sp_inventory *inventory,

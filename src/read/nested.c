@@ -31,17 +31,32 @@ static void adopt_tensors(struct sp_inventory *inventory, size_t first, const ch
     }
 }
 
+/* What its reader claimed, in the same way. What was inflated is claimed as a whole by who inflated it. */
+static void adopt_claims(struct sp_inventory *inventory, size_t first, const char *prefix, bool in_place, uint64_t base)
+{
+    struct sp_account *account = &inventory->account;
+    for (size_t i = first; in_place && i < account->claims.count; i++) {
+        struct sp_byte_claim *claim = &account->claims.items[i];
+        claim->begin += base;
+        claim->end += base;
+        if (claim->storage) claim->storage = prefixed(&inventory->arena, prefix, claim->storage);
+        if (claim->record) claim->record = prefixed(&inventory->arena, prefix, claim->record);
+    }
+    if (!in_place) account->claims.count = first;
+}
+
 bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, const char *prefix, uint32_t file_index,
                      struct sp_inventory *inventory, struct sp_error *error)
 {
     struct sp_file file = *inner;
-    const size_t first = inventory->count;
+    const size_t first = inventory->count, claims = inventory->account.claims.count;
     file.nesting = outer->nesting + 1;
     if (file.nesting > MAX_FILES_WITHIN)
         return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "files within files, more than %d deep", MAX_FILES_WITHIN);
     const struct sp_reader *reader = sp_reader_for(&file, error);
     const bool ok = reader && reader->index(&file, file_index, inventory, error);
     const bool in_place = file.fd == outer->fd;
+    adopt_claims(inventory, claims, prefix, ok && in_place, in_place ? file.base - outer->base : 0);
     adopt_tensors(inventory, first, prefix, in_place, in_place ? file.base - outer->base : 0);
     return ok;
 }
@@ -60,6 +75,7 @@ static bool index_gzip(const struct sp_file *file, uint32_t file_index, struct s
     uint64_t used;
     if (!sp_gzip_inflate(file, &inflated, &used, error)) return false;
     const bool ok = sp_nested_index(file, &inflated, "", file_index, inventory, error);
+    if (ok) sp_inventory_claim(inventory, file_index, 0, used, SP_USE_TENSOR);
     if (ok && used < file->size)
         sp_inventory_warn(inventory, "%" PRIu64 " bytes after the gzip data", file->size - used);
     /* torch.load opens no such file: like a pickle, it is opened with gzip first. */

@@ -17,7 +17,7 @@ src/read/               read  read/zip/archive.h read/torch/zip.h read/hdf5/kera
 src/read/nested.c       read         read/gzip model base
 src/read/bundle.c       read         read/zip/archive.h read/tar model base
 src/read/gzip/          read/gzip    base
-src/read/tar/           read/tar     base
+src/read/tar/           read/tar     model base
 src/read/directory      read  read/dcp/folder.h model base
 src/read/open           read  read/dcp/folder.h model base
 src/read/safetensors/   read/safetensors  read model base

@@ -245,8 +245,8 @@ static const char *const good[][2] = {
                        "b F32 (2)\n"
                        "compression = gzip\n"},
     {"ok/tensors.pkl", "pickle\n"
-                       "w F32 (2,3)\n"
-                       "b F32 (2)\n"},
+                       "w F32 (2,3) @350+24\n"
+                       "b F32 (2) @696+8\n"},
     {"ok/tuples.pdparams", "paddle\n"
                            "linear.weight F32 (3,2)\n"
                            "linear.bias F32 (2)\n"},

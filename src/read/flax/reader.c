@@ -260,6 +260,7 @@ static bool take_leaf(struct tree *tree, const struct value *value, struct sp_er
     }
     if (!top || top->role != CHUNKS) return add_array(tree, &array, array.end - array.begin, error);
     memcpy(tree->chunked.dtype, array.dtype, sizeof array.dtype);
+    sp_inventory_claim(tree->inventory, tree->file, array.begin, array.end, SP_USE_TENSOR);
     return sp_add_u64(tree->chunk_bytes, array.end - array.begin, &tree->chunk_bytes);
 }
 
@@ -399,6 +400,7 @@ static bool index_flax(const struct sp_file *file, uint32_t file_index, struct s
         sp_inventory_warn(inventory, "extensions that are no arrays, and not listed: %" PRIu64, tree->others);
     if (ok && sp_window_left(&tree->window))
         sp_inventory_warn(inventory, "%" PRIu64 " bytes after the tree", sp_window_left(&tree->window));
+    if (ok) sp_inventory_claim(inventory, file_index, 0, tree->window.at, SP_USE_STRUCTURE);
     sp_text_free(&tree->path);
     free(tree);
     if (ok) inventory->format = "flax-msgpack";

@@ -176,6 +176,17 @@ static bool shift_places(uint64_t data, size_t first, struct sp_inventory *inven
     return true;
 }
 
+/* Behind each tensor, to the next multiple of the alignment. */
+static bool claim_gguf_padding(uint64_t alignment, uint64_t data, size_t first, struct sp_inventory *inventory)
+{
+    for (size_t i = first; i < inventory->count; i++) {
+        const struct sp_tensor *tensor = &inventory->tensors[i];
+        const uint64_t end = tensor->data_end;
+        if (end) sp_inventory_claim(inventory, tensor->file, end, data + padded(end - data, alignment), SP_USE_PADDING);
+    }
+    return true;
+}
+
 bool sp_gguf_place_tensors(const struct sp_file *file, uint64_t data, uint64_t alignment, size_t first,
                            struct sp_inventory *inventory, struct sp_error *error)
 {
@@ -194,5 +205,5 @@ bool sp_gguf_place_tensors(const struct sp_file *file, uint64_t data, uint64_t a
         return sp_malformed(error, "%" PRIu64 " bytes after the header of a GGUF file that declares no tensor",
                             file->size - data);
     check_data_end(file, data, last, alignment, first, inventory);
-    return shift_places(data, first, inventory, error);
+    return shift_places(data, first, inventory, error) && claim_gguf_padding(alignment, data, first, inventory);
 }

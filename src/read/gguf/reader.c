@@ -96,6 +96,8 @@ static bool read_gguf_header(struct sp_gguf_stream *stream, uint32_t file_index,
         return false;
     const uint64_t data = after_padding(stream->offset, facts.alignment);
     if (!sp_gguf_place_tensors(stream->file, data, facts.alignment, first, inventory, error)) return false;
+    sp_inventory_claim(inventory, file_index, 0, stream->offset, SP_USE_STRUCTURE);
+    sp_inventory_claim(inventory, file_index, stream->offset, data, SP_USE_PADDING);
     compare_gguf_pieces(stream->file, &facts, inventory);
     return true;
 }

@@ -54,6 +54,7 @@ static bool set_place(struct decoder *d, struct sp_tensor *tensor, const struct 
     uint64_t end;
     if (wire->flags & SP_WIRE_UNREAD_PLACE) return true;
     if (!wire->stored && tensor->parameters) tensor->flags |= SP_TENSOR_NO_DATA;
+    if (!wire->begin) sp_inventory_claim_scattered(d->inventory, wire->stored, SP_USE_TENSOR);
     if (!wire->begin || !wire->stored) return true;
     if (!sp_add_u64(wire->begin, wire->stored, &end) || end > d->source->size)
         return sp_malformed(error, "%" PRIu64 " bytes at %" PRIu64 ", past the end of the file (%" PRIu64 ")",
@@ -241,6 +242,9 @@ static bool take_record(struct decoder *d)
         return take_unread(d);
     case SP_WIRE_FAILURE:
         return take_failure(d);
+    case SP_WIRE_STRUCTURE:
+        sp_inventory_claim_scattered(d->inventory, sp_cursor_le(&d->in, 8), SP_USE_STRUCTURE);
+        return d->in.ok;
     case SP_WIRE_END:
         d->complete = true;
         return sp_cursor_left(&d->in) == 0;

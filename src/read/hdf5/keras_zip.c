@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/chars.h"
 #include "base/checked.h"
 #include "base/map.h"
 #include "base/names.h"
@@ -187,6 +188,18 @@ static bool index_sharded(struct sp_zip *zip, size_t index, const struct sp_file
     return ok;
 }
 
+/* A deflated HDF5 file is data of tensors as a whole; one that is stored has claimed its own. */
+static void claim_members(struct sp_zip *zip, uint32_t file_index, struct sp_inventory *inventory)
+{
+    sp_zip_claim(zip, inventory, file_index);
+    for (size_t i = 0; i < sp_zip_count(zip); i++) {
+        const struct sp_zip_entry *entry = sp_zip_entry(zip, i);
+        const bool weights = sp_ends_with(entry->name, ".h5");
+        if (!weights || entry->method != STORED)
+            sp_zip_claim_member(zip, i, inventory, file_index, weights ? SP_USE_TENSOR : SP_USE_STRUCTURE);
+    }
+}
+
 bool sp_keras_zip_index(struct sp_zip *zip, const struct sp_file *file, uint32_t file_index,
                         struct sp_inventory *inventory, struct sp_error *error)
 {
@@ -197,6 +210,7 @@ bool sp_keras_zip_index(struct sp_zip *zip, const struct sp_file *file, uint32_t
     } else if (!find_weights(zip, &index, error) || !index_weights(zip, index, 0, file, file_index, inventory, error)) {
         return false;
     }
+    claim_members(zip, file_index, inventory);
     add_metadata(zip, inventory);
     add_config(zip, inventory);
     inventory->format = "keras-zip";

@@ -42,6 +42,7 @@ struct walk {
     size_t links;
     struct place here; /* the group whose links are being listed */
     bool failed;
+    uint64_t structure; /* bytes that hold no data */
 };
 
 /* ---- failures ---- */
@@ -317,6 +318,27 @@ static void visit_again(struct walk *walk, const struct place *place, size_t see
     if (seen_as == SEEN_GROUP) sp_wire_put_note(&walk->wire, SP_NOTE_GROUP_ALIAS, place->path, "");
 }
 
+/* Its header, and of a group the trees and heaps that hold its links. Those of a dataset are many where it is in
+ * chunks, and are not read. What a group says of itself is no reason to fail. */
+static void add_structure(struct walk *walk, hid_t object, H5I_type_t type)
+{
+    H5O_info_t info;
+    const unsigned fields = type == H5I_GROUP ? H5O_INFO_HDR | H5O_INFO_META_SIZE : H5O_INFO_HDR;
+    if (H5Oget_info2(object, &info, fields) < 0) return;
+    walk->structure += info.hdr.space.total;
+    if (type == H5I_GROUP)
+        walk->structure += info.meta_size.obj.index_size + info.meta_size.obj.heap_size +
+                           info.meta_size.attr.index_size + info.meta_size.attr.heap_size;
+}
+
+static void add_superblock(struct walk *walk)
+{
+    H5F_info2_t info;
+    if (H5Fget_info2(walk->file, &info) < 0) return;
+    walk->structure += info.super.super_size + info.super.super_ext_size + info.sohm.hdr_size +
+                       info.sohm.msgs_info.index_size + info.sohm.msgs_info.heap_size;
+}
+
 static bool visit_object(struct walk *walk, const struct place *place)
 {
     char key[24];
@@ -334,6 +356,7 @@ static bool visit_object(struct walk *walk, const struct place *place)
     if (object < 0) ok = hdf5_failed(walk, place);
     if (type == H5I_GROUP) ok = visit_group(walk, object, place);
     if (type == H5I_DATASET) ok = visit_dataset(walk, object, place);
+    if (object >= 0 && ok) add_structure(walk, object, type);
     sp_map_add(&walk->seen, address, !ok ? SEEN_UNREAD : type == H5I_DATASET || object < 0 ? SEEN_DATASET : SEEN_TYPE);
     if (object >= 0) H5Oclose(object);
     return ok;
@@ -385,5 +408,8 @@ void sp_h5_walk(void *source, int out)
         const struct place next = walk.stack[--walk.count];
         visit_object(&walk, &next);
     }
-    if (!walk.failed) sp_wire_put_end(&walk.wire);
+    if (walk.failed) return;
+    add_superblock(&walk);
+    sp_wire_put_structure(&walk.wire, walk.structure);
+    sp_wire_put_end(&walk.wire);
 }

@@ -99,6 +99,13 @@ void sp_wire_put_unread(struct sp_wire *wire, enum sp_kind kind, const char *pat
     put_wire_text(wire, message);
 }
 
+void sp_wire_put_structure(struct sp_wire *wire, uint64_t bytes)
+{
+    begin_record(wire, SP_WIRE_STRUCTURE);
+    put_number(wire, bytes, 8);
+    flush(wire);
+}
+
 void sp_wire_put_failure(struct sp_wire *wire, enum sp_kind kind, const char *message)
 {
     begin_record(wire, SP_WIRE_FAILURE);

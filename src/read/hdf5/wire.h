@@ -20,6 +20,7 @@ enum sp_wire_kind {
     SP_WIRE_NAMES,      /* path of the group, "layer_names" or "weight_names", count, names */
     SP_WIRE_ATTRIBUTE,  /* path of the group, name, value */
     SP_WIRE_UNREAD,     /* enum sp_kind, path, message: an object that could not be read; the others are */
+    SP_WIRE_STRUCTURE,  /* bytes of headers, trees and heaps */
     SP_WIRE_FAILURE,    /* enum sp_kind, message */
     SP_WIRE_END
 };
@@ -77,6 +78,7 @@ void sp_wire_put_attribute(struct sp_wire *wire, const char *path, const char *n
 void sp_wire_put_names(struct sp_wire *wire, const char *path, const char *name, uint32_t count);
 void sp_wire_put_string(struct sp_wire *wire, const char *bytes, size_t length);
 void sp_wire_put_unread(struct sp_wire *wire, enum sp_kind kind, const char *path, const char *message);
+void sp_wire_put_structure(struct sp_wire *wire, uint64_t bytes);
 void sp_wire_put_failure(struct sp_wire *wire, enum sp_kind kind, const char *message);
 void sp_wire_put_end(struct sp_wire *wire);
 

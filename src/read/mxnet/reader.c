@@ -168,7 +168,9 @@ static bool take_body(struct list *list, const struct array *array, struct store
         tensor->data_begin = begin;
         tensor->data_end = begin + data;
     }
-    return sp_window_skip(&list->window, indices);
+    if (!sp_window_skip(&list->window, indices)) return false;
+    if (array->storage) sp_inventory_claim(list->inventory, list->file, begin, list->window.at, SP_USE_TENSOR);
+    return true;
 }
 
 static bool take_array(struct list *list)
@@ -252,6 +254,7 @@ static bool index_mxnet(const struct sp_file *file, uint32_t file_index, struct 
     sp_window_open(&list.window, file, 0, UINT64_MAX, error);
     if (!take_arrays(&list) || !take_array_names(&list)) return false;
     warn_of_arrays(&list);
+    sp_inventory_claim(inventory, file_index, 0, list.window.at, SP_USE_STRUCTURE);
     inventory->format = "mxnet-params";
     return true;
 }

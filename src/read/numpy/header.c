@@ -271,6 +271,7 @@ bool sp_npy_add(struct sp_inventory *inventory, const struct sp_npy *npy, const 
         tensor->data_begin = begin;
         tensor->data_end = begin + bytes;
     }
+    if (begin && !npy->item) sp_inventory_claim(inventory, file, begin, begin + data, SP_USE_TENSOR);
     if (npy->item && data > bytes)
         sp_inventory_warn(inventory, "%s%s%" PRIu64 " bytes after the data", *name ? sp_quote(name).text : "",
                           *name ? ": " : "", data - bytes);

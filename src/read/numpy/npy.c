@@ -38,6 +38,7 @@ static bool index_npy(const struct sp_file *file, uint32_t file_index, struct sp
                     sp_npy_add(inventory, &npy, "", file_index, length, file->size - length, error);
     free(bytes);
     if (!ok) return false;
+    sp_inventory_claim(inventory, file_index, 0, length, SP_USE_STRUCTURE);
     sp_npy_note(&notes, &npy);
     sp_npy_warn(&notes, inventory);
     inventory->format = "npy";

@@ -42,6 +42,7 @@ static bool index_member(struct sp_zip *zip, size_t index, const char *name, uin
     npy.tensor.name = name;
     if (!sp_npy_add(inventory, &npy, name, file, begin ? begin + length : 0, entry->size - length, error)) return false;
     sp_npy_note(notes, &npy);
+    if (!begin) sp_zip_claim_member(zip, index, inventory, file, SP_USE_TENSOR);
     return true;
 }
 
@@ -49,17 +50,23 @@ bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct sp_inventory *
 {
     struct sp_npy_notes notes = {0};
     struct sp_names others = {0};
+    sp_zip_claim(zip, inventory, file_index);
     for (size_t i = 0; i < sp_zip_count(zip); i++) {
         const struct sp_zip_entry *entry = sp_zip_entry(zip, i);
+        uint64_t begin, end;
+        sp_zip_span(zip, i, &begin, &end);
         struct sp_error why = {0};
         if (!is_array(entry)) {
             sp_names_add(&others, entry->name);
+            sp_inventory_claim(inventory, file_index, begin, end, SP_USE_STRUCTURE);
             continue;
         }
         const char *name = sp_arena_copy(&inventory->arena, entry->name, strlen(entry->name) - SUFFIX);
         if (!index_member(zip, i, name, file_index, inventory, &notes, &why) &&
             !sp_inventory_unread(inventory, name, &why, error))
             break;
+        if (why.status) sp_inventory_claim_storage(inventory, file_index, begin, end, NULL, name, false);
+        else sp_inventory_claim(inventory, file_index, begin, end, SP_USE_STRUCTURE);
     }
     if (others.count) sp_inventory_warn(inventory, "members that are no arrays: %s", sp_names_text(&others));
     sp_names_free(&others);

@@ -122,6 +122,9 @@ static void take_place(struct model *model, const struct sp_proto_field *field)
         sp_names_add(&model->places, value);
 }
 
+/* float_data, int32_data, string_data, int64_data, double_data and uint64_data: data that are not in one piece. */
+static bool is_data_field(uint64_t number) { return (number >= 4 && number <= 7) || number == 10 || number == 11; }
+
 static void take_field(struct model *model, const struct sp_proto_field *field, struct initializer *tensor)
 {
     if (field->number == DIMS) take_dimensions(model, field, tensor);
@@ -132,6 +135,8 @@ static void take_field(struct model *model, const struct sp_proto_field *field, 
         tensor->external = true;
         take_place(model, field);
     }
+    if (is_data_field(field->number) && field->kind == SP_PROTO_BYTES)
+        sp_inventory_claim(model->inventory, model->file, field->begin, field->end, SP_USE_TENSOR);
     if (field->number == RAW && field->kind == SP_PROTO_BYTES) {
         tensor->raw_begin = field->begin;
         tensor->raw_end = field->end;
@@ -277,6 +282,7 @@ static bool index_onnx(const struct sp_file *file, uint32_t file_index, struct s
         sp_inventory_warn(inventory, "sparse initializers, which are not listed: %" PRIu64, model.sparse);
     sp_names_free(&model.places);
     sp_map_free(&model.known_places);
+    if (ok) sp_inventory_claim(inventory, file_index, 0, file->size, SP_USE_STRUCTURE); /* walked to its end */
     if (ok) inventory->format = "onnx";
     return ok;
 }

@@ -146,6 +146,8 @@ static bool index_safetensors(const struct sp_file *file, uint32_t file_index, s
     char *text = read_header(file, &length, error);
     if (!text) return false;
     const bool ok = sp_safetensors_scan_header(text, length, file_index, inventory, error);
+    size_t blanks = 0;
+    while (blanks < length && text[length - 1 - blanks] == ' ') blanks++;
     free(text);
     if (!ok) return false;
     struct sp_tensor *tensors = inventory->tensors ? inventory->tensors + first : NULL; /* a header may declare none */
@@ -156,6 +158,8 @@ static bool index_safetensors(const struct sp_file *file, uint32_t file_index, s
         tensors[i].data_begin += data;
         tensors[i].data_end += data;
     }
+    sp_inventory_claim(inventory, file_index, 0, data - blanks, SP_USE_STRUCTURE);
+    sp_inventory_claim(inventory, file_index, data - blanks, data, SP_USE_PADDING);
     inventory->format = "safetensors";
     return true;
 }

@@ -27,6 +27,7 @@ enum {
     MAGIC_AT = 257,
     PREFIX_AT = 345,
     PREFIX_BYTES = 155,
+    RECORD = 20 * SP_TAR_BLOCK,
     MAX_RECORDS = 1 << 20 /* bytes of what says more of a member */
 };
 
@@ -177,6 +178,19 @@ static bool take_tar_member(struct tar_walk *w, const unsigned char *block)
     return ok;
 }
 
+/* Archives end with zeros, at least two blocks and to a multiple of 20. */
+static uint64_t blank_end(const struct sp_file *file, uint64_t at)
+{
+    unsigned char block[SP_TAR_BLOCK];
+    struct sp_error ignored = {0};
+    while (file->size - at >= sizeof block && sp_file_read(file, at, block, sizeof block, &ignored)) {
+        if (block[0] || memcmp(block, block + 1, sizeof block - 1)) break;
+        at += sizeof block;
+        if (at % RECORD == 0) break;
+    }
+    return at;
+}
+
 bool sp_tar_read(struct sp_tar *tar, const struct sp_file *file, struct sp_error *error)
 {
     struct tar_walk walk = {.tar = tar, .file = file, .error = error};
@@ -191,10 +205,26 @@ bool sp_tar_read(struct sp_tar *tar, const struct sp_file *file, struct sp_error
         ok = take_tar_member(&walk, block);
     }
     tar->end = walk.at;
+    if (ok) tar->blank = blank_end(file, walk.at);
     if (ok && more && walk.at < file->size)
         ok = sp_malformed(error, "the tar header at byte %" PRIu64 " is cut", walk.at);
     sp_map_free(&walk.names);
     return ok;
+}
+
+void sp_tar_claim(const struct sp_tar *tar, struct sp_inventory *inventory, uint32_t file_index)
+{
+    uint64_t at = 0;
+    for (size_t i = 0; i < tar->members.count; i++) {
+        const struct sp_tar_member *member = &tar->members.items[i];
+        const uint64_t end = member->begin + member->size;
+        sp_inventory_claim(inventory, file_index, at, member->begin, SP_USE_STRUCTURE);
+        at = end + (SP_TAR_BLOCK - member->size % SP_TAR_BLOCK) % SP_TAR_BLOCK;
+        if (at > tar->end) at = tar->end;
+        sp_inventory_claim(inventory, file_index, end, at, SP_USE_PADDING);
+    }
+    sp_inventory_claim(inventory, file_index, at, tar->end, SP_USE_STRUCTURE);
+    sp_inventory_claim(inventory, file_index, tar->end, tar->blank, SP_USE_PADDING);
 }
 
 void sp_tar_free(struct sp_tar *tar)

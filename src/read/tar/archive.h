@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "model/inventory.h"
 
 enum { SP_TAR_BLOCK = 512, SP_TAR_MAX_MEMBERS = 100 * 1000 };
 
@@ -17,11 +18,14 @@ struct sp_tar {
     struct sp_arena arena;
     SP_ARRAY(struct sp_tar_member) members; /* those that are plain files, in their order */
     uint64_t end;                           /* of the last member, with what fills its last block up */
+    uint64_t blank;                         /* where the zeros behind that end, which fill up a record */
 };
 
 /* Walks the headers: those of POSIX, with pax records, and of GNU. A member that passes the end of the file, a header
  * whose sum is wrong, two members of one name are errors. Free it in any case. */
 bool sp_tar_read(struct sp_tar *tar, const struct sp_file *file, struct sp_error *error);
+/* Claims the headers and what fills up; the data of members are left to the caller. */
+void sp_tar_claim(const struct sp_tar *tar, struct sp_inventory *inventory, uint32_t file_index);
 void sp_tar_free(struct sp_tar *tar);
 
 /* True when the block is a header: its magic and its sum are right. */

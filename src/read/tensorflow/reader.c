@@ -213,12 +213,21 @@ static bool add_entry(struct table *table, const struct sp_text *key, const stru
 
 /* ---- the table ---- */
 
+enum { BLOCK_TRAILER = 5 }; /* how it is compressed, and its sum */
+
+static void claim_block(const struct table *table, const struct block *block)
+{
+    sp_inventory_claim(table->inventory, table->index, block->begin, block->begin + block->size + BLOCK_TRAILER,
+                       SP_USE_STRUCTURE);
+}
+
 static bool take_block(struct table *table, const struct block *block)
 {
     struct walk walk;
     struct block value;
     bool ok = open_block(table, &walk, block);
     if (ok && block->begin < table->last_end) ok = sp_malformed(table->error, "blocks that do not follow one another");
+    claim_block(table, block);
     table->last_end = block->begin + block->size;
     while (ok && next_entry(table, &walk, &value)) ok = add_entry(table, &walk.key, &value);
     sp_text_free(&walk.key);
@@ -230,6 +239,7 @@ static bool take_blocks(struct table *table, const struct block *index)
     struct walk walk;
     struct block value, block;
     bool ok = open_block(table, &walk, index);
+    claim_block(table, index);
     while (ok && next_entry(table, &walk, &value)) {
         struct sp_window window;
         sp_window_open(&window, table->file, value.begin, value.begin + value.size, table->error);
@@ -255,11 +265,13 @@ static bool index_tensorflow(const struct sp_file *file, uint32_t file_index, st
 {
     struct table table = {.file = file, .inventory = inventory, .error = error, .index = file_index};
     struct sp_window window;
-    struct block ignored, index;
+    struct block meta, index;
     if (file->size < FOOTER) return sp_malformed(error, "shorter than the end of a table");
     sp_window_open(&window, file, file->size - FOOTER, UINT64_MAX, error);
     window.what = "the end of the table";
-    if (!take_handle(&window, &ignored) || !take_handle(&window, &index) || !take_blocks(&table, &index)) return false;
+    if (!take_handle(&window, &meta) || !take_handle(&window, &index) || !take_blocks(&table, &index)) return false;
+    claim_block(&table, &meta);
+    sp_inventory_claim(inventory, file_index, file->size - FOOTER, file->size, SP_USE_STRUCTURE);
     inventory->format = "tf-checkpoint";
     return true;
 }

@@ -54,7 +54,10 @@ static bool walk_bare(struct sp_torch *torch, const struct sp_file *file, const 
         sp_inventory_warn(inventory, "%zu bytes after the end of the pickle", (size_t)file->size - pickle.end);
     if (is_paddle(file, pickle.root)) inventory->format = "paddle";
     sp_torch_warn_globals(&pickle, inventory);
-    return sp_torch_walk(torch, pickle.root, error);
+    sp_inventory_claim(inventory, torch->file, 0, pickle.end, SP_USE_STRUCTURE);
+    if (!sp_torch_walk(torch, pickle.root, error)) return false;
+    sp_torch_claim_storages(torch);
+    return true;
 }
 
 static bool index_bare(const struct sp_file *file, uint32_t file_index, struct sp_inventory *inventory,

@@ -146,6 +146,7 @@ static struct sp_torch_storage *storage_of_record(struct description *d, const c
     struct sp_torch_storage storage = {
         .key = path, .dtype = of->dtype, .dtype_name = of->dtype_name, .element_size = 1};
     storage.bytes = storage.count = sp_zip_entry(torch->zip, record)->size;
+    storage.record = record + 1;
     return sp_torch_add_root(torch, &storage, error);
 }
 
@@ -428,6 +429,8 @@ bool sp_torch_described_index(struct sp_zip *zip, uint32_t file_index, struct sp
     const size_t record = find_description(zip, &script, &folder);
     d.folder = sp_torch_described_folder(zip, &torch.arena);
     const bool ok = script ? index_script(&d, record, error) : index_export(&d, error);
+    torch.folder = sp_arena_printf(&torch.arena, script ? "%stensors/" : "%sdata/weights/weight_", d.folder);
+    if (ok) sp_torch_zip_claim(&torch);
     sp_torch_free(&torch);
     sp_text_free(&d.path);
     free(d.tensors.items);

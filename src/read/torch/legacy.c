@@ -14,6 +14,7 @@
 #include "read/reader.h"
 #include "read/torch/torch.h"
 
+enum { COUNT_BYTES = 8 }; /* in front of each storage */
 enum { PROTOCOL = 1001, PICKLES = 5, FIRST_WINDOW = 256 << 10, MAX_WINDOW = 512 << 20, MAX_NESTING = 2 };
 
 /* The magic number as LONG1, and as the LONG of protocols 0 and 1; in front of it protocols from 2 on have PROTO, and
@@ -28,6 +29,8 @@ struct stream {
     const char *bytes;
     size_t length;
     uint64_t size; /* of the whole stream */
+    bool placed;   /* it lies in the file as it is, at byte `begin` */
+    uint64_t begin;
     struct sp_pickle pickles[PICKLES];
     uint64_t end; /* of the last pickle: where the storages begin */
 };
@@ -149,7 +152,7 @@ static bool place_storage(const struct stream *stream, struct sp_torch_storage *
         return sp_malformed(error, "storage '%s' of %" PRIu64 " bytes at byte %" PRIu64 " passes the end at %" PRIu64,
                             storage->key, storage->bytes, *at, stream->size);
     storage->located = true;
-    if (stream->file) storage->data_begin = *at;
+    if (stream->placed) storage->data_begin = stream->begin + *at;
     *at += storage->bytes;
     return true;
 }
@@ -209,6 +212,8 @@ struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct 
     if (!sp_torch_bytes(torch, sp_pickle_arg(call, 0), &stream.bytes, &stream.length)) return NULL;
     if (!begins_with_magic(stream.bytes, stream.length)) return NULL;
     stream.size = stream.length;
+    stream.placed = torch->bytes && stream.bytes >= torch->bytes && stream.bytes < torch->bytes + torch->length;
+    if (stream.placed) stream.begin = (uint64_t)(stream.bytes - torch->bytes);
     struct sp_pickle_value *root = read_nested(torch, &stream, error);
     if (!root) return NULL;
     SP_GROW(torch->nested, torch->nested_count, torch->nested_capacity);
@@ -228,12 +233,19 @@ static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct
                          struct sp_error *error)
 {
     struct sp_torch torch = {.inventory = inventory, .file = file_index, .key_prefix = ""};
-    struct stream stream = {.file = file, .size = file->size};
+    struct stream stream = {.file = file, .size = file->size, .placed = true};
     inventory->format = "torch-legacy";
     char *bytes = read_window(&stream, &torch.arena, error);
     bool ok = bytes && check_pickles(&stream, error) && resolve(&torch, &stream, error);
     for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_warn_globals(&stream.pickles[i], inventory);
     ok = ok && sp_torch_walk(&torch, stream.pickles[3].root, error);
+    if (ok) {
+        sp_inventory_claim(inventory, file_index, 0, stream.end, SP_USE_STRUCTURE);
+        for (size_t i = 0; i < torch.storage_count; i++)
+            sp_inventory_claim(inventory, file_index, torch.storages[i]->data_begin - COUNT_BYTES,
+                               torch.storages[i]->data_begin, SP_USE_STRUCTURE);
+        sp_torch_claim_storages(&torch);
+    }
     sp_torch_free(&torch);
     free(bytes);
     return ok;

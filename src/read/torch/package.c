@@ -70,6 +70,7 @@ bool sp_torch_package_index(struct sp_zip *zip, uint32_t file_index, struct sp_i
     torch.locate = sp_torch_zip_locate_storage;
     inventory->format = "torch-package";
     const bool ok = index_all_packaged(&torch, path, prefix, error);
+    if (ok) sp_torch_zip_claim(&torch);
     sp_torch_free(&torch);
     return ok;
 }

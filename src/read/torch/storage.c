@@ -162,6 +162,19 @@ struct sp_torch_storage *sp_torch_storage(struct sp_torch *torch, struct sp_pick
     return storage;
 }
 
+void sp_torch_claim_storages(const struct sp_torch *torch)
+{
+    for (size_t i = 0; i < torch->storage_count; i++) {
+        const struct sp_torch_storage *storage = torch->storages[i];
+        const uint64_t end = storage->data_begin + storage->bytes;
+        if (storage->root != storage || !storage->data_begin) continue;
+        if (storage->parts) sp_inventory_claim(torch->inventory, torch->file, storage->data_begin, end, SP_USE_TENSOR);
+        else
+            sp_inventory_claim_storage(torch->inventory, torch->file, storage->data_begin, end, storage->key,
+                                       storage->key, false);
+    }
+}
+
 void sp_torch_free(struct sp_torch *torch)
 {
     free(torch->storages);

@@ -57,6 +57,10 @@ static bool find_parts(struct tar *tar)
     for (size_t i = 0; ok && i < archive.members.count; i++)
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
             if (!strcmp(archive.members.items[i].name, parts[k].name)) *parts[k].part = archive.members.items[i];
+    if (ok) sp_tar_claim(&archive, tar->torch->inventory, tar->torch->file);
+    for (size_t i = 0; ok && i < archive.members.count; i++)
+        sp_inventory_claim(tar->torch->inventory, tar->torch->file, archive.members.items[i].begin,
+                           archive.members.items[i].begin + archive.members.items[i].size, SP_USE_STRUCTURE);
     sp_tar_free(&archive);
     if (!ok) return false;
     return (tar->storages.begin && tar->tensors.begin && tar->pickle.begin) ||
@@ -254,6 +258,7 @@ static bool index_tar(const struct sp_file *file, uint32_t file_index, struct sp
     const bool ok = find_parts(&tar) && (tensors = read_part(&tar, &tar.tensors, "tensors")) &&
                     (object = read_part(&tar, &tar.pickle, "pickle")) && read_storages(&tar) &&
                     read_saved_tensors(&tar, tensors) && read_object(&tar, object);
+    if (ok) sp_torch_claim_storages(&torch);
     sp_torch_free(&torch);
     free(tensors);
     free(object);

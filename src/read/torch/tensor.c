@@ -226,6 +226,7 @@ static bool read_sparse(struct sp_torch *torch, const struct call *call, struct 
     if (count < 2) return sp_malformed(error, "%s without indices and values", call->name);
     for (size_t i = 0; i < count; i++) { /* the values come last */
         if (!read_tensor_part(torch, sp_pickle_item(parts, i), &part, error)) return false;
+        part.storage->root->parts = true;
         if (!sp_add_u64(bytes, part.bytes, &bytes)) return sp_malformed(error, "its size overflows 64 bits");
     }
     tensor->dtype = part.dtype;

@@ -62,6 +62,7 @@ struct sp_torch_storage {
     const char *dtype_name;
     unsigned element_size;         /* 0 when not known */
     bool untyped, meta;            /* meta: no bytes anywhere */
+    bool parts;                    /* tensors that are listed as one use it whole: it has no one place in it */
     bool located;                  /* a root: the container was found to hold it */
     uint32_t index;                /* in struct sp_torch */
     struct sp_torch_storage *root; /* itself, unless it is a view */
@@ -69,6 +70,7 @@ struct sp_torch_storage {
     uint64_t bytes;                /* what tensors may use, from the beginning of the storage; if the size is known */
     uint64_t first;                /* a view: its first element within the storage; else 0 */
     uint64_t data_begin;           /* in the file; 0 when not known */
+    size_t record;                 /* the number of its member of a zip archive and 1; or 0 */
 };
 
 struct sp_torch_saved;
@@ -112,6 +114,8 @@ struct sp_torch_storage *sp_torch_add_root(struct sp_torch *torch, const struct 
 /* Another key for a part of one: its elements from `first` on, `size` of them. */
 bool sp_torch_add_view(struct sp_torch *torch, const char *key, const char *root, uint64_t first, uint64_t size,
                        struct sp_error *error);
+/* Claims what each storage has in the file, where that is known. */
+void sp_torch_claim_storages(const struct sp_torch *torch);
 /* True for a persistent id that names a storage. */
 bool sp_torch_is_storage(const struct sp_pickle_value *value);
 void sp_torch_free(struct sp_torch *torch);
@@ -176,6 +180,8 @@ bool sp_torch_is_state_key(const struct sp_pickle_value *key);
 
 /* ---- zip.c; what others than its kin call is in a header of its own ---- */
 
+/* Claims the archive and its members: records of storages by their keys, all others as structure. */
+void sp_torch_zip_claim(const struct sp_torch *torch);
 /* Checks that a storage has its record. */
 bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage *storage, struct sp_error *error);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/checked.h"
 #include "read/torch/torch.h"
 #include "read/torch/zip.h"
@@ -29,7 +30,37 @@ bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage
         return sp_malformed(error, "storage record '%s' has %" PRIu64 " bytes, but %" PRIu64 " x %s need %" PRIu64,
                             name, size, storage->count, storage->dtype_name, storage->bytes);
     storage->located = true;
+    storage->record = index + 1;
     return true;
+}
+
+/* A record that is not named in any pickle is nobody's, too. */
+static bool is_record(const struct sp_torch *torch, const char *name)
+{
+    const size_t folder = strlen(torch->folder);
+    return !strncmp(name, torch->folder, folder) && (!torch->suffix || sp_ends_with(name, torch->suffix));
+}
+
+void sp_torch_zip_claim(const struct sp_torch *torch)
+{
+    const struct sp_zip *zip = torch->zip;
+    struct sp_inventory *inventory = torch->inventory;
+    const struct sp_torch_storage **of = sp_realloc(NULL, sp_zip_count(zip) + 1, sizeof *of);
+    memset(of, 0, (sp_zip_count(zip) + 1) * sizeof *of);
+    for (size_t i = 0; i < torch->storage_count; i++)
+        if (torch->storages[i]->record) of[torch->storages[i]->record - 1] = torch->storages[i]->root;
+    sp_zip_claim(zip, inventory, torch->file);
+    for (size_t i = 0; i < sp_zip_count(zip); i++) {
+        const struct sp_zip_entry *entry = sp_zip_entry(zip, i);
+        uint64_t begin, end;
+        sp_zip_span(zip, i, &begin, &end);
+        if (of[i] && of[i]->parts) sp_inventory_claim(inventory, torch->file, begin, end, SP_USE_TENSOR);
+        else if (of[i] || is_record(torch, entry->name))
+            sp_inventory_claim_storage(inventory, torch->file, begin, end, of[i] ? of[i]->key : NULL,
+                                       sp_arena_string(&inventory->arena, entry->name), entry->method);
+        else sp_inventory_claim(inventory, torch->file, begin, end, SP_USE_STRUCTURE);
+    }
+    free(of);
 }
 
 static char *read_record(struct sp_zip *zip, size_t index, size_t *length, struct sp_inventory *inventory,
@@ -138,6 +169,7 @@ bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, 
         sp_inventory_warn(inventory, "%zu tensors are of subclasses that wrap others: only the outer shapes are listed",
                           torch.wrappers);
     if (ok && constants != SIZE_MAX) ok = count_constants(zip, prefix, constants, file_index, inventory, error);
+    if (ok) sp_torch_zip_claim(&torch);
     sp_torch_free(&torch);
     return ok;
 }

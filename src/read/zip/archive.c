@@ -50,3 +50,46 @@ bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, stru
     *offset = begin;
     return true;
 }
+
+/* ---- what the bytes are for ---- */
+
+enum { FLAG_DESCRIPTOR = 8, DESCRIPTOR = 16, DESCRIPTOR_WIDE = 24, MAX_EXTRA = 65535 };
+
+/* What a writer that did not know the size puts behind the data: 24 bytes, when the sizes there need 64 bits. */
+static uint64_t descriptor_bytes(const struct sp_zip_entry *entry, uint64_t room)
+{
+    const bool wide = entry->size >= UINT32_MAX || entry->compressed_size >= UINT32_MAX;
+    const uint64_t bytes = entry->flags & FLAG_DESCRIPTOR ? wide ? DESCRIPTOR_WIDE : DESCRIPTOR : 0;
+    return bytes < room ? bytes : room;
+}
+
+void sp_zip_span(const struct sp_zip *zip, size_t index, uint64_t *begin, uint64_t *end)
+{
+    const struct sp_zip_entry *entry = &zip->entries[index];
+    const uint64_t header = entry->header_offset + SP_ZIP_LOCAL_SIZE; /* in front of `next` with the data: checked */
+    *end = zip->next[index] - descriptor_bytes(entry, zip->next[index] - header - entry->compressed_size);
+    *begin = *end - entry->compressed_size;
+}
+
+void sp_zip_claim_member(const struct sp_zip *zip, size_t index, struct sp_inventory *inventory, uint32_t file_index,
+                         enum sp_use use)
+{
+    uint64_t begin, end;
+    sp_zip_span(zip, index, &begin, &end);
+    sp_inventory_claim(inventory, file_index, begin, end, use);
+}
+
+void sp_zip_claim(const struct sp_zip *zip, struct sp_inventory *inventory, uint32_t file_index)
+{
+    for (size_t i = 0; i < zip->count; i++) {
+        const uint64_t header = zip->entries[i].header_offset;
+        uint64_t begin, end, named = header + SP_ZIP_LOCAL_SIZE + strlen(zip->entries[i].name);
+        sp_zip_span(zip, i, &begin, &end);
+        if (named > begin) named = begin;
+        sp_inventory_claim(inventory, file_index, header, named, SP_USE_STRUCTURE);
+        sp_inventory_claim(inventory, file_index, named, begin - named > MAX_EXTRA ? named + MAX_EXTRA : begin,
+                           SP_USE_PADDING);
+        sp_inventory_claim(inventory, file_index, end, zip->next[i], SP_USE_STRUCTURE);
+    }
+    sp_inventory_claim(inventory, file_index, zip->directory_offset, zip->end, SP_USE_STRUCTURE);
+}

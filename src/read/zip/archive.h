@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "model/inventory.h"
 
 struct sp_zip_entry {
     const char *name;         /* UTF-8, no NUL; attacker's text, never used as a path */
@@ -37,6 +38,15 @@ char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *leng
 /* The first `count` bytes of the member, of a deflated one without inflating more: its CRC is not looked at. `count` is
  * at most what it declares, and 1 MiB. */
 bool sp_zip_read_head(struct sp_zip *zip, size_t index, void *into, size_t count, struct sp_error *error);
+/* Where the bytes of a member lie, by the directory alone: right in front of what comes next. Good for sums; where to
+ * read is what sp_zip_data_offset says. */
+void sp_zip_span(const struct sp_zip *zip, size_t index, uint64_t *begin, uint64_t *end);
+/* Claims the headers and the directory, and as padding what fills up between a header and its data. The data of members
+ * are left to the caller. */
+void sp_zip_claim(const struct sp_zip *zip, struct sp_inventory *inventory, uint32_t file_index);
+/* Claims the data of a member. */
+void sp_zip_claim_member(const struct sp_zip *zip, size_t index, struct sp_inventory *inventory, uint32_t file_index,
+                         enum sp_use use);
 /* Where the bytes of a stored (method 0) member begin in the file. */
 bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, struct sp_error *error);
 

@@ -30,6 +30,7 @@ static const char END_MAGIC[] = "PK\5\6", END64_MAGIC[] = "PK\6\6", LOCATOR_MAGI
 /* What the end records say. `limit` is where the first of them begins: the directory must end there. */
 struct end {
     uint64_t entries, size, offset, limit;
+    uint64_t close; /* where the last of them ends, with its comment */
 };
 
 static bool starts_with_signature(const unsigned char *bytes, const char *magic) { return !memcmp(bytes, magic, 4); }
@@ -70,6 +71,7 @@ static bool find_end(const struct sp_zip *zip, struct end *end, struct sp_error 
     if (ok) {
         const size_t comment = window[found + 20] | (size_t)window[found + 21] << 8;
         end->limit = size - length + found;
+        end->close = end->limit + SP_ZIP_END_SIZE + comment;
         if (comment > length - found - SP_ZIP_END_SIZE)
             ok = sp_malformed(error, "zip end record at byte %" PRIu64 ": its comment of %zu bytes passes the end",
                               end->limit, comment);
@@ -99,7 +101,8 @@ static bool read_end64(const struct sp_zip *zip, uint64_t at, struct end *end, s
     const struct end wide = {.entries = sp_cursor_le(&cursor, 8),
                              .size = sp_cursor_le(&cursor, 8),
                              .offset = sp_cursor_le(&cursor, 8),
-                             .limit = at};
+                             .limit = at,
+                             .close = end->close};
     if (disks || here != wide.entries) return sp_malformed(error, "zip archive in several volumes");
     if (!agrees_with_zip64(end->entries, wide.entries, 0xffff) ||
         !agrees_with_zip64(end->size, wide.size, 0xffffffff) ||
@@ -250,6 +253,7 @@ static bool check_places(const struct sp_zip *zip, struct sp_error *error)
     for (size_t i = 0; ok && i < zip->count; i++) {
         const uint64_t next = i + 1 < zip->count ? sorted[i + 1]->header_offset : zip->directory_offset;
         uint64_t end;
+        zip->next[sorted[i] - zip->entries] = next;
         if (!sp_add_u64(sorted[i]->header_offset, SP_ZIP_LOCAL_SIZE, &end) ||
             !sp_add_u64(end, sorted[i]->compressed_size, &end) || end > next)
             ok = sp_malformed(
@@ -266,6 +270,8 @@ bool sp_zip_scan(struct sp_zip *zip, struct sp_error *error)
     if (!find_end(zip, &end, error) || !follow_locator(zip, &end, error) || !check_end(&end, error)) return false;
     zip->directory_offset = end.offset;
     zip->count = (size_t)end.entries;
+    zip->end = end.close;
     zip->entries = sp_arena_array(&zip->arena, zip->count, sizeof *zip->entries);
+    zip->next = sp_arena_array(&zip->arena, zip->count, sizeof *zip->next);
     return parse_entries(zip, &end, error) && check_case(zip, error) && check_places(zip, error);
 }

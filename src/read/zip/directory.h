@@ -23,6 +23,8 @@ struct sp_zip {
     struct sp_zip_entry *entries;
     size_t count;
     uint64_t directory_offset; /* members must end before it */
+    uint64_t *next;            /* of each member: where the next one begins, or the directory */
+    uint64_t end;              /* of the end record and its comment */
     struct sp_map names;       /* exact name -> index */
 };
 

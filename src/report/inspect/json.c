@@ -86,6 +86,33 @@ static void json_metadata(struct sp_writer *json, const struct sp_inventory *inv
     sp_json_warnings(json, inventory);
 }
 
+/* What the bytes of the files are for, and the storages of which no listed tensor uses all. */
+static void json_file_bytes(struct sp_writer *json, const struct sp_inventory *inventory)
+{
+    const struct sp_file_bytes *bytes = sp_inventory_file_bytes(inventory);
+    if (!bytes->size) return; /* of a checkpoint of which not all files were opened it is not told */
+    sp_write_key_open_line(json, "file_bytes", '{');
+    sp_write_key_number(json, "size", bytes->size);
+    sp_write_key_number(json, "tensors", bytes->tensors);
+    sp_write_key_number(json, "unused", bytes->unused);
+    sp_write_key_number(json, "padding", bytes->padding);
+    sp_write_key_number(json, "structure", bytes->structure);
+    sp_write_key_number(json, "unaccounted", bytes->unaccounted);
+    sp_write_close(json);
+    if (!sp_inventory_unused_count(inventory)) return;
+    sp_write_key_open(json, "unused", '[');
+    for (size_t i = 0; i < sp_inventory_unused_count(inventory); i++) {
+        const struct sp_unused *unused = sp_inventory_unused(inventory, i);
+        sp_write_open_line(json, '{');
+        sp_write_key_string(json, "storage", unused->storage);
+        sp_write_key_number(json, "bytes", unused->bytes);
+        if (sp_inventory_file_count(inventory) > 1)
+            sp_write_key_string(json, "shard", sp_inventory_file(inventory, unused->file));
+        sp_write_close(json);
+    }
+    sp_write_close(json);
+}
+
 void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text)
 {
     const struct sp_inventory *inventory = inspect->inventory;
@@ -97,6 +124,7 @@ void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text)
     for (size_t i = 0; i < inspect->count; i++) json_tensor(&json, inventory, sp_inspect_tensor(inspect, i));
     sp_write_close(&json);
     json_inspect_totals(&json, "totals", &totals);
+    json_file_bytes(&json, inventory);
     json_metadata(&json, inventory);
     if (inspect->options.filter) json_inspect_totals(&json, "selected", &inspect->totals);
     sp_write_close(&json);

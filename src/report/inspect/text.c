@@ -8,7 +8,7 @@
 #include "report/inspect/inspect.h"
 #include "report/inventory.h"
 
-enum { METADATA_COLUMNS = 60, TIES_SHOWN = 10, TIED_NAMES_SHOWN = 4, LABEL_COLUMNS = 12 };
+enum { METADATA_COLUMNS = 60, TIES_SHOWN = 10, TIED_NAMES_SHOWN = 4, LABEL_COLUMNS = 12, UNUSED_SHOWN = 5 };
 
 /* ---- cells ---- */
 
@@ -193,6 +193,53 @@ static void put_bytes(const struct sp_inspect *inspect, struct sp_text *text)
     sp_text_puts(text, "\n");
 }
 
+/* 12,345 bytes: 12,000 of tensors, 345 structure */
+static void put_file_bytes(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    const struct sp_file_bytes *bytes = sp_inventory_file_bytes(inspect->inventory);
+    const struct {
+        uint64_t bytes;
+        const char *what;
+    } uses[] = {{bytes->tensors, " of tensors"},
+                {bytes->unused, " of no listed tensor"},
+                {bytes->padding, " padding"},
+                {bytes->structure, " structure"},
+                {bytes->unaccounted, " unaccounted"}};
+    const char *separator = ": ";
+    if (!bytes->size) return;
+    put_label(inspect, text, sp_inventory_file_count(inspect->inventory) > 1 ? "files" : "file");
+    sp_text_grouped(text, bytes->size);
+    sp_text_puts(text, " bytes");
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        if (!uses[i].bytes) continue;
+        sp_text_puts(text, separator);
+        sp_text_grouped(text, uses[i].bytes);
+        sp_text_puts(text, uses[i].what);
+        separator = ", ";
+    }
+    sp_text_puts(text, "\n");
+}
+
+/* archive/data/3 (24 B), by their names in the file */
+static void put_unused(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    const size_t count = sp_inventory_unused_count(inspect->inventory);
+    for (size_t i = 0; i < count && i < UNUSED_SHOWN; i++) {
+        const struct sp_unused *unused = sp_inventory_unused(inspect->inventory, i);
+        if (i) sp_text_puts(text, ", ");
+        else put_label(inspect, text, "unused");
+        sp_put_visible(text, unused->storage);
+        sp_text_puts(text, " (");
+        sp_put_bytes(text, unused->bytes);
+        sp_text_puts(text, ")");
+    }
+    if (count > UNUSED_SHOWN) {
+        sp_text_puts(text, ", and ");
+        sp_put_count(text, count - UNUSED_SHOWN, "more storage", "more storages");
+    }
+    if (count) sp_text_puts(text, "\n");
+}
+
 /* What is wrong with the file itself. */
 static void put_doubts(const struct sp_inspect *inspect, struct sp_text *text)
 {
@@ -224,6 +271,8 @@ static void put_inspect_totals(const struct sp_inspect *inspect, struct sp_text 
     sp_text_puts(text, "\n");
     put_parameters(inspect, text);
     put_bytes(inspect, text);
+    put_file_bytes(inspect, text);
+    put_unused(inspect, text);
 }
 
 /* The parameters of each dtype. One that is not known goes by the format's own word, as long as there are few. */

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ * The sum of claims: a storage's claim is first divided into what tensors use of it and the rest; then the ends of all
+ * ranges are sorted, and between two of them the strongest claim that is open counts. */
+#include "model/account.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "model/inventory.h"
+
+/* ---- claims ---- */
+
+void sp_inventory_set_size(struct sp_inventory *inventory, uint64_t size)
+{
+    struct sp_account *account = &inventory->account;
+    while (account->sizes.count + 1 < inventory->file_count) *SP_PUSH(&account->sizes) = 0;
+    *SP_PUSH(&account->sizes) = size;
+}
+
+static void add_claim(struct sp_inventory *inventory, const struct sp_byte_claim *claim)
+{
+    if (claim->begin < claim->end) *SP_PUSH(&inventory->account.claims) = *claim;
+}
+
+void sp_inventory_claim(struct sp_inventory *inventory, uint32_t file, uint64_t begin, uint64_t end, enum sp_use use)
+{
+    add_claim(inventory, &(struct sp_byte_claim){.begin = begin, .end = end, .file = file, .use = use});
+}
+
+void sp_inventory_claim_storage(struct sp_inventory *inventory, uint32_t file, uint64_t begin, uint64_t end,
+                                const char *storage, const char *record, bool whole)
+{
+    add_claim(inventory, &(struct sp_byte_claim){.begin = begin,
+                                                 .end = end,
+                                                 .file = file,
+                                                 .use = SP_USE_UNUSED,
+                                                 .storage = storage,
+                                                 .record = record,
+                                                 .whole = whole});
+}
+
+void sp_inventory_claim_scattered(struct sp_inventory *inventory, uint64_t bytes, enum sp_use use)
+{
+    uint64_t *sum = &inventory->account.scattered[use];
+    if (!sp_add_u64(*sum, bytes, sum)) *sum = UINT64_MAX;
+}
+
+/* ---- how much of each storage the tensors use ---- */
+
+/* Bytes of a storage that a tensor reaches. */
+struct reach {
+    const char *storage;
+    uint64_t begin, end;
+    uint32_t file;
+    bool *counted; /* with its storage: where it lies in that does not matter any more */
+};
+
+static int compare_reaches(const void *left, const void *right)
+{
+    const struct reach *a = left, *b = right;
+    if (a->file != b->file) return a->file < b->file ? -1 : 1;
+    const int storage = strcmp(a->storage, b->storage);
+    if (storage) return storage;
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* All reaches, sorted by their storages; how many. Bytes that are not known count as the end of the storage. */
+static struct reach *list_reaches(const struct sp_inventory *inventory, bool *counted, size_t *count)
+{
+    struct reach *reaches = sp_realloc(NULL, inventory->count + 1, sizeof *reaches);
+    *count = 0;
+    for (size_t i = 0; i < inventory->count; i++) {
+        const struct sp_tensor *tensor = &inventory->tensors[i];
+        const uint64_t item = sp_dtype_bits(tensor->dtype) / 8;
+        struct reach reach = {tensor->storage, 0, UINT64_MAX, tensor->file, &counted[i]};
+        if (!tensor->storage || !tensor->parameters) continue;
+        if (item &&
+            (!sp_mul_u64(tensor->offset, item, &reach.begin) || !sp_mul_u64(sp_tensor_reach(tensor), item, &reach.end)))
+            reach = (struct reach){tensor->storage, 0, UINT64_MAX, tensor->file, &counted[i]};
+        reaches[(*count)++] = reach;
+    }
+    qsort(reaches, *count, sizeof *reaches, compare_reaches);
+    return reaches;
+}
+
+/* The bytes of a storage of `size` bytes that some tensor reaches. */
+static uint64_t used_bytes(const struct reach *reaches, size_t count, const struct sp_byte_claim *claim, uint64_t size)
+{
+    const struct reach key = {claim->storage, 0, 0, claim->file, NULL};
+    size_t low = 0, high = count;
+    uint64_t used = 0, done = 0;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare_reaches(&reaches[middle], &key) < 0) low = middle + 1;
+        else high = middle;
+    }
+    for (; low < count && reaches[low].file == claim->file && !strcmp(reaches[low].storage, claim->storage); low++) {
+        const uint64_t begin = reaches[low].begin > done ? reaches[low].begin : done;
+        const uint64_t end = reaches[low].end < size ? reaches[low].end : size;
+        *reaches[low].counted = true;
+        if (end <= begin) continue;
+        used += end - begin;
+        done = end;
+    }
+    return used;
+}
+
+/* The claim of a storage becomes one for what is used and one for the rest, wherever within it they lie. */
+static void divide_storages(struct sp_inventory *inventory, bool *counted)
+{
+    struct sp_account *account = &inventory->account;
+    size_t count = 0;
+    struct reach *reaches = list_reaches(inventory, counted, &count);
+    const size_t claims = account->claims.count;
+    for (size_t i = 0; i < claims; i++) {
+        struct sp_byte_claim claim = account->claims.items[i];
+        if (!claim.record) continue;
+        const uint64_t size = claim.end - claim.begin;
+        uint64_t used = claim.storage ? used_bytes(reaches, count, &claim, claim.whole ? UINT64_MAX : size) : 0;
+        if (claim.whole && used) used = size;
+        if (used < size) *SP_PUSH(&account->unused) = (struct sp_unused){claim.record, claim.file, size - used};
+        account->claims.items[i].begin += used;
+        claim.end = claim.begin + used;
+        claim.use = SP_USE_TENSOR;
+        if (used) *SP_PUSH(&account->claims) = claim;
+    }
+    free(reaches);
+}
+
+/* ---- the sum ---- */
+
+/* Where a claim begins or ends. */
+struct edge {
+    uint64_t at;
+    uint32_t file;
+    enum sp_use use;
+    int step;
+};
+
+static int compare_edges(const void *left, const void *right)
+{
+    const struct edge *a = left, *b = right;
+    if (a->file != b->file) return a->file < b->file ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static size_t add_edges(struct edge *edges, size_t count, uint64_t begin, uint64_t end, uint32_t file, enum sp_use use)
+{
+    edges[count++] = (struct edge){begin, file, use, 1};
+    edges[count++] = (struct edge){end, file, use, -1};
+    return count;
+}
+
+static struct edge *list_edges(const struct sp_inventory *inventory, const bool *counted, size_t *count)
+{
+    const struct sp_account *account = &inventory->account;
+    struct edge *edges = sp_realloc(NULL, 2 * (account->claims.count + inventory->count) + 1, sizeof *edges);
+    *count = 0;
+    for (size_t i = 0; i < account->claims.count; i++) {
+        const struct sp_byte_claim *claim = &account->claims.items[i];
+        if (claim->begin < claim->end)
+            *count = add_edges(edges, *count, claim->begin, claim->end, claim->file, claim->use);
+    }
+    for (size_t i = 0; i < inventory->count; i++) {
+        const struct sp_tensor *tensor = &inventory->tensors[i];
+        if (tensor->data_begin < tensor->data_end && !counted[i])
+            *count = add_edges(edges, *count, tensor->data_begin, tensor->data_end, tensor->file, SP_USE_TENSOR);
+    }
+    qsort(edges, *count, sizeof *edges, compare_edges);
+    return edges;
+}
+
+static uint64_t *sum_of_use(struct sp_file_bytes *bytes, const size_t *open)
+{
+    if (open[SP_USE_TENSOR]) return &bytes->tensors;
+    if (open[SP_USE_UNUSED]) return &bytes->unused;
+    if (open[SP_USE_PADDING]) return &bytes->padding;
+    return open[SP_USE_STRUCTURE] ? &bytes->structure : &bytes->unaccounted;
+}
+
+/* The edges of one file, from 0 to its size; returns how many there are. */
+static size_t sum_file(struct sp_file_bytes *bytes, const struct edge *edges, size_t count, uint32_t file,
+                       uint64_t size)
+{
+    size_t open[SP_USE_COUNT] = {0}, i = 0;
+    uint64_t at = 0;
+    for (; i < count && edges[i].file == file; i++) {
+        const uint64_t next = edges[i].at < size ? edges[i].at : size;
+        *sum_of_use(bytes, open) += next - at;
+        at = next;
+        open[edges[i].use] += (size_t)edges[i].step;
+    }
+    bytes->unaccounted += size - at;
+    bytes->size += size;
+    return i;
+}
+
+/* No more than is left over. */
+static void add_scattered(struct sp_account *account, int use)
+{
+    size_t open[SP_USE_COUNT] = {0};
+    uint64_t *left = &account->bytes.unaccounted;
+    const uint64_t bytes = account->scattered[use] < *left ? account->scattered[use] : *left;
+    open[use] = 1;
+    *sum_of_use(&account->bytes, open) += bytes;
+    *left -= bytes;
+}
+
+void sp_inventory_sum_bytes(struct sp_inventory *inventory)
+{
+    struct sp_account *account = &inventory->account;
+    size_t count, done = 0;
+    bool *counted = sp_realloc(NULL, inventory->count + 1, sizeof *counted);
+    memset(counted, 0, (inventory->count + 1) * sizeof *counted);
+    divide_storages(inventory, counted);
+    struct edge *edges = list_edges(inventory, counted, &count);
+    for (size_t i = 0; i < account->sizes.count; i++) {
+        while (done < count && edges[done].file < i) done++;
+        done += sum_file(&account->bytes, edges + done, count - done, (uint32_t)i, account->sizes.items[i]);
+    }
+    for (int use = 0; use < SP_USE_COUNT; use++) add_scattered(account, use);
+    free(edges);
+    free(counted);
+}
+
+void sp_account_free(struct sp_account *account)
+{
+    free(account->claims.items);
+    free(account->sizes.items);
+    free(account->unused.items);
+}
+
+/* ---- what the public header promises ---- */
+
+const struct sp_file_bytes *sp_inventory_file_bytes(const struct sp_inventory *inventory)
+{
+    return &inventory->account.bytes;
+}
+
+size_t sp_inventory_unused_count(const struct sp_inventory *inventory) { return inventory->account.unused.count; }
+
+const struct sp_unused *sp_inventory_unused(const struct sp_inventory *inventory, size_t index)
+{
+    return &inventory->account.unused.items[index];
+}
