@@ -90,6 +90,7 @@ static void json_metadata(struct sp_writer *json, const struct sp_inventory *inv
 static void json_file_bytes(struct sp_writer *json, const struct sp_inventory *inventory)
 {
     const struct sp_file_bytes *bytes = sp_inventory_file_bytes(inventory);
+    if (!bytes->size) return; /* of a checkpoint of which not all files were opened it is not told */
     sp_write_key_open_line(json, "file_bytes", '{');
     sp_write_key_number(json, "size", bytes->size);
     sp_write_key_number(json, "tensors", bytes->tensors);
