@@ -53,7 +53,7 @@ static const char *const weak_suffixes[] = {".npz", ".onnx", ".msgpack", ".index
 /* Beginnings of files that trainers leave beside a checkpoint. */
 static const char *const companions[] = {
     "training_args.", "optimizer.", "optimizer_", "scheduler.",     "scheduler_",         "rng_state",
-    "scaler.",        "sampler.",   "sampler_",   "random_states_", "custom_checkpoint_",
+    "scaler.",        "sampler.",   "sampler_",   "random_states_", "custom_checkpoint_", "distrib_optim.",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
