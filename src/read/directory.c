@@ -53,7 +53,7 @@ static const char *const weak_suffixes[] = {".npz", ".onnx", ".msgpack", ".index
 /* Beginnings of files that trainers leave beside a checkpoint. */
 static const char *const companions[] = {
     "training_args.", "optimizer.", "optimizer_", "scheduler.",     "scheduler_",         "rng_state",
-    "scaler.",        "sampler.",   "sampler_",   "random_states_", "custom_checkpoint_",
+    "scaler.",        "sampler.",   "sampler_",   "random_states_", "custom_checkpoint_", "distrib_optim.",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -332,6 +332,15 @@ static bool read_distributed(const struct sp_folder *folder, const struct listin
     return sp_dcp_read(folder, listing->rank_metadata.items, listing->rank_metadata.count, inventory, error);
 }
 
+/* Whether all that could be a checkpoint is one that is distributed over files of safetensors. */
+static bool are_dcp_shards(const struct listing *listing)
+{
+    uint32_t rank;
+    for (size_t i = 0; i < listing->count; i++)
+        if (!sp_is_dcp_shard(listing->names[i], &rank)) return false;
+    return listing->count > 0;
+}
+
 static bool choose_checkpoint(const struct sp_folder *folder, const struct listing *listing, struct sp_shard *shards,
                               struct sp_inventory *inventory, struct sp_error *error)
 {
@@ -343,6 +352,7 @@ static bool choose_checkpoint(const struct sp_folder *folder, const struct listi
         return read_distributed(folder, listing, inventory, error);
     const char *backend = sp_megatron_backend(folder, &inventory->arena);
     if (backend && !listing->distributed) return sp_megatron_refuse(folder, backend, error);
+    if (are_dcp_shards(listing)) return sp_dcp_read_shards(folder, listing->names, listing->count, inventory, error);
     bool mine = false;
     const bool ok = sp_ranks_read(folder, &mine, inventory, error);
     if (mine) return ok;

@@ -71,6 +71,9 @@ static size_t list_entries(struct search *search, int fd, const char ***names)
 
 static void search_level(struct search *search, int fd, const char *path, int level);
 
+/* Of a distributed checkpoint, or the folder of a rank. */
+static bool is_part(const char *name) { return sp_ends_with(name, ".distcp") || strncmp(name, "mp_rank_", 8) == 0; }
+
 /* A folder with a checkpoint counts as a whole; of any other those below it may. */
 static void search_entry(struct search *search, int fd, const char *path, const char *name, int level)
 {
@@ -87,8 +90,7 @@ static void search_level(struct search *search, int fd, const char *path, int le
     const char **names;
     const size_t count = list_entries(search, fd, &names);
     bool found = false;
-    for (size_t i = 0; i < count && level && !found; i++)
-        found = sp_may_be_checkpoint(names[i]) || sp_ends_with(names[i], ".distcp");
+    for (size_t i = 0; i < count && level && !found; i++) found = sp_may_be_checkpoint(names[i]) || is_part(names[i]);
     if (found) *SP_PUSH(&search->found) = path;
     for (size_t i = 0; i < count && level < LEVELS && !found; i++) search_entry(search, fd, path, names[i], level);
     free(names);

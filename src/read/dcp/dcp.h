@@ -4,7 +4,8 @@
  * it was divided into, and of each chunk in which file it lies, and where.
  *
  *   reader.c  ->  metadata.c  ->  cover.c
- *             ->  storage.c */
+ *             ->  storage.c
+ *             ->  shards.c */
 #ifndef SP_READ_DCP_DCP_H
 #define SP_READ_DCP_DCP_H
 
@@ -35,6 +36,7 @@ struct sp_dcp_tensor {
     uint32_t source;           /* the last of the pickles that lists it */
     const uint64_t *size;      /* what the chunks divide */
     const uint64_t *shape;     /* the same, but for Megatron, which may divide a tensor in another shape than its own */
+    uint64_t *reach;           /* `size`, while it is not known but from the chunks */
     uint64_t elements;
     bool state;   /* of the optimizer */
     bool lacking; /* the data of a chunk is not there */
@@ -98,5 +100,12 @@ size_t sp_dcp_find(struct sp_dcp *dcp, const struct sp_pickle_value *key);
 bool sp_dcp_places(struct sp_dcp *dcp, const struct sp_pickle_value *places);
 /* After the last pickle: whether the files are there, and as long as they must be. Marks the tensors that lack data. */
 void sp_dcp_check_files(struct sp_dcp *dcp);
+
+/* ---- shards.c ---- */
+
+/* Adds the chunks in a file of safetensors. */
+bool sp_dcp_add_shard(struct sp_dcp *dcp, const char *name);
+/* After the last: the sizes of the tensors. */
+bool sp_dcp_settle_shards(struct sp_dcp *dcp);
 
 #endif

@@ -12,6 +12,12 @@ bool sp_is_dcp_name(const char *name);
 bool sp_dcp_read(const struct sp_folder *folder, const char *const *names, size_t count, struct sp_inventory *inventory,
                  struct sp_error *error);
 
+/* "shard-00002-model-00001-of-00001.safetensors": its rank, 2. */
+bool sp_is_dcp_shard(const char *name, uint32_t *rank);
+/* Reads such files as one checkpoint, and finishes the inventory. */
+bool sp_dcp_read_shards(const struct sp_folder *folder, const char *const *names, size_t count,
+                        struct sp_inventory *inventory, struct sp_error *error);
+
 /* What `metadata.json` of Megatron names as the backend, "torch_dist" or "zarr"; NULL without one. */
 const char *sp_megatron_backend(const struct sp_folder *folder, struct sp_arena *arena);
 /* Refuses one that is not read. Returns false. */

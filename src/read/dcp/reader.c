@@ -194,3 +194,40 @@ bool sp_dcp_read(const struct sp_folder *folder, const char *const *names, size_
     release_dcp(&dcp);
     return ok;
 }
+
+/* Ranks are counted from 1. That those behind the last are absent cannot be told. */
+static void warn_absent_ranks(struct sp_dcp *dcp, const char *const *names, size_t count)
+{
+    uint32_t rank, highest = 0, ranks = 0, last = 0;
+    for (size_t i = 0; i < count; i++) { /* sorted */
+        sp_is_dcp_shard(names[i], &rank);
+        if (rank != last) ranks++;
+        last = rank;
+        if (rank > highest) highest = rank;
+    }
+    if (ranks < highest)
+        sp_inventory_warn(dcp->inventory, "shards of %" PRIu32 " of the ranks 1 to %" PRIu32 " are not there",
+                          highest - ranks, highest);
+}
+
+bool sp_dcp_read_shards(const struct sp_folder *folder, const char *const *names, size_t count,
+                        struct sp_inventory *inventory, struct sp_error *error)
+{
+    struct sp_names objects = {0};
+    struct sp_dcp dcp = {.inventory = inventory, .error = error, .folder = folder, .objects = &objects};
+    bool ok = true;
+    inventory->format = "dcp";
+    sp_inventory_add_file(inventory, names[0]);
+    for (size_t i = 0; i < count && ok; i++) {
+        ok = sp_dcp_add_shard(&dcp, names[i]);
+        *SP_PUSH(&dcp.files) = (struct sp_dcp_file){.name = names[i]};
+    }
+    if (ok) {
+        warn_absent_ranks(&dcp, names, count);
+        dcp.folder = NULL; /* the files were there */
+        ok = sp_dcp_settle_shards(&dcp) && list_dcp_entries(&dcp, 0) && sp_inventory_finish(inventory, error);
+        if (!ok) sp_error_prefix(error, folder->path);
+    }
+    release_dcp(&dcp);
+    return ok;
+}

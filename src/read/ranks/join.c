@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/checked.h"
 #include "base/names.h"
 #include "read/ranks/numbers.h"
@@ -45,7 +46,7 @@ static const struct sp_rank_file *file_of(const struct join *join, size_t file)
 static bool is_model_tensor(const struct join *join, const struct sp_rank_file *file, const struct sp_tensor *tensor)
 {
     const char *front = strcmp(join->ranks->format, "megatron") == 0 ? "model" : "module.";
-    if (tensor->flags & SP_TENSOR_STATE) return false;
+    if (tensor->flags & SP_TENSOR_STATE || sp_ends_with(tensor->name, "_extra_state")) return false;
     return file->layer != SP_NO_LAYER || file->plain || strncmp(tensor->name, front, strlen(front)) == 0;
 }
 

@@ -95,9 +95,10 @@ static const struct sp_pickle_value *shape_of(const struct shapes *shapes, const
     return found == SIZE_MAX ? NULL : shapes->sizes.items[found];
 }
 
+/* Empty, or of older versions a single element. */
 static bool is_placeholder_tensor(const struct sp_tensor *tensor)
 {
-    return tensor->rank == 1 && !tensor->shape[0] && strncmp(tensor->name, "module.", 7) == 0;
+    return tensor->rank == 1 && tensor->shape[0] <= 1 && strncmp(tensor->name, "module.", 7) == 0;
 }
 
 /* True when the tensor has become what it stands for. */
@@ -118,9 +119,9 @@ static bool restore_shape(struct sp_torch *torch, const struct shapes *shapes, s
     restored.flags |= SP_TENSOR_NO_DATA;
     restored.data_begin = restored.data_end = restored.offset = 0;
     restored.storage = sp_arena_printf(arena, "param_shapes/%s", name);
-    if (!sp_tensor_measure(&restored)) return false;
+    if (!sp_tensor_measure(&restored) || restored.parameters == tensor->parameters) return false;
     *tensor = restored;
-    return restored.parameters > 0;
+    return true;
 }
 
 static void note_rank_count(struct sp_inventory *inventory, const struct sp_pickle_value *dict, const char *key)

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ * The same in safetensors, as HuggingFaceStorageWriter saves them distributed: `shard-00002-model-00001-of-00001.
+ * safetensors` is of the second rank. No file lists them all; each says under DCP_SHARDING_INFO of its metadata where
+ * its chunks begin, {"name": {"saved_offsets": [2, 0]}}. The shape of a whole is as far as its chunks reach. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "base/checked.h"
+#include "base/json_scan.h"
+#include "base/names.h"
+#include "read/dcp/dcp.h"
+#include "read/dcp/folder.h"
+
+/* Passes "TEXT" and digits. */
+static bool pass_field(const char **p, const char *text, uint32_t *number)
+{
+    const size_t length = strlen(text);
+    if (strncmp(*p, text, length) != 0) return false;
+    const size_t digits = strspn(*p + length, "0123456789");
+    if (!digits || digits > 9) return false;
+    *number = (uint32_t)strtoul(*p + length, NULL, 10);
+    *p += length + digits;
+    return true;
+}
+
+bool sp_is_dcp_shard(const char *name, uint32_t *rank)
+{
+    uint32_t file, of;
+    return pass_field(&name, "shard-", rank) && pass_field(&name, "-model-", &file) && pass_field(&name, "-of-", &of) &&
+           strcmp(name, ".safetensors") == 0;
+}
+
+/* ---- where the chunks of a file begin ---- */
+
+struct offsets {
+    struct sp_map names; /* name -> number in `list` */
+    SP_ARRAY(uint64_t *) list;
+    SP_ARRAY(size_t) ranks;
+};
+
+/* The inner object: {"saved_offsets": [2, 0]}. */
+static bool scan_offsets(struct sp_json *json, uint64_t *values, size_t *count)
+{
+    const char *key;
+    size_t ignored;
+    *count = 0;
+    if (!sp_json_open(json, '{')) return false;
+    for (bool first = true; (key = sp_json_member(json, &first));) {
+        const bool ok = strcmp(key, "saved_offsets") == 0 ? sp_json_u64s(json, values, SP_MAX_RANK, count)
+                                                          : sp_json_skip(json, &ignored) != NULL;
+        if (!ok) return false;
+    }
+    return sp_json_ok(json) && *count <= SP_MAX_RANK;
+}
+
+static bool scan_info(struct sp_dcp *dcp, struct sp_json *json, struct offsets *offsets)
+{
+    uint64_t values[SP_MAX_RANK];
+    size_t count;
+    const char *name;
+    if (!sp_json_check(json) || !sp_json_open(json, '{')) return false;
+    for (bool first = true; (name = sp_json_member(json, &first));) {
+        if (!scan_offsets(json, values, &count)) return false;
+        uint64_t *kept = sp_arena_array(&dcp->arena, count, sizeof *kept);
+        if (count) memcpy(kept, values, count * sizeof *kept);
+        sp_map_add(&offsets->names, sp_arena_string(&dcp->arena, name), offsets->list.count);
+        *SP_PUSH(&offsets->list) = kept;
+        *SP_PUSH(&offsets->ranks) = count;
+    }
+    return sp_json_ok(json);
+}
+
+static bool read_info(struct sp_dcp *dcp, const struct sp_inventory *own, struct offsets *offsets)
+{
+    const size_t found = sp_map_get(&own->metadata_keys, "DCP_SHARDING_INFO");
+    if (found == SIZE_MAX) return true;
+    const size_t length = strlen(own->metadata[found].value);
+    struct sp_json json = {.what = "DCP_SHARDING_INFO", .error = dcp->error, .length = length};
+    json.text = sp_realloc(NULL, length + 1, 1);
+    memcpy(json.text, own->metadata[found].value, length + 1);
+    const bool ok = scan_info(dcp, &json, offsets);
+    free(json.text);
+    return ok || sp_malformed(dcp->error, "DCP_SHARDING_INFO is not as it should be");
+}
+
+/* ---- the chunks ---- */
+
+static struct sp_dcp_tensor *find_or_add(struct sp_dcp *dcp, const struct sp_tensor *tensor)
+{
+    const size_t known = sp_map_get(&dcp->names, tensor->name);
+    if (known != SIZE_MAX) return &dcp->tensors.items[known];
+    struct sp_arena *arena = &dcp->inventory->arena;
+    uint64_t *size = sp_arena_array(arena, tensor->rank, sizeof *size);
+    struct sp_dcp_tensor added = {.name = sp_arena_string(arena, tensor->name), .dtype = tensor->dtype};
+    added.dtype_name = sp_arena_string(arena, tensor->dtype_name);
+    added.rank = added.shape_rank = tensor->rank;
+    added.size = added.shape = added.reach = size;
+    sp_map_add(&dcp->names, added.name, dcp->tensors.count);
+    *SP_PUSH(&dcp->tensors) = added;
+    return &dcp->tensors.items[dcp->tensors.count - 1];
+}
+
+static bool add_chunk(struct sp_dcp *dcp, const struct sp_tensor *piece, const struct offsets *offsets)
+{
+    const size_t at = sp_map_get(&offsets->names, piece->name);
+    struct sp_dcp_tensor *tensor = find_or_add(dcp, piece);
+    uint64_t *sizes = sp_arena_array(&dcp->arena, piece->rank, sizeof *sizes), end;
+    struct sp_dcp_chunk chunk = {.sizes = sizes, .elements = piece->parameters, .source = dcp->sources};
+    chunk.offsets = at == SIZE_MAX ? sp_arena_array(&dcp->arena, piece->rank, sizeof end) : offsets->list.items[at];
+    if (piece->rank) memcpy(sizes, piece->shape, piece->rank * sizeof *sizes);
+    if (piece->rank != tensor->rank || piece->dtype != tensor->dtype ||
+        (at != SIZE_MAX && offsets->ranks.items[at] != piece->rank))
+        return sp_malformed(dcp->error, "tensor %s: its chunks are of different types or dimensions",
+                            sp_quote(piece->name).text);
+    for (uint32_t d = 0; d < piece->rank; d++) {
+        if (!sp_add_u64(chunk.offsets[d], sizes[d], &end) || end > INT64_MAX)
+            return sp_malformed(dcp->error, "tensor %s: a chunk ends beyond 64 bits", sp_quote(piece->name).text);
+        if (end > tensor->reach[d]) tensor->reach[d] = end;
+    }
+    dcp->chunks++;
+    SP_GROW(tensor->chunks, tensor->chunk_count, tensor->chunk_capacity);
+    tensor->chunks[tensor->chunk_count++] = chunk;
+    return true;
+}
+
+bool sp_dcp_add_shard(struct sp_dcp *dcp, const char *name)
+{
+    struct offsets offsets = {.list = {0}};
+    struct sp_inventory *own = sp_inventory_new(name);
+    bool ok = sp_folder_read(dcp->folder, name, own, dcp->error);
+    if (ok && !(ok = read_info(dcp, own, &offsets))) sp_folder_blame(dcp->folder, name, dcp->error);
+    for (size_t i = 0; ok && i < own->count; i++)
+        if (!(ok = add_chunk(dcp, &own->tensors[i], &offsets))) sp_folder_blame(dcp->folder, name, dcp->error);
+    for (size_t i = 0; i < own->warning_count; i++) sp_inventory_warn(dcp->inventory, "%s", own->warnings[i]);
+    dcp->sources++;
+    sp_inventory_close(own);
+    sp_map_free(&offsets.names);
+    free(offsets.list.items);
+    free(offsets.ranks.items);
+    return ok;
+}
+
+/* After the last: of what they reach the sizes are known. */
+bool sp_dcp_settle_shards(struct sp_dcp *dcp)
+{
+    for (size_t i = 0; i < dcp->tensors.count; i++) {
+        struct sp_dcp_tensor *tensor = &dcp->tensors.items[i];
+        tensor->elements = 1;
+        for (uint32_t d = 0; d < tensor->rank; d++)
+            if (!sp_mul_u64(tensor->elements, tensor->size[d], &tensor->elements))
+                return sp_malformed(dcp->error, "tensor %s: its size overflows 64 bits", sp_quote(tensor->name).text);
+    }
+    return true;
+}
