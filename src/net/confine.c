@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * See confine.h. Everything that is not listed fails with EPERM. What cannot be taken away: libcurl needs sockets, and
- * it reads the certificates, the configuration of the resolver and, for a few more, whatever the user may read. So a
- * library that was taken over could send a file to somebody; it could not start a program, write a file, look into
- * another process or outlive its parent. */
+ * See confine.h. System calls that are not listed fail with EPERM. What cannot be taken away: libcurl needs sockets,
+ * and it reads the certificates and the configuration of the resolver, so files may be opened to read. Which ones,
+ * Landlock decides: those of the system, none of the user's. A kernel without it (before 5.13) leaves all that the user
+ * may read.
+ */
 #define _GNU_SOURCE
 #include "net/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/netlink.h>
+#include <linux/landlock.h>
 #include <netdb.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -144,6 +145,39 @@ static bool load_filter(void)
     return ok;
 }
 
+/* ---- files ---- */
+
+enum {
+    READS = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
+    ALL = READS | LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+          LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
+          LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+          LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM
+};
+
+static bool allow_folder(int rules, const char *path)
+{
+    struct landlock_path_beneath_attr below = {.allowed_access = READS, .parent_fd = open(path, O_PATH | O_CLOEXEC)};
+    if (below.parent_fd < 0) return true; /* not on this machine */
+    const bool ok = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0) == 0;
+    close(below.parent_fd);
+    return ok;
+}
+
+/* What a resolver and TLS look at. True as well where the kernel, or the container, offers no such thing. */
+static bool limit_files(void)
+{
+    static const char *const folders[] = {"/etc", "/usr", "/lib", "/lib64", "/run"};
+    const struct landlock_ruleset_attr handled = {.handled_access_fs = ALL};
+    const int rules = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
+    if (rules < 0) return true;
+    bool ok = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+    for (size_t i = 0; ok && i < sizeof folders / sizeof *folders; i++) ok = allow_folder(rules, folders[i]);
+    ok = ok && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+    close(rules);
+    return ok;
+}
+
 /* The resolver loads code for what /etc/nsswitch.conf names when it is first asked; later nothing can be loaded. */
 static void warm_resolver(void)
 {
@@ -156,5 +190,5 @@ bool sp_confine_finish(void)
 {
     warm_resolver();
     return set_limit(RLIMIT_CORE, 0) && set_limit(RLIMIT_FSIZE, 0) && set_limit(RLIMIT_CPU, CPU_SECONDS) &&
-           set_limit(RLIMIT_NOFILE, DESCRIPTORS) && load_filter();
+           set_limit(RLIMIT_NOFILE, DESCRIPTORS) && limit_files() && load_filter();
 }

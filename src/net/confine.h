@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the child process that talks to servers may still do: use sockets, read files, compute. */
+ * What the child process that talks to servers may still do: use sockets, read files of the system, compute. */
 #ifndef SP_NET_CONFINE_H
 #define SP_NET_CONFINE_H
 
@@ -7,7 +7,8 @@
 
 /* Of a child that was just forked: closes all that was the host's, but `keep`, and forgets its signal handlers. */
 void sp_confine_begin(int keep);
-/* Once the library is loaded: no other program, no file written, nothing of other processes. */
+/* Once the library is loaded: no other program, no file written, no file of the user's read, nothing of other
+ * processes. */
 bool sp_confine_finish(void);
 
 #endif

@@ -213,6 +213,14 @@ static bool read_components(struct hub *hub, const struct sp_components *compone
     return true;
 }
 
+/* What lies there and is not fetched, where nothing else can be read. */
+static void hint_at_distributed(const struct hub *hub, struct sp_error *error)
+{
+    for (size_t i = 0; i < hub->listing.count && error->kind == SP_KIND_UNRECOGNISED; i++)
+        if (sp_ends_with(hub->listing.items[i], ".distcp") && is_listed_below(hub->listing.items[i], hub->path))
+            sp_hint(error, "a distributed checkpoint (*.distcp) is read where it is on this machine: download it");
+}
+
 static bool read_place(struct hub *hub, struct sp_error *error)
 {
     struct sp_remote *remote = hub->remote;
@@ -234,6 +242,7 @@ static bool read_place(struct hub *hub, struct sp_error *error)
     const bool ok = sp_component_count(components) ? read_components(hub, components, error)
                                                    : sp_remote_read_folder(remote, hub->path, error);
     sp_components_free(components);
+    if (!ok) hint_at_distributed(hub, error);
     return ok;
 }
 

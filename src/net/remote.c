@@ -208,6 +208,9 @@ static bool prepare_client(struct sp_remote *remote, struct sp_error *error)
     struct sp_remote_options *options = &remote->options;
     struct sp_url endpoint;
     if (!options->endpoint || !*options->endpoint) options->endpoint = "https://huggingface.co";
+    size_t length = strlen(options->endpoint);
+    while (length && options->endpoint[length - 1] == '/') length--;
+    options->endpoint = sp_arena_copy(&remote->arena, options->endpoint, length);
     if (!sp_url_parse(options->endpoint, &remote->arena, &endpoint, error)) {
         sp_error_prefix(error, "the endpoint (HF_ENDPOINT)");
         return false;

@@ -292,6 +292,7 @@ static inline bool serve_mode(struct connection *connection, const char *mode, s
     else if (strcmp(mode, "whole-no-length") == 0) manner.whole = manner.no_length = true;
     else if (strcmp(mode, "cut") == 0) manner.cut = 5000;
     else if (strcmp(mode, "cut-first") == 0) manner.cut = file->asked == 1 ? 5000 : 0;
+    else if (strcmp(mode, "cut-five") == 0) manner.cut = file->asked <= 5 ? 5000 : 0;
     else if (strcmp(mode, "drip") == 0) manner.drip_ms = 5;
     else if (strcmp(mode, "shifted") == 0) manner.shift = 8;
     else if (strcmp(mode, "more") == 0) manner.more = 10;

@@ -149,6 +149,32 @@ static void test_paths(void **state)
     assert_int_equal(fetch_count("hf://org/pipeline/unet"), 9);
 }
 
+static void test_distributed(void **state)
+{
+    (void)state;
+    list_files(".metadata __0_0.distcp __1_0.distcp");
+    fetch_message("hf://org/name");
+    assert_int_equal(error.kind, SP_KIND_UNRECOGNISED);
+    assert_string_equal(error.hint,
+                        "a distributed checkpoint (*.distcp) is read where it is on this machine: download it");
+    list_files("config.json");
+    fetch_message("hf://org/name");
+    assert_null(strstr(error.hint, "distcp"));
+}
+
+/* As it is often written. */
+static void test_endpoint_with_slash(void **state)
+{
+    char slash[80];
+    (void)state;
+    serve_shards();
+    snprintf(slash, sizeof slash, "%s/", endpoint);
+    options.endpoint = slash;
+    assert_int_equal(fetch_count("hf://org/name/model-00007-of-00100.safetensors"), TENSORS);
+    assert_null(strstr(here->last, "//org"));
+    options.endpoint = endpoint;
+}
+
 static void test_hostile_listing(void **state)
 {
     static const char *const listings[] = {
@@ -175,8 +201,10 @@ static void test_hostile_listing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shards), cmocka_unit_test(test_token),           cmocka_unit_test(test_gated),
-        cmocka_unit_test(test_paths),  cmocka_unit_test(test_hostile_listing),
+        cmocka_unit_test(test_shards),          cmocka_unit_test(test_token),
+        cmocka_unit_test(test_gated),           cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_distributed),     cmocka_unit_test(test_endpoint_with_slash),
+        cmocka_unit_test(test_hostile_listing),
     };
     return cmocka_run_group_tests(tests, start_servers, stop_servers);
 }

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "net/place.h"
 
+#include <signal.h>
+
 enum { TENSORS = 300 }; /* a header of 40 KB */
 
 #define LARGE "large.safetensors"
@@ -159,6 +161,12 @@ static void test_resume(void **state)
     serve_large();
     assert_non_null(strstr(fetch_message(url_here("cut/" LARGE)), "the connection broke at 25000 of 122880 bytes"));
     assert_int_equal(find_served(here, LARGE)->asked, 5);
+    serve_large();
+    assert_non_null(strstr(fetch_message(url_here("cut-five/" LARGE)), "the connection broke at 25000 of"));
+    const uint64_t before = here->sent;
+    assert_int_equal(fetch_count(url_here("cut-five/" LARGE)), TENSORS);
+    assert_non_null(strstr(here->last, "Range: bytes=25000-"));
+    assert_true(here->sent - before > 10000);
 }
 
 /* Between two ranges of one file. */
@@ -216,6 +224,30 @@ static void test_no_tls(void **state)
     assert_string_equal(fetch_message(url), "less than 1024 bytes came in 300 ms, the last of 5 times");
 }
 
+/* One that signed its own, by the tool of OpenSSL where there is one. */
+static void test_certificate(void **state)
+{
+    char script[1024], line[64] = "";
+    (void)state;
+    empty_cache();
+    snprintf(
+        script, sizeof script,
+        "cd %s && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost "
+        ">log 2>&1 || exit; openssl s_server -accept 127.0.0.1:0 -key key.pem -cert cert.pem -WWW 2>&1 & echo $!",
+        cache);
+    FILE *stream = popen(script, "r");
+    assert_non_null(stream);
+    const long pid = fgets(line, sizeof line, stream) ? strtol(line, NULL, 10) : 0;
+    int port = 0;
+    while (pid && !port && fgets(line, sizeof line, stream)) sscanf(line, "ACCEPT 127.0.0.1:%d", &port);
+    char url[100];
+    snprintf(url, sizeof url, "https://localhost:%d/a.safetensors", port);
+    if (port) assert_non_null(strstr(fetch_message(url), "no answer: SSL peer certificate"));
+    if (pid) kill((pid_t)pid, SIGTERM);
+    pclose(stream);
+    if (!port) skip();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,7 +256,7 @@ int main(void)
         cmocka_unit_test(test_no_data),         cmocka_unit_test(test_poor_servers),
         cmocka_unit_test(test_hostile_servers), cmocka_unit_test(test_resume),
         cmocka_unit_test(test_change_between),  cmocka_unit_test(test_names),
-        cmocka_unit_test(test_no_tls),
+        cmocka_unit_test(test_no_tls),          cmocka_unit_test(test_certificate),
     };
     return cmocka_run_group_tests(tests, start_servers, stop_servers);
 }
