@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The names of adapters: PEFT saves q_proj.lora_A.weight, and q_proj.lora_A.default.weight in a state dict as a whole;
- * torchtune q_proj.lora_a.weight; MLX q_proj.lora_a, with the dimensions the other way round. */
+ * torchtune q_proj.lora_a.weight; MLX q_proj.lora_a, with the dimensions the other way round; llama.cpp
+ * attn_q.weight.lora_a. */
 #include "check/adapter.h"
 
 #include <inttypes.h>
@@ -41,6 +42,13 @@ static bool read_label(struct sp_arena *arena, const char *rest, struct place *p
     return true;
 }
 
+/* llama.cpp puts the component behind the tensor, blk.0.attn_q.weight.lora_a, and not behind the module. */
+static size_t module_length(const char *name, size_t length)
+{
+    const size_t tail = strlen(".weight");
+    return length > tail && memcmp(name + length - tail, ".weight", tail) == 0 ? length - tail : length;
+}
+
 static bool find_place(struct sp_arena *arena, const char *name, struct place *place)
 {
     for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
@@ -49,7 +57,7 @@ static bool find_place(struct sp_arena *arena, const char *name, struct place *p
             place->is_b = sp_is_component(part.text, part.length, kinds[k].b);
             if (!is_a && !place->is_b) continue;
             place->kind = &kinds[k];
-            place->module = (size_t)(part.text - 1 - name);
+            place->module = module_length(name, (size_t)(part.text - 1 - name));
             return read_label(arena, part.text + part.length, place);
         }
     }

@@ -210,9 +210,12 @@ static void adopt_metadata(struct adoption *adoption)
     adopt_root(adoption);
 }
 
+/* An adapter names the architecture of its base, and nothing else of it. */
 bool sp_config_gguf_is_told(const struct sp_inventory *inventory)
 {
-    return strcmp(sp_inventory_format(inventory), "gguf") == 0 && gguf_value(inventory, "general.architecture");
+    const char *type = gguf_value(inventory, "general.type");
+    return strcmp(sp_inventory_format(inventory), "gguf") == 0 && gguf_value(inventory, "general.architecture") &&
+           !(type && strcmp(type, "adapter") == 0);
 }
 
 void sp_config_take_gguf(struct sp_config *config, const struct sp_inventory *inventory)
@@ -229,6 +232,6 @@ bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, c
     const char *architecture = gguf_value(inventory, "general.architecture");
     adoption.architecture = architecture ? sp_arena_string(&config->arena, architecture) : "";
     if (has_file(config)) adopt_configuration(&adoption);
-    else if (architecture) sp_config_take_gguf(config, inventory);
+    else if (sp_config_gguf_is_told(inventory)) sp_config_take_gguf(config, inventory);
     return has_file(config);
 }

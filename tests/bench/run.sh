@@ -6,6 +6,7 @@
 #
 #   SHAPEPROOF_PEER_PYTHON=python3   an interpreter with safetensors, torch and h5py; those it lacks are left out
 #   BENCH_RUNS=11                    runs of each command (peers: a third of it)
+#   BENCH_FLEET=10000                checkpoints of a list
 set -eu
 
 runs=${BENCH_RUNS:-11}
@@ -64,3 +65,6 @@ OBJ=$OBJ sh tests/bench/thousand.sh "$dir/thousand"
 row 'predict gpt2' shapeproof "$runs" "$SHAPEPROOF" predict gpt2
 row 'predict gpt2, 1,000 tables more' shapeproof "$runs" "$dir/thousand/shapeproof" predict gpt2
 row 'version, 1,000 tables more' shapeproof "$runs" "$dir/thousand/shapeproof" --version
+
+# Many at once, on all processors.
+SHAPEPROOF=$SHAPEPROOF sh tests/bench/fleet.sh "${BENCH_FLEET:-10000}"

@@ -270,6 +270,8 @@ static void explain_pairs(struct sp_judged *judged, enum sp_fit fit, enum sp_cau
         explain_tensor(judged, judged->adapter.pairs[i].b, cause, fits);
     }
     describe_adapter(judged, fit, cause);
+    if (fit == SP_FITS && strcmp(sp_inventory_format(judged->check->inventory), "gguf") == 0)
+        cause->hint = "load it with its base: llama.cpp takes it by --lora";
 }
 
 void sp_explain_adapter(struct sp_check *check)
