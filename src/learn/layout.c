@@ -313,6 +313,21 @@ bool sp_row_is_in(const struct sp_tensor_row *row, size_t example)
 
 /* ---- every expression of the table ---- */
 
+static bool is_row_of_table(const struct sp_tensor_row *row) { return row->is_solved && !row->is_inner; }
+
+/* Not of rows alone that another table says. */
+static bool is_stem_of_table(const struct sp_layout *layout, size_t stem)
+{
+    bool inner = false;
+    for (size_t r = 0; r < layout->rows.count; r++)
+        for (size_t i = 0; i < layout->rows.items[r].index_count; i++) {
+            if (layout->rows.items[r].stems[i] != stem) continue;
+            if (!layout->rows.items[r].is_inner) return true;
+            inner = true;
+        }
+    return !inner;
+}
+
 static void visit_row_dimensions(const struct sp_tensor_row *row, sp_visit_answer *visit, void *context)
 {
     for (uint32_t d = 0; d < row->rank; d++)
@@ -330,19 +345,19 @@ static void visit_row_answers(const struct sp_tensor_row *row, sp_visit_answer *
 void sp_layout_dimensions(const struct sp_layout *layout, sp_visit_answer *visit, void *context)
 {
     for (size_t i = 0; i < layout->rows.count; i++)
-        if (layout->rows.items[i].is_solved) visit_row_dimensions(&layout->rows.items[i], visit, context);
+        if (is_row_of_table(&layout->rows.items[i])) visit_row_dimensions(&layout->rows.items[i], visit, context);
 }
 
 void sp_layout_answers(const struct sp_layout *layout, sp_visit_answer *visit, void *context)
 {
     for (size_t i = 0; i < layout->rows.count; i++)
-        if (layout->rows.items[i].is_solved) visit_row_answers(&layout->rows.items[i], visit, context);
+        if (is_row_of_table(&layout->rows.items[i])) visit_row_answers(&layout->rows.items[i], visit, context);
     if (layout->fronted.term)
         visit(context, &layout->fronted, (struct sp_asked){(const char[]){SP_FRONT_MARK, '\0'}, -1, true});
     for (size_t i = 0; i < layout->stems.count; i++) {
         const struct sp_stem *stem = &layout->stems.items[i];
         const struct sp_asked turns = {stem->text, -1, true};
-        if (!stem->is_solved) continue;
+        if (!stem->is_solved || !is_stem_of_table(layout, i)) continue;
         visit(context, &stem->first, turns);
         visit(context, &stem->count, turns);
     }

@@ -62,6 +62,7 @@ struct sp_tensor_row {
     size_t tied_at;
     struct sp_answer tied_when; /* without a term: always */
     bool is_solved;
+    bool is_inner; /* a table that reads a configuration within this one says it: no row of its own */
     const char *why_not;
 };
 

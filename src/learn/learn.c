@@ -47,7 +47,7 @@ static void list_unexplained_rows(struct sp_learning *learning)
             &learning->arena, "nothing in the configurations says which names begin with '%s'", layout->fronts.text);
     for (size_t i = 0; i < layout->rows.count; i++) {
         const struct sp_tensor_row *row = &layout->rows.items[i];
-        if (row->is_solved) continue;
+        if (row->is_solved || row->is_inner) continue;
         *SP_PUSH(&learning->rest) =
             sp_arena_printf(&learning->arena, "%s: %s", sp_row_shown(&learning->arena, row->pattern),
                             row->why_not ? row->why_not : "it was not reached");
@@ -133,9 +133,8 @@ static bool is_base_enough(struct sp_learning *learning, struct sp_error *error)
     return false;
 }
 
-static void learn_table(struct sp_learning *learning, const char *like, struct sp_error *error)
+static void write_learnt(struct sp_learning *learning, const char *like, struct sp_error *error)
 {
-    sp_solve_layout(&learning->lesson);
     refuse_strangers(learning);
     list_unexplained_rows(learning);
     sp_learn_doubt(learning);
@@ -143,6 +142,38 @@ static void learn_table(struct sp_learning *learning, const char *like, struct s
     sp_learn_letters(learning, like);
     sp_learn_write(learning);
     learning->is_proved = sp_learn_prove(learning, error);
+}
+
+static void free_doubts(struct sp_learning *learning)
+{
+    for (size_t i = 0; i < learning->undecided.count; i++) free(learning->undecided.items[i].places.items);
+    learning->undecided.count = 0;
+}
+
+/* Forgets the text, and what was told beside it. */
+static void start_over(struct sp_learning *learning)
+{
+    free_doubts(learning);
+    learning->rest.count = learning->tensors = learning->explained = 0;
+    learning->are_strangers = false;
+    for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
+        struct sp_leaf *leaf = learning->evidence.leaves.items[i];
+        leaf->letter = leaf->comment = leaf->says = NULL;
+        leaf->uses = 0;
+    }
+}
+
+/* With what tables predict of configurations within this one; without that, where it does not come out. */
+static void learn_table(struct sp_learning *learning, const char *like, struct sp_error *error)
+{
+    struct sp_layout *layout = &learning->lesson.layout;
+    sp_solve_layout(&learning->lesson);
+    if (!like && !*layout->fronts.text) sp_inners_find(&learning->inners, layout, learning->tables, learning->name);
+    write_learnt(learning, like, error);
+    if (learning->is_proved || !learning->inners.count) return;
+    sp_inners_forget(&learning->inners, layout);
+    start_over(learning);
+    write_learnt(learning, like, error);
 }
 
 struct sp_learning *sp_learn(const struct sp_learn_example *examples, size_t count, const struct sp_tables *tables,
@@ -172,8 +203,9 @@ void sp_learning_free(struct sp_learning *learning)
     for (size_t i = 0; learning->invented && i < learning->evidence.count; i++) sp_config_free(learning->invented[i]);
     sp_evidence_free(&learning->evidence);
     free(learning->rest.items);
-    for (size_t i = 0; i < learning->undecided.count; i++) free(learning->undecided.items[i].places.items);
+    free_doubts(learning);
     free(learning->undecided.items);
+    free(learning->inners.items);
     sp_arena_free(&learning->arena);
     free(learning);
 }

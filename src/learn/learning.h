@@ -7,6 +7,7 @@
  *       solve.h              each loop's end, each row's condition and dimensions: functions known by their values ...
  *       phrases/bank.h       ... and the expressions that have these values, cheapest first
  *       phrases/likely.h     of equals, the one whose keys go with the tensor's name
+ *       inner.h              what other tables predict of configurations within
  *       parts.h, write.c     rows -> the text of a table
  *       proof.c              the text, expanded for each example, against its file
  *       undecided.c          what the examples cannot tell apart, and which example could
@@ -21,6 +22,7 @@
 #ifndef SP_LEARN_LEARNING_H
 #define SP_LEARN_LEARNING_H
 
+#include "learn/inner.h"
 #include "learn/solve.h"
 
 /* A choice, and where it was made. */
@@ -36,6 +38,7 @@ struct sp_learning {
     struct sp_arena arena;
     struct sp_evidence evidence;
     struct sp_lesson lesson;
+    struct sp_inners inners;
     const struct sp_tables *tables;
     struct sp_config **invented; /* where no example has a configuration: one for each; else NULL */
     const char *name, *text, *unvaried;

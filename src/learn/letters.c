@@ -17,8 +17,19 @@ struct vote {
     size_t count;
 };
 
+/* How often a key has that comment, whatever its letter. */
+struct remark {
+    const char *key, *words;
+    size_t count;
+};
+
 struct habits {
     struct sp_arena *arena;
+    struct sp_map said; /* "key comment" */
+    struct {
+        struct remark *items;
+        size_t count, capacity;
+    } remarks;
     struct sp_map known; /* "key letter" */
     struct {
         struct vote *items;
@@ -59,6 +70,38 @@ static void count_vote(struct habits *habits, struct vote vote)
     if (!habits->votes.items[known].comment) habits->votes.items[known].comment = vote.comment;
 }
 
+/* "and of the decoder" says something only below the line that it goes on from. */
+static bool goes_on(const char *comment)
+{
+    static const char *const words[] = {"and ", "its ", "their ", "the same", "likewise", "or ", "of it"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncmp(comment, words[i], strlen(words[i])) == 0) return true;
+    return false;
+}
+
+static void count_remark(struct habits *habits, const char *key, const char *words, size_t weight)
+{
+    const char *both = sp_arena_printf(habits->arena, "%s %s", key, words);
+    const size_t known = sp_map_get(&habits->said, both);
+    if (known != SIZE_MAX) {
+        habits->remarks.items[known].count += weight;
+        return;
+    }
+    sp_map_add(&habits->said, both, habits->remarks.count);
+    *SP_PUSH(&habits->remarks) = (struct remark){key, words, weight};
+}
+
+/* What most tables say of the key; NULL when none does. */
+static const char *usual_remark(const struct habits *habits, const char *key)
+{
+    const struct remark *best = NULL;
+    for (size_t i = 0; i < habits->remarks.count; i++) {
+        const struct remark *remark = &habits->remarks.items[i];
+        if (strcmp(remark->key, key) == 0 && (!best || remark->count > best->count)) best = remark;
+    }
+    return best ? best->words : NULL;
+}
+
 /* A definition of a key with no more to it than a default: LETTER = key [default ...] [# comment] */
 static void read_definition(struct habits *habits, const char *line, const char *end, size_t weight)
 {
@@ -76,6 +119,8 @@ static void read_definition(struct habits *habits, const char *line, const char 
         comment = skip_blanks(comment + 1, end);
         vote.comment = sp_arena_copy(habits->arena, comment, (size_t)(end - comment));
     }
+    if (vote.comment && goes_on(vote.comment)) vote.comment = NULL;
+    if (vote.comment) count_remark(habits, vote.key, vote.comment, weight);
     count_vote(habits, vote);
 }
 
@@ -199,7 +244,7 @@ static void name_leaf(void *context, const struct sp_leaf *asked)
     const struct vote *usual = usual_letter(naming, leaf->path);
     if (!usual) usual = usual_letter(naming, key);
     leaf->letter = usual ? usual->letter : capital_of_key(naming, key);
-    leaf->comment = usual ? usual->comment : NULL;
+    leaf->comment = usual ? usual_remark(&naming->habits, usual->key) : NULL;
     if (leaf->letter) sp_map_add(&naming->taken, leaf->letter, 0);
     else if (leaf->meaning) leaf->letter = sp_arena_printf(&naming->learning->arena, "%s_", key);
 }
@@ -219,6 +264,8 @@ void sp_learn_letters(struct sp_learning *learning, const char *like)
     }
     sp_layout_answers(&learning->lesson.layout, name_answer, &naming);
     sp_map_free(&naming.habits.known);
+    sp_map_free(&naming.habits.said);
+    free(naming.habits.remarks.items);
     free(naming.habits.votes.items);
     sp_map_free(&naming.taken);
 }

@@ -9,7 +9,7 @@
 #include "learn/numbers.h"
 #include "learn/phrases/likely.h"
 
-enum { MOST_UNVARIED = 400, UNLIKELY = 20, NEAR = 3 };
+enum { MOST_UNVARIED = 400, UNLIKELY = 20, NEAR = 3, MOST_IDLE = 3 };
 
 static const char *const index_names[] = {"i", "j", "k", "l", "m", "n", "o", "p"};
 
@@ -183,25 +183,36 @@ static bool counts_layers(const struct sp_leaf *leaf)
     return strstr(leaf->path, "num_layers") || strstr(leaf->path, "hidden_layers") || strstr(leaf->path, "depth");
 }
 
+/* Whether the key could be what it is about, for all that the examples show. */
+static bool is_idle_key(const struct doubting *doubting, const struct sp_answer *answer, const struct sp_leaf *leaf)
+{
+    const struct sp_evidence *evidence = &doubting->learning->evidence;
+    const struct sp_leaf *missing = leaf;
+    if (counts_layers(leaf) || (!is_partial(evidence, leaf) && !has_twin(evidence, leaf))) return false;
+    const struct sp_phrase *key = sp_phrase_leaf(&doubting->learning->arena, SP_PHRASE_KEY, leaf);
+    if (sp_phrase_proper_affinity(key, doubting->asked.pattern) < NEAR) return false;
+    sp_phrase_leaves(answer->term, find_undecided, &missing);
+    return missing != NULL;
+}
+
 /* num_key_value_heads is in one example, or in all, and there are as many as heads: of k_proj, which is hidden_size
  * wide in all of them, that decides nothing. */
 static void doubt_idle_keys(const struct doubting *doubting, const struct sp_answer *answer)
 {
     const struct sp_evidence *evidence = &doubting->learning->evidence;
     struct sp_arena *arena = &doubting->learning->arena;
-    for (size_t i = 0; i < evidence->leaves.count && doubting->asked.dimension >= 0; i++) {
-        const struct sp_leaf *leaf = evidence->leaves.items[i], *missing = leaf;
-        if (!is_partial(evidence, leaf) && !has_twin(evidence, leaf)) continue;
-        const struct sp_phrase *key = sp_phrase_leaf(arena, SP_PHRASE_KEY, leaf);
-        if (sp_phrase_proper_affinity(key, doubting->asked.pattern) < NEAR || counts_layers(leaf)) continue;
-        sp_phrase_leaves(answer->term, find_undecided, &missing);
-        if (missing)
-            count_choice(doubting,
-                         (struct sp_undecided){
-                             .chosen = words_of_term(arena, answer->term),
-                             .alternatives = sp_arena_printf(arena, "one with %s", leaf->path),
-                             .experiment = sp_arena_printf(arena, "checkpoints with other values of %s", leaf->path)});
-    }
+    struct sp_text keys = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < evidence->leaves.count && doubting->asked.dimension >= 0; i++)
+        if (is_idle_key(doubting, answer, evidence->leaves.items[i]) && count++ < MOST_IDLE)
+            sp_text_printf(&keys, count > 1 ? ", %s" : "%s", evidence->leaves.items[i]->path);
+    if (count > MOST_IDLE) sp_text_printf(&keys, " and %zu more", count - MOST_IDLE);
+    const char *list = sp_text_keep(&keys, arena);
+    if (count)
+        count_choice(doubting, (struct sp_undecided){
+                                   .chosen = words_of_term(arena, answer->term),
+                                   .alternatives = sp_arena_printf(arena, "one with %s", list),
+                                   .experiment = sp_arena_printf(arena, "checkpoints with other values of %s", list)});
 }
 
 /* A condition whose key has nothing to do with the tensor, which a few examples have shown. */
@@ -278,7 +289,7 @@ static bool is_unvaried(const struct sp_learning *learning, const struct sp_leaf
     const enum sp_value_type type = leaf->values[0].type;
     const bool could = type == SP_BOOL || type == SP_INT || type == SP_STRING || type == SP_LIST || type == SP_NULL;
     const size_t examples = learning->evidence.count;
-    if (leaf->meaning || leaf->cost >= UNLIKELY) return false;
+    if (leaf->meaning || leaf->cost >= UNLIKELY || sp_inners_read(&learning->inners, leaf->path)) return false;
     return (could && sp_leaf_is_constant(leaf, examples)) || is_never_set(leaf, examples);
 }
 
@@ -308,6 +319,7 @@ bool sp_is_unseen_flag(const struct sp_learning *learning, const struct sp_leaf 
     static const char *const others[] = {"use_cache", "scale_",    "summary", "use_return",
                                          "use_mems",  "normalize", "topk"};
     if (leaf->meaning || leaf->values[0].type != SP_BOOL) return false;
+    if (sp_inners_read(&learning->inners, leaf->path)) return false;
     if (!sp_leaf_is_constant(leaf, learning->evidence.count)) return false;
     if (has_any_word(leaf->path, others, sizeof others / sizeof *others)) return false;
     if (strstr(leaf->path, "tie_")) return has_head(learning);

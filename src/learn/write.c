@@ -161,9 +161,9 @@ static void add_letter(void *context, const struct sp_leaf *leaf)
 static void add_letters_of_row(struct alphabet *alphabet, const struct sp_layout *layout,
                                const struct sp_tensor_row *row)
 {
-    for (uint32_t d = 0; d < row->rank && row->is_solved; d++)
+    for (uint32_t d = 0; d < row->rank && row->is_solved && !row->is_inner; d++)
         sp_phrase_leaves(row->dims[d].term, add_letter, alphabet);
-    for (size_t i = 0; i < row->index_count; i++) {
+    for (size_t i = 0; i < row->index_count && !row->is_inner; i++) {
         sp_phrase_leaves(layout->stems.items[row->stems[i]].first.term, add_letter, alphabet);
         sp_phrase_leaves(layout->stems.items[row->stems[i]].count.term, add_letter, alphabet);
     }
@@ -661,6 +661,30 @@ static void write_row_or_part(struct sheet *sheet, size_t index, const struct sp
     for (size_t i = 0; found.part && i < found.row_count; i++) written[found.rows[i]] = true;
 }
 
+/* The table that reads a configuration within. */
+static void write_inner(struct sheet *sheet, const struct sp_inner *inner)
+{
+    const char *end = strstr(inner->key, "_config");
+    sp_text_puts(&sheet->text, "\n[");
+    sp_text_append(&sheet->text, inner->key, end ? (size_t)(end - inner->key) : strlen(inner->key));
+    sp_text_printf(&sheet->text, "]\n%s*   %s from %s", inner->prefix, inner->table, inner->key);
+    if (inner->class) sp_text_printf(&sheet->text, " with architectures = [\"%s\"]", inner->class);
+    sp_text_puts(&sheet->text, "\n");
+}
+
+/* Those that begin with this row. */
+static bool write_inners_at(struct sheet *sheet, size_t row)
+{
+    const struct sp_inners *inners = &sheet->learning->inners;
+    bool any = false;
+    for (size_t i = 0; i < inners->count; i++) {
+        if (inners->items[i].first_row != row) continue;
+        write_inner(sheet, &inners->items[i]);
+        any = true;
+    }
+    return any;
+}
+
 static void write_rows_of(struct sheet *sheet, bool late, bool *written)
 {
     const struct sp_layout *layout = &sheet->learning->lesson.layout;
@@ -668,7 +692,10 @@ static void write_rows_of(struct sheet *sheet, bool late, bool *written)
     const struct sp_phrase *guard = NULL;
     for (size_t i = 0; i < layout->rows.count; i++) {
         const struct sp_tensor_row *row = &layout->rows.items[i];
-        if (!row->is_solved || written[i] || (sheet->learning->base && sheet->learning->rows_of_base[i])) continue;
+        if (!late && write_inners_at(sheet, i)) last = NULL;
+        if (row->is_inner || !row->is_solved || written[i] ||
+            (sheet->learning->base && sheet->learning->rows_of_base[i]))
+            continue;
         if (is_late_head(layout, i) != late) continue;
         if (!last || !are_in_one_group(sheet->learning, last, row)) {
             guard = guard_of_row(sheet->learning, row);

@@ -229,6 +229,75 @@ static void the_head_says_what_is_served(void **state)
     }
 }
 
+/* What a table predicts for the inner configuration, behind a prefix. */
+static void add_inner(struct lesson *lesson, const char *config, const char *prefix)
+{
+    struct model inner;
+    model_open(&inner, config);
+    model_predict(&inner, 0);
+    for (size_t i = 0; i < inner.count; i++) {
+        char name[200];
+        snprintf(name, sizeof name, "%s%s", prefix, inner.parts[i].name);
+        lesson_add(lesson, name, inner.parts[i].rank, inner.parts[i].shape);
+    }
+    model_close(&inner);
+}
+
+#define SEER "\"model_type\": \"seer\", \"bridge\": true, "
+#define WORDS "\"model_type\": \"llama\", \"num_attention_heads\": 2, \"num_hidden_layers\": 2, "
+#define SMALL WORDS "\"vocab_size\": 40, \"hidden_size\": 8, \"intermediate_size\": 20}"
+#define LARGE WORDS "\"vocab_size\": 50, \"hidden_size\": 12, \"intermediate_size\": 34, \"mlp_bias\": true}"
+#define ODD WORDS "\"vocab_size\": 60, \"hidden_size\": 16, \"intermediate_size\": 31}"
+#define BASE "{\"architectures\": [\"LlamaModel\"], "
+
+/* A configuration within the configuration, of a model that a table knows: the table is used, and nothing is doubted
+ * of what it says. */
+static void an_inner_model_is_its_table(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    lesson_begin(&lesson, "{" SEER "\"width\": 5, \"text_config\": {" SMALL "}");
+    lesson_add(&lesson, "bridge.weight", SHAPE(8, 5));
+    add_inner(&lesson, BASE SMALL, "language_model.");
+    lesson_begin(&lesson, "{" SEER "\"width\": 7, \"text_config\": {" LARGE "}");
+    lesson_add(&lesson, "bridge.weight", SHAPE(12, 7));
+    add_inner(&lesson, BASE LARGE, "language_model.");
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "[text]\nlanguage_model.*   llama from text_config with architectures = [\"LlamaModel\"]\n");
+    assert_null(strstr(sp_learning_text(lesson.learning), "language_model.layers"));
+    lesson_close(&lesson);
+}
+
+/* A head that is tied in every example: whether there is one where it is not, these do not say. */
+static void a_head_that_none_has_is_not_taken(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    lesson_begin(&lesson, "{" SEER "\"width\": 5, \"text_config\": {\"tie_word_embeddings\": true, " SMALL "}");
+    add_inner(&lesson, BASE SMALL, "words.model.");
+    lesson_begin(&lesson, "{" SEER "\"width\": 7, \"text_config\": {\"tie_word_embeddings\": true, " LARGE "}");
+    add_inner(&lesson, BASE LARGE, "words.model.");
+    lesson_learn(&lesson);
+    assert_learnt(&lesson);
+    assert_says(&lesson, "words.model.*   llama from text_config with architectures = [\"LlamaModel\"]");
+    lesson_close(&lesson);
+}
+
+/* One tensor of it has another shape: then it is no such model, and its rows are its own. */
+static void an_inner_model_that_differs_is_its_own(void **state)
+{
+    struct lesson lesson = {0};
+    (void)state;
+    lesson_begin(&lesson, "{" SEER "\"width\": 5, \"text_config\": {" SMALL "}");
+    add_inner(&lesson, BASE SMALL, "language_model.");
+    lesson_begin(&lesson, "{" SEER "\"width\": 7, \"text_config\": {" ODD "}");
+    add_inner(&lesson, BASE SMALL, "language_model.");
+    lesson_learn(&lesson);
+    assert_null(strstr(sp_learning_text(lesson.learning), "from text_config"));
+    lesson_close(&lesson);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +309,9 @@ int main(void)
         cmocka_unit_test(a_width_need_not_be_heads),
         cmocka_unit_test(a_list_has_the_turns),
         cmocka_unit_test(the_head_says_what_is_served),
+        cmocka_unit_test(an_inner_model_is_its_table),
+        cmocka_unit_test(a_head_that_none_has_is_not_taken),
+        cmocka_unit_test(an_inner_model_that_differs_is_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

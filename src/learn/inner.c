@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "learn/inner.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "base/names.h"
+#include "base/order.h"
+#include "config/config.h"
+#include "shapeproof/prediction.h"
+
+enum { FEWEST_TENSORS = 8 };
+
+/* ---- the predictions of one inner configuration ---- */
+
+/* One for each example. */
+struct trial {
+    const struct sp_layout *layout;
+    const struct sp_tables *tables;
+    const struct sp_leaf *leaf;
+    const char *class;
+    struct sp_config **configs;
+    struct sp_prediction **predictions;
+};
+
+static size_t count_examples(const struct trial *trial) { return trial->layout->evidence->count; }
+
+static void close_trial(struct trial *trial)
+{
+    for (size_t e = 0; e < count_examples(trial); e++) {
+        sp_prediction_free(trial->predictions[e]);
+        sp_config_free(trial->configs[e]);
+        trial->predictions[e] = NULL;
+        trial->configs[e] = NULL;
+    }
+}
+
+/* False when there is no table for it in some example, or another one. */
+static bool open_trial(struct trial *trial)
+{
+    struct sp_arena *arena = trial->layout->evidence->arena;
+    struct sp_error error = {0};
+    struct sp_value *classes = sp_arena_array(arena, 1, sizeof *classes);
+    trial->configs = sp_arena_array(arena, count_examples(trial), sizeof(struct sp_config *));
+    trial->predictions = sp_arena_array(arena, count_examples(trial), sizeof(struct sp_prediction *));
+    for (size_t e = 0; e < count_examples(trial); e++) {
+        trial->configs[e] = sp_config_new();
+        sp_config_set_root(trial->configs[e], trial->leaf->values[e]);
+        if (trial->class) {
+            *classes = sp_value_string(trial->class);
+            sp_config_set_value(trial->configs[e], "architectures",
+                                (struct sp_value){.type = SP_LIST, .count = 1, .items = classes}, "the table");
+        }
+        trial->predictions[e] = sp_predict(trial->tables, trial->configs[e], NULL, &error);
+        sp_error_reset(&error);
+        if (!trial->predictions[e] || sp_prediction_count(trial->predictions[e]) < FEWEST_TENSORS) return false;
+        if (strcmp(sp_prediction_table(trial->predictions[e]), sp_prediction_table(trial->predictions[0])) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- where it stands in the files ---- */
+
+static bool is_inner_tensor_there(const struct sp_inventory *inventory, const char *prefix,
+                                  const struct sp_predicted *predicted)
+{
+    char name[512];
+    const int length = snprintf(name, sizeof name, "%s%s", prefix, predicted->name);
+    if (length < 0 || (size_t)length >= sizeof name) return false;
+    const size_t there = sp_inventory_find(inventory, name);
+    if (there == SP_NONE) return predicted->optional || predicted->same_as != SP_NONE;
+    const struct sp_tensor *tensor = sp_inventory_tensor(inventory, there);
+    return sp_same_dims(tensor->shape, tensor->rank, predicted->shape, predicted->rank);
+}
+
+/* Some example has it. What none has, because it is tied in all of them, need not be there where nothing is tied. */
+static bool is_in_any_example(const struct trial *trial, const char *prefix, const struct sp_predicted *predicted)
+{
+    char name[512];
+    const int length = snprintf(name, sizeof name, "%s%s", prefix, predicted->name);
+    for (size_t e = 0; e < count_examples(trial) && length > 0 && (size_t)length < sizeof name; e++)
+        if (sp_inventory_find(trial->layout->evidence->examples[e].inventory, name) != SP_NONE) return true;
+    return false;
+}
+
+static bool is_trial_there(const struct trial *trial, const char *prefix)
+{
+    for (size_t e = 0; e < count_examples(trial); e++)
+        for (size_t i = 0; i < sp_prediction_count(trial->predictions[e]); i++) {
+            const struct sp_predicted *predicted = sp_prediction_tensor(trial->predictions[e], i);
+            const struct sp_inventory *inventory = trial->layout->evidence->examples[e].inventory;
+            if (!is_inner_tensor_there(inventory, prefix, predicted)) return false;
+            if (predicted->same_as != SP_NONE && !is_in_any_example(trial, prefix, predicted)) return false;
+        }
+    return true;
+}
+
+/* What stands in front of the first name that is predicted, wherever all of them are behind it; NULL when nowhere. */
+static const char *find_prefix(const struct trial *trial)
+{
+    const struct sp_inventory *inventory = trial->layout->evidence->examples[0].inventory;
+    const char *first = sp_prediction_tensor(trial->predictions[0], 0)->name;
+    for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+        const char *name = sp_inventory_tensor(inventory, i)->name;
+        if (!sp_ends_with(name, first)) continue;
+        const size_t length = strlen(name) - strlen(first);
+        if (!length || name[length - 1] != '.') continue;
+        const char *prefix = sp_arena_copy(trial->layout->evidence->arena, name, length);
+        if (is_trial_there(trial, prefix)) return prefix;
+    }
+    return NULL;
+}
+
+static bool is_row_of_trial(const struct trial *trial, const char *prefix, const struct sp_tensor_row *row)
+{
+    const size_t length = strlen(prefix);
+    for (size_t i = 0; i < row->places.count; i++) {
+        const struct sp_occurrence *place = &row->places.items[i];
+        if (strncmp(place->tensor->name, prefix, length) != 0) return false;
+        if (sp_prediction_find(trial->predictions[place->point.example], place->tensor->name + length) == SP_NONE)
+            return false;
+    }
+    return true;
+}
+
+static void mark_rows(const struct trial *trial, const char *prefix, struct sp_layout *layout, struct sp_inners *inners)
+{
+    struct sp_inner inner = {.key = trial->leaf->path,
+                             .table =
+                                 sp_arena_string(layout->evidence->arena, sp_prediction_table(trial->predictions[0])),
+                             .class = trial->class,
+                             .prefix = prefix,
+                             .first_row = SP_NONE};
+    for (size_t r = 0; r < layout->rows.count; r++) {
+        struct sp_tensor_row *row = &layout->rows.items[r];
+        if (row->is_inner || !is_row_of_trial(trial, prefix, row)) continue;
+        if (!inner.rows++) inner.first_row = r;
+        row->is_inner = true;
+    }
+    if (inner.rows) *SP_PUSH(inners) = inner;
+}
+
+/* ---- which there may be ---- */
+
+/* How the names of the classes of a table begin, as its text says: family = "Llama". */
+static const char *family_of_table(struct sp_arena *arena, const struct sp_table_info *info)
+{
+    static const char word[] = "\nfamily";
+    const char *end = info->source + info->source_length;
+    for (const char *at = info->source; at + sizeof word < end; at++) {
+        if (strncmp(at, word, sizeof word - 1) != 0) continue;
+        at += sizeof word - 1;
+        while (at < end && (*at == ' ' || *at == '=')) at++;
+        if (at >= end || *at != '"') return NULL;
+        const char *quote = memchr(at + 1, '"', (size_t)(end - at - 1));
+        return quote ? sp_arena_copy(arena, at + 1, (size_t)(quote - at - 1)) : NULL;
+    }
+    return NULL;
+}
+
+static const char *family_of_type(struct sp_arena *arena, const struct sp_tables *tables, const char *table)
+{
+    for (size_t i = sp_tables_count(tables); i-- > 0;) {
+        const struct sp_table_info info = sp_tables_info(tables, i);
+        if (strcmp(info.name, table) == 0) return family_of_table(arena, &info);
+    }
+    return NULL;
+}
+
+/* A table reads it in all examples, under its own class or another one of the family. */
+static bool try_inner(struct sp_inners *inners, struct sp_layout *layout, const struct sp_tables *tables,
+                      const struct sp_leaf *leaf, const char *class)
+{
+    struct trial trial = {.layout = layout, .tables = tables, .leaf = leaf, .class = class};
+    const bool opened = open_trial(&trial);
+    const char *prefix = opened ? find_prefix(&trial) : NULL;
+    if (prefix) mark_rows(&trial, prefix, layout, inners);
+    close_trial(&trial);
+    return prefix != NULL;
+}
+
+/* The table of the first example; NULL when there is none, or it is that of the name. */
+static const char *table_of_leaf(const struct sp_layout *layout, const struct sp_tables *tables,
+                                 const struct sp_leaf *leaf, const char *name)
+{
+    struct sp_error error = {0};
+    struct sp_config *config = sp_config_new();
+    sp_config_set_root(config, leaf->values[0]);
+    struct sp_prediction *prediction = sp_predict(tables, config, NULL, &error);
+    const char *table = prediction ? sp_arena_string(layout->evidence->arena, sp_prediction_table(prediction)) : NULL;
+    sp_prediction_free(prediction);
+    sp_config_free(config);
+    return table && strcmp(table, name) != 0 ? table : NULL;
+}
+
+/* An object with a type of its own, the same in every example. */
+static bool has_own_type(const struct sp_layout *layout, const struct sp_leaf *leaf)
+{
+    const char *first = NULL;
+    for (size_t e = 0; e < layout->evidence->count; e++) {
+        const struct sp_value type = sp_value_member(leaf->values[e], "model_type");
+        if (leaf->values[e].type != SP_OBJECT || type.type != SP_STRING) return false;
+        if (first && strcmp(first, type.string) != 0) return false;
+        first = type.string;
+    }
+    return first != NULL && !strchr(leaf->path, '.');
+}
+
+static void find_inner(struct sp_inners *inners, struct sp_layout *layout, const struct sp_tables *tables,
+                       const struct sp_leaf *leaf, const char *name)
+{
+    static const char *const endings[] = {"Model", "TextModel", "VisionModel", "ForCausalLM"};
+    struct sp_arena *arena = layout->evidence->arena;
+    const char *table = table_of_leaf(layout, tables, leaf, name);
+    const char *family = table ? family_of_type(arena, tables, table) : NULL;
+    if (!table || try_inner(inners, layout, tables, leaf, NULL)) return;
+    for (size_t i = 0; family && i < sizeof endings / sizeof *endings; i++)
+        if (try_inner(inners, layout, tables, leaf, sp_arena_printf(arena, "%s%s", family, endings[i]))) return;
+}
+
+void sp_inners_find(struct sp_inners *inners, struct sp_layout *layout, const struct sp_tables *tables,
+                    const char *name)
+{
+    const struct sp_leaves *leaves = &layout->evidence->leaves;
+    for (size_t i = 0; i < leaves->count; i++)
+        if (has_own_type(layout, leaves->items[i])) find_inner(inners, layout, tables, leaves->items[i], name);
+}
+
+void sp_inners_forget(struct sp_inners *inners, struct sp_layout *layout)
+{
+    for (size_t r = 0; r < layout->rows.count; r++) layout->rows.items[r].is_inner = false;
+    inners->count = 0;
+}
+
+bool sp_inners_read(const struct sp_inners *inners, const char *path)
+{
+    for (size_t i = 0; i < inners->count; i++) {
+        const size_t length = strlen(inners->items[i].key);
+        if (strncmp(path, inners->items[i].key, length) == 0 && path[length] == '.') return true;
+    }
+    return false;
+}
