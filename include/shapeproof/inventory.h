@@ -23,7 +23,7 @@ enum sp_tensor_flag {
     SP_TENSOR_NO_DATA = 1 << 1,  /* the file declares it but holds no bytes for it (meta device, never written) */
     SP_TENSOR_EXPANDED = 1 << 2, /* a stride of 0: the shape counts more elements than the storage holds */
     SP_TENSOR_VIEW = 1 << 3,     /* overlaps another tensor of the same storage without being equal to it */
-    SP_TENSOR_STATE = 1 << 4,    /* optimizer or trainer state, not part of the model */
+    SP_TENSOR_STATE = 1 << 4,    /* not part of the model: of an optimizer or trainer, an attribute, a constant */
     SP_TENSOR_BIG_ENDIAN = 1 << 5
 };
 
@@ -59,12 +59,13 @@ struct sp_totals {
 
 /* What the bytes of the files are for. Each byte counts once: as that of a tensor, else as the next in this order. */
 struct sp_file_bytes {
-    uint64_t size;        /* of all files together: the sum of the others */
+    uint64_t size;        /* of all files together: the sum of the next five */
     uint64_t tensors;     /* data of listed tensors, compressed where they are */
     uint64_t unused;      /* of storages or records, data of no listed tensor */
     uint64_t padding;     /* what fills up to the next boundary */
     uint64_t structure;   /* headers, pickles, directories, members that hold no data of tensors */
     uint64_t unaccounted; /* nobody's; of HDF5 its structure, too, which its library does not tell from free space */
+    uint64_t absent;      /* not in `size`: what listed tensors have that no file holds, as on the meta device */
 };
 
 /* A storage or a record of which no listed tensor uses all. */

@@ -232,6 +232,15 @@ void sp_inventory_sum_bytes(struct sp_inventory *inventory)
     free(counted);
 }
 
+uint64_t sp_inventory_absent_bytes(const struct sp_inventory *inventory, const struct sp_tensor *tensor)
+{
+    const struct sp_account *account = &inventory->account;
+    const uint64_t size = tensor->file < account->sizes.count ? account->sizes.items[tensor->file] : 0;
+    if (!(tensor->flags & SP_TENSOR_NO_DATA)) return 0;
+    if (!tensor->data_end || tensor->data_begin >= size) return tensor->bytes;
+    return tensor->bytes - (size - tensor->data_begin < tensor->bytes ? size - tensor->data_begin : tensor->bytes);
+}
+
 void sp_account_free(struct sp_account *account)
 {
     free(account->claims.items);

@@ -41,6 +41,8 @@ void sp_inventory_claim_storage(struct sp_inventory *inventory, uint32_t file, u
                                 const char *storage, const char *record, bool whole);
 /* So many bytes somewhere in the files. */
 void sp_inventory_claim_scattered(struct sp_inventory *inventory, uint64_t bytes, enum sp_use use);
+/* What of the tensor's data is not in its file: what lies past its end, or everything when it has no place. */
+uint64_t sp_inventory_absent_bytes(const struct sp_inventory *inventory, const struct sp_tensor *tensor);
 /* Called once, by sp_inventory_finish. */
 void sp_inventory_sum_bytes(struct sp_inventory *inventory);
 void sp_account_free(struct sp_account *account);

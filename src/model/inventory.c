@@ -223,9 +223,11 @@ static bool sum_totals(struct sp_inventory *inventory, struct sp_error *error)
         const bool first = tensor->same_as == SP_NONE;
         inventory->dtypes |= UINT64_C(1) << tensor->dtype;
         if (!sp_add_u64(totals->parameters, tensor->parameters, &totals->parameters) ||
-            !sp_add_u64(totals->unique_parameters, first ? tensor->parameters : 0, &totals->unique_parameters) ||
-            !sp_add_u64(totals->bytes, first ? tensor->bytes : 0, &totals->bytes))
+            !sp_add_u64(totals->unique_parameters, first ? tensor->parameters : 0, &totals->unique_parameters))
             return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "the total number of parameters overflows 64 bits");
+        if (!sp_add_u64(totals->bytes, first ? tensor->bytes : 0, &totals->bytes))
+            return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "the total number of bytes overflows 64 bits");
+        if (first) inventory->account.bytes.absent += sp_inventory_absent_bytes(inventory, tensor);
     }
     return true;
 }

@@ -231,7 +231,7 @@ static void test_total_overflow(void **state)
     }
     assert_false(sp_inventory_finish(inventory, &error));
     assert_int_equal(error.kind, SP_KIND_LIMIT);
-    assert_string_equal(error.message, "the total number of parameters overflows 64 bits");
+    assert_string_equal(error.message, "the total number of bytes overflows 64 bits");
     sp_inventory_close(inventory);
 }
 

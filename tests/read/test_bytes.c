@@ -9,7 +9,8 @@
 
 #include "read/listing.h"
 
-/* The size = data of listed tensors + of none + padding + structure + unaccounted; then what no listed tensor uses. */
+/* The size = data of listed tensors + of none + padding + structure + unaccounted; then what no listed tensor uses, and
+ * what is in no file. */
 static const char *const sums[][2] = {
     {"safetensors/ok/shapes.safetensors", "324 = 28 + 0 + 5 + 291 + 0"},
     {"models/tiny-llama", "10128 = 8096 + 0 + 5 + 2027 + 0"},
@@ -59,6 +60,9 @@ static const char *const sums[][2] = {
     {"mxnet/ok/v1.params", "149 = 17 + 0 + 0 + 132 + 0"},
     {"mxnet/ok/sparse.params", "424 = 164 + 0 + 0 + 260 + 0"},
     {"tensorflow/ok/names.index", "254 = 0 + 0 + 0 + 254 + 0"},
+    {"torch/ok/meta.pt", "1684 = 8 + 0 + 379 + 1297 + 0; absent 8796093022208"},
+    {"hdf5/ok/huge.h5", "2060 = 12 + 0 + 0 + 1672 + 376; absent 4611686018427387904"},
+    {"gguf/ok/cut_data.gguf", "136 = 24 + 0 + 22 + 90 + 0; absent 120"},
 };
 
 static void put_sum(struct sp_text *text, const char *path)
@@ -75,6 +79,7 @@ static void put_sum(struct sp_text *text, const char *path)
         const struct sp_unused *unused = sp_inventory_unused(inventory, i);
         sp_text_printf(text, "; %s %" PRIu64, unused->storage, unused->bytes);
     }
+    if (bytes->absent) sp_text_printf(text, "; absent %" PRIu64, bytes->absent);
     sp_inventory_close(inventory);
 }
 

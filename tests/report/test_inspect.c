@@ -98,8 +98,8 @@ static void everything_is_said_to_people(void **state)
                   "ties        model.wte.weight = model.head.weight\n"
                   "tensors     7\n"
                   "parameters  4,096 (4,136 with tied tensors counted each time)\n"
-                  "            4,056 of the model, 40 of optimizer or trainer state\n"
-                  "bytes       16.0 KiB (16,384)\n"
+                  "            4,056 of the model, 40 of state beside it\n"
+                  "bytes       16.0 KiB (16,384), of which the file holds 15.8 KiB\n"
                   "dtypes      F32 4,096 \u00b7 string 0\n"
                   "metadata    epoch = 7\n");
 }

@@ -98,6 +98,7 @@ static void json_file_bytes(struct sp_writer *json, const struct sp_inventory *i
     sp_write_key_number(json, "padding", bytes->padding);
     sp_write_key_number(json, "structure", bytes->structure);
     sp_write_key_number(json, "unaccounted", bytes->unaccounted);
+    if (bytes->absent) sp_write_key_number(json, "absent", bytes->absent);
     sp_write_close(json);
     if (!sp_inventory_unused_count(inventory)) return;
     sp_write_key_open(json, "unused", '[');

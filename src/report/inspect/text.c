@@ -137,7 +137,7 @@ static void put_ties(const struct sp_inspect *inspect, struct sp_text *text)
     free(tied);
 }
 
-/* Optimizer and trainer state, ties once. */
+/* State beside the model, ties once. */
 static uint64_t parameters_of_state(const struct sp_inspect *inspect)
 {
     uint64_t sum = 0;
@@ -168,7 +168,7 @@ static void put_parameters(const struct sp_inspect *inspect, struct sp_text *tex
     sp_text_grouped(text, totals->unique_parameters - state);
     sp_text_puts(text, " of the model, ");
     sp_text_grouped(text, state);
-    sp_text_puts(text, " of optimizer or trainer state\n");
+    sp_text_puts(text, " of state beside it\n");
 }
 
 /* 474.7 MiB (497,759,232), and how many tensors are not in it. */
@@ -185,6 +185,11 @@ static void put_bytes(const struct sp_inspect *inspect, struct sp_text *text)
         sp_text_puts(text, " (");
         sp_text_grouped(text, inspect->totals.bytes);
         sp_text_puts(text, ")");
+    }
+    const uint64_t absent = sp_inventory_file_bytes(inspect->inventory)->absent;
+    if (absent && !inspect->options.filter) {
+        sp_text_puts(text, ", of which the file holds ");
+        sp_put_bytes(text, inspect->totals.bytes - absent);
     }
     if (unknown) {
         sp_text_puts(text, " without ");
