@@ -28,7 +28,7 @@ static void put_text(struct bytes *bytes, const char *text) { put(bytes, text, s
 
 static void put_number(struct bytes *bytes, uint64_t number, size_t size)
 {
-    for (size_t i = 0; i < size; i++) put(bytes, &(unsigned char){(unsigned char)(number >> (8 * i))}, 1);
+    for (size_t i = 0; i < size; i++) put(bytes, &(unsigned char){(unsigned char)(i < 8 ? number >> (8 * i) : 0)}, 1);
 }
 
 /* ---- a file of PyTorch ---- */
