@@ -77,12 +77,10 @@ static const char *describe(struct asked *asked)
 }
 
 /* What is not told: heads that all layers share are one in the file, and that the others are not there looks like
- * layers that were lost; and whether norms are frozen is no key of a configuration, but what a detector says of its
- * backbone. */
+ * layers that were lost. */
 static bool is_not_told(const struct asked *asked)
 {
-    const char *key = asked->trials[0].key;
-    return asked->count == 1 && (strcmp(key, "decoder_bbox_embed_share") == 0 || strcmp(key, "frozen") == 0);
+    return asked->count == 1 && strcmp(asked->trials[0].key, "decoder_bbox_embed_share") == 0;
 }
 
 static void judge(struct asked *asked, const char *path, struct tally *tally)
