@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "read/dcp/dcp.h"
 
-enum { MAX_COVER_STEPS = 50 * 1000 * 1000 };
+enum { MAX_COVER_STEPS = 50 * 1000 * 1000, SORTING = 8 }; /* what sorting costs for each chunk */
 
 /* The dimension along which chunk 0 is shorter than the tensor; 0 when there is none. */
 static uint32_t divided_dimension(const struct sp_dcp_tensor *tensor)
@@ -118,8 +118,9 @@ struct sp_dcp_cover sp_dcp_cover(const struct sp_dcp_tensor *tensor, uint64_t *s
     if (*steps > MAX_COVER_STEPS) return (struct sp_dcp_cover){.unknown = true};
     if (!tensor->elements || is_row(tensor, steps)) return cover;
     if (!tensor->rank) return cover_scalar(tensor);
+    *steps += SORTING * (uint64_t)tensor->rank * tensor->chunk_count;
+    if (*steps > MAX_COVER_STEPS) return (struct sp_dcp_cover){.unknown = true};
     struct edge *edges = sp_realloc(NULL, tensor->chunk_count + 1, sizeof *edges);
-    *steps += (uint64_t)tensor->rank * tensor->chunk_count;
     const uint32_t dimension = best_dimension(tensor, edges);
     sort_edges(tensor, dimension, edges);
     cover.covered = 0;

@@ -19,7 +19,7 @@
 #include "read/dcp/dcp.h"
 #include "read/torch/torch.h"
 
-enum { MAX_CHUNKS = 10 * 1000 * 1000 };
+enum { MAX_CHUNKS = 4 * 1000 * 1000 };
 
 /* ---- values ---- */
 
