@@ -133,7 +133,8 @@ static void note_rank_count(struct sp_inventory *inventory, const struct sp_pick
     sp_inventory_add_metadata(inventory, key, text);
 }
 
-/* How many ranks there are: of DeepSpeed at the root, of Megatron among the arguments of the command. */
+/* How many ranks there are: of DeepSpeed at the root, of Megatron among the arguments of the command. Those have a number
+ * of query groups whether or not there are any. */
 static void note_ranks(struct sp_torch *torch, const struct sp_pickle_value *root)
 {
     const struct sp_pickle_value *args = sp_pickle_get(root, "args");
@@ -144,7 +145,9 @@ static void note_ranks(struct sp_torch *torch, const struct sp_pickle_value *roo
     if (!sp_pickle_get(root, "checkpoint_version") || !sp_pickle_is(args, SP_PICKLE_OBJECT)) return;
     note_rank_count(torch->inventory, args->as.object->state, "tensor_model_parallel_size");
     note_rank_count(torch->inventory, args->as.object->state, "pipeline_model_parallel_size");
-    note_rank_count(torch->inventory, args->as.object->state, "num_query_groups");
+    const struct sp_pickle_value *grouped = sp_pickle_get(args->as.object->state, "group_query_attention");
+    if (sp_pickle_is(grouped, SP_PICKLE_BOOL) && grouped->as.integer)
+        note_rank_count(torch->inventory, args->as.object->state, "num_query_groups");
 }
 
 static bool restore_shapes(struct sp_torch *torch, const struct sp_pickle_value *root, struct shapes *shapes,
