@@ -31,17 +31,12 @@ struct sp_tables;
  * was named, or NULL: the layers make a table of their own, and are none for another. */
 SP_API bool sp_config_is_inside(const struct sp_inventory *inventory, const char *table);
 /* Makes it, loaded or not, what the table for the checkpoint reads: where none was loaded, what the checkpoint has in
- * itself; sp_keras_compose and sp_config_adopt are its parts. `table` is the one that was named, or NULL; without a
- * checkpoint (NULL) a configuration is fitted to what its model is saved as. Call it once, after the file is loaded.
- * SP_OK, also where there is nothing to do, or what sp_keras_compose returns. */
+ * itself. With the configuration of the model that a GGUF file was made of, it leads to the table for GGUF, if there is
+ * one. `table` is the one that was named, or NULL; without a checkpoint (NULL) a configuration is fitted to what its
+ * model is saved as. Call it once, after the file is loaded. SP_OK, also where there is nothing to do, or what
+ * sp_keras_compose returns. */
 SP_API enum sp_status sp_config_fit(struct sp_config *config, struct sp_tables *tables, const char *table,
                                     const struct sp_inventory *inventory, struct sp_error *error);
-/* Makes it the configuration of a checkpoint in a layout of its own, which is GGUF so far. Where none was loaded, the
- * hyper-parameters are those of the file's metadata; one that was loaded, that of the model which the file was made of,
- * leads to the table for the layout, if there is one. False when the checkpoint has no such layout, or says nothing of
- * its model and no configuration was loaded. Call it once, after the file is loaded. */
-SP_API bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables,
-                            const struct sp_inventory *inventory);
 /* The class of the model, for a configuration that does not say which model it is of: another file does, which `from`
  * names in reports. Call it after the file is loaded, which it is forgotten with. */
 SP_API void sp_config_name_class(struct sp_config *config, const char *class_name, const char *from);

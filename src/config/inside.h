@@ -18,4 +18,10 @@ struct sp_value sp_config_of_gguf(struct sp_arena *arena, struct sp_value root);
 /* Takes what the checkpoint at the path holds, as sp_config_load does what a file of text says. */
 bool sp_config_load_checkpoint(struct sp_config *config, const char *path, struct sp_error *error);
 
+/* Makes it the configuration of a checkpoint in a layout of its own, which is GGUF so far. Where none was loaded, the
+ * hyper-parameters are those of the file's metadata; one that was loaded, that of the model which the file was made of,
+ * leads to the table for the layout, if there is one. False when the checkpoint has no such layout, or says nothing of
+ * its model and no configuration was loaded. Call it once, after the file is loaded. */
+bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, const struct sp_inventory *inventory);
+
 #endif

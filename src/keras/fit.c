@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A configuration as the tables for a checkpoint read it, whatever it was read from. */
 #include "base/error.h"
+#include "config/inside.h"
 #include "shapeproof/config.h"
 #include "shapeproof/keras.h"
 

@@ -133,8 +133,8 @@ static void note_rank_count(struct sp_inventory *inventory, const struct sp_pick
     sp_inventory_add_metadata(inventory, key, text);
 }
 
-/* How many ranks there are: of DeepSpeed at the root, of Megatron among the arguments of the command. Those have a number
- * of query groups whether or not there are any. */
+/* How many ranks there are: of DeepSpeed at the root, of Megatron among the arguments of the command. Those have a
+ * number of query groups whether or not there are any. */
 static void note_ranks(struct sp_torch *torch, const struct sp_pickle_value *root)
 {
     const struct sp_pickle_value *args = sp_pickle_get(root, "args");
