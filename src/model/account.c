@@ -145,8 +145,14 @@ static int compare_edges(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
+/* What follows what is of the same use is one range with it: most files are one. */
 static size_t add_edges(struct edge *edges, size_t count, uint64_t begin, uint64_t end, uint32_t file, enum sp_use use)
 {
+    struct edge *last = count ? &edges[count - 1] : NULL;
+    if (last && last->at == begin && last->file == file && last->use == use) {
+        last->at = end;
+        return count;
+    }
     edges[count++] = (struct edge){begin, file, use, 1};
     edges[count++] = (struct edge){end, file, use, -1};
     return count;

@@ -18,6 +18,7 @@
 #include "base/names.h"
 
 enum { MAX_METADATA = 1000 * 1000 }; /* entries */
+enum { GIVE_BACK = 1 << 20 };        /* so many bytes of the text at once */
 
 struct scan {
     struct sp_json json;
@@ -25,6 +26,7 @@ struct scan {
     struct sp_error *error;
     uint32_t file;
     bool has_metadata;
+    size_t given_back; /* so much of the text */
     uint64_t unknown_fields;
     struct sp_quoted first_unknown, first_unknown_tensor;
     uint64_t shape[SP_MAX_RANK]; /* of the entry at hand: too large to be cleared for each */
@@ -138,17 +140,27 @@ static bool refuse_measure(const struct sp_tensor *tensor, struct sp_error *erro
                         tensor->dtype_name, sp_dtype_bits(tensor->dtype));
 }
 
+/* Experts are many, and have one shape. */
+static const uint64_t *keep_shape(struct scan *scan, size_t rank)
+{
+    const struct sp_inventory *inventory = scan->inventory;
+    const struct sp_tensor *before = inventory->count > 1 ? &inventory->tensors[inventory->count - 2] : NULL;
+    if (before && before->rank == rank && rank && !memcmp(before->shape, scan->shape, rank * sizeof *scan->shape))
+        return before->shape;
+    uint64_t *shape = sp_arena_array(&scan->inventory->arena, rank, sizeof *shape);
+    if (rank) memcpy(shape, scan->shape, rank * sizeof *shape);
+    return shape;
+}
+
 static bool add_tensor(struct scan *scan, const char *name, size_t length, const struct entry *entry)
 {
     struct sp_arena *arena = &scan->inventory->arena;
     struct sp_tensor *tensor = sp_inventory_add(scan->inventory, scan->error);
     if (!tensor) return false;
-    uint64_t *shape = sp_arena_array(arena, entry->rank, sizeof *shape);
-    if (entry->rank) memcpy(shape, scan->shape, entry->rank * sizeof *shape);
     tensor->name = sp_arena_copy(arena, name, length);
     tensor->dtype = entry->dtype;
     tensor->dtype_name = sp_dtype_name(entry->dtype);
-    tensor->shape = shape;
+    tensor->shape = keep_shape(scan, entry->rank);
     tensor->rank = (uint32_t)entry->rank;
     tensor->file = scan->file;
     tensor->data_begin = entry->range[0];
@@ -196,6 +208,14 @@ static bool scan_metadata(struct scan *scan)
     return sp_json_ok(&scan->json);
 }
 
+/* What was read has become tensors, which need as much memory again. */
+static void give_back_text(struct scan *scan)
+{
+    if (scan->json.offset - scan->given_back < GIVE_BACK) return;
+    sp_give_back(scan->json.text + scan->given_back, scan->json.offset - scan->given_back);
+    scan->given_back = scan->json.offset;
+}
+
 static bool scan_tensor_members(struct scan *scan)
 {
     const char *key;
@@ -206,6 +226,7 @@ static bool scan_tensor_members(struct scan *scan)
                            sp_quote(key).text, SP_MAX_NAME);
         if (!(SP_IS(key, scan->json.string_length, "__metadata__") ? scan_metadata(scan) : scan_entry(scan, key)))
             return false;
+        give_back_text(scan);
     }
     return sp_json_end(&scan->json);
 }
