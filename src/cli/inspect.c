@@ -114,6 +114,7 @@ static int run_inspect(const struct cli_args *args)
         .sort = sort_named(cli_value(args, "sort", "file")),
         .depth = depth < UINT_MAX ? (unsigned)depth : UINT_MAX,
         .filter = cli_value(args, "filter", NULL),
+        .sink = cli_put_part,
     };
     int status = CLI_OK;
     bool shown = false;

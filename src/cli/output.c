@@ -37,19 +37,26 @@ struct sp_report_options cli_report_options(const struct cli_args *args)
     };
 }
 
+void cli_put_part(void *unused, const char *bytes, size_t length)
+{
+    (void)unused;
+    char *said = cli_say_urls(bytes, &length);
+    fwrite(said ? said : bytes, 1, length, stdout); /* cli_close_output asks whether it worked */
+    free(said);
+}
+
 void cli_put_report(char *report, size_t length)
 {
-    char *said = cli_say_urls(report, &length);
     struct cli_capture *capture = cli_captured();
     if (capture) {
+        char *said = cli_say_urls(report, &length);
         sp_free(capture->report);
         capture->report = said ? said : report;
         if (said) sp_free(report);
         return;
     }
-    fwrite(said ? said : report, 1, length, stdout); /* cli_close_output asks whether it worked */
+    cli_put_part(NULL, report, length);
     sp_free(report);
-    free(said);
 }
 
 bool cli_close_output(void)

@@ -330,6 +330,45 @@ static void names_are_sorted_by_their_numbers(void **state)
                   "dtypes      F32 7\n");
 }
 
+/* ---- piece by piece ---- */
+
+struct collected {
+    struct sp_text text;
+    size_t pieces;
+};
+
+static void collect(void *to, const char *bytes, size_t length)
+{
+    struct collected *collected = to;
+    sp_text_append(&collected->text, bytes, length);
+    collected->pieces++;
+    assert_int_not_equal(length, 0);
+}
+
+static void pieces_are_the_whole(void **state)
+{
+    struct collected collected = {0};
+    const struct sp_report_inspect_options whole = {.report = {.format = SP_REPORT_JSON}},
+                                           pieces = {.report = whole.report, .sink = collect, .to = &collected};
+    struct sp_inventory *inventory = open_made("safetensors");
+    struct sp_error error = {0};
+    char name[32];
+    (void)state;
+    for (int i = 0; i < 3000; i++) {
+        snprintf(name, sizeof name, "layers.%d.weight", i);
+        add(inventory, name, 3, 4, NULL);
+    }
+    assert_true(sp_inventory_finish(inventory, &error));
+    char *expected = sp_report_inspect(inventory, &whole, NULL), *rest = sp_report_inspect(inventory, &pieces, NULL);
+    sp_text_puts(&collected.text, rest);
+    assert_true(collected.pieces > 2);
+    assert_string_equal(collected.text.data, expected);
+    sp_text_free(&collected.text);
+    sp_free(expected);
+    sp_free(rest);
+    sp_inventory_close(inventory);
+}
+
 static void many_ties_are_summarised(void **state)
 {
     const struct sp_report_inspect_options options = {.view = SP_INSPECT_TOTALS};
@@ -414,6 +453,7 @@ int main(void)
         cmocka_unit_test(numbered_tensors_fold_too),
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(names_are_sorted_by_their_numbers),
+        cmocka_unit_test(pieces_are_the_whole),
         cmocka_unit_test(many_ties_are_summarised),
         cmocka_unit_test(what_cannot_be_measured_is_said),
         cmocka_unit_test(an_empty_checkpoint_has_totals),

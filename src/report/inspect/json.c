@@ -114,6 +114,20 @@ static void json_file_bytes(struct sp_writer *json, const struct sp_inventory *i
     sp_write_close(json);
 }
 
+static void json_tensors(struct sp_writer *json, const struct sp_inspect *inspect)
+{
+    enum { ENOUGH = 1 << 16 };
+    struct sp_text *text = json->text;
+    sp_write_key_open(json, "tensors", '[');
+    for (size_t i = 0; i < inspect->count; i++) {
+        json_tensor(json, inspect->inventory, sp_inspect_tensor(inspect, i));
+        if (!inspect->options.sink || text->length < ENOUGH) continue;
+        inspect->options.sink(inspect->options.to, text->data, text->length);
+        text->length = 0;
+    }
+    sp_write_close(json);
+}
+
 void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text)
 {
     const struct sp_inventory *inventory = inspect->inventory;
@@ -121,9 +135,7 @@ void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text)
     struct sp_writer json = sp_write_document(text, "shapeproof.inspect/1");
     sp_write_key_string(&json, "file", sp_inventory_path(inventory));
     sp_write_key_string(&json, "format", sp_inventory_format(inventory));
-    sp_write_key_open(&json, "tensors", '[');
-    for (size_t i = 0; i < inspect->count; i++) json_tensor(&json, inventory, sp_inspect_tensor(inspect, i));
-    sp_write_close(&json);
+    json_tensors(&json, inspect);
     json_inspect_totals(&json, "totals", &totals);
     json_file_bytes(&json, inventory);
     json_metadata(&json, inventory);
