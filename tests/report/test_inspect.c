@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "model/inventory.h"
 #include "shapeproof/report.h"
 
