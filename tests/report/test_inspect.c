@@ -132,8 +132,6 @@ static void everything_is_said_to_programs(void **state)
         "\"storage\": null}\n"
         "  ],\n"
         "  \"totals\": {\"tensors\": 7, \"parameters\": 4136, \"unique_parameters\": 4096, \"bytes\": 16384},\n"
-        "  \"file_bytes\": {\"size\": 0, \"tensors\": 0, \"unused\": 0, \"padding\": 0, \"structure\": 0, "
-        "\"unaccounted\": 0},\n"
         "  \"metadata\": {\n"
         "    \"epoch\": \"7\"\n"
         "  },\n"
