@@ -87,6 +87,11 @@ static const char *const good[][2] = {
                     "dcp.chunks = 3\n"
                     "! tensors with a chunk that no file is named for (1): 'b'\n"
                     "! tensors with a chunk in fewer bytes than it needs (1): 'c'\n"},
+    {"ok/one_text", "dcp\n"
+                    "b F32 (2)\n"
+                    "__0_0.distcp F32 (2)\n"
+                    "dcp.files = 1\n"
+                    "dcp.chunks = 2\n"},
     {"ok/plain", "dcp\n"
                  "model.weight F32 (4,3)\n"
                  "model.bias BF16 (3)\n"

@@ -185,6 +185,12 @@ static bool merge_tensor(struct sp_dcp *dcp, struct sp_dcp_tensor *known, const 
     return true;
 }
 
+/* A text keeps the number of the tensor that it is the name of. */
+static void tag_key(struct sp_pickle_value *key, size_t number)
+{
+    if (key->type == SP_PICKLE_STR) key->tag = (uint32_t)number + 1;
+}
+
 /* One that is broken is left out, and named; what is wrong with all of them ends it. */
 static bool add_tensor_entry(struct sp_dcp *dcp, struct sp_pickle_value *key, const char *name,
                              const struct sp_pickle_value *value)
@@ -200,7 +206,7 @@ static bool add_tensor_entry(struct sp_dcp *dcp, struct sp_pickle_value *key, co
     }
     if (known != SIZE_MAX) {
         const bool ok = merge_tensor(dcp, &dcp->tensors.items[known], &tensor);
-        key->tag = (uint32_t)known + 1;
+        tag_key(key, known);
         free(tensor.chunks);
         return ok;
     }
@@ -209,7 +215,7 @@ static bool add_tensor_entry(struct sp_dcp *dcp, struct sp_pickle_value *key, co
         return sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d tensors", SP_MAX_TENSORS);
     }
     sp_map_add(&dcp->names, name, dcp->tensors.count);
-    key->tag = (uint32_t)dcp->tensors.count + 1;
+    tag_key(key, dcp->tensors.count);
     *SP_PUSH(&dcp->tensors) = tensor;
     return true;
 }
@@ -253,9 +259,9 @@ size_t sp_dcp_find(struct sp_dcp *dcp, const struct sp_pickle_value *key)
 {
     struct sp_text text = {0};
     size_t found = SP_NONE;
-    if (!key) return SP_NONE;
-    if (key->tag) return key->tag - 1;
-    if (key->type == SP_PICKLE_STR && sp_torch_put_key(&text, key, 0) && text.length <= SP_MAX_NAME)
+    if (!sp_pickle_is(key, SP_PICKLE_STR)) return SP_NONE;
+    if (key->tag && !(key->tag & SP_DCP_FILE_TAG)) return key->tag - 1;
+    if (sp_torch_put_key(&text, key, 0) && text.length <= SP_MAX_NAME)
         found = sp_map_get(&dcp->names, text.data ? text.data : "");
     sp_text_free(&text);
     return found;
