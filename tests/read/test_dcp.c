@@ -87,6 +87,15 @@ static const char *const good[][2] = {
                     "dcp.chunks = 3\n"
                     "! tensors with a chunk that no file is named for (1): 'b'\n"
                     "! tensors with a chunk in fewer bytes than it needs (1): 'c'\n"},
+    {"ok/one_list", "dcp\n"
+                    "a F32 (4)\n"
+                    "b F32 (4)\n"
+                    "more F32 (5) dataless\n"
+                    "dcp.files = 1\n"
+                    "dcp.chunks = 5\n"
+                    "! tensor 'less' is not read: chunk 0 is [0, 4) of dimension 0, which has 3\n"
+                    "! tensor 'flat' is not read: chunk 0 has 1 offsets and 1 sizes, the tensor 2 dimensions\n"
+                    "! tensor 'more': its chunks cover 4 of 5 elements\n"},
     {"ok/one_text", "dcp\n"
                     "b F32 (2)\n"
                     "__0_0.distcp F32 (2)\n"

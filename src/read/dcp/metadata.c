@@ -104,10 +104,25 @@ static bool read_chunk(struct sp_dcp *dcp, const struct sp_pickle_value *value, 
            sp_malformed(dcp->error, "chunk %zu: its size overflows 64 bits", number);
 }
 
+/* A list that a tensor of the same size has, too: its chunks were looked at. */
+static bool take_shared_chunks(struct sp_dcp *dcp, const struct sp_pickle_value *list, struct sp_dcp_tensor *tensor)
+{
+    const struct sp_dcp_tensor *first = list->tag ? &dcp->tensors.items[list->tag - 1] : NULL;
+    if (!first || first->rank != tensor->rank ||
+        (tensor->rank && memcmp(first->size, tensor->size, tensor->rank * sizeof *tensor->size) != 0))
+        return false;
+    tensor->chunks = sp_realloc(NULL, first->chunk_count + 1, sizeof *tensor->chunks);
+    if (first->chunk_count) memcpy(tensor->chunks, first->chunks, first->chunk_count * sizeof *tensor->chunks);
+    tensor->chunk_count = tensor->chunk_capacity = first->chunk_count;
+    dcp->chunks += first->chunk_count;
+    return true;
+}
+
 static bool read_chunks(struct sp_dcp *dcp, const struct sp_pickle_value *list, struct sp_dcp_tensor *tensor)
 {
     struct sp_dcp_chunk chunk;
     if (!sp_pickle_is(list, SP_PICKLE_LIST)) return sp_malformed(dcp->error, "it has no list of chunks");
+    if (take_shared_chunks(dcp, list, tensor)) return within_limits(dcp);
     for (uint32_t i = 0; i < list->length; i++) {
         dcp->chunks++;
         if (!within_limits(dcp) || !read_chunk(dcp, list->as.items[i], tensor, i, &chunk)) return false;
@@ -216,6 +231,7 @@ static bool add_tensor_entry(struct sp_dcp *dcp, struct sp_pickle_value *key, co
     }
     sp_map_add(&dcp->names, name, dcp->tensors.count);
     tag_key(key, dcp->tensors.count);
+    sp_dcp_attribute(value, "chunks")->tag = (uint32_t)dcp->tensors.count + 1;
     *SP_PUSH(&dcp->tensors) = tensor;
     return true;
 }
