@@ -182,6 +182,18 @@ bool sp_bundle_index(struct sp_zip *zip, const struct sp_file *file, uint32_t fi
     return index_bundle(&bundle, "zip-bundle", error);
 }
 
+bool sp_bundle_index_member(struct sp_zip *zip, size_t index, const struct sp_file *file, uint32_t file_index,
+                            struct sp_inventory *inventory, struct sp_error *error)
+{
+    struct bundle bundle = {.file = file, .file_index = file_index, .inventory = inventory, .zip = zip};
+    if (!index_bundled(&bundle, index, error)) {
+        sp_error_prefix(error, sp_quote(name_of_member(&bundle, index)).text);
+        return false;
+    }
+    if (is_inflated(&bundle, index)) sp_zip_claim_member(zip, index, inventory, file_index, SP_USE_TENSOR);
+    return true;
+}
+
 /* ---- tar ---- */
 
 static unsigned probe_bundle(const struct sp_probe *probe)
