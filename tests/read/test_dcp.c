@@ -48,7 +48,7 @@ static const char *const good[][2] = {
                 "good F32 (2,2)\n"
                 "overlap F32 (4,4)\n"
                 "twice F32 () dataless\n"
-                "corner F32 (4,4)\n"
+                "corner F32 (4,4) dataless\n"
                 "dcp.files = 1\n"
                 "dcp.chunks = 9\n"
                 "! tensor 'gap': its chunks cover 8 of 16 elements\n"
@@ -56,6 +56,7 @@ static const char *const good[][2] = {
                 "! tensor 'overlap': its chunks at (0, 0) and (2, 0) overlap\n"
                 "! tensor 'twice': its chunks at () and () overlap\n"
                 "! tensor 'corner': its chunks at (0, 0) and (1, 3) overlap\n"
+                "! tensor 'corner': its chunks cover at most 15 of 16 elements\n"
                 "! tensors with a chunk that no file is named for (1): 'twice'\n"},
     {"ok/grid", "dcp\n"
                 "a F32 (4,4)\n"
