@@ -72,7 +72,9 @@ void *sp_arena_array(struct sp_arena *arena, size_t count, size_t size)
 {
     size_t total;
     if (__builtin_mul_overflow(count, size, &total)) abort();
-    return sp_arena_alloc(arena, total);
+    const size_t whole = size & (0 - size); /* a type's alignment divides its size, and so this */
+    const size_t alignment = whole && whole < sizeof(max_align_t) ? whole : sizeof(max_align_t);
+    return take_bytes(arena, total ? total : 1, alignment);
 }
 
 char *sp_arena_copy(struct sp_arena *arena, const char *text, size_t length)

@@ -90,13 +90,12 @@ static void tensor_finding(struct sp_check *check, size_t index)
 {
     const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, index);
     const bool state = sp_match_tensor(&check->match, index) == SP_STATE;
-    sp_check_add_finding(check,
-                         (struct sp_finding){.kind = state ? SP_FINDING_STATE : SP_FINDING_UNEXPECTED,
-                                             .message = state ? "is optimizer or trainer state" : "is unexpected",
-                                             .tensor = index,
-                                             .predicted = SP_NONE,
-                                             .name = tensor->name,
-                                             .found = sp_found_shape(&check->arena, tensor)});
+    sp_check_add_finding(check, (struct sp_finding){.kind = state ? SP_FINDING_STATE : SP_FINDING_UNEXPECTED,
+                                                    .message = state ? "is state beside the model" : "is unexpected",
+                                                    .tensor = index,
+                                                    .predicted = SP_NONE,
+                                                    .name = tensor->name,
+                                                    .found = sp_found_shape(&check->arena, tensor)});
 }
 
 void sp_find_differences(struct sp_check *check)

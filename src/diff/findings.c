@@ -21,8 +21,7 @@ static void add_alone(struct sp_diff *diff, const struct sp_diff_half *half, siz
     if (half->joined[i] || !sp_diff_is_alone(diff, half->side, i)) return;
     if (tensor->flags & SP_TENSOR_STATE) {
         finding.kind = SP_DIFF_FINDING_STATE;
-        finding.message =
-            sp_arena_printf(&diff->arena, "is optimizer or trainer state, in %s alone", sp_half_name(half));
+        finding.message = sp_arena_printf(&diff->arena, "is state beside the model, in %s alone", sp_half_name(half));
     } else
         finding.message =
             sp_arena_printf(&diff->arena, "is in %s alone: %s", sp_half_name(half), described(diff, tensor));

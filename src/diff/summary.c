@@ -198,8 +198,7 @@ static void put_notes(struct sp_diff *diff, struct sp_text *text)
     if (once == 1) sp_text_printf(text, "; %s %s", first->name, first->message);
     else if (once) sp_text_printf(text, "; %zu tied ones stored once in the other", once);
     if (state)
-        sp_text_printf(text, "; %s of optimizer or trainer state in one alone",
-                       sp_count_of(&diff->arena, state, "tensor"));
+        sp_text_printf(text, "; %s of state beside the model in one alone", sp_count_of(&diff->arena, state, "tensor"));
     if (expected) sp_text_printf(text, "; %s", sp_count_of(&diff->arena, expected, "expected difference"));
 }
 

@@ -16,7 +16,11 @@
 #include "read/nested.h"
 #include "read/tar/archive.h"
 
-enum { MAX_MEMBER = 512 << 20, TAR_BITS = 72 /* its magic and its sum */ };
+enum {
+    MAX_MEMBER = 512 << 20,
+    MAX_MEMBERS_MIB = 2048 /* inflated, of all */,
+    TAR_BITS = 72 /* its magic and its sum */
+};
 
 /* An archive of either kind. */
 struct bundle {
@@ -27,6 +31,7 @@ struct bundle {
     const struct sp_tar *tar;
     bool several; /* checkpoints */
     size_t read;
+    uint64_t inflated;     /* bytes so far */
     struct sp_error first; /* why the first that cannot be read cannot */
 };
 
@@ -72,10 +77,15 @@ static void claim_other_member(const struct bundle *b, size_t index)
     }
 }
 
-/* The bytes of a deflated member as a file. */
-static bool inflate_into_memory(struct sp_zip *zip, size_t index, struct sp_file *inner, struct sp_error *error)
+/* The bytes of a deflated member as a file. Members may share what is deflated: that of all is limited as well. */
+static bool inflate_into_memory(struct sp_zip *zip, size_t index, uint64_t *inflated, struct sp_file *inner,
+                                struct sp_error *error)
 {
     size_t length;
+    if (*inflated >> 20 >= MAX_MEMBERS_MIB)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "the members before it inflate to %d MiB and more",
+                       MAX_MEMBERS_MIB);
+    *inflated += sp_zip_entry(zip, index)->size < MAX_MEMBER ? sp_zip_entry(zip, index)->size : MAX_MEMBER;
     char *bytes = sp_zip_read(zip, index, MAX_MEMBER, &length, error);
     if (!bytes) return false;
     inner->fd = memfd_create("member", MFD_CLOEXEC);
@@ -86,7 +96,7 @@ static bool inflate_into_memory(struct sp_zip *zip, size_t index, struct sp_file
 }
 
 /* The member as a file: a range of the archive, or in memory of its own, to be closed. */
-static bool open_bundled(const struct bundle *b, size_t index, struct sp_file *inner, struct sp_error *error)
+static bool open_bundled(struct bundle *b, size_t index, struct sp_file *inner, struct sp_error *error)
 {
     *inner = (struct sp_file){.fd = b->file->fd, .path = name_of_member(b, index), .supply = b->file->supply};
     uint64_t begin = 0;
@@ -97,7 +107,7 @@ static bool open_bundled(const struct bundle *b, size_t index, struct sp_file *i
         const struct sp_zip_entry *entry = sp_zip_entry(b->zip, index);
         if (is_inflated(b, index)) {
             *inner = (struct sp_file){.fd = -1, .path = inner->path};
-            return inflate_into_memory(b->zip, index, inner, error);
+            return inflate_into_memory(b->zip, index, &b->inflated, inner, error);
         }
         if (!sp_zip_data_offset(b->zip, index, &begin, error)) return false;
         inner->size = entry->compressed_size;
@@ -170,6 +180,18 @@ bool sp_bundle_index(struct sp_zip *zip, const struct sp_file *file, uint32_t fi
 {
     struct bundle bundle = {.file = file, .file_index = file_index, .inventory = inventory, .zip = zip};
     return index_bundle(&bundle, "zip-bundle", error);
+}
+
+bool sp_bundle_index_member(struct sp_zip *zip, size_t index, const struct sp_file *file, uint32_t file_index,
+                            struct sp_inventory *inventory, struct sp_error *error)
+{
+    struct bundle bundle = {.file = file, .file_index = file_index, .inventory = inventory, .zip = zip};
+    if (!index_bundled(&bundle, index, error)) {
+        sp_error_prefix(error, sp_quote(name_of_member(&bundle, index)).text);
+        return false;
+    }
+    if (is_inflated(&bundle, index)) sp_zip_claim_member(zip, index, inventory, file_index, SP_USE_TENSOR);
+    return true;
 }
 
 /* ---- tar ---- */

@@ -6,7 +6,8 @@
 
 #include "read/gzip/gzip.h"
 
-enum { MAX_FILES_WITHIN = 3 };
+/* Bytes that one prefix may have in front of all names; and all that is listed of the file. */
+enum { MAX_FILES_WITHIN = 3, MAX_PREFIXES = 128 << 20, MAX_LISTED_BYTES = 1 << 30 };
 
 /* ---- one file within another ---- */
 
@@ -45,6 +46,16 @@ static void adopt_claims(struct sp_inventory *inventory, size_t first, const cha
     if (!in_place) account->claims.count = first;
 }
 
+/* A name of a member is written once, and stands in front of those of all its tensors. */
+static bool prefixes_fit(const char *prefix, size_t count, struct sp_error *error)
+{
+    const size_t length = strlen(prefix);
+    if (length <= SP_MAX_NAME / 2 && length <= MAX_PREFIXES / (count + 1)) return true;
+    return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT,
+                   "its name has %zu bytes, in front of the names of %zu tensors; at most %d, and %d in all", length,
+                   count, SP_MAX_NAME / 2, MAX_PREFIXES);
+}
+
 bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, const char *prefix, uint32_t file_index,
                      struct sp_inventory *inventory, struct sp_error *error)
 {
@@ -53,11 +64,14 @@ bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, c
     file.nesting = outer->nesting + 1;
     if (file.nesting > MAX_FILES_WITHIN)
         return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "files within files, more than %d deep", MAX_FILES_WITHIN);
+    if (inventory->arena.used > MAX_LISTED_BYTES)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "names and shapes of more than %d bytes", MAX_LISTED_BYTES);
     const struct sp_reader *reader = sp_reader_for(&file, error);
-    const bool ok = reader && reader->index(&file, file_index, inventory, error);
+    const bool ok = reader && reader->index(&file, file_index, inventory, error) &&
+                    prefixes_fit(prefix, inventory->count - first, error);
     const bool in_place = file.fd == outer->fd;
     adopt_claims(inventory, claims, prefix, ok && in_place, in_place ? file.base - outer->base : 0);
-    adopt_tensors(inventory, first, prefix, in_place, in_place ? file.base - outer->base : 0);
+    if (ok) adopt_tensors(inventory, first, prefix, in_place, in_place ? file.base - outer->base : 0);
     return ok;
 }
 

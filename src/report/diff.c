@@ -146,7 +146,7 @@ static void put_state(const struct sp_diff *diff, struct sp_text *text, const st
         if (!count) continue;
         sp_put_severity(text, options, SP_SEVERITY_NOTE);
         sp_put_count(text, count, "tensor", "tensors");
-        sp_text_printf(text, " of optimizer or trainer state in %s alone\n", side ? "B" : "A");
+        sp_text_printf(text, " of state beside the model in %s alone\n", side ? "B" : "A");
     }
 }
 

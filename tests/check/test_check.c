@@ -656,8 +656,7 @@ static void trainer_state(void **state)
         model_add_shape(&model, name, part.rank, part.shape)->flags = SP_TENSOR_STATE;
     }
     assert_string_equal(model_check_memory(&model), "match: all 148 tensors, 124,439,808 elements");
-    assert_string_equal(model_cause(&model, "state")->message,
-                        "148 tensors of optimizer or trainer state beside the model");
+    assert_string_equal(model_cause(&model, "state")->message, "148 tensors of state beside the model");
     model_close(&model);
 }
 

@@ -209,7 +209,7 @@ static void variables_of_the_optimizer(void **state)
         finish(files[f]);
     }
     assert_differ(files[0], files[1],
-                  "all 24 tensors, 78 elements; 8 tensors of optimizer or trainer state in one alone\n");
+                  "all 24 tensors, 78 elements; 8 tensors of state beside the model in one alone\n");
 }
 
 /* ---- check ---- */

@@ -297,6 +297,7 @@ static const char *const broken[][2] = {
     {"bad/old_storage.pt", "torch-tar\n"
                            "n F32 (2) @3637+8\n"
                            "! tensor 'w' is not read: its storage '14' is not there\n"},
+    {"bad/old_tensors.pt", "refused: member 'tensors': 100001 of them, at most 100000\n"},
     {"bad/old_twice.pt", "refused: two tensors '1'\n"},
     {"bad/old_view.pt", "refused: storage '11': a view of its elements 6 to 11, but it has 10\n"},
     {"bad/old_view_root.pt", "refused: storage '13' is a view of '99', which is not there\n"},
@@ -327,9 +328,15 @@ static const char *const broken[][2] = {
                           "scale F32 (2)\n"
                           "mask F32 (2,2) state\n"
                           "! tensor 'linear.weight' is not read: its sizes, strides or offset are no numbers\n"},
+    {"bad/prefix.zip", "refused: "
+                       "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                       "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' (30012 bytes): its name "
+                       "has 30013 bytes, in front of the names of "
+                       "5000 tensors; at most 32768, and 134217728 in all\n"},
     {"bad/script_attributes.pt", "refused: attributes.pkl: the pickle ends early at byte 3, without STOP\n"},
     {"bad/script_deep.pt", "refused: script/model.json: nested deeper than 127 levels at byte 1060\n"},
     {"bad/script_json.pt", "refused: script/model.json: expected an object at byte 15, found '['\n"},
+    {"bad/script_names.pt", "refused: model.json: names of more than 134217728 bytes\n"},
     {"bad/script_number.pt", "torchscript\n"
                              "linear.weight F32 (2,3)\n"
                              "! tensor 'bias' is not read: there is no tensor with its number\n"},
@@ -340,6 +347,7 @@ static const char *const broken[][2] = {
      "torchscript\n"
      "bias F32 (2)\n"
      "! tensor 'linear.weight' is not read: it reaches element 6 of storage 'tensors/0', which has 23 bytes\n"},
+    {"bad/script_tensors.pt", "refused: model.json: more than 100000 tensors\n"},
     {"bad/size.pkl.gz", "refused: gzip data broken at byte 158: incorrect length check\n"},
     {"bad/tar_all_broken.nemo", "refused: 'a.ckpt': zip directory missing: truncated?\n"},
     {"bad/tar_cut.nemo", "refused: the tar member at byte 1536 has 2209 bytes, and the file ends at 2000\n"},

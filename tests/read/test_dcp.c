@@ -48,7 +48,7 @@ static const char *const good[][2] = {
                 "good F32 (2,2)\n"
                 "overlap F32 (4,4)\n"
                 "twice F32 () dataless\n"
-                "corner F32 (4,4)\n"
+                "corner F32 (4,4) dataless\n"
                 "dcp.files = 1\n"
                 "dcp.chunks = 9\n"
                 "! tensor 'gap': its chunks cover 8 of 16 elements\n"
@@ -56,6 +56,7 @@ static const char *const good[][2] = {
                 "! tensor 'overlap': its chunks at (0, 0) and (2, 0) overlap\n"
                 "! tensor 'twice': its chunks at () and () overlap\n"
                 "! tensor 'corner': its chunks at (0, 0) and (1, 3) overlap\n"
+                "! tensor 'corner': its chunks cover at most 15 of 16 elements\n"
                 "! tensors with a chunk that no file is named for (1): 'twice'\n"},
     {"ok/grid", "dcp\n"
                 "a F32 (4,4)\n"
@@ -87,6 +88,20 @@ static const char *const good[][2] = {
                     "dcp.chunks = 3\n"
                     "! tensors with a chunk that no file is named for (1): 'b'\n"
                     "! tensors with a chunk in fewer bytes than it needs (1): 'c'\n"},
+    {"ok/one_list", "dcp\n"
+                    "a F32 (4)\n"
+                    "b F32 (4)\n"
+                    "more F32 (5) dataless\n"
+                    "dcp.files = 1\n"
+                    "dcp.chunks = 5\n"
+                    "! tensor 'less' is not read: chunk 0 is [0, 4) of dimension 0, which has 3\n"
+                    "! tensor 'flat' is not read: chunk 0 has 1 offsets and 1 sizes, the tensor 2 dimensions\n"
+                    "! tensor 'more': its chunks cover 4 of 5 elements\n"},
+    {"ok/one_text", "dcp\n"
+                    "b F32 (2)\n"
+                    "__0_0.distcp F32 (2)\n"
+                    "dcp.files = 1\n"
+                    "dcp.chunks = 2\n"},
     {"ok/plain", "dcp\n"
                  "model.weight F32 (4,3)\n"
                  "model.bias BF16 (3)\n"

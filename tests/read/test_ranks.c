@@ -92,6 +92,15 @@ static const char *const good[][2] = {
      "! pieces that do not fit together, listed side by side (2): "
      "'model.language_model.encoder.layers.0.input_layernorm.weight', "
      "'model.language_model.encoder.layers.1.mlp.dense_4h_to_h.bias'\n"},
+    {"ok/pieced.pt", "torch-zip\n"
+                     "module.a F32 (0)\n"
+                     "module.mask F32 (2)\n"
+                     "! empty tensors with a shape in 'param_shapes' (1), as stage 3 of ZeRO leaves them: nothing else "
+                     "says that DeepSpeed wrote the file, and they are listed as they are\n"},
+    {"ok/renamed.pt", "torch-zip\n"
+                      "module.a F32 (3,2) dataless\n"
+                      "module.mask F32 (2)\n"
+                      "dp_world_size = 2\n"},
     {"ok/stage_3", "deepspeed\n"
                    "module.wte.weight BF16 (32,8) dataless\n"
                    "module.h.0.input_layernorm.weight BF16 (8) dataless\n"

@@ -13,6 +13,5 @@ void sp_explain_state(struct sp_check *check)
 {
     struct sp_cause *cause = sp_gather(check, SP_CAUSE_STATE, is_state_finding, NULL);
     if (cause)
-        cause->message = sp_arena_printf(&check->arena, "%s of optimizer or trainer state beside the model",
-                                         sp_tensors_of(check, cause));
+        cause->message = sp_arena_printf(&check->arena, "%s of state beside the model", sp_tensors_of(check, cause));
 }

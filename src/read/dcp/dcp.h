@@ -17,6 +17,10 @@
 /* Steps through lists of chunks, for one that is named without its number. */
 enum { SP_DCP_MAX_SEARCH = 50 * 1000 * 1000 };
 
+/* A text's tag is the number of the tensor of that name, and 1; or with this bit that of the file. The very same text
+ * may be both. */
+enum { SP_DCP_FILE_TAG = 1 << 30 };
+
 /* Where a chunk begins in its tensor, and how far it reaches: as many numbers as the tensor has dimensions. */
 struct sp_dcp_chunk {
     const uint64_t *offsets, *sizes;

@@ -104,10 +104,25 @@ static bool read_chunk(struct sp_dcp *dcp, const struct sp_pickle_value *value, 
            sp_malformed(dcp->error, "chunk %zu: its size overflows 64 bits", number);
 }
 
+/* A list that a tensor of the same size has, too: its chunks were looked at. */
+static bool take_shared_chunks(struct sp_dcp *dcp, const struct sp_pickle_value *list, struct sp_dcp_tensor *tensor)
+{
+    const struct sp_dcp_tensor *first = list->tag ? &dcp->tensors.items[list->tag - 1] : NULL;
+    if (!first || first->rank != tensor->rank ||
+        (tensor->rank && memcmp(first->size, tensor->size, tensor->rank * sizeof *tensor->size) != 0))
+        return false;
+    tensor->chunks = sp_realloc(NULL, first->chunk_count + 1, sizeof *tensor->chunks);
+    if (first->chunk_count) memcpy(tensor->chunks, first->chunks, first->chunk_count * sizeof *tensor->chunks);
+    tensor->chunk_count = tensor->chunk_capacity = first->chunk_count;
+    dcp->chunks += first->chunk_count;
+    return true;
+}
+
 static bool read_chunks(struct sp_dcp *dcp, const struct sp_pickle_value *list, struct sp_dcp_tensor *tensor)
 {
     struct sp_dcp_chunk chunk;
     if (!sp_pickle_is(list, SP_PICKLE_LIST)) return sp_malformed(dcp->error, "it has no list of chunks");
+    if (take_shared_chunks(dcp, list, tensor)) return within_limits(dcp);
     for (uint32_t i = 0; i < list->length; i++) {
         dcp->chunks++;
         if (!within_limits(dcp) || !read_chunk(dcp, list->as.items[i], tensor, i, &chunk)) return false;
@@ -185,6 +200,12 @@ static bool merge_tensor(struct sp_dcp *dcp, struct sp_dcp_tensor *known, const 
     return true;
 }
 
+/* A text keeps the number of the tensor that it is the name of. */
+static void tag_key(struct sp_pickle_value *key, size_t number)
+{
+    if (key->type == SP_PICKLE_STR) key->tag = (uint32_t)number + 1;
+}
+
 /* One that is broken is left out, and named; what is wrong with all of them ends it. */
 static bool add_tensor_entry(struct sp_dcp *dcp, struct sp_pickle_value *key, const char *name,
                              const struct sp_pickle_value *value)
@@ -200,7 +221,7 @@ static bool add_tensor_entry(struct sp_dcp *dcp, struct sp_pickle_value *key, co
     }
     if (known != SIZE_MAX) {
         const bool ok = merge_tensor(dcp, &dcp->tensors.items[known], &tensor);
-        key->tag = (uint32_t)known + 1;
+        tag_key(key, known);
         free(tensor.chunks);
         return ok;
     }
@@ -209,7 +230,8 @@ static bool add_tensor_entry(struct sp_dcp *dcp, struct sp_pickle_value *key, co
         return sp_fail(dcp->error, SP_ERR_FILE, SP_KIND_LIMIT, "more than %d tensors", SP_MAX_TENSORS);
     }
     sp_map_add(&dcp->names, name, dcp->tensors.count);
-    key->tag = (uint32_t)dcp->tensors.count + 1;
+    tag_key(key, dcp->tensors.count);
+    sp_dcp_attribute(value, "chunks")->tag = (uint32_t)dcp->tensors.count + 1;
     *SP_PUSH(&dcp->tensors) = tensor;
     return true;
 }
@@ -253,9 +275,9 @@ size_t sp_dcp_find(struct sp_dcp *dcp, const struct sp_pickle_value *key)
 {
     struct sp_text text = {0};
     size_t found = SP_NONE;
-    if (!key) return SP_NONE;
-    if (key->tag) return key->tag - 1;
-    if (key->type == SP_PICKLE_STR && sp_torch_put_key(&text, key, 0) && text.length <= SP_MAX_NAME)
+    if (!sp_pickle_is(key, SP_PICKLE_STR)) return SP_NONE;
+    if (key->tag && !(key->tag & SP_DCP_FILE_TAG)) return key->tag - 1;
+    if (sp_torch_put_key(&text, key, 0) && text.length <= SP_MAX_NAME)
         found = sp_map_get(&dcp->names, text.data ? text.data : "");
     sp_text_free(&text);
     return found;

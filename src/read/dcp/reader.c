@@ -82,14 +82,15 @@ static bool is_uneven(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor, bool say
         dcp->uncompared++;
         return false;
     }
+    /* Where some overlap, what all of them have together is the most that they can cover. */
+    tensor->gaps = cover.one ? cover.covered < tensor->elements : cover.covered != tensor->elements;
     if (cover.one && say)
         sp_inventory_warn(inventory, "tensor %s: its chunks at %s and %s overlap", name.text,
                           spell_offsets(&dcp->arena, cover.one, tensor->rank),
                           spell_offsets(&dcp->arena, cover.two, tensor->rank));
-    else if (!cover.one && cover.covered != tensor->elements && say)
-        sp_inventory_warn(inventory, "tensor %s: its chunks cover %" PRIu64 " of %" PRIu64 " elements", name.text,
-                          cover.covered, tensor->elements);
-    tensor->gaps = !cover.one && cover.covered != tensor->elements;
+    if (tensor->gaps && say)
+        sp_inventory_warn(inventory, "tensor %s: its chunks cover %s%" PRIu64 " of %" PRIu64 " elements", name.text,
+                          cover.one ? "at most " : "", cover.covered, tensor->elements);
     return cover.one || tensor->gaps;
 }
 

@@ -34,8 +34,8 @@ static bool copy_file_name(const struct sp_pickle_value *value, char name[MAX_FI
 static bool find_file(struct sp_dcp *dcp, struct sp_pickle_value *value, size_t *number)
 {
     char name[MAX_FILE_NAME + 1];
-    if (value && value->type == SP_PICKLE_STR && value->tag) {
-        *number = value->tag - 1;
+    if (value && value->type == SP_PICKLE_STR && value->tag & SP_DCP_FILE_TAG) {
+        *number = value->tag - SP_DCP_FILE_TAG;
         return true;
     }
     if (!copy_file_name(value, name))
@@ -52,7 +52,7 @@ static bool find_file(struct sp_dcp *dcp, struct sp_pickle_value *value, size_t 
         *SP_PUSH(&dcp->files) = file;
         sp_map_add(&dcp->file_names, file.name, *number);
     }
-    value->tag = (uint32_t)*number + 1;
+    value->tag = SP_DCP_FILE_TAG + (uint32_t)*number;
     return true;
 }
 

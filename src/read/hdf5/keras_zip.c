@@ -2,7 +2,9 @@
  * A .keras file (Keras 3): a zip archive with config.json (the architecture), metadata.json (keras_version, date_saved)
  * and model.weights.h5, an HDF5 file that Keras stores without compression and that is then read where it lies.
  * Large ones are in shards, model_00000.weights.h5 and so on, with an index, model.weights.json.
- * Not read: model.weights.npz, assets. Nothing in config.json is evaluated. */
+ * An archive may have model.weights.npz instead, whose arrays are listed as those of any such file; Keras itself puts
+ * those of a layer into one array of Python objects, which is not read. Nor are assets. Nothing in config.json is
+ * evaluated. */
 #include "read/hdf5/keras_zip.h"
 
 #include <cjson/cJSON.h>
@@ -16,10 +18,12 @@
 #include "base/map.h"
 #include "base/names.h"
 #include "base/utf8.h"
+#include "read/bundle.h"
 #include "read/hdf5/attributes.h"
 #include "read/hdf5/index.h"
 
 #define WEIGHTS "model.weights.h5"
+#define NPZ "model.weights.npz"
 #define INDEX "model.weights.json"
 
 enum { MAX_SHARDS = 10000, MAX_METADATA = 64 * 1024, MAX_INFLATED = 512 * 1024 * 1024, STORED = 0, DEFLATED = 8 };
@@ -39,8 +43,6 @@ static bool find_weights(const struct sp_zip *zip, size_t *index, struct sp_erro
     if (found > 1) return sp_malformed(error, "ambiguous archive: %zu members are called " WEIGHTS, found);
     *index = sp_zip_find(zip, WEIGHTS);
     if (*index != SIZE_MAX) return true;
-    if (sp_zip_find(zip, "model.weights.npz") != SIZE_MAX)
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "its weights are in model.weights.npz, which is not read");
     return sp_malformed(error, "a Keras archive without " WEIGHTS);
 }
 
@@ -188,6 +190,26 @@ static bool index_sharded(struct sp_zip *zip, size_t index, const struct sp_file
     return ok;
 }
 
+/* ---- weights in a .npz file ---- */
+
+/* Arrays of objects are none of the weights: each has those of a layer in it. */
+static bool index_arrays(struct sp_zip *zip, size_t index, const struct sp_file *file, uint32_t file_index,
+                         struct sp_inventory *inventory, struct sp_error *error)
+{
+    const size_t first = inventory->count;
+    size_t kept = first;
+    struct sp_error why = {0};
+    sp_fail(&why, SP_ERR_FILE, SP_KIND_REFUSED, "the weights of a layer in a pickle, which is not read");
+    bool ok = sp_bundle_index_member(zip, index, file, file_index, inventory, error);
+    for (size_t i = first; ok && i < inventory->count; i++) {
+        const struct sp_tensor tensor = inventory->tensors[i];
+        if (strcmp(tensor.dtype_name, "object") != 0) inventory->tensors[kept++] = tensor;
+        else ok = sp_inventory_unread(inventory, tensor.name, &why, error);
+    }
+    if (ok) inventory->count = kept;
+    return ok;
+}
+
 /* A deflated HDF5 file is data of tensors as a whole; one that is stored has claimed its own. */
 static void claim_members(struct sp_zip *zip, uint32_t file_index, struct sp_inventory *inventory)
 {
@@ -203,9 +225,12 @@ static void claim_members(struct sp_zip *zip, uint32_t file_index, struct sp_inv
 bool sp_keras_zip_index(struct sp_zip *zip, const struct sp_file *file, uint32_t file_index,
                         struct sp_inventory *inventory, struct sp_error *error)
 {
-    const size_t shards = sp_zip_find(zip, INDEX);
+    const size_t shards = sp_zip_find(zip, INDEX), arrays = sp_zip_find(zip, NPZ);
+    const bool whole = sp_zip_find(zip, WEIGHTS) != SIZE_MAX;
     size_t index;
-    if (sp_zip_find(zip, WEIGHTS) == SIZE_MAX && shards != SIZE_MAX) {
+    if (!whole && shards == SIZE_MAX && arrays != SIZE_MAX) {
+        if (!index_arrays(zip, arrays, file, file_index, inventory, error)) return false;
+    } else if (!whole && shards != SIZE_MAX) {
         if (!index_sharded(zip, shards, file, file_index, inventory, error)) return false;
     } else if (!find_weights(zip, &index, error) || !index_weights(zip, index, 0, file, file_index, inventory, error)) {
         return false;

@@ -31,7 +31,7 @@ static const struct {
 
 typedef struct sp_pickle_value value; /* too long a name for a file that speaks of little else */
 
-enum { HIGHEST_PROTOCOL = 5, SMALL_INTEGERS = 256, MAX_TEXT_NUMBER = 32, MAX_GLOBAL = 4096 };
+enum { HIGHEST_PROTOCOL = 5, RECENT_INTEGERS = 1024 /* a power of two */, MAX_TEXT_NUMBER = 32, MAX_GLOBAL = 4096 };
 
 struct operand {
     uint64_t number;
@@ -55,7 +55,8 @@ struct machine {
     size_t memo_used, memo_capacity;
     struct sp_map global_names; /* -> index in pickle->globals */
     size_t global_capacity, persid_capacity;
-    value *none, *truth, *falsehood, *empty, *small[SMALL_INTEGERS]; /* made once, shared */
+    value *none, *truth, *falsehood, *empty; /* made once, shared */
+    value *recent[RECENT_INTEGERS];          /* integers by their last bits: shapes and sizes come again and again */
 };
 
 /* ---- failing ---- */
@@ -213,18 +214,17 @@ static bool pop_mark(struct machine *m, value ***items, size_t *count)
 
 static value *make(struct machine *m, enum sp_pickle_type type)
 {
-    value *made = sp_arena_alloc(m->arena, sizeof *made);
+    value *made = sp_arena_array(m->arena, 1, sizeof *made);
     made->type = (uint8_t)type;
     return made;
 }
 
 static value *make_integer(struct machine *m, int64_t number)
 {
-    const bool small = number >= 0 && number < SMALL_INTEGERS;
-    if (small && m->small[number]) return m->small[number];
-    value *made = make(m, SP_PICKLE_INT);
+    value **known = &m->recent[(uint64_t)number % RECENT_INTEGERS], *made = *known;
+    if (made && made->as.integer == number) return made;
+    *known = made = make(m, SP_PICKLE_INT);
     made->as.integer = number;
-    if (small) m->small[number] = made;
     return made;
 }
 
@@ -403,17 +403,17 @@ static value *make_instance(struct machine *m, const struct operand *operand)
 
 /* ---- filling containers ---- */
 
-static bool append(struct machine *m, value *to, value *item)
+/* Room for so many more. */
+static bool reserve(struct machine *m, value *to, size_t count)
 {
-    if (to->length == to->capacity) {
-        const uint32_t capacity = to->capacity ? to->capacity * 2 : 4;
-        if (capacity > UINT32_MAX / 4) return over_limit(m, "%u items in one container", to->length);
-        value **items = sp_arena_array(m->arena, capacity, sizeof *items);
-        if (to->length) memcpy(items, to->as.items, to->length * sizeof *items);
-        to->as.items = items;
-        to->capacity = capacity;
-    }
-    to->as.items[to->length++] = item;
+    const uint64_t needed = (uint64_t)to->length + count, twice = (uint64_t)to->capacity * 2;
+    if (needed <= to->capacity) return true;
+    const uint64_t capacity = needed > twice ? needed : twice;
+    if (capacity > UINT32_MAX / 4) return over_limit(m, "%u items in one container", to->length);
+    value **items = sp_arena_array(m->arena, capacity, sizeof *items);
+    if (to->length) memcpy(items, to->as.items, to->length * sizeof *items);
+    to->as.items = items;
+    to->capacity = (uint32_t)capacity;
     return true;
 }
 
@@ -441,8 +441,10 @@ static bool append_all(struct machine *m, value **items, size_t count, enum sp_p
     value *below = top(m), *to = below ? receiver(m, below, type) : NULL;
     if (!to) return false;
     if (type == SP_PICKLE_DICT && count % 2) return bad_pickle(m, "a key without a value");
-    for (size_t i = 0; i < count; i++)
-        if (!append(m, to, items[i])) return false;
+    if (!count) return true;
+    if (!reserve(m, to, count)) return false;
+    memcpy(to->as.items + to->length, items, count * sizeof *items);
+    to->length += (uint32_t)count;
     return true;
 }
 

@@ -17,7 +17,12 @@
 #include "read/torch/torch.h"
 #include "read/torch/zip.h"
 
-enum { MAX_DESCRIPTION = 64 << 20, MAX_MODULES_DEEP = 100 };
+enum {
+    MAX_DESCRIPTION = 64 << 20,
+    MAX_MODULES_DEEP = 100,
+    MAX_SCRIPT_TENSORS = 100 * 1000,
+    MAX_SCRIPT_NAMES = 128 << 20 /* bytes of all names */
+};
 
 static const char WEIGHTS[] = "_weights_config.json", CONSTANTS[] = "_constants_config.json", MODEL[] = "/model.json";
 
@@ -36,6 +41,7 @@ struct description {
     const char *folder; /* P/ */
     /* of TorchScript: */
     struct sp_text path; /* of the module */
+    size_t name_bytes;
     SP_ARRAY(struct described) tensors;
     struct {
         struct parameter {
@@ -252,6 +258,10 @@ static bool take_parameter(struct description *d)
     }
     if (!sp_json_ok(json) || !name || !type) return false;
     if (strcmp(type, "Tensor") != 0) return true;
+    d->name_bytes += d->path.length + strlen(name) + 1;
+    if (d->name_bytes > MAX_SCRIPT_NAMES)
+        return sp_fail(json->error, SP_ERR_FILE, SP_KIND_LIMIT, "model.json: names of more than %d bytes",
+                       MAX_SCRIPT_NAMES);
     parameter.name = sp_arena_printf(&d->torch->inventory->arena, "%s%s", d->path.length ? d->path.data : "", name);
     *SP_PUSH(&d->parameters) = parameter;
     return true;
@@ -328,6 +338,8 @@ static bool take_script_tensor(struct description *d)
     described.tensor.strided = strides == described.tensor.rank;
     described.bad = described.bad || (strides && !described.tensor.strided);
     if (!sp_json_ok(json)) return false;
+    if (d->tensors.count == MAX_SCRIPT_TENSORS)
+        return sp_fail(json->error, SP_ERR_FILE, SP_KIND_LIMIT, "model.json: more than %d tensors", MAX_SCRIPT_TENSORS);
     *SP_PUSH(&d->tensors) = described;
     return true;
 }

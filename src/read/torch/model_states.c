@@ -29,13 +29,22 @@ static const struct sp_pickle_value *pairs_of(const struct sp_pickle_value *valu
     return sp_pickle_is(value, SP_PICKLE_OBJECT) ? value->as.object->pairs : NULL;
 }
 
-/* Its own words for what it has saved, or the name that it gives the file. */
+/* Both are also in what somebody has put together from it, whose empty tensors may be what they say. */
+static bool has_param_shapes(const struct sp_pickle_value *root)
+{
+    return sp_pickle_get(root, "module") && sp_pickle_get(root, "param_shapes");
+}
+
+/* Other words of its own for what it has saved, or the name that it gives the file. */
 static bool is_model_states(const struct sp_torch *torch, const struct sp_pickle_value *root)
 {
+    static const char *const words[] = {"buffer_names",  "frozen_param_shapes", "shared_params",
+                                        "dp_world_size", "mp_world_size",       "ds_config"};
     const struct sp_inventory *inventory = torch->inventory;
     const char *file = torch->file < inventory->file_count ? sp_base_name(inventory->files[torch->file]) : "";
-    return sp_pickle_is(root, SP_PICKLE_DICT) && sp_pickle_get(root, "module") && sp_pickle_get(root, "param_shapes") &&
-           (sp_pickle_get(root, "buffer_names") || sp_ends_with(file, "_model_states.pt"));
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (sp_pickle_get(root, words[i])) return true;
+    return sp_ends_with(file, "_model_states.pt");
 }
 
 static const char *spell_name_of(struct sp_torch *torch, struct shapes *shapes, const struct sp_pickle_value *key)
@@ -101,8 +110,8 @@ static bool is_placeholder_tensor(const struct sp_tensor *tensor)
     return tensor->rank == 1 && tensor->shape[0] <= 1 && strncmp(tensor->name, "module.", 7) == 0;
 }
 
-/* True when the tensor has become what it stands for. */
-static bool restore_shape(struct sp_torch *torch, const struct shapes *shapes, struct sp_tensor *tensor)
+/* Whether there is another shape for the tensor, which then becomes what it stands for, if `restore`. */
+static bool restore_shape(struct sp_torch *torch, const struct shapes *shapes, struct sp_tensor *tensor, bool restore)
 {
     struct sp_arena *arena = &torch->inventory->arena;
     struct sp_torch_tensor whole = {0};
@@ -120,7 +129,7 @@ static bool restore_shape(struct sp_torch *torch, const struct shapes *shapes, s
     restored.data_begin = restored.data_end = restored.offset = 0;
     restored.storage = sp_arena_printf(arena, "param_shapes/%s", name);
     if (!sp_tensor_measure(&restored) || restored.parameters == tensor->parameters) return false;
-    *tensor = restored;
+    if (restore) *tensor = restored;
     return true;
 }
 
@@ -138,7 +147,7 @@ static void note_rank_count(struct sp_inventory *inventory, const struct sp_pick
 static void note_ranks(struct sp_torch *torch, const struct sp_pickle_value *root)
 {
     const struct sp_pickle_value *args = sp_pickle_get(root, "args");
-    if (sp_pickle_get(root, "module") && sp_pickle_get(root, "param_shapes")) {
+    if (has_param_shapes(root)) {
         note_rank_count(torch->inventory, root, "mp_world_size");
         note_rank_count(torch->inventory, root, "dp_world_size");
     }
@@ -154,15 +163,21 @@ static bool restore_shapes(struct sp_torch *torch, const struct sp_pickle_value 
                            size_t first, struct sp_error *error)
 {
     struct sp_inventory *inventory = torch->inventory;
-    size_t restored = 0;
+    const bool restore = is_model_states(torch, root);
+    size_t empty = 0;
     if (!note_groups(torch, shapes, sp_pickle_get(root, "param_shapes"), error) ||
         !note_dict(torch, shapes, sp_pickle_get(root, "frozen_param_shapes"), error))
         return false;
     note_shared(torch, shapes, sp_pickle_get(root, "shared_params"));
     for (size_t i = first; i < inventory->count; i++)
         if (is_placeholder_tensor(&inventory->tensors[i]))
-            restored += restore_shape(torch, shapes, &inventory->tensors[i]);
-    inventory->divided += restored;
+            empty += restore_shape(torch, shapes, &inventory->tensors[i], restore);
+    if (restore) inventory->divided += empty;
+    else if (empty)
+        sp_inventory_warn(inventory,
+                          "empty tensors with a shape in 'param_shapes' (%zu), as stage 3 of ZeRO leaves them: nothing "
+                          "else says that DeepSpeed wrote the file, and they are listed as they are",
+                          empty);
     return true;
 }
 
@@ -173,7 +188,7 @@ bool sp_torch_model_states(struct sp_torch *torch, const struct sp_pickle_value 
     bool ok = true;
     if (torch->count_only || !sp_pickle_is(root, SP_PICKLE_DICT)) return true;
     note_ranks(torch, root);
-    if (is_model_states(torch, root)) ok = restore_shapes(torch, root, &shapes, first, error);
+    if (has_param_shapes(root)) ok = restore_shapes(torch, root, &shapes, first, error);
     sp_map_free(&shapes.names);
     sp_map_free(&shapes.shared);
     free(shapes.sizes.items);

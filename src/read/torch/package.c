@@ -12,7 +12,7 @@
 #include "read/torch/torch.h"
 #include "read/torch/zip.h"
 
-enum { MAX_PACKAGED = 256 << 20 };
+enum { MAX_PACKAGED = 256 << 20, MAX_PACKAGED_NAMES = 1 << 30 /* and shapes, of all pickles */ };
 
 static const char MARK[] = "/.data/extern_modules";
 
@@ -31,6 +31,8 @@ static bool index_packaged(struct sp_torch *torch, size_t record, size_t prefix,
     const char *name = entry->name + prefix;
     struct sp_pickle pickle;
     size_t length;
+    if (torch->inventory->arena.used > MAX_PACKAGED_NAMES)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "names and shapes of more than %d bytes", MAX_PACKAGED_NAMES);
     char *bytes = sp_zip_read(torch->zip, record, MAX_PACKAGED, &length, error);
     if (!bytes) return false;
     torch->name_prefix = sp_arena_printf(&torch->arena, "%s:", name);

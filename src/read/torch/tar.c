@@ -17,7 +17,13 @@
 #include "read/tar/archive.h"
 #include "read/torch/torch.h"
 
-enum { NAME_SIZE = 100, TYPE_AT = 156, MAX_MEMBER_BYTES = 256 << 20, PICKLE_WINDOW = 4096 /* of a storage */ };
+enum {
+    NAME_SIZE = 100,
+    TYPE_AT = 156,
+    MAX_MEMBER_BYTES = 256 << 20,
+    PICKLE_WINDOW = 4096 /* of a storage */,
+    MAX_SAVED = 100 * 1000
+};
 
 struct tar {
     struct sp_torch *torch;
@@ -224,6 +230,9 @@ static bool read_saved_tensors(struct tar *tar, const char *bytes)
     if (!sp_pickle_read(&pickle, &tar->torch->arena, "tensors", bytes, cursor.length, tar->error)) return false;
     if (!sp_pickle_is(pickle.root, SP_PICKLE_INT)) return sp_malformed(tar->error, "no number of tensors");
     sp_cursor_take(&cursor, pickle.end);
+    if (pickle.root->as.integer > MAX_SAVED)
+        return sp_fail(tar->error, SP_ERR_FILE, SP_KIND_LIMIT, "member 'tensors': %" PRId64 " of them, at most %d",
+                       pickle.root->as.integer, MAX_SAVED);
     for (int64_t i = 0; i < pickle.root->as.integer; i++)
         if (!read_saved_tensor(tar, &cursor)) return false;
     return true;
