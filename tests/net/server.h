@@ -278,7 +278,9 @@ static inline bool serve_mode(struct connection *connection, const char *mode, s
     if (strcmp(mode, "private") == 0 && !strstr(request, server->want_token)) return answer_status(connection, 401, "");
     if (strcmp(mode, "elsewhere") == 0) {
         char to[300];
-        snprintf(to, sizeof to, "/ok/%s?signed=secret", file->name);
+        /* nodes of a network of servers that have tags of their own for the same file */
+        const char *there = strncmp(file->name, "moving", 6) == 0 ? "changing" : "ok";
+        snprintf(to, sizeof to, "/%s/%s?signed=secret", there, file->name);
         return answer_redirect(connection, server->elsewhere, to);
     }
     if (strcmp(mode, "loop") == 0) return answer_redirect(connection, "", path);
