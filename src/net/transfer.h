@@ -71,5 +71,7 @@ struct sp_round {
 };
 bool sp_round_run(struct sp_round *round, struct sp_client *client, struct sp_error *error);
 void sp_round_free(struct sp_round *round);
+/* Whether what a child left as the answer of this transfer can be one: it may have been taken over by a server. */
+bool sp_answer_is_sound(const struct sp_transfer *transfer);
 
 #endif
