@@ -79,6 +79,7 @@ static bool fetch_span(struct sp_asset *asset, struct sp_span span, const char *
     struct sp_remote *remote = asset->remote;
     struct sp_transfer transfer = {.url = url,
                                    .etag = asset->mirrored.etag[0] ? asset->mirrored.etag : NULL,
+                                   .fixed = remote->fixed,
                                    .begin = span.begin,
                                    .room = span.end - span.begin};
     struct sp_round round = {.transfers = &transfer, .count = 1};
@@ -186,8 +187,12 @@ static void add_asked_range(struct asking *asking, struct sp_asset *asset, uint6
     const char *etag = asset->mirrored.fd >= 0 && asset->mirrored.etag[0] ? asset->mirrored.etag : NULL;
     asking->owners = sp_room(asking->owners, asking->transfers.count, &asking->owner_capacity, sizeof *asking->owners);
     asking->owners[asking->transfers.count] = asset;
-    *SP_PUSH(&asking->transfers) =
-        (struct sp_transfer){.url = asset->url, .etag = etag, .if_changed = etag != NULL, .room = room, .tail = tail};
+    *SP_PUSH(&asking->transfers) = (struct sp_transfer){.url = asset->url,
+                                                        .etag = etag,
+                                                        .if_changed = etag != NULL,
+                                                        .room = room,
+                                                        .tail = tail,
+                                                        .fixed = asking->remote->fixed};
 }
 
 /* False when it has to be there and cannot be. */
@@ -220,7 +225,8 @@ static bool keep_answer(struct sp_asset *asset, const struct sp_transfer *transf
 {
     const struct sp_answer *answer = transfer->answer;
     struct sp_mirrored *mirrored = &asset->mirrored;
-    const bool same = mirrored->fd >= 0 && mirrored->size == answer->total && strcmp(mirrored->etag, answer->etag) == 0;
+    const bool same = mirrored->fd >= 0 && mirrored->size == answer->total &&
+                      (transfer->fixed || strcmp(mirrored->etag, answer->etag) == 0);
     if (!same && asset->presence == SP_THERE)
         return sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "the file was changed while it was fetched");
     if ((!same || (asset->presence != SP_THERE && !answer->etag[0])) &&

@@ -89,9 +89,10 @@ static const char *compare_version(struct exchange *exchange, uint64_t total)
 {
     struct sp_answer *answer = exchange->answer;
     const char *validator = sp_response_validator(&exchange->response), *before = exchange->transfer->etag;
-    if (answer->length && (answer->total != total || strcmp(answer->etag, validator) != 0))
+    const bool compared = !exchange->transfer->fixed;
+    if (answer->length && (answer->total != total || (compared && strcmp(answer->etag, validator) != 0)))
         return "the file was changed while it was fetched";
-    if (before && !exchange->transfer->if_changed && strcmp(before, validator) != 0)
+    if (before && compared && !exchange->transfer->if_changed && strcmp(before, validator) != 0)
         return "the file was changed since its beginning was read";
     memccpy(answer->etag, validator, '\0', sizeof answer->etag);
     return NULL;
@@ -170,7 +171,8 @@ static size_t take_body_bytes(char *bytes, size_t size, size_t count, void *cont
     exchange->skip -= skipped;
     memcpy(exchange->bytes + answer->length, bytes + skipped, taken);
     answer->length += taken;
-    if (fresh > taken && exchange->response.status == 206) exchange->response.fault = "it is longer than it says";
+    if (fresh > taken && (exchange->response.status == 206 || answer->begin + answer->length == answer->total))
+        exchange->response.fault = "it is longer than it says";
     exchange->enough = !exchange->response.fault && answer->length == wanted_bytes(exchange) &&
                        exchange->response.status == 200 && answer->begin + answer->length < answer->total;
     return exchange->response.fault || exchange->enough ? 0 : length;
@@ -249,6 +251,8 @@ static void start_request(struct exchange *exchange, CURLM *multi)
     curl->do_easy_setopt(easy, CURLOPT_URL, exchange->url.text);
     curl->do_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, exchange->url.loopback ? "http" : "https");
     if (exchange->url.loopback) curl->do_easy_setopt(easy, CURLOPT_NOPROXY, "*");
+    curl->do_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* what a proxy says is not the server's word */
+    curl->do_easy_setopt(easy, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE); /* and it gets no token */
     curl->do_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L); /* redirects are followed here, by our rules */
     curl->do_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
     curl->do_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,17 +54,33 @@ static const char *short_path(int folder, const char *path, struct sp_arena *are
     return name;
 }
 
+/* Two that fetch the same would else make and fill files under each other, and say of one what is in the other. Not
+ * every file system has locks: there it is as without. */
+static int lock_mirror(const char *path)
+{
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR) continue;
+    return fd;
+}
+
+void sp_mirror_unlock(struct sp_mirror *mirror)
+{
+    if (mirror->lock >= 0) close(mirror->lock);
+    mirror->lock = -1;
+}
+
 bool sp_mirror_open(struct sp_mirror *mirror, const char *cache, const char *key, struct sp_arena *arena,
                     struct sp_error *error)
 {
     char *files = sp_arena_printf(arena, "%s/%s/files/", cache, key);
     char *state = sp_arena_printf(arena, "%s/%s/state/", cache, key);
-    *mirror = (struct sp_mirror){.path = files, .files = -1, .state = -1};
+    *mirror = (struct sp_mirror){.path = files, .files = -1, .state = -1, .lock = -1};
     if (make_parents(AT_FDCWD, files) && make_parents(AT_FDCWD, state)) {
         mirror->files = open_below(files);
         mirror->state = open_below(state);
+        mirror->lock = lock_mirror(sp_arena_printf(arena, "%s/%s/lock", cache, key));
     }
-    if (mirror->files < 0 || mirror->state < 0) {
+    if (mirror->files < 0 || mirror->state < 0 || mirror->lock < 0) {
         fail_cache(files, error);
         sp_mirror_close(mirror);
         return false;
@@ -78,6 +95,7 @@ void sp_mirror_close(struct sp_mirror *mirror)
     if (mirror->files >= 0) close(mirror->files);
     if (mirror->state >= 0) close(mirror->state);
     mirror->files = mirror->state = -1;
+    sp_mirror_unlock(mirror);
 }
 
 static int create_file(int folder, const char *name, int flags)
@@ -264,6 +282,8 @@ bool sp_mirrored_put(struct sp_mirrored *file, uint64_t begin, const void *bytes
 bool sp_mirrored_save(const struct sp_mirrored *file, const struct sp_mirror *mirror, struct sp_error *error)
 {
     struct sp_text text = {0};
+    /* Else a power cut could leave a state that says of holes that they are bytes. */
+    if (fdatasync(file->fd) != 0) return fail_cache(file->name, error);
     sp_text_printf(&text, "%setag %s\nsize %" PRIu64 "\n", magic, file->etag, file->size);
     for (size_t i = 0; i < file->spans.count; i++)
         sp_text_printf(&text, "has %" PRIu64 " %" PRIu64 "\n", file->spans.items[i].begin, file->spans.items[i].end);

@@ -5,6 +5,9 @@
  *   CACHE/KEY/files/model.safetensors    5 GB long, of which 120 KiB take place on the disk
  *   CACHE/KEY/state/model.safetensors    "shapeproof-mirror 1", "etag ...", "size N", "has BEGIN END" lines
  *
+ *   CACHE/KEY/lock                       held by the process that fetches: what it writes of bytes and state fits
+ *                                        together, and another that wants the same waits and finds it there
+ *
  * A file of another version takes the place of the old one and is a new file: who has the old one open keeps it. */
 #ifndef SP_NET_MIRROR_H
 #define SP_NET_MIRROR_H
@@ -16,6 +19,7 @@
 struct sp_mirror {
     const char *path; /* of the files, good while the mirror is open */
     int files, state; /* the two folders */
+    int lock;         /* held from sp_mirror_open to sp_mirror_unlock or sp_mirror_close; -1: not */
 };
 
 struct sp_span {
@@ -30,8 +34,11 @@ struct sp_mirrored {
     SP_ARRAY(struct sp_span) spans; /* that are there, in order, none next to another */
 };
 
+/* Waits for any other process that fetches from the same place. */
 bool sp_mirror_open(struct sp_mirror *mirror, const char *cache, const char *key, struct sp_arena *arena,
                     struct sp_error *error);
+/* For others to fetch; what is there can still be read. */
+void sp_mirror_unlock(struct sp_mirror *mirror);
 void sp_mirror_close(struct sp_mirror *mirror);
 /* An empty file under that name, unless there is a file: so that it is listed. */
 bool sp_mirror_name(const struct sp_mirror *mirror, const char *name, struct sp_error *error);
@@ -51,7 +58,7 @@ bool sp_mirrored_put(struct sp_mirrored *file, uint64_t begin, const void *bytes
                      struct sp_error *error);
 /* The part of `wanted` that is not there, without what is there at its ends; empty when all is. */
 struct sp_span sp_mirrored_missing(const struct sp_mirrored *file, struct sp_span wanted);
-/* Remembers what is there. */
+/* Remembers what is there, once the disk has it. */
 bool sp_mirrored_save(const struct sp_mirrored *file, const struct sp_mirror *mirror, struct sp_error *error);
 void sp_mirrored_close(struct sp_mirrored *file);
 

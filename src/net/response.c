@@ -39,7 +39,9 @@ static void read_status_line(struct sp_response *response, const char *line, con
 static void read_content_range(struct sp_response *response, const char *value, const char *end)
 {
     uint64_t first = 0, last = 0;
-    if (!take_literal(&value, end, "bytes ")) {
+    if (response->ranged || response->has_total) {
+        response->fault = "it has two Content-Ranges";
+    } else if (!take_literal(&value, end, "bytes ")) {
         response->fault = "its Content-Range is not in bytes";
     } else if (take_literal(&value, end, "*/")) {
         response->has_total = take_digits(&value, end, &response->total) && value == end;

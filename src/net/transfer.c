@@ -135,11 +135,21 @@ static bool run_work(const struct sp_work *work, struct sp_client *client, struc
     return got < 0 || judge_status(status, error); /* the host may reap children by itself */
 }
 
-static bool judge_answer(const struct sp_transfer *transfer)
+/* Ended within its array, and of printable characters: it goes into messages, state files, later requests. */
+static bool is_plain_text(const char *text, size_t size)
 {
-    struct sp_answer *answer = transfer->answer;
-    answer->etag[sizeof answer->etag - 1] = answer->url[sizeof answer->url - 1] = '\0';
-    answer->why[sizeof answer->why - 1] = answer->hint[sizeof answer->hint - 1] = '\0';
+    size_t length = 0;
+    while (length < size && text[length] >= ' ' && text[length] <= '~') length++;
+    return length < size && !text[length];
+}
+
+bool sp_answer_is_sound(const struct sp_transfer *transfer)
+{
+    const struct sp_answer *answer = transfer->answer;
+    if (!is_plain_text(answer->etag, sizeof answer->etag) || !is_plain_text(answer->url, sizeof answer->url) ||
+        !is_plain_text(answer->why, sizeof answer->why) || !is_plain_text(answer->hint, sizeof answer->hint) ||
+        (unsigned)answer->kind > SP_KIND_CRASHED)
+        return false;
     switch (answer->outcome) {
     case SP_GOT:
         if (answer->total > INT64_MAX || answer->begin > answer->total ||
@@ -148,6 +158,7 @@ static bool judge_answer(const struct sp_transfer *transfer)
         return answer->length <= transfer->room &&
                (transfer->tail || answer->length == 0 || answer->begin == transfer->begin);
     case SP_NOT_MODIFIED:
+        return transfer->if_changed;
     case SP_NOT_THERE:
     case SP_NO_ANSWER:
         return true;
@@ -167,7 +178,7 @@ bool sp_round_run(struct sp_round *round, struct sp_client *client, struct sp_er
     client->total.bytes += work.counters->bytes;
     client->total.requests += work.counters->requests;
     for (size_t i = 0; i < round->count; i++)
-        if (!judge_answer(&round->transfers[i]))
+        if (!sp_answer_is_sound(&round->transfers[i]))
             return sp_fail(error, SP_ERR_FILE, SP_KIND_CRASHED,
                            "the process that fetches left no answer that makes sense");
     return true;

@@ -52,6 +52,7 @@ struct sp_transfer {
     const char *url;
     const char *etag; /* of what there is already, or NULL */
     bool if_changed;  /* nothing need come when the file still has `etag`; otherwise it has to have it */
+    bool fixed;       /* what is there cannot change: each server may have a tag of its own for it */
     bool tail;        /* the last `room` bytes of the file, in place of those from `begin` */
     uint64_t begin;
     uint64_t room; /* bytes, at least 1 */
@@ -70,5 +71,7 @@ struct sp_round {
 };
 bool sp_round_run(struct sp_round *round, struct sp_client *client, struct sp_error *error);
 void sp_round_free(struct sp_round *round);
+/* Whether what a child left as the answer of this transfer can be one: it may have been taken over by a server. */
+bool sp_answer_is_sound(const struct sp_transfer *transfer);
 
 #endif

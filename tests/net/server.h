@@ -49,7 +49,7 @@ struct server {
     char listing[64 * 1024];
     const char *want_token; /* of the mode "private" */
     /* counted */
-    atomic_uint_fast64_t requests, sent, received, tokens, conditional, partial;
+    atomic_uint_fast64_t requests, sent, received, tokens, conditional, partial, tunnels;
     char last[REQUEST_BYTES];
 };
 
@@ -179,6 +179,8 @@ struct manner {
     uint32_t drip_ms;    /* between bytes */
     bool whole;          /* no ranges */
     bool no_length;
+    bool own_range; /* the headers have one */
+    bool chunked;   /* and longer than its length says */
     bool says_less; /* the length of the body is larger than it says */
 };
 
@@ -189,7 +191,7 @@ static inline void start_head(char *head, size_t size, const struct served *file
     const uint64_t end = range.end + manner.more;
     size_t at = (size_t)snprintf(head, size, "HTTP/1.1 %s\r\n", range.given ? "206 Partial Content" : "200 OK");
     if (*etag) at += (size_t)snprintf(head + at, size - at, "ETag: %s\r\n", etag);
-    if (range.given)
+    if (range.given && !manner.own_range)
         at += (size_t)snprintf(head + at, size - at, "Content-Range: bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64 "\r\n",
                                range.begin + manner.shift, end - 1 + manner.shift, file->size + manner.shift);
     if (!manner.no_length)
@@ -210,6 +212,13 @@ static inline bool send_slowly(struct connection *connection, const struct serve
     return true;
 }
 
+/* Chunks, until the other end has enough of them. */
+static inline bool send_endless(struct connection *connection)
+{
+    while (!connection->server->stop && send_text(connection, "10\r\n0123456789abcdef\r\n")) continue;
+    return false;
+}
+
 static inline bool answer_file(struct connection *connection, const struct served *file, const char *request,
                                struct manner manner)
 {
@@ -225,6 +234,7 @@ static inline bool answer_file(struct connection *connection, const struct serve
         return answer_status(connection, 416, head);
     }
     start_head(head, sizeof head, file, range, manner);
+    if (manner.chunked) return send_text(connection, head) && send_endless(connection);
     if (!send_text(connection, head)) return false;
     connection->server->partial += range.given;
     if (manner.drip_ms) return send_slowly(connection, file, range, manner.drip_ms);
@@ -278,7 +288,9 @@ static inline bool serve_mode(struct connection *connection, const char *mode, s
     if (strcmp(mode, "private") == 0 && !strstr(request, server->want_token)) return answer_status(connection, 401, "");
     if (strcmp(mode, "elsewhere") == 0) {
         char to[300];
-        snprintf(to, sizeof to, "/ok/%s?signed=secret", file->name);
+        /* nodes of a network of servers that have tags of their own for the same file */
+        const char *there = strncmp(file->name, "moving", 6) == 0 ? "changing" : "ok";
+        snprintf(to, sizeof to, "/%s/%s?signed=secret", there, file->name);
         return answer_redirect(connection, server->elsewhere, to);
     }
     if (strcmp(mode, "loop") == 0) return answer_redirect(connection, "", path);
@@ -299,8 +311,14 @@ static inline bool serve_mode(struct connection *connection, const char *mode, s
     else if (strcmp(mode, "says-less") == 0) manner.says_less = true;
     else if (strcmp(mode, "gzip") == 0) manner.headers = "Content-Encoding: gzip\r\n";
     else if (strcmp(mode, "two-lengths") == 0) manner.headers = "Content-Length: 7\r\n";
-    else if (strcmp(mode, "odd-range") == 0) manner.headers = "Content-Range: bytes 5-1/0\r\n";
-    else if (strcmp(mode, "changing") == 0) {
+    else if (strcmp(mode, "two-ranges") == 0) manner.headers = "Content-Range: bytes */7\r\n";
+    else if (strcmp(mode, "endless") == 0) {
+        manner.whole = manner.chunked = true;
+        manner.headers = "Transfer-Encoding: chunked\r\n";
+    } else if (strcmp(mode, "odd-range") == 0) {
+        manner.own_range = true;
+        manner.headers = "Content-Range: bytes 5-1/0\r\n";
+    } else if (strcmp(mode, "changing") == 0) {
         snprintf(etag, sizeof etag, "\"v%d\"", (int)file->asked);
         manner.etag = etag;
     } else if (strcmp(mode, "no-etag") == 0) manner.etag = "";
@@ -336,6 +354,11 @@ static inline bool serve_request(struct connection *connection, const char *requ
     char path[1024] = "", mode[64] = "", name[512] = "";
     server->requests++;
     if (strstr(request, "\r\nAuthorization: ")) server->tokens++;
+    if (strncmp(request, "CONNECT ", 8) == 0) {
+        server->tunnels++;
+        send_text(connection, "HTTP/1.1 200 OK\r\nETag: \"proxy\"\r\nContent-Length: 0\r\n\r\n");
+        return false;
+    }
     if (sscanf(request, "GET %1023s", path) != 1) return false;
     pthread_mutex_lock(&server->lock);
     snprintf(server->last, sizeof server->last, "%s", request);

@@ -2,6 +2,7 @@
  * https://: what comes of good servers, of poor ones and of hostile ones. */
 #define _GNU_SOURCE
 #include "net/place.h"
+#include "net/transfer.h"
 
 #include <signal.h>
 
@@ -136,6 +137,7 @@ static void test_hostile_servers(void **state)
         {"two-lengths", "it has two different lengths", true},
         {"odd-range", "its Content-Range makes no sense", true},
         {"whole-no-length", "the server tells no lengths and knows no ranges", false},
+        {"two-ranges", "it has two Content-Ranges", true},
         {"large-head", "its headers have more than 64 KiB", true},
         {"close", "no answer (Server returned nothing (no headers, no data)), the last of 5 times", false},
         {"drip", "less than 1024 bytes came in 300 ms, the last of 5 times", false},
@@ -152,6 +154,8 @@ static void test_hostile_servers(void **state)
     }
     serve_large();
     fetch_message(url_here("no-http/" LARGE));
+    serve_text(here, "short.safetensors", "short");
+    assert_non_null(strstr(fetch_message(url_here("endless/short.safetensors")), "it is longer than it says"));
 }
 
 /* An attempt that breaks off again and again still gets on, and what came of one that failed is kept for the next. */
@@ -214,6 +218,59 @@ static void test_names(void **state)
     assert_false(sp_is_remote("model.safetensors"));
 }
 
+/* A proxy sees where to, and nothing else; what it says is no file, and it is not asked for this machine itself. */
+static void test_proxy(void **state)
+{
+    char proxy[64], url[] = "https://example.invalid/ok/" LARGE;
+    (void)state;
+    empty_cache();
+    server_origin(there, proxy, sizeof proxy);
+    setenv("https_proxy", proxy, 1);
+    setenv("http_proxy", proxy, 1);
+    options.endpoint = "https://example.invalid";
+    options.token = "hf_secret";
+    assert_non_null(strstr(fetch_message(url), "no answer"));
+    assert_int_equal(there->tunnels, 2);
+    assert_int_equal(there->tokens, 0);
+    options.endpoint = options.token = NULL;
+    serve_large();
+    assert_int_equal(fetch_count(url_here("ok/" LARGE)), TENSORS);
+    assert_int_equal(there->tunnels, 2);
+    unsetenv("https_proxy");
+    unsetenv("http_proxy");
+}
+
+/* What a child leaves that a server took over. */
+static void test_unsound_answers(void **state)
+{
+    static struct sp_answer answer;
+    struct sp_transfer transfer = {.room = 100, .begin = 10, .answer = &answer};
+    (void)state;
+    const struct sp_answer good = {.outcome = SP_GOT, .begin = 10, .length = 90, .total = 100, .etag = "\"a\""};
+    answer = good;
+    assert_true(sp_answer_is_sound(&transfer));
+#define UNSOUND(change)                                                                                                \
+    do {                                                                                                               \
+        answer = good;                                                                                                 \
+        change;                                                                                                        \
+        assert_false(sp_answer_is_sound(&transfer));                                                                   \
+    } while (0)
+    UNSOUND(answer.begin = 0);
+    UNSOUND(answer.length = 101);
+    UNSOUND(answer.length = UINT64_MAX);
+    UNSOUND(answer.total = UINT64_MAX);
+    UNSOUND(answer.total = 9);
+    UNSOUND(answer.outcome = SP_NOT_MODIFIED);
+    UNSOUND(answer.outcome = 77);
+    UNSOUND(answer.outcome = SP_UNANSWERED);
+    UNSOUND((answer.outcome = SP_NO_ANSWER, answer.kind = 1000));
+    UNSOUND((answer.outcome = SP_NO_ANSWER, strcpy(answer.why, "\033[2J")));
+    UNSOUND(strcpy(answer.etag, "\"a\"\nhas 0 90"));
+    UNSOUND(strcpy(answer.etag, "\"a\"\r\nX: y"));
+    UNSOUND(memset(answer.url, 'a', sizeof answer.url));
+#undef UNSOUND
+}
+
 /* A server that speaks no TLS, or has no certificate that is trusted, is none. */
 static void test_no_tls(void **state)
 {
@@ -256,6 +313,7 @@ int main(void)
         cmocka_unit_test(test_no_data),         cmocka_unit_test(test_poor_servers),
         cmocka_unit_test(test_hostile_servers), cmocka_unit_test(test_resume),
         cmocka_unit_test(test_change_between),  cmocka_unit_test(test_names),
+        cmocka_unit_test(test_proxy),           cmocka_unit_test(test_unsound_answers),
         cmocka_unit_test(test_no_tls),          cmocka_unit_test(test_certificate),
     };
     return cmocka_run_group_tests(tests, start_servers, stop_servers);

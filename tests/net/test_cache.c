@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ * The cache: commands at the same time, what a hub lists and what it tells of versions, and who may look into it. */
+#define _GNU_SOURCE
+#include "net/place.h"
+
+#include <sys/wait.h>
+
+enum { PROCESSES = 8, ROUNDS = 6, TENSORS = 700 };
+
+#define COMMIT "0123456789abcdef0123456789abcdef01234567"
+
+static char endpoint[64];
+
+static void use_hub(const char *siblings)
+{
+    snprintf(here->listing, sizeof here->listing, "{\"sha\":\"" COMMIT "\",\"siblings\":[%s]}", siblings);
+    server_origin(here, endpoint, sizeof endpoint);
+    options.endpoint = endpoint;
+    options.token = NULL;
+    empty_cache();
+}
+
+/* As a command does: fetches, then reads what is in the mirror. */
+static bool finds_all(const char *url)
+{
+    struct sp_remote *remote = sp_remote_fetch(url, &options, &error);
+    struct sp_inventory *inventory = remote ? sp_inventory_open(sp_remote_path(remote), &error) : NULL;
+    const bool all = inventory && sp_inventory_count(inventory) == TENSORS;
+    if (!all) fprintf(stderr, "%s: %s\n", url, error.message);
+    sp_inventory_close(inventory);
+    sp_remote_free(remote);
+    return all;
+}
+
+/* Each finds all of it, although others fetch the same into the same folder. */
+static void test_at_the_same_time(void **state)
+{
+    (void)state;
+    serve_model(here, "same.safetensors", 0, TENSORS, 10);
+    serve_text(here, "config.json", "{\"model_type\":\"llama\"}");
+    for (int round = 0; round < ROUNDS; round++) {
+        int failed = 0;
+        empty_cache();
+        for (int i = 0; i < PROCESSES; i++)
+            if (fork() == 0) _exit(!finds_all(url_here("ok/same.safetensors")));
+        for (int i = 0, status; i < PROCESSES; i++) failed += wait(&status) < 0 || status != 0;
+        assert_int_equal(failed, 0);
+    }
+}
+
+/* What is of a commit cannot change, whatever tag the node has that a redirect leads to this time. */
+static void test_tags_of_a_commit(void **state)
+{
+    (void)state;
+    struct served *file = serve_model(there, "moving.safetensors", 0, 4000, 10);
+    serve_model(here, "moving.safetensors", 0, 4000, 10);
+    assert_true(file->head_length > 3 * 120 * 1024);
+    use_hub("{\"rfilename\":\"moving.safetensors\"}");
+    assert_int_equal(fetch_count("hf://org/name"), 4000);
+    assert_in_range(file->asked, 2, 10);
+    assert_null(sp_remote_fetch(url_here("changing/moving.safetensors"), &options, &error)); /* of the web it can */
+    assert_non_null(strstr(error.message, "changed"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_at_the_same_time),
+        cmocka_unit_test(test_tags_of_a_commit),
+    };
+    return cmocka_run_group_tests(tests, start_servers, stop_servers);
+}
