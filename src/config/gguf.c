@@ -140,16 +140,15 @@ static bool is_served(const struct sp_tables *tables, const char *model_type)
     return false;
 }
 
-/* The part of a configuration that a file of the language model is about: all of it, or text_config. NULL in `type`
- * when no table has the layout. */
+/* The part of a configuration that a file of the language model is about: text_config where there is one, else all of
+ * it. NULL in `type` when no table has the layout. */
 static struct sp_value language_model(struct adoption *adoption, struct sp_value root, const char **type)
 {
     const struct sp_value inner = sp_value_member(root, "text_config");
-    *type = layout_type(adoption, sp_value_member(root, "model_type"));
-    if (is_served(adoption->tables, *type)) return root;
     *type = layout_type(adoption, sp_value_member(inner, "model_type"));
     if (is_served(adoption->tables, *type)) return inner;
-    *type = NULL;
+    *type = layout_type(adoption, sp_value_member(root, "model_type"));
+    if (!is_served(adoption->tables, *type)) *type = NULL;
     return root;
 }
 
