@@ -161,17 +161,19 @@ static enum sp_answer solve_logic(struct sp_solver *solver, const struct sp_env 
     return solve_value(solver, env, expr->args[is_unknown_value(left) ? 0 : 1], so);
 }
 
-/* The items of a list are one of two texts when the table names no third; NULL when it does, or it is no item. */
+/* The items of a list are one of two texts: those of their default, or of a table that names no third; NULL when there
+ * is a third, or it is no item. */
 static const char *only_other_text(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *item,
                                    const char *text)
 {
-    const char *list = item->kind == SP_EXPR_INDEX ? sp_solver_key(solver, env, item->args[0]) : NULL;
     struct sp_literals texts = {0};
     const char *other = NULL;
-    if (list) sp_literals_about(&texts, solver->table, list);
-    for (size_t i = 0; i < texts.count; i++)
+    for (; item->kind == SP_EXPR_DEFAULT; item = item->args[0]) sp_literals_in(&texts, item->args[1]);
+    const char *list = item->kind == SP_EXPR_INDEX ? sp_solver_key(solver, env, item->args[0]) : NULL;
+    if (list && !texts.count) sp_literals_about(&texts, solver->table, list);
+    for (size_t i = 0; i < texts.count && list; i++)
         if (strcmp(texts.list[i], text) != 0) other = texts.list[i];
-    if (texts.count != 2) other = NULL;
+    if (texts.count != 2 || !sp_literals_have(&texts, text)) other = NULL;
     sp_literals_free(&texts);
     return other;
 }
