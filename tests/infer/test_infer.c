@@ -172,6 +172,24 @@ static void one_of_two_texts_in_a_composite(void **state)
     END();
 }
 
+/* A part asks what a text of a list begins with, and how many layers each item of another stands for. */
+static void texts_that_a_part_is_given(void **state)
+{
+    BEGIN("{\"_class_name\": \"UNet2DConditionModel\", \"block_out_channels\": [8, 16, 24], \"down_block_types\": "
+          "[\"DownBlock2D\", \"CrossAttnDownBlock2D\", \"CrossAttnDownBlock2D\"], \"up_block_types\": "
+          "[\"CrossAttnUpBlock2D\", \"CrossAttnUpBlock2D\", \"UpBlock2D\"], \"cross_attention_dim\": 12, "
+          "\"layers_per_block\": 1, \"transformer_layers_per_block\": [1, 2, 3], \"use_linear_projection\": true, "
+          "\"addition_embed_type\": \"text_time\", \"projection_class_embeddings_input_dim\": 20}");
+    FIND();
+    FOUND("unet_2d_condition");
+    assert_value(inferred(&finding, "down_block_types").value,
+                 "[\"DownBlock2D\", \"CrossAttnDownBlock2D\", \"CrossAttnDownBlock2D\"]");
+    assert_value(inferred(&finding, "up_block_types").value,
+                 "[\"CrossAttnUpBlock2D\", \"CrossAttnUpBlock2D\", \"UpBlock2D\"]");
+    TOLD("addition_embed_type", "\"text_time\"");
+    END();
+}
+
 static void a_list_that_is_only_used_in_part(void **state)
 {
     BEGIN("{\"model_type\": \"segformer\", \"hidden_sizes\": [8, 16, 20], \"depths\": [1, 1, 2], "
@@ -630,6 +648,7 @@ int main(void)
         cmocka_unit_test(which_layers_are_different),
         cmocka_unit_test(lists_item_by_item),
         cmocka_unit_test(one_of_two_texts),
+        cmocka_unit_test(texts_that_a_part_is_given),
         cmocka_unit_test(one_of_two_texts_of_the_default),
         cmocka_unit_test(one_of_two_texts_in_a_composite),
         cmocka_unit_test(a_list_that_is_only_used_in_part),
