@@ -161,17 +161,19 @@ static enum sp_answer solve_logic(struct sp_solver *solver, const struct sp_env 
     return solve_value(solver, env, expr->args[is_unknown_value(left) ? 0 : 1], so);
 }
 
-/* The items of a list are one of two texts when the table names no third; NULL when it does, or it is no item. */
+/* The items of a list are one of two texts: those of their default, or of a table that names no third; NULL when there
+ * is a third, or it is no item. */
 static const char *only_other_text(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *item,
                                    const char *text)
 {
-    const char *list = item->kind == SP_EXPR_INDEX ? sp_solver_key(solver, env, item->args[0]) : NULL;
     struct sp_literals texts = {0};
     const char *other = NULL;
-    if (list) sp_literals_about(&texts, solver->table, list);
-    for (size_t i = 0; i < texts.count; i++)
+    for (; item->kind == SP_EXPR_DEFAULT; item = item->args[0]) sp_literals_in(&texts, item->args[1]);
+    const char *list = item->kind == SP_EXPR_INDEX ? sp_solver_key(solver, env, item->args[0]) : NULL;
+    if (list && !texts.count) sp_literals_about(&texts, solver->table, list);
+    for (size_t i = 0; i < texts.count && list; i++)
         if (strcmp(texts.list[i], text) != 0) other = texts.list[i];
-    if (texts.count != 2) other = NULL;
+    if (texts.count != 2 || !sp_literals_have(&texts, text)) other = NULL;
     sp_literals_free(&texts);
     return other;
 }
@@ -309,6 +311,8 @@ static enum sp_answer solve_item(struct sp_solver *solver, const struct sp_env *
 {
     const struct sp_value index = sp_solver_value(solver, env, expr->args[1]);
     const bool is_member = want->kind == SP_WANT_MEMBER;
+    const struct sp_want whole = sp_want_value(want->value);
+    if (want->kind == SP_WANT_ITEM && want->scalar && !want->is_member) want = &whole; /* of at(at(layers, i), j) */
     if ((want->kind != SP_WANT_VALUE && !is_member) || is_unknown_value(index)) return SP_OPEN;
     if (index.type != SP_INT || index.integer < 0) return SP_CONTRADICTS;
     const struct sp_want item = {.kind = SP_WANT_ITEM,
@@ -350,6 +354,28 @@ static enum sp_answer invert_call_own(struct sp_solver *solver, const struct sp_
     return solve(solver, &own, function->expr, want);
 }
 
+/* The text of the table that begins so; when it names none, the beginning itself. Of several it may be any. */
+static enum sp_answer solve_start(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr)
+{
+    const struct sp_value text = sp_solver_value(solver, env, expr->args[0]),
+                          start = sp_solver_value(solver, env, expr->args[1]);
+    if (start.type != SP_STRING) return SP_OPEN;
+    const size_t length = strlen(start.string);
+    struct sp_literals texts = {0};
+    const char *found = NULL;
+    size_t count = 0;
+    if (is_unknown_value(text) && *text.string && !sp_is_release(start.string))
+        sp_literals_about(&texts, solver->table, text.string);
+    for (size_t i = 0; i < texts.count; i++) {
+        if (strncmp(texts.list[i], start.string, length) != 0 || !texts.list[i][length]) continue;
+        found = texts.list[i];
+        count++;
+    }
+    sp_literals_free(&texts);
+    if (count > 1) return SP_OPEN;
+    return solve_value(solver, env, expr->args[0], found ? sp_value_string(found) : start);
+}
+
 static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                                  const struct sp_want *want)
 {
@@ -363,10 +389,7 @@ static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *
     }
     if (strcmp(expr->name, "int") == 0 && want->value.type == SP_INT) /* as a real number: it need not divide */
         return solve_value(solver, env, expr->args[0], sp_value_real((double)want->value.integer));
-    if (strcmp(expr->name, "starts_with") == 0 && sp_value_is_true(want->value)) {
-        const struct sp_value start = sp_solver_value(solver, env, expr->args[1]);
-        if (start.type == SP_STRING) return solve_value(solver, env, expr->args[0], start);
-    }
+    if (strcmp(expr->name, "starts_with") == 0 && sp_value_is_true(want->value)) return solve_start(solver, env, expr);
     if ((strcmp(expr->name, "absent") == 0 || strcmp(expr->name, "null") == 0) && sp_value_is_true(want->value))
         return solve_value(solver, env, expr->args[0],
                            (struct sp_value){.type = expr->name[0] == 'a' ? SP_ABSENT : SP_NULL, .string = ""});

@@ -47,6 +47,7 @@ bool sp_is_release(const char *text) { return strchr(text, '.') && text[strspn(t
 struct subject {
     struct sp_literals names;
     struct sp_literals *texts;
+    struct sp_literals beginnings; /* that are only asked for with starts_with */
     const struct sp_unit *unit;
 };
 
@@ -91,22 +92,61 @@ static const char *fallback_in(const struct sp_literals *names, const struct sp_
     return found;
 }
 
+static void collect_beginnings(struct sp_literals *beginnings, const struct sp_expr *expr)
+{
+    if (expr->kind == SP_EXPR_CALL && expr->count == 2 && strcmp(expr->name, "starts_with") == 0)
+        sp_literals_in(beginnings, expr->args[1]);
+    for (size_t i = 0; i < expr->count; i++) collect_beginnings(beginnings, expr->args[i]);
+}
+
+/* "Cross", where there is "CrossAttnDownBlock2D" as well. */
+static bool is_mere_beginning(const struct subject *subject, const char *text)
+{
+    const size_t length = strlen(text);
+    if (!sp_literals_have(&subject->beginnings, text)) return false;
+    for (size_t i = 0; i < subject->texts->count; i++)
+        if (strncmp(subject->texts->list[i], text, length) == 0 && subject->texts->list[i][length]) return true;
+    return false;
+}
+
+static void drop_beginnings(struct subject *subject)
+{
+    struct sp_literals *texts = subject->texts;
+    size_t kept = 0;
+    for (size_t i = 0; i < texts->count; i++)
+        if (sp_is_release(texts->list[i]) || !is_mere_beginning(subject, texts->list[i]))
+            texts->list[kept++] = texts->list[i];
+    texts->count = kept;
+}
+
 static void take_from_expression(struct subject *subject, const struct sp_expr *expr)
 {
     if (!expr || !mentions(&subject->names, expr)) return;
     if (!subject->texts->fallback) subject->texts->fallback = fallback_in(&subject->names, expr);
     sp_literals_in(subject->texts, expr);
+    collect_beginnings(&subject->beginnings, expr);
     collect_named(subject, expr);
 }
 
 static void take_unit(struct subject *subject, const struct sp_unit *unit, unsigned depth);
+
+/* What it is called in the unit that is used: the parameters that are made from it. */
+static void name_inside(struct subject *subject, const struct sp_row *row)
+{
+    for (size_t i = 0; i < row->unit->param_count && row->given; i++)
+        if (mentions(&subject->names, row->given[i])) add_literal(&subject->names, row->unit->params[i].name);
+}
 
 static void take_row(struct subject *subject, const struct sp_row *row, unsigned depth)
 {
     take_from_expression(subject, row->condition);
     for (size_t i = 0; i < row->rank; i++) take_from_expression(subject, row->shape[i]);
     for (size_t i = 0; i < row->arg_count; i++) take_from_expression(subject, row->args[i].expr);
-    if (row->kind == SP_ROW_USE) take_unit(subject, row->unit, depth + 1);
+    if (row->kind != SP_ROW_USE) return;
+    const size_t outside = subject->names.count;
+    name_inside(subject, row);
+    take_unit(subject, row->unit, depth + 1);
+    subject->names.count = outside;
 }
 
 static void take_unit(struct subject *subject, const struct sp_unit *unit, unsigned depth)
@@ -140,7 +180,9 @@ void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table
     struct sp_arena arena = {0};
     add_literal(&subject.names, sp_arena_copy(&arena, key, length));
     take_unit(&subject, table, 0);
+    drop_beginnings(&subject);
     sp_arena_free(&arena);
+    sp_literals_free(&subject.beginnings);
     sp_literals_free(&subject.names);
 }
 

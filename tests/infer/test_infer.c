@@ -138,6 +138,58 @@ static void one_of_two_texts(void **state)
     END();
 }
 
+/* Nor does it matter how many texts others name, when the default of the item is one of two. */
+static void one_of_two_texts_of_the_default(void **state)
+{
+    BEGIN("{\"model_type\": \"mimo_v2_flash\", \"architectures\": [\"MiMoV2FlashForCausalLM\"], \"vocab_size\": 64, "
+          "\"hidden_size\": 32, \"num_hidden_layers\": 4, \"num_attention_heads\": 4, \"num_key_value_heads\": 2, "
+          "\"head_dim\": 12, \"v_head_dim\": 8, \"intermediate_size\": 40, \"moe_intermediate_size\": 24, "
+          "\"n_routed_experts\": 3, \"layer_types\": [\"sliding_attention\", \"full_attention\", \"full_attention\", "
+          "\"sliding_attention\"]}");
+    FIND();
+    FOUND("mimo_v2_flash");
+    TOLD("layer_types", "[\"sliding_attention\", \"full_attention\", \"full_attention\", \"sliding_attention\"]");
+    TOLD("num_key_value_heads", "2");
+    TOLD("v_head_dim", "8");
+    END();
+}
+
+/* In a composite the key is that of many tables. */
+static void one_of_two_texts_in_a_composite(void **state)
+{
+    BEGIN("{\"model_type\": \"lfm3_vl\", \"text_config\": {\"model_type\": \"lfm3\", \"vocab_size\": 64, "
+          "\"hidden_size\": 32, \"num_hidden_layers\": 3, \"num_attention_heads\": 4, \"num_key_value_heads\": 2, "
+          "\"head_dim\": 8, \"intermediate_size\": 40, \"layer_types\": [\"full_attention\", \"conv\", \"conv\"]}, "
+          "\"vision_config\": {\"hidden_size\": 16, \"num_hidden_layers\": 3, \"num_attention_heads\": 2, "
+          "\"num_key_value_heads\": 1, \"intermediate_size\": 24, \"patch_size\": 4, \"layer_types\": "
+          "[\"full_attention\", "
+          "\"full_attention\", \"conv\"]}}");
+    FIND();
+    FOUND("lfm3_vl");
+    assert_value(inferred(&finding, "text_config.layer_types").value, "[\"full_attention\", \"conv\", \"conv\"]");
+    assert_value(inferred(&finding, "vision_config.layer_types").value,
+                 "[\"full_attention\", \"full_attention\", \"conv\"]");
+    END();
+}
+
+/* A part asks what a text of a list begins with, and how many layers each item of another stands for. */
+static void texts_that_a_part_is_given(void **state)
+{
+    BEGIN("{\"_class_name\": \"UNet2DConditionModel\", \"block_out_channels\": [8, 16, 24], \"down_block_types\": "
+          "[\"DownBlock2D\", \"CrossAttnDownBlock2D\", \"CrossAttnDownBlock2D\"], \"up_block_types\": "
+          "[\"CrossAttnUpBlock2D\", \"CrossAttnUpBlock2D\", \"UpBlock2D\"], \"cross_attention_dim\": 12, "
+          "\"layers_per_block\": 1, \"transformer_layers_per_block\": [1, 2, 3], \"use_linear_projection\": true, "
+          "\"addition_embed_type\": \"text_time\", \"projection_class_embeddings_input_dim\": 20}");
+    FIND();
+    FOUND("unet_2d_condition");
+    assert_value(inferred(&finding, "down_block_types").value,
+                 "[\"DownBlock2D\", \"CrossAttnDownBlock2D\", \"CrossAttnDownBlock2D\"]");
+    assert_value(inferred(&finding, "up_block_types").value,
+                 "[\"CrossAttnUpBlock2D\", \"CrossAttnUpBlock2D\", \"UpBlock2D\"]");
+    TOLD("addition_embed_type", "\"text_time\"");
+    END();
+}
+
 static void a_list_that_is_only_used_in_part(void **state)
 {
     BEGIN("{\"model_type\": \"segformer\", \"hidden_sizes\": [8, 16, 20], \"depths\": [1, 1, 2], "
@@ -596,6 +648,9 @@ int main(void)
         cmocka_unit_test(which_layers_are_different),
         cmocka_unit_test(lists_item_by_item),
         cmocka_unit_test(one_of_two_texts),
+        cmocka_unit_test(texts_that_a_part_is_given),
+        cmocka_unit_test(one_of_two_texts_of_the_default),
+        cmocka_unit_test(one_of_two_texts_in_a_composite),
         cmocka_unit_test(a_list_that_is_only_used_in_part),
         cmocka_unit_test(texts_from_the_rows_that_are_there),
         cmocka_unit_test(tables_within_tables),
