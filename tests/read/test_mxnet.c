@@ -21,7 +21,7 @@ static void every_version_is_read(void **state)
                                          "none ? () shapeless dataless\nlater ? () shapeless dataless\n"
                                          "! arrays that were saved before they had a shape: 2\n");
     assert_listing(OK "empty.params", "mxnet-params\n");
-    assert_listing(OK "unnamed.params", "mxnet-params\n#0 F32 (2,3) @64+24\n#1 I64 (4) @120+32\n");
+    assert_listing(OK "unnamed.params", "mxnet-params\n0 F32 (2,3) @64+24\n1 I64 (4) @120+32\n");
 }
 
 static void every_type_and_storage_is_read(void **state)

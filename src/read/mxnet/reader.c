@@ -226,7 +226,7 @@ static bool take_array_names(struct list *list)
     for (uint64_t i = 0; i < list->count && window->ok; i++) {
         struct sp_tensor *tensor = &list->inventory->tensors[list->first + i];
         if (names) tensor->name = sp_window_text(window, sp_window_le(window, 8), SP_MAX_NAME, arena);
-        else tensor->name = sp_arena_printf(arena, "#%" PRIu64, i);
+        else tensor->name = sp_arena_printf(arena, "%" PRIu64, i);
     }
     if (window->ok && sp_window_left(window))
         sp_inventory_warn(list->inventory, "%" PRIu64 " bytes after the last name", sp_window_left(window));
