@@ -103,7 +103,7 @@ static bool judge_unread(struct sp_inventory *inventory, struct sp_error *error)
 {
     const struct sp_error *why = &inventory->first_unread;
     if (inventory->unread && !inventory->count)
-        return sp_fail(error, why->status, why->kind, "no tensor can be read (%zu are broken; the first: %s)",
+        return sp_fail(error, why->status, why->kind, "no tensor can be read (%zu broken; the first: %s)",
                        inventory->unread, why->message);
     if (inventory->unread > UNREAD_NAMED)
         sp_inventory_warn(inventory, "tensors that are not read: %zu, of which the first %d are named",

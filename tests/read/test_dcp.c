@@ -144,13 +144,13 @@ static const char *const good[][2] = {
 static const char *const refused[][2] = {
     {"bad/cut_short", "refused: fixtures/dcp/bad/cut_short/.metadata: pickle: FRAME at byte 2: the pickle ends early: "
                       "717 bytes wanted, 189 left\n"},
-    {"bad/negative", "refused: fixtures/dcp/bad/negative/.metadata: no tensor can be read (1 are broken; the first: "
+    {"bad/negative", "refused: fixtures/dcp/bad/negative/.metadata: no tensor can be read (1 broken; the first: "
                      "item 0 of a size is not a non-negative integer)\n"},
     {"bad/no_list",
      "refused: fixtures/dcp/bad/no_list/.metadata: a pickle without a dictionary 'state_dict_metadata'\n"},
-    {"bad/no_type", "refused: fixtures/dcp/bad/no_type/.metadata: no tensor can be read (1 are broken; the first: its "
+    {"bad/no_type", "refused: fixtures/dcp/bad/no_type/.metadata: no tensor can be read (1 broken; the first: its "
                     "properties name no dtype)\n"},
-    {"bad/outside", "refused: fixtures/dcp/bad/outside/.metadata: no tensor can be read (1 are broken; the first: "
+    {"bad/outside", "refused: fixtures/dcp/bad/outside/.metadata: no tensor can be read (1 broken; the first: "
                     "chunk 0 is [2, 5) of dimension 0, which has 4)\n"},
     {"bad/unfinished", "refused: this is a distributed checkpoint of PyTorch (*.distcp) without its '.metadata', which "
                        "has the names of the tensors\n"},

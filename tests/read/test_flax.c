@@ -49,7 +49,7 @@ static const char *const good[][2] = {
 
 static const char *const refused[][2] = {
     {"bad/all_broken.msgpack",
-     "refused: no tensor can be read (1 are broken; the first: 3 bytes of data, shape and type need 16)\n"},
+     "refused: no tensor can be read (1 broken; the first: 3 bytes of data, shape and type need 16)\n"},
     {"bad/count.msgpack", "refused: not a checkpoint in any format that is read here\n"},
     {"bad/deep.msgpack", "refused: maps nested more than 256 deep\n"},
     {"bad/key.msgpack", "refused: a key that is no text, before byte 10\n"},

@@ -112,9 +112,9 @@ static const struct {
      "still marked open for writing by its writer, which did not close it (superblock byte 11)"},
     {"bad/deep.h5", SP_KIND_LIMIT, "groups nested more than 128 deep"},
     {"bad/overflow.h5", SP_KIND_MALFORMED,
-     "no tensor can be read (1 are broken; the first: the product of its dimensions overflows 64 bits)"},
+     "no tensor can be read (1 broken; the first: the product of its dimensions overflows 64 bits)"},
     {"bad/data_past_end.h5", SP_KIND_MALFORMED,
-     "no tensor can be read (1 are broken; the first: HDF5: incorrect metadata checksum after all read attempts)"},
+     "no tensor can be read (1 broken; the first: HDF5: incorrect metadata checksum after all read attempts)"},
     {"bad/link_with_slash.h5", SP_KIND_MALFORMED, "group '/' has a link of the impossible name 'a/b'"},
     {"make_hdf5.py", SP_KIND_MALFORMED, "no HDF5 signature"},
 };
@@ -142,12 +142,10 @@ static void test_unreadable(void **state)
 /* libhdf5 1.14 refuses this file by itself, in its own words; before, what it says of the dataset has to be checked. */
 static void test_data_past_end(void **state)
 {
-    static const char by_library[] =
-        "no tensor can be read (1 are broken; the first: HDF5: invalid dataset size, likely "
-        "file corruption)";
-    static const char by_us[] =
-        "no tensor can be read (1 are broken; the first: 256 bytes at 2288, past the end of the "
-        "file (2304))";
+    static const char by_library[] = "no tensor can be read (1 broken; the first: HDF5: invalid dataset size, likely "
+                                     "file corruption)";
+    static const char by_us[] = "no tensor can be read (1 broken; the first: 256 bytes at 2288, past the end of the "
+                                "file (2304))";
     const char *path = FIXTURES "bad/data_past_end_old.h5";
     struct sp_error error;
     (void)state;

@@ -155,7 +155,7 @@ static const struct {
 } unreadable[] = {
     {"bad/npz.keras", SP_KIND_UNRECOGNISED, "'model.weights.npz': this is text, not a checkpoint: 'x'"},
     {"bad/npz_objects.keras", SP_KIND_REFUSED,
-     "no tensor can be read (2 are broken; the first: the weights of a layer in a pickle, which is not read)"},
+     "no tensor can be read (2 broken; the first: the weights of a layer in a pickle, which is not read)"},
     {"bad/no_weights.keras", SP_KIND_MALFORMED, "a Keras archive without model.weights.h5"},
     {"bad/not_hdf5.keras", SP_KIND_MALFORMED, "model.weights.h5: HDF5: file signature not found"},
 };

@@ -63,7 +63,7 @@ static const char *const good[][2] = {
 
 static const char *const refused[][2] = {
     {"bad/all_broken.npz",
-     "refused: no tensor can be read (2 are broken; the first: byte 20 of its header: a string is expected)\n"},
+     "refused: no tensor can be read (2 broken; the first: byte 20 of its header: a string is expected)\n"},
     {"bad/dimension.npy", "refused: a dimension in its header overflows 64 bits\n"},
     {"bad/header_short.npy", "refused: ends within its header: 50 bytes of 128\n"},
     {"bad/lacks.npy", "refused: byte 43 of its header: each of 'descr', 'fortran_order' and 'shape' is expected\n"},

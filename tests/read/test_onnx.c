@@ -77,9 +77,9 @@ static const char *const good[][2] = {
 
 static const char *const refused[][2] = {
     {"bad/no_graph.onnx", "refused: a model without a graph\n"},
-    {"bad/overflow.onnx", "refused: no tensor can be read (1 are broken; the first: the size of its data overflows 64 "
+    {"bad/overflow.onnx", "refused: no tensor can be read (1 broken; the first: the size of its data overflows 64 "
                           "bits, or fills no whole bytes)\n"},
-    {"bad/rank.onnx", "refused: no tensor can be read (1 are broken; the first: more than 64 dimensions)\n"},
+    {"bad/rank.onnx", "refused: no tensor can be read (1 broken; the first: more than 64 dimensions)\n"},
     {"bad/short.onnx", "refused: the model: the field at byte 16 passes the end of its message\n"},
     {"bad/varint.onnx", "refused: the model: an integer of more than 64 bits\n"},
 };

@@ -94,7 +94,7 @@ static const struct {
     {"bomb_honest.zip", SP_KIND_LIMIT, "zip member 'archive/data.pkl' of 314572800 bytes, at most 268435456"},
     {"pickle_outside.zip", SP_KIND_UNRECOGNISED,
      "a zip archive with a pickle outside of a folder, not a file of torch.save ('xydata.pkl')"},
-    {"arrays.zip", SP_KIND_MALFORMED, "no tensor can be read (1 are broken; the first: no header of a NumPy array)"},
+    {"arrays.zip", SP_KIND_MALFORMED, "no tensor can be read (1 broken; the first: no header of a NumPy array)"},
     {"other.zip", SP_KIND_UNRECOGNISED, "a zip archive without a checkpoint in it"},
 };
 

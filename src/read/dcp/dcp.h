@@ -45,6 +45,7 @@ struct sp_dcp_tensor {
     bool state;   /* of the optimizer */
     bool lacking; /* the data of a chunk is not there */
     bool gaps;    /* the chunks do not cover it */
+    bool mixed;   /* the chunks are not in the order of their offsets, each other ones */
     struct sp_dcp_chunk *chunks;
     size_t chunk_count, chunk_capacity;
 };
@@ -95,6 +96,11 @@ struct sp_pickle_value *sp_dcp_attribute(const struct sp_pickle_value *object, c
 /* The numbers of a torch.Size, of a tuple or a list, in dcp->arena. */
 bool sp_dcp_sizes(struct sp_dcp *dcp, const struct sp_pickle_value *value, const char *what, const uint64_t **sizes,
                   uint32_t *rank);
+/* One more chunk of the tensor. */
+void sp_dcp_add_chunk(struct sp_dcp_tensor *tensor, const struct sp_dcp_chunk *chunk);
+/* The first chunk from number `at` on that begins there, or NULL. It takes steps where they are mixed. */
+struct sp_dcp_chunk *sp_dcp_chunk_at(struct sp_dcp *dcp, const struct sp_dcp_tensor *tensor, const uint64_t *offsets,
+                                     size_t at);
 /* The number of the tensor of that key, SP_NONE when it is none. */
 size_t sp_dcp_find(struct sp_dcp *dcp, const struct sp_pickle_value *key);
 

@@ -104,6 +104,41 @@ static bool read_chunk(struct sp_dcp *dcp, const struct sp_pickle_value *value, 
            sp_malformed(dcp->error, "chunk %zu: its size overflows 64 bits", number);
 }
 
+static int compare_offsets(const uint64_t *a, const uint64_t *b, uint32_t rank)
+{
+    for (uint32_t d = 0; d < rank; d++)
+        if (a[d] != b[d]) return a[d] < b[d] ? -1 : 1;
+    return 0;
+}
+
+void sp_dcp_add_chunk(struct sp_dcp_tensor *tensor, const struct sp_dcp_chunk *chunk)
+{
+    const size_t last = tensor->chunk_count;
+    SP_GROW(tensor->chunks, tensor->chunk_count, tensor->chunk_capacity);
+    tensor->chunks[tensor->chunk_count++] = *chunk;
+    if (last && compare_offsets(tensor->chunks[last - 1].offsets, chunk->offsets, tensor->rank) >= 0)
+        tensor->mixed = true;
+}
+
+struct sp_dcp_chunk *sp_dcp_chunk_at(struct sp_dcp *dcp, const struct sp_dcp_tensor *tensor, const uint64_t *offsets,
+                                     size_t at)
+{
+    size_t low = at, high = tensor->chunk_count;
+    if (tensor->mixed) {
+        for (; low < high && dcp->steps < SP_DCP_MAX_SEARCH; low++, dcp->steps++)
+            if (compare_offsets(tensor->chunks[low].offsets, offsets, tensor->rank) == 0) return &tensor->chunks[low];
+        return NULL;
+    }
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare_offsets(tensor->chunks[middle].offsets, offsets, tensor->rank) < 0) low = middle + 1;
+        else high = middle;
+    }
+    if (low == tensor->chunk_count || compare_offsets(tensor->chunks[low].offsets, offsets, tensor->rank) != 0)
+        return NULL;
+    return &tensor->chunks[low];
+}
+
 /* A list that a tensor of the same size has, too: its chunks were looked at. */
 static bool take_shared_chunks(struct sp_dcp *dcp, const struct sp_pickle_value *list, struct sp_dcp_tensor *tensor)
 {
@@ -114,6 +149,7 @@ static bool take_shared_chunks(struct sp_dcp *dcp, const struct sp_pickle_value 
     tensor->chunks = sp_realloc(NULL, first->chunk_count + 1, sizeof *tensor->chunks);
     if (first->chunk_count) memcpy(tensor->chunks, first->chunks, first->chunk_count * sizeof *tensor->chunks);
     tensor->chunk_count = tensor->chunk_capacity = first->chunk_count;
+    tensor->mixed = first->mixed;
     dcp->chunks += first->chunk_count;
     return true;
 }
@@ -126,8 +162,7 @@ static bool read_chunks(struct sp_dcp *dcp, const struct sp_pickle_value *list, 
     for (uint32_t i = 0; i < list->length; i++) {
         dcp->chunks++;
         if (!within_limits(dcp) || !read_chunk(dcp, list->as.items[i], tensor, i, &chunk)) return false;
-        SP_GROW(tensor->chunks, tensor->chunk_count, tensor->chunk_capacity);
-        tensor->chunks[tensor->chunk_count++] = chunk;
+        sp_dcp_add_chunk(tensor, &chunk);
     }
     return true;
 }
@@ -170,14 +205,11 @@ static bool spell_key(struct sp_dcp *dcp, const struct sp_pickle_value *key, siz
 static bool is_replica(struct sp_dcp *dcp, struct sp_dcp_tensor *known, const struct sp_dcp_chunk *chunk)
 {
     const size_t bytes = known->rank * sizeof *chunk->sizes;
-    for (size_t i = 0; i < known->chunk_count && dcp->steps < SP_DCP_MAX_SEARCH; i++, dcp->steps++) {
-        if (bytes && (memcmp(known->chunks[i].offsets, chunk->offsets, bytes) != 0 ||
-                      memcmp(known->chunks[i].sizes, chunk->sizes, bytes) != 0))
-            continue;
-        known->chunks[i].source = chunk->source;
-        return true;
-    }
-    return false;
+    struct sp_dcp_chunk *same = sp_dcp_chunk_at(dcp, known, chunk->offsets, 0);
+    while (same && bytes && memcmp(same->sizes, chunk->sizes, bytes) != 0)
+        same = sp_dcp_chunk_at(dcp, known, chunk->offsets, (size_t)(same - known->chunks) + 1);
+    if (same) same->source = chunk->source;
+    return same != NULL;
 }
 
 /* Two ranks that have not talked to each other have each a list of their own. */
@@ -194,8 +226,7 @@ static bool merge_tensor(struct sp_dcp *dcp, struct sp_dcp_tensor *known, const 
     }
     for (size_t i = 0; i < more->chunk_count; i++) {
         if (is_replica(dcp, known, &more->chunks[i])) continue;
-        SP_GROW(known->chunks, known->chunk_count, known->chunk_capacity);
-        known->chunks[known->chunk_count++] = more->chunks[i];
+        sp_dcp_add_chunk(known, &more->chunks[i]);
     }
     return true;
 }

@@ -120,8 +120,7 @@ static bool add_chunk(struct sp_dcp *dcp, const struct sp_tensor *piece, const s
         if (end > tensor->reach[d]) tensor->reach[d] = end;
     }
     dcp->chunks++;
-    SP_GROW(tensor->chunks, tensor->chunk_count, tensor->chunk_capacity);
-    tensor->chunks[tensor->chunk_count++] = chunk;
+    sp_dcp_add_chunk(tensor, &chunk);
     return true;
 }
 

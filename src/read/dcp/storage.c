@@ -72,10 +72,10 @@ static struct sp_dcp_chunk *find_chunk(struct sp_dcp *dcp, struct sp_dcp_tensor 
         (uint64_t)hint->as.integer < tensor->chunk_count && tensor->chunks[hint->as.integer].source == dcp->sources &&
         has_offsets(&tensor->chunks[hint->as.integer], offsets, rank))
         return &tensor->chunks[hint->as.integer];
-    for (size_t i = 0; i < tensor->chunk_count && dcp->steps < SP_DCP_MAX_SEARCH; i++, dcp->steps++)
-        if (tensor->chunks[i].source == dcp->sources && has_offsets(&tensor->chunks[i], offsets, rank))
-            return &tensor->chunks[i];
-    return NULL;
+    struct sp_dcp_chunk *found = sp_dcp_chunk_at(dcp, tensor, offsets, 0);
+    while (found && found->source != dcp->sources)
+        found = sp_dcp_chunk_at(dcp, tensor, offsets, (size_t)(found - tensor->chunks) + 1);
+    return found;
 }
 
 /* ---- one entry ---- */

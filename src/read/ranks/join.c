@@ -32,7 +32,8 @@ struct join {
     struct sp_map names;
     struct sp_numbers layers, experts;
     struct sp_names unknown, uneven, odd;
-    size_t state; /* tensors that are no part of the model */
+    size_t *of_rank; /* the piece of each tensor-parallel rank */
+    size_t state;    /* tensors that are no part of the model */
     uint32_t first_file, stages;
 };
 
@@ -161,16 +162,16 @@ static bool are_pieces_alike(const struct whole *whole, uint32_t but)
 
 /* What several experts' ranks or both ends of a pipeline have alike counts once for each tensor-parallel rank. False
  * when they have it, and not alike. */
-static bool drop_copies(const struct join *join, struct whole *whole)
+static bool drop_copies(struct join *join, struct whole *whole)
 {
     size_t kept = 0;
     for (size_t i = 0; i < whole->count; i++) {
-        size_t same = 0;
-        while (same < kept &&
-               file_of(join, whole->pieces[same].file)->tensor != file_of(join, whole->pieces[i].file)->tensor)
-            same++;
-        if (same == kept) whole->pieces[kept++] = whole->pieces[i];
-        else if (!is_alike(whole->pieces[same].tensor, whole->pieces[i].tensor, UINT32_MAX)) return false;
+        const uint32_t rank = file_of(join, whole->pieces[i].file)->tensor;
+        const size_t same = join->of_rank[rank]; /* of this tensor, if the piece there is of that rank */
+        if (same >= kept || file_of(join, whole->pieces[same].file)->tensor != rank) {
+            join->of_rank[rank] = kept;
+            whole->pieces[kept++] = whole->pieces[i];
+        } else if (!is_alike(whole->pieces[same].tensor, whole->pieces[i].tensor, UINT32_MAX)) return false;
     }
     whole->count = kept;
     return true;
@@ -267,6 +268,7 @@ bool sp_ranks_join(struct sp_ranks *ranks, struct sp_inventory *inventory, struc
     join.layers.marker = ".layers.";
     join.experts.marker = ".local_experts.";
     join.stages = count_stages(ranks);
+    join.of_rank = sp_arena_array(&join.arena, ranks->tensor_ranks, sizeof *join.of_rank);
     join.first_file = (uint32_t)inventory->file_count;
     for (size_t i = 0; i < ranks->files.count; i++) sp_inventory_add_file(inventory, ranks->files.items[i].path);
     note_numbers(&join);
