@@ -27,6 +27,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_LIST},
     {CLI_OPTION_RESUME},
     {CLI_OPTION_JOBS},
+    {CLI_OPTION_TIMEOUT},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_TODAY},
@@ -235,7 +236,8 @@ const struct cli_command cli_check = {
         "with the path and the exit status in it. Empty lines of the list, and those that begin with '#', do not "
         "count, "
         "nor does a path that is listed again. --resume FILE writes the lines to the end of FILE, and leaves out what "
-        "has one there already. Counts by verdict go to standard error at the end. The exit status is the worst one: "
+        "has one there already.What is not done within --timeout seconds, an hour by default, is ended, and "
+        "unreadable. Counts by verdict go to standard error at the end. The exit status is the worst one: "
         "2, "
         "4, 3, 1, 5 and 0.",
     .least = 0,
