@@ -180,6 +180,25 @@ static void test_token(void **state)
     assert_int_equal(WEXITSTATUS(status), 1); /* there is none */
 }
 
+/* Of a list the run has a line, and none of its processes. */
+static void assert_no_line_of_one(void)
+{
+    char line[200];
+    const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    const int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    empty_cache();
+    snprintf(line, sizeof line, "%s/list", cache);
+    FILE *file = fopen(line, "w");
+    assert_non_null(file);
+    fputs("hf://org/name\n", file);
+    fclose(file);
+    snprintf(line, sizeof line, "check --list %s/list", cache);
+    run_with(line, terminal, master);
+    assert_says("1 checkpoint: 1 match");
+    assert_null(strstr(output, "fetching headers"));
+}
+
 /* On a terminal a line shows how far it has come, and is gone in the end. */
 static void test_progress(void **state)
 {
@@ -196,6 +215,7 @@ static void test_progress(void **state)
     run_with("check --color=never hf://org/name", terminal, master);
     assert_says("fetching headers: ");
     assert_says("\r\033[Kmatch: all 28 tensors");
+    assert_no_line_of_one();
 }
 
 int main(void)
