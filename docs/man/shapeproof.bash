@@ -17,6 +17,7 @@ _shapeproof() {
     check:--list|check:-l) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--resume) COMPREPLY=($(compgen -f -- "$word")) ;;
     check:--jobs|check:-j) COMPREPLY=() ;;
+    check:--timeout) COMPREPLY=() ;;
     check:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     derive:--config|derive:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
     derive:--set|derive:-S) COMPREPLY=() ;;
@@ -59,7 +60,7 @@ _shapeproof() {
             return
         fi
         case $command in
-        check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --expect= --offline --list= --resume= --jobs= --json --color= --help' ;;
+        check) words='--config= --set= --table= --vocabulary= --for= --strict --data --all --expect= --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
         derive) words='--config= --set= --table= --latex --expanded --json --color= --help' ;;
         diff) words='--data --expect= --strict --all --offline --json --color= --help' ;;
         fmt) words='--in-place --check --help' ;;

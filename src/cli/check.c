@@ -27,6 +27,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_LIST},
     {CLI_OPTION_RESUME},
     {CLI_OPTION_JOBS},
+    {CLI_OPTION_TIMEOUT},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_TODAY},
@@ -67,19 +68,19 @@ static int judge_loadings(const struct sp_loadings *loadings)
     return status;
 }
 
-/* Whether there is nothing at all to look at. What is odd about the file, what was not read of it, and what a pickle
- * would do is a warning. */
-static bool is_plain_match(const struct sp_check *check)
+/* What is odd about the file, what was not read of it, what a pickle would do, and a setting that was not looked at. */
+static bool has_warnings(const struct sp_check *check)
 {
-    return sp_check_verdict(check) == SP_VERDICT_MATCH && sp_inventory_warning_count(sp_check_inventory(check)) == 0 &&
-           sp_prediction_unused_count(sp_check_prediction(check)) == 0;
+    return sp_inventory_warning_count(sp_check_inventory(check)) ||
+           sp_prediction_unused_count(sp_check_prediction(check));
 }
 
 int cli_judge_check(const struct cli_args *args, const struct sp_check *check, const struct sp_loadings *loadings)
 {
-    if (cli_flag(args, "strict") && !is_plain_match(check)) return CLI_DIFFERS;
-    if (cli_value(args, "for", NULL)) return judge_loadings(loadings);
     const enum sp_verdict verdict = sp_check_verdict(check);
+    const bool untold = verdict == SP_VERDICT_UNKNOWN && !has_warnings(check);
+    if (cli_flag(args, "strict") && !untold && (verdict != SP_VERDICT_MATCH || has_warnings(check))) return CLI_DIFFERS;
+    if (cli_value(args, "for", NULL)) return judge_loadings(loadings);
     return verdict == SP_VERDICT_DIFFERS ? CLI_DIFFERS : verdict == SP_VERDICT_UNKNOWN ? CLI_UNKNOWN : CLI_OK;
 }
 
@@ -235,7 +236,8 @@ const struct cli_command cli_check = {
         "with the path and the exit status in it. Empty lines of the list, and those that begin with '#', do not "
         "count, "
         "nor does a path that is listed again. --resume FILE writes the lines to the end of FILE, and leaves out what "
-        "has one there already. Counts by verdict go to standard error at the end. The exit status is the worst one: "
+        "has one there already.What is not done within --timeout seconds, an hour by default, is ended, and "
+        "unreadable. Counts by verdict go to standard error at the end. The exit status is the worst one: "
         "2, "
         "4, 3, 1, 5 and 0.",
     .least = 0,

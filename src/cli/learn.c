@@ -70,11 +70,23 @@ static int open_examples(struct examples *examples, const struct cli_args *args)
 
 enum { SHOWN = 12, SHOWN_ROWS = 3 };
 
+static bool put_text(FILE *to, const char *text)
+{
+    size_t length = strlen(text);
+    char *said = cli_say_urls(text, &length); /* examples are called what they were called on the command line */
+    const bool put = fputs(said ? said : text, to) >= 0;
+    free(said);
+    return put;
+}
+
 static void tell_rest(const struct sp_learning *learning)
 {
     const size_t count = sp_learning_rest_count(learning);
-    for (size_t i = 0; i < count && i < SHOWN; i++)
-        fprintf(stderr, "  not explained: %s\n", sp_learning_rest(learning, i));
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        fputs("  not explained: ", stderr);
+        put_text(stderr, sp_learning_rest(learning, i));
+        fputs("\n", stderr);
+    }
     if (count > SHOWN) fprintf(stderr, "  and %zu more\n", count - SHOWN);
 }
 
@@ -99,7 +111,9 @@ static void tell_undecided(const struct sp_learning *learning)
         fprintf(stderr, "  undecided: %s%s%s\n", undecided.chosen, *undecided.alternatives ? " or " : "",
                 undecided.alternatives);
         tell_places(learning, i);
-        fprintf(stderr, "    decided by %s\n", undecided.experiment);
+        fputs("    decided by ", stderr);
+        put_text(stderr, undecided.experiment);
+        fputs("\n", stderr);
     }
     if (count > SHOWN) fprintf(stderr, "  and %zu more, in the table\n", count - SHOWN);
     if (*sp_learning_unvaried(learning))
@@ -126,7 +140,7 @@ static int write_table(const char *path, const char *text)
         cli_usage_error(NULL, "%s: cannot be written", path);
         return CLI_FILE;
     }
-    const bool written = fputs(text, file) >= 0;
+    const bool written = put_text(file, text);
     return (path ? fclose(file) == 0 && written : written) ? CLI_OK : CLI_FILE;
 }
 

@@ -16,7 +16,7 @@
 #include "fleet/pool.h"
 #include "fleet/results.h"
 
-enum { PROGRESS_WIDTH = 79 };
+enum { PROGRESS_WIDTH = 79, TASK_SECONDS = 3600, MOST_SECONDS = 1000 * 1000 };
 
 struct list_run {
     const struct cli_args *args;
@@ -32,7 +32,8 @@ struct list_run {
 
 bool cli_asks_for_list(const struct cli_args *args)
 {
-    return cli_value(args, "list", NULL) || cli_value(args, "resume", NULL) || cli_value(args, "jobs", NULL);
+    return cli_value(args, "list", NULL) || cli_value(args, "resume", NULL) || cli_value(args, "jobs", NULL) ||
+           cli_value(args, "timeout", NULL);
 }
 
 /* ---- one of the list, in its process ---- */
@@ -100,13 +101,15 @@ static int check_options(const struct cli_args *args)
     char hint[128];
     snprintf(hint, sizeof hint, "shapeproof %s --help lists the options", args->command->name);
     if (!cli_value(args, "list", NULL))
-        return cli_usage_error(hint, "%s: --resume and --jobs go with --list", args->command->name);
+        return cli_usage_error(hint, "%s: --resume, --jobs and --timeout go with --list", args->command->name);
     if (args->operand_count)
         return cli_usage_error(hint, "%s: '%s' is one argument too many beside --list", args->command->name,
                                args->operands[0]);
     const uint64_t jobs = cli_number(args, "jobs", 1);
     if (jobs < 1 || jobs > SP_POOL_JOBS)
         return cli_usage_error(hint, "%s: --jobs is from 1 to %d", args->command->name, SP_POOL_JOBS);
+    if (cli_number(args, "timeout", TASK_SECONDS) > MOST_SECONDS)
+        return cli_usage_error(hint, "%s: --timeout is at most %d", args->command->name, MOST_SECONDS);
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_load_expectations(args, &expectations);
     sp_expectations_free(expectations);
@@ -181,6 +184,7 @@ static int run_paths(struct list_run *run, int *interrupted)
     struct sp_pool pool = {
         .count = run->path_count,
         .jobs = (unsigned)cli_number(run->args, "jobs", sp_pool_processors()),
+        .seconds = (unsigned)cli_number(run->args, "timeout", TASK_SECONDS),
         .work = check_listed,
         .done = note_listed,
         .host = run,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A command over a list of checkpoints: --list, --resume and --jobs. */
+ * A command over a list of checkpoints: --list, --resume, --jobs and --timeout. */
 #ifndef SP_CLI_LIST_H
 #define SP_CLI_LIST_H
 
@@ -15,7 +15,11 @@
     .name = "jobs", .letter = 'j', .argument = "N",                                                                    \
     .help = "with --list: how many to check at once; all processors are the default"
 
-/* Whether one of the three was given. */
+#define CLI_OPTION_TIMEOUT                                                                                             \
+    .name = "timeout", .argument = "SECONDS",                                                                          \
+    .help = "with --list: the time that each of them has; 3600 is the default, and 0 is no end"
+
+/* Whether one of the four was given. */
 bool cli_asks_for_list(const struct cli_args *args);
 /* Runs the command for each checkpoint of the list, with --json and the other options; the worst exit status. */
 int cli_run_list(const struct cli_args *args, int (*run)(const struct cli_args *));

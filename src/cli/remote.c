@@ -95,8 +95,11 @@ static void show_fetched(void *context, const struct sp_progress *progress)
     fflush(stderr);
 }
 
+/* One of a list has no line of its own: the run has one, and a process in the background may be stopped for writing to
+ * the terminal. */
 static bool has_terminal(void)
 {
+    if (cli_captured()) return false;
     const char *term = environment("TERM");
     return isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
 }

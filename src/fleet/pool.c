@@ -5,13 +5,16 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -24,7 +27,8 @@ struct slot {
     pid_t pid; /* 0: free */
     int from;
     size_t task;
-    bool too_long;
+    int64_t end; /* when it has had its time */
+    bool late, too_long;
     struct sp_text output;
 };
 
@@ -32,6 +36,7 @@ struct run {
     struct sp_pool *pool;
     struct slot slots[SP_POOL_JOBS];
     size_t busy, next;
+    pid_t host;
     int signals; /* from which the signals that end the run are read */
     sigset_t ending, before;
     struct sp_error *error;
@@ -76,6 +81,13 @@ static bool is_interrupted(struct run *run)
     return run->pool->interrupted != 0;
 }
 
+static int64_t clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* ---- processes ---- */
 
 /* The process of a task, which never returns. It has a group of its own, so that a signal from the terminal goes to the
@@ -84,6 +96,8 @@ static void be_task(const struct run *run, size_t task, int to)
 {
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* else it would hold the lock on the results of a host that was killed */
+    if (getppid() != run->host) _exit(SP_ERR_FILE);
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(to, STDOUT_FILENO) < 0) _exit(SP_ERR_FILE);
     close(run->signals);
     sigprocmask(SIG_SETMASK, &run->before, NULL);
@@ -114,6 +128,7 @@ static bool begin_task(struct run *run)
     }
     setpgid(pid, pid); /* whichever of the two is first */
     *slot = (struct slot){.pid = pid, .from = ends[0], .task = run->next++};
+    slot->end = run->pool->seconds ? clock_ms() + (int64_t)run->pool->seconds * 1000 : INT64_MAX;
     run->busy++;
     return true;
 }
@@ -129,22 +144,24 @@ static bool begin_tasks(struct run *run)
     return true;
 }
 
-static int wait_for(pid_t pid)
-{
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    return status;
-}
-
 /* Frees the slot; the status as waitpid has it. */
 static int end_slot(struct run *run, struct slot *slot)
 {
-    const int status = wait_for(slot->pid);
-    kill(-slot->pid, SIGKILL); /* what it started and did not wait for */
+    int status = 0;
+    siginfo_t info;
+    while (waitid(P_PID, (id_t)slot->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) continue;
+    kill(-slot->pid, SIGKILL); /* what it started and did not wait for, while its number is still its own */
+    while (waitpid(slot->pid, &status, 0) < 0 && errno == EINTR) continue;
     close(slot->from);
     slot->pid = 0;
     run->busy--;
     return status;
+}
+
+static void kill_task(const struct slot *slot)
+{
+    kill(-slot->pid, SIGKILL);
+    kill(slot->pid, SIGKILL); /* which may not have its group yet */
 }
 
 static void kill_all(struct run *run)
@@ -152,8 +169,7 @@ static void kill_all(struct run *run)
     for (size_t i = 0; i < run->pool->jobs; i++) {
         struct slot *slot = &run->slots[i];
         if (!slot->pid) continue;
-        kill(-slot->pid, SIGKILL);
-        kill(slot->pid, SIGKILL);
+        kill_task(slot);
         end_slot(run, slot);
         sp_text_free(&slot->output);
     }
@@ -169,7 +185,7 @@ static bool read_output(struct slot *slot)
     if (got < 0) return errno == EINTR;
     slot->output.length += (size_t)got;
     slot->too_long = slot->output.length > MOST_OUTPUT;
-    if (slot->too_long) kill(-slot->pid, SIGKILL);
+    if (slot->too_long) kill_task(slot);
     return got > 0 && !slot->too_long;
 }
 
@@ -179,7 +195,8 @@ static bool finish_task(struct run *run, struct slot *slot)
     const struct sp_pool_end end = {
         .task = slot->task,
         .status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-        .signal = WIFSIGNALED(status) && !slot->too_long ? WTERMSIG(status) : 0,
+        .late = slot->late ? run->pool->seconds : 0,
+        .signal = WIFSIGNALED(status) && !slot->too_long && !slot->late ? WTERMSIG(status) : 0,
         .too_long = slot->too_long,
         .output = slot->output.data,
         .length = slot->output.length,
@@ -187,6 +204,21 @@ static bool finish_task(struct run *run, struct slot *slot)
     const bool more = run->pool->done(run->pool->host, &end);
     sp_text_free(&slot->output);
     return more;
+}
+
+/* Kills those that have had their time, whose output ends thereby; the milliseconds until the next has, or -1. */
+static int end_late_tasks(struct run *run)
+{
+    int64_t next = INT64_MAX;
+    const int64_t now = clock_ms();
+    for (size_t i = 0; i < run->pool->jobs; i++) {
+        struct slot *slot = &run->slots[i];
+        if (!slot->pid || slot->late) continue;
+        slot->late = slot->end <= now;
+        if (slot->late) kill_task(slot);
+        else if (slot->end < next) next = slot->end;
+    }
+    return next == INT64_MAX ? -1 : next - now > INT_MAX ? INT_MAX : (int)(next - now);
 }
 
 /* Waits for some output or a signal; false when the run is to end. */
@@ -201,7 +233,7 @@ static bool wait_for_some(struct run *run)
             slots[count] = &run->slots[i];
             polled[count++] = (struct pollfd){.fd = run->slots[i].from, .events = POLLIN};
         }
-    if (poll(polled, count, -1) < 0)
+    if (poll(polled, count, end_late_tasks(run)) < 0)
         return errno == EINTR || sp_fail(run->error, SP_ERR_FILE, SP_KIND_IO, "poll: %s", strerror(errno));
     if (is_interrupted(run)) return false;
     for (nfds_t i = 1; i < count; i++)
@@ -211,7 +243,7 @@ static bool wait_for_some(struct run *run)
 
 bool sp_pool_run(struct sp_pool *pool, struct sp_error *error)
 {
-    struct run run = {.pool = pool, .error = error};
+    struct run run = {.pool = pool, .error = error, .host = getpid()};
     assert(pool->jobs >= 1 && pool->jobs <= SP_POOL_JOBS);
     pool->interrupted = 0;
     if (!hold_signals(&run)) return false;

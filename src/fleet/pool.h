@@ -4,7 +4,8 @@
  * the tasks are about.
  *
  * SIGINT, SIGTERM and SIGHUP, unless they are ignored, end the run: tasks under way are killed, and what they would
- * have said is dropped. The handlers and the signal mask of the process are as before when the run is over. */
+ * have said is dropped. They die with the host however it ends. The handlers and the signal mask of the process are as
+ * before when the run is over. */
 #ifndef SP_FLEET_POOL_H
 #define SP_FLEET_POOL_H
 
@@ -20,14 +21,16 @@ struct sp_pool_end {
     size_t task;
     int status;         /* what the task returned, or its process gave to exit; -1 when a signal ended it */
     int signal;         /* that signal, or 0 */
+    unsigned late;      /* the seconds that it had and did not end within: it was killed; 0: it did */
     bool too_long;      /* it wrote more than 256 MiB, and was killed for it: no signal of its own */
     const char *output; /* what it wrote to stdout; not NUL-terminated */
     size_t length;
 };
 
 struct sp_pool {
-    size_t count;  /* tasks 0 to count - 1 begin in this order */
-    unsigned jobs; /* at once; 1 to SP_POOL_JOBS */
+    size_t count;     /* tasks 0 to count - 1 begin in this order */
+    unsigned jobs;    /* at once; 1 to SP_POOL_JOBS */
+    unsigned seconds; /* that a task may take; 0: as long as it does */
     /* In the process of the task, whose stdin is empty and whose stdout goes to the pool: flush what you print there.
      * The streams of the host must have nothing buffered when the run begins. */
     int (*work)(void *host, size_t task);

@@ -140,6 +140,14 @@ static bool is_sound(struct sp_line *line, struct sp_text *copy, const char *pat
     return sp_line_is_about(line, path);
 }
 
+static void put_late(struct sp_text *text, const char *path, unsigned seconds)
+{
+    struct sp_error error = {.status = SP_ERR_FILE, .kind = SP_KIND_LIMIT};
+    snprintf(error.message, sizeof error.message, "it was not done within %u s", seconds);
+    snprintf(error.hint, sizeof error.hint, "--timeout gives each of the list more time");
+    sp_line_write(text, path, SP_ERR_FILE, NULL, &error);
+}
+
 static void put_crash(struct sp_text *text, const char *path, const struct sp_pool_end *end)
 {
     char why[128] = "the process that checked it ended without a result";
@@ -157,8 +165,9 @@ bool sp_results_add(struct sp_results *results, const char *path, const struct s
     if (length) sp_text_append(&copy, bytes, length);
     if (!is_sound(&line, &copy, path, end->status)) {
         sp_text_free(&copy);
-        line = (struct sp_line){.status = SP_ERR_FILE, .outcome = SP_LINE_CRASHED};
-        put_crash(&copy, path, end);
+        line = (struct sp_line){.status = SP_ERR_FILE, .outcome = end->late ? SP_LINE_UNREADABLE : SP_LINE_CRASHED};
+        if (end->late) put_late(&copy, path, end->late);
+        else put_crash(&copy, path, end);
         bytes = copy.data, length = copy.length;
     }
     count_line(results, &line);

@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -155,24 +156,30 @@ enum {
           LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM
 };
 
-static bool allow_folder(int rules, const char *path)
+/* What the path leads to, a folder or a file: whoever follows links comes to that. */
+static bool allow_path(int rules, const char *path)
 {
     struct landlock_path_beneath_attr below = {.allowed_access = READS, .parent_fd = open(path, O_PATH | O_CLOEXEC)};
+    struct stat info;
     if (below.parent_fd < 0) return true; /* not on this machine */
+    if (fstat(below.parent_fd, &info) == 0 && !S_ISDIR(info.st_mode))
+        below.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE;
     const bool ok = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0) == 0;
     close(below.parent_fd);
     return ok;
 }
 
-/* What a resolver and TLS look at. True as well where the kernel, or the container, offers no such thing. */
+/* What a resolver and TLS look at. Not all of /run, where secrets of users and containers are, but the file there that
+ * systems make their list of name servers a link to. True as well where the kernel, or the container, offers no such
+ * thing. */
 static bool limit_files(void)
 {
-    static const char *const folders[] = {"/etc", "/usr", "/lib", "/lib64", "/run"};
+    static const char *const paths[] = {"/etc", "/usr", "/lib", "/lib64", "/etc/resolv.conf"};
     const struct landlock_ruleset_attr handled = {.handled_access_fs = ALL};
     const int rules = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
     if (rules < 0) return true;
     bool ok = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
-    for (size_t i = 0; ok && i < sizeof folders / sizeof *folders; i++) ok = allow_folder(rules, folders[i]);
+    for (size_t i = 0; ok && i < sizeof paths / sizeof *paths; i++) ok = allow_path(rules, paths[i]);
     ok = ok && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
     close(rules);
     return ok;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "fleet/pool.h"
 
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -20,6 +22,7 @@ enum { TASKS = 40, LONG = 1 << 20 };
 struct seen {
     size_t count, task[TASKS], length[TASKS];
     int status[TASKS], signal[TASKS];
+    unsigned late[TASKS];
     char output[TASKS][16];
     size_t stop_after;
 };
@@ -30,6 +33,7 @@ static bool note(void *host, const struct sp_pool_end *end)
     seen->task[seen->count++] = end->task;
     seen->status[end->task] = end->status;
     seen->signal[end->task] = end->signal;
+    seen->late[end->task] = end->late;
     seen->length[end->task] = end->length;
     memcpy(seen->output[end->task], end->output, end->length < 15 ? end->length : 15);
     return seen->count != seen->stop_after;
@@ -46,6 +50,15 @@ static int say_number(void *host, size_t task)
     printf("%zu", task);
     fflush(stdout);
     return (int)task % 6;
+}
+
+static int reported; /* a pipe */
+
+static int report_and_hang(void *host, size_t task)
+{
+    (void)host, (void)task;
+    if (write(reported, "x", 1) == 1) pause();
+    return 0;
 }
 
 static void test_every_task_once(void **state)
@@ -101,6 +114,55 @@ static void test_ends(void **state)
     assert_string_equal(seen.output[5], "0"); /* stdin is at its end */
 }
 
+static int hang(void *host, size_t task)
+{
+    say_number(host, task);
+    if (task % 2) pause();
+    return 0;
+}
+
+static void test_late(void **state)
+{
+    struct seen seen = {0};
+    struct sp_error error = {0};
+    struct sp_pool pool = pool_of(&seen, 6, 2, hang);
+    (void)state;
+    pool.seconds = 1;
+    assert_true(sp_pool_run(&pool, &error));
+    assert_int_equal(seen.count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(seen.late[i], i % 2);
+        assert_int_equal(seen.status[i], i % 2 ? -1 : 0);
+        assert_int_equal(seen.signal[i], 0);
+    }
+}
+
+/* A host that is killed takes its tasks along: the pipe that they hold is closed. */
+static void test_host_killed(void **state)
+{
+    struct sp_error error = {0};
+    struct pollfd ready = {.events = POLLIN};
+    int ends[2];
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t host = fork();
+    if (host == 0) {
+        struct seen seen = {0};
+        struct sp_pool pool = pool_of(&seen, 4, 4, report_and_hang);
+        reported = ends[1];
+        close(ends[0]);
+        _exit(sp_pool_run(&pool, &error));
+    }
+    close(ends[1]);
+    for (int i = 0; i < 4; i++) assert_int_equal(read(ends[0], (char[1]){0}, 1), 1);
+    assert_int_equal(kill(host, SIGKILL), 0);
+    assert_int_equal(waitpid(host, NULL, 0), host);
+    ready.fd = ends[0];
+    assert_int_equal(poll(&ready, 1, 10 * 1000), 1);
+    assert_int_equal(read(ends[0], (char[1]){0}, 1), 0);
+    close(ends[0]);
+}
+
 static int interrupt_host(void *host, size_t task)
 {
     (void)host;
@@ -150,8 +212,10 @@ static void test_nothing_to_do(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_task_once), cmocka_unit_test(test_ends),          cmocka_unit_test(test_interrupt),
-        cmocka_unit_test(test_host_stops),      cmocka_unit_test(test_nothing_to_do),
+        cmocka_unit_test(test_every_task_once), cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_interrupt),       cmocka_unit_test(test_late),
+        cmocka_unit_test(test_host_killed),     cmocka_unit_test(test_host_stops),
+        cmocka_unit_test(test_nothing_to_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,6 +96,28 @@ static enum sp_line_outcome add_end(const char *path, const char *written, int s
     return (enum sp_line_outcome)outcome;
 }
 
+/* One that was ended because it took too long is no crash. */
+static void test_late_line(void **state)
+{
+    const struct sp_pool_end end = {.status = -1, .late = 3600, .output = "", .length = 0};
+    struct sp_results results;
+    struct sp_error error = {0};
+    char text[400] = "";
+    int ends[2];
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    sp_results_use(&results, ends[1], "a pipe");
+    assert_true(sp_results_add(&results, "a", &end, &error));
+    assert_true(read(ends[0], text, sizeof text - 1) > 0);
+    assert_string_equal(text, HEAD "\"path\": \"a\", \"status\": 4, \"error\": \"it was not done within 3600 s\", "
+                                   "\"kind\": \"limit\", \"hint\": \"--timeout gives each of the list more time\"}\n");
+    assert_int_equal(results.counts[SP_LINE_UNREADABLE], 1);
+    assert_int_equal(results.status, SP_ERR_FILE);
+    sp_results_close(&results);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 #define WHOLE HEAD "\"path\": \"a\", \"status\": 0, \"verdict\": \"match\"}"
 
 static void test_add(void **state)
@@ -138,10 +160,8 @@ static void test_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_write),
-        cmocka_unit_test(test_read),
-        cmocka_unit_test(test_add),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_write),     cmocka_unit_test(test_read), cmocka_unit_test(test_add),
+        cmocka_unit_test(test_late_line), cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

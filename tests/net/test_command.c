@@ -124,6 +124,29 @@ static void test_refusals(void **state)
     assert_says("hf://org/name/model.safetensors: only its headers were fetched, and not the data\n");
 }
 
+/* A table that is learned says which checkpoints it is of: by their URLs, wherever it goes. */
+static void test_learned_comment(void **state)
+{
+    char line[200], words[900], text[20000] = "";
+    (void)state;
+    empty_cache();
+    serve_model(here, "other.safetensors", 0, 4, 10);
+    snprintf(words, sizeof words, "learn --partial fixtures/models/tiny-gpt2 %s", url_here("ok/other.safetensors"));
+    assert_int_equal(run(words), 1);
+    assert_says(url_here("ok/other.safetensors"));
+    assert_null(strstr(output, "/dev/fd"));
+    snprintf(line, sizeof line, "%s/mine.shapes", cache);
+    strcat(strcat(words, " -o "), line);
+    assert_int_equal(run(words), 1);
+    assert_null(strstr(output, "/dev/fd"));
+    FILE *file = fopen(line, "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    assert_non_null(strstr(text, url_here("ok/other.safetensors")));
+    assert_null(strstr(text, "/dev/fd"));
+}
+
 /* From the environment, from its file; and nowhere else afterwards. */
 static void test_token(void **state)
 {
@@ -157,6 +180,25 @@ static void test_token(void **state)
     assert_int_equal(WEXITSTATUS(status), 1); /* there is none */
 }
 
+/* Of a list the run has a line, and none of its processes. */
+static void assert_no_line_of_one(void)
+{
+    char line[200];
+    const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    const int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    empty_cache();
+    snprintf(line, sizeof line, "%s/list", cache);
+    FILE *file = fopen(line, "w");
+    assert_non_null(file);
+    fputs("hf://org/name\n", file);
+    fclose(file);
+    snprintf(line, sizeof line, "check --list %s/list", cache);
+    run_with(line, terminal, master);
+    assert_says("1 checkpoint: 1 match");
+    assert_null(strstr(output, "fetching headers"));
+}
+
 /* On a terminal a line shows how far it has come, and is gone in the end. */
 static void test_progress(void **state)
 {
@@ -173,15 +215,14 @@ static void test_progress(void **state)
     run_with("check --color=never hf://org/name", terminal, master);
     assert_says("fetching headers: ");
     assert_says("\r\033[Kmatch: all 28 tensors");
+    assert_no_line_of_one();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_token),
-        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_check), cmocka_unit_test(test_refusals), cmocka_unit_test(test_learned_comment),
+        cmocka_unit_test(test_token), cmocka_unit_test(test_progress),
     };
     return cmocka_run_group_tests(tests, start_command, stop_servers);
 }
