@@ -196,12 +196,20 @@ static void adopt_configuration(struct adoption *adoption)
     adopt_root(adoption);
 }
 
+/* All projectors are of one architecture, and differ by their kind: "clip-gemma3". */
+static const char *architecture_and_kind(struct adoption *adoption)
+{
+    const char *kind = gguf_value(adoption->file, "clip.projector_type");
+    if (!kind || strcmp(adoption->architecture, "clip") != 0) return adoption->architecture;
+    return sp_arena_printf(&adoption->config->arena, "clip-%s", kind);
+}
+
 static void adopt_metadata(struct adoption *adoption)
 {
     struct sp_config *config = adoption->config;
     adoption->members = sp_arena_array(&config->arena, KEY_COUNT + SIGN_COUNT + 2, sizeof *adoption->members);
     add_gguf_member(adoption, "model_type",
-                    sp_value_string(layout_type(adoption, sp_value_string(adoption->architecture))));
+                    sp_value_string(layout_type(adoption, sp_value_string(architecture_and_kind(adoption)))));
     take_keys(adoption, false);
     take_vocabulary(adoption);
     take_signs(adoption);
@@ -230,7 +238,8 @@ bool sp_config_adopt(struct sp_config *config, const struct sp_tables *tables, c
     if (strcmp(sp_inventory_format(inventory), "gguf") != 0) return false;
     const char *architecture = gguf_value(inventory, "general.architecture");
     adoption.architecture = architecture ? sp_arena_string(&config->arena, architecture) : "";
-    if (has_file(config)) adopt_configuration(&adoption);
+    const bool projects = strcmp(adoption.architecture, "clip") == 0; /* what a configuration says is not of that */
+    if (has_file(config) && !projects) adopt_configuration(&adoption);
     else if (sp_config_gguf_is_told(inventory)) sp_config_take_gguf(config, inventory);
     return has_file(config);
 }
