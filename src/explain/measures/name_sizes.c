@@ -61,9 +61,10 @@ static bool counts_experts(const struct name *name)
 /* A number in thousandths, from `place` on; 0 when there is none, or too large a one. `*end` is behind it. */
 static uint64_t thousandths(const struct name *name, size_t place, size_t *end)
 {
+    enum { MOST_DIGITS = 4 }; /* "1300M"; more are a date, a step or a hash */
     uint64_t value = 0, unit = 100;
     const size_t first = place;
-    for (; sp_is_digit(char_at(name, place)) && place - first < 7; place++)
+    for (; sp_is_digit(char_at(name, place)) && place - first < MOST_DIGITS; place++)
         value = value * 10 + (uint64_t)(name->text[place] - '0');
     value *= 1000;
     if (char_at(name, place) == '.' && sp_is_digit(char_at(name, place + 1)))
@@ -78,12 +79,14 @@ static uint64_t unit_of_size(char c)
     return c == 'B' || c == 'b' ? 1000000 : c == 'M' || c == 'm' ? 1000 : 0; /* of a thousandth */
 }
 
-/* Behind the unit: the end of the word, or decimals, as in "7b1". */
+/* Behind the unit: the end of the word, or one decimal, as in "7b1"; of "589m13", a part of a hash, that is no size. */
 static bool ends(const struct name *name, size_t place, uint64_t *value, size_t *end)
 {
-    uint64_t unit = 100;
-    for (; sp_is_digit(char_at(name, place)) && unit; place++, unit /= 10)
-        *value += unit * (uint64_t)(name->text[place] - '0');
+    const bool billions = char_at(name, place - 1) == 'b' || char_at(name, place - 1) == 'B';
+    if (billions && *value < 100000 && sp_is_digit(char_at(name, place))) {
+        *value += 100 * (uint64_t)(name->text[place] - '0');
+        place++;
+    }
     *end = place;
     return !sp_is_digit(char_at(name, place)) && !is_letter(char_at(name, place)) && may_stand_behind(name, place);
 }
