@@ -48,6 +48,7 @@ struct subject {
     struct sp_literals names;
     struct sp_literals *texts;
     struct sp_literals beginnings; /* that are only asked for with starts_with */
+    struct sp_literals served;     /* by tables that the key is given to as that of their class */
     const struct sp_unit *unit;
 };
 
@@ -130,6 +131,18 @@ static void take_from_expression(struct subject *subject, const struct sp_expr *
 
 static void take_unit(struct subject *subject, const struct sp_unit *unit, unsigned depth);
 
+/* The names that a table serves, when it is given the key as that of its class. */
+static void take_served(struct subject *subject, const struct sp_row *row)
+{
+    const struct sp_unit *unit = row->unit;
+    bool chooses = false;
+    for (size_t i = 0; i < row->with_count && sp_unit_is_by_class(unit); i++)
+        if (strcmp(row->with[i].name, sp_unit_class_key(unit)) == 0)
+            chooses = chooses || mentions(&subject->names, row->with[i].expr);
+    for (size_t i = 0; i < unit->architecture_count && chooses; i++)
+        add_literal(&subject->served, unit->architectures[i]);
+}
+
 /* What it is called in the unit that is used: the parameters that are made from it. */
 static void name_inside(struct subject *subject, const struct sp_row *row)
 {
@@ -144,6 +157,7 @@ static void take_row(struct subject *subject, const struct sp_row *row, unsigned
     for (size_t i = 0; i < row->arg_count; i++) take_from_expression(subject, row->args[i].expr);
     if (row->kind != SP_ROW_USE) return;
     const size_t outside = subject->names.count;
+    take_served(subject, row);
     name_inside(subject, row);
     take_unit(subject, row->unit, depth + 1);
     subject->names.count = outside;
@@ -181,6 +195,9 @@ void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table
     add_literal(&subject.names, sp_arena_copy(&arena, key, length));
     take_unit(&subject, table, 0);
     drop_beginnings(&subject);
+    if (subject.served.count) literals->count = 0;
+    for (size_t i = 0; i < subject.served.count; i++) add_literal(literals, subject.served.list[i]);
+    sp_literals_free(&subject.served);
     sp_arena_free(&arena);
     sp_literals_free(&subject.beginnings);
     sp_literals_free(&subject.names);

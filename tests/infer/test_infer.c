@@ -190,6 +190,18 @@ static void texts_that_a_part_is_given(void **state)
     END();
 }
 
+/* A model of timm inside of another is one of those that its table serves. */
+static void the_name_of_a_model_within(void **state)
+{
+    BEGIN("{\"model_type\": \"fast_vlm\", \"text_config\": {\"model_type\": \"qwen2\", \"vocab_size\": 64, "
+          "\"hidden_size\": 32, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"num_key_value_heads\": 2, "
+          "\"intermediate_size\": 40}, \"vision_config\": {\"architecture\": \"fastvit_sa12\", \"hidden_size\": 48}}");
+    FIND();
+    FOUND("fast_vlm");
+    assert_value(inferred(&finding, "vision_config.architecture").value, "\"fastvit_sa12\"");
+    END();
+}
+
 static void a_list_that_is_only_used_in_part(void **state)
 {
     BEGIN("{\"model_type\": \"segformer\", \"hidden_sizes\": [8, 16, 20], \"depths\": [1, 1, 2], "
@@ -648,6 +660,7 @@ int main(void)
         cmocka_unit_test(which_layers_are_different),
         cmocka_unit_test(lists_item_by_item),
         cmocka_unit_test(one_of_two_texts),
+        cmocka_unit_test(the_name_of_a_model_within),
         cmocka_unit_test(texts_that_a_part_is_given),
         cmocka_unit_test(one_of_two_texts_of_the_default),
         cmocka_unit_test(one_of_two_texts_in_a_composite),
