@@ -45,6 +45,7 @@ static int run_derive(const struct cli_args *args)
 {
     struct cli_subject subject;
     int status = cli_subject_open(&subject, args, NULL);
+    if (status == CLI_OK && !args->operand_count) status = cli_subject_fit(&subject, NULL);
     if (status == CLI_OK) status = report_derivation(args, &subject);
     cli_subject_close(&subject);
     return status;
