@@ -74,7 +74,7 @@ static void test_arena_mixture(void **state)
         strings[i] = sp_arena_copy(&arena, text, i % sizeof text);
         if (i % 3) continue;
         uint64_t *array = sp_arena_array(&arena, 4, sizeof *array);
-        assert_int_equal((uintptr_t)array % _Alignof(max_align_t), 0);
+        assert_int_equal((uintptr_t)array % _Alignof(uint64_t), 0);
         for (size_t k = 0; k < 4; k++) assert_int_equal(array[k], 0);
         memset(array, 0xff, 4 * sizeof *array);
     }
