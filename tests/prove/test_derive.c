@@ -21,17 +21,19 @@ static bool is_left_out(const char *when)
     return strstr(when, " is given") || strstr(when, " is not given") || strstr(when, "\" in ");
 }
 
-/* Without what holds here: "E != 1 and encoder.width is not given" is "E != 1", since no such key is set. Free it. */
+/* Without what holds here: "E != 1 and encoder.width is not given" is "E != 1", since no such key is set; of that alone
+ * nothing is left. Free it. */
 static char *condition_here(const char *when)
 {
-    static const char end[] = " is not given";
+    static const char end[] = " is not given", and[] = " and ";
     struct sp_text text = {0};
     sp_text_puts(&text, when);
     for (char *last; (last = strstr(text.data, end)) != NULL;) {
         char *start = last;
-        while (start > text.data && strncmp(start, " and ", 5) != 0) start--;
-        if (start == text.data) break; /* nothing else is said */
-        memmove(start, last + strlen(end), strlen(last + strlen(end)) + 1);
+        const char *rest = last + strlen(end);
+        while (start > text.data && strncmp(start, and, strlen(and)) != 0) start--;
+        if (start == text.data && *rest) rest += strlen(and);
+        memmove(start, rest, strlen(rest) + 1);
     }
     return text.data;
 }
@@ -131,6 +133,7 @@ static void put_rows(const struct sp_derivation *derivation, enum spoil spoil, s
         char *when = condition_here(formula.when);
         if (strcmp(formula.group, "total") == 0 && !is_left_out(when)) {
             if (*when) sp_text_printf(&sum, " + (%s ? %s : 0)", when, formula.text);
+            else if (*formula.when) sp_text_printf(&sum, " + (%s)", formula.text);
             else put_total(&sum, formula.text, spoil);
             if (*when) put_case(&holding, when);
         }
