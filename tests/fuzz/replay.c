@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Runs a fuzz target without libFuzzer: on a file as it is, then on copies of it that are damaged the same way every
- * time. Surviving is passing.
+ * Runs a fuzz target without libFuzzer: on each file as it is, then on copies of it that are damaged the same way every
+ * time. Surviving is passing. The name of each file is printed before it is run: the last one is that which broke it.
  *
- *   fuzz_NAME FILE [COPIES]        (default: 32 copies) */
+ *   fuzz_NAME FILE... */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,21 +40,31 @@ static void run(const unsigned char *bytes, size_t size)
     free(copy);
 }
 
-int main(int argc, char **argv)
+static bool run_file(const char *path)
 {
+    enum { COPIES = 32 };
     static unsigned char original[1 << 20], damaged[1 << 20];
     uint64_t state = 0x9e3779b97f4a7c15;
-    FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
-    if (!file) {
-        fprintf(stderr, "usage: %s FILE [COPIES]\n", argv[0]);
-        return 2;
-    }
+    FILE *file = fopen(path, "rb");
+    if (!file) return false;
     const size_t size = fread(original, 1, sizeof original, file);
     fclose(file);
     run(original, size);
-    for (long left = argc > 2 ? strtol(argv[2], NULL, 10) : 32; left > 0 && size > 0; left--) {
+    for (int left = COPIES; left > 0 && size > 0; left--) {
         memcpy(damaged, original, size);
         run(damaged, damage(damaged, size, &state));
     }
-    return 0;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        puts(argv[i]);
+        fflush(stdout);
+        if (run_file(argv[i])) continue;
+        perror(argv[i]);
+        return 2;
+    }
+    return argc > 1 ? 0 : 2;
 }
