@@ -78,7 +78,7 @@ bool sp_keras_is_model(struct sp_value entry)
 
 /* A name of the language that no other layer of the model has: letters, digits and "_", which it does not begin with.
  */
-static const char *key_of_call(struct sp_arena *arena, struct sp_map *keys, const char *name)
+static const char *new_layer_key(struct sp_arena *arena, struct sp_map *keys, const char *name)
 {
     static const char *const reserved[] = {"and", "as",  "buffer",   "default", "false", "for",  "from", "if",
                                            "in",  "not", "optional", "or",      "same",  "true", "was",  "with"};
@@ -235,7 +235,7 @@ static bool parse_layers(struct parsing *parsing, struct sp_keras_model *model, 
     for (size_t i = 0; i < layers.count && good; i++) {
         struct sp_keras_layer *layer = &model->layers[i];
         const struct sp_keras_kind kind = sp_keras_kind(parsing->arena, layers.items[i], "");
-        const char *key = key_of_call(parsing->arena, &keys, kind.name);
+        const char *key = new_layer_key(parsing->arena, &keys, kind.name);
         good = parse_layer(parsing, model, layer, layers.items[i], key, path);
         const char *name = config_word(layers.items[i], "name"); /* as calls have it */
         sp_map_add(&model->names, *name ? name : kind.name, i);

@@ -49,7 +49,7 @@ static const char *skip_blanks(const char *at, const char *end)
 }
 
 /* The word at `*at`, and `*at` behind it; NULL when there is none. Dots are part of a key. */
-static const char *take_letters(struct sp_arena *arena, const char **at, const char *end, bool dots)
+static const char *take_code_word(struct sp_arena *arena, const char **at, const char *end, bool dots)
 {
     const char *start = *at;
     while (*at < end && (is_word_character(**at) || (dots && **at == '.'))) (*at)++;
@@ -106,11 +106,11 @@ static const char *usual_remark(const struct habits *habits, const char *key)
 static void read_definition(struct habits *habits, const char *line, const char *end, size_t weight)
 {
     struct vote vote = {.count = weight};
-    vote.letter = take_letters(habits->arena, &line, end, false);
+    vote.letter = take_code_word(habits->arena, &line, end, false);
     line = skip_blanks(line, end);
     if (!vote.letter || line >= end || *line != '=') return;
     line = skip_blanks(line + 1, end);
-    vote.key = take_letters(habits->arena, &line, end, true);
+    vote.key = take_code_word(habits->arena, &line, end, true);
     line = skip_blanks(line, end);
     const bool plain = line >= end || *line == '#' || (end - line > 8 && memcmp(line, "default ", 8) == 0);
     if (!vote.key || !plain || !(*vote.key >= 'a' && *vote.key <= 'z') || strcmp(vote.key, vote.letter) == 0) return;
@@ -129,7 +129,7 @@ static void read_definition(struct habits *habits, const char *line, const char 
 static void read_length(struct habits *habits, const char *line, const char *end, size_t weight)
 {
     struct vote vote = {.count = weight};
-    vote.letter = take_letters(habits->arena, &line, end, false);
+    vote.letter = take_code_word(habits->arena, &line, end, false);
     line = skip_blanks(line, end);
     if (!vote.letter || line >= end || *line != '=') return;
     const char *expression = skip_blanks(line + 1, end), *stop = expression;
@@ -137,7 +137,7 @@ static void read_length(struct habits *habits, const char *line, const char *end
     while (stop > expression && stop[-1] == ' ') stop--;
     if (stop - expression < 5 || memcmp(expression, "len(", 4) != 0) return;
     line = expression + 4;
-    vote.key = take_letters(habits->arena, &line, end, true);
+    vote.key = take_code_word(habits->arena, &line, end, true);
     if (!vote.key || stop - line < 10 || memcmp(line, ") default ", 10) != 0) return;
     if (memchr(line + 1, '(', (size_t)(stop - line - 1)) || memchr(line, '"', (size_t)(stop - line))) return;
     vote.says = sp_arena_copy(habits->arena, expression, (size_t)(stop - expression));

@@ -136,7 +136,7 @@ static void doubt_default(void *context, const struct sp_leaf *leaf)
         if (lesson->defaults.items[i].symbol == leaf) doubt_answer(doubting, &lesson->defaults.items[i].answer);
 }
 
-static void find_undecided(void *context, const struct sp_leaf *leaf)
+static void strike_leaf(void *context, const struct sp_leaf *leaf)
 {
     const struct sp_leaf **wanted = context;
     if (*wanted && strcmp((*wanted)->path, leaf->path) == 0) *wanted = NULL;
@@ -191,7 +191,7 @@ static bool is_idle_key(const struct doubting *doubting, const struct sp_answer 
     if (counts_layers(leaf) || (!is_partial(evidence, leaf) && !has_twin(evidence, leaf))) return false;
     const struct sp_phrase *key = sp_phrase_leaf(&doubting->learning->arena, SP_PHRASE_KEY, leaf);
     if (sp_phrase_proper_affinity(key, doubting->asked.pattern) < NEAR) return false;
-    sp_phrase_leaves(answer->term, find_undecided, &missing);
+    sp_phrase_leaves(answer->term, strike_leaf, &missing);
     return missing != NULL;
 }
 

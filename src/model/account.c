@@ -158,14 +158,6 @@ static size_t add_edges(struct edge *edges, size_t count, uint64_t begin, uint64
     return count;
 }
 
-/* Most files have their tensors in the order in which they list them. */
-static bool are_in_order(const struct edge *edges, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (compare_edges(&edges[i - 1], &edges[i]) > 0) return false;
-    return true;
-}
-
 static struct edge *list_edges(const struct sp_inventory *inventory, const bool *counted, size_t *count)
 {
     const struct sp_account *account = &inventory->account;
@@ -181,7 +173,7 @@ static struct edge *list_edges(const struct sp_inventory *inventory, const bool 
         if (tensor->data_begin < tensor->data_end && !counted[i])
             *count = add_edges(edges, *count, tensor->data_begin, tensor->data_end, tensor->file, SP_USE_TENSOR);
     }
-    if (!are_in_order(edges, *count)) qsort(edges, *count, sizeof *edges, compare_edges);
+    qsort(edges, *count, sizeof *edges, compare_edges);
     return edges;
 }
 
