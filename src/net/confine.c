@@ -24,36 +24,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CPU_SECONDS = 120, DESCRIPTORS = 256 };
+#include "base/process/child.h"
 
-static void close_others(int keep)
-{
-    const unsigned at = (unsigned)keep;
-    const bool low = at == 0 || syscall(SYS_close_range, 0U, at - 1, 0) == 0;
-    if (low && syscall(SYS_close_range, at + 1, ~0U, 0) == 0) return;
-    const long limit = sysconf(_SC_OPEN_MAX); /* a kernel before 5.9 */
-    for (int fd = 0; fd < limit; fd++)
-        if (fd != keep) close(fd);
-}
+enum { CPU_SECONDS = 120, DESCRIPTORS = 256 };
 
 void sp_confine_begin(int keep)
 {
-    sigset_t none;
-    for (int number = 1; number < NSIG; number++) signal(number, number == SIGPIPE ? SIG_IGN : SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    sp_child_forget_signals();
+    signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_DUMPABLE, 0);
-    close_others(keep);
-}
-
-static bool set_limit(int resource, rlim_t most)
-{
-    struct rlimit old;
-    if (getrlimit((__rlimit_resource_t)resource, &old) != 0) return false;
-    const rlim_t value = most < old.rlim_max ? most : old.rlim_max;
-    const struct rlimit now = {value, value};
-    return setrlimit((__rlimit_resource_t)resource, &now) == 0;
+    sp_child_close_all_but(&keep, 1);
 }
 
 /* Whatever their arguments: memory, sockets that are open, waiting, looking at files, threads' locks, dying. */
@@ -196,6 +177,7 @@ static void warm_resolver(void)
 bool sp_confine_finish(void)
 {
     warm_resolver();
-    return set_limit(RLIMIT_CORE, 0) && set_limit(RLIMIT_FSIZE, 0) && set_limit(RLIMIT_CPU, CPU_SECONDS) &&
-           set_limit(RLIMIT_NOFILE, DESCRIPTORS) && limit_files() && load_filter();
+    return sp_child_limit(RLIMIT_CORE, 0, 0) && sp_child_limit(RLIMIT_FSIZE, 0, 0) &&
+           sp_child_limit(RLIMIT_CPU, CPU_SECONDS, CPU_SECONDS) &&
+           sp_child_limit(RLIMIT_NOFILE, DESCRIPTORS, DESCRIPTORS) && limit_files() && load_filter();
 }

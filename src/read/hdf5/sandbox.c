@@ -15,48 +15,16 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/process/child.h"
 
 enum { EXIT_UNPREPARED = 71, EXIT_UNCONFINED = 72 };
 
 /* ---- the child ---- */
-
-/* A crash must be seen as one, and not by the host's own crash reporter. */
-static void reset_signals(void)
-{
-    sigset_t none;
-    for (int signal_number = 1; signal_number < NSIG; signal_number++) signal(signal_number, SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void close_range_of(unsigned first, unsigned last)
-{
-    if (first > last || syscall(SYS_close_range, first, last, 0) == 0) return;
-    const long limit = sysconf(_SC_OPEN_MAX); /* a kernel before 5.9 */
-    for (unsigned fd = first; fd <= last && fd < (unsigned long)limit; fd++) close((int)fd);
-}
-
-/* Closes every descriptor that is not in `keep` (-1: none). */
-static void close_all_but(const int *keep, size_t count)
-{
-    for (unsigned next = 0;;) {
-        unsigned kept = ~0U;
-        for (size_t i = 0; i < count; i++)
-            if (keep[i] >= 0 && (unsigned)keep[i] >= next && (unsigned)keep[i] < kept) kept = (unsigned)keep[i];
-        if (kept == ~0U) {
-            close_range_of(next, ~0U);
-            return;
-        }
-        if (kept > next) close_range_of(next, kept - 1);
-        next = kept + 1;
-    }
-}
 
 /* Bytes of address space in use: a host may have mapped far more than the limit before us. */
 static uint64_t address_space(void)
@@ -69,22 +37,15 @@ static uint64_t address_space(void)
     return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static bool limit(int resource, uint64_t soft, uint64_t hard)
-{
-    struct rlimit old;
-    if (getrlimit((__rlimit_resource_t)resource, &old) != 0) return false;
-    const struct rlimit now = {soft < old.rlim_max ? soft : old.rlim_max, hard < old.rlim_max ? hard : old.rlim_max};
-    return setrlimit((__rlimit_resource_t)resource, &now) == 0;
-}
-
 static bool set_limits(void)
 {
     enum { MOST_SECONDS = SP_SANDBOX_CPU_SECONDS + SP_SANDBOX_OUTPUT_MIB * 1024 / SP_SANDBOX_PROGRESS_KIB };
     const uint64_t memory = address_space() + ((uint64_t)SP_SANDBOX_MEMORY_MIB << 20);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_DUMPABLE, 0); /* RLIMIT_CORE does not hold for a core_pattern that is a pipe */
-    return limit(RLIMIT_AS, memory, memory) && limit(RLIMIT_CPU, MOST_SECONDS, MOST_SECONDS + 1) &&
-           limit(RLIMIT_CORE, 0, 0) && limit(RLIMIT_FSIZE, 0, 0) && limit(RLIMIT_NOFILE, 0, 0);
+    return sp_child_limit(RLIMIT_AS, memory, memory) && sp_child_limit(RLIMIT_CPU, MOST_SECONDS, MOST_SECONDS + 1) &&
+           sp_child_limit(RLIMIT_CORE, 0, 0) && sp_child_limit(RLIMIT_FSIZE, 0, 0) &&
+           sp_child_limit(RLIMIT_NOFILE, 0, 0);
 }
 
 /* Calls that are allowed whatever their arguments: memory, locks, reading what is already open, dying. */
@@ -117,9 +78,9 @@ static bool confine(int out)
 
 static _Noreturn void child(const struct sp_sandbox_job *job, int out)
 {
-    reset_signals();
+    sp_child_forget_signals();
     const int keep[] = {out, job->keep_fd};
-    close_all_but(keep, sizeof keep / sizeof *keep);
+    sp_child_close_all_but(keep, sizeof keep / sizeof *keep);
     if (!job->prepare(job->context)) _exit(EXIT_UNPREPARED);
     if (!set_limits() || !confine(out)) _exit(EXIT_UNCONFINED);
     job->run(job->context, out);
