@@ -111,17 +111,23 @@ static bool judge_unread(struct sp_inventory *inventory, struct sp_error *error)
     return true;
 }
 
-void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called)
+bool sp_inventory_note_suspect(struct sp_inventory *inventory, const char *name, bool called)
 {
-    const size_t number = inventory->suspects.count;
-    if (number >= SP_MAX_SUSPECTS) return;
-    for (size_t i = 0; i < number; i++) {
+    if (inventory->suspects.count >= SP_MAX_SUSPECTS) return false;
+    for (size_t i = 0; i < inventory->suspects.count; i++) {
         struct sp_suspect *known = &inventory->suspects.items[i];
         if (strcmp(known->name, name) != 0) continue;
         known->called = known->called || called;
-        return;
+        return false;
     }
     *SP_PUSH(&inventory->suspects) = (struct sp_suspect){sp_arena_string(&inventory->arena, name), called};
+    return true;
+}
+
+void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called)
+{
+    const size_t number = inventory->suspects.count;
+    if (!sp_inventory_note_suspect(inventory, name, called)) return;
     if (number == SUSPECTS_WARNED_OF) sp_inventory_warn(inventory, "more calls like these follow");
     else if (number < SUSPECTS_WARNED_OF && called)
         sp_inventory_warn(inventory, "calls %s if it were unpickled: nothing was executed", name);

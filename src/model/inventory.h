@@ -75,7 +75,9 @@ void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...) 
 bool sp_inventory_unread(struct sp_inventory *inventory, const char *name, const struct sp_error *why,
                          struct sp_error *error);
 
-/* Notes what a pickle reaches for, with a warning for each of the first. Copies the name. */
+/* Notes what a pickle reaches for; true when it is new. Copies the name. */
+bool sp_inventory_note_suspect(struct sp_inventory *inventory, const char *name, bool called);
+/* The same with a warning for each of the first. */
 void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called);
 /* Copies the names; `tensor` may be NULL. */
 void sp_inventory_promise(struct sp_inventory *inventory, const char *tensor, const char *shard, bool unreadable);

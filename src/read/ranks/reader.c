@@ -91,13 +91,8 @@ static void copy_warnings(const struct sp_ranks *ranks, struct sp_inventory *inv
         const struct sp_inventory *own = ranks->files.items[f].own;
         for (size_t i = 0; i < own->warning_count; i++)
             if (sp_map_add(&said, own->warnings[i], f)) sp_inventory_warn(inventory, "%s", own->warnings[i]);
-        for (size_t i = 0; i < own->suspects.count && inventory->suspects.count < SP_MAX_SUSPECTS; i++) {
-            const struct sp_suspect *suspect = &own->suspects.items[i];
-            const char *key = sp_arena_printf(&inventory->arena, "\n%s", suspect->name);
-            if (sp_map_add(&said, key, f))
-                *SP_PUSH(&inventory->suspects) =
-                    (struct sp_suspect){sp_arena_string(&inventory->arena, suspect->name), suspect->called};
-        }
+        for (size_t i = 0; i < own->suspects.count; i++)
+            sp_inventory_note_suspect(inventory, own->suspects.items[i].name, own->suspects.items[i].called);
         if (own->unread && !inventory->unread) inventory->first_unread = own->first_unread;
         inventory->unread += own->unread;
     }
