@@ -140,9 +140,8 @@ void sp_give_back(void *memory, size_t size)
     if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED); /* it is no harm when that fails */
 }
 
-void *sp_room(void *items, size_t count, size_t *capacity, size_t size)
+void *sp_room(void *items, size_t *capacity, size_t size)
 {
-    if (count < *capacity) return items;
     *capacity = *capacity ? *capacity * 2 : 16;
     return sp_realloc(items, *capacity, size);
 }

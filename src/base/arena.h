@@ -32,7 +32,8 @@ void *sp_realloc(void *memory, size_t count, size_t size);
 void sp_give_back(void *memory, size_t size);
 
 /* Make room for one more element in a growing array of `count` elements: GROW(items, count, capacity). */
-#define SP_GROW(items, count, capacity) ((items) = sp_room((items), (count), &(capacity), sizeof *(items)))
+#define SP_GROW(items, count, capacity)                                                                                \
+    ((count) < (capacity) ? (void)0 : (void)((items) = sp_room((items), &(capacity), sizeof *(items))))
 
 /* A growing array. Zero-initialise; free() the items. Each SP_ARRAY is a type of its own to the compiler: what is
  * handed about is the struct that holds it. */
@@ -44,11 +45,9 @@ void sp_give_back(void *memory, size_t size);
 
 /* Where one more item of a growing array goes, not initialised: *SP_PUSH(&list) = item. What is put there must not
  * depend on list.count. Any struct with items, count and capacity will do. */
-#define SP_PUSH(array)                                                                                                 \
-    ((array)->items = sp_room((array)->items, (array)->count, &(array)->capacity, sizeof *(array)->items),             \
-     &(array)->items[(array)->count++])
+#define SP_PUSH(array) (SP_GROW((array)->items, (array)->count, (array)->capacity), &(array)->items[(array)->count++])
 
-/* The items, with room behind `count` of them for one more. */
-void *sp_room(void *items, size_t count, size_t *capacity, size_t size);
+/* The items, with room for twice as many. */
+void *sp_room(void *items, size_t *capacity, size_t size);
 
 #endif

@@ -38,6 +38,16 @@ static inline bool sp_is_among(const char *text, const char *const *list, size_t
 /* The same of an array whose size the compiler knows. */
 #define SP_IS_AMONG(text, list) sp_is_among((text), (list), sizeof(list) / sizeof *(list))
 
+/* Whether one of the list is somewhere in the text. */
+static inline bool sp_has_any(const char *text, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strstr(text, list[i])) return true;
+    return false;
+}
+
+#define SP_HAS_ANY(text, list) sp_has_any((text), (list), sizeof(list) / sizeof *(list))
+
 /* The last component of a path. */
 static inline const char *sp_base_name(const char *path)
 {

@@ -117,19 +117,12 @@ static bool pass_escape(struct sp_json *json)
     return true;
 }
 
-/* The quotes, backslashes and control bytes of a word. A quote with bit 1 flipped is 0x20, the byte above the control
- * bytes, which stay below it: one comparison finds both. */
-static inline uint64_t not_plain(uint64_t word)
-{
-    return sp_word_below(word ^ SP_WORD_OF('"' ^ 0x20), 0x21) | sp_word_equal(word, '\\');
-}
-
 /* How many bytes at `p` stand for themselves in a string. */
 static inline size_t plain_length(const char *p, size_t left)
 {
     size_t i = 0;
     for (; left - i >= SP_WORD; i += SP_WORD) {
-        const uint64_t other = not_plain(sp_word_at(p + i));
+        const uint64_t other = sp_word_escaped(sp_word_at(p + i));
         if (other) return i + sp_word_first(other);
     }
     while (i < left && p[i] != '"' && p[i] != '\\' && (unsigned char)p[i] >= 0x20) i++;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/word.h"
 
 void sp_text_reserve(struct sp_text *text, size_t more)
 {
@@ -24,8 +25,6 @@ void sp_text_append(struct sp_text *text, const char *bytes, size_t length)
     text->length += length;
     text->data[text->length] = '\0';
 }
-
-void sp_text_puts(struct sp_text *text, const char *string) { sp_text_append(text, string, strlen(string)); }
 
 void sp_text_printf(struct sp_text *text, const char *format, ...)
 {
@@ -72,6 +71,11 @@ void sp_text_grouped(struct sp_text *text, uint64_t number) { append_number(text
 static size_t printable_run(const char *bytes, size_t length)
 {
     size_t i = 0;
+    for (; length - i >= SP_WORD; i += SP_WORD) {
+        const uint64_t word = sp_word_at(bytes + i);
+        const uint64_t other = sp_word_escaped(word) | sp_word_equal(word, 0x7f) | (word & SP_WORD_OF(0x80));
+        if (other) return i + sp_word_first(other);
+    }
     while (i < length && bytes[i] >= 0x20 && bytes[i] < 0x7f && bytes[i] != '"' && bytes[i] != '\\') i++;
     return i;
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 
@@ -18,7 +19,10 @@ struct sp_text {
 /* Room for that many bytes and a NUL behind what is there, for who writes into `data`. */
 void sp_text_reserve(struct sp_text *text, size_t more);
 void sp_text_append(struct sp_text *text, const char *bytes, size_t length);
-void sp_text_puts(struct sp_text *text, const char *string);
+static inline void sp_text_puts(struct sp_text *text, const char *string)
+{
+    sp_text_append(text, string, strlen(string)); /* which is known where it is written out */
+}
 void sp_text_printf(struct sp_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sp_text_pad(struct sp_text *text, size_t spaces);
 /* 124439808, and 124,439,808. */

@@ -31,6 +31,13 @@ static inline uint64_t sp_word_below(uint64_t word, unsigned char limit) /* at m
 }
 static inline uint64_t sp_word_equal(uint64_t word, unsigned char c) { return sp_word_below(word ^ SP_WORD_OF(c), 1); }
 
+/* Those that JSON has to escape: quotes, backslashes and control bytes. A quote with bit 1 flipped is 0x20, the byte
+ * above the control bytes, which stay below it: one comparison finds both. */
+static inline uint64_t sp_word_escaped(uint64_t word)
+{
+    return sp_word_below(word ^ SP_WORD_OF('"' ^ 0x20), 0x21) | sp_word_equal(word, '\\');
+}
+
 /* Which byte of the eight is the first in the set; the set has one. */
 static inline size_t sp_word_first(uint64_t set) { return (size_t)__builtin_ctzll(set) / 8; }
 
