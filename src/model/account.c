@@ -213,7 +213,16 @@ static void add_scattered(struct sp_account *account, int use)
     *left -= bytes;
 }
 
-void sp_inventory_sum_bytes(struct sp_inventory *inventory)
+/* What of the tensor's data is not in its file: what lies past its end, or everything when it has no place. */
+static uint64_t absent_bytes(const struct sp_account *account, const struct sp_tensor *tensor)
+{
+    const uint64_t size = tensor->file < account->sizes.count ? account->sizes.items[tensor->file] : 0;
+    if (!(tensor->flags & SP_TENSOR_NO_DATA)) return 0;
+    if (!tensor->data_end || tensor->data_begin >= size) return tensor->bytes;
+    return tensor->bytes - (size - tensor->data_begin < tensor->bytes ? size - tensor->data_begin : tensor->bytes);
+}
+
+static void sum_bytes(struct sp_inventory *inventory)
 {
     struct sp_account *account = &inventory->account;
     size_t count, done = 0;
@@ -226,17 +235,22 @@ void sp_inventory_sum_bytes(struct sp_inventory *inventory)
         done += sum_file(&account->bytes, edges + done, count - done, (uint32_t)i, account->sizes.items[i]);
     }
     for (int use = 0; use < SP_USE_COUNT; use++) add_scattered(account, use);
+    for (size_t i = 0; i < inventory->count; i++)
+        if (inventory->tensors[i].same_as == SP_NONE)
+            account->bytes.absent += absent_bytes(account, &inventory->tensors[i]);
     free(edges);
     free(counted);
 }
 
-uint64_t sp_inventory_absent_bytes(const struct sp_inventory *inventory, const struct sp_tensor *tensor)
+/* Few ask, and it takes as long as a hundredth of reading. An inventory is for one thread at a time. */
+static const struct sp_account *summed_account(const struct sp_inventory *inventory)
 {
-    const struct sp_account *account = &inventory->account;
-    const uint64_t size = tensor->file < account->sizes.count ? account->sizes.items[tensor->file] : 0;
-    if (!(tensor->flags & SP_TENSOR_NO_DATA)) return 0;
-    if (!tensor->data_end || tensor->data_begin >= size) return tensor->bytes;
-    return tensor->bytes - (size - tensor->data_begin < tensor->bytes ? size - tensor->data_begin : tensor->bytes);
+    if (!inventory->account.summed) {
+        struct sp_inventory *own = (struct sp_inventory *)inventory; /* to who sees it, nothing changes */
+        own->account.summed = true;
+        sum_bytes(own);
+    }
+    return &inventory->account;
 }
 
 void sp_account_free(struct sp_account *account)
@@ -250,12 +264,15 @@ void sp_account_free(struct sp_account *account)
 
 const struct sp_file_bytes *sp_inventory_file_bytes(const struct sp_inventory *inventory)
 {
-    return &inventory->account.bytes;
+    return &summed_account(inventory)->bytes;
 }
 
-size_t sp_inventory_unused_count(const struct sp_inventory *inventory) { return inventory->account.unused.count; }
+size_t sp_inventory_unused_count(const struct sp_inventory *inventory)
+{
+    return summed_account(inventory)->unused.count;
+}
 
 const struct sp_unused *sp_inventory_unused(const struct sp_inventory *inventory, size_t index)
 {
-    return &inventory->account.unused.items[index];
+    return &summed_account(inventory)->unused.items[index];
 }

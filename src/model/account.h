@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Every byte of a file accounted for. A reader claims ranges for what it knows them to be; where a tensor has a place
- * in the file, that claim is made for it. sp_inventory_finish sums up: what nobody claims is left over. */
+ * in the file, that claim is made for it. When somebody asks, it is summed up: what nobody claims is left over. */
 #ifndef SP_MODEL_ACCOUNT_H
 #define SP_MODEL_ACCOUNT_H
 
@@ -28,6 +28,7 @@ struct sp_account {
     SP_ARRAY(uint64_t) sizes; /* of the files */
     SP_ARRAY(struct sp_unused) unused;
     uint64_t scattered[SP_USE_COUNT]; /* bytes whose places are not known */
+    bool summed;                      /* the rest is known: it was asked for */
     struct sp_file_bytes bytes;
 };
 
@@ -41,10 +42,6 @@ void sp_inventory_claim_storage(struct sp_inventory *inventory, uint32_t file, u
                                 const char *storage, const char *record, bool whole);
 /* So many bytes somewhere in the files. */
 void sp_inventory_claim_scattered(struct sp_inventory *inventory, uint64_t bytes, enum sp_use use);
-/* What of the tensor's data is not in its file: what lies past its end, or everything when it has no place. */
-uint64_t sp_inventory_absent_bytes(const struct sp_inventory *inventory, const struct sp_tensor *tensor);
-/* Called once, by sp_inventory_finish. */
-void sp_inventory_sum_bytes(struct sp_inventory *inventory);
 void sp_account_free(struct sp_account *account);
 
 #endif

@@ -79,9 +79,12 @@ void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...)
     if (inventory->warning_count > SP_MAX_WARNINGS) return;
     if (inventory->warning_count == SP_MAX_WARNINGS) format = "further warnings are not listed";
     va_start(args, format);
-    SP_GROW(inventory->warnings, inventory->warning_count, inventory->warning_capacity);
-    inventory->warnings[inventory->warning_count++] = sp_arena_vprintf(&inventory->arena, format, args);
+    const char *message = sp_arena_vprintf(&inventory->arena, format, args);
     va_end(args);
+    for (size_t i = 0; i < inventory->warning_count; i++)
+        if (strcmp(inventory->warnings[i], message) == 0) return;
+    SP_GROW(inventory->warnings, inventory->warning_count, inventory->warning_capacity);
+    inventory->warnings[inventory->warning_count++] = message;
 }
 
 enum { UNREAD_NAMED = 10 };
@@ -122,6 +125,17 @@ bool sp_inventory_note_suspect(struct sp_inventory *inventory, const char *name,
     }
     *SP_PUSH(&inventory->suspects) = (struct sp_suspect){sp_arena_string(&inventory->arena, name), called};
     return true;
+}
+
+void sp_inventory_adopt_remarks(struct sp_inventory *inventory, const struct sp_inventory *part)
+{
+    for (size_t i = 0; i < part->warning_count; i++) sp_inventory_warn(inventory, "%s", part->warnings[i]);
+    for (size_t i = 0; i < part->suspects.count; i++)
+        sp_inventory_note_suspect(inventory, part->suspects.items[i].name, part->suspects.items[i].called);
+    if (part->unread && !inventory->unread) inventory->first_unread = part->first_unread;
+    inventory->unread += part->unread;
+    for (size_t i = 0; i < part->unread_names.count; i++)
+        *SP_PUSH(&inventory->unread_names) = sp_arena_string(&inventory->arena, part->unread_names.items[i]);
 }
 
 void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called)
@@ -233,7 +247,6 @@ static bool sum_totals(struct sp_inventory *inventory, struct sp_error *error)
             return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "the total number of parameters overflows 64 bits");
         if (!sp_add_u64(totals->bytes, first ? tensor->bytes : 0, &totals->bytes))
             return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "the total number of bytes overflows 64 bits");
-        if (first) inventory->account.bytes.absent += sp_inventory_absent_bytes(inventory, tensor);
     }
     return true;
 }
@@ -255,7 +268,6 @@ bool sp_inventory_finish(struct sp_inventory *inventory, struct sp_error *error)
     for (size_t i = 0; i < inventory->count; i++)
         if (!sp_map_add(&inventory->names, inventory->tensors[i].name, i)) return refuse_duplicate(inventory, i, error);
     find_ties(inventory);
-    sp_inventory_sum_bytes(inventory);
     return sum_totals(inventory, error);
 }
 

@@ -66,7 +66,7 @@ uint32_t sp_inventory_add_file(struct sp_inventory *inventory, const char *name)
 struct sp_tensor *sp_inventory_add(struct sp_inventory *inventory, struct sp_error *error);
 /* Copies both. A key is kept once: its first value, with a warning when a later one differs. */
 void sp_inventory_add_metadata(struct sp_inventory *inventory, const char *key, const char *value);
-/* Past SP_MAX_WARNINGS one last warning says that there are more. */
+/* Once each, however often it is said. Past SP_MAX_WARNINGS one last warning says that there are more. */
 void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* One tensor that could not be read, and why: the others still are. A warning names it, and counts those beyond the
@@ -77,6 +77,9 @@ bool sp_inventory_unread(struct sp_inventory *inventory, const char *name, const
 
 /* Notes what a pickle reaches for; true when it is new. Copies the name. */
 bool sp_inventory_note_suspect(struct sp_inventory *inventory, const char *name, bool called);
+
+/* What was said of one of several files is said of the whole that they are: warnings, suspects, what is not read. */
+void sp_inventory_adopt_remarks(struct sp_inventory *inventory, const struct sp_inventory *part);
 /* The same with a warning for each of the first. */
 void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called);
 /* Copies the names; `tensor` may be NULL. */

@@ -48,6 +48,13 @@ bool sp_tensor_is_transposed(const struct sp_tensor *a, const struct sp_tensor *
     return same_rank(a, b) && sp_is_transposed(a->shape, b->shape, a->rank);
 }
 
+bool sp_tensor_is_turned(const struct sp_tensor *a, const struct sp_tensor *b)
+{
+    const uint32_t rank = a->rank;
+    if (!same_rank(a, b) || rank < 3 || memcmp(a->shape, b->shape, (rank - 2) * sizeof *a->shape) != 0) return false;
+    return a->shape[rank - 2] == b->shape[rank - 1] && a->shape[rank - 1] == b->shape[rank - 2];
+}
+
 bool sp_is_row_major(const struct sp_tensor *tensor)
 {
     uint64_t expected = 1;

@@ -18,6 +18,8 @@ bool sp_differs_in_ones(const uint64_t *a, uint32_t a_rank, const uint64_t *b, u
 bool sp_tensor_same_shape(const struct sp_tensor *a, const struct sp_tensor *b);
 /* As sp_is_transposed. */
 bool sp_tensor_is_transposed(const struct sp_tensor *a, const struct sp_tensor *b);
+/* Several matrices in one, each of them transposed: (4, 96, 64) and (4, 64, 96). */
+bool sp_tensor_is_turned(const struct sp_tensor *a, const struct sp_tensor *b);
 /* Dense, the last dimension innermost. */
 bool sp_is_row_major(const struct sp_tensor *tensor);
 /* Whether their elements follow one another in the same order in both files. */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Two lists name the models of a directory, each with the folder that it is in:
+ * Three lists name the models of a directory, each with the folder that it is in:
  *
  *   model_index.json   {"_class_name": "StableDiffusionPipeline", "unet": ["diffusers", "UNet2DConditionModel"],
  *                      "safety_checker": [null, null], "requires_safety_checker": true}
+ *   modular_model_index.json   {"unet": ["diffusers", "UNet2DConditionModel", {"subfolder": "unet", "type_hint":
+ *                      ["diffusers", "UNet2DConditionModel"], "pretrained_model_name_or_path": "org/name"}]}
+ *
  *   modules.json       [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}, ...]
  *
  * A router among the latter has a list of its own, router_config.json, {"types": {"query_0_Dense": TYPE, ...}}.
@@ -191,38 +194,105 @@ static void finish_component(const struct component_list *list, struct sp_compon
 
 /* ---- model_index.json ---- */
 
-/* ["library", "class"]; both NULL for anything else. */
-static bool scan_pair(struct sp_json *json, const char **library, const char **class_name)
+/* What is said of one component: a library and a class, both NULL for anything else. Of a modular pipeline also where
+ * it was loaded from, "org/name", and the folder in that. */
+struct told {
+    const char *library, *class_name, *repository, *subfolder;
+    bool listed; /* by the list itself, and not by what it was to be */
+};
+
+/* ["library", "class"], and what else is in the list. */
+static bool scan_pair(struct sp_json *json, struct told *told, bool (*rest)(struct sp_json *, struct told *))
 {
     const char *words[2] = {NULL, NULL};
     size_t count = 0, ignored;
-    *library = *class_name = NULL;
     if (sp_json_peek(json) != '[') return sp_json_skip(json, &ignored) != NULL;
     sp_json_open(json, '[');
     for (bool first = true; sp_json_item(json, &first); count++) {
         if (count < 2 && sp_json_peek(json) == '"') words[count] = sp_json_string(json);
+        else if (count == 2 && rest && sp_json_peek(json) == '{') rest(json, told);
         else sp_json_skip(json, &ignored);
     }
     if (!sp_json_ok(json)) return false;
-    if (count != 2 || !words[0] || !words[1]) return true;
-    *library = words[0];
-    *class_name = words[1];
+    if (count != 2 + (rest != NULL) || !words[0] || !words[1]) return true;
+    told->library = words[0];
+    told->class_name = words[1];
+    told->listed = rest != NULL;
     return true;
+}
+
+/* The object behind the two: what the component ought to be, where it was not there when the list was written. */
+static bool scan_origin(struct sp_json *json, struct told *told)
+{
+    const char *key;
+    size_t ignored;
+    sp_json_open(json, '{');
+    for (bool first = true; (key = sp_json_member(json, &first));) {
+        const bool text = sp_json_peek(json) == '"';
+        if (strcmp(key, "type_hint") == 0) scan_pair(json, told, NULL);
+        else if (text && strcmp(key, "subfolder") == 0) told->subfolder = sp_json_string(json);
+        else if (text && (strcmp(key, "pretrained_model_name_or_path") == 0 || strcmp(key, "repo") == 0))
+            told->repository = sp_json_string(json);
+        else sp_json_skip(json, &ignored);
+        if (!sp_json_ok(json)) return false;
+    }
+    return sp_json_ok(json);
 }
 
 static bool scan_pipeline(struct component_list *list)
 {
     struct sp_arena *arena = &list->components->arena;
-    const char *key, *library, *class_name;
+    const char *key;
     if (!sp_json_open(&list->json, '{')) return false;
     for (bool first = true; (key = sp_json_member(&list->json, &first));) {
-        if (!scan_pair(&list->json, &library, &class_name)) return false;
-        if (!library || *key == '_') continue;
+        struct told told = {.library = NULL};
+        if (!scan_pair(&list->json, &told, NULL)) return false;
+        if (!told.library || *key == '_') continue;
         struct sp_component *component = add_component(list, *key ? key : ".");
         if (!component) return false;
-        component->library = sp_arena_string(arena, library);
-        component->class_name = component->model_class = sp_arena_string(arena, class_name);
+        component->library = sp_arena_string(arena, told.library);
+        component->class_name = component->model_class = sp_arena_string(arena, told.class_name);
         finish_component(list, component, false);
+    }
+    return sp_json_end(&list->json);
+}
+
+/* ---- modular_model_index.json ---- */
+
+/* "org/name" of the hub, and no path of the machine where the pipeline was saved. */
+static bool is_on_hub(const char *repository)
+{
+    const char *slash = repository ? strchr(repository, '/') : NULL;
+    return slash && slash > repository && slash[1] && !strchr(slash + 1, '/') && *repository != '.' &&
+           !strpbrk(repository, " :\\");
+}
+
+/* Where it is that is not in the directory. */
+static void say_elsewhere(struct sp_arena *arena, struct sp_component *component, const struct told *told)
+{
+    if (component->state != SP_COMPONENT_MISSING || !is_on_hub(told->repository)) return;
+    const char *folder = told->subfolder ? told->subfolder : "";
+    component->state = SP_COMPONENT_PLAIN;
+    component->note = sp_arena_printf(arena, "not here but in hf://%s%s%s", told->repository,
+                                      *folder ? ", in the folder " : "", folder);
+}
+
+/* A component that was never loaded has no folder to be in. */
+static bool scan_modular(struct component_list *list)
+{
+    struct sp_arena *arena = &list->components->arena;
+    const char *key;
+    if (!sp_json_open(&list->json, '{')) return false;
+    for (bool first = true; (key = sp_json_member(&list->json, &first));) {
+        struct told told = {.library = NULL};
+        if (!scan_pair(&list->json, &told, scan_origin)) return false;
+        if (*key == '_' || !told.class_name || !(told.listed || told.repository)) continue;
+        struct sp_component *component = add_component(list, *key ? key : ".");
+        if (!component) return false;
+        component->library = sp_arena_string(arena, told.library);
+        component->class_name = component->model_class = sp_arena_string(arena, told.class_name);
+        finish_component(list, component, false);
+        say_elsewhere(arena, component, &told);
     }
     return sp_json_end(&list->json);
 }
@@ -345,6 +415,8 @@ static bool read_lists(struct sp_components *components, const struct sp_folder 
     struct component_list list = {.components = components, .folder = folder, .below = "", .error = error};
     if (is_there(folder, "model_index.json")) {
         if (!read_list(&list, "model_index.json", scan_pipeline)) return false;
+    } else if (is_there(folder, "modular_model_index.json")) {
+        if (!read_list(&list, "modular_model_index.json", scan_modular)) return false;
     } else if (is_there(folder, "modules.json")) {
         if (!read_list(&list, "modules.json", scan_modules) || !read_routers(&list)) return false;
     }

@@ -236,16 +236,22 @@ static bool has_own_index(const struct listing *listing, const char *name)
     return found;
 }
 
-/* Other loaders may take another one. */
-static void note_others(const char *chosen, const struct listing *listing, struct sp_inventory *inventory)
+/* Other loaders may take another one; and people another folder. */
+static void note_others(const struct sp_folder *folder, const char *chosen, const struct listing *listing,
+                        struct sp_inventory *inventory)
 {
     struct sp_names others = {0};
+    const char *below = sp_folder_checkpoints_below(folder, &inventory->arena);
     for (size_t i = 0; i < listing->count; i++) {
         const char *name = listing->names[i];
         if (strcmp(name, chosen) == 0 || is_file_read(inventory, name) || has_own_index(listing, name)) continue;
         if (!inventory->stray || strcmp(inventory->stray, name) != 0) sp_names_add(&others, name);
     }
     if (others.count) inventory->beside = sp_arena_string(&inventory->arena, sp_names_text(&others));
+    if (below)
+        inventory->beside = others.count
+                                ? sp_arena_printf(&inventory->arena, "%s, nor what is in %s", inventory->beside, below)
+                                : sp_arena_printf(&inventory->arena, "what is in %s", below);
     sp_names_free(&others);
 }
 
@@ -258,7 +264,7 @@ static bool read_chosen(const struct sp_folder *folder, const char *name, const 
         if (!sp_index_read(folder, name, inventory, error)) return false;
         warn_stray(name, listing, inventory);
     }
-    note_others(name, listing, inventory);
+    note_others(folder, name, listing, inventory);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The index is JSON: {"metadata": {"total_size": 24}, "weight_map": {"tensor": "model-00001-of-00002.safetensors"}},
- * or the inner map alone. Keras 3 (model.weights.json) gives groups in place of tensors, each with a list of shards:
+ * or the inner map alone. Keras 3 (model.weights.json) gives groups in place of tensors, each with its shard or a list:
  * {"weight_map": {"/layers/dense/vars": ["model_00000.weights.h5"]}}. Nobody checks it when it is written or uploaded,
  * so it is compared with what the shards hold, and differences are warnings: the shards are the truth.
  *
@@ -51,22 +51,27 @@ static void place_in(struct weight_map *map, const char *tensor, const char *sha
     map->placements[map->count++] = (struct placement){tensor, shard, 0};
 }
 
-/* The shards over which Keras has spread a group. */
+static bool place_group(struct index *index, struct weight_map *map, const char *group)
+{
+    const char *shard = sp_json_string(&index->json);
+    if (shard) place_in(map, group + (*group == '/'), shard);
+    return shard != NULL;
+}
+
+/* The shards over which Keras has spread a group: a list, or one by itself. */
 static bool add_group(struct index *index, struct weight_map *map, const char *group)
 {
-    if (!sp_json_open(&index->json, '[')) return false;
     index->groups = true;
-    for (bool first = true; sp_json_item(&index->json, &first);) {
-        const char *shard = sp_json_string(&index->json);
-        if (!shard) return false;
-        place_in(map, group + (*group == '/'), shard);
-    }
+    if (sp_json_peek(&index->json) == '"') return place_group(index, map, group);
+    if (!sp_json_open(&index->json, '[')) return false;
+    for (bool first = true; sp_json_item(&index->json, &first);)
+        if (!place_group(index, map, group)) return false;
     return sp_json_ok(&index->json);
 }
 
 static bool add_placement(struct index *index, struct weight_map *map, const char *tensor)
 {
-    if (sp_json_peek(&index->json) == '[') return add_group(index, map, tensor);
+    if (sp_json_peek(&index->json) == '[' || *tensor == '/') return add_group(index, map, tensor);
     const char *shard = sp_json_string(&index->json);
     if (!shard) return false;
     if (!sp_map_add(&map->tensors, tensor, map->count))

@@ -138,6 +138,8 @@ static const struct {
      "restore it in Python, and save the parameters with flax.serialization.to_bytes or safetensors.flax"},
     {".zarray", "an array of Zarr, which is not read", "open it in Python, and save it with numpy.save"},
     {".zgroup", "a group of Zarr, which is not read", "open it in Python, and save it with numpy.savez"},
+    {"zarr.json", "a group or an array of Zarr 3, which is not read",
+     "open it in Python, and save it with numpy.savez or numpy.save"},
     {"Manifest.json", "a package of CoreML (.mlpackage), which is not read",
      "ask about the checkpoint that it was converted from"},
 };

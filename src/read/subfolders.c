@@ -107,7 +107,8 @@ static const char *list_found(struct search *search)
 
 static bool is_pipeline(const struct sp_folder *folder)
 {
-    return faccessat(folder->fd, "model_index.json", R_OK, 0) == 0;
+    return faccessat(folder->fd, "model_index.json", R_OK, 0) == 0 ||
+           faccessat(folder->fd, "modular_model_index.json", R_OK, 0) == 0;
 }
 
 /* What the directory is, and what there is below it. */
@@ -132,6 +133,16 @@ static void fail_empty(const struct sp_folder *folder, struct search *search, st
     }
     const char *first = sp_folder_join(folder, search->found.items[0], &search->arena);
     sp_hint(error, "ask about %s by itself, such as %s", search->found.count > 1 ? "each" : "it", sp_quote(first).text);
+}
+
+const char *sp_folder_checkpoints_below(const struct sp_folder *folder, struct sp_arena *arena)
+{
+    struct search search = {.entries = 0};
+    search_level(&search, folder->fd, "", 0);
+    const char *names = search.found.count ? sp_arena_string(arena, list_found(&search)) : NULL;
+    free(search.found.items);
+    sp_arena_free(&search.arena);
+    return names;
 }
 
 bool sp_folder_refuse_empty(const struct sp_folder *folder, struct sp_error *error)

@@ -36,6 +36,8 @@ static const char *const forms[] = {
     "{\"weights\":{\"num_bits\":4,\"strategy\":\"tensor_group\",\"group_size\":16}}}}",
     "{\"quant_method\":\"compressed-tensors\",\"format\":\"mxfp4-pack-quantized\",\"config_groups\":{\"group_0\":"
     "{\"weights\":{\"num_bits\":4,\"strategy\":\"group\",\"group_size\":32}}}}",
+    "{\"quant_method\":\"compressed-tensors\",\"format\":\"mxfp8-quantized\",\"config_groups\":{\"group_0\":"
+    "{\"weights\":{\"num_bits\":8,\"strategy\":\"group\",\"group_size\":32}}}}",
     "{\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_quant_type\":\"nf4\","
     "\"bnb_4bit_use_double_quant\":false}",
     "{\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_quant_type\":\"nf4\","
@@ -48,6 +50,42 @@ static const char *const forms[] = {
     "{\"quant_method\":\"quanto\",\"weights\":\"int8\"}",
     "{\"quant_method\":\"quanto\",\"weights\":\"float8\"}",
     "{\"quant_method\":\"bitnet\"}",
+    "{\"quant_method\":\"awq\",\"bits\":4,\"group_size\":GROUP,\"version\":\"gemv\"}",
+    "{\"quant_method\":\"awq\",\"bits\":4,\"group_size\":GROUP,\"version\":\"gemv_fast\"}",
+    "{\"quant_method\":\"awq\",\"bits\":4,\"group_size\":GROUP,\"version\":\"marlin\"}",
+    "{\"quant_method\":\"gptq\",\"bits\":BITS,\"group_size\":GROUP,\"checkpoint_format\":\"marlin\"}",
+    "{\"quant_method\":\"modelopt\",\"quant_algo\":\"FP8_PER_CHANNEL_PER_TOKEN\"}",
+    "{\"quant_method\":\"modelopt\",\"quant_algo\":\"FP8_PB_WO\"}",
+    "{\"quant_method\":\"modelopt\",\"quant_algo\":\"MXFP8\"}",
+    "{\"quant_method\":\"modelopt\",\"quant_algo\":\"MXFP4\"}",
+    "{\"quant_method\":\"modelopt\",\"quant_algo\":\"W8A16\"}",
+    "{\"quant_method\":\"modelopt\",\"quant_algo\":\"W4A16_AWQ\",\"group_size\":GROUP}",
+    "{\"quant_method\":\"modelopt\",\"quant_algo\":\"W4A8_AWQ\",\"group_size\":GROUP}",
+    "{\"quant_method\":\"mxfp8\"}",
+    "{\"quant_method\":\"hqq\",\"quant_config\":{\"weight_quant_params\":{\"nbits\":BITS,\"group_size\":GROUP,\"axis\":"
+    "1}}}",
+    "{\"quant_method\":\"hqq\",\"quant_config\":{\"weight_quant_params\":{\"nbits\":BITS,\"group_size\":GROUP,\"axis\":"
+    "0}}}",
+    "{\"quant_method\":\"aqlm\",\"nbits_per_codebook\":16,\"num_codebooks\":1,\"in_group_size\":8}",
+    "{\"quant_method\":\"aqlm\",\"nbits_per_codebook\":8,\"num_codebooks\":2,\"in_group_size\":8}",
+    "{\"quant_method\":\"aqlm\",\"nbits_per_codebook\":8,\"num_codebooks\":1,\"in_group_size\":8}",
+    "{\"quant_method\":\"eetq\"}",
+    "{\"quant_method\":\"higgs\",\"bits\":BITS,\"group_size\":GROUP}",
+    "{\"quant_method\":\"spqr\",\"bits\":3}",
+    "{\"quant_method\":\"metal\",\"bits\":BITS,\"group_size\":GROUP}",
+    "{\"quant_method\":\"gemma\",\"num_bits\":BITS}",
+    "{\"quant_method\":\"torchao\",\"quant_type\":{\"default\":{\"_type\":\"Int8WeightOnlyConfig\",\"_data\":{}}}}",
+    "{\"quant_method\":\"torchao\",\"quant_type\":{\"default\":{\"_type\":\"Float8WeightOnlyConfig\",\"_data\":{}}}}",
+    "{\"quant_method\":\"torchao\",\"quant_type\":{\"default\":{\"_type\":\"Int4WeightOnlyConfig\",\"_data\":{\"group_"
+    "size\":GROUP}}}}",
+    "{\"quant_method\":\"torchao\",\"quant_type\":{\"default\":{\"_type\":\"Int4WeightOnlyConfig\",\"_data\":{\"group_"
+    "size\":GROUP,\"int4_packing_format\":{\"_data\":\"TILE_PACKED_TO_4D\"}}}}}",
+    "{\"quant_method\":\"torchao\",\"quant_type\":{\"default\":{\"_type\":\"Int8DynamicActivationIntxWeightConfig\",\"_"
+    "data\":{\"weight_granularity\":{\"_data\":{\"group_size\":GROUP}}}}}}",
+    "{\"quant_method\":\"fp_quant\",\"forward_dtype\":\"nvfp4\"}",
+    "{\"quant_method\":\"fp_quant\",\"forward_dtype\":\"mxfp4\"}",
+    "{\"quant_method\":\"exl3\"}",
+    "{\"quant_method\":\"exl2\"}",
 };
 
 size_t sp_form_count(void) { return sizeof forms / sizeof *forms; }

@@ -6,13 +6,17 @@
 
 #include "base/checked.h"
 #include "base/order.h"
+#include "config/quantised.h"
 #include "solve/invert.h"
 #include "solve/lines.h"
 
 /* Keys of a matrix by itself; the others are those of quantization_config. */
-enum { ROWS, COLUMNS, STATE, OWN_KEYS };
+enum { ROWS, COLUMNS, TOLD, OWN_KEYS = TOLD + SP_TOLD_COUNT };
 
-static const char *const own_keys[] = {"matrix_rows", "matrix_columns", "quant_state_bytes"};
+static const char *own_key(int key)
+{
+    return key == ROWS ? "matrix_rows" : key == COLUMNS ? "matrix_columns" : sp_told[key - TOLD].key;
+}
 
 static const char prefix[] = "matrix.";
 
@@ -32,7 +36,7 @@ static struct sp_row *new_row(struct sp_arena *arena, const struct sp_unit *part
     struct sp_piece *piece = sp_arena_alloc(arena, sizeof *piece);
     struct sp_expr **given = sp_arena_array(arena, part->param_count, sizeof *given);
     for (size_t i = 0; i < part->param_count; i++)
-        given[i] = i < 2    ? new_expr(arena, (struct sp_expr){.kind = SP_EXPR_NAME, .name = own_keys[i]})
+        given[i] = i < 2    ? new_expr(arena, (struct sp_expr){.kind = SP_EXPR_NAME, .name = own_key((int)i)})
                    : i == 2 ? new_expr(arena, (struct sp_expr){.kind = SP_EXPR_LITERAL})
                             : NULL;
     *piece = (struct sp_piece){.text = prefix};
@@ -61,9 +65,21 @@ static struct sp_unit *new_unit(struct sp_arena *arena, const struct sp_unit *pa
     return unit;
 }
 
+/* What the part reads of the form: some methods have it further within. */
+static struct sp_value read_part_of(struct sp_arena *arena, struct sp_value form)
+{
+    const struct sp_value method = sp_value_member(form, "quant_method");
+    struct sp_rules rules;
+    if (method.type != SP_STRING) return form;
+    sp_rules_open(&rules, arena, form, "", method.string);
+    sp_rules_close(&rules);
+    return rules.whole;
+}
+
 /* The members of the form, those of its only group too, as the part reads them. */
 static void add_form(struct sp_method *method, struct sp_value form, size_t from)
 {
+    form = read_part_of(method->arena, form);
     const struct sp_value groups = sp_value_member(form, "config_groups");
     const struct sp_value group = groups.type == SP_OBJECT ? groups.members[0].value : groups;
     const size_t own = form.count, grouped = group.type == SP_OBJECT ? group.count : 0;
@@ -77,12 +93,11 @@ void sp_method_open(struct sp_method *method, const struct sp_unit *part, struct
     enum { MOST = 64 };
     *method = (struct sp_method){.unit = NULL};
     method->members = sp_realloc(NULL, MOST, sizeof *method->members);
-    for (size_t i = 0; i < OWN_KEYS; i++)
-        method->members[i] = (struct sp_member){own_keys[i], sp_value_absent(own_keys[i])};
-    add_form(method, form, OWN_KEYS);
+    for (int i = 0; i < OWN_KEYS; i++) method->members[i] = (struct sp_member){own_key(i), sp_value_absent(own_key(i))};
     struct sp_arena *arena = sp_realloc(NULL, 1, sizeof *arena);
     *arena = (struct sp_arena){0};
     method->arena = arena;
+    add_form(method, form, OWN_KEYS);
     method->unit = new_unit(arena, part);
     sp_outline_configure(&method->outline, method->unit, &method->root);
     method->tails = sp_arena_array(arena, method->outline.count, sizeof *method->tails);
@@ -126,7 +141,7 @@ static const uint64_t *own_shape(const struct sp_line *line, const struct sp_ten
 static void set_dimension(struct sp_method *method, int key, uint64_t value)
 {
     method->members[key].value =
-        value && value <= INT64_MAX ? sp_value_int((int64_t)value) : sp_value_absent(own_keys[key]);
+        value && value <= INT64_MAX ? sp_value_int((int64_t)value) : sp_value_absent(own_key(key));
     sp_solver_ask_anew(&method->outline.solver);
 }
 
@@ -159,7 +174,7 @@ static uint64_t approach_dimension(struct sp_method *method, const struct sp_lin
 static uint64_t find_dimension(struct sp_method *method, const struct sp_matrix_members *members, int key)
 {
     struct sp_solver *solver = &method->outline.solver;
-    sp_solver_open(solver, own_keys[key]);
+    sp_solver_open(solver, own_key(key));
     for (size_t i = 0; i < method->outline.count; i++) {
         const struct sp_line *line = &method->outline.lines[i];
         const struct sp_tensor *tensor = member_called(members, method->tails[i]);
@@ -170,7 +185,7 @@ static uint64_t find_dimension(struct sp_method *method, const struct sp_matrix_
             sp_invert(solver, line->env, line->row->shape[d], &want);
         }
     }
-    const struct sp_value value = sp_known_value(&solver->known, own_keys[key]);
+    const struct sp_value value = sp_known_value(&solver->known, own_key(key));
     sp_solver_open(solver, NULL);
     return value.type == SP_INT && value.integer > 0 ? (uint64_t)value.integer : 0;
 }
@@ -215,7 +230,7 @@ static bool is_as_stored(struct sp_method *method, const struct sp_line *line, c
 /* A scale of the whole is written as () and as (1). */
 static bool is_one(struct sp_method *method, const struct sp_line *line, const struct sp_tensor *tensor)
 {
-    if (tensor->parameters != 1 || line->row->rank > 1) return false;
+    if (tensor->parameters != 1 || tensor->rank > 1 || line->row->rank > 1) return false;
     const struct sp_value value =
         line->row->rank ? sp_solver_value(&method->outline.solver, line->env, line->row->shape[0]) : sp_value_int(1);
     return value.type == SP_INT && value.integer == 1 &&
@@ -247,9 +262,10 @@ static bool is_made_of(struct sp_method *method, const struct sp_matrix_members 
 
 static bool try_flat(struct sp_method *method, const struct sp_matrix_members *members, uint64_t *elements)
 {
-    static const uint64_t widths[] = {2, 4, 8};
-    const struct sp_tensor *weight = member_called(members, "weight");
+    static const uint64_t widths[] = {2, 4, 8, 1};
+    const struct sp_tensor *weight = member_called(members, "weight"), *groups = member_called(members, "W_q");
     uint64_t lead;
+    if (!weight) weight = groups; /* HQQ: groups of the matrix as a whole */
     for (size_t i = 0; weight && i < sizeof widths / sizeof *widths; i++) {
         if (!sp_mul_u64(weight->parameters, widths[i], elements)) return false;
         set_dimension(method, ROWS, *elements);
@@ -262,16 +278,18 @@ static bool try_flat(struct sp_method *method, const struct sp_matrix_members *m
 bool sp_method_solve(struct sp_method *method, const struct sp_matrix_members *members, struct sp_matrix *matrix)
 {
     const struct sp_row *use = &method->unit->sections->rows[0];
+    uint64_t told[SP_TOLD_COUNT] = {0};
     *matrix = (struct sp_matrix){.lead = 0};
     if (use->unit->param_count > 2) use->given[2]->value = sp_value_string(members->module);
     set_dimension(method, ROWS, 0);
     set_dimension(method, COLUMNS, 0);
-    set_dimension(method, STATE, 0);
     for (size_t i = 0; i < members->count; i++)
-        if (strncmp(members->tails[i], "weight.quant_state.", 19) == 0)
-            set_dimension(method, STATE, members->tensors[i]->parameters);
+        sp_told_note(told, members->tails[i], members->tensors[i]->shape, members->tensors[i]->rank);
+    for (int i = 0; i < SP_TOLD_COUNT; i++) set_dimension(method, TOLD + i, told[i]);
     find_and_set(method, members, ROWS, &matrix->rows);
     find_and_set(method, members, COLUMNS, &matrix->columns);
-    if (matrix->rows && matrix->columns) return is_made_of(method, members, &matrix->lead);
-    return !matrix->rows && !matrix->columns && try_flat(method, members, &matrix->elements);
+    const bool flat = member_called(members, "W_q") || (!matrix->rows && !matrix->columns);
+    if (!flat) return matrix->rows && matrix->columns && is_made_of(method, members, &matrix->lead);
+    matrix->rows = matrix->columns = 0;
+    return try_flat(method, members, &matrix->elements);
 }

@@ -4,7 +4,9 @@
  *
  *     (4096, 11008)  <->  qweight (1376, 4096), qzeros (86, 512), scales (86, 4096)
  *
- * bitsandbytes keeps blocks of values and not the shape of the matrix: of that only the number of elements shows. */
+ * bitsandbytes and HQQ keep blocks of values and not the shape of the matrix: of that only the number of elements
+ * shows.
+ */
 #ifndef SP_STORED_MATRIX_H
 #define SP_STORED_MATRIX_H
 
@@ -12,7 +14,7 @@
 #include "model/inventory.h"
 #include "solve/outline.h"
 
-enum { SP_MAX_MEMBERS = 12 };
+enum { SP_MAX_MEMBERS = 24 };
 
 /* The tensors of one module: their names behind its name, "qweight". */
 struct sp_matrix_members {

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "config/quantised.h"
 #include "lang/syntax/ast.h"
+#include "names/components.h"
 
 static void collect_members(struct sp_part_members *members, const struct sp_unit *part, unsigned depth)
 {
@@ -13,15 +15,15 @@ static void collect_members(struct sp_part_members *members, const struct sp_uni
             const char *name = row->name.count == 1 ? row->name.pieces[0].text : NULL;
             if (row->kind == SP_ROW_USE && depth < 4) collect_members(members, row->unit, depth + 1);
             if (row->kind != SP_ROW_TENSOR || row->optional || !name || members->count == SP_MAX_PART_MEMBERS) continue;
-            if (strcmp(name, "weight") == 0) continue;
+            if (strcmp(name, "weight") == 0 || !*name) continue;
             members->name[members->count++] = name;
-            if (*name == '_') members->stacked = true;
         }
 }
 
 void sp_part_members_of(struct sp_part_members *members, const struct sp_unit *part)
 {
     *members = (struct sp_part_members){.count = 0};
+    members->stacked = sp_part_says(part, "stacked");
     collect_members(members, part, 0);
 }
 
@@ -33,6 +35,14 @@ bool sp_strip_member(struct sp_text *module, const char *name, const char *dot, 
     module->length = 0;
     sp_text_append(module, name, length - end);
     return true;
+}
+
+void sp_note_tails(const struct sp_inventory *file, struct sp_map *tails)
+{
+    for (size_t i = 0; i < sp_inventory_count(file); i++) {
+        const char *name = sp_inventory_tensor(file, i)->name;
+        sp_map_add(tails, name + sp_last_component(name, strlen(name), "."), i);
+    }
 }
 
 bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails)

@@ -15,15 +15,16 @@ enum { SP_MAX_PART_MEMBERS = 32 };
 struct sp_part_members {
     const char *name[SP_MAX_PART_MEMBERS];
     size_t count;
-    bool stacked; /* "_blocks" follows the module without a dot */
+    bool stacked; /* "_blocks" follows the module without a dot: the part says "stacked = true" */
 };
 
 void sp_part_members_of(struct sp_part_members *members, const struct sp_unit *part);
 /* Puts the name without the member into `module`; `dot` is what stands between the two, "" or ".". False when the name
  * does not end so. */
 bool sp_strip_member(struct sp_text *module, const char *name, const char *dot, const char *member);
-/* Whether the file has any of the names that such a quantised weight has. `tails` are the last components of its names.
- */
+/* The last components of the names of a file. */
+void sp_note_tails(const struct sp_inventory *file, struct sp_map *tails);
+/* Whether the file has any of the names that such a quantised weight has. `tails` are those of its names. */
 bool sp_part_shows(const struct sp_unit *part, const struct sp_map *tails);
 
 /* A tensor that cannot be a plain weight: of integers, or of bytes. */

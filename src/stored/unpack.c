@@ -227,7 +227,7 @@ static void keep_unpacked(struct unpacking *unpacking, struct sp_unpacked unpack
     unpacking->found[place] = unpacked;
 }
 
-static void try_form(void *context, struct sp_value form)
+static void unpack_form(void *context, struct sp_value form)
 {
     struct unpacking *unpacking = context;
     struct modules *modules = &unpacking->modules;
@@ -245,21 +245,13 @@ static void try_form(void *context, struct sp_value form)
     sp_method_close(&method);
 }
 
-static void try_method(struct unpacking *unpacking, size_t method)
+static void unpack_method(struct unpacking *unpacking, size_t method)
 {
     struct sp_part_members names;
     sp_part_members_of(&names, unpacking->part);
     unpacking->modules = (struct modules){.arena = unpacking->arena, .file = unpacking->file, .stacked = names.stacked};
-    sp_form_each(unpacking->arena, method, try_form, unpacking);
+    sp_form_each(unpacking->arena, method, unpack_form, unpacking);
     free_modules(&unpacking->modules);
-}
-
-static void note_tails(const struct sp_inventory *file, struct sp_map *tails)
-{
-    for (size_t i = 0; i < sp_inventory_count(file); i++) {
-        const char *name = sp_inventory_tensor(file, i)->name, *dot = strrchr(name, '.');
-        sp_map_add(tails, dot ? dot + 1 : name, i);
-    }
 }
 
 size_t sp_unpack(struct sp_arena *arena, const struct sp_tables *tables, const struct sp_inventory *file,
@@ -269,10 +261,10 @@ size_t sp_unpack(struct sp_arena *arena, const struct sp_tables *tables, const s
     struct sp_map tails = {0};
     size_t count = 0;
     if (!sp_any_looks_packed(file)) return 0;
-    note_tails(file, &tails);
+    sp_note_tails(file, &tails);
     for (size_t i = 0; i < sp_form_count(); i++) {
         unpacking.part = sp_form_part(tables, i);
-        if (unpacking.part && sp_part_shows(unpacking.part, &tails)) try_method(&unpacking, i);
+        if (unpacking.part && sp_part_shows(unpacking.part, &tails)) unpack_method(&unpacking, i);
     }
     while (count < unpacking.count && count < most && unpacking.found[count].tensors == unpacking.found[0].tensors) {
         found[count] = unpacking.found[count];

@@ -26,7 +26,7 @@ static inline void what_is_wrong_is_said(void **state)
     assert_listings(listing_tests->folder, listing_tests->refused, listing_tests->refused_count);
 }
 
-static inline void damage_is_survived(void **state)
+static inline void each_damage_is_survived(void **state)
 {
     (void)state;
     assert_survive_damage(listing_tests->damaged, listing_tests->damaged_count);
@@ -37,7 +37,7 @@ static inline int run_listing_tests(const struct listing_tests *wanted)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_there_is_is_listed),
         cmocka_unit_test(what_is_wrong_is_said),
-        cmocka_unit_test(damage_is_survived),
+        cmocka_unit_test(each_damage_is_survived),
     };
     listing_tests = wanted;
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

@@ -107,7 +107,7 @@ static void test_blocks(void **state)
     (void)state;
     struct sp_inventory *inventory = open_good("blocks.gguf");
     uint64_t end = 0;
-    assert_int_equal(sp_inventory_count(inventory), 26);
+    assert_int_equal(sp_inventory_count(inventory), 27);
     for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
         const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
         assert_string_equal(tensor->dtype_name, tensor->name);
@@ -117,7 +117,7 @@ static void test_blocks(void **state)
         assert_true(!i || (tensor->data_begin >= end && tensor->data_begin < end + 32));
         end = tensor->data_end;
     }
-    assert_int_equal(sp_inventory_totals(inventory).bytes, 4110);
+    assert_int_equal(sp_inventory_totals(inventory).bytes, 4146);
     assert_int_equal(sp_inventory_warning_count(inventory), 0);
     sp_inventory_close(inventory);
 }

@@ -140,11 +140,12 @@ static const struct {
     {"ok/no_config.keras", FITTED_ARCHIVE "! no config.json in the archive\n"},
     {"ok/npz.keras", "keras-zip\nlayers/dense/vars/0 F32 (4,3)\nlayers/dense/vars/1 F32 (3)\n"},
     {"ok/npz_deflated.keras", "keras-zip\nlayers/dense/vars/0 F32 (4,3)\nlayers/dense/vars/1 F32 (3)\n"},
-    {"ok/npz_mixed.keras",
-     "keras-zip\n"
-     "layers/dense_1/vars/0 F32 (3,2)\n"
-     "! arrays of Python objects: 1, the first 'layers/dense/vars'; their pickles are not read\n"
-     "! tensor 'layers/dense/vars' is not read: the weights of a layer in a pickle, which is not read\n"},
+    {"ok/npz_mixed.keras", "keras-zip\n"
+                           "layers/dense/vars/0 F32 (4,3)\n"
+                           "layers/dense_1/vars/0 F32 (3,2)\n"},
+    {"ok/npz_objects.keras", "keras-zip\n"
+                             "layers/dense/vars/0 F32 (4,3)\n"
+                             "layers/dense_1/vars/0 F32 (3,2)\n"},
     {"ok/odd_metadata.keras", FITTED_ARCHIVE "! metadata.json is not read: it is no small JSON object\n"},
 };
 
@@ -154,8 +155,10 @@ static const struct {
     const char *message;
 } unreadable[] = {
     {"bad/npz.keras", SP_KIND_UNRECOGNISED, "'model.weights.npz': this is text, not a checkpoint: 'x'"},
-    {"bad/npz_objects.keras", SP_KIND_REFUSED,
-     "no tensor can be read (2 broken; the first: the weights of a layer in a pickle, which is not read)"},
+    {"bad/npz_deflated_objects.keras", SP_KIND_REFUSED,
+     "no tensor can be read (2 broken; the first: the weights of a layer in a pickle that is deflated)"},
+    {"bad/npz_no_array.keras", SP_KIND_MALFORMED,
+     "no tensor can be read (2 broken; the first: byte 20 of its header: a string is expected)"},
     {"bad/no_weights.keras", SP_KIND_MALFORMED, "a Keras archive without model.weights.h5"},
     {"bad/not_hdf5.keras", SP_KIND_MALFORMED, "model.weights.h5: HDF5: file signature not found"},
 };

@@ -34,12 +34,12 @@ static const char *const good[][2] = {
      "! shard 'model_00001.weights.h5' cannot be read (No such file or directory): the index places 2 groups in it\n"
      "! groups of which the index places a part in a shard without any (1): 'layers/dense_1/vars'\n"},
     {"ok/sharded.keras", "keras-zip\n"
-                         "layers/dense/vars/0 F32 (3,2) @10598+24\n"
-                         "layers/dense/vars/1 F32 (2) @10622+8\n"
-                         "layers/dense_1/vars/0 F32 (2,2) @10630+16\n"
-                         "layers/dense_1/vars/1 F32 (2) @24306+8\n"
-                         "layers/dense_2/vars/0 F32 (2,1) @24314+8\n"
-                         "layers/dense_2/vars/1 F32 (1) @24322+4\n"
+                         "layers/dense/vars/0 F32 (3,2) @10574+24\n"
+                         "layers/dense/vars/1 F32 (2) @10598+8\n"
+                         "layers/dense_1/vars/0 F32 (2,2) @10606+16\n"
+                         "layers/dense_1/vars/1 F32 (2) @24282+8\n"
+                         "layers/dense_2/vars/0 F32 (2,1) @24290+8\n"
+                         "layers/dense_2/vars/1 F32 (1) @24298+4\n"
                          "keras_version = 3.15.1\n"
                          "model_config = {}\n"},
     {"ok/lookup.weights.h5", "keras-weights\n"},

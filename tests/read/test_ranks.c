@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "read/listing.h"
+#include "read/listing_tests.h"
 
 #define FIXTURES "fixtures/ranks"
 
@@ -224,18 +224,6 @@ static const char *const refused[][2] = {
     {"bad/no_stage", "refused: pipeline rank 1 of 2 is not there: the parts of the others are not the whole\n"},
 };
 
-static void what_there_is_is_listed(void **state)
-{
-    (void)state;
-    ASSERT_LISTINGS(FIXTURES, good);
-}
-
-static void what_is_wrong_is_said(void **state)
-{
-    (void)state;
-    ASSERT_LISTINGS(FIXTURES, refused);
-}
-
 static void assert_same_tensors(const char *left, const char *right, size_t count)
 {
     struct sp_error error;
@@ -297,5 +285,7 @@ int main(void)
         cmocka_unit_test(divisions_are_the_same),  cmocka_unit_test(one_rank_is_read_alone),
         cmocka_unit_test(damage_is_survived),
     };
+    listing_tests =
+        &(struct listing_tests){FIXTURES, good, refused, NULL, LISTING_COUNT(good), LISTING_COUNT(refused), 0};
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

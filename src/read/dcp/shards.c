@@ -132,7 +132,7 @@ bool sp_dcp_add_shard(struct sp_dcp *dcp, const char *name)
     if (ok && !(ok = read_info(dcp, own, &offsets))) sp_folder_blame(dcp->folder, name, dcp->error);
     for (size_t i = 0; ok && i < own->count; i++)
         if (!(ok = add_chunk(dcp, &own->tensors[i], &offsets))) sp_folder_blame(dcp->folder, name, dcp->error);
-    for (size_t i = 0; i < own->warning_count; i++) sp_inventory_warn(dcp->inventory, "%s", own->warnings[i]);
+    sp_inventory_adopt_remarks(dcp->inventory, own);
     dcp->sources++;
     sp_inventory_close(own);
     sp_map_free(&offsets.names);

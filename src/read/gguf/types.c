@@ -53,6 +53,7 @@ static const struct sp_ggml_type types[] = {
     BLOCK(39, MXFP4, 32, 17),
     BLOCK(40, NVFP4, 64, 36),
     BLOCK(41, Q1_0, 128, 18),
+    BLOCK(42, Q2_0, 64, 18),
 };
 
 const struct sp_ggml_type *sp_ggml_type(uint32_t number)

@@ -3,8 +3,8 @@
  * and model.weights.h5, an HDF5 file that Keras stores without compression and that is then read where it lies.
  * Large ones are in shards, model_00000.weights.h5 and so on, with an index, model.weights.json.
  * An archive may have model.weights.npz instead, whose arrays are listed as those of any such file; Keras itself puts
- * those of a layer into one array of Python objects, which is not read. Nor are assets. Nothing in config.json is
- * evaluated. */
+ * those of a layer into one array of Python objects, a pickle, whose tensors are listed. Assets are not read. Nothing
+ * in config.json is evaluated. */
 #include "read/hdf5/keras_zip.h"
 
 #include <cjson/cJSON.h>
@@ -21,6 +21,7 @@
 #include "read/bundle.h"
 #include "read/hdf5/attributes.h"
 #include "read/hdf5/index.h"
+#include "read/nested.h"
 
 #define WEIGHTS "model.weights.h5"
 #define NPZ "model.weights.npz"
@@ -136,43 +137,57 @@ static bool index_weights(struct sp_zip *zip, size_t index, size_t part, const s
 
 /* ---- weights in shards ---- */
 
-/* The shards of a weight map of groups, each once, in the order of their first group. */
-static bool list_zipped_shards(const cJSON *root, struct sp_map *names, const char **list, struct sp_error *error)
+struct zipped_shards {
+    struct sp_map names;
+    const char **list;
+};
+
+static bool add_zipped_shard(struct zipped_shards *shards, const cJSON *shard, struct sp_error *error)
+{
+    if (!cJSON_IsString(shard)) return sp_malformed(error, INDEX ": a shard that is no text");
+    if (shards->names.count == MAX_SHARDS)
+        return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, INDEX ": more than %d shards", MAX_SHARDS);
+    if (sp_map_add(&shards->names, shard->valuestring, shards->names.count))
+        shards->list[shards->names.count - 1] = shard->valuestring;
+    return true;
+}
+
+/* The shards of a weight map of groups, each once, in the order of their first group. A group has a list of them, or
+ * one by itself. */
+static bool list_zipped_shards(const cJSON *root, struct zipped_shards *shards, struct sp_error *error)
 {
     const cJSON *map = cJSON_GetObjectItemCaseSensitive(root, "weight_map"), *group, *shard;
     cJSON_ArrayForEach(group, map)
     {
+        if (!cJSON_IsArray(group) && !add_zipped_shard(shards, group, error)) return false;
         cJSON_ArrayForEach(shard, group)
         {
-            if (!cJSON_IsString(shard)) return sp_malformed(error, INDEX ": a shard that is no text");
-            if (names->count == MAX_SHARDS)
-                return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, INDEX ": more than %d shards", MAX_SHARDS);
-            if (sp_map_add(names, shard->valuestring, names->count)) list[names->count - 1] = shard->valuestring;
+            if (!add_zipped_shard(shards, shard, error)) return false;
         }
     }
-    return names->count || sp_malformed(error, INDEX ": names no shard");
+    return shards->names.count || sp_malformed(error, INDEX ": names no shard");
 }
 
 static bool index_zipped_shards(struct sp_zip *zip, const cJSON *root, const struct sp_file *file, uint32_t file_index,
                                 struct sp_inventory *inventory, struct sp_error *error)
 {
-    struct sp_map names = {0};
-    const char **list = sp_realloc(NULL, MAX_SHARDS, sizeof *list);
+    struct zipped_shards shards = {.list = sp_realloc(NULL, MAX_SHARDS, sizeof *shards.list)};
     size_t read = 0;
-    bool ok = list_zipped_shards(root, &names, list, error);
-    for (size_t i = 0; ok && i < names.count; i++) {
-        const size_t index = sp_zip_find(zip, list[i]);
+    bool ok = list_zipped_shards(root, &shards, error);
+    for (size_t i = 0; ok && i < shards.names.count; i++) {
+        const char *name = shards.list[i];
+        const size_t index = sp_zip_find(zip, name);
         if (index != SIZE_MAX) {
             ok = index_weights(zip, index, i, file, file_index, inventory, error);
             read++;
             continue;
         }
-        sp_inventory_warn(inventory, "shard %s, which " INDEX " names, is not in the archive", sp_quote(list[i]).text);
-        sp_inventory_promise(inventory, NULL, list[i], true);
+        sp_inventory_warn(inventory, "shard %s, which " INDEX " names, is not in the archive", sp_quote(name).text);
+        sp_inventory_promise(inventory, NULL, name, true);
     }
     if (ok && !read) ok = sp_malformed(error, "none of the shards that " INDEX " names is in the archive");
-    sp_map_free(&names);
-    free(list);
+    sp_map_free(&shards.names);
+    free(shards.list);
     return ok;
 }
 
@@ -192,21 +207,132 @@ static bool index_sharded(struct sp_zip *zip, size_t index, const struct sp_file
 
 /* ---- weights in a .npz file ---- */
 
-/* Arrays of objects are none of the weights: each has those of a layer in it. */
+/* What the store of a layer is called in a pickle: an array without dimensions of a list of one dictionary, which is
+ * the fifth item of its state, and in that "0", "1" and so on, the values of objects. */
+#define STORE "4.0."
+
+/* "layers/dense:4.0.1._value" -> "layers/dense/vars/1", as it is called in an HDF5 file; NULL when it is no such name,
+ * or there already. Of a variable there may be several parts, and then only the first is it. */
+static const char *variable_of_object(struct sp_arena *arena, struct sp_map *names, const char *name, size_t layer)
+{
+    const char *key = name + layer + 1;
+    if (strncmp(key, STORE, strlen(STORE)) != 0) return NULL;
+    key += strlen(STORE);
+    const size_t digits = strspn(key, "0123456789");
+    const size_t length = digits && key[digits] == '.' ? digits : strlen(key);
+    const bool named = layer >= 5 && memcmp(name + layer - 5, "/vars", 5) == 0; /* before Keras 3.9 */
+    const char *own = sp_arena_printf(arena, "%.*s%s/%.*s", (int)layer, name, named ? "" : "/vars", (int)length, key);
+    return sp_map_add(names, own, 0) ? own : NULL;
+}
+
+/* Where the pickle of an array of objects begins in its member, behind the header: 93 "NUMPY", the version in two
+ * bytes, and how long the rest of the header is, in two bytes or, since version 2, in four. */
+static bool find_pickle(struct sp_zip *arrays, const char *member, const char *name, struct sp_file *pickle,
+                        struct sp_error *why)
+{
+    unsigned char head[12];
+    uint64_t begin;
+    const size_t index = sp_zip_find(arrays, member);
+    if (index == SIZE_MAX || sp_zip_entry(arrays, index)->method != STORED)
+        return sp_fail(why, SP_ERR_FILE, SP_KIND_REFUSED, "the weights of a layer in a pickle that is deflated");
+    if (sp_zip_entry(arrays, index)->size < sizeof head) return sp_malformed(why, "ends within its header");
+    if (!sp_zip_data_offset(arrays, index, &begin, why) || !sp_zip_read_head(arrays, index, head, sizeof head, why))
+        return false;
+    uint64_t length = head[8] + ((uint64_t)head[9] << 8) + 10;
+    if (head[6] > 1) length += ((uint64_t)head[10] << 16) + ((uint64_t)head[11] << 24) + 2;
+    if (length > sp_zip_entry(arrays, index)->size) return sp_malformed(why, "ends within its header");
+    pickle->path = name;
+    pickle->base += begin + length;
+    pickle->size = sp_zip_entry(arrays, index)->size - length;
+    return true;
+}
+
+/* The weights of one layer. */
+static bool index_objects(struct sp_zip *arrays, const struct sp_file *npz, const char *name, uint32_t file_index,
+                          const struct sp_file *file, struct sp_inventory *inventory, struct sp_error *why)
+{
+    struct sp_file pickle = *npz;
+    const size_t first = inventory->count, layer = strlen(name);
+    struct sp_map names = {0};
+    if (!find_pickle(arrays, sp_arena_printf(&inventory->arena, "%s.npy", name), name, &pickle, why)) return false;
+    const char *prefix = sp_arena_printf(&inventory->arena, "%s:", name);
+    const bool ok = sp_nested_index(file, &pickle, prefix, file_index, inventory, why);
+    for (size_t i = first; ok && i < inventory->count; i++) {
+        struct sp_tensor *tensor = &inventory->tensors[i];
+        const char *own = variable_of_object(&inventory->arena, &names, tensor->name, layer);
+        if (own) tensor->name = own;
+        if (strncmp(name, "optimizer", 9) == 0) tensor->flags |= SP_TENSOR_STATE;
+    }
+    sp_map_free(&names);
+    return ok;
+}
+
+/* The arrays as a file: a range of the archive. NULL when the member is deflated: then nothing in it has a place. */
+static struct sp_zip *open_arrays(struct sp_zip *zip, size_t index, const struct sp_file *file, struct sp_file *npz)
+{
+    const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
+    struct sp_error error = {0};
+    uint64_t begin;
+    if (entry->method != STORED || !sp_zip_data_offset(zip, index, &begin, &error)) return NULL;
+    *npz = *file;
+    npz->path = entry->name;
+    npz->base += begin;
+    npz->size = entry->size;
+    return sp_zip_open(npz, &error);
+}
+
+/* Those of the arrays listed from `first` on that are of objects have the weights of layers in them, and are none
+ * themselves. */
+static bool unpack_objects(struct sp_zip *arrays, const struct sp_file *npz, const struct sp_file *file,
+                           uint32_t file_index, size_t first, struct sp_inventory *inventory, struct sp_error *error)
+{
+    const size_t count = inventory->count - first;
+    struct sp_tensor *listed = sp_realloc(NULL, count + 1, sizeof *listed);
+    bool ok = true;
+    if (count) memcpy(listed, inventory->tensors + first, count * sizeof *listed);
+    inventory->count = first;
+    for (size_t i = 0; ok && i < count; i++) {
+        const size_t before = inventory->count;
+        struct sp_error why = {0};
+        if (strcmp(listed[i].dtype_name, "object") != 0) {
+            struct sp_tensor *kept = sp_inventory_add(inventory, error);
+            if (kept) *kept = listed[i];
+            ok = kept != NULL;
+        } else if (!arrays) {
+            sp_fail(&why, SP_ERR_FILE, SP_KIND_REFUSED, "the weights of a layer in a pickle that is deflated");
+        } else if (!index_objects(arrays, npz, listed[i].name, file_index, file, inventory, &why)) {
+            inventory->count = before;
+        }
+        if (why.status) ok = sp_inventory_unread(inventory, listed[i].name, &why, error);
+    }
+    free(listed);
+    return ok;
+}
+
+/* What was said of pickles when they were taken for arrays, or alone. */
+static void forget_moot_warnings(struct sp_inventory *inventory, size_t first)
+{
+    static const char *const moot[] = {"arrays of Python objects: ", "a pickle without a tensor "};
+    size_t kept = first;
+    for (size_t i = first; i < inventory->warning_count; i++) {
+        bool is_moot = false;
+        for (size_t k = 0; k < sizeof moot / sizeof *moot; k++)
+            is_moot = is_moot || strncmp(inventory->warnings[i], moot[k], strlen(moot[k])) == 0;
+        if (!is_moot) inventory->warnings[kept++] = inventory->warnings[i];
+    }
+    inventory->warning_count = kept;
+}
+
 static bool index_arrays(struct sp_zip *zip, size_t index, const struct sp_file *file, uint32_t file_index,
                          struct sp_inventory *inventory, struct sp_error *error)
 {
-    const size_t first = inventory->count;
-    size_t kept = first;
-    struct sp_error why = {0};
-    sp_fail(&why, SP_ERR_FILE, SP_KIND_REFUSED, "the weights of a layer in a pickle, which is not read");
-    bool ok = sp_bundle_index_member(zip, index, file, file_index, inventory, error);
-    for (size_t i = first; ok && i < inventory->count; i++) {
-        const struct sp_tensor tensor = inventory->tensors[i];
-        if (strcmp(tensor.dtype_name, "object") != 0) inventory->tensors[kept++] = tensor;
-        else ok = sp_inventory_unread(inventory, tensor.name, &why, error);
-    }
-    if (ok) inventory->count = kept;
+    const size_t first = inventory->count, warnings = inventory->warning_count;
+    struct sp_file npz;
+    if (!sp_bundle_index_member(zip, index, file, file_index, inventory, error)) return false;
+    struct sp_zip *arrays = open_arrays(zip, index, file, &npz);
+    const bool ok = unpack_objects(arrays, &npz, file, file_index, first, inventory, error);
+    if (arrays) forget_moot_warnings(inventory, warnings);
+    sp_zip_close(arrays);
     return ok;
 }
 

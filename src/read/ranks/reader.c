@@ -84,21 +84,6 @@ static bool all_are_there(struct sp_ranks *ranks, struct sp_error *error)
 
 /* ---- reading ---- */
 
-static void copy_warnings(const struct sp_ranks *ranks, struct sp_inventory *inventory)
-{
-    struct sp_map said = {0};
-    for (size_t f = 0; f < ranks->files.count; f++) {
-        const struct sp_inventory *own = ranks->files.items[f].own;
-        for (size_t i = 0; i < own->warning_count; i++)
-            if (sp_map_add(&said, own->warnings[i], f)) sp_inventory_warn(inventory, "%s", own->warnings[i]);
-        for (size_t i = 0; i < own->suspects.count; i++)
-            sp_inventory_note_suspect(inventory, own->suspects.items[i].name, own->suspects.items[i].called);
-        if (own->unread && !inventory->unread) inventory->first_unread = own->first_unread;
-        inventory->unread += own->unread;
-    }
-    sp_map_free(&said);
-}
-
 static void describe_ranks(const struct sp_ranks *ranks, struct sp_inventory *inventory)
 {
     const struct sp_inventory *own = ranks->files.items[0].own;
@@ -140,7 +125,8 @@ static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder,
     inventory->format = ranks->format;
     tell_experts(ranks);
     if (all_are_there(ranks, error) && sp_ranks_join(ranks, inventory, error)) {
-        copy_warnings(ranks, inventory);
+        for (size_t i = 0; i < ranks->files.count; i++)
+            sp_inventory_adopt_remarks(inventory, ranks->files.items[i].own);
         describe_ranks(ranks, inventory);
         if (sp_inventory_finish(inventory, error)) return true;
     }
