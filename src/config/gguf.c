@@ -16,28 +16,22 @@ static const struct {
 } keys[] = {
 #define KEY(architecture, key, becomes) {architecture, key, becomes, false},
 #define OWN(key, becomes) {NULL, key, becomes, true},
-#define SHOWS(architecture, end, becomes)
-#define LACKS(architecture, name, becomes)
 #include "config/gguf.def"
-#undef KEY
-#undef OWN
-#undef SHOWS
-#undef LACKS
 };
 
 static const struct {
     const char *architecture, *name, *becomes;
-    bool lacks;
+    bool lacks, own;
 } signs[] = {
-#define KEY(architecture, key, becomes)
-#define OWN(key, becomes)
-#define SHOWS(architecture, end, becomes) {architecture, end, becomes, false},
-#define LACKS(architecture, name, becomes) {architecture, name, becomes, true},
+#define SHOWS(architecture, end, becomes) {architecture, end, becomes, false, false},
+#define OWN_SHOWS(architecture, end, becomes) {architecture, end, becomes, false, true},
+#define LACKS(architecture, name, becomes) {architecture, name, becomes, true, false},
 #include "config/gguf.def"
-#undef KEY
-#undef OWN
-#undef SHOWS
-#undef LACKS
+};
+
+static const char *const nearer[] = {
+#define NEARER(architecture) architecture,
+#include "config/gguf.def"
 };
 
 enum { KEY_COUNT = sizeof keys / sizeof *keys, SIGN_COUNT = sizeof signs / sizeof *signs };
@@ -111,9 +105,10 @@ static bool has_ending(const struct sp_inventory *file, const char *end)
     return false;
 }
 
-static void take_signs(struct adoption *adoption)
+static void take_signs(struct adoption *adoption, bool only_own)
 {
     for (size_t i = 0; i < SIGN_COUNT; i++) {
+        if (only_own && !signs[i].own) continue;
         if (signs[i].architecture && strcmp(signs[i].architecture, adoption->architecture) != 0) continue;
         if (signs[i].lacks) {
             const bool there = sp_inventory_find(adoption->file, signs[i].name) != SP_NONE;
@@ -145,6 +140,8 @@ static bool is_served(const struct sp_tables *tables, const char *model_type)
 static struct sp_value language_model(struct adoption *adoption, struct sp_value root, const char **type)
 {
     const struct sp_value inner = sp_value_member(root, "text_config");
+    *type = layout_type(adoption, sp_value_string(adoption->architecture));
+    if (SP_IS_AMONG(adoption->architecture, nearer)) return root;
     *type = layout_type(adoption, sp_value_member(inner, "model_type"));
     if (is_served(adoption->tables, *type)) return inner;
     *type = layout_type(adoption, sp_value_member(root, "model_type"));
@@ -182,17 +179,26 @@ static void adopt_root(struct adoption *adoption)
 
 static bool has_file(const struct sp_config *config) { return *config->path != '\0'; }
 
+/* What the file alone knows; that it is half of a model, for example. */
+static void take_own(struct adoption *adoption)
+{
+    add_gguf_member(adoption, "gguf_architecture", sp_value_string(adoption->architecture));
+    take_keys(adoption, true);
+    take_signs(adoption, true);
+}
+
 /* The configuration of the model that the file was made of, with what only the file tells. */
 static void adopt_configuration(struct adoption *adoption)
 {
     const char *type;
     const struct sp_value root = language_model(adoption, adoption->config->file_root, &type);
     if (!type) return;
-    adoption->members = sp_arena_array(&adoption->config->arena, root.count + KEY_COUNT + 1, sizeof *adoption->members);
+    adoption->members =
+        sp_arena_array(&adoption->config->arena, root.count + KEY_COUNT + SIGN_COUNT + 2, sizeof *adoption->members);
     add_gguf_member(adoption, "model_type", sp_value_string(type));
     for (size_t i = 0; i < root.count; i++)
         if (!is_of_original(root.members[i].key)) adoption->members[adoption->count++] = root.members[i];
-    take_keys(adoption, true);
+    take_own(adoption);
     adopt_root(adoption);
 }
 
@@ -207,12 +213,13 @@ static const char *architecture_and_kind(struct adoption *adoption)
 static void adopt_metadata(struct adoption *adoption)
 {
     struct sp_config *config = adoption->config;
-    adoption->members = sp_arena_array(&config->arena, KEY_COUNT + SIGN_COUNT + 2, sizeof *adoption->members);
+    adoption->members = sp_arena_array(&config->arena, KEY_COUNT + SIGN_COUNT + 3, sizeof *adoption->members);
     add_gguf_member(adoption, "model_type",
                     sp_value_string(layout_type(adoption, sp_value_string(architecture_and_kind(adoption)))));
+    take_own(adoption);
     take_keys(adoption, false);
     take_vocabulary(adoption);
-    take_signs(adoption);
+    take_signs(adoption, false);
     config->path = sp_arena_string(&config->arena, sp_inventory_path(adoption->file));
     adopt_root(adoption);
 }

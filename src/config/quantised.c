@@ -35,6 +35,13 @@ static bool find_object(struct sp_quantised *quantised, struct sp_value root)
     return false;
 }
 
+/* BitNet has the weights of training as well: who loads them rounds them. */
+static bool is_rounded_when_loaded(struct sp_value object)
+{
+    const char *mode = text_of_member(object, "quantization_mode");
+    return mode && strcmp(mode, "online") == 0;
+}
+
 /* Files that do not name their method are known by a key. */
 static const char *method_by_key(struct sp_value object)
 {
@@ -75,12 +82,21 @@ static bool is_usable(const struct sp_unit *part)
     return true;
 }
 
-static bool says_true(const struct sp_unit *part, const char *name)
+bool sp_part_says(const struct sp_unit *part, const char *name)
 {
     for (size_t i = 0; i < part->definition_count; i++)
         if (strcmp(part->definitions[i].name, name) == 0)
             return part->definitions[i].expr->kind == SP_EXPR_LITERAL && part->definitions[i].expr->value.boolean;
     return false;
+}
+
+const struct sp_unit *sp_part_beside(const struct sp_tables *tables, const struct sp_unit *part)
+{
+    struct sp_text name = {0};
+    sp_text_printf(&name, "%s_stacked", part->name);
+    const struct sp_unit *beside = sp_tables_unit(tables, name.data);
+    sp_text_free(&name);
+    return is_usable(beside) ? beside : NULL;
 }
 
 static void find_part(struct sp_quantised *quantised, const struct sp_tables *tables)
@@ -89,18 +105,22 @@ static void find_part(struct sp_quantised *quantised, const struct sp_tables *ta
     const struct sp_unit *part = sp_tables_unit(tables, name);
     if (!is_usable(part)) return;
     quantised->part = part;
-    quantised->embeddings = says_true(part, "embeddings");
-    quantised->heads = says_true(part, "heads");
-    quantised->routers = says_true(part, "routers");
-    quantised->typed = says_true(part, "typed");
-    quantised->stacked = says_true(part, "stacked");
+    quantised->beside = sp_part_beside(tables, part);
+    quantised->embeddings = sp_part_says(part, "embeddings");
+    quantised->heads = sp_part_says(part, "heads");
+    quantised->routers = sp_part_says(part, "routers");
+    quantised->typed = sp_part_says(part, "typed");
+    quantised->stacked = sp_part_says(part, "stacked");
 }
 
 /* ---- exemptions ---- */
 
+/* A module, or its weight as AQLM has it. */
 static void exempt(struct sp_quantised *quantised, const char *pattern)
 {
     size_t components = 1;
+    if (sp_ends_with(pattern, ".weight"))
+        pattern = sp_arena_printf(&quantised->arena, "%.*s", (int)(strlen(pattern) - strlen(".weight")), pattern);
     if (strncmp(pattern, "re:", 3) == 0 || strchr(pattern, '*')) {
         if (quantised->glob_count == MAX_GLOBS) return;
         SP_GROW(quantised->globs, quantised->glob_count, quantised->glob_capacity);
@@ -112,10 +132,14 @@ static void exempt(struct sp_quantised *quantised, const char *pattern)
     quantised->exempt_sizes |= UINT64_C(1) << (components < 63 ? components : 63);
 }
 
-static const char *const lists[] = {"modules_to_not_convert", "ignore", "exclude_modules", "llm_int8_skip_modules",
-                                    "ignored_layers"};
+static const char *const lists[] = {
+    "modules_to_not_convert", "ignore",       "exclude_modules", "llm_int8_skip_modules",
+    "ignored_layers",         "skip_modules", "exclude",         "linear_weights_not_to_quantize"};
 
-bool sp_quantised_reads(const char *key) { return strcmp(key, "quant_method") == 0 || SP_IS_AMONG(key, lists); }
+bool sp_quantised_reads(const char *key)
+{
+    return strcmp(key, "quant_method") == 0 || SP_IS_AMONG(key, lists) || sp_rules_read(key);
+}
 
 static void read_exemptions(struct sp_quantised *quantised)
 {
@@ -126,18 +150,6 @@ static void read_exemptions(struct sp_quantised *quantised)
         for (size_t k = 0; k < list.count; k++)
             if (list.items[k].type == SP_STRING) exempt(quantised, list.items[k].string);
     }
-}
-
-/* MLX has a key for each module that is not as the others are. */
-static void read_modules(struct sp_quantised *quantised)
-{
-    for (size_t i = 0; i < quantised->object.count; i++) {
-        const struct sp_member *member = &quantised->object.members[i];
-        if (member->value.type == SP_OBJECT || member->value.type == SP_BOOL)
-            sp_map_set(&quantised->own, member->key, i);
-    }
-    quantised->budget = sp_arena_alloc(&quantised->arena, sizeof *quantised->budget);
-    *quantised->budget = PATTERN_BUDGET;
 }
 
 /* Whether one of the names is the module, or whole components of it: "lm_head", "mlp.gate". */
@@ -171,13 +183,6 @@ static bool is_exempt_by_nature(const struct sp_quantised *quantised, const char
     return (strstr(last, "embed") || SP_IS_AMONG(last, embeddings)) && !quantised->embeddings;
 }
 
-/* What the configuration says of that module alone; absent when it says nothing. */
-static struct sp_value own_keys(const struct sp_quantised *quantised, const char *module)
-{
-    const size_t member = sp_map_get(&quantised->own, module);
-    return member == SIZE_MAX ? sp_value_absent(module) : quantised->object.members[member].value;
-}
-
 /* "Linear", a class of modules, stands for all of them. */
 static bool targets_module(const struct sp_quantised *quantised, struct sp_value targets, const char *module)
 {
@@ -204,8 +209,10 @@ static size_t group_of(const struct sp_quantised *quantised, const char *module)
 /* The configuration says so of the module by itself, or leaves it out of all groups. */
 static bool is_left_out_module(const struct sp_quantised *quantised, const char *module)
 {
-    const struct sp_value own = own_keys(quantised, module);
-    if (own.type == SP_BOOL) return !own.boolean;
+    struct sp_arena scratch = {0};
+    const struct sp_module_rule rule = sp_rules_for(&quantised->rules, &scratch, module, quantised->budget);
+    sp_arena_free(&scratch);
+    if (rule.kind != SP_MODULE_NONE) return rule.kind == SP_MODULE_LEFT_OUT;
     return quantised->groups.type == SP_OBJECT && group_of(quantised, module) == SIZE_MAX;
 }
 
@@ -224,45 +231,80 @@ const char *sp_quantised_module(const struct sp_quantised *quantised, struct sp_
 {
     static const char suffix[] = ".weight";
     const bool plain = sp_ends_with(weight, suffix);
-    if (quantised->stacked) return plain || sp_ends_with(weight, "_bias") ? NULL : sp_arena_string(arena, weight);
-    return plain ? sp_arena_copy(arena, weight, strlen(weight) - strlen(suffix)) : NULL;
+    if (plain && !quantised->stacked) return sp_arena_copy(arena, weight, strlen(weight) - strlen(suffix));
+    if (plain || (!quantised->stacked && !quantised->beside) || sp_ends_with(weight, "_bias")) return NULL;
+    return sp_arena_string(arena, weight);
 }
 
-/* Keys for this module alone (MLX), or for the group of modules that it belongs to (compressed-tensors). */
-static void find_keys(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_replacement *replacement)
+/* Keys for this module alone, or for the group of modules that it belongs to (compressed-tensors). True when what they
+ * do not say is said for all. */
+static bool find_keys(const struct sp_quantised *quantised, struct sp_arena *arena, struct sp_replacement *replacement)
 {
-    const struct sp_value own = own_keys(quantised, replacement->module);
-    replacement->object = own.type == SP_OBJECT ? own : quantised->object;
-    replacement->path =
-        own.type == SP_OBJECT ? sp_arena_printf(arena, "%s.%s", quantised->path, replacement->module) : quantised->path;
-    const size_t group = group_of(quantised, replacement->module);
-    if (group == SIZE_MAX) return;
+    const struct sp_module_rule rule = sp_rules_for(&quantised->rules, arena, replacement->module, quantised->budget);
+    const size_t group = rule.kind == SP_MODULE_OWN ? SIZE_MAX : group_of(quantised, replacement->module);
+    replacement->object = rule.object;
+    replacement->path = rule.path;
+    if (group == SIZE_MAX) return rule.inherits;
     const struct sp_member *member = &quantised->groups.members[group];
     replacement->object = member->value;
     replacement->path = sp_arena_printf(arena, "%s.config_groups.%s", quantised->path, member->key);
+    return false;
 }
 
-/* What a group of modules leaves to the whole, and what only the file can tell: nothing, most often. */
-static void find_given_setting(const struct sp_quantised *quantised, struct sp_arena *arena,
+const struct sp_told sp_told[SP_TOLD_COUNT] = {
+    {"quant_state_bytes", "weight.quant_state.", false}, /* bitsandbytes: a text */
+    {"compute_dtype_bytes", "compute_dtype", false},     /* HQQ: a text */
+    {"packed_words", "weight_packed", true},             /* of a row */
+    {"trellis_words", "trellis", true},                  /* EXL3: of a tile, as many as its bits */
+    {"packed_rows", "q_weight", false},                  /* EXL2: as many as the bits of its groups */
+    {"packed_groups", "q_scale", false},
+    {"row_offset_count", "row_offsets", false}, /* SpQR: what is sparse */
+    {"col_val_count", "col_vals", false},
+    {"inverse_scales", "weight_scale_inv", false}, /* 8-bit floating point: there are two names for a scale */
+};
+
+void sp_told_note(uint64_t sizes[SP_TOLD_COUNT], const char *member, const uint64_t *shape, uint32_t rank)
+{
+    for (size_t i = 0; i < SP_TOLD_COUNT; i++) {
+        const size_t length = strlen(sp_told[i].member);
+        const bool begins = sp_told[i].member[length - 1] == '.';
+        if (begins ? strncmp(member, sp_told[i].member, length) == 0 : strcmp(member, sp_told[i].member) == 0)
+            sizes[i] = !rank ? 1 : shape[sp_told[i].last ? rank - 1 : 0];
+    }
+}
+
+/* What a rule or a group of modules leaves to the whole, and what only the file can tell: nothing, most often. */
+static void find_given_setting(const struct sp_quantised *quantised, struct sp_arena *arena, bool inherits,
                                struct sp_replacement *replacement)
 {
-    static const char *const keys[] = {"format", "quant_algo"};
+    static const char *const keys[] = {
+        "format",         "quant_algo", "sparsity_config",   "bits",       "group_size", "num_bits",
+        "packing_format", "version",    "checkpoint_format", "zero_point", "w_bit",      "q_group_size"};
+    enum { OF_GROUPS = 3, KEYS = sizeof keys / sizeof *keys };
     const struct sp_storage *storage = quantised->storage;
-    struct sp_given given[sizeof keys / sizeof *keys + 1];
+    const uint64_t *told = storage->told ? storage->told(storage, replacement->module) : NULL;
+    struct sp_given given[KEYS + SP_TOLD_COUNT];
     size_t count = 0;
-    for (size_t i = 0; replacement->path != quantised->path && i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 0; replacement->path != quantised->path && i < (inherits ? KEYS : OF_GROUPS); i++) {
         const struct sp_value value = sp_value_member(quantised->object, keys[i]);
         if (has(replacement->object, keys[i]) || !sp_value_is_set(value)) continue;
         given[count++] =
             (struct sp_given){.key = keys[i], .value = value, .from = sp_provenance_other(quantised->path)};
     }
-    const uint64_t bytes = storage->text_bytes ? storage->text_bytes(storage, replacement->module) : 0;
-    if (bytes && bytes <= INT64_MAX)
-        given[count++] = (struct sp_given){
-            .key = "quant_state_bytes", .value = sp_value_int((int64_t)bytes), .from = sp_provenance_other("the file")};
+    for (size_t i = 0; told && i < SP_TOLD_COUNT; i++)
+        if (told[i] && told[i] <= INT64_MAX)
+            given[count++] = (struct sp_given){.key = sp_told[i].key,
+                                               .value = sp_value_int((int64_t)told[i]),
+                                               .from = sp_provenance_other("the file")};
     if (!count) return;
     replacement->given = memcpy(sp_arena_array(arena, count, sizeof *given), given, count * sizeof *given);
     replacement->given_count = count;
+}
+
+/* What the method makes of experts in one tensor is another part, most often. */
+static bool is_stacked_name(const struct sp_quantised *quantised, const char *name)
+{
+    return quantised->stacked || !sp_ends_with(name, ".weight");
 }
 
 static bool is_packed(const struct sp_quantised *quantised, const char *name, const char *module, size_t rank)
@@ -270,7 +312,9 @@ static bool is_packed(const struct sp_quantised *quantised, const char *name, co
     const struct sp_storage *storage = quantised->storage;
     const enum sp_stored stored = storage->ask ? storage->ask(storage, module) : SP_STORED_NOWHERE;
     if (stored != SP_STORED_NOWHERE) return stored == SP_STORED_PACKED;
-    if (rank != (quantised->stacked ? 3 : 2) && !(rank == 3 && strstr(name, "expert"))) return false;
+    const bool stacked = is_stacked_name(quantised, name);
+    if (stacked && !quantised->stacked && (storage->ask || !strstr(name, "expert"))) return false;
+    if (rank != (stacked ? 3 : 2) && !(rank == 3 && strstr(name, "expert"))) return false;
     return sp_quantised_exempts(quantised, module) == SP_QUANTISED;
 }
 
@@ -281,11 +325,11 @@ static bool replace_weight(const struct sp_overlay *overlay, struct sp_arena *ar
     *replacement = (struct sp_replacement){.part = quantised->part};
     replacement->module = sp_quantised_module(quantised, arena, name);
     if (!replacement->module || !is_packed(quantised, name, replacement->module, rank)) return false;
-    find_keys(quantised, arena, replacement);
-    find_given_setting(quantised, arena, replacement);
-    replacement->prefix = quantised->stacked
-                              ? replacement->module
-                              : sp_arena_copy(arena, name, strlen(replacement->module) + 1); /* with its dot */
+    const bool stacked = is_stacked_name(quantised, name);
+    if (stacked && !quantised->stacked) replacement->part = quantised->beside;
+    find_given_setting(quantised, arena, find_keys(quantised, arena, replacement), replacement);
+    replacement->prefix =
+        stacked ? replacement->module : sp_arena_copy(arena, name, strlen(replacement->module) + 1); /* with its dot */
     return true;
 }
 
@@ -295,19 +339,21 @@ bool sp_quantised_open(struct sp_quantised *quantised, const struct sp_tables *t
                        const struct sp_storage *storage)
 {
     *quantised = (struct sp_quantised){.overlay = {.replace = replace_weight}, .storage = storage};
-    if (!find_object(quantised, hyper->root)) return false;
+    if (!find_object(quantised, hyper->root) || is_rounded_when_loaded(quantised->object)) return false;
     quantised->groups = sp_value_member(quantised->object, "config_groups");
     quantised->method = method_of_config(quantised);
     find_part(quantised, tables);
     read_exemptions(quantised);
-    read_modules(quantised);
+    sp_rules_open(&quantised->rules, &quantised->arena, quantised->object, quantised->path, quantised->method);
+    quantised->budget = sp_arena_alloc(&quantised->arena, sizeof *quantised->budget);
+    *quantised->budget = PATTERN_BUDGET;
     return true;
 }
 
 void sp_quantised_close(struct sp_quantised *quantised)
 {
     sp_map_free(&quantised->exempt);
-    sp_map_free(&quantised->own);
+    sp_rules_close(&quantised->rules);
     free(quantised->globs);
     sp_arena_free(&quantised->arena);
 }

@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "config/config.h"
+#include "config/quantised_rules.h"
 
 struct sp_tables;
 struct sp_unit;
@@ -18,11 +19,22 @@ enum sp_stored {
     SP_STORED_PACKED
 };
 
+/* What only a file can tell of a module: how much a quantiser made of it, as the text that bitsandbytes keeps beside a
+ * weight, or the bits that another has chosen for this one. A part reads it as a key of its configuration. */
+struct sp_told {
+    const char *key, *member; /* the tensor; one that ends in a dot is what its name begins with */
+    bool last;                /* its last dimension, not the first */
+};
+enum { SP_TOLD_COUNT = 9 };
+extern const struct sp_told sp_told[SP_TOLD_COUNT];
+/* Notes in `sizes` what a tensor called `member` tells. */
+void sp_told_note(uint64_t sizes[SP_TOLD_COUNT], const char *member, const uint64_t *shape, uint32_t rank);
+
 /* A file that a prediction of what is stored may ask: it knows best which modules are quantised. */
 struct sp_storage {
     enum sp_stored (*ask)(const struct sp_storage *storage, const char *module); /* NULL: there is no file */
-    /* The length of what only the file can tell: the text that bitsandbytes keeps beside a weight; or 0. */
-    uint64_t (*text_bytes)(const struct sp_storage *storage, const char *module);
+    /* Of the module, in the order of sp_told; 0 where the file tells nothing. NULL: it does of none. */
+    const uint64_t *(*told)(const struct sp_storage *storage, const char *module);
 };
 
 enum sp_exemption {
@@ -35,15 +47,16 @@ struct sp_quantised {
     struct sp_overlay overlay; /* comes first: it is handed out in place of the whole */
     struct sp_arena arena;
     const struct sp_storage *storage;
-    const char *method;         /* "gptq", or NULL: nothing is quantised */
-    const struct sp_unit *part; /* NULL: there is none for the method */
-    const char *path;           /* "quantization_config" */
+    const char *method;           /* "gptq", or NULL: nothing is quantised */
+    const struct sp_unit *part;   /* NULL: there is none for the method */
+    const struct sp_unit *beside; /* that for experts in one tensor, quantised_METHOD_stacked, or NULL */
+    const char *path;             /* "quantization_config" */
     struct sp_value object;
     struct sp_value groups;                          /* its config_groups; absent when it has none */
     bool embeddings, heads, routers, stacked, typed; /* as the part says of itself */
     struct sp_map exempt;                            /* module names and pieces of them */
     uint64_t exempt_sizes;                           /* bit n: there is one of n components */
-    struct sp_map own; /* keys of the object that are about one module each -> index of the member */
+    struct sp_rules rules;                           /* about single modules */
     const char **globs;
     size_t glob_count, glob_capacity;
     size_t *budget;       /* for matching patterns */
@@ -54,6 +67,10 @@ struct sp_quantised {
 bool sp_quantised_open(struct sp_quantised *quantised, const struct sp_tables *tables, const struct sp_hyper *hyper,
                        const struct sp_storage *storage);
 void sp_quantised_close(struct sp_quantised *quantised);
+/* The part for experts in one tensor that stands beside that one, or NULL. */
+const struct sp_unit *sp_part_beside(const struct sp_tables *tables, const struct sp_unit *part);
+/* Whether the part has the definition NAME = true. */
+bool sp_part_says(const struct sp_unit *part, const char *name);
 /* Whether that key of quantization_config says which modules are quantised, or by which method. */
 bool sp_quantised_reads(const char *key);
 enum sp_exemption sp_quantised_exempts(const struct sp_quantised *quantised, const char *module);
