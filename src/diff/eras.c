@@ -6,48 +6,111 @@
 #include "diff/pairing.h"
 #include "names/components.h"
 #include "names/eras.h"
+#include "names/patterns.h"
 
-/* The ends of the names of a side that have no counterpart yet. */
-static void collect_ends(const struct sp_diff_half *half, struct sp_map *ends)
+/* What is looked for: the ends of the names that have no counterpart yet, of one side. */
+struct ends {
+    struct sp_arena arena;
+    struct sp_map known;
+    struct sp_text text, whole;
+};
+
+static void add_ends(struct ends *ends, const char *name)
 {
-    for (size_t i = 0; i < sp_inventory_count(half->inventory); i++)
-        if (half->other[i] == SP_NONE)
-            for (const char *end = half->spelling[i].text; end; end = sp_behind_component(end, "."))
-                sp_map_add(ends, end, i);
+    for (const char *end = name; end; end = sp_behind_component(end, ".")) sp_map_add(&ends->known, end, 0);
+}
+
+/* Without its last index: what is one for each expert here may be one for all of them there. */
+static void add_ends_of_stack(struct ends *ends, const char *name)
+{
+    size_t last = SIZE_MAX, length = 0;
+    for (struct sp_components part = {.rest = name}; sp_component_next(&part, ".");) {
+        uint64_t index;
+        const size_t place = (size_t)(part.text - name);
+        if (!part.length || !*part.rest || sp_index_at(name, place, &index) != part.length) continue;
+        last = place;
+        length = part.length;
+    }
+    if (last == SIZE_MAX) return;
+    ends->text.length = 0;
+    sp_text_append(&ends->text, name, last);
+    sp_text_puts(&ends->text, name + last + length + 1);
+    add_ends(ends, sp_arena_copy(&ends->arena, ends->text.data, ends->text.length));
+}
+
+static const char *name_of(const struct sp_diff_half *half, size_t i)
+{
+    return sp_inventory_tensor(half->inventory, i)->name;
+}
+
+/* Under their common spelling and as they are: a "scale" is a weight for the one, and in eras what it is called. */
+static void collect_ends(const struct sp_diff_half *half, struct ends *ends)
+{
+    for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
+        if (half->other[i] != SP_NONE) continue;
+        add_ends(ends, half->spelling[i].text);
+        add_ends_of_stack(ends, half->spelling[i].text);
+        if (strcmp(half->spelling[i].text, name_of(half, i)) != 0) add_ends(ends, name_of(half, i));
+    }
+}
+
+static void free_ends(struct ends *ends)
+{
+    sp_map_free(&ends->known);
+    sp_text_free(&ends->text);
+    sp_text_free(&ends->whole);
+    sp_arena_free(&ends->arena);
+}
+
+static bool is_known(const struct ends *ends, const char *name) { return sp_map_get(&ends->known, name) != SIZE_MAX; }
+
+/* Into `ends->text`: of the names that the era has for it the first that is known, or the whole of which is. */
+static bool translate_to_known(struct ends *ends, const struct sp_era *era, const char *name)
+{
+    for (size_t row = 0; sp_era_translate(era, name, &row, &ends->text);) {
+        const bool part = sp_era_whole(era, name, row, &ends->whole);
+        if (is_known(ends, part ? ends->whole.data : ends->text.data)) return true;
+    }
+    return false;
+}
+
+/* The same of a tensor; else the first name that the era has for it. */
+static bool translate_tensor(struct ends *ends, const struct sp_era *era, const struct sp_diff_half *half, size_t i)
+{
+    size_t row = 0;
+    return translate_to_known(ends, era, name_of(half, i)) || translate_to_known(ends, era, half->spelling[i].text) ||
+           sp_era_translate(era, half->spelling[i].text, &row, &ends->text);
 }
 
 /* How many names are ends of names of the other side, translated if there is an era to do it. */
-static size_t count_known(const struct sp_diff_half *half, const struct sp_era *era, const struct sp_map *ends)
+static size_t count_known(const struct sp_diff_half *half, const struct sp_era *era, struct ends *ends)
 {
-    struct sp_text text = {0};
     size_t known = 0;
     for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
-        const char *name = half->spelling[i].text;
         if (half->other[i] != SP_NONE) continue;
-        if (era && sp_era_translate(era, name, &text)) name = text.data;
-        known += sp_map_get(ends, name) != SIZE_MAX;
+        known +=
+            is_known(ends, half->spelling[i].text) || (era && (translate_to_known(ends, era, name_of(half, i)) ||
+                                                               translate_to_known(ends, era, half->spelling[i].text)));
     }
-    sp_text_free(&text);
     return known;
 }
 
-static void translate_side(struct sp_pairing *p, const struct sp_diff_half *half, const struct sp_era *era)
+static void translate_side(struct sp_pairing *p, const struct sp_diff_half *half, const struct sp_era *era,
+                           struct ends *ends)
 {
-    struct sp_text text = {0};
     for (size_t i = 0; i < sp_inventory_count(half->inventory); i++) {
-        struct sp_spelling *spelling = &half->spelling[i];
-        if (half->other[i] != SP_NONE || !sp_era_translate(era, spelling->text, &text)) continue;
-        spelling->text = sp_arena_copy(&p->diff->arena, text.data, text.length);
-        spelling->spelt |= SP_SPELT_ERA;
+        const unsigned spelt = half->spelling[i].spelt | SP_SPELT_ERA;
+        if (half->other[i] != SP_NONE || !translate_tensor(ends, era, half, i)) continue;
+        half->spelling[i] = sp_spell(&p->diff->arena, ends->text.data);
+        half->spelling[i].spelt = spelt;
     }
-    sp_text_free(&text);
 }
 
 /* The era that makes the most names known, and by far more than are so without it. */
 static bool find_era(struct sp_pairing *p, const struct sp_diff_half *half, const struct sp_diff_half *other)
 {
     enum { LEAST = 4 };
-    struct sp_map ends = {0};
+    struct ends ends = {0};
     const struct sp_era *best = NULL;
     collect_ends(other, &ends);
     const size_t plain = count_known(half, NULL, &ends);
@@ -58,11 +121,10 @@ static bool find_era(struct sp_pairing *p, const struct sp_diff_half *half, cons
         most = known + 1;
         best = sp_era(i);
     }
-    sp_map_free(&ends);
-    if (!best) return false;
-    p->diff->era = best;
-    translate_side(p, half, best);
-    return true;
+    if (best) translate_side(p, half, best, &ends);
+    free_ends(&ends);
+    if (best) p->diff->era = best;
+    return best;
 }
 
 bool sp_pairing_eras(struct sp_pairing *p)

@@ -35,14 +35,23 @@ static void pair_finding(struct sp_diff *diff, size_t a, enum sp_diff_finding_ki
     sp_diff_add_about(diff, a, diff->a.other[a], (struct sp_diff_finding){.kind = kind, .message = message});
 }
 
+/* Of which the elements are as many, as far as the shapes tell; "" when they are not. */
+static const char *how_reshaped(const struct sp_tensor *a, const struct sp_tensor *b)
+{
+    if ((a->flags | b->flags) & SP_TENSOR_NO_SHAPE) return "";
+    if (sp_differs_in_ones(a->shape, a->rank, b->shape, b->rank)) return ", which is the same but for dimensions of 1";
+    return a->parameters == b->parameters ? ", as many elements" : "";
+}
+
 static void compare_shapes(struct sp_diff *diff, size_t tensor)
 {
     const struct sp_tensor *a = sp_diff_a(diff, tensor), *b = sp_diff_b(diff, diff->a.other[tensor]);
     if (sp_tensor_same_shape(a, b) || sp_diff_is_converted(diff, tensor)) return;
-    const bool transposed = sp_tensor_is_transposed(a, b);
+    const bool transposed = sp_tensor_is_transposed(a, b) || sp_tensor_is_turned(a, b);
     pair_finding(diff, tensor, transposed ? SP_DIFF_FINDING_TRANSPOSED : SP_DIFF_FINDING_SHAPE,
-                 sp_arena_printf(&diff->arena, "%s in A, %s%s in B", sp_found_shape(&diff->arena, a),
-                                 transposed ? "transposed " : "", sp_found_shape(&diff->arena, b)));
+                 sp_arena_printf(&diff->arena, "%s in A, %s%s in B%s", sp_found_shape(&diff->arena, a),
+                                 transposed ? "transposed " : "", sp_found_shape(&diff->arena, b),
+                                 transposed ? "" : how_reshaped(a, b)));
 }
 
 static void compare_dtypes(struct sp_diff *diff, size_t tensor)

@@ -61,9 +61,11 @@ static void add_joint_finding(struct sp_diff *diff, const struct sp_joint *joint
 {
     const size_t item = joint->whole.item - first_item(diff, whole);
     const bool in_a = whole->side == SP_DIFF_A;
-    const char *message =
-        sp_arena_printf(&diff->arena, "is one in %s and %zu in %s: %s%s", sp_half_name(whole), joint->part_count,
-                        sp_half_name(parts), joint->says, joint->transposed ? " (transposed)" : "");
+    const char *message = sp_arena_printf(&diff->arena, "is one in %s and %zu in %s: %s%s", sp_half_name(whole),
+                                          joint->part_count, sp_half_name(parts), joint->says,
+                                          joint->by_heads     ? " (head by head, keys transposed)"
+                                          : joint->transposed ? " (transposed)"
+                                                              : "");
     sp_diff_add_about(diff, in_a ? item : SP_NONE, in_a ? SP_NONE : item,
                       (struct sp_diff_finding){.kind = SP_DIFF_FINDING_JOINED, .message = message});
     whole->joined[item] = true;

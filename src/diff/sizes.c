@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/order.h"
 #include "diff/diff.h"
 #include "names/components.h"
@@ -91,20 +92,13 @@ static struct size *size_of(struct sizes *sizes, uint64_t a, uint64_t b)
     return &sizes->list[sizes->count++];
 }
 
-static bool is_any_in(const char *name, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strstr(name, words[i])) return true;
-    return false;
-}
-
 /* A norm is as wide as the model, and a table of embeddings as long as the vocabulary. */
 static void note_sizes(struct sizes *sizes, const struct sp_tensor *a, const struct sp_tensor *b)
 {
     static const char *const norms[] = {"norm", "ln_", "LayerNorm"};
     static const char *const tables[] = {"embed_tokens", "wte", "word_embeddings", "tok_embeddings", "embed_in"};
-    const bool is_norm = a->rank == 1 && is_any_in(a->name, norms, sizeof norms / sizeof *norms);
-    const bool is_table = a->rank == 2 && is_any_in(a->name, tables, sizeof tables / sizeof *tables);
+    const bool is_norm = a->rank == 1 && SP_HAS_ANY(a->name, norms);
+    const bool is_table = a->rank == 2 && SP_HAS_ANY(a->name, tables);
     for (uint32_t d = 0; d < a->rank && a->rank == b->rank; d++) {
         struct size *size = a->shape[d] != b->shape[d] ? size_of(sizes, a->shape[d], b->shape[d]) : NULL;
         if (!size) continue;

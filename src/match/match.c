@@ -26,6 +26,7 @@ static void pair(struct sp_match *match, size_t tensor, size_t predicted, unsign
     match->predicted_of[tensor] = predicted;
     match->tensor_of[predicted] = tensor;
     match->renaming[tensor] = (unsigned char)renaming;
+    match->paired++;
     match->renamed += renaming != 0;
 }
 
@@ -182,5 +183,19 @@ size_t sp_match_errors(const struct sp_match *match)
         errors += sp_is_error(sp_match_predicted(match, i));
     for (size_t i = 0; i < sp_inventory_count(match->inventory); i++)
         errors += match->predicted_of[i] == SP_NONE && sp_match_tensor(match, i) == SP_UNEXPECTED;
+    return errors;
+}
+
+size_t sp_match_best_errors(const struct sp_inventory *inventory, const struct sp_prediction *prediction, bool *plain)
+{
+    struct sp_arena arena = {0};
+    struct sp_match match;
+    sp_match_begin(&match, inventory, prediction);
+    const struct sp_naming naming = sp_naming_infer(&arena, &match);
+    sp_match_rest(&match, &naming);
+    const size_t errors = sp_match_errors(&match);
+    if (plain) *plain = sp_naming_is_plain(&naming);
+    sp_match_free(&match);
+    sp_arena_free(&arena);
     return errors;
 }

@@ -19,7 +19,7 @@ struct sp_match {
     const struct sp_prediction *prediction;
     size_t *predicted_of;    /* for each tensor of the file, or SP_NONE */
     unsigned char *renaming; /* for each tensor of the file: enum sp_renaming */
-    size_t renamed;          /* how many have any */
+    size_t paired, renamed;  /* how many are predicted, and how many of these have any */
     size_t *tensor_of;       /* for each predicted tensor, or SP_NONE */
     unsigned char *differs;  /* for each predicted tensor: enum sp_difference */
     /* For each predicted tensor that others are tied to: the first of them all, itself included, that is in the file
@@ -65,5 +65,8 @@ static inline bool sp_is_error(enum sp_difference difference)
     return difference == SP_MISSING || difference == SP_UNEXPECTED || difference == SP_SHAPE;
 }
 size_t sp_match_errors(const struct sp_match *match);
+/* How many there are under the naming that makes the most of it. `plain`, which may be NULL: whether that leaves every
+ * name as it is. */
+size_t sp_match_best_errors(const struct sp_inventory *inventory, const struct sp_prediction *prediction, bool *plain);
 
 #endif

@@ -19,6 +19,7 @@ static const struct sp_front *front_of(const struct sp_naming *naming, const cha
 void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp_text *text)
 {
     const size_t strip = strlen(naming->strip);
+    size_t row = 0;
     struct sp_text bare = {0}, translated = {0};
     if (naming->drop_wrappers) {
         sp_unwrap(&bare, name);
@@ -27,7 +28,7 @@ void sp_naming_apply(const struct sp_naming *naming, const char *name, struct sp
     const struct sp_front *front = front_of(naming, name);
     if (front) name += strlen(front->from);
     else if (strncmp(name, naming->strip, strip) == 0) name += strip;
-    if (!front && naming->era && sp_era_translate(naming->era, name, &translated)) name = translated.data;
+    if (!front && naming->era && sp_era_translate(naming->era, name, &row, &translated)) name = translated.data;
     sp_text_puts(text, front ? front->to : naming->add);
     sp_text_puts(text, name);
     sp_text_free(&bare);
@@ -99,10 +100,12 @@ static size_t find_under_naming(struct sp_finder *finder, const char *name, unsi
     const char *bare = sp_finder_bare(finder, name, renaming);
     size_t found = bare != name ? finder->find(finder->context, bare) : SP_NONE;
     if (found == SP_NONE) found = find_added(finder, bare, renaming);
-    if (found != SP_NONE || !era || !sp_era_translate(era, bare, &finder->translated)) return found;
-    *renaming |= SP_TRANSLATED;
-    found = finder->find(finder->context, finder->translated.data);
-    return found != SP_NONE ? found : find_added(finder, finder->translated.data, renaming);
+    for (size_t row = 0; found == SP_NONE && era && sp_era_translate(era, bare, &row, &finder->translated);) {
+        *renaming |= SP_TRANSLATED;
+        found = finder->find(finder->context, finder->translated.data);
+        if (found == SP_NONE) found = find_added(finder, finder->translated.data, renaming);
+    }
+    return found;
 }
 
 static size_t find_predicted(const void *prediction, const char *name) { return sp_prediction_find(prediction, name); }

@@ -100,7 +100,8 @@ static size_t eighths_spoken(const struct sp_inventory *inventory, const struct 
             name = bare.data;
         }
         seen++;
-        known += strncmp(name, strip, length) == 0 && sp_era_translate(era, name + length, &translated);
+        size_t row = 0;
+        known += strncmp(name, strip, length) == 0 && sp_era_translate(era, name + length, &row, &translated);
     }
     sp_text_free(&bare);
     sp_text_free(&translated);

@@ -10,10 +10,28 @@
 #include "names/eras.def"
 #undef ERA
 
+#define IS(from, to) {from, to},
+#define PART(from, to, whole) {from, to},
+static const struct sp_era_row gguf_rows[] = {
+#include "names/gguf.def"
+};
+#undef IS
+#undef PART
+
+#define IS(from, to) NULL,
+#define PART(from, to, whole) whole,
+static const char *const gguf_wholes[] = {
+#include "names/gguf.def"
+};
+#undef IS
+#undef PART
+
 static const struct sp_era eras[] = {
-#define ERA(name, says, table, hint, ...) {says, table, hint, name##_rows, sizeof name##_rows / sizeof *name##_rows},
+#define ERA(name, says, table, hint, ...)                                                                              \
+    {says, table, hint, name##_rows, NULL, sizeof name##_rows / sizeof *name##_rows},
 #include "names/eras.def"
 #undef ERA
+    {"of llama.cpp", NULL, NULL, gguf_rows, gguf_wholes, sizeof gguf_rows / sizeof *gguf_rows},
 };
 
 size_t sp_era_count(void) { return sizeof eras / sizeof *eras; }
@@ -52,7 +70,7 @@ static void fill_row(struct sp_text *text, const char *pattern, const struct sp_
     }
 }
 
-static bool translate_by_row(const struct sp_era_row *row, const char *name, struct sp_text *text)
+static bool translate_by_row(const struct sp_era_row *row, const char *to, const char *name, struct sp_text *text)
 {
     struct sp_indices indices;
     const size_t any = strncmp(row->from, "*.", 2) == 0 ? 2 : 0; /* a component in front may be there, and stays */
@@ -62,13 +80,21 @@ static bool translate_by_row(const struct sp_era_row *row, const char *name, str
     if (!rest) return false;
     text->length = 0;
     sp_text_append(text, name, (size_t)(inner - name));
-    fill_row(text, row->to + any, &indices, rest);
+    fill_row(text, to + any, &indices, rest);
     return true;
 }
 
-bool sp_era_translate(const struct sp_era *era, const char *name, struct sp_text *text)
+bool sp_era_translate(const struct sp_era *era, const char *name, size_t *row, struct sp_text *text)
 {
-    for (size_t i = 0; i < era->count; i++)
-        if (translate_by_row(&era->rows[i], name, text)) return true;
+    while (*row < era->count) {
+        const struct sp_era_row *next = &era->rows[(*row)++];
+        if (translate_by_row(next, next->to, name, text)) return true;
+    }
     return false;
+}
+
+bool sp_era_whole(const struct sp_era *era, const char *name, size_t row, struct sp_text *text)
+{
+    const char *whole = era->wholes ? era->wholes[row - 1] : NULL;
+    return whole && translate_by_row(&era->rows[row - 1], whole, name, text);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The names that other programs, or other years, give to the same tensors: Meta's own Llama, timm, Whisper as
- * OpenAI wrote it. A list of patterns for each; eras.def holds them. */
+ * OpenAI wrote it. A list of patterns for each; eras.def holds them, and gguf.def those of llama.cpp. */
 #ifndef SP_NAMES_ERAS_H
 #define SP_NAMES_ERAS_H
 
@@ -20,12 +20,16 @@ struct sp_era {
     const char *table; /* whose names they are translated to, first of all; or NULL */
     const char *hint;  /* what to do, when names are not all; or NULL */
     const struct sp_era_row *rows;
+    const char *const *wholes; /* for each row what has the tensor in one with others of its kind, or NULL; or NULL */
     size_t count;
 };
 
 size_t sp_era_count(void);
 const struct sp_era *sp_era(size_t index);
-/* Puts the name of the prediction into `text`; false when the era has no name like this one. */
-bool sp_era_translate(const struct sp_era *era, const char *name, struct sp_text *text);
+/* Puts the name of the prediction into `text`, by the first row from `*row` on that fits, and sets `*row` to the one
+ * behind it: a name may have several, of which the other side has one. False when the era has no such name any more. */
+bool sp_era_translate(const struct sp_era *era, const char *name, size_t *row, struct sp_text *text);
+/* The name of the whole that the row before `row` is about; false when it is about none. */
+bool sp_era_whole(const struct sp_era *era, const char *name, size_t row, struct sp_text *text);
 
 #endif

@@ -239,8 +239,33 @@ static bool put_parts_together(const struct table *table, unsigned chosen, uint3
 
 static bool is_shape(const uint64_t *shape, const uint64_t *of, uint32_t rank, bool transposed)
 {
-    if (transposed) return rank == 2 && shape[0] == of[1] && shape[1] == of[0];
-    return sp_same_dims(shape, rank, of, rank);
+    if (!transposed) return sp_same_dims(shape, rank, of, rank);
+    return rank >= 2 && sp_same_dims(shape, rank - 2, of, rank - 2) && shape[rank - 2] == of[rank - 1] &&
+           shape[rank - 1] == of[rank - 2];
+}
+
+/* Keys and values of latent attention, of each head apart and the keys transposed: (A*(N + V), R) is (A, R, N) and
+ * (A, V, R). */
+static bool are_heads_of(const struct sp_joint_piece *whole, const struct sp_joint_piece *k,
+                         const struct sp_joint_piece *v)
+{
+    if (whole->rank != 2 || k->rank != 3 || v->rank != 3 || k->shape[0] != v->shape[0]) return false;
+    if (k->shape[1] != whole->shape[1] || v->shape[2] != whole->shape[1] || !k->shape[0]) return false;
+    return whole->shape[0] % k->shape[0] == 0 && k->shape[2] < whole->shape[0] / k->shape[0] &&
+           v->shape[1] == whole->shape[0] / k->shape[0] - k->shape[2];
+}
+
+static bool fits_heads(const struct table *table, unsigned chosen, const struct sp_joint_piece *whole)
+{
+    const struct sp_joint_piece *pieces[2];
+    size_t count = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        if (!(chosen >> i & 1)) continue;
+        if (count == 2) return false;
+        pieces[count++] = &table->columns[i].parts->piece;
+    }
+    if (count < 2 || table->joining != SP_SIDE_BY_SIDE) return false;
+    return are_heads_of(whole, pieces[0], pieces[1]) || are_heads_of(whole, pieces[1], pieces[0]);
 }
 
 /* Whether the whole has that shape, with the stacked dimension of `depth` in front of it or multiplied into it. */
@@ -279,6 +304,8 @@ static bool fits_joint(const struct table *table, unsigned chosen, const struct 
     uint64_t shape[MAX_RANK];
     size_t depth, lowest = 0;
     if (!may_be_chosen(table, chosen, &depth)) return false;
+    *transposed = false;
+    if (fits_heads(table, chosen, whole)) return true;
     while (!(chosen >> lowest & 1)) lowest++;
     const uint32_t rank = table->columns[lowest].parts->piece.rank, axes = bits(chosen) > 1 ? rank : 1;
     for (int turned = 0; turned < 2; turned++)
@@ -301,7 +328,8 @@ static const struct {
     const char *name, *parts;
 } spelt_otherwise[] = {{"c_attn", "qkv"},          {"in_proj", "qkv"},        {"attn", "qkv"},
                        {"query_key_value", "qkv"}, {"W_pack", "qkv"},         {"key_value", "kv"},
-                       {"fc1", "gate_up"},         {"linear_fc1", "gate_up"}, {"gate_and_up", "gate_up"}};
+                       {"fc1", "gate_up"},         {"linear_fc1", "gate_up"}, {"gate_and_up", "gate_up"},
+                       {"input_linear", "gate_up"}};
 
 /* "q" of "q_proj", "query" of "query_proj". */
 static void core_of(struct sp_text *core, const char *component)
@@ -430,6 +458,7 @@ static void take_joint(struct table *table, const struct sp_joint_whole *whole, 
     size_t depth = 0, *parts;
     may_be_chosen(table, chosen, &depth);
     joint.mixed = bits(chosen) > 1;
+    joint.by_heads = fits_heads(table, chosen, &whole->piece);
     joint.says = say_joint(table, whole, chosen, depth);
     if (whole->piece.rank > 1) sp_map_add(&joints->said, joint.says, 0);
     joint.parts = parts = sp_arena_array(&joints->arena, bits(chosen) * depth, sizeof *parts);

@@ -9,7 +9,10 @@
  *     layers.0.attn.v_proj.weight  (4, 8)  /
  *
  *     layers.0.experts.{0-7}.up.weight  (6, 8)  -->  layers.0.experts.up.weight  (8, 6, 8) or (48, 8)
- *     layers.{0-11}.norm.weight         (8)     -->  layers.norm.weight          (12, 8) */
+ *     layers.{0-11}.norm.weight         (8)     -->  layers.norm.weight          (12, 8)
+ *
+ *     attn.k_b_proj.weight  (4, 32, 16)  \
+ *     attn.v_b_proj.weight  (4, 24, 32)  /  -->  attn.kv_b_proj.weight  (4 * (16 + 24), 32)     head by head */
 #ifndef SP_NAMES_JOINTS_H
 #define SP_NAMES_JOINTS_H
 
@@ -38,6 +41,7 @@ struct sp_joint {
     struct sp_joint_piece whole;
     enum sp_joining joining;
     bool transposed, mixed; /* mixed: of several components, whose order no shape tells */
+    bool by_heads;          /* the parts have each head apart, and one of them is transposed */
     const char *says;       /* "self_attn.qkv_proj = q_proj + k_proj + v_proj"; in the arena */
     const size_t *parts;    /* items: of each component those by index, components as they were added; in the arena */
     size_t part_count;
