@@ -51,6 +51,12 @@ enum sp_keras_rule {
     SP_KERAS_CROP,
     SP_KERAS_MERGE,
     SP_KERAS_CONCATENATE,
+    SP_KERAS_ADAPTIVE,
+    SP_KERAS_SIZED,
+    SP_KERAS_ENCODED,
+    SP_KERAS_DOT,
+    SP_KERAS_HEARD,
+    SP_KERAS_PIPELINE,
     SP_KERAS_MODEL,
     SP_KERAS_OTHER /* it cannot be told: what the configuration notes of the shape is used, where it does */
 };
@@ -70,6 +76,7 @@ enum sp_keras_takes {
     SP_KERAS_TAKES_BOTH,
     SP_KERAS_TAKES_LAYER,
     SP_KERAS_TAKES_SPECTRAL,
+    SP_KERAS_TAKES_PLACES,
     SP_KERAS_TAKES_MODEL
 };
 
@@ -174,6 +181,8 @@ bool sp_keras_channels_first(struct sp_value config);
 const char *sp_keras_item(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *key, size_t index);
 /* The width of what a recurrent layer or cell makes; NULL when it is not known. */
 const char *sp_keras_width(struct sp_keras_writer *writer, const struct sp_keras_kind *kind);
+/* ---- einsum.c ---- */
+
 /* An equation of EinsumDense: the dimensions of kernel and bias, and what comes out. Where it is quantised: those of
  * the scales of int8, and what the rows and columns of int4 are products of. */
 struct sp_keras_einsum {

@@ -55,6 +55,7 @@ struct sp_keras_kind sp_keras_kind(struct sp_arena *arena, struct sp_value entry
                                  .config = sp_value_member(entry, "config")};
     const char *behind = strrchr(kind.class_name, '>'); /* "package>Class" */
     if (behind) kind.class_name = behind + 1;
+    if (strcmp(kind.class_name, "GroupQueryAttention") == 0) kind.class_name = "GroupedQueryAttention"; /* its own */
     kind.class = sp_keras_class(kind.class_name);
     kind.name = config_word(kind.config, "name");
     if (!*kind.name) kind.name = config_word(entry, "name");

@@ -175,10 +175,15 @@ static const char *slide_window(const struct rule *rule, const char *dim, unsign
     const char *size = size_of_window(rule, axis), *padding = padding_of(rule);
     const char *dilation = sp_keras_item(arena, rule->kind, "dilation_rate", axis);
     const bool reverse = rule->kind->class->rule == SP_KERAS_REVERSE;
-    if (!dim || !size) return NULL;
-    if (reverse && sp_value_is_set(sp_value_member(rule->kind->config, "output_padding"))) return NULL;
-    return define(rule->writer, sp_arena_printf(arena, "%s(%s, %s, %s, \"%s\", %s)", reverse ? "_reverse" : "_conv",
-                                                dim, size, stride_of(rule, axis), padding, dilation ? dilation : "1"));
+    const bool padded = reverse && sp_value_is_set(sp_value_member(rule->kind->config, "output_padding"));
+    const char *more = padded ? sp_keras_item(arena, rule->kind, "output_padding", axis) : NULL;
+    if (!dim || !size || (padded && !more)) return NULL;
+    return define(rule->writer, sp_arena_printf(arena, "%s(%s, %s, %s, \"%s\", %s%s%s)",
+                                                padded    ? "_padded"
+                                                : reverse ? "_reverse"
+                                                          : "_conv",
+                                                dim, size, stride_of(rule, axis), padding, dilation ? dilation : "1",
+                                                padded ? ", " : "", padded ? more : ""));
 }
 
 /* The spatial axes one by one, behind those of `lead`; the channels become `channels`, NULL when they stay. */
@@ -410,10 +415,14 @@ static struct sp_keras_shape embedded(const struct rule *rule)
 
 static struct sp_keras_shape attended(const struct rule *rule)
 {
-    const char *width = sp_keras_item(rule->writer->arena, rule->kind, "output_shape", 0);
     const struct sp_value shape = sp_value_member(rule->kind->config, "output_shape");
-    if (shape.type == SP_LIST && shape.count != 1) return unknown_shape;
-    return width ? with_last(rule, width) : *rule->inputs;
+    const size_t count = shape.type == SP_LIST ? shape.count : shape.type == SP_INT;
+    struct sp_keras_shape out = *rule->inputs;
+    if (!count || !out.known || !out.rank || out.rank + count > SP_KERAS_MAX_RANK) return out;
+    out.rank--;
+    for (size_t i = 0; i < count; i++)
+        out.dims[out.rank++] = sp_keras_item(rule->writer->arena, rule->kind, "output_shape", i);
+    return out;
 }
 
 /* Attention: as many as there are queries, as wide as the values. */
@@ -422,66 +431,93 @@ static struct sp_keras_shape attended_values(const struct rule *rule)
     return rule->count > 1 ? with_last(rule, sp_keras_dim_at(&rule->inputs[1], -1)) : unknown_shape;
 }
 
-/* ---- EinsumDense ---- */
+/* ---- other sizes ---- */
 
-static const char *output_item(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *spec, char letter)
+/* The sizes are in the configuration: a list or one for all axes. */
+static const char *adapted_size(const struct rule *rule, const char *dim, unsigned axis)
 {
-    const struct sp_value shape = sp_value_member(kind->config, "output_shape");
-    const size_t index = (size_t)(strchr(spec, letter) - spec), count = shape.type == SP_LIST ? shape.count : 1;
-    if (!index || count + 1 != strlen(spec)) return NULL;
-    return sp_keras_item(arena, kind, "output_shape", index - 1);
+    (void)dim;
+    return sp_keras_item(rule->writer->arena, rule->kind, "output_size", axis);
 }
 
-static const char *letter_dim(struct sp_arena *arena, const struct sp_keras_kind *kind,
-                              const struct sp_keras_shape *input, const char *const *specs, char letter)
+static const char *image_side(const struct rule *rule, const char *dim, unsigned axis)
 {
-    const char *in = strchr(specs[0], letter), *out = strchr(specs[2], letter);
-    const char *dim = out ? output_item(arena, kind, specs[2], letter) : NULL;
-    if (dim || !in || strlen(specs[0]) != input->rank + 1) return dim;
-    return sp_keras_dim_at(input, in - specs[0]);
+    (void)dim;
+    return key_path(rule->writer->arena, rule->kind, axis ? "width" : "height");
 }
 
-static void add_dim(struct sp_keras_shape *shape, const char *dim)
+/* How many a thing is told apart into: its tokens, its bins, or the words that are known and those for all others. */
+static const char *kinds_of(const struct rule *rule)
 {
-    shape->known = true;
-    if (shape->rank < SP_KERAS_MAX_RANK) shape->dims[shape->rank++] = dim;
+    struct sp_arena *arena = rule->writer->arena;
+    const struct sp_value borders = sp_value_member(rule->kind->config, "bin_boundaries");
+    const struct sp_value words = sp_value_member(rule->kind->config, "vocabulary");
+    const struct sp_value others = sp_value_member(rule->kind->config, "num_oov_indices");
+    const char *count = either_path(arena, rule->kind, "num_tokens", "num_bins");
+    if (count) return count;
+    if (borders.type == SP_LIST) return number_of(arena, (int64_t)borders.count + 1);
+    if (words.type != SP_LIST || others.type != SP_INT || others.integer < 0 || others.integer > INT32_MAX) return NULL;
+    return number_of(arena, (int64_t)words.count + others.integer);
 }
 
-/* Into what is summed over and what comes out; a scale belongs to what comes out. */
-static void split_kernel(struct sp_keras_einsum *einsum, const char *const *specs)
+/* A number for each thing, or a place for each kind of thing: of one thing alone it stands in place of its axis. */
+static struct sp_keras_shape encoded(const struct rule *rule)
 {
-    einsum->rows.known = einsum->columns.known = true;
-    for (size_t i = 0; i < einsum->kernel.rank; i++)
-        add_dim(strchr(specs[2], specs[1][i]) ? &einsum->columns : &einsum->rows, einsum->kernel.dims[i]);
-    for (const char *letter = specs[2]; *letter; letter++) {
-        const char *in_kernel = strchr(specs[1], *letter);
-        add_dim(&einsum->scale, in_kernel ? einsum->kernel.dims[in_kernel - specs[1]] : "1");
+    const char *mode = word_or(rule->kind->config, "output_mode", "int"), *kinds = kinds_of(rule);
+    struct sp_keras_shape out = *rule->inputs;
+    if (strcmp(mode, "int") == 0) return out;
+    if (!out.known || !kinds) return unknown_shape;
+    const bool one = out.rank && out.dims[out.rank - 1] && rule->inputs->rank == 1 && strcmp(mode, "one_hot") != 0;
+    if (one || !out.rank) return vector_shape(kinds);
+    return strcmp(mode, "one_hot") == 0 ? unknown_shape : with_last(rule, kinds);
+}
+
+/* The axes that are not summed over, first those of the first. */
+static struct sp_keras_shape multiplied(const struct rule *rule)
+{
+    const struct sp_value axes = sp_value_member(rule->kind->config, "axes");
+    struct sp_keras_shape out = {.known = true};
+    if (rule->count != 2) return unknown_shape;
+    for (size_t i = 0; i < 2; i++) {
+        const struct sp_value axis = axes.type == SP_LIST && i < axes.count ? axes.items[i] : axes;
+        const struct sp_keras_shape *input = &rule->inputs[i];
+        if (axis.type != SP_INT || !input->known) return unknown_shape;
+        const int64_t left_out = axis.integer < 0 ? (int64_t)input->rank + axis.integer : axis.integer - 1;
+        for (size_t k = 0; k < input->rank; k++)
+            if ((int64_t)k != left_out) {
+                if (out.rank == SP_KERAS_MAX_RANK) return unknown_shape;
+                out.dims[out.rank++] = input->dims[k];
+            }
     }
+    return out.rank ? out : vector_shape("1");
 }
 
-struct sp_keras_einsum sp_keras_einsum(struct sp_arena *arena, const struct sp_keras_kind *kind,
-                                       const struct sp_keras_shape *input)
+/* Mel frequencies, and behind them the steps of time. */
+static struct sp_keras_shape heard(const struct rule *rule)
 {
-    struct sp_keras_einsum out = {0};
-    const char *equation = word_or(kind->config, "equation", ""), *comma = strchr(equation, ',');
-    const char *arrow = comma ? strstr(comma, "->") : NULL, *axes = word_or(kind->config, "bias_axes", "");
-    if (!arrow || strchr(equation, '.') || strchr(equation, ' ')) return out;
-    const char *specs[3] = {sp_arena_copy(arena, equation, (size_t)(comma - equation)),
-                            sp_arena_copy(arena, comma + 1, (size_t)(arrow - comma - 1)),
-                            sp_arena_string(arena, arrow + 2)};
-    const size_t kernel = strlen(specs[1]), made = strlen(specs[2]);
-    if (kernel > SP_KERAS_MAX_RANK || !made || made > SP_KERAS_MAX_RANK) return out;
-    out.kernel = (struct sp_keras_shape){.known = true, .rank = kernel};
-    for (size_t i = 0; i < kernel; i++) out.kernel.dims[i] = letter_dim(arena, kind, input, specs, specs[1][i]);
-    out.output = (struct sp_keras_shape){.known = true, .rank = made - 1};
-    for (size_t i = 1; i < made; i++) out.output.dims[i - 1] = letter_dim(arena, kind, input, specs, specs[2][i]);
-    split_kernel(&out, specs);
-    const size_t first = strcspn(specs[2], axes);
-    out.bias.known = true;
-    for (size_t i = first; *axes && i < made; i++)
-        out.bias.dims[out.bias.rank++] =
-            strchr(axes, specs[2][i]) ? letter_dim(arena, kind, input, specs, specs[2][i]) : "1";
-    return out;
+    struct sp_arena *arena = rule->writer->arena;
+    const char *bins = key_path(arena, rule->kind, "num_mel_bins");
+    const char *step = key_path(arena, rule->kind, "sequence_stride");
+    const char *time = rule->inputs->known && rule->inputs->rank == 1 ? rule->inputs->dims[0] : NULL;
+    if (!bins || !step) return unknown_shape;
+    if (time) time = define(rule->writer, sp_arena_printf(arena, "(%s + %s + 1) // %s", time, step, step));
+    return (struct sp_keras_shape){.known = true, .rank = 2, .dims = {bins, time}};
+}
+
+/* Layers one behind the other, with one input. */
+static struct sp_keras_shape piped(const struct rule *rule)
+{
+    struct sp_arena *arena = rule->writer->arena;
+    const struct sp_value layers = sp_value_member(rule->kind->config, "layers");
+    struct sp_keras_shape shape = *rule->inputs;
+    for (size_t i = 0; layers.type == SP_LIST && i < layers.count && shape.known; i++) {
+        const struct sp_keras_kind inner =
+            sp_keras_kind(arena, layers.items[i], sp_arena_printf(arena, "%s.layers[%zu]", rule->kind->key, i));
+        const struct sp_keras_shape before = shape;
+        if (inner.class && inner.class->rule == SP_KERAS_PIPELINE) return unknown_shape;
+        shape = sp_keras_output(rule->writer, &inner, &before, 1);
+    }
+    return shape;
 }
 
 /* ---- what comes out ---- */
@@ -542,6 +578,18 @@ struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const stru
         return merged(&rule);
     case SP_KERAS_CONCATENATE:
         return concatenated(&rule, "axis");
+    case SP_KERAS_ADAPTIVE:
+        return each_axis(&rule, 0, true, NULL, adapted_size);
+    case SP_KERAS_SIZED:
+        return each_axis(&rule, 0, true, NULL, image_side);
+    case SP_KERAS_ENCODED:
+        return encoded(&rule);
+    case SP_KERAS_DOT:
+        return multiplied(&rule);
+    case SP_KERAS_HEARD:
+        return heard(&rule);
+    case SP_KERAS_PIPELINE:
+        return piped(&rule);
     case SP_KERAS_MODEL:
     case SP_KERAS_OTHER:
         return unknown_shape;

@@ -92,37 +92,81 @@ static void put_layer(const struct layer_use *use);
 /* How Keras quantised the layer. */
 struct quantised {
     const char *mode; /* "", "int8", ... */
+    int64_t bits;     /* of a value, where the mode does not tell; or 0 */
     int64_t block;    /* of how many inputs a scale is; 0: of all */
 };
 
-/* A dtype policy: {"config": {"mode": "int4/128"}}, or in a word "int8_from_float32". */
-static struct quantised quantised_how(struct sp_arena *arena, struct sp_value config)
+/* Whether `path` is that of a layer: "model/block/dense" of the layer `dense`. */
+static bool is_path_of(const char *path, const char *name)
 {
-    const struct sp_value dtype = sp_value_member(config, "dtype");
+    const size_t length = strlen(path), own = strlen(name);
+    return length >= own && strcmp(path + length - own, name) == 0 && (length == own || path[length - own - 1] == '/');
+}
+
+/* The policy of a layer within a map of them: under its path, or else the common one. */
+static struct sp_value policy_of(struct sp_value dtype, const char *name)
+{
+    const struct sp_value map = sp_value_member(sp_value_member(dtype, "config"), "policy_map");
+    if (map.type != SP_OBJECT) return dtype;
+    for (size_t i = 0; i < map.count; i++)
+        if (is_path_of(map.members[i].key, name)) return map.members[i].value;
+    return sp_value_member(sp_value_member(dtype, "config"), "default_policy");
+}
+
+/* A dtype policy: {"config": {"mode": "int4/128"}}, "gptq/4/128" with the bits in front, or in a word
+ * "int8_from_float32". */
+static struct quantised quantised_how(struct sp_arena *arena, struct sp_value dtype)
+{
     const struct sp_value mode = sp_value_member(sp_value_member(dtype, "config"), "mode");
     const char *word = mode.type == SP_STRING ? mode.string : dtype.type == SP_STRING ? dtype.string : "";
     const char *from = strstr(word, "_from_");
-    if (mode.type != SP_STRING && !from) return (struct quantised){"", 0};
+    if (mode.type != SP_STRING && !from) return (struct quantised){.mode = ""};
     const size_t length = from ? (size_t)(from - word) : strlen(word), name = strcspn(word, "/_");
-    struct quantised how = {sp_arena_copy(arena, word, name < length ? name : length), 0};
-    if (name < length && word[name] == '/') how.block = strtol(word + name + 1, NULL, 10);
+    struct quantised how = {.mode = sp_arena_copy(arena, word, name < length ? name : length)};
+    const char *last = name < length && word[name] == '/' ? word + name + 1 : NULL;
+    const char *second = last ? memchr(last, '/', (size_t)(word + length - last)) : NULL;
+    if (second) how.bits = strtol(last, NULL, 10), last = second + 1;
+    if (last) how.block = strtol(last, NULL, 10);
     return how;
+}
+
+/* What a part is told of it; NULL when there is no such layout. */
+static const char *quantised_words(struct sp_arena *arena, const struct quantised *how)
+{
+    const long long group = (long long)(how->block > 0 ? how->block : 0);
+    if (strcmp(how->mode, "float8") == 0) return "mode = \"float8\"";
+    if (strcmp(how->mode, "int8") == 0) return "mode = \"int8\"";
+    if (strcmp(how->mode, "int4") == 0) return sp_arena_printf(arena, "mode = \"int4\", group = %lld", group);
+    if (strcmp(how->mode, "gptq") != 0 && strcmp(how->mode, "awq") != 0) return NULL;
+    const long long bits = how->bits > 0 && how->bits <= 8 ? (long long)how->bits : 4;
+    return sp_arena_printf(arena, "mode = \"%s\", bits = %lld, group = %lld", how->mode, bits, group);
+}
+
+/* An attention is quantised as its projections are; NULL when they differ. */
+static const char *projections_said(struct sp_arena *arena, const struct sp_keras_kind *kind)
+{
+    static const char *const projections[] = {"query", "key", "value", "attention_output"};
+    const struct sp_value dtype = sp_value_member(kind->config, "dtype");
+    const char *said = NULL;
+    for (size_t i = 0; i < sizeof projections / sizeof *projections; i++) {
+        const char *path = sp_arena_printf(arena, "%s/%s", kind->name, projections[i]);
+        const struct quantised how = quantised_how(arena, policy_of(dtype, path));
+        const char *words = *how.mode ? quantised_words(arena, &how) : "";
+        if (!words || (said && strcmp(said, words) != 0)) return NULL;
+        said = words;
+    }
+    return said;
 }
 
 /* What is told of how a layer is quantised; NULL when that is not known. */
 static const char *quantised_said(struct sp_arena *arena, const struct sp_keras_kind *kind)
 {
-    static const char *const whole[] = {"Dense", "Embedding", "EinsumDense"};
-    const struct quantised how = quantised_how(arena, kind->config);
-    const bool matrix = SP_IS_AMONG(kind->class->name, whole);
-    if (!*how.mode || !kind->class->part) return "";
-    if (strcmp(how.mode, "float8") == 0) return matrix ? "mode = \"float8\", history = 1024" : "";
-    if (matrix && strcmp(how.mode, "int8") == 0) return "mode = \"int8\"";
-    if (matrix && strcmp(how.mode, "int4") == 0)
-        return sp_arena_printf(arena, "mode = \"int4\", group = %lld", (long long)(how.block > 0 ? how.block : 0));
-    const bool quantises = matrix || kind->class->takes == SP_KERAS_TAKES_ATTENTION ||
-                           strcmp(kind->class->name, "ReversibleEmbedding") == 0;
-    return quantises ? NULL : "";
+    static const char *const matrices[] = {"Dense", "EinsumDense", "Embedding", "ReversibleEmbedding"};
+    if (!kind->class->part) return "";
+    if (kind->class->takes == SP_KERAS_TAKES_ATTENTION) return projections_said(arena, kind);
+    if (!SP_IS_AMONG(kind->class->name, matrices)) return "";
+    const struct quantised how = quantised_how(arena, policy_of(sp_value_member(kind->config, "dtype"), kind->name));
+    return *how.mode ? quantised_words(arena, &how) : "";
 }
 
 static void put_use_of_inputs(const struct layer_use *use, const char *inputs, const char *mode)
@@ -184,25 +228,64 @@ static void put_einsum(const struct layer_use *use, const char *mode)
         leave_out(&use->place, use->kind, unknown_input);
     else
         put_use(&use->place, use->kind, use->kind->class->part,
-                *mode ? sp_arena_printf(arena, "d = %s, b = %s, s = %s, rows = %s, columns = %s, %s", kernel, bias,
-                                        scale, rows, columns, mode)
-                      : sp_arena_printf(arena, "d = %s, b = %s", kernel, bias));
+                sp_arena_printf(arena, "d = %s, b = %s, s = %s, rows = %s, columns = %s%s%s", kernel, bias, scale, rows,
+                                columns, *mode ? ", " : "", mode));
+}
+
+/* The dimensions of what a MultiHeadAttention makes for each query: those that it is told, or the width of a query. */
+static const char *made_of_query(struct sp_arena *arena, const struct sp_keras_kind *kind, const char *query)
+{
+    const struct sp_value shape = sp_value_member(kind->config, "output_shape");
+    struct sp_keras_shape made = {.known = true};
+    if (shape.type != SP_LIST && shape.type != SP_INT) return sp_arena_printf(arena, "[%s]", query);
+    const size_t count = shape.type == SP_LIST ? shape.count : 1;
+    if (!count || count > 2) return NULL;
+    while (made.rank < count) {
+        made.dims[made.rank] = sp_keras_item(arena, kind, "output_shape", made.rank);
+        made.rank++;
+    }
+    return list_of(arena, &made);
 }
 
 /* Queries, values and keys, the last as the values when there are none. */
-static void put_attention(const struct layer_use *use)
+static void put_attention(const struct layer_use *use, const char *mode)
 {
     static const char *const names[] = {"query", "value", "key"};
+    struct sp_arena *arena = use->place.writer->arena;
     struct sp_text given = {0};
-    bool known = true;
+    const char *query = use->count ? sp_keras_dim_at(use->inputs, -1) : NULL;
+    bool known = query != NULL;
     for (size_t i = 0; i < 3 && known; i++) {
         const size_t input = i == 2 && use->count < 3 ? 1 : i;
         const char *dim = input < use->count ? sp_keras_dim_at(&use->inputs[input], -1) : NULL;
         known = dim != NULL;
         if (known) sp_text_printf(&given, "%s%s = %s", i ? ", " : "", names[i], dim);
     }
-    const char *words = sp_text_keep(&given, use->place.writer->arena);
-    if (known) put_use(&use->place, use->kind, use->kind->class->part, words);
+    const char *made = known ? made_of_query(arena, use->kind, query) : NULL;
+    if (made)
+        sp_text_printf(&given, ", out = %s, query_axes = %zu, value_axes = %zu%s%s", made, use->inputs[0].rank,
+                       use->inputs[1].rank, *mode ? ", " : "", mode);
+    const char *words = sp_text_keep(&given, arena);
+    if (made) put_use(&use->place, use->kind, use->kind->class->part, words);
+    else leave_out(&use->place, use->kind, unknown_input);
+}
+
+/* A layer with a kernel for each place: the lengths of what comes in and of what goes out. */
+static void put_places(const struct layer_use *use)
+{
+    struct sp_keras_writer *writer = use->place.writer;
+    const bool first = sp_keras_channels_first(use->kind->config);
+    const struct sp_keras_shape out = sp_keras_output(writer, use->kind, use->inputs, 1);
+    struct sp_keras_shape from = {.known = out.known && use->inputs->known}, to = from;
+    for (size_t i = 0; i < use->kind->class->axes && from.known; i++) {
+        from.dims[from.rank++] = use->inputs->dims[first + i];
+        to.dims[to.rank++] = out.dims[first + i];
+    }
+    const char *n = list_of(writer->arena, &from), *o = list_of(writer->arena, &to);
+    const char *inputs = sp_keras_dim_at(use->inputs, first ? 1 : -1);
+    if (n && o && inputs)
+        put_use(&use->place, use->kind, use->kind->class->part,
+                sp_arena_printf(writer->arena, "inputs = %s, n = %s, o = %s", inputs, n, o));
     else leave_out(&use->place, use->kind, unknown_input);
 }
 
@@ -373,7 +456,7 @@ static void put_known(const struct layer_use *use, const char *mode)
         put_einsum(use, mode);
         break;
     case SP_KERAS_TAKES_ATTENTION:
-        put_attention(use);
+        put_attention(use, mode);
         break;
     case SP_KERAS_TAKES_CELL:
         put_built_in_cell(use);
@@ -389,6 +472,9 @@ static void put_known(const struct layer_use *use, const char *mode)
         break;
     case SP_KERAS_TAKES_SPECTRAL:
         put_spectral(use);
+        break;
+    case SP_KERAS_TAKES_PLACES:
+        put_places(use);
         break;
     case SP_KERAS_TAKES_MODEL:
         break;
