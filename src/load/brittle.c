@@ -4,16 +4,12 @@
 #include <string.h>
 
 #include "load/taking.h"
-
-static const char *last_word(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot ? dot + 1 : name;
-}
+#include "names/components.h"
 
 static bool is_brittle(const struct sp_model_memory *memory, const char *name)
 {
-    const char *words = memory->loaded->brittle ? memory->loaded->brittle : "", *word, *last = last_word(name);
+    const char *words = memory->loaded->brittle ? memory->loaded->brittle : "", *word;
+    const char *last = name + sp_last_component(name, strlen(name), ".");
     for (size_t length; (length = sp_word(&words, &word));)
         if (strncmp(word, last, length) == 0 && !last[length]) return true;
     return false;
@@ -22,7 +18,7 @@ static bool is_brittle(const struct sp_model_memory *memory, const char *name)
 /* Whether something is missing below the module that the name is in. */
 static bool is_among_missing(const struct sp_model_memory *memory, const char *name)
 {
-    const size_t module = (size_t)(last_word(name) - name);
+    const size_t module = sp_last_component(name, strlen(name), ".");
     for (size_t i = 0; i < memory->count; i++)
         if (!memory->items[i].there && strncmp(memory->items[i].name, name, module) == 0) return true;
     return false;

@@ -7,30 +7,48 @@
 #include "base/chars.h"
 #include "base/checked.h"
 
+struct sp_load_shape sp_load_shape_of(const uint64_t *shape, uint32_t rank)
+{
+    struct sp_load_shape piece = {.rank = rank <= SP_PIECE_RANK ? rank : SP_PIECE_RANK + 1};
+    for (uint32_t i = 0; rank <= SP_PIECE_RANK && i < rank; i++) piece.shape[i] = shape[i];
+    return piece;
+}
+
 bool sp_same_load_shape(const struct sp_load_shape *a, const struct sp_load_shape *b)
 {
     return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
 }
 
-static void count_piece(struct sp_pieces *pieces, const struct sp_load_shape *piece)
+/* Whether it is the shape of a tensor of that rank. Of one above the limit it is not said. */
+static bool is_load_shape(const struct sp_load_shape *piece, const uint64_t *shape)
 {
-    if (!pieces->count || !sp_same_load_shape(&pieces->items[pieces->count - 1].piece, piece))
-        *SP_PUSH(pieces) = (struct sp_run){.piece = *piece};
-    pieces->items[pieces->count - 1].count++;
+    for (uint32_t i = 0; i < piece->rank && piece->rank <= SP_PIECE_RANK; i++)
+        if (piece->shape[i] != shape[i]) return false;
+    return piece->rank <= SP_PIECE_RANK;
 }
 
-const struct sp_gathered *sp_load_gather(struct sp_gathering *gathering, struct sp_renamed renamed,
-                                         const struct sp_load_shape *piece)
+size_t sp_gathering_find(struct sp_gathering *gathering, struct sp_renamed renamed)
 {
-    size_t index = sp_map_get(&gathering->names, renamed.name);
-    if (index == SIZE_MAX) {
-        index = gathering->count;
-        *SP_PUSH(gathering) =
-            (struct sp_gathered){.name = sp_arena_string(gathering->arena, renamed.name), .rule = renamed.conversion};
-        sp_map_add(&gathering->names, gathering->items[index].name, index);
+    const size_t known = sp_map_get(&gathering->names, renamed.name);
+    if (known != SIZE_MAX) return known;
+    const char *name = sp_arena_string(gathering->arena, renamed.name);
+    sp_map_add(&gathering->names, name, gathering->count);
+    *SP_PUSH(gathering) = (struct sp_gathered){.name = name, .held = SIZE_MAX, .rule = renamed.conversion};
+    return gathering->count - 1;
+}
+
+void sp_gathering_add(struct sp_gathering *gathering, size_t index, size_t expression, const uint64_t *shape,
+                      uint32_t rank)
+{
+    struct sp_pieces *pieces = &gathering->items[index].of[expression % SP_EXPRESSIONS];
+    struct sp_run *run = pieces->count ? &pieces->items[pieces->count - 1] : NULL;
+    const bool same = run && run->piece.rank == rank && (run->last == shape || is_load_shape(&run->piece, shape));
+    if (!same) {
+        run = SP_PUSH(pieces);
+        *run = (struct sp_run){.piece = sp_load_shape_of(shape, rank)};
     }
-    count_piece(&gathering->items[index].of[renamed.expression % SP_EXPRESSIONS], piece);
-    return &gathering->items[index];
+    run->last = shape;
+    run->count++;
 }
 
 void sp_gathering_free(struct sp_gathering *gathering)
@@ -78,7 +96,7 @@ static bool stack_pieces(const struct sp_gathered *gathered, unsigned dimension,
         const struct sp_pieces *pieces = &gathered->of[k];
         if (!pieces->count) continue;
         struct sp_load_shape whole = pieces->items[0].piece;
-        if (pieces->count > 1 || whole.rank == SP_PIECE_RANK || dimension > whole.rank) return false;
+        if (pieces->count > 1 || whole.rank >= SP_PIECE_RANK || dimension > whole.rank) return false;
         memmove(whole.shape + dimension + 1, whole.shape + dimension, (whole.rank - dimension) * sizeof *whole.shape);
         whole.shape[dimension] = pieces->items[0].count;
         whole.rank++;
@@ -100,7 +118,7 @@ static bool join_piece(struct sp_load_shape *whole, struct sp_load_shape piece, 
 }
 
 /* What was stacked before, or else everything. */
-static bool join_pieces(const struct sp_gathered *gathered, unsigned dimension, struct pieces *out)
+static bool join_gathered(const struct sp_gathered *gathered, unsigned dimension, struct pieces *out)
 {
     const bool stacked = out->count > 0;
     for (size_t i = 1; stacked && i < out->count; i++)
@@ -156,7 +174,7 @@ static bool convert_step(const struct sp_gathered *gathered, const char *step, s
 {
     const unsigned last = sp_digit(step[length - 1]);
     if (strncmp(step, "stack", 5) == 0) return stack_pieces(gathered, last, out);
-    if (strncmp(step, "join", 4) == 0) return join_pieces(gathered, last, out);
+    if (strncmp(step, "join", 4) == 0) return join_gathered(gathered, last, out);
     if (!out->count && !first_piece(gathered, out)) return false;
     if (strncmp(step, "chunk", 5) == 0) return chunk_piece(gathered->rule, last, out);
     if (strncmp(step, "swap", 4) == 0) return swap_dimensions(&out->items[0], sp_digit(step[length - 2]), last);

@@ -180,6 +180,7 @@ static struct sp_loading judge_class(struct sp_arena *arena, const struct sp_loa
     if (named) model = sp_class_predict(arena, loader, loaded = named, subject);
     if (!model.prediction) return sp_loading_open(arena, loading, "its model cannot be predicted");
     sp_memory_build(&memory, loader, loaded, model.prediction);
+    memory.match = subject->match;
     memory.untied = model.untied;
     if (model.alone) sp_memory_untie(&memory, model.alone);
     struct sp_taking taking = sp_load_take(&memory, subject->inventory, NULL);

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "load/loader.h"
+#include "match/match.h"
 #include "shapeproof/config.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/load.h"
@@ -16,6 +17,7 @@ struct sp_load_subject {
     const struct sp_tables *tables;
     const struct sp_config *config;
     const struct sp_prediction *prediction; /* from that; NULL: it is made when it is needed */
+    const struct sp_match *match;           /* of the inventory with that, or NULL */
     const char *table;                      /* its name, or NULL: the configuration says it */
     bool quantised;                         /* the weights, or the configuration says so: */
     const char *quantisation;               /* the method, when `config` makes predictions of what is stored; or NULL */

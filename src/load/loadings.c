@@ -200,7 +200,7 @@ static void add_loading(struct sp_loadings *loadings, const struct sp_loader *lo
     if (asked || loading.answer != SP_LOADING_UNKNOWN) loadings->items[loadings->count++] = loading;
 }
 
-static bool is_said(const struct sp_loadings *loadings, const char *id, const struct sp_loading *loading)
+static bool is_loading_said(const struct sp_loadings *loadings, const char *id, const struct sp_loading *loading)
 {
     for (size_t i = 0; i < loadings->count; i++) {
         const struct sp_loading *other = &loadings->items[i];
@@ -216,7 +216,7 @@ static void add_variant(struct sp_loadings *loadings, const struct sp_loader *lo
                         const struct sp_load_subject *subject)
 {
     const struct sp_loading loading = load_subject(loadings, loader, subject);
-    if (loading.answer != SP_LOADING_UNKNOWN && !is_said(loadings, loader->variant_of, &loading))
+    if (loading.answer != SP_LOADING_UNKNOWN && !is_loading_said(loadings, loader->variant_of, &loading))
         loadings->items[loadings->count++] = loading;
 }
 
@@ -231,6 +231,7 @@ struct sp_loadings *sp_loadings_new(const struct sp_check *check, const char *as
                                             .tables = check->tables,
                                             .config = check->config,
                                             .prediction = check->prediction,
+                                            .match = &check->match,
                                             .table = check->table_name,
                                             .quantised = is_quantised(check),
                                             .quantisation = check->quantisation.method,

@@ -5,32 +5,26 @@
 
 #include "load/taking.h"
 
-static struct sp_load_shape piece_of(const struct sp_predicted *tensor)
-{
-    struct sp_load_shape piece = {.rank = tensor->rank};
-    if (tensor->rank) memcpy(piece.shape, tensor->shape, tensor->rank * sizeof *piece.shape);
-    return piece;
-}
-
 /* Its index; one that is there already stays as it is. */
 static size_t hold(struct sp_model_memory *memory, const char *name, const struct sp_load_shape *piece)
 {
-    const size_t known = sp_map_get(&memory->names, name);
-    if (known != SIZE_MAX) return known;
-    sp_map_add(&memory->names, name, memory->count);
-    *SP_PUSH(memory) = (struct sp_held){.name = name, .piece = *piece};
-    memory->items[memory->count - 1].tie = memory->count - 1;
-    return memory->count - 1;
+    const size_t index = memory->count;
+    if (!sp_map_add(&memory->names, name, index)) return sp_map_get(&memory->names, name);
+    *SP_PUSH(memory) = (struct sp_held){.name = name, .piece = *piece, .tie = index, .taker = SIZE_MAX};
+    return index;
 }
 
 /* What several tensors of a file become. */
-static void hold_gathered(struct sp_model_memory *memory, const struct sp_gathered *gathered)
+static void hold_gathered(struct sp_model_memory *memory, struct sp_gathered *gathered)
 {
     struct sp_load_shape pieces[SP_EXPRESSIONS];
     const size_t count = sp_convert(gathered, pieces);
     if (!count || !sp_rule_is_known(gathered->rule)) memory->unknown = "its conversion of these weights is not known";
-    for (size_t i = 0; i < count; i++)
-        hold(memory, sp_target_name(&memory->arena, gathered->rule, gathered->name, i), &pieces[i]);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = sp_target_name(&memory->arena, gathered->rule, gathered->name, i);
+        const size_t held = hold(memory, name, &pieces[i]);
+        if (i == 0) gathered->held = held;
+    }
 }
 
 void sp_memory_untie(struct sp_model_memory *memory, const char *name)
@@ -45,15 +39,16 @@ size_t sp_memory_tie(const struct sp_model_memory *memory, size_t held)
     return held;
 }
 
-/* Those that are tied are one group: each leads to the same one. */
-static void tie_held(struct sp_model_memory *memory, const struct sp_prediction *prediction, const size_t *held_of)
+/* Those that are tied are one group: each leads to the same one. What is put together is tied to nothing. */
+static void tie_held(struct sp_model_memory *memory)
 {
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
+    for (size_t i = 0; i < sp_prediction_count(memory->prediction); i++) {
+        const struct sp_predicted *tensor = sp_prediction_tensor(memory->prediction, i);
         if (tensor->same_as == SP_NONE || tensor->rows_only) continue;
-        const size_t one = held_of[i], other = held_of[tensor->same_as];
-        if (one == SIZE_MAX || other == SIZE_MAX) continue;
-        memory->items[sp_memory_tie(memory, one)].tie = sp_memory_tie(memory, other);
+        const struct sp_load_place *one = &memory->places[i], *other = &memory->places[tensor->same_as];
+        if (one->held == SIZE_MAX || other->held == SIZE_MAX) continue;
+        if (one->renamed.conversion || other->renamed.conversion) continue;
+        memory->items[sp_memory_tie(memory, one->held)].tie = sp_memory_tie(memory, other->held);
     }
 }
 
@@ -65,31 +60,48 @@ static bool has_place(const struct sp_model_memory *memory, const struct sp_pred
     return !tensor->optional || sp_is_spared(memory, name);
 }
 
+static struct sp_load_place place_predicted(struct sp_model_memory *memory, const struct sp_predicted *tensor,
+                                            struct sp_gathering *gathering)
+{
+    size_t *note;
+    struct sp_renamed renamed = sp_alike_rename(&memory->alike, tensor->name, &note);
+    if (!has_place(memory, tensor, renamed.name)) return (struct sp_load_place){.held = SIZE_MAX};
+    if (renamed.conversion) {
+        if (*note == SIZE_MAX) *note = sp_gathering_find(gathering, renamed);
+        sp_gathering_add(gathering, *note, renamed.expression, tensor->shape, tensor->rank);
+        return (struct sp_load_place){renamed, *note};
+    }
+    if (renamed.name != tensor->name) renamed.name = sp_arena_string(&memory->arena, renamed.name);
+    const struct sp_load_shape piece = sp_load_shape_of(tensor->shape, tensor->rank);
+    return (struct sp_load_place){renamed, hold(memory, renamed.name, &piece)};
+}
+
+/* What is put together is known by where it was gathered, until it is held. */
+static void place_gathered(struct sp_model_memory *memory, struct sp_gathering *gathering)
+{
+    for (size_t i = 0; i < gathering->count; i++) hold_gathered(memory, &gathering->items[i]);
+    for (size_t i = 0; i < sp_prediction_count(memory->prediction); i++) {
+        struct sp_load_place *place = &memory->places[i];
+        if (!place->renamed.conversion) continue;
+        const struct sp_gathered *gathered = &gathering->items[place->held];
+        place->renamed.name = gathered->name;
+        place->held = gathered->held;
+    }
+}
+
 void sp_memory_build(struct sp_model_memory *memory, const struct sp_loader *loader, const struct sp_loaded *loaded,
                      const struct sp_prediction *prediction)
 {
     const size_t count = sp_prediction_count(prediction);
     struct sp_gathering gathering = {.arena = &memory->arena};
-    *memory = (struct sp_model_memory){.loader = loader, .loaded = loaded};
+    *memory = (struct sp_model_memory){.loader = loader, .loaded = loaded, .prediction = prediction};
     memory->rules = sp_renaming_rules(&memory->arena, loader, loaded);
     sp_alike_init(&memory->alike, &memory->rules);
-    memory->prediction = prediction;
-    memory->renamed = sp_realloc(NULL, count, sizeof *memory->renamed);
-    size_t *held_of = sp_realloc(NULL, count, sizeof *held_of);
-    for (size_t i = 0; i < count; i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(prediction, i);
-        held_of[i] = SIZE_MAX;
-        struct sp_renamed renamed = sp_alike_rename(&memory->alike, tensor->name);
-        const bool placed = has_place(memory, tensor, renamed.name);
-        const struct sp_load_shape piece = placed ? piece_of(tensor) : (struct sp_load_shape){0};
-        if (placed && renamed.conversion) renamed.name = sp_load_gather(&gathering, renamed, &piece)->name;
-        else if (renamed.name != tensor->name) renamed.name = sp_arena_string(&memory->arena, renamed.name);
-        if (placed && !renamed.conversion) held_of[i] = hold(memory, renamed.name, &piece);
-        memory->renamed[i] = renamed;
-    }
-    for (size_t i = 0; i < gathering.count; i++) hold_gathered(memory, &gathering.items[i]);
-    tie_held(memory, prediction, held_of);
-    free(held_of);
+    memory->places = sp_realloc(NULL, count, sizeof *memory->places);
+    for (size_t i = 0; i < count; i++)
+        memory->places[i] = place_predicted(memory, sp_prediction_tensor(prediction, i), &gathering);
+    place_gathered(memory, &gathering);
+    tie_held(memory);
     sp_gathering_free(&gathering);
 }
 
@@ -100,6 +112,6 @@ void sp_memory_free(struct sp_model_memory *memory)
     sp_map_free(&memory->names);
     sp_text_free(&memory->scratch);
     free(memory->items);
-    free(memory->renamed);
+    free(memory->places);
     sp_arena_free(&memory->arena);
 }

@@ -29,7 +29,7 @@ static struct sp_scoped_rule scoped_rule(struct sp_arena *arena, const struct sp
     return scoped;
 }
 
-static void add_mapping(struct sp_renaming_rules *rules, const struct sp_mapping *mapping, const char *scope)
+static void add_mapping_rules(struct sp_renaming_rules *rules, const struct sp_mapping *mapping, const char *scope)
 {
     for (size_t i = 0; mapping && i < mapping->count; i++) {
         const struct sp_scoped_rule scoped = scoped_rule(rules->arena, &mapping->rules[i], scope);
@@ -57,11 +57,11 @@ struct sp_renaming_rules sp_renaming_rules(struct sp_arena *arena, const struct 
     for (size_t length; (length = sp_word(&words, &word));) {
         const char *at = memchr(word, '@', length);
         const size_t size = at ? (size_t)(at - word) : length;
-        add_mapping(&rules, sp_loader_mapping(loader, word, size),
-                    at ? dotted(arena, at + 1, length - size - 1) : NULL);
+        add_mapping_rules(&rules, sp_loader_mapping(loader, word, size),
+                          at ? dotted(arena, at + 1, length - size - 1) : NULL);
     }
     rules.alternatives = loader->one_renaming ? rules.renaming_count : 0;
-    add_mapping(&rules, sp_loader_mapping(loader, "legacy", strlen("legacy")), NULL);
+    add_mapping_rules(&rules, sp_loader_mapping(loader, "legacy", strlen("legacy")), NULL);
     return rules;
 }
 

@@ -54,19 +54,31 @@ static bool is_held(const struct sp_model_memory *memory, const char *name)
     return sp_map_get(&memory->names, name) != SIZE_MAX;
 }
 
-/* With the name of the base model, or without it, when there is such a tensor. */
-static const char *with_base(struct sp_model_memory *memory, const char *name)
+/* The tensor of that name with the name of the base model, or without it; or else of the name as it is. SIZE_MAX when
+ * there is none. */
+static size_t find_with_base(struct sp_model_memory *memory, const char *name)
 {
     const char *base = memory->loaded->base;
     const size_t length = strlen(base);
-    if (strncmp(name, base, length) == 0 && name[length] && is_held(memory, name + length + 1))
-        return name + length + 1;
-    memory->scratch.length = 0;
-    sp_text_append(&memory->scratch, base, length);
-    sp_text_append(&memory->scratch, ".", 1);
-    sp_text_puts(&memory->scratch, name);
-    const size_t longer = sp_map_get(&memory->names, memory->scratch.data);
-    return longer == SIZE_MAX ? name : memory->items[longer].name;
+    size_t found = SIZE_MAX;
+    if (length && strncmp(name, base, length) == 0 && name[length])
+        found = sp_map_get(&memory->names, name + length + 1);
+    if (length && found == SIZE_MAX) {
+        memory->scratch.length = 0;
+        sp_text_append(&memory->scratch, base, length);
+        sp_text_append(&memory->scratch, ".", 1);
+        sp_text_puts(&memory->scratch, name);
+        found = sp_map_get(&memory->names, memory->scratch.data);
+    }
+    return found == SIZE_MAX ? sp_map_get(&memory->names, name) : found;
+}
+
+/* Which tensor takes what has the name of this one. */
+static size_t find_taker(struct sp_model_memory *memory, size_t held)
+{
+    struct sp_held *item = &memory->items[held];
+    if (item->taker == SIZE_MAX) item->taker = find_with_base(memory, item->name);
+    return item->taker;
 }
 
 /* A file of which no name begins with that of the base model, though the class has one, is of the base model alone; and
@@ -100,32 +112,34 @@ static const char *with_base_moved(struct sp_model_memory *memory, const char *n
 
 static struct sp_renamed rename_by_rules(struct sp_model_memory *memory, const char *name)
 {
-    const size_t predicted = sp_prediction_find(memory->prediction, name);
-    if (predicted != SP_NONE) return memory->renamed[predicted];
-    struct sp_renamed renamed = sp_alike_rename(&memory->alike, name);
+    struct sp_renamed renamed = sp_alike_rename(&memory->alike, name, NULL);
     if (renamed.name != name) renamed.name = sp_arena_string(&memory->arena, renamed.name);
     return renamed;
 }
 
-/* A name that only became wrong by the rules stays what it was. */
-static struct sp_renamed rename_for_memory(struct sp_model_memory *memory, const char *name, struct sp_taking *taking)
+/* Where a name goes; `predicted` is its place among the predicted ones, or SP_NONE. A name that only became wrong by
+ * the rules stays what it was. */
+static struct sp_load_place place_name(struct sp_model_memory *memory, const char *name, size_t predicted,
+                                       struct sp_taking *taking)
 {
-    if (!memory->loader->renames) return (struct sp_renamed){.name = name};
-    struct sp_renamed renamed = rename_by_rules(memory, name);
+    if (!memory->loader->renames) return (struct sp_load_place){{.name = name}, sp_map_get(&memory->names, name)};
+    const bool known = predicted != SP_NONE && memory->places[predicted].held != SIZE_MAX;
+    struct sp_load_place place =
+        known ? memory->places[predicted] : (struct sp_load_place){rename_by_rules(memory, name), SIZE_MAX};
     if (memory->loader->base_of_file) {
-        renamed.name = with_base_moved(memory, renamed.name, taking);
-        return renamed;
+        place.renamed.name = with_base_moved(memory, place.renamed.name, taking);
+        place.held = place.renamed.name ? sp_map_get(&memory->names, place.renamed.name) : SIZE_MAX;
+        return place;
     }
-    renamed.name = with_base(memory, renamed.name);
-    if (is_held(memory, renamed.name) || !is_held(memory, name)) return renamed;
-    return (struct sp_renamed){.name = with_base(memory, name)};
+    place.held = known ? find_taker(memory, place.held) : find_with_base(memory, place.renamed.name);
+    if (place.held != SIZE_MAX || !is_held(memory, name)) return place;
+    return (struct sp_load_place){{.name = name}, find_with_base(memory, name)};
 }
 
 /* ---- tensors ---- */
 
-static void put_held(struct sp_model_memory *memory, const char *name, const struct sp_load_shape *piece)
+static void put_held(struct sp_model_memory *memory, size_t index, const struct sp_load_shape *piece)
 {
-    const size_t index = sp_map_get(&memory->names, name);
     if (index == SIZE_MAX || memory->items[index].there) return;
     memory->items[index].there = true;
     memory->items[index].reshaped = !sp_same_load_shape(&memory->items[index].piece, piece);
@@ -154,8 +168,10 @@ static void take_gathered(struct sp_model_memory *memory, const struct sp_gather
     struct sp_load_shape pieces[SP_EXPRESSIONS];
     const size_t count = sp_convert(gathered, pieces);
     taking->failed += !count;
-    for (size_t i = 0; i < count; i++)
-        put_held(memory, sp_target_name(&memory->arena, gathered->rule, gathered->name, i), &pieces[i]);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = sp_target_name(&memory->arena, gathered->rule, gathered->name, i);
+        put_held(memory, sp_map_get(&memory->names, name), &pieces[i]);
+    }
 }
 
 static bool is_buffer(const struct sp_model_memory *memory, const char *name)
@@ -164,24 +180,40 @@ static bool is_buffer(const struct sp_model_memory *memory, const char *name)
     return predicted != SP_NONE && sp_prediction_tensor(memory->prediction, predicted)->buffer;
 }
 
-static void take_tensor(struct sp_model_memory *memory, const char *name, const struct sp_tensor *tensor, size_t index,
-                        struct sp_gathering *gathering, struct sp_taking *taking)
+/* Puts the tensor to those that become the same as it. */
+static void gather_held(struct sp_model_memory *memory, size_t held, struct sp_renamed renamed,
+                        const struct sp_tensor *tensor, struct sp_gathering *gathering, struct sp_taking *taking)
 {
-    struct sp_load_shape piece = {.rank = tensor->rank};
-    const struct sp_renamed renamed = rename_for_memory(memory, name, taking);
+    struct sp_held *item = &memory->items[held];
+    if (item->gathered == SIZE_MAX) {
+        renamed.name = item->name;
+        if (!sp_rule_is_known(renamed.conversion)) taking->unknown = "its conversion of these weights is not known";
+        else item->gathered = sp_gathering_find(gathering, renamed);
+    }
+    if (item->gathered != SIZE_MAX)
+        sp_gathering_add(gathering, item->gathered, renamed.expression, tensor->shape, tensor->rank);
+}
+
+static void take_into_memory(struct sp_model_memory *memory, const char *name, size_t predicted,
+                             const struct sp_tensor *tensor, size_t index, struct sp_gathering *gathering,
+                             struct sp_taking *taking)
+{
+    const struct sp_load_place place = place_name(memory, name, predicted, taking);
+    const struct sp_renamed renamed = place.renamed;
     if (!renamed.name) {
         if (!is_buffer(memory, name)) drop(taking, memory, name, index);
         return;
     }
-    if (!is_held(memory, renamed.name)) {
+    if (place.held == SIZE_MAX) {
         drop_renamed(taking, memory, renamed, index);
         return;
     }
-    if (tensor->rank > SP_PIECE_RANK) piece.rank = SP_PIECE_RANK + 1; /* of no shape that a model has */
-    else if (tensor->rank) memcpy(piece.shape, tensor->shape, tensor->rank * sizeof *piece.shape);
-    if (!renamed.conversion) put_held(memory, renamed.name, &piece);
-    else if (!sp_rule_is_known(renamed.conversion)) taking->unknown = "its conversion of these weights is not known";
-    else sp_load_gather(gathering, renamed, &piece);
+    if (renamed.conversion) {
+        gather_held(memory, place.held, renamed, tensor, gathering, taking);
+        return;
+    }
+    const struct sp_load_shape piece = sp_load_shape_of(tensor->shape, tensor->rank);
+    put_held(memory, place.held, &piece);
 }
 
 /* ---- ties ---- */
@@ -203,17 +235,32 @@ bool sp_is_fresh(const struct sp_model_memory *memory, const struct sp_held *hel
     return !memory->unversioned || !has_match(memory->loader->forgiven, held->name);
 }
 
+/* Which predicted tensor has the name of one of the file, or SP_NONE. */
+static size_t predicted_of_tensor(const struct sp_model_memory *memory, const struct sp_match *match, size_t tensor,
+                                  const char *name)
+{
+    if (match && match->predicted_of[tensor] != SP_NONE && !match->renaming[tensor]) return match->predicted_of[tensor];
+    return sp_prediction_find(memory->prediction, name);
+}
+
 struct sp_taking sp_load_take(struct sp_model_memory *memory, const struct sp_inventory *inventory,
                               const char *stripped)
 {
+    const struct sp_match *match = memory->match;
+    if (stripped || (match && (match->inventory != inventory || match->prediction != memory->prediction))) match = NULL;
     struct sp_gathering gathering = {.arena = &memory->arena};
     struct sp_taking taking = {.unknown = memory->unknown};
     memory->unversioned = strcmp(sp_inventory_format(inventory), "safetensors") == 0;
     memory->move = base_move(memory, inventory, stripped);
-    for (size_t i = 0; i < memory->count; i++) memory->items[i].there = memory->items[i].reshaped = false;
+    for (size_t i = 0; i < memory->count; i++) {
+        struct sp_held *item = &memory->items[i];
+        item->there = item->reshaped = false;
+        item->gathered = SIZE_MAX;
+    }
     for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
         const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
-        take_tensor(memory, stripped_name(tensor->name, stripped), tensor, i, &gathering, &taking);
+        const char *name = stripped_name(tensor->name, stripped);
+        take_into_memory(memory, name, predicted_of_tensor(memory, match, i, name), tensor, i, &gathering, &taking);
     }
     for (size_t i = 0; i < gathering.count; i++) take_gathered(memory, &gathering.items[i], &taking);
     if (memory->loader->ties && !memory->untied) tie_taken(memory);

@@ -5,6 +5,7 @@
 
 #include "load/alike.h"
 #include "load/conversion.h"
+#include "match/match.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/prediction.h"
 
@@ -12,8 +13,16 @@
 struct sp_held {
     const char *name;
     struct sp_load_shape piece;
-    size_t tie; /* another one that it is tied to, or itself: see sp_memory_tie */
+    size_t tie;   /* another one that it is tied to, or itself: see sp_memory_tie */
+    size_t taker; /* which one takes a tensor of its name, mostly itself: see sp_load_take; SIZE_MAX: not yet asked */
+    size_t gathered; /* where what becomes this is gathered, or SIZE_MAX */
     bool there, reshaped;
+};
+
+/* Where a tensor goes that has a name of the file. */
+struct sp_load_place {
+    struct sp_renamed renamed; /* without a name there is no place for it at all */
+    size_t held;               /* SIZE_MAX: the model has no such tensor */
 };
 
 /* What becomes of the name of the base model in front of the names of a file. */
@@ -26,7 +35,9 @@ struct sp_model_memory {
     struct sp_renaming_rules rules;
     struct sp_alike alike;
     const struct sp_prediction *prediction;
-    struct sp_renamed *renamed; /* what each predicted name becomes: most names of a file are among them */
+    struct sp_load_place
+        *places; /* of each predicted name, before the name of the base model is looked at; or no `held` */
+    const struct sp_match *match; /* of the file, or NULL: which of its names are predicted; most are */
     struct sp_held *items;
     size_t count, capacity;
     struct sp_map names;

@@ -171,6 +171,22 @@ static void puts_experts_together(void **state)
     end(&asked);
 }
 
+/* More dimensions than any model has: they cannot be stacked. */
+static void stacks_nothing_of_many_dimensions(void **state)
+{
+    struct asked asked;
+    (void)state;
+    begin(&asked, mixtral);
+    model_drop(&asked.model, "model.layers.1.block_sparse_moe.experts.[012].w2.weight");
+    model_add_shape(&asked.model, "model.layers.1.block_sparse_moe.experts.0.w2.weight",
+                    SHAPE(1, 1, 1, 1, 1, 1, 1, 4, 6));
+    ask(&asked, "transformers");
+    assert_says(&asked, SP_LOADING_REFUSED,
+                "transformers 5 refuses it: 1 that cannot be put together, 1 missing "
+                "(model.layers.1.mlp.experts.down_proj)");
+    end(&asked);
+}
+
 static void refuses_another_shape(void **state)
 {
     struct asked asked;
@@ -426,6 +442,7 @@ int main(void)
         cmocka_unit_test(drops_what_has_no_place),
         cmocka_unit_test(need_not_take_masks),
         cmocka_unit_test(puts_experts_together),
+        cmocka_unit_test(stacks_nothing_of_many_dimensions),
         cmocka_unit_test(refuses_another_shape),
         cmocka_unit_test(takes_the_stray_file_before_the_index),
         cmocka_unit_test(finds_no_file_of_another_name),
