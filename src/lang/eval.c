@@ -444,7 +444,7 @@ static bool eval_call(struct sp_eval *eval, const struct sp_env *env, const stru
     }
     if (args[0].type == SP_LIST && !sp_eval_spend(eval, expr->span, args[0].count / 8)) return false;
     *value = args[0];
-    if (expr->function->apply(args, expr->count, value, &problem)) return true;
+    if (sp_function_apply(expr->function, eval->arena, args, expr->count, value, &problem)) return true;
     return sp_eval_fail(eval, expr->span, "%s: %s", expr->name, problem);
 }
 

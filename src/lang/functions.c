@@ -84,15 +84,24 @@ static bool maximum(const struct sp_value *args, size_t count, struct sp_value *
     return call_extreme(args, count, result, problem, true);
 }
 
-/* sum(list), or sum(list, "key"): of that member of each object. */
+/* What a row of a list has: the member of an object, the item of a list. */
+static struct sp_value item_of_row(struct sp_value row, struct sp_value column)
+{
+    if (column.type == SP_STRING) return sp_value_member(row, column.string);
+    const bool there = row.type == SP_LIST && column.integer >= 0 && (uint64_t)column.integer < row.count;
+    return there ? row.items[column.integer] : sp_value_absent("");
+}
+
+/* sum(list); sum(list, "key") of that member of each object, sum(list, n) of that item of each list. */
 static bool call_sum(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
+    const char *const takes = "takes a list of integers, or a list of objects and a key, or of lists and a place";
     int64_t total = 0;
-    if (args[0].type != SP_LIST || (count == 2 && args[1].type != SP_STRING))
-        return fail_call(problem, "takes a list of integers, or a list of objects and a key");
+    if (args[0].type != SP_LIST || (count == 2 && args[1].type != SP_STRING && args[1].type != SP_INT))
+        return fail_call(problem, takes);
     for (size_t i = 0; i < args[0].count; i++) {
-        const struct sp_value item = count == 2 ? sp_value_member(args[0].items[i], args[1].string) : args[0].items[i];
-        if (item.type != SP_INT) return fail_call(problem, "takes a list of integers, or a list of objects and a key");
+        const struct sp_value item = count == 2 ? item_of_row(args[0].items[i], args[1]) : args[0].items[i];
+        if (item.type != SP_INT) return fail_call(problem, takes);
         if (__builtin_add_overflow(total, item.integer, &total))
             return fail_call(problem, "the result does not fit in 64 bits");
     }
@@ -112,15 +121,28 @@ static bool call_at(const struct sp_value *args, size_t count, struct sp_value *
     return true;
 }
 
+/* The member whose key is that number, written with zeros in front or without: transformers has layers "05" and "11".
+ */
+static struct sp_value numbered_member(struct sp_value object, int64_t number)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRId64, number);
+    for (size_t i = 0; i < object.count; i++) {
+        const char *key = object.members[i].key;
+        while (*key == '0' && key[1]) key++;
+        if (strcmp(key, digits) == 0) return object.members[i].value;
+    }
+    return sp_value_absent("");
+}
+
 /* x["key"] of an object; a number is the key that it is written as. */
 static bool member(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
 {
     (void)count;
-    char digits[24];
     if (args[0].type != SP_OBJECT || (args[1].type != SP_STRING && args[1].type != SP_INT))
         return fail_call(problem, "takes an object and a key");
-    if (args[1].type == SP_INT) snprintf(digits, sizeof digits, "%" PRId64, args[1].integer);
-    *result = sp_value_member(args[0], args[1].type == SP_INT ? digits : args[1].string);
+    if (args[1].type == SP_INT) *result = numbered_member(args[0], args[1].integer);
+    else *result = sp_value_member(args[0], args[1].string);
     if (result->type == SP_ABSENT) *result = sp_value_absent("");
     return true;
 }
@@ -290,6 +312,41 @@ static bool text_after(const struct sp_value *args, size_t count, struct sp_valu
     return true;
 }
 
+/* What stands in front of the first `mark` in the text, whose bytes are counted; all of it when there is none. */
+static bool text_until(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    (void)count;
+    if (args[0].type != SP_STRING || args[1].type != SP_STRING) return fail_call(problem, "takes two texts");
+    const char *at = strstr(args[0].string, args[1].string);
+    *result = args[0];
+    result->count = at ? (size_t)(at - args[0].string) : strlen(args[0].string);
+    return true;
+}
+
+static bool is_in_lists(const char *key, const struct sp_value *lists, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < lists[i].count; k++)
+            if (lists[i].items[k].type == SP_STRING && strcmp(lists[i].items[k].string, key) == 0) return true;
+    return false;
+}
+
+/* The first key of an object, other than of null, that is in none of the lists; absent if there is none. */
+static bool stray_key(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
+{
+    bool takes = args[0].type == SP_OBJECT;
+    for (size_t i = 1; i < count; i++) takes = takes && args[i].type == SP_LIST;
+    if (!takes) return fail_call(problem, "takes an object and lists of keys");
+    *result = sp_value_absent("");
+    for (size_t i = 0; i < args[0].count; i++) {
+        const struct sp_member *member = &args[0].members[i];
+        if (member->value.type == SP_NULL || is_in_lists(member->key, args + 1, count - 1)) continue;
+        *result = sp_value_string(member->key);
+        return true;
+    }
+    return true;
+}
+
 /* The multiple of a divisor that is nearest to x, the divisor at least; the next one if it were less than 0.9 of x. So
  * the frameworks' mobile networks make widths of scaled ones. */
 static bool near_multiple(const struct sp_value *args, size_t count, struct sp_value *result, const char **problem)
@@ -346,6 +403,8 @@ static const struct sp_function functions[] = {
     {"release", 1, 1, false, call_release},
     {"row", 2, 16, false, call_row},
     {"after", 2, 2, false, text_after},
+    {"until", 2, 2, false, text_until},
+    {"stray", 2, 16, false, stray_key},
     {"near_multiple", 2, 2, false, near_multiple},
     {"number_after", 3, 3, false, number_after},
 };
@@ -355,4 +414,15 @@ const struct sp_function *sp_function_find(const char *name)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(functions[i].name, name) == 0) return &functions[i];
     return NULL;
+}
+
+bool sp_function_apply(const struct sp_function *function, struct sp_arena *arena, const struct sp_value *args,
+                       size_t count, struct sp_value *result, const char **problem)
+{
+    if (!function->apply(args, count, result, problem)) return false;
+    if (function->apply == text_until) {
+        result->string = sp_arena_copy(arena, result->string, result->count);
+        result->count = 0;
+    }
+    return true;
 }

@@ -3,6 +3,7 @@
 #ifndef SP_LANG_FUNCTIONS_H
 #define SP_LANG_FUNCTIONS_H
 
+#include "base/arena.h"
 #include "base/value.h"
 
 struct sp_function {
@@ -15,6 +16,9 @@ struct sp_function {
 
 /* NULL when there is none of that name. */
 const struct sp_function *sp_function_find(const char *name);
+/* The same as `apply`, with a text that is made in the arena. */
+bool sp_function_apply(const struct sp_function *function, struct sp_arena *arena, const struct sp_value *args,
+                       size_t count, struct sp_value *result, const char **problem);
 /* Whether both are the same value: numbers compare across integer and real. */
 bool sp_values_equal(struct sp_value a, struct sp_value b);
 /* Of two numbers: less than 0, 0 or more, as strcmp. Exact for integers. */

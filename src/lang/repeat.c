@@ -62,7 +62,7 @@ static const char *renamed(struct sp_expander *x, const struct sp_usage *usage, 
 {
     const char *own = name + usage->prefix_length;
     const size_t before = strlen(prefix), length = strlen(own);
-    char *text = sp_arena_alloc(x->eval.arena, before + length + 1);
+    char *text = sp_arena_array(x->eval.arena, before + length + 1, 1);
     memcpy(text, prefix, before);
     memcpy(text + before, own, length);
     return text;

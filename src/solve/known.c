@@ -248,16 +248,26 @@ static size_t prefix_length(const char *path)
     return dot ? (size_t)(dot + 1 - path) : 0;
 }
 
-/* The lists of a configuration tend to be equally long: one item for each stage. */
+/* How long a list is at least; 0 when its items told nothing. */
+static size_t known_length(const struct sp_fact *list)
+{
+    if (!list->item_count || list->value.type != SP_UNKNOWN) return 0;
+    return list->length != SIZE_MAX ? list->length : list->scalar ? 0 : list->item_count;
+}
+
+/* The lists of a configuration tend to be equally long: one item for each stage. One whose length was told, and that is
+ * as long as what is known of this one, tells most. */
 static size_t length_beside(const struct sp_known *known, const struct sp_fact *fact)
 {
     const size_t prefix = prefix_length(fact->path);
     size_t length = fact->item_count;
     for (size_t i = 0; i < known->count; i++) {
         const struct sp_fact *other = &known->facts[i];
-        if (other->length == SIZE_MAX || !other->item_count || other->length < length) continue;
-        if (prefix_length(other->path) == prefix && memcmp(other->path, fact->path, prefix) == 0)
-            length = other->length;
+        const size_t beside = other == fact || is_item_key(other->path) ? 0 : known_length(other);
+        if (beside < fact->item_count) continue;
+        if (prefix_length(other->path) != prefix || memcmp(other->path, fact->path, prefix) != 0) continue;
+        if (other->length == fact->item_count) return fact->item_count;
+        if (beside > length) length = beside;
     }
     return length;
 }
@@ -293,6 +303,21 @@ void sp_known_restore(struct sp_known *known, struct sp_kept *kept)
     known->told = kept->told;
     known->changes++;
     free(kept->facts);
+}
+
+bool sp_known_forget_guesses(struct sp_known *known, bool lists)
+{
+    bool any = false;
+    for (size_t i = 0; i < known->count; i++) {
+        struct sp_fact *fact = &known->facts[i];
+        const bool is_list = fact->item_count || fact->length != SIZE_MAX || is_item_key(fact->path);
+        const bool is_guess = fact->reason.kind == SP_REASON_GUESS || fact->reason.kind == SP_REASON_ONLY;
+        if (fact->reason.kind == SP_REASON_NONE || !(is_guess || (lists && is_list))) continue;
+        *fact = blank(fact->path, fact->parent);
+        any = true;
+    }
+    known->changes += any;
+    return any;
 }
 
 void sp_known_forget(struct sp_known *known)

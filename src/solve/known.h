@@ -111,6 +111,9 @@ bool sp_known_close_lists(struct sp_known *known);
 /* Trying something out: what is known is kept on the heap, and later put back. */
 struct sp_kept sp_known_keep(const struct sp_known *known);
 void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and frees it */
+/* What was guessed is forgotten, with what nothing but trying told; `lists`: and whatever was told of lists. False when
+ * there is nothing of the kind. */
+bool sp_known_forget_guesses(struct sp_known *known, bool lists);
 /* As at the beginning: nothing is known. */
 void sp_known_forget(struct sp_known *known);
 void sp_known_free(struct sp_known *known);

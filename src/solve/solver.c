@@ -66,6 +66,7 @@ const char *sp_solver_key(struct sp_solver *solver, const struct sp_env *env, co
         }
         const struct sp_given *given = sp_view_given(own.frame->view, expr->name);
         if (!given) return sp_solver_path(solver, &own, expr->name);
+        if (!given->open.env) return NULL; /* a value that is in no key: what a file tells */
         own = *given->open.env;
         expr = given->open.expr;
     }

@@ -52,7 +52,7 @@ static struct sp_prediction *predict(const char *table, const char *const *setti
 {
     struct sp_error error = {0};
     struct sp_prediction *prediction = attempt(table, settings, &error);
-    if (!prediction) fail_msg("%s: %s", table, error.message);
+    if (!prediction) fail_msg("%s: %s", table ? table : "the table", error.message);
     return prediction;
 }
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -130,17 +130,40 @@ static void test_architectures(void **state)
         {"architecture=torchvision/resnet50", 25557032},
         {"architecture=torchvision/shufflenet_v2_x1_0", 2278604},
         {"architecture=torchvision/squeezenet1_0", 1248424},
+        {"architecture=torchvision/ssdlite320_mobilenet_v3_large", 3440060},
         {"architecture=torchvision/swin_t", 28288354},
         {"architecture=torchvision/vgg16", 138357544},
         {"architecture=torchvision/vit_b_16", 86567656},
         {"architecture=resnet18.a1_in1k", 11689512},
         {"architecture=vit_base_patch16_224", 86567656},
+        {"architecture=lowformer_b0.in1k", 14100472},
+        {"architecture=cpubone_b0_bfrobust", 10365560},
+        {"architecture=csatv2.in1k", 11103444},
+        {"architecture=cspnext_tiny", 2733700},
+        {"architecture=ecaresnet50d_pruned", 19939713},
+        {"architecture=efficientnet_x_b3", 13299652},
+        {"architecture=efficientvim_m1", 6679458},
+        {"architecture=gemma4_vit_167m_enc", 167364608},
     };
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         const uint64_t parameters = totals(NULL, SETTINGS(published[i].setting)).unique_parameters;
         if (parameters != published[i].parameters)
             fail_msg("%s: %" PRIu64 ", not %" PRIu64, published[i].setting, parameters, published[i].parameters);
     }
+}
+
+/* An argument of timm that a table takes changes what it predicts; with any other there is no prediction. */
+static void test_arguments_of_timm(void **state)
+{
+    (void)state;
+    struct sp_error error = {0};
+#define TINY "architecture=vit_tiny_patch16_224", "num_classes=0"
+    assert_int_equal(totals(NULL, SETTINGS(TINY)).unique_parameters, 5524416);
+    assert_int_equal(totals(NULL, SETTINGS(TINY, "model_args.depth=3")).unique_parameters, 1520640);
+#undef TINY
+    assert_null(attempt(NULL, SETTINGS("architecture=resnet18", "model_args.base_width=32"), &error));
+    assert_int_equal(error.status, SP_ERR_UNKNOWN);
+    assert_non_null(strstr(error.message, "base_width"));
 }
 
 /* ---- GPT-2 and Llama: what OpenAI and Meta publish, counted exactly ---- */
@@ -460,6 +483,7 @@ int main(void)
         cmocka_unit_test(test_diffusion),
         cmocka_unit_test(test_titles),
         cmocka_unit_test_teardown(test_architectures, free_config),
+        cmocka_unit_test_teardown(test_arguments_of_timm, free_config),
         cmocka_unit_test_teardown(test_keys_of_both_versions, free_config),
         cmocka_unit_test_teardown(test_base_of_questions, free_config),
         cmocka_unit_test_teardown(test_gpt2_sizes, free_config),

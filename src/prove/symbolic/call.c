@@ -179,13 +179,14 @@ const struct sp_poly *sp_sym_least_of(struct sp_symbolic *symbolic, const struct
 /* What they give is a text, a list, or whatever is there. */
 static bool gives_anything(const struct sp_operation *operation)
 {
-    static const char *const names[] = {"member", "row", "after", "skip"};
+    static const char *const names[] = {"member", "row", "after", "until", "skip", "stray"};
     return SP_IS_AMONG(operation->function->name, names);
 }
 
 static bool takes_text(const struct sp_operation *operation)
 {
-    static const char *const names[] = {"starts_with", "ends_with", "release", "row", "after", "skip", "number_after"};
+    static const char *const names[] = {"starts_with", "ends_with", "release", "row",
+                                        "after",       "until",     "skip",    "number_after"};
     return SP_IS_AMONG(operation->function->name, names);
 }
 
@@ -273,7 +274,7 @@ bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operat
     bool known = true;
     for (size_t i = 0; i < count; i++) known = sp_sym_literal(args[i], &values[i]) && known;
     result = values[0];
-    if (known && operation->function->apply(values, count, &result, &problem)) {
+    if (known && sp_function_apply(operation->function, &symbolic->algebra.arena, values, count, &result, &problem)) {
         *out = sp_sym_of_value(symbolic, result);
         return true;
     }
@@ -300,8 +301,11 @@ bool sp_sym_member_of(struct sp_symbolic *symbolic, const struct sp_operation *o
     }
     if (object.kind != SP_SYM_NUMBER || sp_atom_alone(object.poly) == SIZE_MAX)
         return sp_sym_fail(symbolic, operation->span, "expected an object, found %s", sp_sym_kind(object));
+    /* Of an item of a list it is given as the item is; else it may not be there. */
+    const bool is_item = sp_sym_depends(symbolic, object) != 0;
+    const struct sp_fact fact = {.is_whole = is_item, .is_bounded = is_item, .is_given = is_item, .least = is_item};
     *out = sp_atom_computed(
-        symbolic, operation, args, 1, (struct sp_fact){.is_condition = false},
+        symbolic, operation, args, 1, fact,
         sp_arena_printf(&symbolic->algebra.arena, "%s.%s", sp_sym_words(symbolic, object), operation->name));
     return true;
 }

@@ -263,6 +263,73 @@ static bool any_tangled(const struct loop *loop, const struct sp_poly *body)
     return false;
 }
 
+/* ---- the first turn, or the last one, apart ---- */
+
+/* A condition that tells one end of the loop from the other turns: [index < first + 1], [index < last]. */
+struct end {
+    size_t condition;
+    bool is_first;
+};
+
+static bool is_exactly(const struct sp_poly *poly, int64_t number)
+{
+    struct sp_rational value;
+    return sp_poly_is_constant(poly, &value) && value.den == 1 && value.num == number;
+}
+
+static bool tells_end_apart(const struct loop *loop, size_t atom, struct end *end)
+{
+    struct sp_algebra *algebra = &loop->symbolic->algebra;
+    const struct sp_poly *gap, *bound;
+    int sign;
+    if (!is_tangled(loop, atom) || !comparison_gap(loop, atom, SP_OP_LT, &gap)) return false;
+    if (!is_linear(loop, gap, &sign, &bound) || sign > 0) return false;
+    *end = (struct end){atom, is_exactly(sp_poly_sub(algebra, bound, loop->first), 1)};
+    return end->is_first || is_exactly(sp_poly_sub(algebra, loop->last, bound), 0);
+}
+
+/* Whether what is summed under the condition has no closed form. */
+static bool is_tangled_under(const struct loop *loop, const struct sp_poly *body, size_t condition)
+{
+    struct sp_rational one;
+    for (size_t i = 0; i < body->count; i++)
+        for (size_t k = 0; k < body->terms[i].count; k++)
+            if (body->terms[i].factors[k].atom == condition) {
+                const struct pieces pieces = take_apart(loop, &body->terms[i]);
+                if (!pieces.point && !sp_poly_is_constant(pieces.tangle, &one)) return true;
+            }
+    return false;
+}
+
+static bool find_end_of_loop(const struct loop *loop, const struct sp_poly *body, struct end *end)
+{
+    const size_t atoms = loop->symbolic->algebra.atom_count;
+    for (size_t atom = 0; atom < atoms; atom++)
+        if (sp_poly_uses(body, atom) && tells_end_apart(loop, atom, end) && is_tangled_under(loop, body, atom))
+            return true;
+    return false;
+}
+
+/* channels[i - 1] where i is not 0, and something else where it is: the one turn, and the sum of the others. NULL when
+ * the turn has no value. */
+static const struct sp_poly *sum_without_end(const struct loop *loop, const struct sp_poly *body, struct end end)
+{
+    struct sp_symbolic *symbolic = loop->symbolic;
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_poly *one = sp_poly_int(algebra, 1), *zero = sp_poly_int(algebra, 0);
+    const struct sp_poly *holds = sp_poly_substitute(algebra, body, end.condition, one);
+    const struct sp_poly *holds_not = sp_poly_substitute(algebra, body, end.condition, zero);
+    const struct sp_poly *turn = end.is_first ? sp_sym_put(symbolic, holds, loop->index, loop->first)
+                                              : sp_sym_put(symbolic, holds_not, loop->index, loop->last);
+    if (!turn) return NULL;
+    multiply_sums(loop, &turn, not_less(loop, loop->last, loop->first));
+    const struct sp_poly *first = end.is_first ? sp_poly_add(algebra, loop->first, one) : loop->first;
+    const struct sp_poly *last = end.is_first ? loop->last : sp_poly_sub(algebra, loop->last, one);
+    const struct sp_poly *others =
+        sp_sym_sum(symbolic, loop->span, loop->index, end.is_first ? holds_not : holds, first, last);
+    return sp_poly_add(algebra, turn, others);
+}
+
 /* Turn by turn; NULL when a turn has no value. */
 static const struct sp_poly *unrolled(const struct loop *loop, const struct sp_poly *body, int64_t first, int64_t last)
 {
@@ -291,6 +358,9 @@ const struct sp_poly *sp_sym_sum(struct sp_symbolic *symbolic, struct sp_span sp
         if (turns) return turns;
     }
     body = turned_body(&loop, body);
+    struct end end;
+    const struct sp_poly *apart = find_end_of_loop(&loop, body, &end) ? sum_without_end(&loop, body, end) : NULL;
+    if (apart) return apart;
     for (size_t i = 0; i < body->count; i++) sum = sp_poly_add(algebra, sum, sum_term(&loop, &body->terms[i]));
     return sum;
 }

@@ -150,14 +150,14 @@ static const struct sp_symbol_info *symbol_of_key(const struct sp_symbolic *symb
     return NULL;
 }
 
-/* Of an object that is not known: a key of its own. */
+/* Of an object that is not known: a key of its own; of one that is an item of a list, what it is in each turn. */
 static bool unknown_member(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym object, struct sp_sym *out)
 {
     const struct sp_symbol_info *symbol = symbol_of_key(symbolic, object);
     const struct sp_operation member = {.kind = SP_DO_MEMBER, .name = expr->name, .span = expr->args[0]->span};
     struct sp_sym_frame view = {.path = ""};
-    if (object.kind == SP_SYM_EITHER || sp_sym_may_be_unset(symbolic, object))
+    if (object.kind == SP_SYM_EITHER || sp_sym_may_be_unset(symbolic, object) || sp_sym_depends(symbolic, object))
         return sp_sym_operate(symbolic, &member, &object, 1, out);
     if (symbol && !symbol->is_computed) {
         view.path = sp_arena_printf(&symbolic->algebra.arena, "%s.%s", symbol->key, expr->name);
