@@ -17,7 +17,10 @@ enum {
     SLACK_OF_MORE = 7,
     SLACK_OF_NEAR = 20,
     MOST_CASES = 12,
-    DEAREST_CASE = 30,
+    DEAREST_CASE = 38,
+    MOST_SIZES = 200,
+    FEWEST_SUMS = 3,
+    SHORT_CASE = 90,
     LARGEST_IN_CASE = 9,
     CASES = 18, /* two short cases may cost more than a long expression by so much */
     LEAST_EFFORT = 5000,
@@ -65,13 +68,31 @@ static bool has_all_keys(const struct key_set *keys, const struct key_set *of)
     return true;
 }
 
+/* "sound" in inputs, or anything with that in it. */
+static bool asks_for_text(const struct sp_phrase *term)
+{
+    if (!term) return false;
+    return (term->op == SP_PHRASE_CONTAINED && term->text) || asks_for_text(term->a) || asks_for_text(term->b);
+}
+
+/* The length of a list, or the sum, and an item of it are different facts. */
+static unsigned facts_of_lists(const struct sp_phrase *term)
+{
+    if (!term) return 0;
+    if (term->op == SP_PHRASE_ITEM) return 1U << (2 + (unsigned)term->a->op % 16);
+    const unsigned fact = term->op == SP_PHRASE_LENGTH ? 1 : term->op == SP_PHRASE_SUM ? 2 : 0;
+    return fact | facts_of_lists(term->a) | facts_of_lists(term->b) | facts_of_lists(term->c);
+}
+
 /* Another way to say the same is none to decide: x + 2 - 1 for x + 1. */
 static bool is_other_way_to_say(const struct sp_phrase *term, const struct sp_phrase *chosen)
 {
+    if (asks_for_text(term) && asks_for_text(chosen)) return false; /* texts of one list are different things */
     struct key_set of_term = {.count = 0}, of_chosen = {.count = 0};
     sp_phrase_leaves(term, add_to_key_set, &of_term);
     sp_phrase_leaves(chosen, add_to_key_set, &of_chosen);
-    return of_chosen.count && of_term.count == of_chosen.count && has_all_keys(&of_term, &of_chosen);
+    return of_chosen.count && of_term.count == of_chosen.count && has_all_keys(&of_term, &of_chosen) &&
+           facts_of_lists(term) == facts_of_lists(chosen);
 }
 
 /* 0 and 1 are what they are. */
@@ -126,12 +147,43 @@ static unsigned bonus_of_habit(const struct sp_habit *habit, const char *name)
     return habit->uses > MANY ? HABIT + 2 : habit->uses > 1 ? HABIT : 0;
 }
 
+static bool have_one_parent(const char *pattern, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && strncmp(pattern, name, (size_t)(dot + 1 - name)) == 0;
+}
+
+/* The condition of rows beside this one: a second direction that is there under a flag. */
+static bool is_condition_beside(const struct sp_lesson *lesson, const struct sp_phrase *condition, const char *name)
+{
+    for (size_t i = 0; i < lesson->habits.count; i++) {
+        const struct sp_habit *habit = &lesson->habits.items[i];
+        if (habit->is_condition && habit->weight && have_one_parent(habit->weight, name) &&
+            sp_phrases_equal(habit->term, condition))
+            return true;
+    }
+    return false;
+}
+
+/* Two cases of which these values have met one only: what another tensor needs both for is likelier than the one. */
+static unsigned bonus_of_cases(const struct sp_lesson *lesson, const struct sp_habit *habit, const char *name)
+{
+    const struct sp_phrase *cases = habit->term;
+    if (habit->weight || habit->is_condition || cases->op != SP_PHRASE_IF) return 0;
+    if (!is_condition_beside(lesson, cases->a, name)) return 0;
+    const unsigned least = cases->b->cost < cases->c->cost ? cases->b->cost : cases->c->cost;
+    return cases->cost - least + HABIT;
+}
+
 static void prefer_habits(const struct sp_lesson *lesson, const struct sp_reduced *wanted, const char *name,
                           bool of_condition, struct sp_found *found)
 {
     for (size_t i = 0; i < lesson->habits.count; i++) {
         const struct sp_habit *habit = &lesson->habits.items[i];
-        const unsigned bonus = habit->is_condition && habit->weight ? 0 : bonus_of_habit(habit, name);
+        const unsigned of_cases = bonus_of_cases(lesson, habit, name);
+        const unsigned bonus = habit->is_condition && habit->weight ? 0
+                               : of_cases                           ? of_cases
+                                                                    : bonus_of_habit(habit, name);
         if (habit->is_condition != of_condition || (habit->weight && !bonus)) continue;
         if (sp_indices_of(habit->term) & ~wanted->domain.indices) continue;
         if (!has_values(habit->term, wanted)) continue;
@@ -149,9 +201,19 @@ static unsigned slack_of_values(const struct sp_reduced *reduced)
     return distinct <= 1 ? SLACK_OF_ONE : distinct == 2 ? SLACK_OF_TWO : SLACK_OF_MORE;
 }
 
+/* x*y // y, and x // y*y. */
+static bool takes_back(const struct sp_phrase *term)
+{
+    const struct sp_phrase *inner = term->op == SP_PHRASE_DIVIDE || term->op == SP_PHRASE_MULTIPLY ? term->a : NULL;
+    if (!inner || inner->op != (term->op == SP_PHRASE_DIVIDE ? SP_PHRASE_MULTIPLY : SP_PHRASE_DIVIDE)) return false;
+    return sp_phrases_equal(inner->b, term->b) ||
+           (inner->op == SP_PHRASE_MULTIPLY && sp_phrases_equal(inner->a, term->b));
+}
+
 /* 2*(16*x), x*x, x - 1 + 1: there is a shorter way. */
 static bool is_clumsy(const struct sp_phrase *term)
 {
+    if (takes_back(term)) return true;
     if (term->op == SP_PHRASE_ADD && term->a->op == SP_PHRASE_SUBTRACT && term->b->op == SP_PHRASE_NUMBER) return true;
     if (term->op != SP_PHRASE_MULTIPLY) return false;
     const bool twice =
@@ -366,7 +428,10 @@ static const struct sp_phrase *try_case(struct sp_lesson *lesson, struct half ha
     if (!yes && no) yes = term_of_case(lesson, half, name, depth);
     if (!yes || !no) return NULL;
     struct sp_arena *arena = lesson->evidence->arena;
-    return sp_phrase_of(arena, SP_PHRASE_IF, sp_phrase_copy(arena, half.condition), yes, no);
+    const struct sp_phrase *condition = sp_phrase_copy(arena, half.condition);
+    if (condition->op != SP_PHRASE_AT_LEAST) return sp_phrase_of(arena, SP_PHRASE_IF, condition, yes, no);
+    condition = sp_phrase_of(arena, SP_PHRASE_LESS, condition->a, condition->b, NULL); /* in the order of the turns */
+    return sp_phrase_of(arena, SP_PHRASE_IF, condition, no, yes);
 }
 
 /* Two banks are made for it. */
@@ -376,10 +441,19 @@ static size_t effort_of_case(const struct sp_lesson *lesson, const struct sp_red
     return LEAST_EFFORT + leaves * leaves * reduced->domain.count / 4;
 }
 
+/* i == 0, i >= depth, i + 1 == len(widths): the first turn of a loop and the last one, which begin and end with what is
+ * in front of it and behind it. */
+static bool is_end_of_loop(const struct sp_phrase *condition)
+{
+    if (condition->op != SP_PHRASE_EQUAL && condition->op != SP_PHRASE_AT_LEAST) return false;
+    if (!asks_index(condition->a) || condition->a->op == SP_PHRASE_REST) return false;
+    return condition->b->leaf || (condition->b->op == SP_PHRASE_NUMBER && condition->b->number == 0);
+}
+
 /* How likely it is that a case depends on it: what a list has there says so itself, any number may be an accident. */
 static unsigned rank_of_case(const struct sp_phrase *condition, const char *name)
 {
-    if (asks_index(condition) && condition->leaf) return 0;
+    if (asks_index(condition) && (condition->leaf || is_end_of_loop(condition))) return 0;
     return sp_phrase_affinity(condition, name) ? 1 : 2;
 }
 
@@ -442,17 +516,22 @@ static const struct sp_phrase *case_by_habit(struct sp_lesson *lesson, const str
     return best;
 }
 
+static const struct sp_phrase *cheaper_of(const struct sp_phrase *a, const struct sp_phrase *b)
+{
+    if (!a || !b) return a ? a : b;
+    return a->cost <= b->cost ? a : b;
+}
+
 static const struct sp_phrase *cases_of(struct sp_lesson *lesson, struct sp_bank *bank,
                                         const struct sp_reduced *reduced, const char *name, size_t depth)
 {
     const struct sp_phrase *known = depth ? NULL : case_by_habit(lesson, reduced, name);
-    if (known) return known;
+    if (known && known->cost <= SHORT_CASE) return known;
     struct case_search search = {.lesson = lesson, .reduced = reduced, .name = name, .depth = depth, .bank = bank};
     const struct sp_phrase *otherwise = best_case(search);
     search.on_index = true;
     const struct sp_phrase *on_index = reduced->domain.indices ? best_case(search) : NULL;
-    if (!on_index || !otherwise) return on_index ? on_index : otherwise;
-    return on_index->cost <= otherwise->cost ? on_index : otherwise;
+    return cheaper_of(known, cheaper_of(on_index, otherwise));
 }
 
 static struct sp_answer answer_by_cases(struct sp_lesson *lesson, struct sp_bank *bank,
@@ -470,6 +549,38 @@ static struct sp_answer rather_by_cases(struct sp_answer answer, struct sp_answe
     struct sp_answer both = {.term = rather ? cases.term : answer.term, .other_count = 1};
     both.others[0] = rather ? answer.term : cases.term;
     return both;
+}
+
+/* ---- side by side ---- */
+
+static const struct sp_phrase *sum_with(struct sp_lesson *lesson, const struct sp_reduced *reduced, size_t first)
+{
+    struct sp_arena *arena = lesson->evidence->arena;
+    const struct sp_phrase *a = lesson->sizes.items[first];
+    if (sp_indices_of(a) & ~reduced->domain.indices) return NULL;
+    for (size_t i = first; i < lesson->sizes.count; i++) {
+        const struct sp_phrase *b = lesson->sizes.items[i];
+        size_t k = 0;
+        if (sp_indices_of(b) & ~reduced->domain.indices) continue;
+        while (k < reduced->domain.count &&
+               sp_phrase_value(a, &reduced->domain.points[k]) + sp_phrase_value(b, &reduced->domain.points[k]) ==
+                   reduced->values[k])
+            k++;
+        if (k < reduced->domain.count) continue;
+        return a == b ? sp_phrase_of(arena, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, 2), a, NULL)
+                      : sp_phrase_of(arena, SP_PHRASE_ADD, a, b, NULL);
+    }
+    return NULL;
+}
+
+/* What two other tensors are wide, together: a skip connection is put beside what comes from below. */
+static const struct sp_phrase *sum_of_sizes(struct sp_lesson *lesson, const struct sp_reduced *reduced)
+{
+    const struct sp_phrase *best = NULL;
+    if (lesson->sizes.count > MOST_SIZES || sp_distinct_values(reduced->values, reduced->domain.count) < FEWEST_SUMS)
+        return NULL;
+    for (size_t i = 0; i < lesson->sizes.count; i++) best = cheaper_of(best, sum_with(lesson, reduced, i));
+    return best;
 }
 
 /* ---- all of it ---- */
@@ -494,8 +605,10 @@ static struct sp_answer solve_reduced(struct sp_lesson *lesson, const struct sp_
         const struct sp_answer by_default = answer_by_default(lesson, bank, reduced, name, limit);
         if (by_default.term) answer = by_default;
     }
-    if (!answer.term || (answer.term->cost > LONG && answer.term->op != SP_PHRASE_IF))
-        answer = rather_by_cases(answer, answer_by_cases(lesson, bank, reduced, name, !answer.term));
+    const bool is_long = !answer.term || (answer.term->cost > LONG && answer.term->op != SP_PHRASE_IF);
+    const struct sp_phrase *sum = is_long ? sum_of_sizes(lesson, reduced) : NULL;
+    if (sum) answer = (struct sp_answer){.term = sum};
+    else if (is_long) answer = rather_by_cases(answer, answer_by_cases(lesson, bank, reduced, name, !answer.term));
     answer.distinct = sp_distinct_values(reduced->values, reduced->domain.count);
     return answer;
 }
@@ -621,6 +734,31 @@ static bool compares_dims(const struct sp_phrase *condition, const struct sp_ten
            (sp_phrases_equal(condition->a, row->dims[1].term) && sp_phrases_equal(condition->b, row->dims[0].term));
 }
 
+/* The same for whatever its two widths are: a shortcut is there where channels[i - 1] is not channels[i]. */
+static void find_differing_dims(struct sp_lesson *lesson, const struct sp_reduced *wanted,
+                                const struct sp_tensor_row *row, struct sp_found *found)
+{
+    struct sp_arena *arena = lesson->evidence->arena;
+    if (row->rank < 2 || !row->dims[0].term || !row->dims[1].term) return;
+    const struct sp_phrase *out = row->dims[0].term, *in = row->dims[1].term;
+    if ((sp_indices_of(out) | sp_indices_of(in)) & ~wanted->domain.indices) return;
+    const struct sp_phrase *same = sp_phrase_of(arena, SP_PHRASE_EQUAL, in, out, NULL);
+    const struct sp_phrase *differ = sp_phrase_of(arena, SP_PHRASE_NOT, same, NULL, NULL);
+    if (!sp_phrases_equal(in, out) && has_values(differ, wanted)) find_among(found, differ, SP_FREE + differ->cost);
+}
+
+/* Of the row, and of those beside it: what it goes around has the widths at every turn. */
+static void find_differing_widths(struct sp_lesson *lesson, const struct sp_reduced *wanted,
+                                  const struct condition_asked *asked, struct sp_found *found)
+{
+    if (asked->row) find_differing_dims(lesson, wanted, asked->row, found);
+    for (size_t i = 0; asked->row && i < lesson->layout.rows.count && !found->count; i++) {
+        const struct sp_tensor_row *row = &lesson->layout.rows.items[i];
+        if (row->is_solved && is_in_module_of(row->pattern, asked->name))
+            find_differing_dims(lesson, wanted, row, found);
+    }
+}
+
 /* Within what is there under a condition: what holds beside it. */
 static void join_condition(struct sp_lesson *lesson, const struct sp_reduced *wanted, const struct sp_phrase *outer,
                            const struct condition_asked *asked, struct sp_found *found)
@@ -671,6 +809,7 @@ struct sp_answer sp_solve_condition(struct sp_lesson *lesson, const struct sp_fu
     struct sp_found found;
     sp_bank_find_condition(sp_library_bank(&lesson->library, &reduced.domain), reduced.values, function->name, &found);
     prefer_habits(lesson, &reduced, function->name, true, &found);
+    if (!found.count) find_differing_widths(lesson, &reduced, &asked, &found);
     if (!found.count || is_joined(found.terms[0])) {
         const struct sp_phrase *beside = condition_beside(lesson, &reduced, function->name);
         if (beside) place_found(&found, find_among(&found, beside, SP_FREE), 0);

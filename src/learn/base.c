@@ -1,65 +1,200 @@
 /* SPDX-License-Identifier: MIT
- * A table that is to be like another one extends it, where that predicts nothing but what every example has: then only
- * the other rows are written. */
+ * A table that another one extends: what the other predicts rightly, group by group, is not written again.
+ *
+ *     of llama     in every example         in the learnt table
+ *     embedding    as predicted
+ *     attention    qkv_proj in place of     [attention] for i in 0..L-1
+ *                  q_proj, k_proj, v_proj   model.layers.{i}.self_attn.qkv_proj.weight ...
+ *     mlp          as predicted
+ *                  one more norm            [own layers] for i in 0..L-1 ... */
+#include <string.h>
+
 #include "base/names.h"
 #include "base/order.h"
 #include "learn/learning.h"
 #include "shapeproof/prediction.h"
 
-static bool has_shape(const struct sp_tensor *tensor, const struct sp_predicted *predicted)
+enum { MOST_GROUPS = 200 };
+
+struct base_search {
+    struct sp_learning *learning;
+    struct sp_prediction **predictions; /* one for each example */
+    struct sp_base *base;
+};
+
+/* ---- groups ---- */
+
+/* Of a group of an inner table that of the table which uses it. */
+static size_t group_of_predicted(struct base_search *search, size_t example, const struct sp_predicted *predicted)
 {
+    const char *name = sp_prediction_group(search->predictions[example], predicted->group).name;
+    const char *inner = strstr(name, ": ");
+    struct sp_base *base = search->base;
+    const char *own = sp_arena_copy(&search->learning->arena, name, inner ? (size_t)(inner - name) : strlen(name));
+    for (size_t i = 0; i < base->group_count; i++)
+        if (strcmp(base->groups[i].name, own) == 0) return i;
+    if (base->group_count == MOST_GROUPS) return SP_NONE;
+    base->groups[base->group_count] = (struct sp_base_group){.name = own};
+    return base->group_count++;
+}
+
+static bool is_as_predicted(const struct sp_inventory *inventory, const struct sp_predicted *predicted)
+{
+    const size_t there = sp_inventory_find(inventory, predicted->name);
+    if (there == SP_NONE) return predicted->optional || predicted->same_as != SP_NONE;
+    const struct sp_tensor *tensor = sp_inventory_tensor(inventory, there);
     return sp_same_dims(tensor->shape, tensor->rank, predicted->shape, predicted->rank);
 }
 
-/* Everything that it predicts of its own is there. */
-static bool is_all_there(const struct sp_prediction *prediction, const struct sp_inventory *inventory)
+/* A group of which one tensor is not as predicted is none of the learnt table. False when there are too many. */
+static bool judge_groups(struct base_search *search)
 {
-    for (size_t i = 0; i < sp_prediction_count(prediction); i++) {
-        const struct sp_predicted *predicted = sp_prediction_tensor(prediction, i);
-        const size_t there = sp_inventory_find(inventory, predicted->name);
-        if (there == SP_NONE && !predicted->optional && predicted->same_as == SP_NONE) return false;
-        if (there != SP_NONE && !has_shape(sp_inventory_tensor(inventory, there), predicted)) return false;
-    }
+    for (size_t e = 0; e < search->learning->evidence.count; e++)
+        for (size_t i = 0; i < sp_prediction_count(search->predictions[e]); i++) {
+            const struct sp_predicted *predicted = sp_prediction_tensor(search->predictions[e], i);
+            const size_t group = group_of_predicted(search, e, predicted);
+            if (group == SP_NONE) return false;
+            if (!is_as_predicted(search->learning->evidence.examples[e].inventory, predicted))
+                search->base->groups[group].is_replaced = true;
+        }
     return true;
 }
 
-/* How many of the row's places in the example are predicted; of the others nothing may be. */
-static bool is_row_predicted(const struct sp_tensor_row *row, size_t example, const struct sp_prediction *prediction)
+/* ---- rows ---- */
+
+/* The group that predicts the tensor at a place, or SP_NONE. */
+static size_t group_of_place(struct base_search *search, const struct sp_occurrence *place)
 {
-    for (size_t i = 0; i < row->places.count; i++) {
-        const struct sp_occurrence *place = &row->places.items[i];
-        if (place->point.example == example && sp_prediction_find(prediction, place->tensor->name) == SP_NONE)
-            return false;
-    }
-    return true;
+    const struct sp_prediction *prediction = search->predictions[place->point.example];
+    const size_t there = sp_prediction_find(prediction, place->tensor->name);
+    return there == SP_NONE ? SP_NONE
+                            : group_of_predicted(search, place->point.example, sp_prediction_tensor(prediction, there));
 }
 
-/* What begins otherwise in other classes needs a definition, which the other table may have under that name. */
-static bool may_stand_apart(const struct sp_tensor_row *row) { return *row->pattern != SP_FRONT_MARK; }
-
-bool sp_learn_find_base(struct sp_learning *learning, const char *like)
+static bool is_kept_place(struct base_search *search, const struct sp_occurrence *place)
 {
-    const struct sp_layout *layout = &learning->lesson.layout;
+    const size_t group = group_of_place(search, place);
+    return group != SP_NONE && !search->base->groups[group].is_replaced;
+}
+
+/* Of a row that is written nothing may be in the other table as well; true when that replaced one more group. */
+static bool judge_row(struct base_search *search, size_t index)
+{
+    const struct sp_tensor_row *row = &search->learning->lesson.layout.rows.items[index];
+    size_t kept = 0;
+    for (size_t i = 0; i < row->places.count; i++) kept += is_kept_place(search, &row->places.items[i]);
+    search->base->rows[index] = kept == row->places.count;
+    for (size_t i = 0; i < row->places.count && kept && kept < row->places.count; i++)
+        if (is_kept_place(search, &row->places.items[i]))
+            search->base->groups[group_of_place(search, &row->places.items[i])].is_replaced = true;
+    return kept && kept < row->places.count;
+}
+
+static void judge_rows(struct base_search *search)
+{
+    const size_t count = search->learning->lesson.layout.rows.count;
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (size_t r = 0; r < count; r++) changed = judge_row(search, r) || changed;
+    }
+}
+
+static bool have_same_loops(const struct sp_tensor_row *a, const struct sp_tensor_row *b)
+{
+    return a->index_count == b->index_count && memcmp(a->stems, b->stems, a->index_count * sizeof *a->stems) == 0;
+}
+
+/* What is new in a loop stands beside what is in place of a group there. */
+static const char *heading_beside(const struct sp_layout *layout, const struct sp_base *base, size_t row)
+{
+    for (size_t r = 0; r < layout->rows.count && layout->rows.items[row].index_count; r++)
+        if (base->headings[r] && have_same_loops(&layout->rows.items[r], &layout->rows.items[row]))
+            return base->headings[r];
+    return NULL;
+}
+
+/* Where rows stand that the other table has otherwise, or not at all. */
+static void find_headings(struct base_search *search)
+{
+    const struct sp_layout *layout = &search->learning->lesson.layout;
+    struct sp_base *base = search->base;
+    for (size_t r = 0; r < layout->rows.count; r++)
+        for (size_t i = 0; i < layout->rows.items[r].places.count && !base->rows[r] && !base->headings[r]; i++) {
+            const size_t group = group_of_place(search, &layout->rows.items[r].places.items[i]);
+            if (group == SP_NONE) continue;
+            base->headings[r] = base->groups[group].name;
+            base->groups[group].is_written = true;
+        }
+    for (size_t r = 0; r < layout->rows.count; r++)
+        if (!base->rows[r] && !base->headings[r]) base->headings[r] = heading_beside(layout, base, r);
+}
+
+/* ---- how much it has ---- */
+
+static size_t count_tensors(const struct sp_layout *layout, const struct sp_base *base, size_t example, bool of_base)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < layout->rows.count; r++)
+        for (size_t i = 0; i < layout->rows.items[r].places.count && (!of_base || base->rows[r]); i++)
+            count += layout->rows.items[r].places.items[i].point.example == example;
+    return count;
+}
+
+/* All of each example, or half of it. */
+static void weigh_base(struct base_search *search)
+{
+    const struct sp_layout *layout = &search->learning->lesson.layout;
+    struct sp_base *base = search->base;
+    base->is_whole = base->is_most = true;
+    for (size_t e = 0; e < search->learning->evidence.count; e++) {
+        const size_t all = count_tensors(layout, base, e, false), here = count_tensors(layout, base, e, true);
+        base->tensors += here;
+        base->is_whole = base->is_whole && here == all;
+        base->is_most = base->is_most && 2 * here >= all;
+    }
+    for (size_t i = 0; i < base->group_count; i++) base->is_whole = base->is_whole && !base->groups[i].is_replaced;
+}
+
+/* What stands above the first heading cannot be replaced. */
+static bool can_extend_base(const struct sp_base *base)
+{
+    for (size_t i = 0; i < base->group_count; i++)
+        if (base->groups[i].is_replaced && !*base->groups[i].name) return false;
+    return base->tensors > 0;
+}
+
+static bool predict_examples(struct base_search *search, const char *table)
+{
     struct sp_error error = {0};
-    bool *has = sp_arena_array(&learning->arena, layout->rows.count + 1, sizeof *has), fits = layout->rows.count > 0;
-    for (size_t r = 0; r < layout->rows.count; r++) has[r] = true;
-    for (size_t e = 0; e < learning->evidence.count && fits; e++) {
-        const struct sp_learn_example *example = &learning->evidence.examples[e];
-        struct sp_prediction *prediction =
-            example->config
-                ? sp_predict(learning->tables, example->config, &(struct sp_predict_options){.table = like}, &error)
-                : NULL;
-        fits = prediction && is_all_there(prediction, example->inventory);
-        for (size_t r = 0; r < layout->rows.count && fits; r++)
-            has[r] = has[r] && is_row_predicted(&layout->rows.items[r], e, prediction);
-        sp_prediction_free(prediction);
+    const struct sp_learning *learning = search->learning;
+    bool done = !learning->invented;
+    for (size_t e = 0; e < learning->evidence.count && done; e++) {
+        const struct sp_config *config = learning->evidence.examples[e].config;
+        const struct sp_predict_options options = {.table = table};
+        if (config) search->predictions[e] = sp_predict(learning->tables, config, &options, &error);
+        sp_error_reset(&error);
+        done = search->predictions[e] != NULL;
     }
-    bool any = false;
-    for (size_t r = 0; r < layout->rows.count && fits; r++) {
-        any = any || has[r];
-        fits = has[r] || may_stand_apart(&layout->rows.items[r]);
+    return done;
+}
+
+struct sp_base *sp_learn_look_at_base(struct sp_learning *learning, const char *table)
+{
+    const size_t rows = learning->lesson.layout.rows.count;
+    struct sp_base *base = sp_arena_array(&learning->arena, 1, sizeof *base);
+    struct base_search search = {.learning = learning, .base = base};
+    search.predictions = sp_arena_array(&learning->arena, learning->evidence.count, sizeof *search.predictions);
+    base->table = table;
+    base->rows = sp_arena_array(&learning->arena, rows + 1, sizeof *base->rows);
+    base->headings = sp_arena_array(&learning->arena, rows + 1, sizeof *base->headings);
+    base->groups = sp_arena_array(&learning->arena, MOST_GROUPS, sizeof *base->groups);
+    const bool fits = predict_examples(&search, table) && judge_groups(&search);
+    if (fits) {
+        judge_rows(&search);
+        find_headings(&search);
+        weigh_base(&search);
     }
-    learning->base = fits && any ? like : NULL;
-    learning->rows_of_base = has;
-    return learning->base != NULL;
+    for (size_t e = 0; e < learning->evidence.count; e++) sp_prediction_free(search.predictions[e]);
+    return fits && can_extend_base(base) ? base : NULL;
 }

@@ -4,7 +4,7 @@
 #ifndef SP_LEARN_FUNCTION_H
 #define SP_LEARN_FUNCTION_H
 
-#include "learn/layout.h"
+#include "learn/rows/layout.h"
 
 struct sp_function {
     struct sp_point *points;

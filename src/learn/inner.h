@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "lang/tables.h"
-#include "learn/layout.h"
+#include "learn/rows/layout.h"
 
 struct sp_inner {
     const char *key;    /* "text_config" */

@@ -116,7 +116,7 @@ void sp_learn_invent(struct sp_learning *learning)
         learning->invented[e] = sp_config_new();
         examples[e] = (struct sp_learn_example){learning->evidence.examples[e].inventory, learning->invented[e]};
     }
-    sp_layout_begin(&layout, &learning->evidence);
+    sp_layout_begin(&layout, &learning->evidence, false);
     sp_layout_make(&layout);
     invent_from_layout(&inventor, &layout);
     sp_layout_free(&layout);

@@ -27,8 +27,19 @@ static const char *name_of_table(struct sp_learning *learning)
     return is_table_name(name) ? name : "learnt";
 }
 
+/* Without the marks of places. */
+static const char *without_places(struct sp_arena *arena, const char *pattern)
+{
+    char *plain = sp_arena_string(arena, pattern), *end = plain;
+    for (const char *c = pattern; *c; c++)
+        if (*c < SP_FIRST_PLACE || *c > SP_LAST_PLACE) *end++ = *c;
+    *end = '\0';
+    return plain;
+}
+
 const char *sp_row_shown(struct sp_arena *arena, const char *pattern)
 {
+    pattern = without_places(arena, pattern);
     if (*pattern != SP_FRONT_MARK) return sp_pattern_shown(arena, pattern);
     return sp_arena_printf(arena, "{p}%s", sp_pattern_shown(arena, pattern + 1));
 }
@@ -48,6 +59,8 @@ static void list_unexplained_rows(struct sp_learning *learning)
     for (size_t i = 0; i < layout->rows.count; i++) {
         const struct sp_tensor_row *row = &layout->rows.items[i];
         if (row->is_solved || row->is_inner) continue;
+        for (size_t k = 0; k < row->places.count; k++)
+            sp_map_add(&learning->unexplained, row->places.items[k].tensor->name, i);
         *SP_PUSH(&learning->rest) =
             sp_arena_printf(&learning->arena, "%s: %s", sp_row_shown(&learning->arena, row->pattern),
                             row->why_not ? row->why_not : "it was not reached");
@@ -94,54 +107,17 @@ static bool can_learn(size_t count, const struct sp_tables *tables, const struct
     return !options || !options->like || sp_tables_table(tables, options->like, error);
 }
 
-/* It is about a row that the other table has not. */
-static bool is_about_rest(struct sp_learning *learning, const struct sp_doubt *doubt)
-{
-    const struct sp_layout *layout = &learning->lesson.layout;
-    for (size_t r = 0; r < layout->rows.count; r++)
-        for (size_t i = 0; i < doubt->places.count && !learning->rows_of_base[r]; i++)
-            if (strcmp(doubt->places.items[i].row, sp_row_shown(&learning->arena, layout->rows.items[r].pattern)) == 0)
-                return true;
-    return false;
-}
-
-/* What the other table has is not in doubt. */
-static void forget_settled_doubts(struct sp_learning *learning)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < learning->undecided.count; i++) {
-        struct sp_doubt *doubt = &learning->undecided.items[i];
-        if (is_about_rest(learning, doubt)) learning->undecided.items[kept++] = *doubt;
-        else free(doubt->places.items);
-    }
-    learning->undecided.count = kept;
-    if (!kept) learning->unvaried = "";
-}
-
-/* With the other table for what it has, the rest by paths: its letters are its own. */
-static bool is_base_enough(struct sp_learning *learning, struct sp_error *error)
-{
-    sp_learn_write(learning);
-    learning->is_proved = sp_learn_prove(learning, error);
-    if (learning->is_proved) {
-        forget_settled_doubts(learning);
-        sp_learn_write(learning);
-        return true;
-    }
-    learning->base = NULL;
-    learning->rest.count = learning->tensors = learning->explained = 0;
-    return false;
-}
-
 static void write_learnt(struct sp_learning *learning, const char *like, struct sp_error *error)
 {
     refuse_strangers(learning);
     list_unexplained_rows(learning);
     sp_learn_doubt(learning);
-    if (like && !learning->rest.count && sp_learn_find_base(learning, like) && is_base_enough(learning, error)) return;
+    if (like && !learning->are_strangers && sp_learn_extend(learning, like, error)) return;
+    if (!like) sp_learn_find_near(learning);
     sp_learn_letters(learning, like);
     sp_learn_write(learning);
     learning->is_proved = sp_learn_prove(learning, error);
+    sp_learn_extend_near(learning, error);
 }
 
 static void free_doubts(struct sp_learning *learning)
@@ -156,6 +132,10 @@ static void start_over(struct sp_learning *learning)
     free_doubts(learning);
     learning->rest.count = learning->tensors = learning->explained = 0;
     learning->are_strangers = false;
+    learning->near = NULL;
+    learning->known = NULL;
+    sp_map_free(&learning->unexplained);
+    learning->unexplained = (struct sp_map){0};
     for (size_t i = 0; i < learning->evidence.leaves.count; i++) {
         struct sp_leaf *leaf = learning->evidence.leaves.items[i];
         leaf->letter = leaf->comment = leaf->says = NULL;
@@ -176,16 +156,16 @@ static void learn_table(struct sp_learning *learning, const char *like, struct s
     write_learnt(learning, like, error);
 }
 
-struct sp_learning *sp_learn(const struct sp_learn_example *examples, size_t count, const struct sp_tables *tables,
-                             const struct sp_learn_options *options, struct sp_error *error)
+static struct sp_learning *learn_with_words(const struct sp_learn_example *examples, size_t count,
+                                            const struct sp_tables *tables, const struct sp_learn_options *options,
+                                            bool no_words, struct sp_error *error)
 {
-    sp_error_reset(error);
-    if (!can_learn(count, tables, options, error)) return NULL;
     struct sp_learning *learning = sp_realloc(NULL, 1, sizeof *learning);
     *learning = (struct sp_learning){.tables = tables};
     learning->evidence = (struct sp_evidence){.arena = &learning->arena, .examples = examples, .count = count};
     learning->evidence.most = options && options->most_values ? options->most_values : SP_LEARN_MOST_VALUES;
     learning->lesson.evidence = &learning->evidence;
+    learning->lesson.no_words = no_words;
     sp_evidence_gather(&learning->evidence);
     if (!learning->evidence.leaves.count) {
         sp_learn_invent(learning);
@@ -196,6 +176,20 @@ struct sp_learning *sp_learn(const struct sp_learn_example *examples, size_t cou
     return learning;
 }
 
+/* What seemed to be words of a list is taken for names of their own, where it does not come out. */
+struct sp_learning *sp_learn(const struct sp_learn_example *examples, size_t count, const struct sp_tables *tables,
+                             const struct sp_learn_options *options, struct sp_error *error)
+{
+    sp_error_reset(error);
+    if (!can_learn(count, tables, options, error)) return NULL;
+    struct sp_learning *learning = learn_with_words(examples, count, tables, options, false, error);
+    if (learning->is_proved || !learning->lesson.layout.listed.count) return learning;
+    struct sp_learning *plain = learn_with_words(examples, count, tables, options, true, error);
+    const bool rather = plain->is_proved || plain->rest.count < learning->rest.count;
+    sp_learning_free(rather ? learning : plain);
+    return rather ? plain : learning;
+}
+
 void sp_learning_free(struct sp_learning *learning)
 {
     if (!learning) return;
@@ -203,6 +197,7 @@ void sp_learning_free(struct sp_learning *learning)
     for (size_t i = 0; learning->invented && i < learning->evidence.count; i++) sp_config_free(learning->invented[i]);
     sp_evidence_free(&learning->evidence);
     free(learning->rest.items);
+    sp_map_free(&learning->unexplained);
     free_doubts(learning);
     free(learning->undecided.items);
     free(learning->inners.items);
@@ -214,6 +209,12 @@ void sp_learning_free(struct sp_learning *learning)
 
 const char *sp_learning_text(const struct sp_learning *learning) { return learning->text; }
 const char *sp_learning_name(const struct sp_learning *learning) { return learning->name; }
+const char *sp_learning_base(const struct sp_learning *learning)
+{
+    return learning->base ? learning->base->table : NULL;
+}
+
+const char *sp_learning_known(const struct sp_learning *learning) { return learning->known; }
 bool sp_learning_is_proved(const struct sp_learning *learning) { return learning->is_proved; }
 size_t sp_learning_tensors(const struct sp_learning *learning) { return learning->tensors; }
 size_t sp_learning_explained(const struct sp_learning *learning) { return learning->explained; }

@@ -3,12 +3,14 @@
  *
  *     files + configurations
  *       phrases/evidence.h   what every configuration says, path by path
- *       fronts.h, layout.h   names -> rows with loops
+ *       rows/layout.h        names -> rows with loops; rows/fronts.h, rows/listed.h: what they begin with, their words
  *       solve.h              each loop's end, each row's condition and dimensions: functions known by their values ...
  *       phrases/bank.h       ... and the expressions that have these values, cheapest first
  *       phrases/likely.h     of equals, the one whose keys go with the tensor's name
  *       inner.h              what other tables predict of configurations within
- *       parts.h, write.c     rows -> the text of a table
+ *       rows/parts.h         rows that are a built-in part; rows/alike.h: that are the same but for a word
+ *       write.c              rows -> the text of a table
+ *       near.c, base.c       or only what another table has not
  *       proof.c              the text, expanded for each example, against its file
  *       undecided.c          what the examples cannot tell apart, and which example could
  *
@@ -34,6 +36,22 @@ struct sp_doubt {
     } places;
 };
 
+/* A table that the learnt one may extend, and what it has of the examples. */
+struct sp_base {
+    const char *table;
+    bool *rows;            /* of the layout: which it has already ... */
+    const char **headings; /* ... and of the others: in place of which group of it they are, or NULL */
+    struct sp_base_group {
+        const char *name;
+        bool is_replaced; /* something in it is in some example not as predicted */
+        bool is_written;  /* there are rows in its place */
+    } * groups;
+    size_t group_count;
+    size_t tensors; /* of all examples, that it has */
+    bool is_whole;  /* it predicts all of every example, and nothing else */
+    bool is_most;   /* half of every example, at least */
+};
+
 struct sp_learning {
     struct sp_arena arena;
     struct sp_evidence evidence;
@@ -42,10 +60,12 @@ struct sp_learning {
     const struct sp_tables *tables;
     struct sp_config **invented; /* where no example has a configuration: one for each; else NULL */
     const char *name, *text, *unvaried;
-    const char *base;         /* the table that this one extends, or NULL ... */
-    const bool *rows_of_base; /* ... and which rows it has already */
+    const struct sp_base *base; /* the table that this one extends, or NULL */
+    struct sp_base *near;       /* one that has most of it, or NULL */
+    const char *known;          /* the table that has all of it, or NULL */
     size_t tensors, explained;
     bool is_proved, are_strangers;
+    struct sp_map unexplained; /* names of tensors of rows that are told to be so */
     struct {
         const char **items;
         size_t count, capacity;
@@ -60,8 +80,17 @@ struct sp_learning {
 void sp_learn_invent(struct sp_learning *learning);
 /* Letters and comments for the keys that the rows use, by the habits of the tables; `like` is preferred, if any. */
 void sp_learn_letters(struct sp_learning *learning, const char *like);
-/* Whether the table that it is to be like has nothing that the examples have not; then sets what is above. */
-bool sp_learn_find_base(struct sp_learning *learning, const char *like);
+/* Where the table is in the list of all, for sp_tables_info; SIZE_MAX when it is a part, or nothing. */
+size_t sp_learn_place_of_table(const struct sp_tables *tables, const char *name);
+/* Letters for keys that have one in the table that is extended. */
+void sp_learn_letters_of_base(struct sp_learning *learning);
+/* What that table has of the examples; NULL when it cannot be extended, or does not predict each. */
+struct sp_base *sp_learn_look_at_base(struct sp_learning *learning, const char *table);
+/* Writes it as an extension of that table; false, and all is as before, where that does not come out. */
+bool sp_learn_extend(struct sp_learning *learning, const char *like, struct sp_error *error);
+/* Looks for a table that has all of it, or most of it; and extends the latter where that is shorter. */
+void sp_learn_find_near(struct sp_learning *learning);
+void sp_learn_extend_near(struct sp_learning *learning, struct sp_error *error);
 /* The text of the table. */
 void sp_learn_write(struct sp_learning *learning);
 /* Compares its expansion with every example; adds to `rest` what differs. */

@@ -6,9 +6,10 @@
 
 #include "base/chars.h"
 #include "base/map.h"
+#include "lang/tables.h"
 #include "learn/learning.h"
 
-enum { LONGEST_WORD = 80, LIKED = 1000 };
+enum { LONGEST_WORD = 80, LIKED = 1000, FEWEST_REMARKS = 3, FEWEST_WORDS = 5 };
 
 /* That a table calls a key so. */
 struct vote {
@@ -91,7 +92,7 @@ static void count_remark(struct habits *habits, const char *key, const char *wor
     *SP_PUSH(&habits->remarks) = (struct remark){key, words, weight};
 }
 
-/* What most tables say of the key; NULL when none does. */
+/* What most tables say of the key; NULL when it is only what one or two say, which know more of it than its name. */
 static const char *usual_remark(const struct habits *habits, const char *key)
 {
     const struct remark *best = NULL;
@@ -99,7 +100,7 @@ static const char *usual_remark(const struct habits *habits, const char *key)
         const struct remark *remark = &habits->remarks.items[i];
         if (strcmp(remark->key, key) == 0 && (!best || remark->count > best->count)) best = remark;
     }
-    return best ? best->words : NULL;
+    return best && best->count >= FEWEST_REMARKS ? best->words : NULL;
 }
 
 /* A definition of a key with no more to it than a default: LETTER = key [default ...] [# comment] */
@@ -156,6 +157,14 @@ static void read_table(struct habits *habits, const struct sp_table_info *info, 
     }
 }
 
+static void free_habits(struct habits *habits)
+{
+    sp_map_free(&habits->known);
+    sp_map_free(&habits->said);
+    free(habits->remarks.items);
+    free(habits->votes.items);
+}
+
 /* ---- giving them out ---- */
 
 struct naming {
@@ -167,7 +176,7 @@ struct naming {
 /* Nobody has it, and no key of the configurations is called so. */
 static bool is_free_letter(const struct naming *naming, const char *letter)
 {
-    static const char *const reserved[] = {"i", "j", "k", "l", "m", "n", "o", "p", "class"};
+    static const char *const reserved[] = {"i", "j", "k", "l", "m", "n", "o", "p", "class", "known", "seen", "whole"};
     return sp_map_get(&naming->taken, letter) == SIZE_MAX && !SP_IS_AMONG(letter, reserved) &&
            !sp_evidence_leaf(&naming->learning->evidence, letter);
 }
@@ -179,6 +188,7 @@ static const struct vote *usual_letter(const struct naming *naming, const char *
     for (size_t i = 0; i < naming->habits.votes.count; i++) {
         const struct vote *vote = &naming->habits.votes.items[i];
         if (strcmp(vote->key, key) != 0 || !is_free_letter(naming, vote->letter)) continue;
+        if (vote->letter[1] && vote->count < FEWEST_WORDS && !vote->says) continue; /* what a few tables call it */
         if (!best || vote->count > best->count) best = vote;
     }
     return best;
@@ -263,9 +273,45 @@ void sp_learn_letters(struct sp_learning *learning, const char *like)
         read_table(&naming.habits, &info, like && strcmp(info.name, like) == 0 ? LIKED : 1);
     }
     sp_layout_answers(&learning->lesson.layout, name_answer, &naming);
-    sp_map_free(&naming.habits.known);
-    sp_map_free(&naming.habits.said);
-    free(naming.habits.remarks.items);
-    free(naming.habits.votes.items);
+    free_habits(&naming.habits);
     sp_map_free(&naming.taken);
+}
+
+/* ---- of a table that is extended ---- */
+
+/* Its own text, and then that of those which it extends. */
+static void read_table_and_bases(struct habits *habits, const struct sp_tables *tables, const char *table)
+{
+    enum { DEEPEST = 8 };
+    for (size_t depth = 0; table && depth < DEEPEST; depth++) {
+        const size_t place = sp_learn_place_of_table(tables, table);
+        if (place == SIZE_MAX) return;
+        const struct sp_table_info info = sp_tables_info(tables, place);
+        read_table(habits, &info, DEEPEST - depth);
+        const struct sp_unit *unit = sp_tables_unit(tables, table);
+        table = unit ? unit->parent_name : NULL;
+    }
+}
+
+/* A letter means what the first of these tables says. */
+static bool is_letter_of(const struct habits *habits, const struct vote *vote)
+{
+    for (size_t i = 0; i < habits->votes.count; i++)
+        if (strcmp(habits->votes.items[i].letter, vote->letter) == 0) return &habits->votes.items[i] == vote;
+    return false;
+}
+
+void sp_learn_letters_of_base(struct sp_learning *learning)
+{
+    struct habits habits = {.arena = &learning->arena};
+    const struct sp_leaves *leaves = &learning->evidence.leaves;
+    read_table_and_bases(&habits, learning->tables, learning->base->table);
+    for (size_t i = 0; i < leaves->count; i++) leaves->items[i]->letter = NULL;
+    for (size_t i = 0; i < leaves->count; i++)
+        for (size_t v = habits.votes.count; v-- > 0;) {
+            const struct vote *vote = &habits.votes.items[v];
+            if (!vote->says && strcmp(vote->key, leaves->items[i]->path) == 0 && is_letter_of(&habits, vote))
+                leaves->items[i]->letter = vote->letter;
+        }
+    free_habits(&habits);
 }

@@ -44,8 +44,10 @@ static void compare_tensors(struct sp_learning *learning, const struct sp_predic
         if (tensor->flags & SP_TENSOR_STATE) continue;
         const size_t predicted = sp_prediction_find(prediction, tensor->name);
         learning->tensors++;
-        if (predicted == SP_NONE) add_difference(learning, example, tensor->name, "is in no row");
-        else learning->explained += is_same_shape(tensor, sp_prediction_tensor(prediction, predicted));
+        if (predicted == SP_NONE && sp_map_get(&learning->unexplained, tensor->name) == SIZE_MAX)
+            add_difference(learning, example, tensor->name, "is in no row");
+        if (predicted != SP_NONE)
+            learning->explained += is_same_shape(tensor, sp_prediction_tensor(prediction, predicted));
     }
 }
 
@@ -65,11 +67,29 @@ static bool compare_example(struct sp_learning *learning, const struct sp_tables
     return prediction != NULL;
 }
 
+/* What the user has added to the tables; of what is in no file that is left the table alone. */
+static void add_own_tables(struct sp_tables *tables, const struct sp_tables *given)
+{
+    const char *last = "";
+    for (size_t i = 0; i < sp_tables_count(given); i++) {
+        const struct sp_table_info info = sp_tables_info(given, i);
+        struct sp_error error = {0};
+        if (strcmp(sp_tables_kind(given, i), "own") != 0 || strcmp(info.file, last) == 0) continue;
+        if (sp_tables_add_file(tables, info.file, &error) == SP_OK) last = info.file;
+        else {
+            sp_error_reset(&error);
+            sp_tables_add_text(tables, info.file, info.source, info.source_length, &error);
+        }
+        sp_error_reset(&error);
+    }
+}
+
 bool sp_learn_prove(struct sp_learning *learning, struct sp_error *error)
 {
     const size_t before = learning->rest.count;
     if (learning->are_strangers) return false;
     struct sp_tables *tables = sp_tables_new(error);
+    if (tables && (learning->base || learning->inners.count)) add_own_tables(tables, learning->tables);
     bool proved =
         tables && sp_tables_add_text(tables, "learnt.shapes", learning->text, strlen(learning->text), error) == SP_OK;
     for (size_t i = 0; i < learning->evidence.count && proved; i++)

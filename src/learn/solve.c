@@ -76,6 +76,31 @@ static void prefer_key_of_loop(struct sp_answer *answer, const char *name)
         if (is_key_of_loop(answer->others[i], name)) choose_rather(answer, i);
 }
 
+/* What is counted as it is, or with one more: depth, len(widths) + 1. */
+static bool is_plain_count(const struct sp_phrase *term)
+{
+    const bool one_more = term->op == SP_PHRASE_ADD && term->b->op == SP_PHRASE_NUMBER && term->b->number == 1;
+    return (one_more ? term->a : term)->leaf != NULL;
+}
+
+/* What is called so is a number of things; a list has as many items as there are. */
+static bool counts_by_name(const struct sp_phrase *term)
+{
+    static const char *const words[] = {"num", "n_", "layer", "block", "depth", "stage", "level", "count", "repeat"};
+    if (term->op != SP_PHRASE_KEY) return term->leaf != NULL;
+    return SP_HAS_ANY(term->leaf->path, words) || strlen(term->leaf->path) == 1;
+}
+
+/* Rather than a third of a width, or than a width itself. */
+static void prefer_plain_count(struct sp_answer *answer)
+{
+    for (size_t i = 0; answer->term && !is_plain_count(answer->term) && i < answer->other_count; i++)
+        if (is_plain_count(answer->others[i])) choose_rather(answer, i);
+    for (size_t i = 0; answer->term && answer->term->leaf && !counts_by_name(answer->term) && i < answer->other_count;
+         i++)
+        if (answer->others[i]->leaf && counts_by_name(answer->others[i])) choose_rather(answer, i);
+}
+
 /* How many turns an outer loop has in an example. */
 static size_t turns_of_index(const struct sp_function *function, size_t example, size_t index)
 {
@@ -119,6 +144,48 @@ static void prefer_list_of_turns(const struct sp_lesson *lesson, const struct sp
         }
 }
 
+/* Of the turns of a body what is behind it: 4*turns + 1. */
+static const struct sp_phrase *place_behind(struct sp_arena *arena, const struct sp_stem *stem,
+                                            const struct sp_phrase *turns)
+{
+    const struct sp_phrase *length =
+        sp_phrase_of(arena, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, (double)stem->period), turns, NULL);
+    if (!stem->behind) return length;
+    return sp_phrase_of(arena, SP_PHRASE_ADD, length, sp_phrase_number(arena, (double)stem->behind), NULL);
+}
+
+/* Where what is behind a body stands: its turns are what has to be found. */
+static struct sp_answer solve_place_behind(struct sp_lesson *lesson, const struct sp_stem *stem,
+                                           const struct sp_stem_value *values, size_t count)
+{
+    struct sp_function function = {.index_count = stem->depth, .name = stem->text};
+    for (size_t i = 0; i < count; i++)
+        sp_function_add(&function, &values[i].outer, (double)((values[i].value - stem->behind) / stem->period));
+    struct sp_answer answer = sp_solve_function(lesson, &function);
+    sp_function_free(&function);
+    prefer_plain_count(&answer);
+    prefer_key_of_loop(&answer, stem->text);
+    if (answer.term) answer.term = place_behind(lesson->evidence->arena, stem, answer.term);
+    for (size_t i = 0; i < answer.other_count; i++)
+        answer.others[i] = place_behind(lesson->evidence->arena, stem, answer.others[i]);
+    return answer;
+}
+
+/* 2^(stages - i), which is nothing from some turn on. */
+static bool may_fall_below_one(const struct sp_phrase *term)
+{
+    if (!term) return false;
+    if (term->op == SP_PHRASE_POWER && term->b->op == SP_PHRASE_SUBTRACT && sp_indices_of(term->b)) return true;
+    return may_fall_below_one(term->a) || may_fall_below_one(term->b) || may_fall_below_one(term->c);
+}
+
+/* A loop has to have its end at every turn of the outer ones, also where the row is not. */
+static void prefer_end_everywhere(struct sp_answer *answer)
+{
+    for (size_t i = 0; may_fall_below_one(answer->term) && i < answer->other_count; i++)
+        if (!may_fall_below_one(answer->others[i])) choose_rather(answer, i);
+}
+
 static struct sp_answer solve_ends(struct sp_lesson *lesson, const struct sp_stem *stem,
                                    const struct sp_stem_value *values, size_t count, bool first)
 {
@@ -131,7 +198,9 @@ static struct sp_answer solve_ends(struct sp_lesson *lesson, const struct sp_ste
     }
     struct sp_answer answer = sp_solve_function(lesson, &function);
     if (!first) prefer_list_of_turns(lesson, &function, &answer);
+    if (!first) prefer_plain_count(&answer);
     if (!first) prefer_key_of_loop(&answer, stem->text);
+    prefer_end_everywhere(&answer);
     sp_function_free(&function);
     return answer;
 }
@@ -162,11 +231,26 @@ static void spell_stem_of_few(struct sp_lesson *lesson, const struct sp_stem *st
     lesson->again = true;
 }
 
+/* Words of a list: as often as it has items. */
+static void solve_listed_stem(struct sp_lesson *lesson, struct sp_stem *stem)
+{
+    struct sp_arena *arena = lesson->evidence->arena;
+    stem->first = (struct sp_answer){.term = sp_phrase_number(arena, 0), .distinct = SIZE_MAX};
+    stem->count =
+        (struct sp_answer){.term = sp_phrase_leaf(arena, SP_PHRASE_LENGTH, stem->listed->leaf), .distinct = SIZE_MAX};
+    stem->is_solved = true;
+}
+
 static void solve_stem(struct sp_lesson *lesson, size_t index)
 {
     struct sp_stem_value *values;
     struct sp_stem *stem = &lesson->layout.stems.items[index];
     const size_t count = sp_stem_values(&lesson->layout, index, &values);
+    if (count && stem->listed) {
+        solve_listed_stem(lesson, stem);
+        free(values);
+        return;
+    }
     const uint64_t step = step_of_values(values, count);
     const bool even = count && runs_are_even(values, count, step);
     if (count && values[0].value && runs_are_alike(values, count) && next_run(values, count, 0).end == 1) {
@@ -176,10 +260,13 @@ static void solve_stem(struct sp_lesson *lesson, size_t index)
         sp_layout_set_step(&lesson->layout, stem, step, values[0].value);
         lesson->again = true;
     } else if (even && step == 1) {
-        stem->first = solve_ends(lesson, stem, values, count, true);
+        stem->first = stem->period ? solve_place_behind(lesson, stem, values, count)
+                                   : solve_ends(lesson, stem, values, count, true);
         stem->count = solve_ends(lesson, stem, values, count, false);
         stem->is_solved = stem->first.term && stem->count.term;
     }
+    if (!stem->is_solved && !even && !lesson->again)
+        lesson->again = sp_layout_divide_stem(&lesson->layout, index, false);
     if (!stem->is_solved && count && !lesson->again) spell_stem_of_few(lesson, stem, values, count);
     free(values);
 }
@@ -290,12 +377,39 @@ static bool solve_where(struct sp_lesson *lesson, struct sp_tensor_row *row)
 
 /* ---- dimensions ---- */
 
+static bool is_list_of_numbers(const struct sp_leaf *leaf)
+{
+    return leaf->values[0].type == SP_LIST && leaf->values[0].count && leaf->values[0].items[0].type == SP_INT;
+}
+
+static bool asks_length_of_numbers(const struct sp_phrase *term)
+{
+    if (!term || term->op == SP_PHRASE_ITEM) return false;
+    if (term->op == SP_PHRASE_LENGTH) return is_list_of_numbers(term->leaf);
+    return asks_length_of_numbers(term->a) || asks_length_of_numbers(term->b) || asks_length_of_numbers(term->c);
+}
+
+static bool asks_last_item(const struct sp_phrase *term)
+{
+    if (!term) return false;
+    if (term->op == SP_PHRASE_ITEM) return term->a->op == SP_PHRASE_SUBTRACT && term->a->a->op == SP_PHRASE_LENGTH;
+    return asks_last_item(term->a) || asks_last_item(term->b) || asks_last_item(term->c);
+}
+
+/* Of a list of numbers a size is rather the last item than how many there are: [1, 2, 3] has both. */
+static void prefer_item_of_list(struct sp_answer *answer)
+{
+    for (size_t i = 0; answer->term && asks_length_of_numbers(answer->term) && i < answer->other_count; i++)
+        if (!asks_length_of_numbers(answer->others[i]) && asks_last_item(answer->others[i])) choose_rather(answer, i);
+}
+
 static struct sp_answer solve_dimension(struct sp_lesson *lesson, const struct sp_tensor_row *row, uint32_t dimension)
 {
     struct sp_function function = {.index_count = row->index_count, .name = row->pattern};
     for (size_t i = 0; i < row->places.count; i++)
         sp_function_add(&function, &row->places.items[i].point, (double)row->places.items[i].tensor->shape[dimension]);
-    const struct sp_answer answer = sp_solve_function(lesson, &function);
+    struct sp_answer answer = sp_solve_function(lesson, &function);
+    prefer_item_of_list(&answer);
     sp_function_free(&function);
     return answer;
 }
@@ -330,6 +444,24 @@ static void spell_failed_row(struct sp_lesson *lesson, const struct sp_tensor_ro
     }
 }
 
+static bool is_far_fetched(const struct sp_tensor_row *row)
+{
+    for (uint32_t d = 0; d < row->rank; d++)
+        if (sp_is_accident(&row->dims[d])) return true;
+    return false;
+}
+
+/* What no expression says, or hardly one, may be one of several things that alternate. */
+static bool divide_failed_row(struct sp_lesson *lesson, const struct sp_tensor_row *row)
+{
+    bool divided = false;
+    if (row->is_solved && !is_far_fetched(row)) return false;
+    for (size_t i = 0; i < row->index_count && !divided; i++)
+        divided = sp_layout_divide_stem(&lesson->layout, row->stems[i], true);
+    lesson->respelled = lesson->respelled || divided;
+    return divided;
+}
+
 static void solve_row(struct sp_lesson *lesson, struct sp_tensor_row *row)
 {
     if (!are_stems_solved(lesson, row)) {
@@ -337,7 +469,7 @@ static void solve_row(struct sp_lesson *lesson, struct sp_tensor_row *row)
         return;
     }
     row->is_solved = solve_dimensions(lesson, row) && solve_where(lesson, row);
-    if (!row->is_solved) spell_failed_row(lesson, row);
+    if (!divide_failed_row(lesson, row) && !row->is_solved) spell_failed_row(lesson, row);
 }
 
 /* ---- weights come before what is beside them ---- */
@@ -411,15 +543,35 @@ static void count_habit(struct sp_lesson *lesson, const struct sp_phrase *term, 
     *SP_PUSH(&lesson->habits) = (struct sp_habit){.term = term, .uses = 1, .is_condition = is_condition};
 }
 
+/* A size that is no accident; each once. */
+static void note_known_size(struct sp_lesson *lesson, const struct sp_answer *answer)
+{
+    if (sp_is_accident(answer) && !sp_indices_of(answer->term)) return;
+    for (size_t i = 0; i < lesson->sizes.count; i++)
+        if (sp_phrases_equal(lesson->sizes.items[i], answer->term)) return;
+    *SP_PUSH(&lesson->sizes) = answer->term;
+}
+
 static void note_habit(void *context, const struct sp_answer *answer, struct sp_asked asked)
 {
     struct sp_lesson *lesson = context;
     (void)asked;
     if (!answer->term || answer->term->op == SP_PHRASE_NUMBER) return;
+    note_known_size(lesson, answer);
     if (answer->distinct == 1 && answer->term->op != SP_PHRASE_KEY) return; /* which one example may have shown */
     if (answer->term->op == SP_PHRASE_IF && sp_indices_of(answer->term)) return;
     sp_phrase_leaves(answer->term, make_popular, lesson);
     count_habit(lesson, answer->term, false);
+}
+
+/* Of x > 0 that is x == 0, as people say it: if x is less anywhere, it will not be found. */
+static const struct sp_phrase *opposite_of(struct sp_arena *arena, const struct sp_phrase *condition)
+{
+    const bool is_more =
+        condition->op == SP_PHRASE_LESS && condition->a->op == SP_PHRASE_NUMBER && condition->a->number == 0;
+    if (condition->op == SP_PHRASE_NOT) return condition->a;
+    if (is_more) return sp_phrase_of(arena, SP_PHRASE_EQUAL, condition->b, condition->a, NULL);
+    return sp_phrase_of(arena, SP_PHRASE_NOT, condition, NULL, NULL);
 }
 
 /* What holds for some rows often does not for others: both count for both. */
@@ -428,11 +580,8 @@ static void note_conditions(struct sp_lesson *lesson)
     for (size_t i = 0; i < lesson->layout.rows.count; i++) {
         const struct sp_phrase *where = lesson->layout.rows.items[i].where.term;
         if (!lesson->layout.rows.items[i].is_solved || !where) continue;
-        const bool negation = where->op == SP_PHRASE_NOT;
         count_habit(lesson, where, true);
-        count_habit(lesson,
-                    negation ? where->a : sp_phrase_of(lesson->evidence->arena, SP_PHRASE_NOT, where, NULL, NULL),
-                    true);
+        count_habit(lesson, opposite_of(lesson->evidence->arena, where), true);
         if (where->op != SP_PHRASE_AND && where->op != SP_PHRASE_OR)
             *SP_PUSH(&lesson->habits) = (struct sp_habit){
                 .term = where,
@@ -455,7 +604,7 @@ static void solve_front(struct sp_lesson *lesson)
 void sp_solve_layout(struct sp_lesson *lesson)
 {
     lesson->library.evidence = lesson->evidence;
-    sp_layout_begin(&lesson->layout, lesson->evidence);
+    sp_layout_begin(&lesson->layout, lesson->evidence, !lesson->no_words);
     solve_until_settled(lesson);
     sp_layout_dimensions(&lesson->layout, note_habit, lesson);
     note_conditions(lesson);
@@ -468,6 +617,7 @@ void sp_solve_layout(struct sp_lesson *lesson)
 void sp_lesson_free(struct sp_lesson *lesson)
 {
     free(lesson->habits.items);
+    free(lesson->sizes.items);
     free(lesson->answers.items);
     free(lesson->defaults.items);
     sp_forget_answers(lesson);

@@ -25,6 +25,10 @@ struct sp_lesson {
         size_t count, capacity;
     } habits;
     struct {
+        const struct sp_phrase **items;
+        size_t count, capacity;
+    } sizes; /* of the first round: what is put side by side is a sum of two */
+    struct {
         struct sp_map keys; /* what was asked, so far as expressions are the same */
         struct sp_answer *items;
         size_t count, capacity;
@@ -36,6 +40,7 @@ struct sp_lesson {
         } * items;
         size_t count, capacity;
     } defaults;
+    bool no_words;  /* what lists of the configuration say is no index in names */
     size_t effort;  /* spent on cases so far */
     bool respelled; /* rows have other indices from the next round on */
     bool again;     /* a decision was taken back */

@@ -215,6 +215,22 @@ static void doubt_idle_keys(const struct doubting *doubting, const struct sp_ans
                                    .experiment = sp_arena_printf(arena, "checkpoints with other values of %s", list)});
 }
 
+/* Whether a size of the row is one of the keys of the condition: of a rank that is 0 there is no matrix. */
+static bool is_size_of_row(const struct sp_layout *layout, const struct sp_phrase *condition, const char *pattern)
+{
+    for (size_t i = 0; i < layout->rows.count; i++) {
+        const struct sp_tensor_row *row = &layout->rows.items[i];
+        for (uint32_t d = 0; d < row->rank && row->is_solved && strcmp(row->pattern, pattern) == 0; d++)
+            for (size_t k = 0; k < layout->evidence->leaves.count; k++) {
+                const struct sp_leaf *in_size = layout->evidence->leaves.items[k], *in_condition = in_size;
+                sp_phrase_leaves(row->dims[d].term, strike_leaf, &in_size);
+                sp_phrase_leaves(condition, strike_leaf, &in_condition);
+                if (!in_size && !in_condition) return true;
+            }
+    }
+    return false;
+}
+
 /* A condition whose key has nothing to do with the tensor, which a few examples have shown. */
 static void doubt_stranger(const struct doubting *doubting, const struct sp_answer *answer)
 {
@@ -222,6 +238,7 @@ static void doubt_stranger(const struct doubting *doubting, const struct sp_answ
     const struct sp_asked asked = doubting->asked;
     if (asked.dimension >= 0 || asked.is_loop || is_choice(answer) || sp_indices_of(answer->term)) return;
     if (sp_phrase_affinity(answer->term, asked.pattern)) return;
+    if (is_size_of_row(&doubting->learning->lesson.layout, answer->term, asked.pattern)) return;
     count_choice(doubting,
                  (struct sp_undecided){.chosen = words_of_term(arena, answer->term),
                                        .alternatives = "",
@@ -283,6 +300,16 @@ static bool is_never_set(const struct sp_leaf *leaf, size_t examples)
     return true;
 }
 
+/* That a head is tied, which some examples say and others do not, and nothing asks: where it would change something
+ * there was something else that left the head out. */
+static bool is_idle_tie(const struct sp_learning *learning, const struct sp_leaf *leaf)
+{
+    static const char *const ties[] = {"tie_word_embeddings", "tie_encoder_decoder", "tied", "share_embed"};
+    bool is_flag = false;
+    for (size_t e = 0; e < learning->evidence.count; e++) is_flag = is_flag || leaf->values[e].type == SP_BOOL;
+    return is_flag && !leaf->uses && SP_HAS_ANY(leaf->path, ties);
+}
+
 /* Keys that could say something of a size or a condition, and are the same in all examples. */
 static bool is_unvaried(const struct sp_learning *learning, const struct sp_leaf *leaf)
 {
@@ -290,14 +317,8 @@ static bool is_unvaried(const struct sp_learning *learning, const struct sp_leaf
     const bool could = type == SP_BOOL || type == SP_INT || type == SP_STRING || type == SP_LIST || type == SP_NULL;
     const size_t examples = learning->evidence.count;
     if (leaf->meaning || leaf->cost >= UNLIKELY || sp_inners_read(&learning->inners, leaf->path)) return false;
-    return (could && sp_leaf_is_constant(leaf, examples)) || is_never_set(leaf, examples);
-}
-
-static bool has_any_word(const char *path, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strstr(path, words[i])) return true;
-    return false;
+    return (could && sp_leaf_is_constant(leaf, examples)) || is_never_set(leaf, examples) ||
+           is_idle_tie(learning, leaf);
 }
 
 /* A model without a head has nothing that its embedding could be tied to. */
@@ -306,9 +327,7 @@ static bool has_head(const struct sp_learning *learning)
     static const char *const words[] = {"head", "decoder", "predictions", "embed_out", "output"};
     const struct sp_layout *layout = &learning->lesson.layout;
     for (size_t i = 0; i < layout->rows.count; i++)
-        if (!layout->rows.items[i].index_count &&
-            has_any_word(layout->rows.items[i].pattern, words, sizeof words / sizeof *words))
-            return true;
+        if (!layout->rows.items[i].index_count && SP_HAS_ANY(layout->rows.items[i].pattern, words)) return true;
     return false;
 }
 
@@ -321,9 +340,9 @@ bool sp_is_unseen_flag(const struct sp_learning *learning, const struct sp_leaf 
     if (leaf->meaning || leaf->values[0].type != SP_BOOL) return false;
     if (sp_inners_read(&learning->inners, leaf->path)) return false;
     if (!sp_leaf_is_constant(leaf, learning->evidence.count)) return false;
-    if (has_any_word(leaf->path, others, sizeof others / sizeof *others)) return false;
+    if (SP_HAS_ANY(leaf->path, others)) return false;
     if (strstr(leaf->path, "tie_")) return has_head(learning);
-    return has_any_word(leaf->path, words, sizeof words / sizeof *words);
+    return SP_HAS_ANY(leaf->path, words);
 }
 
 static const char *list_unvaried(struct sp_learning *learning)
@@ -338,9 +357,42 @@ static const char *list_unvaried(struct sp_learning *learning)
     return sp_text_keep(&text, &learning->arena);
 }
 
+/* A list that no example has otherwise may be no reason for the names, and of two that are equal one is. */
+static void doubt_words(struct sp_learning *learning, const struct sp_stem *stem)
+{
+    const struct sp_leaf *leaf = stem->listed->leaf, *other = stem->listed->other;
+    const bool constant = sp_leaf_is_constant(leaf, learning->evidence.count);
+    const struct doubting doubting = {learning, {stem->text, -1, true}};
+    struct sp_text items = {0}, others = {0};
+    sp_value_json(&items, leaf->values[0]);
+    if (other) sp_text_printf(&others, "names in %s", other->path);
+    if (constant) sp_text_printf(&others, "%snames in %s", other ? ", " : "", items.data);
+    const char *experiment = sp_arena_printf(&learning->arena, "a checkpoint whose %s is not %s", leaf->path,
+                                             constant ? items.data
+                                             : other  ? other->path
+                                                      : "");
+    if (constant || other)
+        count_choice(&doubting,
+                     (struct sp_undecided){.chosen = sp_arena_printf(&learning->arena, "names in %s", leaf->path),
+                                           .alternatives = sp_text_keep(&others, &learning->arena),
+                                           .experiment = experiment});
+    sp_text_free(&items);
+}
+
+static bool is_stem_used(const struct sp_layout *layout, size_t stem)
+{
+    for (size_t r = 0; r < layout->rows.count; r++)
+        for (size_t i = 0; i < layout->rows.items[r].index_count; i++)
+            if (layout->rows.items[r].stems[i] == stem && !layout->rows.items[r].is_inner) return true;
+    return false;
+}
+
 void sp_learn_doubt(struct sp_learning *learning)
 {
-    sp_layout_answers(&learning->lesson.layout, add_choice, learning);
+    const struct sp_layout *layout = &learning->lesson.layout;
+    sp_layout_answers(layout, add_choice, learning);
+    for (size_t i = 0; i < layout->stems.count; i++)
+        if (layout->stems.items[i].listed && is_stem_used(layout, i)) doubt_words(learning, &layout->stems.items[i]);
     if (learning->undecided.count)
         qsort(learning->undecided.items, learning->undecided.count, sizeof *learning->undecided.items, compare_choices);
     learning->unvaried = list_unvaried(learning);

@@ -5,7 +5,8 @@
 
 #include "base/chars.h"
 #include "learn/learning.h"
-#include "learn/parts.h"
+#include "learn/rows/alike.h"
+#include "learn/rows/parts.h"
 #include "shapeproof/table.h"
 
 enum { WIDEST_COMMENT = 100, MOST_CLASSES = 24 };
@@ -15,7 +16,14 @@ static const char *const index_names[] = {"i", "j", "k", "l", "m", "n", "o", "p"
 struct sheet {
     struct sp_learning *learning;
     struct sp_text text;
+    bool *asked; /* for each stem: some expression asks its index */
+    const struct sp_alike_row *alike;
 };
+
+static const struct sp_alike *words_of_row(const struct sheet *sheet, const struct sp_tensor_row *row)
+{
+    return sheet->alike[row - sheet->learning->lesson.layout.rows.items].words;
+}
 
 static void put_term(struct sheet *sheet, const struct sp_phrase *term)
 {
@@ -69,13 +77,27 @@ static void write_served_classes(struct sheet *sheet, bool has_type)
     sp_text_puts(&sheet->text, "\n");
 }
 
+static size_t count_all_tensors(const struct sp_learning *learning)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < learning->lesson.layout.rows.count; r++)
+        count += learning->lesson.layout.rows.items[r].places.count;
+    return count;
+}
+
 static void write_head(struct sheet *sheet)
 {
     const struct sp_learning *learning = sheet->learning;
     const struct kinds types = kinds_at_path(learning, "model_type");
-    sp_text_printf(&sheet->text, "# Learnt from %s.\ntable %s%s%s\n",
-                   sp_count_of(&sheet->learning->arena, learning->evidence.count, "checkpoint"), learning->name,
-                   learning->base ? " extends " : "", learning->base ? learning->base : "");
+    sp_text_printf(&sheet->text, "# Learnt from %s.\n",
+                   sp_count_of(&sheet->learning->arena, learning->evidence.count, "checkpoint"));
+    if (learning->known)
+        sp_text_printf(&sheet->text, "# The table %s predicts all of them as well.\n", learning->known);
+    if (learning->base)
+        sp_text_printf(&sheet->text, "# The table %s predicts %zu of their %zu tensors: here is what differs.\n",
+                       learning->base->table, learning->base->tensors, count_all_tensors(learning));
+    sp_text_printf(&sheet->text, "table %s%s%s\n", learning->name, learning->base ? " extends " : "",
+                   learning->base ? learning->base->table : "");
     if (types.count) sp_text_puts(&sheet->text, "model_type ");
     put_kinds(sheet, &types);
     if (types.count) sp_text_puts(&sheet->text, "\n");
@@ -348,8 +370,8 @@ static void write_unvaried(struct sheet *sheet)
     const char *word = sheet->learning->unvaried;
     size_t column = 0;
     if (*word)
-        sp_text_puts(&sheet->text,
-                     "\n# The same in all examples, so that what they change is not known, as of keys that none has:");
+        sp_text_puts(&sheet->text, "\n# The same in all examples, or without effect, so that what they change is not "
+                                   "known, as of keys that none has:");
     while (*word) {
         const size_t length = strcspn(word, " ");
         if (!column || column + length > WIDEST_COMMENT) {
@@ -394,11 +416,13 @@ static void put_stem_words(struct sp_text *text, const char *stem)
         const bool ends = (*c == SP_INDEX_MARK) || !c[1];
         if (!ends) continue;
         const char *end = *c == SP_INDEX_MARK ? c : c + 1;
+        while (end > stem && end[-1] >= SP_FIRST_PLACE && end[-1] <= SP_LAST_PLACE) end--;
         while (end > stem && (end[-1] == '.' || end[-1] == '_' || end[-1] == '/')) end--;
         const char *word = end;
         while (word > stem && word[-1] != SP_INDEX_MARK && word[-1] != SP_FRONT_MARK && word[-1] != '.' &&
                word[-1] != '/')
             word--;
+        while (word < end && *word == '_') word++;
         if (end > word && text->length > start) sp_text_puts(text, " ");
         sp_text_append(text, word, (size_t)(end - word));
     }
@@ -409,6 +433,28 @@ static const struct sp_stem *stem_of_row(const struct sp_learning *learning, con
                                          size_t depth)
 {
     return &learning->lesson.layout.stems.items[row->stems[depth]];
+}
+
+static bool asks_index_of_depth(const struct sp_tensor_row *row, size_t depth)
+{
+    for (uint32_t d = 0; d < row->rank; d++)
+        if (sp_indices_of(row->dims[d].term) >> depth & 1) return true;
+    return row->where.term && (sp_indices_of(row->where.term) >> depth & 1);
+}
+
+/* A loop of one turn is none: its number stands in the name, layers.{4*N}. */
+static bool is_one_turn(const struct sp_learning *learning, const struct sp_tensor_row *row, size_t depth)
+{
+    const struct sp_stem *stem = stem_of_row(learning, row, depth);
+    const struct sp_layout *layout = &learning->lesson.layout;
+    if (stem->count.term->op != SP_PHRASE_NUMBER || stem->count.term->number != 1) return false;
+    for (size_t i = 0; i < layout->rows.count; i++) {
+        const struct sp_tensor_row *other = &layout->rows.items[i];
+        if (other->index_count > depth && other->stems[depth] == row->stems[depth] && other->is_solved &&
+            asks_index_of_depth(other, depth))
+            return false;
+    }
+    return stem->step == 1;
 }
 
 /* x - 1 is x - 2 with one less. */
@@ -443,8 +489,56 @@ static void put_last(struct sheet *sheet, const struct sp_phrase *last)
     if (plain) put_term(sheet, last->b);
 }
 
+/* Words that stand in names alone: no expression asks where in their list they are. */
+static bool is_plain_word(const struct sheet *sheet, const struct sp_stem *stem)
+{
+    return stem->listed && !sheet->asked[stem - sheet->learning->lesson.layout.stems.items];
+}
+
+/* What a word is called: as no key of the configurations is, nor the word of so many outer loops. */
+static const char *name_behind(const struct sheet *sheet, size_t outer)
+{
+    static const char *const names[] = {"name", "word", "which", "item", "entry", "kind", "of", "one"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!sp_evidence_leaf(&sheet->learning->evidence, names[i]) && !outer--) return names[i];
+    return "the_name";
+}
+
+static size_t count_listed(const struct sheet *sheet, const size_t *stems, size_t count)
+{
+    size_t listed = 0;
+    for (size_t i = 0; i < count; i++) listed += sheet->learning->lesson.layout.stems.items[stems[i]].listed != NULL;
+    return listed;
+}
+
+static const char *name_of_word(const struct sheet *sheet, const struct sp_stem *stem)
+{
+    return name_behind(sheet, count_listed(sheet, stem->stems, stem->depth));
+}
+
+static const char *name_of_words(const struct sheet *sheet, const struct sp_tensor_row *row)
+{
+    return name_behind(sheet, count_listed(sheet, row->stems, row->index_count));
+}
+
+/* for name in ["text", "image"]; numbers that are no range without quotes */
+static void put_loop_of_words(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_alike *words)
+{
+    bool numbers = true;
+    for (size_t i = 0; i < words->count; i++)
+        numbers = numbers && strspn(words->words[i], "0123456789") == strlen(words->words[i]);
+    sp_text_printf(&sheet->text, " for %s in [", name_of_words(sheet, row));
+    for (size_t i = 0; i < words->count; i++)
+        sp_text_printf(&sheet->text, numbers ? "%s%s" : "%s\"%s\"", i ? ", " : "", words->words[i]);
+    sp_text_puts(&sheet->text, "]");
+}
+
 static void put_loop(struct sheet *sheet, const struct sp_stem *stem, const struct sp_phrase *start)
 {
+    if (!start && is_plain_word(sheet, stem)) {
+        sp_text_printf(&sheet->text, " for %s in %s", name_of_word(sheet, stem), stem->listed->leaf->path);
+        return;
+    }
     sp_text_printf(&sheet->text, " for %s in ", index_names[stem->depth]);
     put_term(sheet, start ? start : stem->first.term);
     sp_text_puts(&sheet->text, "..");
@@ -463,14 +557,41 @@ static const struct sp_phrase *start_of_row(const struct sp_learning *learning, 
     return first->op == SP_PHRASE_NUMBER && first->number == 0 ? where->b : NULL;
 }
 
+/* What the group of a row is called, for want of a better word. */
+static const char *name_of_group(struct sp_learning *learning, const struct sp_tensor_row *row)
+{
+    struct sp_text name = {0};
+    const char *part = part_in_heading(&learning->lesson.layout, row->pattern);
+    if (part) sp_text_printf(&name, "%s ", part);
+    if (row->index_count) put_stem_words(&name, stem_of_row(learning, row, row->index_count - 1)->text);
+    else sp_text_puts(&name, word_for_name(row->pattern));
+    return sp_text_keep(&name, &learning->arena);
+}
+
+static bool is_group_of_base(const struct sp_base *base, const char *name)
+{
+    for (size_t i = 0; i < base->group_count; i++)
+        if (strcmp(base->groups[i].name, name) == 0) return true;
+    return false;
+}
+
+/* A group of the table that is extended is replaced by one of the same name: by what is in its place alone. */
+static void put_group_of_row(struct sheet *sheet, const struct sp_tensor_row *row)
+{
+    struct sp_learning *learning = sheet->learning;
+    const char *name = learning->base ? learning->base->headings[row - learning->lesson.layout.rows.items] : NULL;
+    if (!name) {
+        name = name_of_group(learning, row);
+        if (learning->base && is_group_of_base(learning->base, name)) sp_text_puts(&sheet->text, "own ");
+    }
+    sp_text_puts(&sheet->text, name);
+}
+
 static void write_heading(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_phrase *guard)
 {
     const struct sp_learning *learning = sheet->learning;
-    const char *part = part_in_heading(&learning->lesson.layout, row->pattern);
     sp_text_puts(&sheet->text, "\n[");
-    if (part) sp_text_printf(&sheet->text, "%s ", part);
-    if (row->index_count) put_stem_words(&sheet->text, stem_of_row(learning, row, row->index_count - 1)->text);
-    else sp_text_puts(&sheet->text, word_for_name(row->pattern));
+    put_group_of_row(sheet, row);
     sp_text_puts(&sheet->text, "]");
     if (guard) {
         sp_text_puts(&sheet->text, " if ");
@@ -479,7 +600,8 @@ static void write_heading(struct sheet *sheet, const struct sp_tensor_row *row, 
     size_t from = SIZE_MAX;
     const struct sp_phrase *start = guard ? NULL : start_of_row(learning, row, &from);
     for (size_t i = 0; i < row->index_count; i++)
-        put_loop(sheet, stem_of_row(learning, row, i), i == from ? start : NULL);
+        if (!is_one_turn(learning, row, i)) put_loop(sheet, stem_of_row(learning, row, i), i == from ? start : NULL);
+    if (words_of_row(sheet, row)) put_loop_of_words(sheet, row, words_of_row(sheet, row));
     sp_text_puts(&sheet->text, "\n");
 }
 
@@ -501,9 +623,12 @@ static bool is_same_condition(const struct sp_phrase *a, const struct sp_phrase 
     return a && b ? sp_phrases_equal(a, b) : a == b;
 }
 
-static bool are_in_one_group(const struct sp_learning *learning, const struct sp_tensor_row *a,
-                             const struct sp_tensor_row *b)
+static bool are_in_one_group(const struct sheet *sheet, const struct sp_tensor_row *a, const struct sp_tensor_row *b)
 {
+    const struct sp_learning *learning = sheet->learning;
+    if (words_of_row(sheet, a) != words_of_row(sheet, b)) return false;
+    const struct sp_tensor_row *rows = learning->lesson.layout.rows.items;
+    if (learning->base && learning->base->headings[a - rows] != learning->base->headings[b - rows]) return false;
     if (a->index_count != b->index_count) return false;
     const struct sp_phrase *guard = guard_of_row(learning, a), *other = guard_of_row(learning, b);
     if ((guard || other) && !(guard && other && sp_phrases_equal(guard, other))) return false;
@@ -533,36 +658,59 @@ static bool needs_quotes(const char *name)
     return !name[word] && SP_IS_AMONG(first, words);
 }
 
-static void put_index(struct sp_text *text, const struct sp_stem *stem)
+static void put_word(const struct sheet *sheet, struct sp_text *text, const struct sp_stem *stem)
 {
+    if (is_plain_word(sheet, stem)) sp_text_printf(text, "{%s}", name_of_word(sheet, stem));
+    else sp_text_printf(text, "{%s[%s]}", stem->listed->leaf->path, index_names[stem->depth]);
+}
+
+static void put_index(const struct sheet *sheet, struct sp_text *text, const struct sp_tensor_row *row, size_t depth)
+{
+    const struct sp_stem *stem = stem_of_row(sheet->learning, row, depth);
+    if (stem->listed) {
+        put_word(sheet, text, stem);
+        return;
+    }
     sp_text_puts(text, "{");
     if (stem->step > 1) sp_text_printf(text, "%llu*", (unsigned long long)stem->step);
-    sp_text_puts(text, index_names[stem->depth]);
+    if (is_one_turn(sheet->learning, row, depth)) sp_phrase_write(text, stem->first.term, index_names, true);
+    else sp_text_puts(text, index_names[stem->depth]);
     if (stem->offset) sp_text_printf(text, " + %llu", (unsigned long long)stem->offset);
     sp_text_puts(text, "}");
 }
 
-/* `first` is the depth of a loop whose first turn is meant, or SP_NONE. */
-static const char *name_at_turn(struct sp_learning *learning, const struct sp_tensor_row *row, size_t length,
-                                size_t first)
+static void put_first_turn(struct sp_text *text, const struct sp_stem *stem)
 {
+    if (stem->listed) sp_text_printf(text, "{%s[0]}", stem->listed->leaf->path);
+    else sp_text_puts(text, "0");
+}
+
+/* `first` is the depth of a loop whose first turn is meant, or SP_NONE; `words` are those that it is written for. */
+static const char *name_at_turn(const struct sheet *sheet, const struct sp_tensor_row *row, size_t length, size_t first,
+                                const struct sp_alike *words)
+{
+    struct sp_learning *learning = sheet->learning;
     struct sp_text text = {0};
     const bool quotes = needs_quotes(row->pattern);
     size_t index = 0;
     if (quotes) sp_text_puts(&text, "\"");
     for (size_t i = 0; i < length; i++) {
-        if (row->pattern[i] == SP_FRONT_MARK) sp_text_puts(&text, "{p}");
+        if (row->pattern[i] >= SP_FIRST_PLACE && row->pattern[i] <= SP_LAST_PLACE) continue;
+        if (words && i == words->begin) {
+            sp_text_printf(&text, "{%s}", name_of_words(sheet, row));
+            i += words->length - 1;
+        } else if (row->pattern[i] == SP_FRONT_MARK) sp_text_puts(&text, "{p}");
         else if (row->pattern[i] != SP_INDEX_MARK) sp_text_append(&text, &row->pattern[i], 1);
-        else if (index++ == first) sp_text_puts(&text, "0");
-        else put_index(&text, stem_of_row(learning, row, index - 1));
+        else if (index++ == first) put_first_turn(&text, stem_of_row(learning, row, first));
+        else put_index(sheet, &text, row, index - 1);
     }
     if (quotes) sp_text_puts(&text, "\"");
     return sp_text_keep(&text, &learning->arena);
 }
 
-static const char *name_of_row(struct sp_learning *learning, const struct sp_tensor_row *row, size_t length)
+static const char *name_of_row(const struct sheet *sheet, const struct sp_tensor_row *row, size_t length)
 {
-    return name_at_turn(learning, row, length, SP_NONE);
+    return name_at_turn(sheet, row, length, SP_NONE, words_of_row(sheet, row));
 }
 
 static bool is_statistic(const char *name)
@@ -575,11 +723,13 @@ static bool is_statistic(const char *name)
     return false;
 }
 
-static bool is_integer_everywhere(const struct sp_tensor_row *row)
+/* What no parameter has, counts and masks, if every tensor of the row has it; NULL otherwise. */
+static const char *dtype_of_buffer(const struct sp_tensor_row *row)
 {
-    for (size_t i = 0; i < row->places.count; i++)
-        if (row->places.items[i].tensor->dtype != SP_DTYPE_I64) return false;
-    return true;
+    const enum sp_dtype dtype = row->places.items[0].tensor->dtype;
+    for (size_t i = 1; i < row->places.count; i++)
+        if (row->places.items[i].tensor->dtype != dtype) return NULL;
+    return dtype == SP_DTYPE_I64 || dtype == SP_DTYPE_BOOL ? sp_dtype_name(dtype) : NULL;
 }
 
 static void put_condition(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_phrase *guard)
@@ -595,9 +745,8 @@ static void put_tie(struct sheet *sheet, const struct sp_tensor_row *row)
 {
     if (row->tied_to == SP_NONE) return;
     const struct sp_tensor_row *target = &sheet->learning->lesson.layout.rows.items[row->tied_to];
-    sp_text_printf(
-        &sheet->text, "   same as %s",
-        name_at_turn(sheet->learning, target, strlen(target->pattern), target == row ? row->tied_at : SP_NONE));
+    sp_text_printf(&sheet->text, "   same as %s",
+                   name_at_turn(sheet, target, strlen(target->pattern), target == row ? row->tied_at : SP_NONE, NULL));
     if (row->tied_when.term) {
         sp_text_puts(&sheet->text, " when ");
         put_term(sheet, row->tied_when.term);
@@ -618,11 +767,11 @@ static void put_shape(struct sheet *sheet, const struct sp_tensor_row *row)
 
 static void write_row(struct sheet *sheet, const struct sp_tensor_row *row, const struct sp_phrase *guard)
 {
-    const bool integer = is_integer_everywhere(row);
-    put_name(sheet, name_of_row(sheet->learning, row, strlen(row->pattern)));
+    const char *dtype = dtype_of_buffer(row);
+    put_name(sheet, name_of_row(sheet, row, strlen(row->pattern)));
     put_shape(sheet, row);
-    if (integer) sp_text_puts(&sheet->text, "   I64");
-    if (integer || is_statistic(row->pattern)) sp_text_puts(&sheet->text, integer ? " buffer" : "   buffer");
+    if (dtype) sp_text_printf(&sheet->text, "   %s buffer", dtype);
+    else if (is_statistic(row->pattern)) sp_text_puts(&sheet->text, "   buffer");
     put_condition(sheet, row, guard);
     put_tie(sheet, row);
     sp_text_puts(&sheet->text, "\n");
@@ -631,8 +780,7 @@ static void write_row(struct sheet *sheet, const struct sp_tensor_row *row, cons
 static void write_part(struct sheet *sheet, const struct sp_part_found *found, const struct sp_phrase *guard)
 {
     const struct sp_tensor_row *row = &sheet->learning->lesson.layout.rows.items[found->rows[0]];
-    put_name(sheet,
-             sp_arena_printf(&sheet->learning->arena, "%s*", name_of_row(sheet->learning, row, found->base_length)));
+    put_name(sheet, sp_arena_printf(&sheet->learning->arena, "%s*", name_of_row(sheet, row, found->base_length)));
     sp_text_printf(&sheet->text, "%s(", found->part);
     for (size_t i = 0; i < found->argument_count; i++) {
         if (i) sp_text_puts(&sheet->text, ", ");
@@ -650,15 +798,24 @@ static void write_part(struct sheet *sheet, const struct sp_part_found *found, c
     sp_text_puts(&sheet->text, "\n");
 }
 
+static bool is_any_of_base(const struct sp_learning *learning, const struct sp_part_found *found)
+{
+    for (size_t i = 0; i < found->row_count && learning->base; i++)
+        if (learning->base->rows[found->rows[i]]) return true;
+    return false;
+}
+
 /* The row, or the part that it begins. */
 static void write_row_or_part(struct sheet *sheet, size_t index, const struct sp_phrase *guard, bool *written)
 {
     const struct sp_layout *layout = &sheet->learning->lesson.layout;
     const struct sp_part_found found = sp_find_part(layout, index);
     written[index] = true;
-    if (!found.part || needs_quotes(found.base)) write_row(sheet, &layout->rows.items[index], guard);
+    if (!found.part || needs_quotes(found.base) || is_any_of_base(sheet->learning, &found))
+        write_row(sheet, &layout->rows.items[index], guard);
     else write_part(sheet, &found, guard);
-    for (size_t i = 0; found.part && i < found.row_count; i++) written[found.rows[i]] = true;
+    for (size_t i = 0; found.part && i < found.row_count && !is_any_of_base(sheet->learning, &found); i++)
+        written[found.rows[i]] = true;
 }
 
 /* The table that reads a configuration within. */
@@ -693,11 +850,11 @@ static void write_rows_of(struct sheet *sheet, bool late, bool *written)
     for (size_t i = 0; i < layout->rows.count; i++) {
         const struct sp_tensor_row *row = &layout->rows.items[i];
         if (!late && write_inners_at(sheet, i)) last = NULL;
-        if (row->is_inner || !row->is_solved || written[i] ||
-            (sheet->learning->base && sheet->learning->rows_of_base[i]))
+        if (row->is_inner || !row->is_solved || written[i] || sheet->alike[i].is_said ||
+            (sheet->learning->base && sheet->learning->base->rows[i]))
             continue;
         if (is_late_head(layout, i) != late) continue;
-        if (!last || !are_in_one_group(sheet->learning, last, row)) {
+        if (!last || !are_in_one_group(sheet, last, row)) {
             guard = guard_of_row(sheet->learning, row);
             write_heading(sheet, row, guard);
         }
@@ -712,6 +869,15 @@ static void write_rows(struct sheet *sheet)
     bool *written = sp_arena_array(&sheet->learning->arena, count + 1, sizeof *written);
     write_rows_of(sheet, false, written);
     write_rows_of(sheet, true, written);
+}
+
+/* Of the table that is extended: groups that no example has. */
+static void write_removed_groups(struct sheet *sheet)
+{
+    const struct sp_base *base = sheet->learning->base;
+    for (size_t i = 0; base && i < base->group_count; i++)
+        if (base->groups[i].is_replaced && !base->groups[i].is_written)
+            sp_text_printf(&sheet->text, "\n# There is no such group in any example.\n[%s]\n", base->groups[i].name);
 }
 
 static void write_rest(struct sheet *sheet)
@@ -732,14 +898,43 @@ static const char *format_sheet(struct sheet *sheet)
     return kept;
 }
 
+/* Which indices the expressions of a row ask. */
+static unsigned indices_of_row(const struct sp_layout *layout, const struct sp_tensor_row *row)
+{
+    unsigned asked = row->where.term ? sp_indices_of(row->where.term) : 0;
+    if (row->tied_when.term) asked |= sp_indices_of(row->tied_when.term);
+    for (uint32_t d = 0; d < row->rank; d++) asked |= sp_indices_of(row->dims[d].term);
+    for (size_t i = 0; i < row->index_count; i++) {
+        const struct sp_stem *stem = &layout->stems.items[row->stems[i]];
+        asked |= sp_indices_of(stem->first.term) | sp_indices_of(stem->count.term);
+    }
+    return asked;
+}
+
+static void note_asked_indices(struct sheet *sheet)
+{
+    const struct sp_layout *layout = &sheet->learning->lesson.layout;
+    sheet->asked = sp_arena_array(&sheet->learning->arena, layout->stems.count + 1, sizeof *sheet->asked);
+    for (size_t r = 0; r < layout->rows.count; r++) {
+        const struct sp_tensor_row *row = &layout->rows.items[r];
+        const unsigned asked = row->is_solved ? indices_of_row(layout, row) : 0;
+        for (size_t i = 0; i < row->index_count; i++)
+            if (asked >> i & 1) sheet->asked[row->stems[i]] = true;
+    }
+}
+
 void sp_learn_write(struct sp_learning *learning)
 {
     struct sheet sheet = {.learning = learning};
+    note_asked_indices(&sheet);
+    sheet.alike =
+        sp_find_alike(&learning->arena, &learning->lesson.layout, learning->base ? learning->base->rows : NULL);
     write_head(&sheet);
     if (!learning->are_strangers) {
         if (!learning->base) write_definitions(&sheet);
         if (!learning->base || learning->is_proved) write_doubts(&sheet);
         write_rows(&sheet);
+        write_removed_groups(&sheet);
     }
     write_rest(&sheet);
     learning->text = format_sheet(&sheet);

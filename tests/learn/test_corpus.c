@@ -223,6 +223,44 @@ static bool vary_subject(const struct subject *published, unsigned *seed, struct
     return false;
 }
 
+/* How many names of one prediction the other lacks. */
+static size_t count_lacking_names(const struct sp_prediction *of, const struct sp_prediction *in)
+{
+    struct sp_map names = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < sp_prediction_count(in); i++) sp_map_add(&names, sp_prediction_tensor(in, i)->name, i);
+    for (size_t i = 0; i < sp_prediction_count(of); i++)
+        count += sp_map_get(&names, sp_prediction_tensor(of, i)->name) == SIZE_MAX;
+    sp_map_free(&names);
+    return count;
+}
+
+/* What it has, or lacks, beside the one of those that is nearest to it. */
+static size_t distance_from(const size_t *chosen, size_t count, size_t subject)
+{
+    size_t nearest = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_prediction *a = subjects[chosen[i]].prediction, *b = subjects[subject].prediction;
+        const size_t distance = count_lacking_names(a, b) + count_lacking_names(b, a);
+        if (distance < nearest) nearest = distance;
+    }
+    return nearest;
+}
+
+/* Those that differ most come first: they are learnt from. */
+static void put_different_first(size_t *members, size_t count)
+{
+    for (size_t place = 1; place < EXAMPLES; place++) {
+        size_t farthest = place;
+        for (size_t i = place + 1; i < count; i++)
+            if (distance_from(members, place, members[i]) > distance_from(members, place, members[farthest]))
+                farthest = i;
+        const size_t chosen = members[farthest];
+        members[farthest] = members[place];
+        members[place] = chosen;
+    }
+}
+
 static void judge_varied(const struct subject *published, struct tally *tally)
 {
     unsigned seed = 7;
@@ -230,6 +268,7 @@ static void judge_varied(const struct subject *published, struct tally *tally)
     const size_t before = subject_count;
     for (size_t i = 0; i < TRIES && count < VARIANTS && subject_count < MOST_CONFIGS; i++)
         if (vary_subject(published, &seed, &subjects[subject_count])) members[count++] = subject_count++;
+    put_different_first(members, count);
     if (count > EXAMPLES) judge_kind(members, count, tally);
     for (; subject_count > before; subject_count--) {
         sp_prediction_free(subjects[subject_count - 1].prediction);

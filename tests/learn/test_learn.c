@@ -78,7 +78,7 @@ static void like_llama(void **state)
     lesson_learn(&lesson);
     assert_learnt(&lesson);
     assert_says(&lesson, "table learnt_here extends llama");
-    assert_says(&lesson, "model.layers.{i}.self_attn.sub_norm.weight   (hidden_size)");
+    assert_says(&lesson, "model.layers.{i}.self_attn.sub_norm.weight   (H)");
     assert_null(strstr(sp_learning_text(lesson.learning), "gate_proj"));
     lesson_close(&lesson);
 }
@@ -264,6 +264,11 @@ static void three_thousand_tensors(void **state)
     lesson_learn(&lesson);
     assert_learnt(&lesson);
     assert_says(&lesson, "for i in 0..L-1");
+    struct sp_error error = {0};
+    const struct sp_learn_options few = {.name = "learnt_here", .most_values = 1000000}; /* a sixtieth of a second */
+    struct sp_learning *learning = sp_learn(lesson.examples, 3, lesson.models[0]->tables, &few, &error);
+    assert_true(sp_learning_is_proved(learning));
+    sp_learning_free(learning);
     lesson_close(&lesson);
 }
 

@@ -80,7 +80,7 @@ static void assert_right_on_fourth(const struct own *own)
     free(facts.items);
 }
 
-/* Of the total, for the flags as they are by default. */
+/* Of the total, for the flags as they are by default; NULL where it is too long to be read. */
 static void assert_formula(const struct own *own, const char *formula)
 {
     struct sp_error error = {0};
@@ -94,7 +94,7 @@ static void assert_formula(const struct own *own, const char *formula)
         if (strcmp(found.when, "") == 0) total = found.text; /* which comes last */
     }
     assert_non_null(total);
-    assert_string_equal(total, formula);
+    if (formula) assert_string_equal(total, formula);
     sp_derivation_free(derivation);
 }
 
@@ -116,14 +116,12 @@ static void check_own(const char *name, const char *formula)
         check_own(#name, formula);                                                                                     \
     }
 
-CHECK_OWN(pictures,
-          "C*channels[len(channels) - 1] + 49*channels[0]*colours + C + 2*sum(i in 0..len(channels) - 1: "
-          "blocks[i]*channels[i]) - sum(i in 0..len(channels) - 1: channels[i]*channels[i - 1]*[i < 1]) + sum(i in "
-          "0..len(channels) - 1: channels[i]*channels[i - 1]) - sum(i in 0..len(channels) - 1: channels[i]*[i < 1]) + "
-          "sum(i in 0..len(channels) - 1: channels[i]) + K^2*(sum(i in 0..len(channels) - 1: blocks[i]*channels[i]^2) "
-          "+ sum(i in 0..len(channels) - 1: channels[i]^2*[i < 1]) - sum(i in 0..len(channels) - 1: "
-          "channels[i]*channels[i - 1]*[i < 1]) - sum(i in 0..len(channels) - 1: channels[i]^2) + sum(i in "
-          "0..len(channels) - 1: channels[i]*channels[i - 1]))")
+CHECK_OWN(
+    pictures,
+    "C*channels[len(channels) - 1] + 49*channels[0]*colours + C + 2*sum(i in 0..len(channels) - 1: "
+    "blocks[i]*channels[i]) + sum(i in 1..len(channels) - 1: channels[i]*channels[i - 1]) + sum(i in 1..len(channels) "
+    "- 1: channels[i]) + K^2*(blocks[0]*channels[0]^2 + sum(i in 1..len(channels) - 1: blocks[i]*channels[i]^2) - "
+    "sum(i in 1..len(channels) - 1: channels[i]^2) + sum(i in 1..len(channels) - 1: channels[i]*channels[i - 1]))")
 CHECK_OWN(letters, "L*W + L + S*(L + 4*W + 8*layers + S*(8*layers + 2) + 6)")
 CHECK_OWN(experts, "W*(2*D*L + V + 2*layers*(H*heads + H + 1) - E*(L - layers)*(2*expert_width + 1))")
 CHECK_OWN(translator,
@@ -137,11 +135,34 @@ CHECK_OWN(paint, "10*channels[0]*colours + 9*sum(i in 0..len(channels) - 2: chan
                  "channels[len(channels) - i - 2]) + 2)")
 CHECK_OWN(dense, "3*F*filters + C + filters + U*(L + C + 4*filters + U*(L + 4) + 8)")
 
+CHECK_OWN(digits, "9*C*channels[0] + 3*sum(i in 0..len(channels) - 1: channels[i]) + 9*sum(i in 1..len(channels) - 1: "
+                  "channels[i]*channels[i - 1]) + classes + I*((S // (2 ^ len(channels)))^2*channels[len(channels) - "
+                  "1] + classes + 1)")
+CHECK_OWN(clicks, "((len(categories)^2 + len(categories)) // 2)*above[0] + above[len(above) - 1] + sum(i in "
+                  "1..len(above) - 1: above[i]*above[i - 1]) + sum(i in 0..len(above) - 1: above[i]) + sum(i in "
+                  "1..len(below) - 1: below[i]*below[i - 1]) + sum(i in 0..len(below) - 1: below[i]) + W*(D + above[0] "
+                  "+ below[len(below) - 1] + sum(i in 0..len(categories) - 1: categories[i]) + 1) + 1")
+CHECK_OWN(faces, NULL)
+CHECK_OWN(signals, NULL)
+CHECK_OWN(scenes, "4*(W // 2) + W*(W*L - W + L + (W // 2) + 3*count(i in 1..L - 1: [i - 1 in again]) + 6*F*(count(i in "
+                  "1..L - 1: [i - 1 in again]) + 1) + 3) + 3")
+CHECK_OWN(prices, "O*layers[len(layers) - 1] + O + sum(i in 0..len(columns) - 1: columns[i][0]*columns[i][1]) + sum(i "
+                  "in 1..len(layers) - 1: layers[i]*layers[i - 1]) + sum(i in 0..len(layers) - 1: layers[i]) + "
+                  "layers[0]*(sum(columns, 1) + numbers)")
+CHECK_OWN(noise, NULL)
+CHECK_OWN(blocks,
+          "C*blocks[len(blocks) - 1].out + C + sum(i in 1..len(blocks) - 1: blocks[i].out*blocks[i].times*blocks[i - "
+          "1].out*blocks[i].kernel^2) + sum(i in 0..len(blocks) - 1: blocks[i].out) + sum(i in 1..len(blocks) - 1: "
+          "blocks[i].times*blocks[i - 1].out^2) + sum(i in 1..len(blocks) - 1: blocks[i].times*blocks[i - 1].out) + "
+          "S*(blocks[0].times*(blocks[0].out*blocks[0].kernel^2 + S + 1) + 28)")
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures), cmocka_unit_test(letters), cmocka_unit_test(experts), cmocka_unit_test(translator),
-        cmocka_unit_test(shared),   cmocka_unit_test(paint),   cmocka_unit_test(dense),
+        cmocka_unit_test(shared),   cmocka_unit_test(paint),   cmocka_unit_test(dense),   cmocka_unit_test(digits),
+        cmocka_unit_test(clicks),   cmocka_unit_test(faces),   cmocka_unit_test(signals), cmocka_unit_test(scenes),
+        cmocka_unit_test(prices),   cmocka_unit_test(noise),   cmocka_unit_test(blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

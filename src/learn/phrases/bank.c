@@ -160,7 +160,7 @@ static void take_apart(struct search *search, const double *wanted, size_t depth
     static const struct taken ways[] = {{SP_PHRASE_ADD, 1, NULL},      {SP_PHRASE_POWER, 2, NULL},
                                         {SP_PHRASE_MULTIPLY, 2, NULL}, {SP_PHRASE_MULTIPLY, 3, NULL},
                                         {SP_PHRASE_MULTIPLY, 4, NULL}, {SP_PHRASE_SUBTRACT, 1, NULL},
-                                        {SP_PHRASE_ADD, 2, NULL}};
+                                        {SP_PHRASE_ADD, 2, NULL},      {SP_PHRASE_ADD, 3, NULL}};
     const size_t count = search->bank->domain.count;
     double *rest = sp_realloc(NULL, count + 1, sizeof *rest);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -374,52 +374,59 @@ static void refine_found(struct search *search)
     if (refined != first) keep_found(search, refined);
 }
 
-/* The term with that key in place of the other, everywhere. */
-static const struct sp_phrase *exchange_key(struct sp_arena *arena, const struct sp_phrase *term,
-                                            const struct sp_leaf *leaf, const struct sp_phrase *by)
+/* A key, an index, or what a list says: its length, its sum, an item. */
+static bool is_fact(const struct sp_phrase *term)
+{
+    return term->op == SP_PHRASE_KEY || term->op == SP_PHRASE_LENGTH || term->op == SP_PHRASE_SUM ||
+           term->op == SP_PHRASE_ITEM || term->op == SP_PHRASE_INDEX;
+}
+
+/* The term with that fact in place of the other, everywhere. */
+static const struct sp_phrase *exchange_fact(struct sp_arena *arena, const struct sp_phrase *term,
+                                             const struct sp_phrase *fact, const struct sp_phrase *by)
 {
     if (!term) return NULL;
-    if (term->op == SP_PHRASE_KEY) return term->leaf == leaf ? by : term;
+    if (is_fact(term)) return sp_phrases_equal(term, fact) ? by : term;
     if (!term->a || term->leaf) return term;
-    const struct sp_phrase *a = exchange_key(arena, term->a, leaf, by), *b = exchange_key(arena, term->b, leaf, by);
-    const struct sp_phrase *c = exchange_key(arena, term->c, leaf, by);
+    const struct sp_phrase *a = exchange_fact(arena, term->a, fact, by), *b = exchange_fact(arena, term->b, fact, by);
+    const struct sp_phrase *c = exchange_fact(arena, term->c, fact, by);
     return a == term->a && b == term->b && c == term->c ? term : sp_phrase_of(arena, term->op, a, b, c);
 }
 
-/* What the keys of a larger term could be as well: once each, whatever its place. */
-static void vary_key_of_found(struct search *search, const struct sp_phrase *first, const struct sp_phrase *key)
+/* What the facts of a larger term could be as well: once each, whatever its place. */
+static void vary_fact_of_found(struct search *search, const struct sp_phrase *first, const struct sp_phrase *fact)
 {
     double *values = sp_realloc(NULL, search->bank->domain.count + 1, sizeof *values);
     for (size_t i = 0; i < search->bank->domain.count; i++)
-        values[i] = sp_phrase_value(key, &search->bank->domain.points[i]) + 0.0;
+        values[i] = sp_phrase_value(fact, &search->bank->domain.points[i]) + 0.0;
     const size_t item = sp_shelf_look(search->shelf, values);
     free(values);
     if (item == SIZE_MAX) return;
     const struct sp_shelved *shelved = &search->shelf->items[item];
     for (size_t i = 0; i <= shelved->equal_count; i++) {
         const struct sp_phrase *other = i ? shelved->equals[i - 1] : shelved->term;
-        if (other->op == SP_PHRASE_KEY && other->leaf != key->leaf)
-            keep_found(search, exchange_key(&search->bank->arena, first, key->leaf, other));
+        if (is_fact(other) && !sp_phrases_equal(other, fact))
+            keep_found(search, exchange_fact(&search->bank->arena, first, fact, other));
     }
 }
 
-static void vary_keys_of_found(struct search *search, const struct sp_phrase *first, const struct sp_phrase *term)
+static void vary_facts_of_found(struct search *search, const struct sp_phrase *first, const struct sp_phrase *term)
 {
     if (!term) return;
-    if (term->op == SP_PHRASE_KEY) {
-        vary_key_of_found(search, first, term);
+    if (is_fact(term)) {
+        vary_fact_of_found(search, first, term);
         return;
     }
-    vary_keys_of_found(search, first, term->a);
-    vary_keys_of_found(search, first, term->b);
-    vary_keys_of_found(search, first, term->c);
+    vary_facts_of_found(search, first, term->a);
+    vary_facts_of_found(search, first, term->b);
+    vary_facts_of_found(search, first, term->c);
 }
 
 /* A larger term that was found by taking the values apart is one of those that equal keys make. */
 static void vary_found(struct search *search)
 {
     const struct sp_phrase *first = search->found->count ? search->found->terms[0] : NULL;
-    if (first && first->a && !first->leaf) vary_keys_of_found(search, first, first);
+    if (first && first->a && !first->leaf) vary_facts_of_found(search, first, first);
 }
 
 /* So that they outlive the bank. */

@@ -44,9 +44,7 @@ static unsigned cost_of_key(const char *path)
         "output_",   "seed",         "max_len", "min_len", "_coef", "momentum", "pretraining_tp", "_std",
         "mask_time", "mask_feature", "_prob",   "_index"};
     const char *dot = strrchr(path, '.'), *key = dot ? dot + 1 : path;
-    for (size_t i = 0; i < sizeof unlikely / sizeof *unlikely; i++)
-        if (strstr(key, unlikely[i])) return UNLIKELY;
-    return ORDINARY + (dot != NULL);
+    return SP_HAS_ANY(key, unlikely) ? UNLIKELY : ORDINARY + (dot != NULL);
 }
 
 /* ---- gathering ---- */
@@ -100,10 +98,59 @@ static void gather_object(struct sp_evidence *evidence, struct sp_value object, 
         gather_member(evidence, &object.members[i], prefix, depth);
 }
 
+/* ---- lists of rows ---- */
+
+enum { MOST_COLUMNS = 8 };
+
+/* What all rows of a list have in a column: [[12, 4], [7, 3]] is [12, 7] and [4, 3]. */
+static struct sp_value item_of_column(struct sp_value row, const struct sp_leaf *column)
+{
+    if (row.type == SP_OBJECT) return sp_value_member(row, column->column + 1);
+    const size_t place = (size_t)(column->column[1] - '0');
+    return row.type == SP_LIST && place < row.count ? row.items[place] : sp_value_absent(column->path);
+}
+
+static struct sp_value list_of_column(struct sp_arena *arena, struct sp_value list, const struct sp_leaf *column)
+{
+    if (list.type != SP_LIST) return sp_value_absent(column->path);
+    struct sp_value *items = sp_arena_array(arena, list.count + 1, sizeof *items);
+    for (size_t i = 0; i < list.count; i++) items[i] = item_of_column(list.items[i], column);
+    return (struct sp_value){.type = SP_LIST, .items = items, .count = list.count};
+}
+
+static void add_column(struct sp_evidence *evidence, const struct sp_leaf *list, const char *suffix)
+{
+    const char *path = sp_arena_printf(evidence->arena, "%s%s", list->path, suffix);
+    if (sp_evidence_leaf(evidence, path) || evidence->leaves.count >= MOST_LEAVES) return;
+    struct sp_leaf column = {.path = path, .list = list->path, .column = suffix, .cost = cost_of_key(list->path) + 1};
+    struct sp_value *values = sp_arena_array(evidence->arena, evidence->count, sizeof *values);
+    for (size_t e = 0; e < evidence->count; e++) values[e] = list_of_column(evidence->arena, list->values[e], &column);
+    column.values = values;
+    add_leaf(evidence, column);
+}
+
+static void add_columns_of_row(struct sp_evidence *evidence, const struct sp_leaf *list, struct sp_value row)
+{
+    for (size_t i = 0; row.type == SP_LIST && i < row.count && i < MOST_COLUMNS; i++)
+        add_column(evidence, list, sp_arena_printf(evidence->arena, "[%zu]", i));
+    for (size_t i = 0; row.type == SP_OBJECT && i < row.count; i++)
+        if (is_writable_key(row.members[i].key))
+            add_column(evidence, list, sp_arena_printf(evidence->arena, ".%s", row.members[i].key));
+}
+
+/* Of lists whose items are all lists, or all objects. */
+static void gather_columns(struct sp_evidence *evidence, const struct sp_leaf *leaf)
+{
+    for (size_t e = 0; e < evidence->count; e++)
+        for (size_t i = 0; leaf->values[e].type == SP_LIST && i < leaf->values[e].count; i++)
+            add_columns_of_row(evidence, leaf, leaf->values[e].items[i]);
+}
+
 void sp_evidence_gather(struct sp_evidence *evidence)
 {
     for (size_t i = 0; i < evidence->count; i++)
         gather_object(evidence, root_of_example(&evidence->examples[i]), "", 0);
+    for (size_t i = evidence->leaves.count; i-- > 0;) gather_columns(evidence, evidence->leaves.items[i]);
 }
 
 struct sp_leaf *sp_evidence_symbol(struct sp_evidence *evidence, const struct sp_leaf *key,

@@ -220,10 +220,21 @@ static void weigh_leaf(void *context, const struct sp_leaf *leaf)
     if (affinity > nearest->affinity) nearest->affinity = affinity;
 }
 
+/* "sound" in inputs is near to what is called sound. */
+static void weigh_texts(const struct sp_phrase *term, struct nearest *nearest)
+{
+    if (!term) return;
+    if (term->op == SP_PHRASE_CONTAINED && term->text && strstr(nearest->name, term->text))
+        nearest->affinity = MOST_AFFINITY;
+    weigh_texts(term->a, nearest);
+    weigh_texts(term->b, nearest);
+}
+
 unsigned sp_phrase_affinity(const struct sp_phrase *term, const char *name)
 {
     struct nearest nearest = {name, false, 0};
     sp_phrase_leaves(term, weigh_leaf, &nearest);
+    weigh_texts(term, &nearest);
     return nearest.affinity;
 }
 

@@ -44,16 +44,27 @@ static double is_text(const struct sp_phrase *term, const struct sp_point *point
 static double is_contained(const struct sp_phrase *term, const struct sp_point *point)
 {
     const struct sp_value list = value_of_leaf(term, point);
-    const double wanted = sp_phrase_value(term->a, point);
+    const double wanted = term->a ? sp_phrase_value(term->a, point) : 0;
     if (list.type != SP_LIST) return NAN;
-    for (size_t i = 0; i < list.count; i++)
-        if (number_of(list.items[i]) == wanted) return 1;
+    for (size_t i = 0; i < list.count; i++) {
+        const bool is_text = list.items[i].type == SP_STRING;
+        if (term->a ? number_of(list.items[i]) == wanted : is_text && strcmp(list.items[i].string, term->text) == 0)
+            return 1;
+    }
     return 0;
 }
 
 static double length_of(struct sp_value value)
 {
     return value.type == SP_LIST || value.type == SP_OBJECT ? (double)value.count : NAN;
+}
+
+static double sum_of(struct sp_value list)
+{
+    double sum = list.type == SP_LIST && list.count ? 0 : NAN;
+    for (size_t i = 0; list.type == SP_LIST && i < list.count; i++)
+        sum += list.items[i].type == SP_INT ? number_of(list.items[i]) : NAN;
+    return fabs(sum) < too_large ? sum : NAN;
 }
 
 static double power_of(double a, double b) { return b >= 0 && b <= largest_power ? pow(a, b) : NAN; }
@@ -124,6 +135,8 @@ double sp_phrase_value(const struct sp_phrase *term, const struct sp_point *poin
         return truth_of(term->a ? item_of_list(term, point) : value_of_leaf(term, point), term->number);
     case SP_PHRASE_LENGTH:
         return length_of(value_of_leaf(term, point));
+    case SP_PHRASE_SUM:
+        return sum_of(value_of_leaf(term, point));
     case SP_PHRASE_ITEM:
         return number_of(item_of_list(term, point));
     case SP_PHRASE_IS:
@@ -166,7 +179,7 @@ static unsigned cost_of_operator(enum sp_phrase_op op)
     case SP_PHRASE_NOT:
         return 2;
     case SP_PHRASE_CEIL_DIV:
-        return 3; /* which is asked where a rank is a sixteenth, and rounded up */
+        return 3; /* which is asked where a rank is a sixteenth, and rounded up, or what is left of a half */
     case SP_PHRASE_ADD:
     case SP_PHRASE_DIVIDE:
     case SP_PHRASE_DEFAULT:
@@ -178,6 +191,7 @@ static unsigned cost_of_operator(enum sp_phrase_op op)
         return 5;
     case SP_PHRASE_LENGTH:
     case SP_PHRASE_POWER:
+    case SP_PHRASE_SUM:
         return 6;
     case SP_PHRASE_EQUAL:
     case SP_PHRASE_LESS:
@@ -214,8 +228,65 @@ static bool multiplies_share(const struct sp_phrase *term)
     if (term->op != SP_PHRASE_MULTIPLY) return false;
     const struct sp_phrase *const operands[] = {term->a, term->b};
     for (size_t i = 0; i < 2; i++)
-        if (operands[i]->op == SP_PHRASE_DIVIDE && operands[i]->b->op == SP_PHRASE_NUMBER) return true;
+        if ((operands[i]->op == SP_PHRASE_DIVIDE || operands[i]->op == SP_PHRASE_CEIL_DIV) &&
+            operands[i]->b->op == SP_PHRASE_NUMBER)
+            return true;
     return false;
+}
+
+/* 2^stages, 2^(stages - 1), 2^(stages - 1 - i): what doubles with each stage is one idea. */
+static const struct sp_phrase *count_of_doublings(const struct sp_phrase *term)
+{
+    if (term->op != SP_PHRASE_POWER || term->a->op != SP_PHRASE_NUMBER || term->a->number != 2) return NULL;
+    const struct sp_phrase *count = term->b;
+    while (count->op == SP_PHRASE_SUBTRACT && (count->b->op == SP_PHRASE_NUMBER || count->b->op == SP_PHRASE_INDEX))
+        count = count->a;
+    return count->op == SP_PHRASE_KEY || count->op == SP_PHRASE_LENGTH ? count : NULL;
+}
+
+/* 2^(i - 1): what the stage before was multiplied by. */
+static bool is_doubling_before(const struct sp_phrase *term)
+{
+    return term->op == SP_PHRASE_POWER && term->b->op == SP_PHRASE_SUBTRACT && term->b->a->op == SP_PHRASE_INDEX &&
+           term->b->b->op == SP_PHRASE_NUMBER;
+}
+
+/* image_size // patch_size, which is squared as often as not. */
+static bool is_count_of_patches(const struct sp_phrase *term)
+{
+    return term->op == SP_PHRASE_DIVIDE && term->b->op == SP_PHRASE_KEY && strstr(term->b->leaf->path, "patch");
+}
+
+/* width*i: a stage is rather so wide as a list says. */
+static bool is_multiple_of_index(const struct sp_phrase *term)
+{
+    if (term->op != SP_PHRASE_MULTIPLY) return false;
+    return (term->a->op == SP_PHRASE_INDEX && term->b->op != SP_PHRASE_NUMBER) ||
+           (term->b->op == SP_PHRASE_INDEX && term->a->op != SP_PHRASE_NUMBER);
+}
+
+/* (width // 2)^2 */
+static bool is_square_of_share(const struct sp_phrase *term)
+{
+    return term->op == SP_PHRASE_POWER && term->a->op == SP_PHRASE_DIVIDE && term->a->b->op == SP_PHRASE_NUMBER;
+}
+
+/* n*(n + 1) // 2, n*(n - 1) // 2: how many pairs there are is one idea. */
+static bool is_count_of_pairs(const struct sp_phrase *term)
+{
+    if (term->op != SP_PHRASE_DIVIDE || term->b->op != SP_PHRASE_NUMBER || term->b->number != 2) return false;
+    if (term->a->op != SP_PHRASE_MULTIPLY) return false;
+    const struct sp_phrase *other = term->a->b;
+    const bool beside = other->op == SP_PHRASE_ADD || other->op == SP_PHRASE_SUBTRACT;
+    return beside && other->b->op == SP_PHRASE_NUMBER && other->b->number == 1 &&
+           sp_phrases_equal(other->a, term->a->a);
+}
+
+/* list[i - 1]: the one before is as likely as that which stands there. */
+static bool is_item_before(const struct sp_phrase *term)
+{
+    return term->op == SP_PHRASE_ITEM && term->a->op == SP_PHRASE_SUBTRACT && term->a->a->op == SP_PHRASE_INDEX &&
+           term->a->b->op == SP_PHRASE_NUMBER && term->a->b->number == 1;
 }
 
 /* list[len(list) - 1] */
@@ -227,18 +298,42 @@ static bool is_last_item(const struct sp_phrase *term)
 
 static unsigned cost_of_term(const struct sp_phrase *term)
 {
-    enum { FROM_END = 14, LAST = 8, OF_SHARE = 14 };
+    enum {
+        FROM_END = 14,
+        LAST = 8,
+        BEFORE = 8,
+        OF_SHARE = 14,
+        OF_PAIRS = 8,
+        OF_SQUARE = 5,
+        LESS_BEFORE = 5,
+        OF_INDEX = 16,
+        DOUBLING = 3,
+        COUNTS_DOWN = 6
+    };
     unsigned cost = cost_of_operator(term->op);
+    const struct sp_phrase *stages = count_of_doublings(term);
+    if (is_count_of_pairs(term)) return OF_PAIRS + term->a->a->cost;
+    const bool counts_down = stages && term->b->b && term->b->b->op == SP_PHRASE_INDEX;
+    if (stages) return DOUBLING + stages->leaf->cost + (term->b != stages) + (counts_down ? COUNTS_DOWN : 0U);
+    if (is_count_of_patches(term)) cost -= cost_of_operator(term->op);
     if (term->leaf) cost += term->leaf->cost;
     if (term->op == SP_PHRASE_NUMBER) cost += cost_of_number(term->number);
     if (term->op == SP_PHRASE_INDEX) cost += 6;
     if (term->op == SP_PHRASE_ITEM && term->a->op == SP_PHRASE_NUMBER) cost += 4;
-    if (term->a) cost += is_from_end(term) ? FROM_END : is_last_item(term) ? LAST : term->a->cost;
+    if (term->a)
+        cost += is_from_end(term)      ? FROM_END
+                : is_last_item(term)   ? LAST
+                : is_item_before(term) ? BEFORE
+                                       : term->a->cost;
     if (term->b) cost += term->b->cost;
     if (term->c) cost += term->c->cost;
     if (is_sum_of_keys(term)) cost += 6;
     if (multiplies_share(term)) cost += OF_SHARE;
+    if (term->op == SP_PHRASE_CEIL_DIV && term->b->op == SP_PHRASE_NUMBER && term->b->number == 2) cost += 4;
     if (adds_number(term)) cost += 4;
+    if (is_doubling_before(term)) cost -= LESS_BEFORE;
+    if (is_square_of_share(term)) cost += OF_SQUARE;
+    if (is_multiple_of_index(term)) cost += OF_INDEX;
     if (term->op == SP_PHRASE_MULTIPLY && adds_number(term->b)) cost += 4;
     return cost;
 }

@@ -14,6 +14,8 @@
 struct sp_leaf {
     const char *path;
     const struct sp_value *values; /* one for each example, SP_ABSENT where it has none */
+    const char *list;              /* of a column of a list of rows: the list, or NULL; its values are lists */
+    const char *column;            /* what its items have behind the place: "[1]" or ".size" */
     unsigned cost;                 /* how unlikely it is that a size depends on it */
     const char *letter;            /* how the table calls it, or NULL: by its path */
     const char *comment;
@@ -34,11 +36,12 @@ enum sp_phrase_op {
     SP_PHRASE_KEY,   /* a number */
     SP_PHRASE_TRUTH, /* true or false; `number` where the key is absent or null: 0, 1 or NaN */
     SP_PHRASE_LENGTH,
+    SP_PHRASE_SUM,       /* of a list of whole numbers */
     SP_PHRASE_ITEM,      /* the number that stands in a list at `a` */
     SP_PHRASE_IS,        /* the text that is the value, or at `a` in a list, is `text` */
     SP_PHRASE_ABSENT,    /* there is no such key */
     SP_PHRASE_NULL,      /* it is null */
-    SP_PHRASE_CONTAINED, /* `a` is in the list */
+    SP_PHRASE_CONTAINED, /* `a` is in the list; without it, the text is */
     SP_PHRASE_ADD,
     SP_PHRASE_SUBTRACT,
     SP_PHRASE_MULTIPLY,

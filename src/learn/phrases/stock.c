@@ -4,8 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/chars.h"
+
 enum { MOST_FIXED_ITEMS = 8, MOST_WORK = 4000000, DEAREST_DEEP = 30, UNLIKELY = 20 };
 
+static const double smallest_size = 4;
 static const double factors[] = {2, 3, 4, 5, 6, 8, 16};
 static const double addends[] = {1, 2, 3};
 static const double divisors[] = {2, 3, 4, 8, 16};
@@ -14,25 +17,25 @@ static const double divisors[] = {2, 3, 4, 8, 16};
 
 static struct sp_arena *arena_of(const struct sp_stock *stock) { return stock->shelf->arena; }
 
-static void stock_term(struct sp_stock *stock, const struct sp_phrase *term)
+void sp_stock_term(struct sp_stock *stock, const struct sp_phrase *term)
 {
     bool partial = false;
     sp_shelf_add(stock->shelf, term, &partial);
     if (partial && (term->op == SP_PHRASE_KEY || term->op == SP_PHRASE_LENGTH)) *SP_PUSH(&stock->partial) = term;
 }
 
-static void stock_operation(struct sp_stock *stock, enum sp_phrase_op op, const struct sp_phrase *a,
-                            const struct sp_phrase *b)
+void sp_stock_operation(struct sp_stock *stock, enum sp_phrase_op op, const struct sp_phrase *a,
+                        const struct sp_phrase *b)
 {
-    stock_term(stock, sp_phrase_of(arena_of(stock), op, a, b, NULL));
+    sp_stock_term(stock, sp_phrase_of(arena_of(stock), op, a, b, NULL));
 }
 
 /* ---- what is simple ---- */
 
 static void stock_item(struct sp_stock *stock, const struct sp_leaf *leaf, const struct sp_phrase *place)
 {
-    stock_term(stock,
-               sp_phrase_about(arena_of(stock), (struct sp_phrase){.op = SP_PHRASE_ITEM, .leaf = leaf, .a = place}));
+    sp_stock_term(stock,
+                  sp_phrase_about(arena_of(stock), (struct sp_phrase){.op = SP_PHRASE_ITEM, .leaf = leaf, .a = place}));
 }
 
 static bool is_list_somewhere(const struct sp_stock *stock, const struct sp_leaf *leaf, size_t *longest)
@@ -72,7 +75,8 @@ static void stock_list(struct sp_stock *stock, const struct sp_leaf *leaf, size_
     struct sp_arena *arena = arena_of(stock);
     const struct sp_phrase *length = sp_phrase_leaf(arena, SP_PHRASE_LENGTH, leaf);
     if (strcmp(leaf->path, "architectures") == 0) return;
-    stock_term(stock, length);
+    if (!leaf->list) sp_stock_term(stock, length);
+    sp_stock_term(stock, sp_phrase_leaf(arena, SP_PHRASE_SUM, leaf));
     for (size_t i = 0; i < longest && i < MOST_FIXED_ITEMS; i++)
         if (!is_last_everywhere(stock, leaf, i)) stock_item(stock, leaf, sp_phrase_number(arena, (double)i));
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_SUBTRACT, length, sp_phrase_number(arena, 1), NULL));
@@ -86,8 +90,34 @@ static void stock_leaf(struct sp_stock *stock, const struct sp_leaf *leaf)
     const enum sp_value_type type = leaf->meaning ? SP_INT : leaf->values[0].type;
     if (is_list_somewhere(stock, leaf, &longest)) stock_list(stock, leaf, longest);
     else if (type == SP_OBJECT || type <= SP_NULL)
-        stock_term(stock, sp_phrase_leaf(arena_of(stock), SP_PHRASE_LENGTH, leaf));
-    if (!longest && type != SP_OBJECT) stock_term(stock, sp_phrase_leaf(arena_of(stock), SP_PHRASE_KEY, leaf));
+        sp_stock_term(stock, sp_phrase_leaf(arena_of(stock), SP_PHRASE_LENGTH, leaf));
+    if (!longest && type != SP_OBJECT) sp_stock_term(stock, sp_phrase_leaf(arena_of(stock), SP_PHRASE_KEY, leaf));
+}
+
+/* What is repeated so often, by its name. */
+static bool is_repetition(const struct sp_leaf *leaf)
+{
+    static const char *const words[] = {"num", "n_", "per_", "layer", "block", "depth", "repeat", "times", "count"};
+    return !leaf->meaning && SP_HAS_ANY(leaf->path, words);
+}
+
+/* So many blocks of each stage in one list: widths[i // blocks], and that of the block before. */
+static void stock_items_of_stages(struct sp_stock *stock, const struct sp_leaf *blocks, size_t k)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const struct sp_phrase *index = sp_phrase_index(arena, k), *size = sp_phrase_leaf(arena, SP_PHRASE_KEY, blocks);
+    const struct sp_phrase *before = sp_phrase_of(arena, SP_PHRASE_SUBTRACT, index, sp_phrase_number(arena, 1), NULL);
+    const struct sp_phrase *stage = sp_phrase_of(arena, SP_PHRASE_DIVIDE, index, size, NULL);
+    const struct sp_phrase *stage_before = sp_phrase_of(arena, SP_PHRASE_DIVIDE, before, size, NULL);
+    sp_stock_operation(stock, SP_PHRASE_POWER, sp_phrase_number(arena, 2), stage);
+    sp_stock_operation(stock, SP_PHRASE_POWER, sp_phrase_number(arena, 2), stage_before);
+    for (size_t i = 0; i < stock->evidence->leaves.count; i++) {
+        const struct sp_leaf *leaf = stock->evidence->leaves.items[i];
+        size_t longest;
+        if (!is_list_somewhere(stock, leaf, &longest) || longest < 2) continue;
+        stock_item(stock, leaf, stage);
+        stock_item(stock, leaf, stage_before);
+    }
 }
 
 /* Loops in one: i // len(list) is the turn of the outer one, i % len(list) that of the inner one. */
@@ -98,8 +128,8 @@ static void stock_nested_turns(struct sp_stock *stock, const struct sp_leaf *lea
     const struct sp_phrase *length = sp_phrase_leaf(arena, SP_PHRASE_LENGTH, leaf);
     const struct sp_phrase *outer = sp_phrase_of(arena, SP_PHRASE_DIVIDE, index, length, NULL);
     const struct sp_phrase *next = sp_phrase_of(arena, SP_PHRASE_ADD, outer, sp_phrase_number(arena, 1), NULL);
-    stock_term(stock, outer);
-    stock_operation(stock, SP_PHRASE_POWER, two, next);
+    sp_stock_term(stock, outer);
+    sp_stock_operation(stock, SP_PHRASE_POWER, two, next);
     stock_item(stock, leaf, sp_phrase_of(arena, SP_PHRASE_REST, index, length, NULL));
 }
 
@@ -108,7 +138,8 @@ static void stock_all_nested_turns(struct sp_stock *stock, size_t k)
     for (size_t i = 0; i < stock->evidence->leaves.count; i++) {
         const struct sp_leaf *leaf = stock->evidence->leaves.items[i];
         size_t longest;
-        if (is_list_somewhere(stock, leaf, &longest) && longest > 1) stock_nested_turns(stock, leaf, k);
+        if (is_list_somewhere(stock, leaf, &longest) && longest > 1 && !leaf->list) stock_nested_turns(stock, leaf, k);
+        else if (!longest && is_repetition(leaf)) stock_items_of_stages(stock, leaf, k);
     }
 }
 
@@ -118,10 +149,12 @@ static void stock_indices(struct sp_stock *stock)
     for (size_t k = 0; k < SP_MAX_INDICES; k++) {
         if (!(stock->shelf->domain->indices >> k & 1)) continue;
         const struct sp_phrase *index = sp_phrase_index(arena, k);
-        stock_term(stock, index);
-        stock_operation(stock, SP_PHRASE_POWER, sp_phrase_number(arena, 2), index);
-        stock_operation(stock, SP_PHRASE_POWER, sp_phrase_number(arena, 2),
-                        sp_phrase_of(arena, SP_PHRASE_ADD, index, sp_phrase_number(arena, 1), NULL));
+        sp_stock_term(stock, index);
+        sp_stock_operation(stock, SP_PHRASE_POWER, sp_phrase_number(arena, 2), index);
+        sp_stock_operation(stock, SP_PHRASE_POWER, sp_phrase_number(arena, 2),
+                           sp_phrase_of(arena, SP_PHRASE_ADD, index, sp_phrase_number(arena, 1), NULL));
+        sp_stock_operation(stock, SP_PHRASE_POWER, sp_phrase_number(arena, 2),
+                           sp_phrase_of(arena, SP_PHRASE_SUBTRACT, index, sp_phrase_number(arena, 1), NULL));
         stock_all_nested_turns(stock, k);
     }
 }
@@ -137,18 +170,55 @@ static bool is_idle(const struct sp_stock *stock, size_t item)
     return true;
 }
 
+/* Sines and cosines beside what they are of, distances to both sides: 2*x + 1, 2*x - 1. */
+static void stock_both_sides(struct sp_stock *stock, const struct sp_phrase *term)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const struct sp_phrase *one = sp_phrase_number(arena, 1);
+    const struct sp_phrase *twice = sp_phrase_of(arena, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, 2), term, NULL);
+    sp_stock_operation(stock, SP_PHRASE_ADD, twice, one);
+    sp_stock_operation(stock, SP_PHRASE_SUBTRACT, twice, one);
+}
+
 static void stock_with_numbers(struct sp_stock *stock, const struct sp_phrase *term)
 {
     struct sp_arena *arena = arena_of(stock);
     for (size_t i = 0; i < COUNT_OF(factors); i++)
-        stock_operation(stock, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, factors[i]), term);
+        sp_stock_operation(stock, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, factors[i]), term);
     for (size_t i = 0; i < COUNT_OF(divisors); i++)
-        stock_operation(stock, SP_PHRASE_DIVIDE, term, sp_phrase_number(arena, divisors[i]));
+        sp_stock_operation(stock, SP_PHRASE_DIVIDE, term, sp_phrase_number(arena, divisors[i]));
     for (size_t i = 0; i < COUNT_OF(addends); i++)
-        stock_operation(stock, SP_PHRASE_ADD, term, sp_phrase_number(arena, addends[i]));
-    stock_operation(stock, SP_PHRASE_SUBTRACT, term, sp_phrase_number(arena, 1));
-    stock_operation(stock, SP_PHRASE_CEIL_DIV, term, sp_phrase_number(arena, 16));
-    stock_operation(stock, SP_PHRASE_POWER, term, sp_phrase_number(arena, 2));
+        sp_stock_operation(stock, SP_PHRASE_ADD, term, sp_phrase_number(arena, addends[i]));
+    sp_stock_operation(stock, SP_PHRASE_SUBTRACT, term, sp_phrase_number(arena, 1));
+    if (term->op == SP_PHRASE_KEY) stock_both_sides(stock, term);
+    sp_stock_operation(stock, SP_PHRASE_CEIL_DIV, term, sp_phrase_number(arena, 16));
+    sp_stock_operation(stock, SP_PHRASE_POWER, term, sp_phrase_number(arena, 2));
+}
+
+/* A size, no small count, and odd somewhere: what is left of a half is not the half. */
+static bool has_unequal_halves(const struct sp_stock *stock, size_t item)
+{
+    const double *values = sp_shelf_values(stock->shelf, item);
+    bool odd = false, differ = false;
+    for (size_t i = 0; i < stock->shelf->domain->count; i++) {
+        if (values[i] < smallest_size) return false;
+        odd = odd || fmod(values[i], 2) == 1;
+        differ = differ || values[i] != values[0];
+    }
+    return odd && differ;
+}
+
+/* How many pairs there are of so many things, each with itself or not. */
+static void stock_pairs_of(struct sp_stock *stock, const struct sp_phrase *count)
+{
+    struct sp_arena *arena = arena_of(stock);
+    const struct sp_phrase *one = sp_phrase_number(arena, 1);
+    static const enum sp_phrase_op ways[] = {SP_PHRASE_ADD, SP_PHRASE_SUBTRACT};
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        const struct sp_phrase *other = sp_phrase_of(arena, ways[i], count, one, NULL);
+        sp_stock_operation(stock, SP_PHRASE_DIVIDE, sp_phrase_of(arena, SP_PHRASE_MULTIPLY, count, other, NULL),
+                           sp_phrase_number(arena, 2));
+    }
 }
 
 static bool is_whole_everywhere(const struct sp_stock *stock, size_t item)
@@ -171,16 +241,16 @@ static void stock_pair(struct sp_stock *stock, size_t left, size_t right)
 
     const struct sp_phrase *a = stock->shelf->items[left].term, *b = stock->shelf->items[right].term;
     const bool whole = is_whole_everywhere(stock, left) && is_whole_everywhere(stock, right);
-    if (left <= right) stock_operation(stock, SP_PHRASE_MULTIPLY, a, b);
+    if (left <= right) sp_stock_operation(stock, SP_PHRASE_MULTIPLY, a, b);
     if (!whole && left <= right)
-        stock_term(stock, sp_phrase_of(arena_of(stock), SP_PHRASE_INT,
-                                       sp_phrase_of(arena_of(stock), SP_PHRASE_MULTIPLY, a, b, NULL), NULL, NULL));
+        sp_stock_term(stock, sp_phrase_of(arena_of(stock), SP_PHRASE_INT,
+                                          sp_phrase_of(arena_of(stock), SP_PHRASE_MULTIPLY, a, b, NULL), NULL, NULL));
     if (!whole) return;
-    if (left < right) stock_operation(stock, SP_PHRASE_ADD, a, b);
+    if (left < right) sp_stock_operation(stock, SP_PHRASE_ADD, a, b);
     if (left == right) return;
-    stock_operation(stock, SP_PHRASE_SUBTRACT, a, b);
-    stock_operation(stock, SP_PHRASE_DIVIDE, a, b);
-    if (sp_is_unit(b)) stock_operation(stock, SP_PHRASE_ROUND_UP, a, b);
+    sp_stock_operation(stock, SP_PHRASE_SUBTRACT, a, b);
+    sp_stock_operation(stock, SP_PHRASE_DIVIDE, a, b);
+    if (sp_is_unit(b)) sp_stock_operation(stock, SP_PHRASE_ROUND_UP, a, b);
 }
 
 /* Of points in one and the same example everything is known when the index is; else what does not depend on the
@@ -210,10 +280,18 @@ void sp_stock_numbers(struct sp_stock *stock)
 {
     for (size_t i = 0; i < stock->evidence->leaves.count; i++) stock_leaf(stock, stock->evidence->leaves.items[i]);
     stock_indices(stock);
+    sp_stock_doublings(stock);
     stock->simple = stock->shelf->count;
     for (size_t i = 0; i < stock->simple; i++)
         if (!is_idle(stock, i)) stock_with_numbers(stock, stock->shelf->items[i].term);
+    for (size_t i = 0; i < stock->simple; i++)
+        if (has_unequal_halves(stock, i))
+            sp_stock_operation(stock, SP_PHRASE_CEIL_DIV, stock->shelf->items[i].term,
+                               sp_phrase_number(arena_of(stock), 2));
+    for (size_t i = 0; i < stock->simple; i++)
+        if (stock->shelf->items[i].term->op == SP_PHRASE_LENGTH) stock_pairs_of(stock, stock->shelf->items[i].term);
     stock_pairs(stock);
+    sp_stock_areas(stock);
     stock->composed = stock->shelf->count;
 }
 
@@ -227,8 +305,8 @@ void sp_stock_deeper(struct sp_stock *stock)
             if (is_idle(stock, k)) continue;
             const struct sp_phrase *a = stock->shelf->items[i].term, *b = stock->shelf->items[k].term;
             if (a->cost + b->cost > DEAREST_DEEP + 6) continue;
-            stock_operation(stock, SP_PHRASE_MULTIPLY, a, b);
-            stock_operation(stock, SP_PHRASE_DIVIDE, a, b);
+            sp_stock_operation(stock, SP_PHRASE_MULTIPLY, a, b);
+            sp_stock_operation(stock, SP_PHRASE_DIVIDE, a, b);
             work -= work > 1 ? 2 : 1;
         }
 }
@@ -278,6 +356,7 @@ static void stock_comparisons(struct sp_stock *stock, const struct sp_phrase *te
     const struct sp_phrase *zero = sp_phrase_number(arena, 0), *one = sp_phrase_number(arena, 1);
     stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL, .a = term, .b = zero});
     stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL, .a = term, .b = one});
+    stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_LESS, .a = zero, .b = term});
     stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_LESS, .a = one, .b = term});
 }
 
@@ -290,18 +369,11 @@ static void stock_rests(struct sp_stock *stock, const struct sp_phrase *index, c
                                               .b = offset});
 }
 
-static bool has_word_of(const struct sp_leaf *leaf, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strstr(leaf->path, words[i])) return true;
-    return false;
-}
-
 /* One layer of so many. */
 static bool is_period(const struct sp_leaf *leaf)
 {
     static const char *const periods[] = {"period", "freq", "interval", "every", "step", "pattern", "per_"};
-    return has_word_of(leaf, periods, COUNT_OF(periods));
+    return SP_HAS_ANY(leaf->path, periods);
 }
 
 /* i % period == offset, of keys that are called so. */
@@ -312,7 +384,7 @@ static void stock_periods(struct sp_stock *stock, const struct sp_phrase *index)
     struct sp_arena *arena = arena_of(stock);
     for (size_t i = 0; i < leaves->count; i++)
         for (size_t k = 0; k < leaves->count && is_period(leaves->items[i]); k++)
-            if (has_word_of(leaves->items[k], offsets, COUNT_OF(offsets)))
+            if (SP_HAS_ANY(leaves->items[k]->path, offsets))
                 stock_rests(stock, index, sp_phrase_leaf(arena, SP_PHRASE_KEY, leaves->items[i]),
                             sp_phrase_leaf(arena, SP_PHRASE_KEY, leaves->items[k]));
 }
@@ -337,9 +409,18 @@ static void stock_index_against(struct sp_stock *stock, const struct sp_phrase *
 static void stock_index_conditions(struct sp_stock *stock, size_t k)
 {
     struct sp_arena *arena = arena_of(stock);
-    const struct sp_phrase *index = sp_phrase_index(arena, k);
+    const struct sp_phrase *index = sp_phrase_index(arena, k), *one = sp_phrase_number(arena, 1);
+    const struct sp_phrase *next = sp_phrase_of(arena, SP_PHRASE_ADD, index, one, NULL);
+    const struct sp_phrase *before = sp_phrase_of(arena, SP_PHRASE_SUBTRACT, index, one, NULL);
     stock_comparisons(stock, index);
     stock_periods(stock, index);
+    for (size_t outer = 0; outer < k; outer++) /* each with each other one, or with those in front of it */
+        if (stock->shelf->domain->indices >> outer & 1) {
+            const struct sp_phrase *other = sp_phrase_index(arena, outer);
+            stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL, .a = index, .b = other});
+            stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_AT_LEAST, .a = index, .b = other});
+            stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_AT_LEAST, .a = other, .b = index});
+        }
     for (double n = 2; n < 5; n++) {
         stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_EQUAL, .a = index, .b = sp_phrase_number(arena, n)});
         for (double r = 0; r < n; r++)
@@ -359,6 +440,21 @@ static void stock_index_conditions(struct sp_stock *stock, size_t k)
         stock_comparisons(stock,
                           sp_phrase_about(arena, (struct sp_phrase){.op = SP_PHRASE_ITEM, .leaf = leaf, .a = index}));
         stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_CONTAINED, .leaf = leaf, .a = index});
+        stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_CONTAINED, .leaf = leaf, .a = next});
+        stock_condition(stock, (struct sp_phrase){.op = SP_PHRASE_CONTAINED, .leaf = leaf, .a = before});
+    }
+}
+
+/* "sound" in inputs, of a list that differs between the examples. */
+static void stock_texts_in_list(struct sp_stock *stock, const struct sp_leaf *leaf)
+{
+    if (strcmp(leaf->path, "architectures") == 0 || sp_leaf_is_constant(leaf, stock->evidence->count)) return;
+    for (size_t e = 0; e < stock->evidence->count; e++) {
+        const struct sp_value list = leaf->values[e];
+        for (size_t i = 0; list.type == SP_LIST && i < list.count && i < MOST_FIXED_ITEMS; i++)
+            if (list.items[i].type == SP_STRING && !strpbrk(list.items[i].string, "\"\\\n"))
+                stock_condition(
+                    stock, (struct sp_phrase){.op = SP_PHRASE_CONTAINED, .leaf = leaf, .text = list.items[i].string});
     }
 }
 
@@ -369,6 +465,7 @@ static void stock_leaf_conditions(struct sp_stock *stock, const struct sp_leaf *
     if (leaf->meaning) return;
     if (is_list_somewhere(stock, leaf, &longest)) {
         stock_kinds(stock, leaf, sp_phrase_number(arena, 0));
+        stock_texts_in_list(stock, leaf);
         return;
     }
     stock_kinds(stock, leaf, NULL);

@@ -17,6 +17,15 @@ struct sp_stock {
     bool deep;       /* and then two */
 };
 
+void sp_stock_term(struct sp_stock *stock, const struct sp_phrase *term);
+void sp_stock_operation(struct sp_stock *stock, enum sp_phrase_op op, const struct sp_phrase *a,
+                        const struct sp_phrase *b);
+
+/* What doubles from stage to stage: 2^stages, 2^(stages - 1). */
+void sp_stock_doublings(struct sp_stock *stock);
+/* What is left of an image, or of a spectrum, behind strided convolutions: its side, and its area. */
+void sp_stock_areas(struct sp_stock *stock);
+
 /* Keys, items, lengths, indices; then one operator on these. */
 void sp_stock_numbers(struct sp_stock *stock);
 /* One more operator. */

@@ -76,7 +76,8 @@ static void write_term(const struct writer *writer, const struct sp_phrase *term
 static void write_name(const struct writer *writer, const struct sp_leaf *leaf)
 {
     const bool by_letter = leaf->letter && writer->letters && !leaf->says;
-    if (!by_letter && leaf->meaning) write_term(writer, leaf->meaning, TIGHT);
+    if (leaf->list) sp_text_puts(writer->text, leaf->list);
+    else if (!by_letter && leaf->meaning) write_term(writer, leaf->meaning, TIGHT);
     else sp_text_puts(writer->text, by_letter ? leaf->letter : leaf->path);
 }
 
@@ -97,6 +98,7 @@ static void write_item(const struct writer *writer, const struct sp_phrase *term
     sp_text_puts(writer->text, "[");
     write_term(writer, term->a, LOOSE);
     sp_text_puts(writer->text, "]");
+    if (term->leaf->list) sp_text_puts(writer->text, term->leaf->column);
 }
 
 static void write_truth(const struct writer *writer, const struct sp_phrase *term)
@@ -116,6 +118,17 @@ static void write_length(const struct writer *writer, const struct sp_leaf *leaf
 {
     if (leaf->says && writer->letters) sp_text_puts(writer->text, leaf->letter);
     else write_call(writer, "len", leaf);
+}
+
+/* sum(widths); of a column, sum(tables, 1) or sum(tables, "dim"). */
+static void write_sum(const struct writer *writer, const struct sp_leaf *leaf)
+{
+    const char *column = leaf->list ? leaf->column : NULL;
+    sp_text_puts(writer->text, "sum(");
+    write_name(writer, leaf);
+    if (column && *column == '.') sp_text_printf(writer->text, ", \"%s\"", column + 1);
+    else if (column) sp_text_printf(writer->text, ", %.*s", (int)strcspn(column + 1, "]"), column + 1);
+    sp_text_puts(writer->text, ")");
 }
 
 static void write_function(const struct writer *writer, const struct sp_phrase *term, const char *name)
@@ -164,13 +177,22 @@ static void write_comparison(const struct writer *writer, const struct sp_phrase
     write_term(writer, right, BY_SUM);
 }
 
+static void write_contained(const struct writer *writer, const struct sp_phrase *term, const char *how)
+{
+    if (term->a) write_term(writer, term->a, BY_SUM);
+    else sp_text_printf(writer->text, "\"%s\"", term->text);
+    sp_text_puts(writer->text, how);
+    write_name(writer, term->leaf);
+}
+
 /* not a == b is a != b. */
 static void write_negation(const struct writer *writer, const struct sp_phrase *term)
 {
     if (term->op == SP_PHRASE_IS) {
         write_item(writer, term);
         sp_text_printf(writer->text, " != \"%s\"", term->text);
-    } else if (term->op == SP_PHRASE_EQUAL) write_comparison(writer, term->a, " != ", term->b);
+    } else if (term->op == SP_PHRASE_CONTAINED) write_contained(writer, term, " not in ");
+    else if (term->op == SP_PHRASE_EQUAL) write_comparison(writer, term->a, " != ", term->b);
     else if (term->op == SP_PHRASE_AT_LEAST) write_comparison(writer, term->a, " < ", term->b);
     else if (term->op == SP_PHRASE_LESS) write_comparison(writer, term->b, " <= ", term->a);
     else {
@@ -198,6 +220,9 @@ static void write_bare_term(const struct writer *writer, const struct sp_phrase 
     case SP_PHRASE_LENGTH:
         write_length(writer, term->leaf);
         break;
+    case SP_PHRASE_SUM:
+        write_sum(writer, term->leaf);
+        break;
     case SP_PHRASE_ABSENT:
         write_call(writer, "absent", term->leaf);
         break;
@@ -209,9 +234,7 @@ static void write_bare_term(const struct writer *writer, const struct sp_phrase 
         sp_text_printf(writer->text, " == \"%s\"", term->text);
         break;
     case SP_PHRASE_CONTAINED:
-        write_term(writer, term->a, BY_SUM);
-        sp_text_puts(writer->text, " in ");
-        write_name(writer, term->leaf);
+        write_contained(writer, term, " in ");
         break;
     case SP_PHRASE_NOT:
         write_negation(writer, term->a);
@@ -219,8 +242,9 @@ static void write_bare_term(const struct writer *writer, const struct sp_phrase 
     case SP_PHRASE_IF:
         write_choice(writer, term);
         break;
-    case SP_PHRASE_LESS: /* which are made with the number first */
-        write_comparison(writer, term->b, " > ", term->a);
+    case SP_PHRASE_LESS:
+        if (term->a->op == SP_PHRASE_NUMBER) write_comparison(writer, term->b, " > ", term->a);
+        else write_comparison(writer, term->a, " < ", term->b);
         break;
     default:
         write_operation(writer, term);
@@ -244,6 +268,7 @@ static enum strength strength_of(const struct sp_phrase *term)
     case SP_PHRASE_INDEX:
     case SP_PHRASE_KEY:
     case SP_PHRASE_LENGTH:
+    case SP_PHRASE_SUM:
     case SP_PHRASE_ITEM:
     case SP_PHRASE_ABSENT:
     case SP_PHRASE_NULL:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "learn/fronts.h"
+#include "learn/rows/fronts.h"
 
 #include <string.h>
 
-#include "learn/layout.h"
+#include "learn/rows/layout.h"
 
 /* A name without its numbers. */
 static const char *bare_name(struct sp_arena *arena, const char *name)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "learn/layout.h"
+#include "learn/rows/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/order.h"
+#include "learn/rows/division.h"
 
 enum { STEP_UNIT = 1 << 20 }; /* a step and an offset below it in one number */
 
@@ -35,14 +36,17 @@ static struct counted_stem *stem_of_census(struct census *census, const char *te
     return &census->list.items[census->list.count - 1];
 }
 
-static void count_numbers_of_name(struct census *census, const struct sp_fronts *fronts, const char *name,
+static void count_numbers_of_name(struct census *census, const struct sp_layout *layout, const char *name,
                                   size_t example)
 {
-    bool marked;
+    bool fronted;
     struct sp_text raw = {0};
+    struct sp_marked_name marked = {.count = 0};
     struct sp_indices indices = {.count = 0};
     size_t next = 0;
-    sp_name_split(&raw, sp_front_taken(fronts, example, name, &marked), SP_INDEX_ANYWHERE, &indices);
+    sp_listed_mark(&layout->listed, example, sp_front_taken(&layout->fronts, example, name, &fronted), &marked);
+    sp_name_split(&raw, marked.text.data, SP_INDEX_ANYWHERE, &indices);
+    sp_text_free(&marked.text);
     for (char *c = raw.data; c && *c; c++) {
         if (*c != SP_INDEX_MARK) continue;
         *c = '\0';
@@ -63,15 +67,15 @@ static bool examples_differ_at(const struct census *census, const struct counted
     return false;
 }
 
-void sp_layout_begin(struct sp_layout *layout, struct sp_evidence *evidence)
+void sp_layout_begin(struct sp_layout *layout, struct sp_evidence *evidence, bool words)
 {
     struct census census = {.examples = evidence->count};
     *layout = (struct sp_layout){.evidence = evidence};
     sp_fronts_find(&layout->fronts, evidence);
+    if (words) sp_listed_find(&layout->listed, evidence, &layout->fronts);
     for (size_t e = 0; e < evidence->count; e++)
         for (size_t i = 0; i < sp_inventory_count(evidence->examples[e].inventory); i++)
-            count_numbers_of_name(&census, &layout->fronts,
-                                  sp_inventory_tensor(evidence->examples[e].inventory, i)->name, e);
+            count_numbers_of_name(&census, layout, sp_inventory_tensor(evidence->examples[e].inventory, i)->name, e);
     for (size_t i = 0; i < census.list.count; i++)
         if (examples_differ_at(&census, &census.list.items[i]))
             sp_map_add(&layout->counted, sp_arena_string(evidence->arena, census.list.items[i].text), 0);
@@ -84,6 +88,7 @@ void sp_layout_begin(struct sp_layout *layout, struct sp_evidence *evidence)
 
 /* A name that is being taken apart. */
 struct parting {
+    struct sp_marked_name marked;
     struct sp_text raw, pattern;
     struct sp_indices numbers; /* every number of the name */
     struct sp_indices indices; /* those that are indices */
@@ -91,14 +96,27 @@ struct parting {
     size_t counted[SP_MAX_INDICES]; /* which of all indices it is, with those that are spelt out */
     unsigned spelled;               /* bits of indices that this row spells out */
     struct sp_text whole;           /* the pattern with all indices */
+    size_t example;
+    const struct sp_division *division; /* of the last number, or NULL ... */
+    uint64_t place;                     /* ... and where in it that is */
 };
 
-static size_t stem_with_text(struct sp_layout *layout, const struct parting *parting)
+static size_t stem_with_text(struct sp_layout *layout, const struct parting *parting,
+                             const struct sp_listed_place *listed)
 {
     const size_t known = sp_map_get(&layout->stem_names, parting->pattern.data);
     if (known != SIZE_MAX) return known;
-    struct sp_stem stem = {
-        .text = sp_arena_string(&layout->arena, parting->pattern.data), .depth = parting->indices.count, .step = 1};
+    struct sp_stem stem = {.text = sp_arena_string(&layout->arena, parting->pattern.data),
+                           .depth = parting->indices.count,
+                           .step = 1,
+                           .listed = listed};
+    if (parting->division && parting->place < parting->division->period) {
+        stem.step = parting->division->period;
+        stem.offset = parting->place;
+    } else if (parting->division) {
+        stem.period = parting->division->period;
+        stem.behind = parting->place - stem.period;
+    }
     const size_t step = sp_map_get(&layout->steps, stem.text);
     if (step != SIZE_MAX) {
         stem.step = step / STEP_UNIT;
@@ -126,18 +144,31 @@ static bool is_index(const struct sp_layout *layout, const struct parting *parti
     return counted;
 }
 
-static void part_number(struct sp_layout *layout, struct parting *parting, const char *mark, uint64_t number,
-                        size_t *indices_seen)
+/* Whether what is spelt out in this row is; counts those that could be. */
+static bool is_spelled_here(struct parting *parting, size_t *indices_seen)
 {
-    const bool counts = is_index(layout, parting, mark);
-    const size_t place = *indices_seen;
-    *indices_seen += counts;
-    const bool spelled = counts && (parting->spelled >> place & 1);
-    if (!counts || spelled) {
-        sp_text_number(&parting->pattern, number);
-        return;
-    }
-    const size_t stem = stem_with_text(layout, parting);
+    const size_t place = (*indices_seen)++;
+    return parting->indices.count == SP_MAX_INDICES || (parting->spelled >> place & 1);
+}
+
+/* Marks which place of a division the number is at. NULL where there is none, or no mark for it. */
+static const struct sp_division *mark_place(const struct sp_layout *layout, struct parting *parting, uint64_t number)
+{
+    struct sp_point outer = {.example = parting->example};
+    const size_t known = sp_map_get(&layout->divided, parting->pattern.data);
+    if (known == SIZE_MAX) return NULL;
+    memcpy(outer.index, parting->indices.value, parting->indices.count * sizeof *outer.index);
+    parting->place = sp_division_place(&layout->divisions.items[known], &outer, number);
+    if (parting->place > SP_LAST_PLACE - SP_FIRST_PLACE) return NULL;
+    const char mark = (char)(SP_FIRST_PLACE + parting->place);
+    sp_text_append(&parting->pattern, &mark, 1);
+    return &layout->divisions.items[known];
+}
+
+static void part_index(struct sp_layout *layout, struct parting *parting, const struct sp_listed_place *listed,
+                       uint64_t number, size_t place)
+{
+    const size_t stem = stem_with_text(layout, parting, listed);
     const struct sp_stem *made = &layout->stems.items[stem];
     parting->stems[parting->indices.count] = stem;
     parting->counted[parting->indices.count] = place;
@@ -145,20 +176,48 @@ static void part_number(struct sp_layout *layout, struct parting *parting, const
     sp_text_append(&parting->pattern, &(char){SP_INDEX_MARK}, 1);
 }
 
+static void part_number(struct sp_layout *layout, struct parting *parting, const char *mark, uint64_t number,
+                        size_t *indices_seen)
+{
+    const size_t place = *indices_seen, length = parting->pattern.length;
+    bool counts = is_index(layout, parting, mark) && !is_spelled_here(parting, indices_seen);
+    parting->division = counts ? mark_place(layout, parting, number) : NULL;
+    if (parting->division) counts = sp_map_get(&layout->spelled, parting->pattern.data) == SIZE_MAX;
+    if (!counts) parting->pattern.length = length;
+    if (counts) part_index(layout, parting, NULL, number, place);
+    else sp_text_number(&parting->pattern, number);
+}
+
+static void part_word(struct sp_layout *layout, struct parting *parting, size_t example, size_t word,
+                      size_t *indices_seen)
+{
+    const size_t place = *indices_seen;
+    parting->division = NULL;
+    const bool is_index = sp_map_get(&layout->spelled, parting->pattern.data) == SIZE_MAX;
+    if (!is_index || is_spelled_here(parting, indices_seen))
+        sp_text_puts(&parting->pattern, sp_listed_word(&layout->listed, example, &parting->marked, word));
+    else
+        part_index(layout, parting, &layout->listed.items[parting->marked.words[word].place],
+                   parting->marked.words[word].item, place);
+}
+
 static void part_name(struct sp_layout *layout, struct parting *parting, const char *name, size_t example)
 {
-    size_t next = 0, indices_seen = 0;
-    bool marked;
+    size_t next = 0, word = 0, indices_seen = 0;
+    bool fronted;
+    parting->example = example;
     parting->raw.length = parting->pattern.length = 0;
     parting->numbers.count = parting->indices.count = 0;
     sp_text_puts(&parting->raw, "");
     sp_text_puts(&parting->pattern, "");
     parting->pattern.data[0] = '\0';
-    name = sp_front_taken(&layout->fronts, example, name, &marked);
-    if (marked) sp_text_append(&parting->pattern, &(char){SP_FRONT_MARK}, 1);
-    sp_name_split(&parting->raw, name, SP_INDEX_ANYWHERE, &parting->numbers);
+    name = sp_front_taken(&layout->fronts, example, name, &fronted);
+    if (fronted) sp_text_append(&parting->pattern, &(char){SP_FRONT_MARK}, 1);
+    sp_listed_mark(&layout->listed, example, name, &parting->marked);
+    sp_name_split(&parting->raw, parting->marked.text.data, SP_INDEX_ANYWHERE, &parting->numbers);
     for (const char *c = parting->raw.data; *c; c++) {
         if (*c == SP_INDEX_MARK) part_number(layout, parting, c, parting->numbers.value[next++], &indices_seen);
+        else if (*c == SP_WORD_MARK) part_word(layout, parting, example, word++, &indices_seen);
         else sp_text_append(&parting->pattern, c, 1);
     }
 }
@@ -267,6 +326,7 @@ void sp_layout_make(struct sp_layout *layout)
         struct sp_tensor_row *row = &layout->rows.items[i];
         qsort(row->places.items, row->places.count, sizeof *row->places.items, compare_occurrences);
     }
+    sp_text_free(&parting.marked.text);
     sp_text_free(&parting.raw);
     sp_text_free(&parting.pattern);
     sp_text_free(&parting.whole);
@@ -285,6 +345,18 @@ void sp_layout_set_step(struct sp_layout *layout, const struct sp_stem *stem, ui
     if (step < STEP_UNIT && offset < STEP_UNIT) sp_map_add(&layout->steps, text, (size_t)(step * STEP_UNIT + offset));
 }
 
+bool sp_layout_divide_stem(struct sp_layout *layout, size_t stem, bool apart)
+{
+    struct sp_division division;
+    const char *text = layout->stems.items[stem].text;
+    const size_t length = strlen(text);
+    if (length && text[length - 1] >= SP_FIRST_PLACE && text[length - 1] <= SP_LAST_PLACE) return false;
+    if (layout->stems.items[stem].step != 1 || !sp_division_find(layout, stem, apart, &division)) return false;
+    sp_map_add(&layout->divided, sp_arena_string(layout->evidence->arena, text), layout->divisions.count);
+    *SP_PUSH(&layout->divisions) = division;
+    return true;
+}
+
 void sp_layout_spell_row(struct sp_layout *layout, const struct sp_tensor_row *row, size_t index)
 {
     const char *whole = sp_arena_string(layout->evidence->arena, row->whole);
@@ -297,10 +369,13 @@ void sp_layout_free(struct sp_layout *layout)
     clear_layout(layout);
     free(layout->rows.items);
     free(layout->stems.items);
+    free(layout->listed.items);
     sp_fronts_free(&layout->fronts);
     sp_map_free(&layout->spelled);
     sp_map_free(&layout->counted);
     sp_map_free(&layout->steps);
+    sp_map_free(&layout->divided);
+    free(layout->divisions.items);
     sp_map_free(&layout->spelled_rows);
 }
 

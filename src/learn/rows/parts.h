@@ -3,7 +3,7 @@
 #ifndef SP_LEARN_PARTS_H
 #define SP_LEARN_PARTS_H
 
-#include "learn/layout.h"
+#include "learn/rows/layout.h"
 
 enum { SP_MOST_PART_ROWS = 8 };
 

@@ -5,17 +5,22 @@
  *     example 0  h.0.ln.weight (64)  h.1.ln.weight (64)          stem "h.#"      example 0: 0..1, example 1: 0..2
  *     example 1  h.0.ln.weight (96)  ...  h.2.ln.weight (96)     row  "h.#.ln.weight"   five places
  *
+ * Behind a stem whose numbers are places in a sequence (division.h) a mark says which place of it an index is.
+ *
  * Which numbers are indices is a decision that later steps may take back: a number within a word is one only where the
  * examples differ in it (weight_ih_l0), and one between dots is none where each of its values has a meaning of its own
- * (the 0 and 2 of a Sequential). */
+ * (the 0 and 2 of a Sequential). A word that a list of the configuration says is an index as well: its place there. */
 #ifndef SP_LEARN_LAYOUT_H
 #define SP_LEARN_LAYOUT_H
 
 #include "base/map.h"
-#include "learn/fronts.h"
 #include "learn/phrases/bank.h"
+#include "learn/rows/listed.h"
 
 enum { SP_MOST_ALTERNATIVES = 3 };
+
+/* In a pattern, in front of an index: 1 and which place of a division it is. */
+enum { SP_FIRST_PLACE = 1, SP_LAST_PLACE = 31 };
 
 /* An expression that was found, and those that the examples cannot tell from it. */
 struct sp_answer {
@@ -30,12 +35,13 @@ struct sp_answer {
 bool sp_is_accident(const struct sp_answer *answer);
 
 struct sp_stem {
-    const char *text;              /* up to the index: "h.", with marks for the outer ones */
-    size_t stems[SP_MAX_INDICES];  /* the outer ones */
-    size_t depth;                  /* how many those are */
-    struct sp_answer first, count; /* the loop: first..first + count - 1 */
-    uint64_t step, offset;         /* the number in the name is step * index + offset; 1 and 0 as a rule */
-    const char *letter;
+    const char *text;                     /* up to the index: "h.", with marks for the outer ones */
+    size_t stems[SP_MAX_INDICES];         /* the outer ones */
+    size_t depth;                         /* how many those are */
+    struct sp_answer first, count;        /* the loop: first..first + count - 1 */
+    uint64_t step, offset;                /* the number in the name is step * index + offset; 1 and 0 as a rule */
+    uint64_t period, behind;              /* of what is behind a body: the number is period * turns + behind; else 0 */
+    const struct sp_listed_place *listed; /* of words: the index is a place in its list; or NULL */
     bool is_solved;
 };
 
@@ -66,6 +72,8 @@ struct sp_tensor_row {
     const char *why_not;
 };
 
+struct sp_division;
+
 struct sp_layout {
     struct sp_evidence *evidence;
     struct sp_arena arena; /* goes with each new layout */
@@ -79,22 +87,30 @@ struct sp_layout {
     } stems;
     size_t first_row;
     struct sp_fronts fronts;
+    struct sp_listed listed;
     struct sp_answer fronted; /* the condition under which names have their front */
     struct sp_map row_names, stem_names;
-    struct sp_map spelled;      /* stems whose numbers are no indices, for good */
-    struct sp_map counted;      /* numbers within words that are */
+    struct sp_map spelled; /* stems whose numbers are no indices, for good */
+    struct sp_map counted; /* numbers within words that are */
+    struct sp_map divided; /* stem -> which of the divisions */
+    struct {
+        struct sp_division *items;
+        size_t count, capacity;
+    } divisions;
     struct sp_map steps;        /* stem -> step and offset, where not every number occurs */
     struct sp_map spelled_rows; /* row with all of its indices -> bits of those that are spelt out in it */
 };
 
-/* Which numbers within words are indices. Once, at the beginning. */
-void sp_layout_begin(struct sp_layout *layout, struct sp_evidence *evidence);
+/* Which numbers within words are indices, and which words (unless they are not to be). Once, at the beginning. */
+void sp_layout_begin(struct sp_layout *layout, struct sp_evidence *evidence, bool words);
 /* Rows and stems, by the decisions made so far. */
 void sp_layout_make(struct sp_layout *layout);
 /* From the next time on the numbers behind this stem are part of the name. */
 void sp_layout_spell_stem(struct sp_layout *layout, const struct sp_stem *stem);
 /* The numbers behind it are step * index + offset. */
 void sp_layout_set_step(struct sp_layout *layout, const struct sp_stem *stem, uint64_t step, uint64_t offset);
+/* They are places in a sequence; false when they are that already, or nothing repeats. `apart`: as of divisions. */
+bool sp_layout_divide_stem(struct sp_layout *layout, size_t stem, bool apart);
 /* Only those of this row. */
 void sp_layout_spell_row(struct sp_layout *layout, const struct sp_tensor_row *row, size_t index);
 void sp_layout_free(struct sp_layout *layout);

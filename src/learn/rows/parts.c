@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "learn/parts.h"
+#include "learn/rows/parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ * Tables that are near to what is learnt: the one that serves the configuration, else those that infer finds for the
+ * smallest file. One that has all of it is told; one that has most of it is extended, where that is shorter. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/learning.h"
+#include "shapeproof/infer.h"
+#include "shapeproof/prediction.h"
+
+enum { MOST_NEAR = 6, MOST_INFERRED = 4000 };
+
+/* ---- which there are ---- */
+
+struct near_tables {
+    const char *items[MOST_NEAR];
+    size_t count;
+};
+
+static void add_near(struct sp_learning *learning, struct near_tables *near, const char *table)
+{
+    for (size_t i = 0; i < near->count; i++)
+        if (strcmp(near->items[i], table) == 0) return;
+    if (near->count < MOST_NEAR) near->items[near->count++] = sp_arena_string(&learning->arena, table);
+}
+
+static void add_served(struct sp_learning *learning, struct near_tables *near, const struct sp_config *config)
+{
+    struct sp_error error = {0};
+    struct sp_prediction *prediction = sp_predict(learning->tables, config, NULL, &error);
+    if (prediction) add_near(learning, near, sp_prediction_table(prediction));
+    sp_prediction_free(prediction);
+    sp_error_reset(&error);
+}
+
+/* That of the first example, as every command would choose it; and by its class, whatever its type is. */
+static void add_all_served(struct sp_learning *learning, struct near_tables *near)
+{
+    const struct sp_config *config = learning->evidence.examples[0].config;
+    struct sp_config *untyped = sp_config_new();
+    add_served(learning, near, config);
+    sp_config_set_root(untyped, sp_config_hyper(config)->root);
+    sp_config_set_value(untyped, "model_type", (struct sp_value){.type = SP_NULL}, "the table");
+    add_served(learning, near, untyped);
+    sp_config_free(untyped);
+}
+
+static const struct sp_inventory *smallest_file(const struct sp_learning *learning)
+{
+    const struct sp_inventory *smallest = learning->evidence.examples[0].inventory;
+    for (size_t e = 1; e < learning->evidence.count; e++)
+        if (sp_inventory_count(learning->evidence.examples[e].inventory) < sp_inventory_count(smallest))
+            smallest = learning->evidence.examples[e].inventory;
+    return smallest;
+}
+
+static void add_inferred(struct sp_learning *learning, struct near_tables *near)
+{
+    struct sp_error error = {0};
+    const struct sp_inventory *file = smallest_file(learning);
+    if (sp_inventory_count(file) > MOST_INFERRED) return;
+    struct sp_inference *inference = sp_infer(file, learning->tables, NULL, &error);
+    for (size_t i = 0; inference && i < sp_inference_candidate_count(inference); i++)
+        add_near(learning, near, sp_inference_candidate(inference, i).table);
+    sp_inference_free(inference);
+    sp_error_reset(&error);
+}
+
+/* That which has most of it; NULL when none has half of every example. */
+static struct sp_base *best_base(struct sp_learning *learning, const struct near_tables *near)
+{
+    struct sp_base *best = NULL;
+    for (size_t i = 0; i < near->count; i++) {
+        struct sp_base *base = sp_learn_look_at_base(learning, near->items[i]);
+        if (base && base->is_most && (!best || base->tensors > best->tensors)) best = base;
+    }
+    return best;
+}
+
+static struct sp_base *nearest_base(struct sp_learning *learning)
+{
+    struct near_tables near = {.count = 0};
+    add_all_served(learning, &near);
+    struct sp_base *best = best_base(learning, &near);
+    if (best || near.count) return best;
+    add_inferred(learning, &near);
+    return best_base(learning, &near);
+}
+
+/* ---- with it, or without ---- */
+
+/* It is about a row that the other table has not. */
+static bool is_about_rest(struct sp_learning *learning, const struct sp_doubt *doubt)
+{
+    const struct sp_layout *layout = &learning->lesson.layout;
+    for (size_t r = 0; r < layout->rows.count; r++)
+        for (size_t i = 0; i < doubt->places.count && !learning->base->rows[r]; i++)
+            if (strcmp(doubt->places.items[i].row, sp_row_shown(&learning->arena, layout->rows.items[r].pattern)) == 0)
+                return true;
+    return false;
+}
+
+/* What a table that was asked for has is not in doubt; of one that was not that is the doubt. */
+static void settle_doubts(struct sp_learning *learning, bool asked)
+{
+    size_t kept = 0;
+    struct sp_doubt whole = {
+        .told = {.chosen = sp_arena_printf(&learning->arena, "what %s says", learning->base->table),
+                 .alternatives = "what is learnt without it",
+                 .experiment = "checkpoints that differ in more"}};
+    for (size_t i = 0; i < learning->undecided.count; i++) {
+        struct sp_doubt *doubt = &learning->undecided.items[i];
+        if (is_about_rest(learning, doubt)) {
+            learning->undecided.items[kept++] = *doubt;
+            continue;
+        }
+        for (size_t k = 0; k < doubt->places.count; k++) *SP_PUSH(&whole.places) = doubt->places.items[k];
+        free(doubt->places.items);
+    }
+    learning->undecided.count = kept;
+    whole.told.places = whole.places.count;
+    if (!asked && whole.places.count) *SP_PUSH(&learning->undecided) = whole;
+    else free(whole.places.items);
+    if (asked && !kept) learning->unvaried = "";
+}
+
+/* Lines that are no comments. */
+static size_t count_lines_of_table(const char *text)
+{
+    size_t lines = 0;
+    for (const char *at = text; *at;) {
+        const size_t length = strcspn(at, "\n");
+        lines += length > 0 && *at != '#';
+        at += length + (at[length] == '\n');
+    }
+    return lines;
+}
+
+/* What there is to go back to. */
+struct fallback {
+    const char *text;
+    bool is_proved;
+    size_t rest, tensors, explained;
+    const char **letters; /* of the leaves */
+};
+
+static struct fallback remember(struct sp_learning *learning)
+{
+    const struct sp_leaves *leaves = &learning->evidence.leaves;
+    struct fallback fallback = {learning->text,    learning->is_proved, learning->rest.count,
+                                learning->tensors, learning->explained, NULL};
+    fallback.letters = sp_arena_array(&learning->arena, leaves->count + 1, sizeof *fallback.letters);
+    for (size_t i = 0; i < leaves->count; i++) fallback.letters[i] = leaves->items[i]->letter;
+    return fallback;
+}
+
+static void go_back(struct sp_learning *learning, const struct fallback *fallback)
+{
+    const struct sp_leaves *leaves = &learning->evidence.leaves;
+    learning->base = NULL;
+    learning->text = fallback->text;
+    learning->is_proved = fallback->is_proved;
+    learning->rest.count = fallback->rest;
+    learning->tensors = fallback->tensors;
+    learning->explained = fallback->explained;
+    for (size_t i = 0; i < leaves->count; i++) leaves->items[i]->letter = fallback->letters[i];
+}
+
+/* As an extension of that table; false, and nothing is changed, where that does not come out or is hardly shorter. */
+static bool extend_base(struct sp_learning *learning, struct sp_base *base, bool asked, struct sp_error *error)
+{
+    const struct fallback fallback = remember(learning);
+    const char **rest = sp_arena_array(&learning->arena, fallback.rest + 1, sizeof *rest);
+    if (fallback.rest) memcpy(rest, learning->rest.items, fallback.rest * sizeof *rest);
+    learning->base = base;
+    learning->rest.count = learning->tensors = learning->explained = 0;
+    sp_learn_letters_of_base(learning);
+    sp_learn_write(learning);
+    learning->is_proved = sp_learn_prove(learning, error);
+    const bool shorter = asked || !fallback.is_proved ||
+                         3 * count_lines_of_table(learning->text) <= 2 * count_lines_of_table(fallback.text);
+    if (!learning->is_proved || !shorter) {
+        learning->rest.count = 0;
+        for (size_t i = 0; i < fallback.rest; i++) *SP_PUSH(&learning->rest) = rest[i];
+        go_back(learning, &fallback);
+        return false;
+    }
+    settle_doubts(learning, asked);
+    sp_learn_write(learning);
+    return true;
+}
+
+bool sp_learn_extend(struct sp_learning *learning, const char *like, struct sp_error *error)
+{
+    struct sp_base *base = sp_learn_look_at_base(learning, like);
+    return base && extend_base(learning, base, true, error);
+}
+
+void sp_learn_find_near(struct sp_learning *learning)
+{
+    if (learning->invented || learning->are_strangers || !learning->evidence.examples[0].config) return;
+    learning->near = nearest_base(learning);
+    if (learning->near && learning->near->is_whole) learning->known = learning->near->table;
+}
+
+size_t sp_learn_place_of_table(const struct sp_tables *tables, const char *name)
+{
+    for (size_t i = 0; i < sp_tables_count(tables); i++)
+        if (strcmp(sp_tables_info(tables, i).name, name) == 0) return i;
+    return SIZE_MAX;
+}
+
+/* A table of the user's by the name of the learnt one is likely what it was learnt as before, and will be no more. */
+static bool is_predecessor(const struct sp_learning *learning, const char *table)
+{
+    const size_t place = sp_learn_place_of_table(learning->tables, table);
+    return strcmp(table, learning->name) == 0 && place != SIZE_MAX &&
+           strcmp(sp_tables_kind(learning->tables, place), "own") == 0;
+}
+
+void sp_learn_extend_near(struct sp_learning *learning, struct sp_error *error)
+{
+    if (learning->near && !learning->known && !learning->inners.count &&
+        !is_predecessor(learning, learning->near->table))
+        extend_base(learning, learning->near, false, error);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include "learn/rows/listed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "learn/phrases/likely.h"
+#include "learn/rows/layout.h"
+
+/* ---- words ---- */
+
+static bool is_of_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || sp_is_digit(c) || (unsigned char)c >= 0x80;
+}
+
+/* Whether a word can begin there. */
+static bool begins_listed_word(const char *name, size_t place)
+{
+    return is_of_word(name[place]) && (!place || !is_of_word(name[place - 1]));
+}
+
+/* How long the item is that the text begins with: the longest; 0 when there is none. */
+static size_t length_of_item(struct sp_value list, const char *text, size_t *item)
+{
+    size_t longest = 0;
+    for (size_t i = 0; list.type == SP_LIST && i < list.count; i++) {
+        const size_t length = strlen(list.items[i].string);
+        if (length <= longest || strncmp(text, list.items[i].string, length) != 0 || is_of_word(text[length])) continue;
+        longest = length;
+        *item = i;
+    }
+    return longest;
+}
+
+/* A list of different texts, each of which could be a word of a name. */
+static bool is_list_of_words(struct sp_value list)
+{
+    if (list.type != SP_LIST || list.count > SP_MOST_LISTED) return false;
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.items[i].type != SP_STRING || !is_of_word(list.items[i].string[0])) return false;
+        if (strspn(list.items[i].string, "0123456789") == strlen(list.items[i].string)) return false;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(list.items[k].string, list.items[i].string) == 0) return false;
+    }
+    return true;
+}
+
+static bool has_words(const struct sp_evidence *evidence, const struct sp_leaf *leaf)
+{
+    size_t items = 0;
+    for (size_t e = 0; e < evidence->count; e++) {
+        if (!is_list_of_words(leaf->values[e])) return false;
+        items += leaf->values[e].count;
+    }
+    return items > 0 && !leaf->meaning && strcmp(leaf->path, "architectures") != 0;
+}
+
+/* ---- marking ---- */
+
+static const char *bare_text(struct sp_arena *arena, const char *text, size_t length)
+{
+    struct sp_text bare = {0};
+    struct sp_indices indices = {.count = 0};
+    sp_text_puts(&bare, "");
+    sp_name_split(&bare, sp_arena_copy(arena, text, length), SP_INDEX_ANYWHERE, &indices);
+    return sp_text_keep(&bare, arena);
+}
+
+/* What is left of the component behind a word, with marks for numbers and for other words of the list. */
+static const char *rest_of_component(struct sp_arena *arena, struct sp_value list, const char *text)
+{
+    struct sp_text rest = {0};
+    const size_t length = strcspn(text, "./");
+    sp_text_puts(&rest, "");
+    for (size_t i = 0; i < length;) {
+        size_t item;
+        const size_t word = begins_listed_word(text, i) ? length_of_item(list, text + i, &item) : 0;
+        const char here = word ? SP_WORD_MARK : text[i];
+        sp_text_append(&rest, &here, 1);
+        i += word ? word : 1;
+    }
+    const char *bare = bare_text(arena, rest.data, rest.length);
+    sp_text_free(&rest);
+    return bare;
+}
+
+/* The place of the word that begins there, or SP_NONE. */
+static size_t place_of_word(const struct sp_listed *listed, struct sp_arena *arena, size_t example,
+                            const struct sp_text *before, const char *text, size_t *item, size_t *length)
+{
+    for (size_t i = 0; i < listed->count; i++) {
+        const struct sp_listed_place *place = &listed->items[i];
+        const struct sp_value list = place->leaf->values[example];
+        *length = length_of_item(list, text, item);
+        if (!*length || strcmp(bare_text(arena, before->data, before->length), place->before) != 0) continue;
+        if (strcmp(rest_of_component(arena, list, text + *length), place->behind) == 0) return i;
+    }
+    return SP_NONE;
+}
+
+void sp_listed_mark(const struct sp_listed *listed, size_t example, const char *name, struct sp_marked_name *marked)
+{
+    struct sp_arena arena = {0};
+    marked->count = marked->text.length = 0;
+    sp_text_puts(&marked->text, "");
+    for (size_t i = 0; name[i];) {
+        size_t item = 0, length = 1, place = SP_NONE;
+        if (listed->count && marked->count < SP_MOST_WORDS && begins_listed_word(name, i))
+            place = place_of_word(listed, &arena, example, &marked->text, name + i, &item, &length);
+        if (place == SP_NONE) length = 1;
+        else {
+            marked->words[marked->count].place = place;
+            marked->words[marked->count++].item = item;
+        }
+        const char here = place == SP_NONE ? name[i] : SP_WORD_MARK;
+        sp_text_append(&marked->text, &here, 1);
+        i += length;
+    }
+    sp_arena_free(&arena);
+}
+
+const char *sp_listed_word(const struct sp_listed *listed, size_t example, const struct sp_marked_name *marked,
+                           size_t word)
+{
+    const struct sp_leaf *leaf = listed->items[marked->words[word].place].leaf;
+    return leaf->values[example].items[marked->words[word].item].string;
+}
+
+/* ---- finding ---- */
+
+/* A place that may be that of a list, and what stands there. */
+struct candidate {
+    struct sp_listed_place place;
+    uint64_t *seen; /* for each example, bits of the items of its list */
+    uint64_t *sums; /* for each example and item, of what is below it */
+    bool is_broken; /* a word of the list of another example is there */
+};
+
+struct finder {
+    struct sp_arena arena;
+    const struct sp_evidence *evidence;
+    struct sp_listed *listed;
+    const struct sp_leaf **leaves;
+    size_t leaf_count;
+    struct sp_map known;    /* candidates by their list and place */
+    struct sp_map numbered; /* what numbers stand behind */
+    struct {
+        struct candidate *items;
+        size_t count, capacity;
+    } candidates;
+};
+
+static struct candidate *candidate_at(struct finder *finder, size_t leaf, const char *before, const char *behind)
+{
+    const char *key = sp_arena_printf(&finder->arena, "%zu %s\n%s", leaf, before, behind);
+    const size_t known = sp_map_get(&finder->known, key);
+    if (known != SIZE_MAX) return &finder->candidates.items[known];
+    const size_t examples = finder->evidence->count;
+    sp_map_add(&finder->known, key, finder->candidates.count);
+    *SP_PUSH(&finder->candidates) =
+        (struct candidate){.place = {before, behind, finder->leaves[leaf], NULL},
+                           .seen = sp_arena_array(&finder->arena, examples, sizeof(uint64_t)),
+                           .sums = sp_arena_array(&finder->arena, examples * SP_MOST_LISTED, sizeof(uint64_t))};
+    return &finder->candidates.items[finder->candidates.count - 1];
+}
+
+static uint64_t sum_of_text(const char *text, uint64_t rank)
+{
+    uint64_t sum = 1469598103934665603U + rank;
+    for (; *text; text++) sum = (sum ^ (unsigned char)*text) * 1099511628211U;
+    return sum | 1;
+}
+
+/* What the text begins with, of the list of that example or of another one. */
+static void note_word(struct finder *finder, size_t leaf, size_t example, const char *before, const char *text,
+                      uint32_t rank)
+{
+    for (size_t e = 0; e < finder->evidence->count; e++) {
+        size_t item, own;
+        const struct sp_value list = finder->leaves[leaf]->values[example];
+        const size_t length = length_of_item(finder->leaves[leaf]->values[e], text, &item);
+        if (!length) continue;
+        struct candidate *candidate =
+            candidate_at(finder, leaf, before, rest_of_component(&finder->arena, list, text + length));
+        if (length_of_item(list, text, &own) != length) candidate->is_broken = true;
+        else if (e == example) {
+            candidate->seen[example] |= (uint64_t)1 << own;
+            candidate->sums[example * SP_MOST_LISTED + own] += sum_of_text(text + length, rank);
+        }
+    }
+}
+
+static void note_name(struct finder *finder, size_t example, const struct sp_marked_name *marked, uint32_t rank)
+{
+    const char *name = marked->text.data;
+    for (size_t i = 0; name[i]; i++) {
+        if (!begins_listed_word(name, i) || name[i] == SP_WORD_MARK) continue;
+        const char *before = bare_text(&finder->arena, name, i);
+        if (sp_is_digit(name[i])) sp_map_add(&finder->numbered, before, 0);
+        else
+            for (size_t k = 0; k < finder->leaf_count; k++) note_word(finder, k, example, before, name + i, rank);
+    }
+}
+
+static void note_all_names(struct finder *finder, const struct sp_fronts *fronts)
+{
+    struct sp_marked_name marked = {.count = 0};
+    for (size_t e = 0; e < finder->evidence->count; e++) {
+        const struct sp_inventory *inventory = finder->evidence->examples[e].inventory;
+        for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
+            const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
+            bool fronted;
+            if (tensor->flags & SP_TENSOR_STATE) continue;
+            sp_listed_mark(finder->listed, e, sp_front_taken(fronts, e, tensor->name, &fronted), &marked);
+            note_name(finder, e, &marked, tensor->rank);
+        }
+    }
+    sp_text_free(&marked.text);
+}
+
+/* Below each of its words is the same. */
+static bool has_alike_words(const struct candidate *candidate, size_t example, size_t items)
+{
+    const uint64_t *sums = candidate->sums + example * SP_MOST_LISTED;
+    for (size_t i = 1; i < items; i++)
+        if (sums[i] != sums[0]) return false;
+    return items > 1;
+}
+
+static bool is_of_list(const struct finder *finder, const struct candidate *candidate)
+{
+    const struct sp_leaf *leaf = candidate->place.leaf;
+    const bool varied = !sp_leaf_is_constant(leaf, finder->evidence->count);
+    if (candidate->is_broken || sp_map_get(&finder->numbered, candidate->place.before) != SIZE_MAX) return false;
+    for (size_t e = 0; e < finder->evidence->count; e++) {
+        const size_t items = leaf->values[e].count;
+        const uint64_t all = items == SP_MOST_LISTED ? UINT64_MAX : ((uint64_t)1 << items) - 1;
+        if (candidate->seen[e] != all || (!varied && !has_alike_words(candidate, e, items))) return false;
+    }
+    return true;
+}
+
+static unsigned nearness(struct finder *finder, const struct sp_leaf *leaf, const char *before)
+{
+    return sp_phrase_affinity(sp_phrase_leaf(&finder->arena, SP_PHRASE_LENGTH, leaf), before);
+}
+
+/* Of two lists the one that is nearer to the name. */
+static void choose_list(struct finder *finder, struct sp_listed_place *known, const struct sp_leaf *leaf)
+{
+    const struct sp_leaf *chosen = known->leaf;
+    known->other = leaf;
+    if (nearness(finder, leaf, known->before) <= nearness(finder, chosen, known->before)) return;
+    known->other = chosen;
+    for (size_t i = 0; i < finder->listed->count; i++)
+        if (strcmp(finder->listed->items[i].before, known->before) == 0) finder->listed->items[i].leaf = leaf;
+}
+
+/* What stands behind one beginning is of one list. */
+static void add_place(struct finder *finder, const struct sp_listed_place *place)
+{
+    struct sp_listed *listed = finder->listed;
+    struct sp_arena *arena = finder->evidence->arena;
+    for (size_t i = 0; i < listed->count; i++) {
+        struct sp_listed_place *known = &listed->items[i];
+        if (strcmp(known->before, place->before) != 0 || known->leaf == place->leaf) continue;
+        if (strcmp(known->behind, place->behind) == 0) choose_list(finder, known, place->leaf);
+        return;
+    }
+    *SP_PUSH(listed) = (struct sp_listed_place){sp_arena_string(arena, place->before),
+                                                sp_arena_string(arena, place->behind), place->leaf, NULL};
+}
+
+/* Whether there is one more than before. */
+static bool add_places(struct finder *finder)
+{
+    const size_t known = finder->listed->count;
+    for (size_t i = 0; i < finder->candidates.count; i++)
+        if (is_of_list(finder, &finder->candidates.items[i])) add_place(finder, &finder->candidates.items[i].place);
+    return finder->listed->count > known;
+}
+
+static void forget_candidates(struct finder *finder)
+{
+    sp_map_free(&finder->known);
+    sp_map_free(&finder->numbered);
+    finder->known = finder->numbered = (struct sp_map){0};
+    finder->candidates.count = 0;
+    sp_arena_free(&finder->arena);
+    finder->arena = (struct sp_arena){0};
+}
+
+/* The second word of a name is looked for when the first has its mark. */
+void sp_listed_find(struct sp_listed *listed, const struct sp_evidence *evidence, const struct sp_fronts *fronts)
+{
+    struct finder finder = {.evidence = evidence, .listed = listed};
+    finder.leaves = sp_arena_array(evidence->arena, evidence->leaves.count + 1, sizeof *finder.leaves);
+    for (size_t i = 0; i < evidence->leaves.count; i++)
+        if (has_words(evidence, evidence->leaves.items[i]))
+            finder.leaves[finder.leaf_count++] = evidence->leaves.items[i];
+    for (size_t round = 0; finder.leaf_count && round < SP_MOST_WORDS; round++) {
+        note_all_names(&finder, fronts);
+        const bool more = add_places(&finder);
+        forget_candidates(&finder);
+        if (!more) break;
+    }
+    free(finder.candidates.items);
+}
