@@ -115,15 +115,33 @@ static void count_explained(struct sp_attempt *attempt)
     attempt->holes = attempt->missing ? count_holes(attempt) : 0;
 }
 
-static void verify(struct sp_attempt *attempt)
+static void predict_attempt(struct sp_attempt *attempt)
 {
     struct sp_error error = {0};
-    const struct sp_inventory *inventory = attempt->guise->inventory;
-    const struct sp_scope scope = {.most = 4 * sp_inventory_count(inventory) + 10000};
+    const struct sp_scope scope = {.most = 4 * sp_inventory_count(attempt->guise->inventory) + 10000};
+    attempt->config = sp_known_config(&attempt->outline);
     sp_config_limit(attempt->config, &scope);
     attempt->prediction = sp_predict(attempt->tables, attempt->config,
                                      &(struct sp_predict_options){.table = attempt->table->name}, &error);
     sp_config_limit(attempt->config, NULL);
+}
+
+/* A guess may be of another kind than what the table computes with, and a list too short: without them the defaults of
+ * the table stand there. */
+static void predict_without_guesses(struct sp_attempt *attempt)
+{
+    for (int lists = 0; lists < 2 && !attempt->prediction; lists++) {
+        if (!sp_known_forget_guesses(&attempt->outline.solver.known, lists)) continue;
+        sp_config_free(attempt->config);
+        predict_attempt(attempt);
+    }
+}
+
+static void verify(struct sp_attempt *attempt)
+{
+    const struct sp_inventory *inventory = attempt->guise->inventory;
+    predict_attempt(attempt);
+    if (!attempt->prediction) predict_without_guesses(attempt);
     if (!attempt->prediction) return;
     sp_match_begin(&attempt->match, inventory, attempt->prediction);
     attempt->naming = sp_naming_infer(&attempt->outline.solver.arena, &attempt->match);
@@ -281,7 +299,6 @@ static struct sp_attempt *try_under(const struct trial *trial, const struct supp
     if (count < MAX_SUPPOSITIONS) other = try_suppositions(trial, &deduction, suppositions, count);
     if (!other) {
         infer(&deduction);
-        attempt->config = sp_known_config(&attempt->outline);
         verify(attempt);
         attempt->without_layers = is_without_layers(&deduction, attempt->explained);
     }
@@ -326,6 +343,8 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
     if (a->unexplained != b->unexplained) return a->unexplained < b->unexplained;
     if (a->holes != b->holes) return a->holes < b->holes;
     if (a->missing != b->missing && !(a->lacks_layers && b->lacks_layers)) return a->missing < b->missing;
+    if (a->explained != b->explained && !a->missing && !b->missing)
+        return a->explained > b->explained; /* the others are excused */
     if (a->recomputed != b->recomputed) return a->recomputed < b->recomputed;
     if (a->joints != b->joints) return a->joints < b->joints;
     if (!a->table->model_type_count != !b->table->model_type_count) return a->table->model_type_count > 0;
@@ -339,55 +358,6 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
         if (heirs_a != heirs_b) return heirs_a > heirs_b;
     }
     return a->outline.solver.known.guesses < b->outline.solver.known.guesses;
-}
-
-/* Whether the file has the tensor, under whatever name. */
-static bool is_tensor_there(const struct sp_attempt *attempt, const char *name)
-{
-    const size_t predicted = sp_prediction_find(attempt->prediction, name);
-    if (predicted != SP_NONE) return attempt->match.tensor_of[predicted] != SP_NONE;
-    return sp_inventory_find(attempt->match.inventory, name) != SP_NONE;
-}
-
-/* It need not be there; of a piece of a model nothing that is outside of the layers which it has. */
-static bool is_excused_tensor(const struct sp_predicted *tensor, const struct sp_attempt *attempt)
-{
-    if (tensor->optional || tensor->same_as != SP_NONE) return true;
-    if (!attempt->lacks_layers) return false;
-    struct sp_arena scratch = {0};
-    const char *layer = sp_arena_copy(&scratch, tensor->name, sp_layer_end(tensor->name, SP_LAYERS));
-    const bool excused = !*layer || sp_map_get(&attempt->layers_there, layer) == SIZE_MAX;
-    sp_arena_free(&scratch);
-    return excused;
-}
-
-/* Of a tensor that is not there its shape says nothing. */
-static bool says_the_same(const struct sp_predicted *a, const struct sp_predicted *b, bool there,
-                          const struct sp_attempt *attempt)
-{
-    if (!there) return is_excused_tensor(a, attempt) == is_excused_tensor(b, attempt);
-    return (a->same_as == SP_NONE) == (b->same_as == SP_NONE) && sp_same_dims(a->shape, a->rank, b->shape, b->rank);
-}
-
-/* Whether b says of the file whatever a says of it. */
-static bool prediction_contains(const struct sp_prediction *b, const struct sp_prediction *a,
-                                const struct sp_attempt *attempt)
-{
-    for (size_t i = 0; i < sp_prediction_count(a); i++) {
-        const struct sp_predicted *tensor = sp_prediction_tensor(a, i);
-        const size_t other = sp_prediction_find(b, tensor->name);
-        const bool there = is_tensor_there(attempt, tensor->name);
-        if (other == SP_NONE ? there || !is_excused_tensor(tensor, attempt)
-                             : !says_the_same(tensor, sp_prediction_tensor(b, other), there, attempt))
-            return false;
-    }
-    return true;
-}
-
-bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b,
-                          const struct sp_attempt *attempt)
-{
-    return a && b && prediction_contains(a, b, attempt) && prediction_contains(b, a, attempt);
 }
 
 static bool matters_as_set(const struct sp_attempt *attempt, const char *key)

@@ -10,11 +10,17 @@
 
 static bool is_item_path(const char *path) { return strchr(path, '[') != NULL; }
 
-static bool all_equal(struct sp_value list)
+/* The value of all items that are known, when it is one: that of a list for which one value may stand. Absent when
+ * they are several, or none. */
+static struct sp_value common_item(struct sp_value list)
 {
-    for (size_t i = 1; i < list.count; i++)
-        if (!sp_values_equal(list.items[i], list.items[0])) return false;
-    return list.count > 0;
+    struct sp_value common = sp_value_absent("");
+    for (size_t i = 0; i < list.count; i++) {
+        if (!sp_value_is_set(list.items[i])) continue;
+        if (sp_value_is_set(common) && !sp_values_equal(list.items[i], common)) return sp_value_absent("");
+        common = list.items[i];
+    }
+    return common;
 }
 
 /* An item whose members were told: the object that they make. */
@@ -34,16 +40,29 @@ static struct sp_value object_of_item(struct sp_outline *outline, const char *it
     return object;
 }
 
-/* Of items that nothing is known of, each is as the one before; of a list that was only counted, they are counted up.
- */
+/* The first item from `from` on that is known; absent when there is none. */
+static struct sp_value next_item(struct sp_value list, size_t from)
+{
+    for (; from < list.count; from++)
+        if (sp_value_is_set(list.items[from])) return list.items[from];
+    return sp_value_absent("");
+}
+
+/* Of items that nothing is known of, each is as the one before, or else behind; of a list that was only counted, they
+ * are counted up. */
 static struct sp_value filled(struct sp_outline *outline, struct sp_value list, bool objects)
 {
     struct sp_value *items = sp_arena_array(&outline->solver.arena, list.count, sizeof *items);
+    bool is_counted = true;
     for (size_t i = 0; i < list.count; i++) {
         items[i] = list.items[i];
         if (objects && items[i].type == SP_UNKNOWN) items[i] = object_of_item(outline, items[i].string);
+        is_counted = is_counted && !sp_value_is_set(items[i]);
+    }
+    for (size_t i = 0; i < list.count; i++) {
         if (sp_value_is_set(items[i])) continue;
-        items[i] = i && sp_value_is_set(list.items[i - 1]) ? items[i - 1] : sp_value_int((int64_t)i);
+        if (is_counted) items[i] = sp_value_int((int64_t)i);
+        else items[i] = i ? items[i - 1] : next_item((struct sp_value){.count = list.count, .items = items}, i);
     }
     return (struct sp_value){.type = SP_LIST, .count = list.count, .items = items};
 }
@@ -52,7 +71,8 @@ static struct sp_value put_values_together(struct sp_outline *outline, const str
 {
     const struct sp_value value = sp_known_value(&outline->solver.known, fact->path);
     if (value.type != SP_LIST) return value;
-    if (fact->scalar && all_equal(value) && sp_value_is_set(value.items[0])) return value.items[0];
+    const struct sp_value common = fact->scalar ? common_item(value) : sp_value_absent("");
+    if (sp_value_is_set(common)) return common;
     return fact->item_count || fact->length != SIZE_MAX ? filled(outline, value, fact->objects) : value;
 }
 

@@ -2,13 +2,18 @@
  * Which hyper-parameters the file determines. One that a tensor told is determined. Of the others that is, with which
  * changed in any way the table would predict something else. What was guessed, and what follows from a guess, is not.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "infer/classes.h"
 #include "infer/infer.h"
+#include "lang/functions.h"
 
-enum { MAX_OTHERS = 320, MAX_INDICES = 12 };
+enum { MAX_OTHERS = 320, MAX_INDICES = 24, MAX_ITEMS_CHANGED = 12 };
+
+/* A text that no table names. */
+#define ANOTHER_TEXT "-"
 
 struct recheck {
     struct sp_inference *inference;
@@ -64,16 +69,70 @@ static size_t other_texts(const struct recheck *recheck, const char *key, const 
     sp_literals_about(&texts, recheck->inference->best->table, key);
     for (size_t i = 0; i < texts.count; i++)
         if (strcmp(texts.list[i], text) != 0) add_other_value(others, &count, sp_value_string(texts.list[i]));
+    const bool named = *text && (sp_literals_have(&texts, text) || sp_is_release(text));
     sp_literals_free(&texts);
+    if (!named) add_other_value(others, &count, sp_value_string(ANOTHER_TEXT)); /* it stands for what has no name */
     return count;
 }
 
+/* The list with its first `count` items, of which the one at `place` is another. */
+static struct sp_value list_with(struct sp_arena *arena, struct sp_value list, size_t count, size_t place,
+                                 struct sp_value item)
+{
+    struct sp_value *items = sp_arena_array(arena, count, sizeof *items);
+    for (size_t i = 0; i < count; i++) items[i] = i == place ? item : list.items[i];
+    return (struct sp_value){.type = SP_LIST, .count = count, .items = items};
+}
+
+static bool is_first_of_its_kind(struct sp_value list, size_t place)
+{
+    for (size_t i = 0; i < place; i++)
+        if (sp_values_equal(list.items[i], list.items[place])) return false;
+    return true;
+}
+
+/* Whether the item was rounded down: larger values may do as well. */
+static bool is_rounded_item(const struct recheck *recheck, const char *key, size_t place)
+{
+    const char *path = sp_arena_printf(&recheck->inference->arena, "%s[%zu]", key, place);
+    const struct sp_fact *item = sp_known_fact(&recheck->inference->best->outline.solver.known, path);
+    return item && item->reason.rounded && item->value.type == SP_INT && item->value.integer < INT64_MAX;
+}
+
+/* One item less, and one more; of texts another one in place of the first of each kind, and what may have been rounded.
+ * What follows the items that a tensor told of, no tensor need tell of: `closed` when nothing may. */
+static size_t other_lists(const struct recheck *recheck, const char *key, struct sp_value list, bool closed,
+                          struct sp_value *others)
+{
+    struct sp_arena *arena = &recheck->inference->arena;
+    struct sp_value texts[MAX_OTHERS];
+    size_t count = 0, changed = 0;
+    add_other_value(others, &count, list_with(arena, list, list.count - 1, SIZE_MAX, list.items[0]));
+    if (!closed)
+        add_other_value(others, &count, list_with(arena, list, list.count + 1, list.count, list.items[list.count - 1]));
+    for (size_t i = 0; i < list.count && count < MAX_ITEMS_CHANGED; i++)
+        if (list.items[i].type == SP_INT && is_rounded_item(recheck, key, i))
+            add_other_value(others, &count,
+                            list_with(arena, list, list.count, i, sp_value_int(list.items[i].integer + 1)));
+    for (size_t i = 0; i < list.count && changed < MAX_ITEMS_CHANGED; i++) {
+        if (list.items[i].type != SP_STRING || !is_first_of_its_kind(list, i)) continue;
+        const size_t named = other_texts(recheck, key, list.items[i].string, texts);
+        for (size_t k = 0; k < named && count < MAX_OTHERS / 2; k++)
+            add_other_value(others, &count, list_with(arena, list, list.count, i, texts[k]));
+        changed++;
+    }
+    return count;
+}
+
+/* As people write numbers: others that are as near to what was rounded are less likely. */
+static bool is_plain(double real) { return real * 1000 == round(real * 1000); }
+
 /* Other values of the same kind. */
-static size_t other_values(const struct recheck *recheck, const char *key, struct sp_value value,
+static size_t other_values(const struct recheck *recheck, const char *key, struct sp_value value, bool closed,
                            struct sp_value *others)
 {
     static const struct sp_value zero = {.type = SP_INT};
-    const struct sp_value empty = {.type = SP_LIST}, zeros = {.type = SP_LIST, .count = 1, .items = &zero};
+    const struct sp_value zeros = {.type = SP_LIST, .count = 1, .items = &zero};
     size_t count = 0;
     switch (value.type) {
     case SP_BOOL:
@@ -87,11 +146,13 @@ static size_t other_values(const struct recheck *recheck, const char *key, struc
     case SP_REAL:
         add_other_value(others, &count, sp_value_real(value.real * 2));
         add_other_value(others, &count, sp_value_real(value.real / 2));
+        if (!is_plain(value.real)) add_other_value(others, &count, sp_value_real(value.real * (1 + 1e-6)));
         break;
     case SP_STRING:
         return other_texts(recheck, key, value.string, others);
     case SP_LIST:
-        add_other_value(others, &count, value.count ? empty : zeros);
+        if (value.count) return other_lists(recheck, key, value, closed, others);
+        add_other_value(others, &count, zeros);
         break;
     default:
         break;
@@ -115,7 +176,7 @@ static bool would_differ(const struct recheck *recheck, const char *key, struct 
     struct sp_config *config = sp_config_variant(recheck->inference->best->config);
     sp_config_set_value(config, key, value, "recheck");
     struct sp_prediction *prediction = predict_in_scope(recheck, config);
-    const bool differs = !sp_predictions_agree(prediction, recheck->prediction, recheck->inference->best);
+    const bool differs = !sp_prediction_does_as_well(prediction, recheck->prediction, recheck->inference->best);
     sp_prediction_free(prediction);
     sp_config_free(config);
     return differs;
@@ -137,38 +198,58 @@ static size_t other_classes(const struct recheck *recheck, struct sp_value *othe
     return count;
 }
 
-/* `partial`: of a text not all is told, and so it may be empty. */
-static bool is_indispensable(const struct recheck *recheck, const char *key, struct sp_value value, bool partial)
+/* What is known of how a value was told. */
+struct telling {
+    bool gaps;    /* of a list not all items */
+    bool partial; /* of a text or a list not all */
+    bool whole;   /* all of it */
+    bool closed;  /* tensors did, and of a list as many items as it has */
+};
+
+/* Of a text that is told in part anything may be left. */
+static bool is_indispensable(const struct recheck *recheck, const char *key, struct sp_value value,
+                             struct telling telling)
 {
     struct sp_value others[MAX_OTHERS];
+    if (value.type == SP_LIST && (telling.gaps || (!value.count && !telling.closed))) return false;
     const bool named = strcmp(key, "architecture") == 0; /* a text like others: the table lists what it may be */
-    size_t count =
-        sp_is_class_key(key) && !named ? other_classes(recheck, others) : other_values(recheck, key, value, others);
-    if (partial && value.type == SP_STRING && *value.string) add_other_value(others, &count, sp_value_string(""));
-    bool differs = count > 0 || sp_is_class_key(key);
+    size_t count = sp_is_class_key(key) && !named ? other_classes(recheck, others)
+                                                  : other_values(recheck, key, value, telling.closed, others);
+    if (telling.partial && value.type == SP_STRING && *value.string)
+        add_other_value(others, &count, sp_value_string(""));
+    bool differs = count > 0 || telling.whole || sp_is_class_key(key);
     for (size_t i = 1; sp_is_class_key(key) && i < recheck->inference->candidate_count; i++)
         if (recheck->inference->candidates[i].same) return false; /* of another table */
     for (size_t i = 0; i < count && differs; i++) differs = would_differ(recheck, key, others[i]);
     return differs;
 }
 
-/* The first layers and experts, and the last ones, as far as hyper-parameters count them. */
+static void see_index(struct recheck *recheck, size_t *count, int64_t index)
+{
+    enum { MOST = 1000 };
+    size_t place = *count;
+    if (index < 0 || index > MOST || *count == MAX_INDICES) return;
+    while (place && recheck->indices[place - 1] > index) place--;
+    if (place && recheck->indices[place - 1] == index) return;
+    memmove(&recheck->indices[place + 1], &recheck->indices[place], (*count - place) * sizeof *recheck->indices);
+    recheck->indices[place] = index;
+    ++*count;
+}
+
+/* The first layers and experts, and, as far as hyper-parameters count them, the last ones and what would follow these.
+ */
 static void choose_scope_indices(struct recheck *recheck)
 {
-    enum { FIRST = 4, MOST = 1000 };
+    enum { FIRST = 4 };
     const struct sp_prediction *prediction = recheck->inference->best->prediction;
     size_t count = 0;
-    for (int64_t i = 0; i < FIRST; i++) recheck->indices[count++] = i;
+    for (int64_t i = 0; i < FIRST; i++) see_index(recheck, &count, i);
     for (size_t i = 0; i < sp_prediction_hyperparameter_count(prediction); i++) {
-        const struct sp_value number = sp_prediction_hyperparameter(prediction, i).value;
-        const int64_t value = number.type == SP_INT ? number.integer - 1 : -1;
-        size_t place = count;
-        if (value < FIRST || value > MOST || count == MAX_INDICES) continue;
-        while (place && recheck->indices[place - 1] >= value) place--;
-        if (place < count && recheck->indices[place] == value) continue;
-        memmove(&recheck->indices[place + 1], &recheck->indices[place], (count - place) * sizeof *recheck->indices);
-        recheck->indices[place] = value;
-        count++;
+        const struct sp_value value = sp_prediction_hyperparameter(prediction, i).value;
+        if (value.type != SP_INT && value.type != SP_LIST) continue;
+        const int64_t behind = value.type == SP_INT ? value.integer : (int64_t)value.count;
+        see_index(recheck, &count, behind - 1);
+        see_index(recheck, &count, behind);
     }
     recheck->scope = (struct sp_scope){recheck->indices, count, 100000};
 }
@@ -178,16 +259,48 @@ static void choose_scope_indices(struct recheck *recheck)
 /* Of a list that was only counted the items are not told. */
 static bool is_counted(const struct sp_fact *fact) { return !fact->item_count && fact->length != SIZE_MAX; }
 
-/* Nor, of one of which some members were told, that there are no others; or of one of its items. */
-static bool is_partial(const struct recheck *recheck, const struct sp_fact *fact)
+/* An item that nothing told is as the one beside it, for want of anything better. */
+static bool has_gaps(const struct recheck *recheck, const struct sp_fact *fact)
 {
-    bool partial = fact->members != NULL;
-    for (size_t i = 0; i < fact->item_count && !partial; i++) {
+    bool gaps = fact->item_count && fact->length != SIZE_MAX && fact->length > fact->item_count;
+    for (size_t i = 0; i < fact->item_count && !gaps; i++) {
         const char *path = sp_arena_printf(&recheck->inference->arena, "%s[%zu]", fact->path, i);
         const struct sp_fact *item = sp_known_fact(&recheck->inference->best->outline.solver.known, path);
-        partial = item && item->members;
+        gaps = !item || item->reason.kind == SP_REASON_NONE;
     }
-    return partial;
+    return gaps;
+}
+
+/* Nor, of one of which some members were told, that there are no others; or of one of its items. */
+static bool has_members(const struct recheck *recheck, const struct sp_fact *fact)
+{
+    bool members = fact->members != NULL;
+    for (size_t i = 0; i < fact->item_count && !members; i++) {
+        const char *path = sp_arena_printf(&recheck->inference->arena, "%s[%zu]", fact->path, i);
+        const struct sp_fact *item = sp_known_fact(&recheck->inference->best->outline.solver.known, path);
+        members = item && item->members;
+    }
+    return members;
+}
+
+static struct telling telling_of(const struct recheck *recheck, const struct sp_fact *fact)
+{
+    if (!fact) return (struct telling){.partial = false};
+    const bool gaps = !fact->objects && has_gaps(recheck, fact), members = has_members(recheck, fact);
+    return (struct telling){.gaps = gaps,
+                            .partial = gaps || members,
+                            .whole = !gaps && !members && fact->reason.kind != SP_REASON_NONE &&
+                                     fact->reason.kind != SP_REASON_GUESS,
+                            .closed = fact->reason.kind != SP_REASON_ONLY && fact->reason.kind != SP_REASON_REQUIRED};
+}
+
+/* Whether what told a value may have meant another one as well: a text that is none of some, a list whose end does not
+ * show, a real number that was rounded. Where the file is not explained as a whole anything may. */
+static bool is_ambiguous(const struct recheck *recheck, const struct sp_inferred *inferred)
+{
+    const struct sp_value value = inferred->value;
+    if (!sp_attempt_explains_all(recheck->inference->best)) return true;
+    return value.type == SP_STRING || value.type == SP_REAL || value.type == SP_LIST;
 }
 
 /* Of a piece of a model nobody knows how many others there are. */
@@ -197,12 +310,31 @@ static bool is_count_of_piece(const struct recheck *recheck, const struct sp_fac
 }
 
 /* Tables tell apart what is before a release from what is not: other releases are as good. */
-static bool is_range(struct sp_value value) { return value.type == SP_STRING && sp_is_release(value.string); }
+static bool is_range(struct sp_value value)
+{
+    return value.type == SP_STRING && *value.string && !value.string[strspn(value.string, "0123456789.")];
+}
 
 static void set(struct sp_inferred *inferred, bool determined, const char *why)
 {
     inferred->determined = determined;
     inferred->because = why;
+}
+
+/* By what would be otherwise if it were another one; `fact` and `reason` as far as something told it. */
+static void judge_needed(const struct recheck *recheck, struct sp_inferred *inferred, const struct sp_fact *fact,
+                         const char *reason)
+{
+    struct sp_arena *arena = &recheck->inference->arena;
+    const struct telling telling = telling_of(recheck, fact);
+    const bool rounded = fact && fact->reason.rounded;
+    const bool certain = *reason && !telling.partial && !rounded && !is_ambiguous(recheck, inferred);
+    const bool needed = certain || is_indispensable(recheck, inferred->name, inferred->value, telling);
+    if (needed) set(inferred, true, *reason ? reason : "any other value would predict other tensors");
+    else if (rounded) set(inferred, false, "it is rounded down: larger values would do as well");
+    else if (sp_is_class_key(inferred->name)) set(inferred, false, "other classes have the same tensors");
+    else if (*reason) set(inferred, false, sp_arena_printf(arena, "%s, which tells a part of it", reason));
+    else set(inferred, false, "no tensor of the file depends on it");
 }
 
 static void judge_inferred(const struct recheck *recheck, struct sp_inferred *inferred)
@@ -212,7 +344,6 @@ static void judge_inferred(const struct recheck *recheck, struct sp_inferred *in
     const struct sp_fact *fact = sp_known_fact(known, inferred->name);
     const bool told = fact && fact->reason.kind != SP_REASON_NONE,
                guessed = told && fact->reason.kind == SP_REASON_GUESS;
-    const bool partial = told && is_partial(recheck, fact);
     const char *reason = told ? because(recheck, &fact->reason) : "";
     if (is_range(inferred->value)) set(inferred, false, "other releases would do as well");
     else if (guessed && fact->guess)
@@ -226,14 +357,7 @@ static void judge_inferred(const struct recheck *recheck, struct sp_inferred *in
         set(inferred, false, sp_arena_printf(arena, "%s, which only count them", reason));
     else if (told && is_count_of_piece(recheck, fact))
         set(inferred, false, sp_arena_printf(arena, "%s, of which there may be more", reason));
-    else if (told && fact->reason.rounded && !is_indispensable(recheck, inferred->name, inferred->value, partial))
-        set(inferred, false, "it is rounded down: larger values would do as well");
-    else if (told && *reason && !partial) set(inferred, true, reason);
-    else if (is_indispensable(recheck, inferred->name, inferred->value, partial))
-        set(inferred, true, *reason ? reason : "any other value would predict other tensors");
-    else if (sp_is_class_key(inferred->name)) set(inferred, false, "other classes have the same tensors");
-    else if (partial && *reason) set(inferred, false, sp_arena_printf(arena, "%s, which tells a part of it", reason));
-    else set(inferred, false, "no tensor of the file depends on it");
+    else judge_needed(recheck, inferred, told ? fact : NULL, reason);
 }
 
 /* What the table itself gives to a table within it is no hyper-parameter of the file. */

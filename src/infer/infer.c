@@ -12,25 +12,37 @@ static void add_candidate(struct sp_inference *inference, const struct sp_attemp
         (struct sp_inference_candidate){attempt->table->name, attempt->explained, attempt->missing, same};
 }
 
-static bool is_candidate(const struct sp_inference *inference, const char *table)
+/* NULL when the table is none yet. */
+static struct sp_inference_candidate *find_candidate(struct sp_inference *inference, const char *table)
 {
     for (size_t i = 0; i < inference->candidate_count; i++)
-        if (strcmp(inference->candidates[i].table, table) == 0) return true;
-    return false;
+        if (strcmp(inference->candidates[i].table, table) == 0) return &inference->candidates[i];
+    return NULL;
 }
 
-/* One for each table: of several attempts at one the first that was made. */
+/* Another table says the same of the file; or says as much, under names that begin otherwise. */
+static bool is_equal(const struct sp_attempt *attempt, const struct sp_attempt *best)
+{
+    if (attempt->is_further && sp_attempt_explains_all(attempt) && !attempt->joints)
+        return attempt->explained == best->explained;
+    return sp_predictions_agree(attempt->prediction, best->prediction, best);
+}
+
+/* One for each table: of several attempts at one the first that was made, or that says the same. */
 static void keep_candidates(struct sp_inference *inference, const struct sp_study *study)
 {
     inference->candidates = sp_arena_array(&inference->arena, study->attempts.count + 1, sizeof *inference->candidates);
     add_candidate(inference, inference->best, true);
     for (size_t i = 0; i < study->attempts.count; i++) {
         const struct sp_attempt *attempt = study->attempts.items[i];
-        if (!attempt->explained || attempt->is_second_choice || attempt->guise->turned ||
-            is_candidate(inference, attempt->table->name))
+        struct sp_inference_candidate *known = find_candidate(inference, attempt->table->name);
+        if (!attempt->explained || attempt->is_second_choice || attempt->guise->turned || (known && known->same))
             continue;
-        add_candidate(inference, attempt,
-                      sp_predictions_agree(attempt->prediction, inference->best->prediction, inference->best));
+        const bool same = is_equal(attempt, inference->best);
+        if (attempt->is_further && !same) continue;
+        if (!known) add_candidate(inference, attempt, same);
+        else if (same)
+            *known = (struct sp_inference_candidate){known->table, attempt->explained, attempt->missing, true};
     }
 }
 

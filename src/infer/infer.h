@@ -14,6 +14,7 @@
 struct sp_ranked {
     const struct sp_unit *table;
     size_t covered;     /* patterns of the file that it can make, whatever is in front of them */
+    size_t likely;      /* from afar: the same, and as many besides as it has names that cannot be told from there */
     size_t uncovered;   /* names of its own that the file does not have, and that depend on nothing */
     size_t conditional; /* such that do */
     size_t depth;       /* tables that it builds on */
@@ -60,6 +61,7 @@ struct sp_attempt {
     bool lacks_layers;               /* the file has nothing of others */
     struct sp_map layers_there;      /* their names; when something is missing */
     bool is_part;                    /* the table is a part of other models */
+    bool is_further;                 /* was only made to be named beside another that explains everything */
     bool is_second_choice;           /* was only made to be turned: no equal of others */
     bool without_layers;             /* the table has loops, and the file nothing that is in one */
 };
@@ -102,9 +104,15 @@ bool sp_attempt_is_plausible(const struct sp_attempt *attempt, bool asked_for);
 void sp_fail_unknown(struct sp_error *error, const struct sp_inventory *inventory, const char *table_name,
                      struct sp_attempt **attempts, size_t count);
 
+/* ---- agree.c ---- */
+
 /* Whether two predictions say the same of the file: the same tensors, but for optional ones that it lacks. */
 bool sp_predictions_agree(const struct sp_prediction *a, const struct sp_prediction *b,
                           const struct sp_attempt *attempt);
+/* The same; or, of a file that the attempt does not explain as a whole, whether the prediction explains all that the
+ * other one does, and lacks no more. */
+bool sp_prediction_does_as_well(const struct sp_prediction *prediction, const struct sp_prediction *than,
+                                const struct sp_attempt *attempt);
 
 /* ---- config.c: what is known as a configuration ---- */
 

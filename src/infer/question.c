@@ -25,6 +25,7 @@ static bool is_false_answer(struct sp_value value)
 struct excuse {
     bool holds;     /* one is known not to be met */
     bool broken;    /* one cannot be worked out */
+    bool by_turn;   /* a condition on the turn of a loop that may have none is among them */
     bool by_loop;   /* a loop that may have no turns is among them */
     size_t unknown; /* how many of them might be the one; of these the last: */
     const struct sp_expr *expr;
@@ -59,7 +60,11 @@ static void excuse_by_conditions(struct sp_deduction *deduction, const struct sp
                                  struct excuse *excuse)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
-        if ((none && condition->assumed) || is_about_turns(deduction, line, condition)) continue;
+        if (none && condition->assumed) continue;
+        if (is_about_turns(deduction, line, condition)) {
+            excuse->by_turn = true;
+            continue;
+        }
         const struct sp_value value = sp_condition_value(deduction->solver, condition);
         if (is_unknown_answer(value)) may_be(excuse, condition->env, condition->expr, sp_value_bool(false), value);
         else if (is_false_answer(value)) excuse->holds = true;
@@ -112,7 +117,8 @@ static enum sp_answer ask_missing(struct sp_deduction *deduction, const struct s
     if (excuse.broken) answer = SP_CONTRADICTS;
     else if (excuse.holds) answer = SP_HOLDS;
     else if (!excuse.unknown) answer = SP_CONTRADICTS;
-    else if (excuse.unknown == 1) answer = sp_invert(deduction->solver, excuse.env, excuse.expr, &excuse.want);
+    else if (excuse.unknown == 1 && !(excuse.by_turn && excuse.by_loop))
+        answer = sp_invert(deduction->solver, excuse.env, excuse.expr, &excuse.want);
     if (question->loop) sp_loop_leave(question->loop);
     return answer;
 }

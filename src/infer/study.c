@@ -4,7 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ATTEMPTS = 24, MAX_TURNED = 2, MAX_CLASSES = 4, MAX_EFFORT = 400000, LITTLE_EFFORT = 1000 };
+enum {
+    MAX_ATTEMPTS = 24,
+    MAX_FURTHER = 64,
+    MANY_TENSORS = 20000,
+    MAX_TURNED = 2,
+    MAX_CLASSES = 4,
+    MAX_EFFORT = 400000,
+    LITTLE_EFFORT = 1000
+};
 
 /* ---- attempts ---- */
 
@@ -33,7 +41,7 @@ static struct sp_attempt *attempt_classes(struct sp_study *study, const struct s
  * some others none is that could have much more than the `leanest`. */
 static bool is_worse_fit(struct sp_fit fit, struct sp_fit best, struct sp_fit leanest, size_t equals)
 {
-    enum { SOME = 10, LITTLE = 4 };
+    enum { SOME = 14, LITTLE = 4 };
     return fit.seen < best.seen || fit.missing > best.missing ||
            (equals >= SOME && fit.absent > leanest.absent + LITTLE);
 }
@@ -173,7 +181,7 @@ static struct sp_attempt *next_to_turn(const struct sp_study *study, size_t from
     struct sp_attempt *best = NULL;
     for (size_t i = from; i < study->attempts.count; i++) {
         struct sp_attempt *attempt = study->attempts.items[i];
-        bool is_tried = !may_be_turned(attempt);
+        bool is_tried = !may_be_turned(attempt) || attempt->is_further;
         for (size_t k = 0; k < count; k++) is_tried = is_tried || tried[k] == attempt;
         if (!is_tried && (!best || sp_attempt_is_better(attempt, best))) best = attempt;
     }
@@ -203,9 +211,43 @@ static void study_turned(struct sp_study *study, size_t from)
 
 /* ---- the whole ---- */
 
-static void study_look(struct sp_study *study, const struct sp_look *look)
+/* As that table sees it, for the sake of the list of those that say the same. */
+static void attempt_further(struct sp_study *study, const struct sp_look *look, const struct sp_further *further)
+{
+    struct sp_look other;
+    const struct sp_tables *tables = study->searched.tables;
+    if (!further->otherwise) attempt_fit(study, look, further->fit)->is_further = true;
+    else if (sp_look_for(&other, study->arena, tables, further->fit.table, look->guise)) {
+        attempt_fit(study, &other, other.fits[0])->is_further = true;
+        sp_look_free(&other);
+    }
+}
+
+/* What a table explains as its names are, others may explain as well that were not among the likeliest; and of a part
+ * of models those whose names begin otherwise, as they do in a whole. */
+static void attempt_all_further(struct sp_study *study, struct sp_look *look, bool is_part)
+{
+    struct sp_further further[MAX_FURTHER];
+    const size_t tensors = sp_inventory_count(study->file), left = study->effort;
+    const size_t count = sp_look_further(look, study->searched.tables, further, MAX_FURTHER);
+    for (size_t i = 0; i < count && i * tensors < MANY_TENSORS; i++) {
+        study->effort = LITTLE_EFFORT;
+        if (is_part || !further[i].otherwise) attempt_further(study, look, &further[i]);
+    }
+    study->effort = left;
+}
+
+static bool is_plain_naming(const struct sp_naming *naming)
+{
+    return !naming->era && !*naming->strip && !*naming->add && !naming->drop_wrappers;
+}
+
+static void study_look(struct sp_study *study, struct sp_look *look)
 {
     struct sp_attempt *best = attempt_all(study, look);
+    if (best && sp_attempt_explains_all(best) && !study->budget && !study->searched.only && !look->guise->turned &&
+        is_plain_naming(&look->naming))
+        attempt_all_further(study, look, best->is_part);
     if (best) best = attempt_fronts(study, best);
     if (best) best = attempt_split(study, best);
     if (best && (!study->best || sp_attempt_is_better(best, study->best))) study->best = best;

@@ -141,7 +141,11 @@ static void names_of_timm(void **state)
            "attention.attention.query", "attn.qkv", "attention.output.dense", "attn.proj", "layernorm_before", "norm1",
            "layernorm_after", "norm2", "intermediate.dense", "mlp.fc1", "output.dense", "mlp.fc2", "layernorm", "norm",
            "classifier", "head");
-    FIND();
+    struct finding of_timm = find(&model, NULL), finding = find(&model, "vit");
+    assert_non_null(of_timm.inference);
+    assert_string_equal(sp_inference_table(of_timm.inference), "timm_vit"); /* whose names these are */
+    assert_true(sp_inference_explains_all(of_timm.inference));
+    finding_close(&of_timm);
     assert_non_null(finding.inference);
     assert_string_equal(sp_inference_table(finding.inference), "vit");
     assert_true(sp_inference_explains_all(finding.inference));
@@ -181,6 +185,19 @@ static void components_without_a_level(void **state)
     assert_true(sp_inference_explains_all(finding.inference));
     TOLD("vision_config.num_hidden_layers", "3");
     GUESSED("vision_config.image_size", "28");
+    END();
+}
+
+/* Two parts of models have the same tensors but for what is in front: which of them the file is nobody can tell. */
+static void a_part_without_what_is_in_front(void **state)
+{
+    BEGIN("{\"model_type\": \"clip_text_model\", \"vocab_size\": 90, \"hidden_size\": 32, \"num_hidden_layers\": 2, "
+          "\"intermediate_size\": 48, \"max_position_embeddings\": 20}");
+    model_rename(&model, "text_model.*", "text_model.", "");
+    FIND();
+    assert_true(is_found(&finding, "clip_text_model"));
+    assert_true(is_found(&finding, "xclip_text_model"));
+    assert_true(sp_inference_explains_all(finding.inference));
     END();
 }
 
@@ -309,6 +326,7 @@ int main(void)
         cmocka_unit_test(names_of_timm),
         cmocka_unit_test(nothing_joined_where_names_do),
         cmocka_unit_test(components_without_a_level),
+        cmocka_unit_test(a_part_without_what_is_in_front),
         cmocka_unit_test(one_kind_of_matrix_turned),
         cmocka_unit_test(linear_layers_for_convolutions),
         cmocka_unit_test(convolutions_as_they_are),

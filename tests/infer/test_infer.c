@@ -615,9 +615,77 @@ static void letters_of_texts(void **state)
     model_add_shape(&model, "then.weight", SHAPE(16));
     FIND();
     FOUND("press");
-    TOLD("steps", "[\"dn\", \"\"]");
+    GUESSED("steps", "[\"dn\", \"\"]"); /* any other text without an "n" would do as well */
     GUESSED("rest", "\"d\"");
     BECAUSE("rest", "last.weight is not there, which tells a part of it");
+    END();
+}
+
+/* Layers that may be those for multi-token prediction are the layers of the model, when these would have none. */
+static void layers_of_experts_alone(void **state)
+{
+    BEGIN("{\"model_type\": \"deepseek_v2\", \"architectures\": [\"DeepseekV2ForCausalLM\"], \"vocab_size\": 64, "
+          "\"hidden_size\": 32, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"q_lora_rank\": 12, "
+          "\"kv_lora_rank\": 8, \"qk_nope_head_dim\": 8, \"qk_rope_head_dim\": 4, \"v_head_dim\": 8, "
+          "\"first_k_dense_replace\": 0, \"intermediate_size\": 40, \"moe_intermediate_size\": 24, "
+          "\"n_routed_experts\": 3, \"n_shared_experts\": 1}");
+    FIND();
+    FOUND("deepseek_v2");
+    TOLD("num_hidden_layers", "2");
+    END();
+}
+
+/* A text that is tried for a list fits no expression: then the default of the table stands there. */
+static void guess_of_another_kind(void **state)
+{
+    static const char text[] = "table loom\nmodel_type \"loom\"\n"
+                               "K = kinds default [[3, 5], [3]]\n"
+                               "[threads] for s in 0..len(K)-1\n"
+                               "stage.{s}.weight (width, K[s][0])\n"
+                               "stage.{s}.knots.{place(s)}.weight (width) if len(K[s]) > 1\n"
+                               "place(s) = s + len(K[s])\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "stage.0.weight", SHAPE(16, 3));
+    model_add_shape(&model, "stage.0.knots.2.weight", SHAPE(16));
+    model_add_shape(&model, "stage.1.weight", SHAPE(16, 3));
+    FIND();
+    FOUND("loom");
+    TOLD("width", "16");
+    END();
+}
+
+/* A text of the default that stands for all but the one that the table names is not told. */
+static void texts_that_have_no_name(void **state)
+{
+    static const char text[] = "table mill\nmodel_type \"mill\"\n"
+                               "[wheel] for i in 0..1\nwheel.{i}.weight (width)\n"
+                               "wheel.{i}.crown (width) if (pool default \"\") == \"map\"\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "wheel.0.weight", SHAPE(16));
+    model_add_shape(&model, "wheel.1.weight", SHAPE(16));
+    FIND();
+    FOUND("mill");
+    GUESSED("pool", "\"\"");
+    END();
+}
+
+/* What was rounded down to groups of four may have been more, in a list as well. */
+static void rounded_items(void **state)
+{
+    static const char text[] = "table quarry\nmodel_type \"quarry\"\n"
+                               "[stones] for i in 0..len(sizes)-1\nstone.{i}.weight (sizes[i] // 4, 3)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "stone.0.weight", SHAPE(8, 3));
+    model_add_shape(&model, "stone.1.weight", SHAPE(16, 3));
+    FIND();
+    FOUND("quarry");
+    GUESSED("sizes", "[32, 64]");
     END();
 }
 
@@ -683,6 +751,10 @@ int main(void)
         cmocka_unit_test(one_table),
         cmocka_unit_test(numbers_at_the_edge),
         cmocka_unit_test(roots_of_any_degree),
+        cmocka_unit_test(layers_of_experts_alone),
+        cmocka_unit_test(guess_of_another_kind),
+        cmocka_unit_test(texts_that_have_no_name),
+        cmocka_unit_test(rounded_items),
         cmocka_unit_test(own_table),
         cmocka_unit_test(numbers_worked_out),
         cmocka_unit_test(letters_of_texts),

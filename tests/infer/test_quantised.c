@@ -42,6 +42,15 @@ static const struct {
     {LLAMA(", \"quantization\": {\"group_size\": 64, \"bits\": 4}"), "mlx, 4 bits, groups of 64"},
     {LLAMA(", \"quantization\": {\"group_size\": 32, \"bits\": 8}"), "mlx, 8 bits, groups of 32"},
     {LLAMA(", \"quantization\": {\"group_size\": 128, \"bits\": 2}"), "mlx, 2 bits, groups of 128"},
+    {QUANTISED("{\"quant_method\": \"torchao\", \"quant_type\": {\"default\": {\"_type\": \"Int8WeightOnlyConfig\", "
+               "\"_data\": {}}}}"),
+     "torchao"},
+    {QUANTISED("{\"quant_method\": \"modelopt\", \"quant_algo\": \"W4A16_AWQ\"}"), "modelopt, W4A16_AWQ"},
+    {QUANTISED("{\"quant_method\": \"eetq\"}"), "eetq"},
+    {QUANTISED("{\"quant_method\": \"hqq\", \"quant_config\": {\"weight_quant_params\": {\"nbits\": 4, \"group_size\": "
+               "64, \"axis\": 1}}}"),
+     "hqq"},
+    {QUANTISED("{\"quant_method\": \"higgs\", \"bits\": 4, \"group_size\": 256}"), "higgs, 4 bits, groups of 256"},
     {QUANTISED("{\"quant_method\": \"fbgemm_fp8\", \"modules_to_not_convert\": [\"lm_head\"]}"), "fbgemm-fp8"},
 };
 

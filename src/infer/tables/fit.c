@@ -65,7 +65,8 @@ size_t sp_fit_equals(const struct sp_tables *tables, struct sp_fit fit, const st
     const char *const *list = sp_classes_of(tables, fit.table, &classes);
     for (size_t i = 0; i < classes && count < most; i++) {
         const struct sp_fit other = fit_of(fit.table, list[i], shapes);
-        if (strcmp(list[i], fit.class) != 0 && !sp_fit_is_better(fit, other)) fits[count++] = other;
+        if (strcmp(list[i], fit.class) != 0 && other.seen >= fit.seen && other.missing <= fit.missing)
+            fits[count++] = other;
     }
     return count;
 }

@@ -26,8 +26,8 @@ struct sp_naming sp_fit_naming(struct sp_arena *arena, const struct sp_tables *s
 /* Notes the names that the table makes, as patterns. */
 void sp_fit_names(struct sp_arena *arena, const struct sp_tables *tables, const struct sp_unit *table,
                   struct sp_map *known);
-/* The classes of the fit's table that fit its names just as well, in `fits`; returns how many, at most
- * `most`. */
+/* The classes of the fit's table that have its names just as well, whatever else they may have, in `fits`; returns how
+ * many, at most `most`. */
 size_t sp_fit_equals(const struct sp_tables *tables, struct sp_fit fit, const struct sp_shapes *shapes,
                      struct sp_fit *fits, size_t most);
 

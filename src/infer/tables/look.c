@@ -10,7 +10,7 @@
 /* How many tables are laid out to be ranked: of which some are to fit, and of which few are to say what names begin
  * with.
  */
-enum { MANY_RANKED = 64, SOME_RANKED = 24 };
+enum { MANY_RANKED = 64, SOME_RANKED = 24, MOST_RANKED = 160, FIRST_FITS = 40 };
 
 /* What is looked at, and with what. */
 struct looking {
@@ -35,11 +35,39 @@ static void find_fits(const struct looking *looking, struct sp_look *look)
     size_t count;
     struct sp_ranked *ranked =
         sp_rank_tables(looking->searched->tables, looking->searched->only, &look->shapes, MANY_RANKED, &count);
-    for (size_t i = 0; i < count && i < SP_MAX_FITS; i++)
+    for (size_t i = 0; i < count && i < FIRST_FITS; i++)
         if (ranked[i].covered * 2 >= ranked[0].covered)
             look->fits[look->count++] = sp_fit_table(looking->searched->tables, ranked[i].table, &look->shapes);
     free(ranked);
     if (look->count) qsort(look->fits, look->count, sizeof *look->fits, compare_fits);
+}
+
+static bool is_fit(const struct sp_look *look, const struct sp_unit *table)
+{
+    for (size_t i = 0; i < look->count; i++)
+        if (look->fits[i].table == table) return true;
+    return false;
+}
+
+/* Whether the table is of a composite, which has much beside what the file has. */
+static bool is_much_more(const struct sp_ranked *ranked, const struct sp_look *look)
+{
+    return ranked->uncovered + ranked->conditional > 2 * look->shapes.patterns.count + 10;
+}
+
+size_t sp_look_further(struct sp_look *look, const struct sp_tables *tables, struct sp_further *further, size_t most)
+{
+    size_t count, found = 0;
+    struct sp_ranked *ranked = sp_rank_tables(tables, NULL, &look->shapes, MOST_RANKED, &count);
+    for (size_t i = 0; i < count && found < most; i++) {
+        if (ranked[i].covered < look->shapes.patterns.count || is_much_more(&ranked[i], look)) continue;
+        const struct sp_fit fit = sp_fit_table(tables, ranked[i].table, &look->shapes);
+        const bool sees_all = fit.seen == look->shapes.count && !fit.missing;
+        if (sees_all && is_fit(look, ranked[i].table)) continue; /* among the first ones */
+        further[found++] = (struct sp_further){fit, !sees_all};
+    }
+    free(ranked);
+    return found;
 }
 
 static void look_under(const struct looking *looking, const struct sp_naming *naming, const struct sp_map *known,
@@ -130,6 +158,21 @@ bool sp_look_translated(struct sp_look *look, struct sp_arena *arena, const stru
         look_again(&looking, way, look);
     }
     return any && look->count;
+}
+
+bool sp_look_for(struct sp_look *look, struct sp_arena *arena, const struct sp_tables *tables,
+                 const struct sp_unit *table, const struct sp_guise *guise)
+{
+    const struct sp_naming plain = {.strip = "", .add = ""};
+    const struct sp_tables_searched own = {tables, table};
+    const struct looking looking = {arena, &own, guise};
+    struct sp_map known = {0};
+    const struct sp_naming naming = likely_naming(&looking, plain, &known);
+    look_under(&looking, &naming, &known, look);
+    sp_map_free(&known);
+    if (sees_all(look)) return true;
+    sp_look_free(look);
+    return false;
 }
 
 void sp_look_best(struct sp_look *look, struct sp_arena *arena, const struct sp_tables_searched *searched,

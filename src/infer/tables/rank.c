@@ -77,6 +77,13 @@ static int compare_ranked(const void *left, const void *right)
     return strcmp(a->table->name, b->table->name);
 }
 
+static int compare_likely(const void *left, const void *right)
+{
+    const struct sp_ranked *a = left, *b = right;
+    if (a->likely != b->likely) return a->likely > b->likely ? -1 : 1;
+    return compare_ranked(left, right);
+}
+
 static bool is_ranked(const struct sp_tables *tables, size_t place, const struct sp_unit *only)
 {
     return !only || strcmp(sp_tables_entry(tables, place).name, only->name) == 0;
@@ -101,6 +108,16 @@ static size_t survey_tables(const struct sp_tables *tables, const struct sp_unit
     return count;
 }
 
+/* The best, and behind them some of which more is likely than can be told from afar. Returns how many. */
+static size_t choose_likely(struct sp_ranked *ranked, size_t count, size_t most)
+{
+    const size_t more = most / 4;
+    if (count) qsort(ranked, count, sizeof *ranked, compare_ranked);
+    if (count <= most) return count;
+    qsort(ranked + most, count - most, sizeof *ranked, compare_likely);
+    return count - most < more ? count : most + more;
+}
+
 /* All tables from afar, then the best of them exactly. */
 struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp_unit *only,
                                  const struct sp_shapes *shapes, size_t most, size_t *count)
@@ -110,8 +127,7 @@ struct sp_ranked *sp_rank_tables(const struct sp_tables *tables, const struct sp
     struct sp_ranked *ranked = sp_realloc(NULL, listed, sizeof *ranked);
     struct sp_ranked *vague = sp_realloc(NULL, listed, sizeof *vague);
     size_t likely = survey_tables(tables, only, shapes, ranked, vague, &vague_count);
-    if (likely) qsort(ranked, likely, sizeof *ranked, compare_ranked);
-    if (likely > most) likely = most;
+    likely = choose_likely(ranked, likely, most);
     for (size_t i = 0; i < vague_count; i++) ranked[likely++] = vague[i];
     *count = 0;
     for (size_t i = 0; i < likely; i++) {

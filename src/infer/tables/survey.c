@@ -187,6 +187,8 @@ bool sp_survey_table(struct sp_survey *survey, const struct sp_unit *table, stru
     for (size_t i = 0; i < of.single_count; i++) add_end(survey, &of, of.singles[i].name, of.singles[i].optional);
     *ranked = (struct sp_ranked){.table = table, .uncovered = of.rows - of.found, .conditional = of.lacking};
     for (size_t i = 0; i < survey->patterns; i++) ranked->covered += covered[i];
+    const size_t others = survey->patterns - ranked->covered; /* names that cannot be told may be any of the others */
+    ranked->likely = ranked->covered + (of.vague < others ? of.vague : others);
     return of.vague <= of.rows || of.found * 2 < of.rows;
 }
 

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ * Each built-in table is found from what it predicts itself: under a configuration that a framework saved with its
+ * models, or, where there is none, under its own defaults. The former are skipped without the corpus. */
+#define _XOPEN_SOURCE 700
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "infer/finding.h"
+#include "lang/tables.h"
+#include "sample.h"
+
+#define SAVED "../shared/data/saved/configs"
+
+/* Of either kind so many tables are found, in percent, and in place of so many another one is. Of the rest it is said
+ * that no table explains them, or what is left of them. */
+struct bounds {
+    size_t found, taken;
+};
+static const struct bounds saved_bounds = {84, 1}, default_bounds = {94, 2};
+
+struct tally {
+    struct sp_tables *tables;
+    struct sp_map done; /* by name */
+    size_t tried, found, taken;
+};
+
+/* Another table is said to explain the file as a whole, and this one not to. */
+static bool is_taken(const struct finding *finding) { return finding->inference && explains_all(finding); }
+
+static void judge(struct model *model, const char *table, struct tally *tally)
+{
+    struct finding finding = find(model, NULL);
+    const bool found = is_found(&finding, table) && explains_all(&finding);
+    tally->tried++;
+    tally->found += found;
+    tally->taken += !found && is_taken(&finding);
+    if (!found)
+        print_message("%s: %s%s\n", table, finding.inference ? sp_inference_table(finding.inference) : "none",
+                      is_taken(&finding) ? ", taken for it" : "");
+    finding_close(&finding);
+}
+
+/* The table that the configuration leads to, once. */
+static void try_config(struct model *model, struct tally *tally)
+{
+    struct sp_error error = {0};
+    struct sp_prediction *prediction = sp_predict(model->tables, model->config, NULL, &error);
+    if (prediction && sp_prediction_count(prediction) &&
+        sp_map_get(&tally->done, sp_prediction_table(prediction)) == SIZE_MAX) {
+        char table[200];
+        snprintf(table, sizeof table, "%s", sp_prediction_table(prediction));
+        const struct sp_unit *unit = sp_tables_unit(tally->tables, table);
+        sp_map_add(&tally->done, unit->name, 1);
+        if (tally->done.count % SAMPLE == 0) {
+            model_predict(model, 0);
+            judge(model, table, tally);
+        }
+    }
+    sp_prediction_free(prediction);
+}
+
+static void begin_model(struct model *model, const struct tally *tally)
+{
+    *model = (struct model){.tables = tally->tables, .config = sp_config_new()};
+    scratch_make(&model->scratch);
+}
+
+static void end_model(struct model *model)
+{
+    model->tables = NULL; /* for the next one */
+    model_close(model);
+}
+
+static int is_config(const struct dirent *entry) { return strstr(entry->d_name, ".json") != NULL; }
+
+/* Of each table the first configuration, by name. */
+static bool try_saved(struct tally *tally)
+{
+    struct dirent **entries = NULL;
+    const int count = scandir(SAVED, &entries, is_config, alphasort);
+    for (int i = 0; i < count; i++) {
+        char path[1024];
+        struct sp_error error = {0};
+        struct model model;
+        snprintf(path, sizeof path, SAVED "/%s", entries[i]->d_name);
+        begin_model(&model, tally);
+        if (sp_config_load(model.config, path, &error) == SP_OK) try_config(&model, tally);
+        end_model(&model);
+        free(entries[i]);
+    }
+    free(entries);
+    return count > 0;
+}
+
+/* Those that no configuration led to, as their defaults have them; of a table without defaults nothing is predicted.
+ * But for names of llama.cpp, which belong to the table of the model as well. */
+static void try_defaults(struct tally *tally)
+{
+    size_t count;
+    const size_t *list = sp_tables_list(tally->tables, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_unit *unit = sp_tables_at(tally->tables, list[i]);
+        struct model model;
+        if (!unit || strncmp(unit->name, "gguf_", 5) == 0) continue;
+        struct sp_value class = sp_value_absent("");
+        if (unit->architecture_count) class = sp_value_string(unit->architectures[0]);
+        if (!unit->model_type_count || sp_map_get(&tally->done, unit->name) != SIZE_MAX) continue;
+        begin_model(&model, tally);
+        sp_config_set_value(model.config, "model_type", sp_value_string(unit->model_types[0]), "test");
+        if (unit->architecture_count)
+            sp_config_set_value(model.config, "architectures",
+                                (struct sp_value){.type = SP_LIST, .count = 1, .items = &class}, "test");
+        try_config(&model, tally);
+        end_model(&model);
+    }
+}
+
+/* Of a sample only that none is a fault: a few of it say little of all. */
+static void check_tally(const struct tally *tally, const char *what, struct bounds bounds)
+{
+    print_message("%s: %zu of %zu tables found; others taken for them: %zu\n", what, tally->found, tally->tried,
+                  tally->taken);
+    if (SAMPLE > 1) return;
+    assert_true(tally->found * 100 >= tally->tried * bounds.found);
+    assert_true(tally->taken * 100 <= tally->tried * bounds.taken);
+}
+
+static void found_by_own_prediction(void **state)
+{
+    struct sp_error error = {0};
+    struct tally saved = {.tables = sp_tables_new(&error)};
+    (void)state;
+    assert_non_null(saved.tables);
+    const bool there = try_saved(&saved);
+    struct tally defaults = {.tables = saved.tables, .done = saved.done};
+    if (there) try_defaults(&defaults);
+    sp_map_free(&defaults.done);
+    sp_tables_free(saved.tables);
+    if (!there) skip();
+    check_tally(&saved, "saved", saved_bounds);
+    check_tally(&defaults, "defaults", default_bounds);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(found_by_own_prediction)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
