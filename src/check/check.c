@@ -76,14 +76,6 @@ size_t *sp_check_missing(const struct sp_check *check)
     return missing;
 }
 
-size_t sp_check_matched(const struct sp_check *check)
-{
-    size_t matched = 0;
-    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++)
-        matched += check->match.predicted_of[i] != SP_NONE;
-    return matched;
-}
-
 static bool any_is_open_as(const struct sp_check *check, enum sp_finding_kind kind)
 {
     for (size_t i = 0; i < check->finding_count; i++)

@@ -111,7 +111,7 @@ static inline bool sp_is_stored(const struct sp_check *check, size_t predicted)
     return check->match.tensor_of[predicted] != SP_NONE;
 }
 /* How many tensors of the file are predicted ones. */
-size_t sp_check_matched(const struct sp_check *check);
+static inline size_t sp_check_matched(const struct sp_check *check) { return check->match.paired; }
 /* Whether there are both, missing and unexpected: only then can one be the other under another name or in another
  * layout. */
 bool sp_check_open_both(const struct sp_check *check);

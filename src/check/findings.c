@@ -64,9 +64,9 @@ static void predicted_finding(struct sp_check *check, size_t index)
     const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, index);
     const size_t found = check->match.tensor_of[index];
     const enum sp_difference difference = sp_match_predicted(&check->match, index);
+    if (difference == SP_SAME || difference == SP_LEFT_OUT) return;
     struct sp_finding finding = {.tensor = found, .predicted = index};
     finding.name = found == SP_NONE ? expected->name : sp_inventory_tensor(check->inventory, found)->name;
-    if (difference == SP_SAME || difference == SP_LEFT_OUT) return;
     if (sp_is_error(difference)) finding.expected = sp_shape_text(&check->arena, expected->shape, expected->rank);
     switch (difference) {
     case SP_MISSING:

@@ -69,7 +69,7 @@ static bool adopt(struct sp_check *check, struct sp_config *config, const char *
     struct sp_quantisation *quantisation = &check->quantisation;
     struct sp_error error = {0};
     struct sp_file_storage *storage = sp_realloc(NULL, 1, sizeof *storage);
-    sp_file_storage_read(storage, part, check->inventory, &check->naming);
+    sp_file_storage_read(storage, part, sp_part_beside(check->tables, part), check->inventory, &check->naming);
     sp_config_store(config, &storage->storage);
     struct sp_prediction *prediction =
         sp_predict(check->tables, config, &(struct sp_predict_options){.table = check->table_name}, &error);
@@ -98,6 +98,7 @@ static void adopt_configured(struct sp_check *check)
     const char *method;
     if (!method_of_file(check, check->config, &method, &part)) return;
     check->quantisation.configured = method;
+    check->quantisation.described = part != NULL;
     if (part) adopt(check, sp_config_variant(check->config), method, part);
 }
 
@@ -130,6 +131,7 @@ static bool is_better_method(const struct sp_check *check, const char *method, s
                              size_t left)
 {
     const bool same = strcmp(method, check->quantisation.configured) == 0;
+    if (!check->quantisation.described) return !left; /* what it would be like, nobody knows */
     return left <= errors / 2 && !(same && !differs_in_kind(check, form));
 }
 

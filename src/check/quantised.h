@@ -8,17 +8,22 @@
 #include "match/naming.h"
 #include "stored/members.h"
 
+struct sp_told_sizes {
+    uint64_t of[SP_TOLD_COUNT];
+};
+
 /* How the modules of a file are stored, by the names of the tensors: "lm_head.qweight" says that lm_head is packed. */
 struct sp_file_storage {
     struct sp_storage storage; /* comes first: it is handed out in place of the whole */
     struct sp_arena arena;
-    struct sp_map modules;    /* -> enum sp_stored */
-    struct sp_map text_bytes; /* -> length of the text beside the weight of a module */
-    size_t packed;            /* modules */
+    struct sp_map modules; /* -> enum sp_stored */
+    struct sp_map told;    /* modules -> index of what the file tells of them */
+    SP_ARRAY(struct sp_told_sizes) told_sizes;
+    size_t packed; /* modules */
 };
 
-/* As the part has them; the names are looked at under the naming. */
-void sp_file_storage_read(struct sp_file_storage *storage, const struct sp_unit *part,
+/* As the part has them, and the one beside it, which may be NULL; the names are looked at under the naming. */
+void sp_file_storage_read(struct sp_file_storage *storage, const struct sp_unit *part, const struct sp_unit *beside,
                           const struct sp_inventory *inventory, const struct sp_naming *naming);
 void sp_file_storage_free(struct sp_file_storage *storage);
 
@@ -26,6 +31,7 @@ void sp_file_storage_free(struct sp_file_storage *storage);
 struct sp_quantisation {
     const char *method;           /* NULL: nothing is quantised, or nobody can tell how */
     const char *configured;       /* the method that the configuration names, or NULL */
+    bool described;               /* a part of a table says how that stores weights */
     const char *failure;          /* why nothing can be predicted from what it says, or NULL */
     const struct sp_config *base; /* the configuration as it was given */
     struct sp_config *config;     /* of the predictions, when there is a method */

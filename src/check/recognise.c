@@ -6,7 +6,9 @@
 
 #include "base/order.h"
 #include "check/check.h"
+#include "lang/syntax/ast.h"
 #include "stored/forms.h"
+#include "stored/members.h"
 
 enum { MAX_INDICES = 24, MAX_SHOWING = 8, MAX_FORMS = 512, FINALISTS = 3 };
 
@@ -33,12 +35,11 @@ static void read_names(struct recogniser *recogniser)
     struct sp_finder finder = {.naming = &recogniser->check->naming, .find = sp_keep_name, .context = &keeper};
     for (size_t i = 0; i < sp_inventory_count(inventory); i++) {
         unsigned renaming;
-        const char *name = sp_inventory_tensor(inventory, i)->name, *dot = strrchr(name, '.');
-        sp_map_add(&recogniser->tails, dot ? dot + 1 : name, i);
         keeper.tensor = i;
-        sp_finder_find(&finder, name, &renaming);
+        sp_finder_find(&finder, sp_inventory_tensor(inventory, i)->name, &renaming);
     }
     sp_finder_free(&finder);
+    sp_note_tails(inventory, &recogniser->tails);
 }
 
 static void add_index(struct recogniser *recogniser, int64_t index)
@@ -153,7 +154,8 @@ static void try_method(struct recogniser *recogniser, size_t method, struct sp_v
     if (!part || !sp_part_shows(part, &recogniser->tails)) return;
     if (part != recogniser->part) {
         sp_file_storage_free(&recogniser->storage);
-        sp_file_storage_read(&recogniser->storage, part, check->inventory, &check->naming);
+        sp_file_storage_read(&recogniser->storage, part, sp_part_beside(check->tables, part), check->inventory,
+                             &check->naming);
         recogniser->part = part;
     }
     if (!recogniser->storage.packed) return;
@@ -163,13 +165,25 @@ static void try_method(struct recogniser *recogniser, size_t method, struct sp_v
     if (sp_value_is_set(value)) *best = value;
 }
 
+/* Two methods may store a weight alike: the one that the configuration names is asked first. */
+static bool is_configured(const struct sp_check *check, size_t method)
+{
+    static const char part_of[] = "quantised_";
+    const struct sp_unit *part = sp_form_part(check->tables, method);
+    const char *configured = check->quantisation.configured;
+    return part && configured && strcmp(part->name + strlen(part_of), configured) == 0;
+}
+
 struct sp_value sp_recognise_quantisation(struct sp_check *check, size_t *errors)
 {
     struct recogniser recogniser = {.check = check};
     struct sp_value best = sp_value_absent("quantization_config");
     choose_few_indices(&recogniser);
     read_names(&recogniser);
-    for (size_t i = 0; i < sp_form_count() && *errors; i++) try_method(&recogniser, i, &best, errors);
+    for (size_t i = 0; i < sp_form_count() && *errors; i++)
+        if (is_configured(check, i)) try_method(&recogniser, i, &best, errors);
+    for (size_t i = 0; i < sp_form_count() && *errors; i++)
+        if (!is_configured(check, i)) try_method(&recogniser, i, &best, errors);
     sp_file_storage_free(&recogniser.storage);
     sp_map_free(&recogniser.names);
     sp_map_free(&recogniser.tails);

@@ -32,19 +32,6 @@ struct reading {
     size_t errors; /* of the file, under it */
 };
 
-static size_t count_errors(const struct sp_inventory *inventory, const struct sp_prediction *prediction)
-{
-    struct sp_arena arena = {0};
-    struct sp_match match;
-    sp_match_begin(&match, inventory, prediction);
-    const struct sp_naming naming = sp_naming_infer(&arena, &match);
-    sp_match_rest(&match, &naming);
-    const size_t errors = sp_match_errors(&match);
-    sp_match_free(&match);
-    sp_arena_free(&arena);
-    return errors;
-}
-
 static struct reading read_with(const struct sp_check *check, const char *key, struct sp_value value)
 {
     struct sp_error error = {0};
@@ -52,7 +39,7 @@ static struct reading read_with(const struct sp_check *check, const char *key, s
     sp_config_set_value(reading.config, key, value, "the other");
     reading.prediction =
         sp_predict(check->tables, reading.config, &(struct sp_predict_options){.table = check->table_name}, &error);
-    if (reading.prediction) reading.errors = count_errors(check->inventory, reading.prediction);
+    if (reading.prediction) reading.errors = sp_match_best_errors(check->inventory, reading.prediction, NULL);
     return reading;
 }
 

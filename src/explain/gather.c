@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/gather.h"
 
+#include "model/layouts.h"
+
 static size_t number_of_finding(const struct sp_check *check, const struct sp_finding *finding)
 {
     return (size_t)(finding - check->findings);
@@ -20,6 +22,15 @@ bool sp_is_open_kind(const struct sp_check *check, const struct sp_finding *find
 {
     (void)check;
     return sp_finding_is_open_as(finding, *(const enum sp_finding_kind *)kind);
+}
+
+bool sp_is_turned_round(const struct sp_check *check, const struct sp_finding *finding, const void *unused)
+{
+    (void)unused;
+    if (finding->kind != SP_FINDING_SHAPE) return false;
+    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
+    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
+    return tensor->rank == expected->rank && sp_is_transposed(tensor->shape, expected->shape, tensor->rank);
 }
 
 size_t sp_count_wanted(const struct sp_check *check, sp_wanted *wanted, const void *context)

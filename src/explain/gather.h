@@ -14,6 +14,9 @@ bool sp_is_marked(const struct sp_check *check, const struct sp_finding *finding
 /* The context is the kind that is open, an enum sp_finding_kind. */
 bool sp_is_open_kind(const struct sp_check *check, const struct sp_finding *finding, const void *kind);
 
+/* Of another shape: the predicted one, the other way round. */
+bool sp_is_turned_round(const struct sp_check *check, const struct sp_finding *finding, const void *unused);
+
 size_t sp_count_wanted(const struct sp_check *check, sp_wanted *wanted, const void *context);
 /* A cause of that kind for all of them, without a message so far; NULL when there are none. Like every pointer to a
  * cause it holds until the next one is added. */

@@ -31,7 +31,7 @@ struct part {
     char *name;
     enum sp_dtype dtype;
     uint32_t rank;
-    uint64_t shape[8];
+    uint64_t shape[9];
     const char *storage; /* in memory alone */
     uint32_t flags;      /* likewise */
     uint64_t offset;     /* likewise: in the storage */

@@ -101,11 +101,106 @@ static void modules_by_name(void **state)
     free(text);
 }
 
+/* Quantisers say in places of their own how single modules are quantised, and which are not. */
+static const char parts_of_layers[] = "table t\n"
+                                      "model_type \"zz\"\n"
+                                      "[l] for p in [\"layers.0.q_proj\", \"layers.1.q_proj\", \"layers.1.up\"]\n"
+                                      "{p}.weight (64, 128)\n";
+
+static const struct {
+    const char *config, *text;
+} rules[] = {
+    {"{\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":64,\"checkpoint_format\":\"marlin\","
+     "\"dynamic\":{\"-:.*0.q_proj\":{},\"+:.*up\":{\"bits\":8}}}",
+     "layers.0.q_proj.weight (64, 128): 8192\n"
+     "layers.1.q_proj.B (8, 128) I32: 8192 of layers.1.q_proj.weight\n"
+     "layers.1.q_proj.s (2, 64): 0 of layers.1.q_proj.weight\n"
+     "layers.1.q_proj.workspace (0) I32 optional: 0 of layers.1.q_proj.weight\n"
+     "layers.1.up.B (8, 256) I32: 8192 of layers.1.up.weight\n"
+     "layers.1.up.s (2, 64): 0 of layers.1.up.weight\n"
+     "layers.1.up.workspace (0) I32 optional: 0 of layers.1.up.weight\n"},
+    {"{\"quant_method\":\"auto-round\",\"bits\":4,\"group_size\":64,\"packing_format\":\"auto_round:auto_awq\","
+     "\"extra_config\":{\"layers.0.q_proj\":{\"bits\":16},\".*up\":{\"group_size\":32}}}",
+     "layers.0.q_proj.weight (64, 128): 8192\n"
+     "layers.1.q_proj.qweight (128, 8) I32: 8192 of layers.1.q_proj.weight\n"
+     "layers.1.q_proj.qzeros (2, 8) I32: 0 of layers.1.q_proj.weight\n"
+     "layers.1.q_proj.scales (2, 64): 0 of layers.1.q_proj.weight\n"
+     "layers.1.up.qweight (128, 8) I32: 8192 of layers.1.up.weight\n"
+     "layers.1.up.qzeros (4, 8) I32: 0 of layers.1.up.weight\n"
+     "layers.1.up.scales (4, 64): 0 of layers.1.up.weight\n"},
+    {"{\"quant_method\":\"modelopt\",\"quant_algo\":\"MIXED_PRECISION\",\"quantized_layers\":{\"layers.0.q_proj\":"
+     "{\"quant_algo\":\"FP8\"},\"layers.1.up\":{\"quant_algo\":\"MXFP8\"}}}",
+     "layers.0.q_proj.weight (64, 128) F8_E4M3: 8192 of layers.0.q_proj.weight\n"
+     "layers.0.q_proj.weight_scale () F32: 0 of layers.0.q_proj.weight\n"
+     "layers.0.q_proj.input_scale () F32: 0 of layers.0.q_proj.weight\n"
+     "layers.1.q_proj.weight (64, 128): 8192\n"
+     "layers.1.up.weight (64, 128) F8_E4M3: 8192 of layers.1.up.weight\n"
+     "layers.1.up.weight_scale (64, 4) U8: 0 of layers.1.up.weight\n"
+     "layers.1.up.input_scale () F32 optional: 0 of layers.1.up.weight\n"
+     "layers.1.up.pre_quant_scale (128) optional: 0 of layers.1.up.weight\n"},
+    {"{\"quant_method\":\"quark\",\"exclude\":[\"*0.q_proj\"],\"global_quant_config\":{\"weight\":{\"dtype\":"
+     "\"fp8_e4m3\",\"qscheme\":\"per_tensor\"}},\"layer_quant_config\":{\"*up\":{\"weight\":{\"dtype\":\"fp4\","
+     "\"qscheme\":\"per_group\",\"group_size\":32}}}}",
+     "layers.0.q_proj.weight (64, 128): 8192\n"
+     "layers.1.q_proj.weight (64, 128) F8_E4M3: 8192 of layers.1.q_proj.weight\n"
+     "layers.1.q_proj.weight_scale (): 0 of layers.1.q_proj.weight\n"
+     "layers.1.q_proj.input_scale () optional: 0 of layers.1.q_proj.weight\n"
+     "layers.1.up.weight (64, 64) U8: 8192 of layers.1.up.weight\n"
+     "layers.1.up.weight_scale (64, 4): 0 of layers.1.up.weight\n"
+     "layers.1.up.input_scale () optional: 0 of layers.1.up.weight\n"},
+    {"{\"quant_method\":\"torchao\",\"quant_type\":{\"default\":{\"_type\":\"FqnToConfig\",\"_data\":"
+     "{\"fqn_to_config\":{\"re:.*1.q_proj\":null,\"layers.1.up\":{\"_type\":\"Float8WeightOnlyConfig\"},\"_default\":"
+     "{\"_type\":\"Int4WeightOnlyConfig\",\"_data\":{\"group_size\":32}}}}}}}",
+     "layers.0.q_proj._weight_qdata (64, 64): 8192 of layers.0.q_proj.weight\n"
+     "layers.0.q_proj._weight_scale (4, 64): 0 of layers.0.q_proj.weight\n"
+     "layers.0.q_proj._weight_zero_point (4, 64): 0 of layers.0.q_proj.weight\n"
+     "layers.0.q_proj._weight_act_pre_scale (128) optional: 0 of layers.0.q_proj.weight\n"
+     "layers.1.q_proj.weight (64, 128): 8192\n"
+     "layers.1.up._weight_qdata (64, 128) F8_E4M3: 8192 of layers.1.up.weight\n"
+     "layers.1.up._weight_scale (64, 1): 0 of layers.1.up.weight\n"
+     "layers.1.up._weight_act_pre_scale (128) optional: 0 of layers.1.up.weight\n"},
+};
+
+static void rules_for_modules(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct sp_text settings = {0};
+        sp_text_printf(&settings, "model_type=zz quantization_config=%s", rules[i].config);
+        char *text = stored(parts_of_layers, settings.data);
+        assert_string_equal(text, rules[i].text);
+        free(text);
+        sp_text_free(&settings);
+    }
+}
+
+/* Experts in one tensor have scales of their own beside it; those of DeepSeek-V4, each by itself, have four bits. */
+static void experts(void **state)
+{
+    static const char table[] = "table t\n"
+                                "model_type \"zz\"\n"
+                                "experts.up (2, 64, 128)\n"
+                                "a.experts.0.up.weight (64, 128)\n"
+                                "a.shared_experts.up.weight (64, 128)\n";
+    (void)state;
+    char *text = stored(table, "model_type=zz quantization_config={\"quant_method\":\"fp8\",\"weight_block_size\":"
+                               "[32,32],\"expert_dtype\":\"fp4\"}");
+    assert_string_equal(text, "experts.up (2, 64, 128) F8_E4M3: 16384 of experts.up\n"
+                              "experts.up_scale_inv (2, 2, 4): 0 of experts.up\n"
+                              "a.experts.0.up.weight (64, 64) I8: 8192 of a.experts.0.up.weight\n"
+                              "a.experts.0.up.weight_scale_inv (64, 4): 0 of a.experts.0.up.weight\n"
+                              "a.shared_experts.up.weight (64, 128) F8_E4M3: 8192 of a.shared_experts.up.weight\n"
+                              "a.shared_experts.up.weight_scale_inv (2, 4): 0 of a.shared_experts.up.weight\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(modules_of_a_loop),
         cmocka_unit_test(modules_by_name),
+        cmocka_unit_test(rules_for_modules),
+        cmocka_unit_test(experts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

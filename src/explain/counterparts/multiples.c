@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "explain/gather.h"
 #include "lang/prediction.h"
 
@@ -98,9 +99,7 @@ static bool is_recurrent(const char *name)
 {
     static const char *const words[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh", "recurrent", "i2h",
                                         "h2h",       "lstm",      "gru",     "rnn",     "LSTM",      "GRU"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(name, words[i])) return true;
-    return false;
+    return SP_HAS_ANY(name, words);
 }
 
 static void say_multiple(struct sp_check *check, struct sp_cause *cause, const struct multiple *multiple)

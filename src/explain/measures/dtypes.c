@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Dtypes that stand out. Tables seldom say a dtype, so the file is its own measure: tensors that differ in their
  * indices alone should have one dtype, and a single tensor should not differ from a file that is uniform otherwise. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,35 +118,63 @@ static bool is_made_of_double(const struct sp_check *check, size_t tensor, enum 
     return found->rank == 0 && found->dtype == SP_DTYPE_F64 && shorter;
 }
 
+static bool is_gguf(const struct sp_check *check) { return strcmp(sp_inventory_format(check->inventory), "gguf") == 0; }
+
+/* Writers of GGUF choose a type for each tensor, and programs that read it take any: the converter leaves a few kinds
+ * in F16 or F32 whatever the rest is, and quantisers keep single matrices more precise. Vectors alone are all alike. */
+static bool may_vary(const struct sp_check *check, const struct dtypes *dtypes, size_t tensor)
+{
+    const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[tensor]];
+    const bool is_matrix = sp_inventory_tensor(check->inventory, tensor)->rank > 1;
+    const bool quantised = dtypes->whole.by_dtype[SP_DTYPE_UNKNOWN] > 0;
+    return is_gguf(check) && (kind->by_dtype[SP_DTYPE_UNKNOWN] > 0 || (is_matrix && quantised));
+}
+
 static void judge_dtypes(struct sp_check *check, const struct dtypes *dtypes, size_t tensor)
 {
     const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[tensor]], *whole = &dtypes->whole;
     const enum sp_dtype dtype = dtype_of(check, tensor), usual = most_common(kind), everywhere = most_common(whole);
+    if (may_vary(check, dtypes, tensor)) return;
     if (kind->by_dtype[usual] > kind->by_dtype[dtype]) dtype_finding(check, tensor, usual, "others of its kind have");
     else if (whole->total >= 3 && dtype != everywhere && whole->by_dtype[everywhere] == whole->total - 1 &&
-             !is_kept_precise(dtype, everywhere) && !is_made_of_double(check, tensor, everywhere))
+             !is_gguf(check) && !is_kept_precise(dtype, everywhere) && !is_made_of_double(check, tensor, everywhere))
         dtype_finding(check, tensor, everywhere, "all others have");
 }
 
 /* ---- mixed precision ---- */
 
-/* Tensors of a whole kind that are in full precision. */
+/* The tensors of whole kinds that have the dtype; how many. */
+static size_t collect_kinds_of(const struct sp_check *check, const struct dtypes *dtypes, enum sp_dtype dtype,
+                               const char **names)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < sp_inventory_count(check->inventory); i++) {
+        if (!counts(check, i) || is_scale(check, i) || dtype_of(check, i) != dtype) continue;
+        const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[i]];
+        if (kind->by_dtype[dtype] == kind->total) names[found++] = sp_inventory_tensor(check->inventory, i)->name;
+    }
+    return found;
+}
+
+/* Tensors of a whole kind that are in full precision; of GGUF, in any other. */
 static void note_precise(struct sp_check *check, const struct dtypes *dtypes)
 {
-    const size_t count = sp_inventory_count(check->inventory);
+    static const enum sp_dtype others[] = {SP_DTYPE_F32, SP_DTYPE_F16, SP_DTYPE_BF16};
     const enum sp_dtype everywhere = most_common(&dtypes->whole);
-    const char **names = sp_realloc(NULL, count, sizeof *names);
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!counts(check, i) || is_scale(check, i) || !is_kept_precise(dtype_of(check, i), everywhere)) continue;
-        const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[i]];
-        if (kind->by_dtype[SP_DTYPE_F32] == kind->total)
-            names[found++] = sp_inventory_tensor(check->inventory, i)->name;
+    const bool plain = everywhere == SP_DTYPE_F32 || everywhere == SP_DTYPE_F16 || everywhere == SP_DTYPE_BF16;
+    const char **names = sp_realloc(NULL, sp_inventory_count(check->inventory), sizeof *names);
+    struct sp_text text = {0};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i] == everywhere || !(is_kept_precise(others[i], everywhere) || (plain && is_gguf(check)))) continue;
+        const size_t found = collect_kinds_of(check, dtypes, others[i], names);
+        if (!found) continue;
+        if (text.length) sp_text_puts(&text, "; ");
+        else sp_text_printf(&text, "mixed precision: %s, but ", sp_dtype_name(everywhere));
+        sp_text_printf(&text, "%s in %s (%s)", sp_dtype_name(others[i]), sp_some_names(&check->arena, names, found),
+                       sp_count_of(&check->arena, found, "tensor"));
     }
-    if (found)
-        sp_blame(check, SP_CAUSE_MIXED_PRECISION)->message =
-            sp_arena_printf(&check->arena, "mixed precision: %s, but F32 in %s (%s)", sp_dtype_name(everywhere),
-                            sp_some_names(&check->arena, names, found), sp_count_of(&check->arena, found, "tensor"));
+    if (text.length) sp_blame(check, SP_CAUSE_MIXED_PRECISION)->message = sp_text_keep(&text, &check->arena);
+    sp_text_free(&text);
     free(names);
 }
 
@@ -167,13 +196,36 @@ static const enum sp_dtype integers[] = {SP_DTYPE_I8,  SP_DTYPE_U8,  SP_DTYPE_I1
                                          SP_DTYPE_U16, SP_DTYPE_I32, SP_DTYPE_U32};
 enum { INTEGERS = sizeof integers / sizeof *integers };
 
+static bool is_unpredicted(const struct sp_check *check, const char *name)
+{
+    const size_t tensor = sp_inventory_find(check->inventory, name);
+    return tensor != SP_NONE && check->match.predicted_of[tensor] == SP_NONE;
+}
+
+/* Whether there is a variable beside that is not predicted, which may be what scales a matrix: Keras calls it
+ * "kernel_scale", or numbers it. */
+static bool has_unpredicted_beside(const struct sp_check *check, const char *name)
+{
+    enum { MOST_NUMBERED = 7 };
+    char beside[1024];
+    const char *own = strrchr(name, '/');
+    if (!own || (size_t)(own - name) + sizeof "/1" > sizeof beside) return false;
+    for (int i = 1; i <= MOST_NUMBERED; i++) {
+        snprintf(beside, sizeof beside, "%.*s/%d", (int)(own - name), name, i);
+        if (is_unpredicted(check, beside)) return true;
+    }
+    const int length = snprintf(beside, sizeof beside, "%s_scale", name);
+    return length > 0 && (size_t)length < sizeof beside && is_unpredicted(check, beside);
+}
+
 /* A matrix that nothing scales. */
 static bool is_of_integers(const struct sp_check *check, size_t tensor)
 {
     const struct sp_tensor *found = sp_inventory_tensor(check->inventory, tensor);
     bool integer = false;
     for (size_t i = 0; i < INTEGERS; i++) integer = integer || found->dtype == integers[i];
-    return integer && found->rank > 1 && counts(check, tensor) && !is_scale(check, tensor);
+    return integer && found->rank > 1 && counts(check, tensor) && !is_scale(check, tensor) &&
+           !has_unpredicted_beside(check, found->name);
 }
 
 /* False when there are none. One alone stands out as any other dtype would. */

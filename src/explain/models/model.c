@@ -24,21 +24,6 @@ static struct sp_config *config_of_model(const struct sp_model *model)
     return config;
 }
 
-static bool is_whole_match(struct sp_model *model, const struct sp_prediction *prediction)
-{
-    const struct sp_inventory *inventory = model->check->inventory;
-    struct sp_arena arena = {0};
-    struct sp_match match;
-    sp_match_begin(&match, inventory, prediction);
-    const struct sp_naming naming = sp_naming_infer(&arena, &match);
-    sp_match_rest(&match, &naming);
-    const bool whole = !sp_match_errors(&match);
-    model->plain = sp_naming_is_plain(&naming);
-    sp_match_free(&match);
-    sp_arena_free(&arena);
-    return whole;
-}
-
 /* Whether every tensor of the file is as predicted with the changes, and none is missing. The configuration chooses the
  * table, unless the caller of the check did. */
 static bool leaves_nothing_open(struct sp_model *model)
@@ -52,7 +37,8 @@ static bool leaves_nothing_open(struct sp_model *model)
         sp_predict(check->tables, config, &(struct sp_predict_options){.table = check->table_name}, &error);
     const size_t count = prediction ? sp_prediction_count(prediction) : 0;
     const bool whole = prediction && count <= model->budget &&
-                       strcmp(sp_prediction_table(prediction), model->table) == 0 && is_whole_match(model, prediction);
+                       strcmp(sp_prediction_table(prediction), model->table) == 0 &&
+                       !sp_match_best_errors(model->check->inventory, prediction, &model->plain);
     if (count > model->budget) check->unasked = not_to_the_end;
     model->budget -= count < model->budget ? count : model->budget;
     sp_prediction_free(prediction);

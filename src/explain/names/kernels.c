@@ -3,16 +3,11 @@
 #include <string.h>
 
 #include "explain/gather.h"
-#include "model/layouts.h"
 
 static bool is_kernel_finding(const struct sp_check *check, const struct sp_finding *finding, const void *context)
 {
-    (void)context;
-    if (finding->kind != SP_FINDING_SHAPE) return false;
-    const struct sp_tensor *tensor = sp_inventory_tensor(check->inventory, finding->tensor);
-    const struct sp_predicted *expected = sp_prediction_tensor(check->prediction, finding->predicted);
-    return (check->match.renaming[finding->tensor] & SP_RESPELT) && strstr(tensor->name, "/kernel") &&
-           tensor->rank == expected->rank && sp_is_transposed(tensor->shape, expected->shape, tensor->rank);
+    return sp_is_turned_round(check, finding, context) && (check->match.renaming[finding->tensor] & SP_RESPELT) &&
+           strstr(sp_inventory_tensor(check->inventory, finding->tensor)->name, "/kernel");
 }
 
 void sp_explain_kernels(struct sp_check *check)

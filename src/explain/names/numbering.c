@@ -11,6 +11,7 @@
 #include "explain/own_table.h"
 #include "lang/prediction.h"
 #include "match/layers.h"
+#include "names/components.h"
 
 enum { MOST_FRONTS = 400 }; /* of loops that are looked at: the experts of each layer are one */
 
@@ -215,10 +216,9 @@ static void suspect_table(struct numbering *numbering)
 /* ---- which loops ---- */
 
 /* What stands in front of the index of the layer or part that the name is in; NULL when it is in none. */
-static const char *front_of_name(struct sp_arena *arena, const char *name, int level)
+static const char *front_of_layer(struct sp_arena *arena, const char *name, int level)
 {
-    size_t length = sp_layer_end(name, level);
-    while (length && name[length - 1] != '.') length--;
+    const size_t length = sp_last_component(name, sp_layer_end(name, level), ".");
     return length ? sp_arena_copy(arena, name, length) : NULL;
 }
 
@@ -234,7 +234,7 @@ static size_t list_fronts(struct numbering *numbering, int level, enum sp_findin
         const char *name = finding->predicted == SP_NONE
                                ? numbering->names[finding->tensor]
                                : sp_prediction_tensor(check->prediction, finding->predicted)->name;
-        const char *front = front_of_name(&numbering->arena, name, level);
+        const char *front = front_of_layer(&numbering->arena, name, level);
         if (!front || (others && sp_map_get(others, front) == SIZE_MAX)) continue;
         if (sp_map_add(known, front, 0)) fronts[count++] = front;
     }

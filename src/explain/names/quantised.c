@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "explain/gather.h"
+#include "explain/undescribed.h"
 #include "stored/forms.h"
 #include "stored/words.h"
 
@@ -210,6 +211,14 @@ static void say_other(struct sp_check *check, const struct sp_quantised *quantis
 {
     const char *where = said_where(check, quantised);
     const bool same = strcmp(quantised->method, check->quantisation.method) == 0;
+    if (!quantised->part) {
+        add_cause(check, SP_SEVERITY_WARNING,
+                  sp_arena_printf(&check->arena,
+                                  "%s says %s, which no part of a table describes; its tensors are those of %s: %s",
+                                  where, quantised->method, manner(check), how_many_modules(check)),
+                  NULL);
+        return;
+    }
     add_cause(check, SP_SEVERITY_ERROR,
               same ? sp_arena_printf(&check->arena, "%s does not say how the file is quantised: %s: %s", where,
                                      manner(check), how_many_modules(check))
@@ -218,23 +227,12 @@ static void say_other(struct sp_check *check, const struct sp_quantised *quantis
               sp_arena_printf(&check->arena, "the file needs %s", as_setting(check)));
 }
 
+/* ---- what the configuration says ---- */
+
 /* The configuration quantises, and the file is as if it did not. */
 static void say_none(struct sp_check *check, const struct sp_quantised *quantised, const char *where)
 {
-    if (check->quantisation.failure)
-        add_cause(check, SP_SEVERITY_ERROR,
-                  sp_arena_printf(&check->arena, "%s says %s, of which nothing can be predicted: %s", where,
-                                  quantised->method, check->quantisation.failure),
-                  NULL);
-    else if (!quantised->part)
-        add_cause(check, SP_SEVERITY_WARNING,
-                  sp_arena_printf(&check->arena,
-                                  "%s says %s, which no part of a table describes: its weights are "
-                                  "compared as if they were not quantised",
-                                  where, quantised->method),
-                  sp_arena_printf(&check->arena,
-                                  "describe it as 'part quantised_%s(o, i)' and give it with --table FILE",
-                                  quantised->method));
+    if (check->quantisation.failure || !quantised->part) sp_say_undescribed(check, quantised, where);
     else
         add_cause(check, SP_SEVERITY_ERROR,
                   sp_arena_printf(&check->arena, "%s says %s, but no weight of the file is quantised", where,
@@ -260,6 +258,7 @@ static void say_configured(struct sp_check *check, const struct sp_quantised *qu
             check, SP_SEVERITY_NOTE,
             sp_arena_printf(&check->arena, "quantised: %s (%s): %s", manner(check), where, how_many_modules(check)),
             NULL);
+        sp_take_cache_scales(check, quantised);
         explain_disputes(check, quantised, where);
     }
 }

@@ -113,7 +113,7 @@ static size_t absent_one(const struct sp_check *check, const struct list *list, 
     return list->missing[absent] != SP_NONE ? absent : SP_NONE;
 }
 
-static const char *name_in_file(const struct sp_check *check, size_t predicted)
+static const char *stored_name(const struct sp_check *check, size_t predicted)
 {
     return sp_inventory_tensor(check->inventory, check->match.tensor_of[predicted])->name;
 }
@@ -129,7 +129,7 @@ static const char *evidence(struct sp_check *check, const struct sp_tie_pair *pa
     if (other) return sp_arena_printf(&check->arena, ": tied, as %s has it", other);
     if (*check->naming.add) return ": tied, or the base model was saved without its head";
     const size_t stored = absent == pair->target ? pair->member : kept != SP_NONE ? kept : pair->target;
-    return sp_arena_printf(&check->arena, ": tied to %s, or lost", name_in_file(check, stored));
+    return sp_arena_printf(&check->arena, ": tied to %s, or lost", stored_name(check, stored));
 }
 
 /* Explains what vanishes once the hyper-parameter of the pair is true; false when that makes nothing better. */
@@ -189,7 +189,7 @@ static void explain_stand_in(struct sp_check *check, const struct sp_tie_pair *p
     struct sp_cause cause = sp_cause_of(SP_CAUSE_TIED_STAND_IN);
     const char *name = sp_prediction_tensor(check->prediction, pair->target)->name;
     cause.message = sp_arena_printf(&check->arena, "%s is not stored, and besides %s a loader may take %s for it (%s)",
-                                    name, name_in_file(check, kept), name_in_file(check, pair->member),
+                                    name, stored_name(check, kept), stored_name(check, pair->member),
                                     sp_tie_said(check, pair->condition, &cause));
     cause.hint = sp_arena_printf(&check->arena, "store %s as well", name);
     const struct sp_cause *added = sp_check_add_cause(check, cause);
@@ -205,7 +205,7 @@ static void explain_equal(struct sp_check *check, const struct sp_tie_pair *pair
     if (likeness(check, pair->member, pair->target).equality != SP_DATA_EQUAL) return;
     struct sp_cause cause = sp_cause_of(SP_CAUSE_UNTIED_COPY);
     cause.message = sp_arena_printf(&check->arena, "%s is byte for byte the same as %s, though not tied to it (%s)",
-                                    name_in_file(check, pair->member), name_in_file(check, pair->target),
+                                    stored_name(check, pair->member), stored_name(check, pair->target),
                                     sp_tie_said(check, pair->condition, &cause));
     sp_check_add_cause(check, cause);
 }

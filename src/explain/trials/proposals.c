@@ -41,30 +41,47 @@ void sp_propose_for(struct sp_proposals *proposals, const struct sp_changeable *
 
 /* Shapes of quantised weights do not grow with the numbers of the quantisation, and no other row depends on these:
  * there is nothing to turn round, and the usual ones are tried. */
-static void usual_numbers(struct sp_proposals *proposals, const struct sp_changeable *of, const char *key)
+static const struct usual {
+    const char *keys[5];
+    int64_t numbers[9]; /* up to a 0 */
+} usual[] = {
+    {{".bits", ".num_bits", ".w_bit", ".nbits"}, {4, 8, 3, 2, 5, 6}},
+    {{".group_size", ".q_group_size", ".hadamard_group_size"}, {128, 64, 32, 16, 256, 512, 1024, -1}},
+    {{".in_group_size", ".out_group_size"}, {8, 1, 2, 4, 16}},
+    {{".num_codebooks"}, {1, 2, 4, 8}},
+    {{".nbits_per_codebook"}, {16, 8, 12, 10, 4}},
+};
+
+static bool is_key_of(const struct usual *usual_numbers, const char *key)
 {
-    static const int64_t bits[] = {4, 8, 3, 2, 5, 6}, groups[] = {128, 64, 32, 16, 256, 512, 1024, -1};
+    for (size_t i = 0; usual_numbers->keys[i]; i++)
+        if (strcmp(usual_numbers->keys[i], key) == 0) return true;
+    return false;
+}
+
+static void propose_usual(struct sp_proposals *proposals, const struct sp_changeable *of, const char *key)
+{
     static const struct sp_value blocks[][2] = {{{SP_INT, .integer = 128}, {SP_INT, .integer = 128}},
                                                 {{SP_INT, .integer = 64}, {SP_INT, .integer = 64}},
                                                 {{SP_INT, .integer = 32}, {SP_INT, .integer = 32}},
                                                 {{SP_INT, .integer = 256}, {SP_INT, .integer = 256}},
                                                 {{SP_INT, .integer = 1}, {SP_INT, .integer = 128}}};
-    const bool is_bits = strcmp(key, ".bits") == 0 || strcmp(key, ".num_bits") == 0;
-    const bool is_group = strcmp(key, ".group_size") == 0 || strcmp(key, ".q_group_size") == 0;
     const bool is_block = strcmp(key, ".weight_block_size") == 0 || strcmp(key, ".block_structure") == 0;
-    for (size_t i = 0; is_bits && i < sizeof bits / sizeof *bits; i++) sp_propose(proposals, of, sp_value_int(bits[i]));
-    for (size_t i = 0; is_group && i < sizeof groups / sizeof *groups; i++)
-        sp_propose(proposals, of, sp_value_int(groups[i]));
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        for (const int64_t *number = usual[i].numbers; is_key_of(&usual[i], key) && *number; number++)
+            sp_propose(proposals, of, sp_value_int(*number));
     for (size_t i = 0; is_block && i < sizeof blocks / sizeof *blocks; i++)
         sp_propose(proposals, of, (struct sp_value){SP_LIST, .count = 2, .items = blocks[i]});
     if (is_block) sp_propose(proposals, of, (struct sp_value){.type = SP_NULL});
+    if (strcmp(key, ".symmetric") == 0 && of->hyper.value.type == SP_BOOL)
+        sp_propose(proposals, of, (struct sp_value){SP_BOOL, .boolean = !of->hyper.value.boolean});
 }
 
 void sp_propose_quantisations(struct sp_proposals *proposals)
 {
     for (size_t i = 0; proposals->check->quantisation.method && i < proposals->key_count; i++) {
         const char *key = strrchr(proposals->keys[i].hyper.name, '.');
-        if (key) usual_numbers(proposals, &proposals->keys[i], key);
+        if (key) propose_usual(proposals, &proposals->keys[i], key);
     }
 }
 

@@ -26,14 +26,30 @@ static void propose_key(struct sp_proposals *proposals, const struct resized *re
     if (!is_off(key)) sp_propose_for(proposals, key, resized->env, resized->expr, sp_value_int((int64_t)resized->size));
 }
 
+/* What a table gives to a part, "attention.d[1]", follows from keys of its own: those beside it that matter. */
+static void propose_beside(struct sp_proposals *proposals, const struct resized *resized, const char *given)
+{
+    const char *dot = strrchr(given, '.');
+    const size_t front = dot ? (size_t)(dot - given) + 1 : 0;
+    for (size_t i = 0; i < proposals->key_count && front; i++) {
+        const struct sp_changeable *key = &proposals->keys[i];
+        if (strncmp(key->hyper.name, given, front) == 0 &&
+            sp_key_matters(&proposals->outline.solver, &key->unknown, resized->env, resized->expr))
+            propose_key(proposals, resized, key);
+    }
+}
+
 /* The keys in the order in which the expression has them. */
 static void propose_in_order(struct sp_proposals *proposals, const struct resized *resized)
 {
-    const struct sp_keys keys =
-        sp_prediction_depends_on(proposals->check->prediction, resized->predicted, resized->dimension);
+    struct sp_prediction *prediction = proposals->check->prediction;
+    const struct sp_keys keys = sp_prediction_depends_on(prediction, resized->predicted, resized->dimension);
     for (size_t i = 0; i < keys.count; i++)
         if (proposals->key_of[keys.list[i]] != SP_NONE)
             propose_key(proposals, resized, &proposals->keys[proposals->key_of[keys.list[i]]]);
+    for (size_t i = 0; i < keys.count; i++)
+        if (proposals->key_of[keys.list[i]] == SP_NONE)
+            propose_beside(proposals, resized, sp_prediction_hyperparameter(prediction, keys.list[i]).name);
 }
 
 /* ---- where a dimension has its value ---- */

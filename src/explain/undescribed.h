@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * What a quantiser writes and no part of a table says. */
+#ifndef SP_EXPLAIN_UNDESCRIBED_H
+#define SP_EXPLAIN_UNDESCRIBED_H
+
+#include "check/check.h"
+
+/* The configuration names a method, or a form of one, that cannot be predicted: what the file has in place of weights
+ * is not told right or wrong. `where` is "quantization_config in config.json". */
+void sp_say_undescribed(struct sp_check *check, const struct sp_quantised *quantised, const char *where);
+/* Scales of attention itself are as the configuration says, where it says that keys and values are quantised. */
+void sp_take_cache_scales(struct sp_check *check, const struct sp_quantised *quantised);
+
+#endif

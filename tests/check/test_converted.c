@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ * What llama.cpp's converter made of small models: fixtures/gguf/converted.txt. A file must match by its own metadata
+ * and by the configuration of the original, and a comparison of the two must leave nothing over but what it says. */
+#define _GNU_SOURCE /* getline */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "check/recorded.h"
+
+/* Configurations of models whose code is their own, that no table is about. */
+enum { UNKNOWN = 1 };
+
+struct conversion {
+    char *name;            /* of the model that is read, or NULL */
+    struct model original; /* its configuration is that of the original */
+    struct model file;     /* without a configuration */
+    struct sp_value metadata;
+    struct sp_arena arena;
+    size_t count, unknown, wrong;
+};
+
+static void complain(struct conversion *conversion, const char *what, const char *found)
+{
+    conversion->wrong++;
+    print_message("%s: %s: %s\n", conversion->name, what, found);
+}
+
+static void add_metadata(const struct conversion *conversion, struct sp_inventory *inventory)
+{
+    for (size_t i = 0; i < conversion->metadata.count; i++) {
+        const struct sp_member *member = &conversion->metadata.members[i];
+        struct sp_text text = {0};
+        if (strcmp(member->key, "tokenizer.ggml.tokens") == 0)
+            sp_text_printf(&text, "%" PRId64 " strings", member->value.integer);
+        else if (member->value.type == SP_STRING) sp_text_puts(&text, member->value.string);
+        else sp_value_json(&text, member->value);
+        sp_inventory_add_metadata(inventory, member->key, text.data);
+        sp_text_free(&text);
+    }
+}
+
+static struct sp_inventory *converted_file(struct conversion *conversion)
+{
+    struct sp_inventory *inventory = model_in_memory(&conversion->file);
+    inventory->format = "gguf";
+    add_metadata(conversion, inventory);
+    return inventory;
+}
+
+static void hold_against(struct conversion *conversion, struct sp_config *config, const char *what)
+{
+    struct sp_error error = {0};
+    struct sp_inventory *inventory = converted_file(conversion);
+    struct sp_check *check = NULL;
+    if (sp_config_fit(config, conversion->original.tables, NULL, inventory, &error) == SP_OK)
+        check = sp_check_new(inventory, conversion->original.tables, config, NULL, &error);
+    if (!check && error.status == SP_ERR_UNKNOWN && config == conversion->original.config) conversion->unknown++;
+    else if (!check || sp_check_verdict(check) == SP_VERDICT_DIFFERS)
+        complain(conversion, what, check ? sp_check_summary(check) : error.message);
+    sp_check_free(check);
+    sp_inventory_close(inventory);
+}
+
+static void compare_conversion(struct conversion *conversion, const char *expected)
+{
+    struct sp_error error = {0};
+    struct sp_inventory *a = model_in_memory(&conversion->original), *b = converted_file(conversion);
+    a->format = "safetensors";
+    struct sp_diff *diff = sp_diff_new(a, b, NULL, &error);
+    if (!diff || strcmp(sp_diff_summary(diff), expected) != 0)
+        complain(conversion, "diff", diff ? sp_diff_summary(diff) : error.message);
+    sp_diff_free(diff);
+    sp_inventory_close(a);
+    sp_inventory_close(b);
+}
+
+/* The last line of each: all of it is known. */
+static void close_conversion(struct conversion *conversion, const char *expected)
+{
+    struct sp_config *alone = sp_config_new();
+    conversion->count++;
+    hold_against(conversion, alone, "check");
+    if (strncmp(conversion->name, "mmproj-", 7) != 0)
+        hold_against(conversion, conversion->original.config, "check --config");
+    compare_conversion(conversion, expected);
+    sp_config_free(alone);
+    model_close(&conversion->original);
+    model_close(&conversion->file);
+    sp_arena_free(&conversion->arena);
+    free(conversion->name);
+    conversion->name = NULL;
+}
+
+static void add_tensor_line(struct model *model, char *rest)
+{
+    char *tab = strchr(rest, '\t');
+    if (!tab) die(rest, "has no shape");
+    *tab = '\0';
+    model_add_recorded(model, rest, tab + 1);
+}
+
+static void read_conversion_line(void *context, const char *word, char *rest)
+{
+    struct conversion *conversion = context;
+    struct sp_error error = {0};
+    if (strcmp(word, "base") == 0) conversion->name = strdup(rest);
+    else if (strcmp(word, "config") == 0) {
+        model_open(&conversion->original, rest);
+        conversion->file = (struct model){0};
+        scratch_make(&conversion->file.scratch);
+    } else if (strcmp(word, "metadata") == 0) {
+        if (!sp_value_parse_json(&conversion->arena, rest, strlen(rest), &conversion->metadata, &error))
+            die(rest, error.message);
+    } else if (strcmp(word, "original") == 0) add_tensor_line(&conversion->original, rest);
+    else if (strcmp(word, "file") == 0) add_tensor_line(&conversion->file, rest);
+    else if (strcmp(word, "differs") == 0) close_conversion(conversion, rest);
+}
+
+static void knows_conversions(void **state)
+{
+    struct conversion conversion = {0};
+    read_record(*state, read_conversion_line, &conversion);
+    print_message("%zu conversions, %zu of unknown configurations, %zu wrong\n", conversion.count, conversion.unknown,
+                  conversion.wrong);
+    assert_true(conversion.count > 0);
+    assert_true(conversion.unknown <= UNKNOWN);
+    assert_int_equal(conversion.wrong, 0);
+}
+
+/* With files, those are held against instead: test_converted FILE... */
+int main(int argc, char **argv)
+{
+    struct CMUnitTest tests[] = {{"knows_conversions", knows_conversions, NULL, NULL, "fixtures/gguf/converted.txt"}};
+    if (argc > 1) tests[0].initial_state = argv[1];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
