@@ -48,9 +48,10 @@ struct sp_learn_options {
     uint64_t reserved[4]; /* zero: room for later versions */
 };
 
-/* The table that explains `count` examples, one at least. `tables` are those whose parts may be used, and whose letters
- * are taken for keys that they know. `options` may be NULL. NULL with SP_ERR_USAGE when there is no example, or no
- * table called `like`. What is given must outlive the result. Deterministic; never reads tensor data. */
+/* The table that explains `count` examples, one at least. `tables` are those whose parts may be used, whose letters are
+ * taken for keys that they know, and of which one that has most of every example is extended. `options` may be NULL.
+ * NULL with SP_ERR_USAGE when there is no example, or no table called `like`. What is given must outlive the result.
+ * Deterministic; never reads tensor data. */
 SP_API struct sp_learning *sp_learn(const struct sp_learn_example *examples, size_t count,
                                     const struct sp_tables *tables, const struct sp_learn_options *options,
                                     struct sp_error *error);
@@ -61,6 +62,10 @@ SP_API void sp_learning_free(struct sp_learning *learning);
 /* The text of the table. Where not all is explained it holds the rest as comments. */
 SP_API const char *sp_learning_text(const struct sp_learning *learning);
 SP_API const char *sp_learning_name(const struct sp_learning *learning);
+/* The table that the learnt one extends, or NULL. */
+SP_API const char *sp_learning_base(const struct sp_learning *learning);
+/* The table that predicts each example as it is, so that there was nothing to learn, or NULL. */
+SP_API const char *sp_learning_known(const struct sp_learning *learning);
 /* Expanded under the configuration of each example the table is what its file holds. */
 SP_API bool sp_learning_is_proved(const struct sp_learning *learning);
 /* Tensors of all examples, and those that the table says. */
@@ -75,7 +80,8 @@ SP_API struct sp_undecided sp_learning_undecided(const struct sp_learning *learn
 /* `place` is less than its `places`. */
 SP_API struct sp_undecided_place sp_learning_undecided_place(const struct sp_learning *learning, size_t index,
                                                              size_t place);
-/* Keys that have one value in all examples, so that these cannot show what they change: "a, b, c"; or "". */
+/* Keys that have one value in all examples, or flags of ties that nothing asks, so that these cannot show what they
+ * change: "a, b, c"; or "". */
 SP_API const char *sp_learning_unvaried(const struct sp_learning *learning);
 
 #ifdef __cplusplus

@@ -51,6 +51,9 @@ SP_API const char *sp_remote_path(const struct sp_remote *remote);
 /* The folder that the mirror's files are in, and what it is called in messages: the URL without a query. */
 SP_API const char *sp_remote_folder(const struct sp_remote *remote);
 SP_API const char *sp_remote_name(const struct sp_remote *remote);
+/* To be called once all was read: false with SP_ERR_FILE when another command has meanwhile fetched a newer version of
+ * a file that was fetched here, so that what was read may be of both. */
+SP_API bool sp_remote_confirm(const struct sp_remote *remote, struct sp_error *error);
 SP_API void sp_remote_free(struct sp_remote *remote);
 
 #ifdef __cplusplus

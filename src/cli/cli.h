@@ -123,6 +123,8 @@ int cli_find_checkpoints(struct cli_args *args);
 /* Fetches the headers of what the URL names; NULL after an error was printed, with its exit status in *status. The
  * path of the mirror is sp_remote_path's. */
 struct sp_remote *cli_fetch(const struct cli_args *args, const char *url, int *status);
+/* The status of a command that has read them; that of an error when what it read may be of two versions. */
+int cli_confirm_remotes(const struct cli_args *args, int status);
 /* The text, with the URL in place of each path of a mirror; free() it. NULL when there is none in it. */
 char *cli_say_urls(const char *text, size_t *length);
 void cli_free_remotes(struct cli_args *args);

@@ -117,7 +117,7 @@ static void tell_undecided(const struct sp_learning *learning)
     }
     if (count > SHOWN) fprintf(stderr, "  and %zu more, in the table\n", count - SHOWN);
     if (*sp_learning_unvaried(learning))
-        fprintf(stderr, "  the same in all examples, so that what they change is not known: %s\n",
+        fprintf(stderr, "  the same in all examples, or without effect, so that what they change is not known: %s\n",
                 sp_learning_unvaried(learning));
 }
 
@@ -129,6 +129,10 @@ static void tell_outcome(const struct sp_learning *learning, size_t examples)
         fprintf(stderr, "%s: explains all %zu tensors of %zu checkpoint%s\n", sp_learning_name(learning),
                 sp_learning_tensors(learning), examples, plural);
     else fprintf(stderr, "%s: does not explain the %zu checkpoint%s\n", sp_learning_name(learning), examples, plural);
+    if (sp_learning_known(learning))
+        fprintf(stderr, "  the table %s already predicts all of them\n", sp_learning_known(learning));
+    if (sp_learning_base(learning))
+        fprintf(stderr, "  it extends the table %s, which predicts most of them\n", sp_learning_base(learning));
 }
 
 /* ---- the table ---- */
@@ -193,7 +197,8 @@ const struct cli_command cli_learn = {
         "\n"
         "Before it is written the table is expanded for each checkpoint, and has to be what the file holds. What is "
         "left is listed, and nothing is written then but with --partial. What the checkpoints do not decide stands in "
-        "the table as a comment and on stderr, with the checkpoint that would decide it.\n"
+        "the table as a comment and on stderr, with the checkpoint that would decide it. Where another table has most "
+        "of every checkpoint, the learnt one extends it, and holds what differs.\n"
         "\n"
         "The exit status is 0 when every tensor is explained, and 1 when some are not.",
     .least = 1,

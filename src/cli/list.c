@@ -46,7 +46,7 @@ static int check_listed(void *host, size_t task)
     struct cli_args one = cli_args_for(run->args, run->paths[task], "json");
     cli_capture_into(&capture);
     int status = cli_find_checkpoints(&one);
-    if (status == CLI_OK) status = run->run(&one);
+    if (status == CLI_OK) status = cli_confirm_remotes(&one, run->run(&one));
     sp_line_write(&line, run->paths[task], status, capture.report, &capture.error);
     fwrite(line.data, 1, line.length, stdout);
     return fflush(stdout) == 0 ? status : CLI_FILE;

@@ -30,7 +30,7 @@ static int run_command(const struct cli_command *command, int count, char **word
             status = CLI_OK;
         } else {
             status = cli_find_checkpoints(&args);
-            if (status == CLI_OK) status = command->run(&args);
+            if (status == CLI_OK) status = cli_confirm_remotes(&args, command->run(&args));
         }
     }
     cli_args_free(&args);

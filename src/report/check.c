@@ -199,7 +199,6 @@ static void put_counts(const struct sp_check *check, struct sp_text *text, const
     for (size_t i = 0; i < sp_check_declared_count(check); i++) put_declared(&table, sp_check_declared(check, i));
     sp_text_puts(text, "\n");
     sp_table_render(&table, text, options);
-    sp_table_free(&table);
     sp_text_free(&note);
 }
 
@@ -224,7 +223,6 @@ static void put_checkpoint(const struct sp_check *check, struct sp_text *text, c
     sp_put_doubt_rows(&table, "", sp_check_inventory(check));
     sp_put_loading_row(&table, options->loadings);
     sp_table_render(&table, text, options);
-    sp_table_free(&table);
 }
 
 /* ---- the first line ---- */

@@ -16,6 +16,7 @@ struct report {
     const struct sp_check *check;
     const struct sp_report_options *options;
     struct sp_text *text;
+    size_t counts[PART_NOTES + 1]; /* of the findings of each part that are worth a line, or of all */
 };
 
 enum { TWO_LINES = 2 * 67, FOUR_LINES = 2 * TWO_LINES };
@@ -75,14 +76,12 @@ static bool is_worth_a_line(const struct sp_finding *finding)
     return finding->severity != SP_SEVERITY_NOTE || finding->cause == SP_NONE || finding->reason;
 }
 
-static size_t count_part(const struct report *report, enum part part)
+static void count_parts(struct report *report)
 {
-    size_t count = 0;
     for (size_t i = 0; i < sp_check_finding_count(report->check); i++) {
         const struct sp_finding *finding = sp_check_finding(report->check, i);
-        count += part_of_finding(finding) == part && (report->options->all || is_worth_a_line(finding));
+        report->counts[part_of_finding(finding)] += report->options->all || is_worth_a_line(finding);
     }
-    return count;
 }
 
 /*   error    h.{0-4}.ln.weight is missing: (768) (5 tensors) */
@@ -104,7 +103,7 @@ static void put_finding(const struct report *report, const char *name, size_t co
 /* Collapsed over their indices; returns how many findings are left. */
 static size_t put_first_groups(const struct report *report, enum part part, size_t most)
 {
-    size_t left = count_part(report, part);
+    size_t left = report->counts[part];
     for (size_t i = 0; i < sp_check_group_count(report->check) && left && most; i++) {
         const struct sp_finding_group group = sp_check_group(report->check, i);
         if (part_of_finding(group.first) != part || !is_worth_a_line(group.first)) continue;
@@ -150,7 +149,7 @@ static size_t put_part(const struct report *report, enum part part, size_t room)
 
 static bool is_part_empty(const struct report *report, enum part part)
 {
-    return part == PART_CAUSES ? !sp_check_cause_count(report->check) : !count_part(report, part);
+    return part == PART_CAUSES ? !sp_check_cause_count(report->check) : !report->counts[part];
 }
 
 /* The fewest lines in which something is said of it. */
@@ -186,7 +185,7 @@ static void put_number_of_rest(const struct report *report, size_t explained, si
 static void put_what_fits(const struct report *report)
 {
     enum { REST = 2 };
-    const size_t explained = count_part(report, PART_EXPLAINED), notes = count_part(report, PART_NOTES);
+    const size_t explained = report->counts[PART_EXPLAINED], notes = report->counts[PART_NOTES];
     const size_t rest = explained || notes ? REST : 0;
     const size_t open = measure_part(report, PART_OPEN);
     if (!is_part_empty(report, PART_CAUSES)) put_part(report, PART_CAUSES, room_below(report, rest + open));
@@ -211,7 +210,8 @@ static void put_everything(const struct report *report)
 void sp_put_causes_and_findings(const struct sp_check *check, struct sp_text *text,
                                 const struct sp_report_options *options)
 {
-    const struct report report = {check, options, text};
+    struct report report = {.check = check, .options = options, .text = text};
+    count_parts(&report);
     if (options->all) put_everything(&report);
     else put_what_fits(&report);
 }

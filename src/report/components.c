@@ -84,8 +84,8 @@ static enum sp_color outcome_color(enum outcome outcome)
 }
 
 /* How many are as bad as the worst, and which. */
-static void put_verdict(const struct sp_components *components, const struct sp_component_result *results,
-                        struct sp_text *text, const struct sp_report_options *options)
+static void put_worst_verdict(const struct sp_components *components, const struct sp_component_result *results,
+                              struct sp_text *text, const struct sp_report_options *options)
 {
     const enum outcome worst = worst_outcome(components, results);
     struct sp_names names = {0};
@@ -135,7 +135,6 @@ static void put_component_lines(const struct sp_components *components, const st
         put_reason(component, &results[i], sp_table_cell(&table));
     }
     sp_table_render(&table, text, options);
-    sp_table_free(&table);
 }
 
 /* The report that the component has by itself. */
@@ -175,7 +174,7 @@ char *sp_report_components(const struct sp_components *components, const struct 
         json_components(components, results, &text);
         return sp_text_take(&text, length);
     }
-    put_verdict(components, results, &text, options);
+    put_worst_verdict(components, results, &text, options);
     put_component_lines(components, results, &text, options);
     for (size_t i = 0; i < sp_component_count(components); i++)
         if (is_detailed(&results[i], options)) put_details(&results[i], &text, options);
@@ -218,6 +217,5 @@ char *sp_report_component_totals(const struct sp_components *components, const s
     }
     put_totals_row(&table, "together", "", &sum);
     sp_table_render(&table, &text, options ? options : &plain);
-    sp_table_free(&table);
     return sp_text_take(&text, length);
 }

@@ -68,7 +68,6 @@ static void put_formulas(const struct sp_derivation *derivation, struct sp_text 
         sp_put_visible(cell, shown);
     }
     sp_table_render(&table, text, &options->report);
-    sp_table_free(&table);
 }
 
 /* What stands for which hyper-parameter, with its default; or what is computed, and how. */
@@ -86,7 +85,6 @@ static void put_symbols(const struct sp_derivation *derivation, struct sp_text *
         sp_put_visible(sp_table_cell(&table), symbol.fallback);
     }
     sp_table_render(&table, text, options);
-    sp_table_free(&table);
 }
 
 /* given F <= L and E >= 1 */

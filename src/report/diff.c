@@ -43,7 +43,6 @@ static void put_both_sides(const struct sp_diff *diff, struct sp_text *text, con
     sp_put_doubt_rows(&table, "B: ", sp_diff_inventory(diff, SP_DIFF_B));
     if (totals.data) put_data(&table, &totals);
     sp_table_render(&table, text, options);
-    sp_table_free(&table);
 }
 
 /* How the names of A become those of B. */
@@ -67,7 +66,6 @@ static void put_mappings(const struct sp_diff *diff, struct sp_text *text, const
         sp_text_puts(sp_table_cell(&table), mapping.tensors == 1 ? "tensor" : "tensors");
     }
     sp_table_render(&table, text, options);
-    sp_table_free(&table);
 }
 
 /* A finding that shares its line with no other. */

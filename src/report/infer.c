@@ -158,8 +158,8 @@ static void end_remark(struct sp_text *text, size_t begin)
 }
 
 /* How the file stores the model. */
-static void put_notes(const struct sp_inference *inference, struct sp_text *text,
-                      const struct sp_report_options *options)
+static void put_inference_notes(const struct sp_inference *inference, struct sp_text *text,
+                                const struct sp_report_options *options)
 {
     if (!sp_inference_note_count(inference)) return;
     sp_put_heading(text, options, "notes");
@@ -184,7 +184,6 @@ static void put_inferred_table(const struct sp_inference *inference, struct sp_t
     if (*sp_inference_class(inference)) sp_text_printf(cell, ", for %s", sp_inference_class(inference));
     put_equals(inference, &table);
     sp_table_render(&table, text, options);
-    sp_table_free(&table);
 }
 
 /* What chooses the class is said beside the table, unless that has none: an architecture is a hyper-parameter then. */
@@ -200,18 +199,15 @@ static void put_inferred(const struct sp_inference *inference, struct sp_text *t
     const struct sp_column columns[] = {
         {determined ? "hyper-parameter" : "not determined", false}, {"value", false}, {"because", false}};
     struct sp_table table = {.columns = columns, .column_count = 3, .prose = true};
-    size_t count = 0;
     for (size_t i = 0; i < sp_inference_count(inference); i++) {
         const struct sp_inferred inferred = sp_inference_get(inference, i);
         if (inferred.determined != determined || is_said_before(inference, inferred.name)) continue;
         sp_put_visible(sp_table_cell(&table), inferred.name);
         sp_put_value(sp_table_cell(&table), inferred.value, 40);
         sp_put_visible(sp_table_cell(&table), inferred.because);
-        count++;
     }
-    if (count) sp_text_puts(text, "\n");
-    if (count) sp_table_render(&table, text, options);
-    sp_table_free(&table);
+    if (table.count) sp_text_puts(text, "\n");
+    sp_table_render(&table, text, options);
 }
 
 /* ---- what is not explained ---- */
@@ -234,7 +230,7 @@ static void remark(struct remarks *remarks, const char *name, struct sp_text *te
 }
 
 /*   h.{0,1}.attn.bias (1, 1, 16, 16) (2 tensors) */
-static void put_remark(struct sp_text *text, const char *name, const char *said, size_t count)
+static void put_tensor_remark(struct sp_text *text, const char *name, const char *said, size_t count)
 {
     const size_t begin = begin_remark(text);
     sp_put_visible(text, name);
@@ -255,11 +251,11 @@ static void put_remarks(struct remarks *remarks, struct sp_text *text, const str
     const size_t lines = sp_count_lines(text), room = lines + FEWEST < SP_MOST_LINES ? SP_MOST_LINES - lines : FEWEST;
     size_t left = 0;
     for (size_t i = 0; i < count; i++)
-        if (i < room) put_remark(text, groups[i].name, remarks->remarks[groups[i].first], groups[i].count);
+        if (i < room) put_tensor_remark(text, groups[i].name, remarks->remarks[groups[i].first], groups[i].count);
         else left += groups[i].count;
     if (left) sp_text_printf(text, "  ... and %zu more; --all lists them\n", left);
     for (size_t i = 0; i < remarks->count && options->all; i++)
-        put_remark(text, remarks->names[i].name, remarks->remarks[i], 1);
+        put_tensor_remark(text, remarks->names[i].name, remarks->remarks[i], 1);
 }
 
 /* For at most `count` of them; end with end_remarks. */
@@ -318,8 +314,8 @@ static void put_missing(const struct sp_inference *inference, struct sp_text *te
 }
 
 /* The tables that came second, when none explains everything. */
-static void put_others(const struct sp_inference *inference, struct sp_text *text,
-                       const struct sp_report_options *options)
+static void put_other_tables(const struct sp_inference *inference, struct sp_text *text,
+                             const struct sp_report_options *options)
 {
     static const struct sp_column columns[] = {{"other tables", false}, {"explained", true}, {"missing", true}};
     enum { MOST = 4 };
@@ -335,8 +331,7 @@ static void put_others(const struct sp_inference *inference, struct sp_text *tex
         shown++;
     }
     if (shown) sp_text_puts(text, "\n");
-    if (shown) sp_table_render(&table, text, options);
-    sp_table_free(&table);
+    sp_table_render(&table, text, options);
 }
 
 char *sp_report_infer(const struct sp_inference *inference, const struct sp_report_options *options, size_t *length)
@@ -353,9 +348,9 @@ char *sp_report_infer(const struct sp_inference *inference, const struct sp_repo
     put_inferred_table(inference, &text, options);
     put_inferred(inference, &text, options, true);
     put_inferred(inference, &text, options, false);
-    put_notes(inference, &text, options);
+    put_inference_notes(inference, &text, options);
     put_unexplained(inference, &text, options);
     put_missing(inference, &text, options);
-    put_others(inference, &text, options);
+    put_other_tables(inference, &text, options);
     return sp_text_take(&text, length);
 }

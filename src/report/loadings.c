@@ -36,7 +36,6 @@ void sp_put_loading_table(const struct sp_loadings *loadings, struct sp_text *te
     }
     sp_text_puts(text, "\n");
     sp_table_render(&table, text, options);
-    sp_table_free(&table);
 }
 
 void sp_json_loadings(struct sp_writer *json, const struct sp_loadings *loadings)

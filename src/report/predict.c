@@ -125,7 +125,6 @@ static void put_hyperparameter_table(const struct sp_prediction *prediction, str
         sp_put_provenance(sp_table_cell(&table), hyper.from);
     }
     sp_table_render(&table, text, &options->report);
-    sp_table_free(&table);
 }
 
 /* optional, buffer, F32, same as wte.weight */
@@ -237,7 +236,6 @@ static void put_tensors(const struct sp_prediction *prediction, struct sp_text *
         put_group_lines(prediction, &table, members, used, options->report.all);
     }
     sp_table_render(&table, text, &options->report);
-    sp_table_free(&table);
     free(members);
 }
 
@@ -262,7 +260,6 @@ static void put_predicted_totals(const struct sp_prediction *prediction, struct 
     if (totals.buffers) put_total(&table, "buffers", totals.buffers, NULL);
     if (totals.bytes) put_total(&table, "bytes", totals.bytes, NULL);
     sp_table_render(&table, text, &options->report);
-    sp_table_free(&table);
 }
 
 char *sp_report_predict(const struct sp_prediction *prediction, const struct sp_report_predict_options *options,

@@ -71,7 +71,6 @@ static void put_solutions(const struct sp_solutions *solutions, struct sp_text *
         if (solution.configured.type == SP_INT) sp_value_json(cell, solution.configured);
     }
     sp_table_render(&table, text, options);
-    sp_table_free(&table);
 }
 
 /* Whether anything gives the total; what would; what could not be tried. */

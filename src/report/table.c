@@ -8,18 +8,12 @@
 #include "base/arena.h"
 #include "report/wrap.h"
 
-enum { GAP = 2, NARROWEST_FIRST_COLUMN = 24, WIDEST_COUNTED = 512, LAST_INDENT = 40 };
+enum { GAP = 2, NARROWEST_FIRST_COLUMN = 24, LAST_INDENT = 40 };
 
 struct sp_cell {
     size_t begin; /* in the table's text; the next cell's begin is its end */
     size_t width; /* known once it is measured */
     enum sp_color color;
-};
-
-struct layout {
-    size_t width[SP_TABLE_COLUMNS], start[SP_TABLE_COLUMNS];
-    bool shown[SP_TABLE_COLUMNS];
-    bool wraps; /* behind a first cell that is too long the row goes on in the next line, not in the same */
 };
 
 /* A line that is being written: blanks are only written in front of something. */
@@ -53,40 +47,55 @@ static const char *cell_text(const struct sp_table *table, size_t index, size_t 
     return *length ? table->text.data + table->cells[index].begin : "";
 }
 
-/* The width of each cell, and of each column as the widest of its cells and its title. */
-static void measure(struct sp_table *table, struct layout *layout)
+/* The width of each cell. */
+static void measure_cells(struct sp_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
         size_t length;
         const char *text = cell_text(table, i, &length);
-        const size_t column = i % table->column_count, width = sp_text_columns(text, length);
-        table->cells[i].width = width;
-        if (length) layout->shown[column] = true;
-        if (width > layout->width[column]) layout->width[column] = width;
+        table->cells[i].width = sp_text_columns(text, length);
     }
+}
+
+/* Each column is as wide as the widest of its cells. */
+static void widen_columns(struct sp_table *table)
+{
+    struct sp_table_layout *layout = &table->layout;
+    for (size_t i = 0; i < table->count; i++) {
+        const size_t column = i % table->column_count, width = table->cells[i].width;
+        if (width) layout->shown[column] = true;
+        if (width > layout->width[column]) layout->width[column] = width;
+        if (column) continue;
+        layout->rows++;
+        layout->rows_of_width[width < SP_TABLE_WIDEST ? width : SP_TABLE_WIDEST - 1]++;
+    }
+}
+
+/* And as wide as its title. */
+static void fit_titles(struct sp_table *table)
+{
     for (size_t i = 0; i < table->column_count; i++) {
         const char *title = table->columns[i].title;
-        const size_t width = title && layout->shown[i] ? strlen(title) : 0;
-        if (width > layout->width[i]) layout->width[i] = width;
+        const size_t width = title && table->layout.shown[i] ? strlen(title) : 0;
+        if (width > table->layout.width[i]) table->layout.width[i] = width;
     }
 }
 
 /* A few names that are far longer than the others must not push all the rest out of sight: the first column is as wide
  * as nine tenths of its cells need. */
-static void ignore_outliers(const struct sp_table *table, struct layout *layout)
+static void ignore_outliers(struct sp_table_layout *layout)
 {
-    size_t cells_of_width[WIDEST_COUNTED] = {0}, allowed = table->count / table->column_count / 10;
-    if (layout->width[0] >= WIDEST_COUNTED) layout->width[0] = WIDEST_COUNTED - 1;
-    for (size_t i = 0; i < table->count; i += table->column_count)
-        cells_of_width[table->cells[i].width < WIDEST_COUNTED ? table->cells[i].width : WIDEST_COUNTED - 1]++;
+    size_t allowed = layout->rows / 10;
+    if (layout->width[0] >= SP_TABLE_WIDEST) layout->width[0] = SP_TABLE_WIDEST - 1;
     size_t width = layout->width[0];
-    for (; width && cells_of_width[width] <= allowed; width--) allowed -= cells_of_width[width];
+    for (; width && layout->rows_of_width[width] <= allowed; width--) allowed -= layout->rows_of_width[width];
     if (layout->width[0] > width + NARROWEST_FIRST_COLUMN) layout->width[0] = width;
 }
 
 /* The last column does not count when it is aligned to the left: text that nothing follows may wrap. */
-static void narrow(const struct sp_table *table, struct layout *layout, size_t limit)
+static void narrow(struct sp_table *table, size_t limit)
 {
+    struct sp_table_layout *layout = &table->layout;
     size_t others = 0;
     for (size_t i = 1; i < table->column_count; i++)
         if (layout->shown[i] && (i + 1 < table->column_count || table->columns[i].right))
@@ -99,8 +108,9 @@ static void narrow(const struct sp_table *table, struct layout *layout, size_t l
 }
 
 /* Where each column that is shown begins. */
-static void place(const struct sp_table *table, struct layout *layout)
+static void place(struct sp_table *table)
 {
+    struct sp_table_layout *layout = &table->layout;
     size_t at = 0;
     for (size_t i = 0; i < table->column_count; i++) {
         if (!layout->shown[i]) continue;
@@ -121,28 +131,30 @@ static void write_cell(struct line *line, size_t column, const char *text, size_
 }
 
 /* Where a text of that width begins in column `i`. */
-static size_t start_of(const struct sp_table *table, const struct layout *layout, size_t i, size_t width)
+static size_t start_of(const struct sp_table *table, size_t i, size_t width)
 {
+    const struct sp_table_layout *layout = &table->layout;
     const bool right = table->columns[i].right && width < layout->width[i];
     return layout->start[i] + (right ? layout->width[i] - width : 0);
 }
 
 /* Above the table; nothing for one without titles. */
-static void write_titles(const struct sp_table *table, const struct layout *layout, struct line line)
+static void write_titles(const struct sp_table *table, struct line line)
 {
     if (!table->columns[0].title) return;
     for (size_t i = 0; i < table->column_count; i++) {
         const char *title = table->columns[i].title;
-        if (!layout->shown[i] || !title || !*title) continue;
+        if (!table->layout.shown[i] || !title || !*title) continue;
         const size_t width = strlen(title);
-        write_cell(&line, start_of(table, layout, i, width), title, width, width, SP_COLOR_DIM);
+        write_cell(&line, start_of(table, i, width), title, width, width, SP_COLOR_DIM);
     }
     sp_text_puts(line.out, "\n");
 }
 
 /* Behind a first cell that is too wide, the rest moves to the right, or goes on in the next line. */
-static void write_row(const struct sp_table *table, const struct layout *layout, size_t first, struct line line)
+static void write_row(const struct sp_table *table, size_t first, struct line line)
 {
+    const struct sp_table_layout *layout = &table->layout;
     const size_t width = table->cells[first].width;
     size_t excess = width > layout->width[0] ? width - layout->width[0] : 0;
     for (size_t i = 0; i < table->column_count; i++) {
@@ -154,7 +166,7 @@ static void write_row(const struct sp_table *table, const struct layout *layout,
             sp_text_puts(line.out, "\n");
             line.column = excess = 0;
         }
-        const size_t column = start_of(table, layout, i, cell->width) + (i ? excess : 0);
+        const size_t column = start_of(table, i, cell->width) + (i ? excess : 0);
         write_cell(&line, column, text, length, cell->width, cell->color);
         if (table->prose && i + 1 == table->column_count)
             sp_wrap(line.out, line.out->length - length, column < LAST_INDENT ? column : LAST_INDENT);
@@ -162,15 +174,38 @@ static void write_row(const struct sp_table *table, const struct layout *layout,
     sp_text_puts(line.out, "\n");
 }
 
+static void forget_rows(struct sp_table *table) { table->count = table->text.length = 0; }
+
+void sp_table_measure(struct sp_table *table)
+{
+    measure_cells(table);
+    widen_columns(table);
+    forget_rows(table);
+}
+
+void sp_table_begin(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options)
+{
+    fit_titles(table);
+    ignore_outliers(&table->layout);
+    narrow(table, options->width);
+    place(table);
+    if (table->layout.rows) write_titles(table, (struct line){out, 0, options->color});
+}
+
+void sp_table_flush(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options)
+{
+    measure_cells(table);
+    for (size_t i = 0; i < table->count; i += table->column_count)
+        write_row(table, i, (struct line){out, 0, options->color});
+    forget_rows(table);
+}
+
 void sp_table_render(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options)
 {
     assert(table->column_count && table->column_count <= SP_TABLE_COLUMNS && table->count % table->column_count == 0);
-    struct layout layout = {0};
-    measure(table, &layout);
-    ignore_outliers(table, &layout);
-    narrow(table, &layout, options->width);
-    place(table, &layout);
-    const struct line line = {out, 0, options->color};
-    if (table->count) write_titles(table, &layout, line);
-    for (size_t i = 0; i < table->count; i += table->column_count) write_row(table, &layout, i, line);
+    measure_cells(table);
+    widen_columns(table);
+    sp_table_begin(table, out, options);
+    sp_table_flush(table, out, options);
+    sp_table_free(table);
 }

@@ -8,9 +8,11 @@
  *         sp_text_grouped(sp_table_cell(&table), count);
  *     }
  *     sp_table_render(&table, text, &options);
- *     sp_table_free(&table);
  *
- * A column without any text is left out with its title, and no line ends with a blank. */
+ * A column without any text is left out with its title, and no line ends with a blank.
+ *
+ * A table that is too long to be held puts each row twice, first with sp_table_measure behind it; then, after
+ * sp_table_begin, with sp_table_flush. */
 #ifndef SP_REPORT_TABLE_H
 #define SP_REPORT_TABLE_H
 
@@ -18,10 +20,19 @@
 #include "shapeproof/report.h"
 
 enum { SP_TABLE_COLUMNS = 12 }; /* the most that a table can have */
+enum { SP_TABLE_WIDEST = 512 }; /* first cells that are wider count as one less */
 
 struct sp_column {
     const char *title; /* may be ""; NULL in every column for a table without a heading */
     bool right;        /* aligned to the right */
+};
+
+/* Where the columns are. */
+struct sp_table_layout {
+    size_t width[SP_TABLE_COLUMNS], start[SP_TABLE_COLUMNS];
+    bool shown[SP_TABLE_COLUMNS];
+    bool wraps; /* behind a first cell that is too long the row goes on in the next line, not in the same */
+    size_t rows, rows_of_width[SP_TABLE_WIDEST]; /* that were measured; and by the width of their first cell */
 };
 
 struct sp_table {
@@ -31,6 +42,7 @@ struct sp_table {
     struct sp_text text; /* all cells, one after the other */
     struct sp_cell *cells;
     size_t count, capacity;
+    struct sp_table_layout layout;
 };
 
 /* Starts the next cell (and a new row after the last column) and returns where its text is to be appended. What is
@@ -38,10 +50,16 @@ struct sp_table {
 struct sp_text *sp_table_cell(struct sp_table *table);
 /* The colour of the cell that was started last. */
 void sp_table_color(struct sp_table *table, enum sp_color color);
-/* Appends the table. Nothing is cut: behind a text in the first column that is far longer than most others, the rest of
- * its row is moved to the right. When options->width is given, the first column is narrowed until the rows fit, and the
- * rest of a row that does not is put on the next line. */
+/* Appends the table, and frees it. Nothing is cut: behind a text in the first column that is far longer than most
+ * others, the rest of its row is moved to the right. When options->width is given, the first column is narrowed until
+ * the rows fit, and the rest of a row that does not is put on the next line. */
 void sp_table_render(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options);
+/* Measures the rows since the last call, and forgets them. */
+void sp_table_measure(struct sp_table *table);
+/* Appends the titles of the rows that were measured. */
+void sp_table_begin(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options);
+/* Appends the rows since the last call, and forgets them. */
+void sp_table_flush(struct sp_table *table, struct sp_text *out, const struct sp_report_options *options);
 void sp_table_free(struct sp_table *table);
 
 #endif

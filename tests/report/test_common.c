@@ -106,7 +106,6 @@ static void columns_are_aligned(void **state)
     add_row(&table, "a", "1", "");
     add_row(&table, "\u00e4\u00f6", "12,345", "x");
     sp_table_render(&table, &text, &options);
-    sp_table_free(&table);
     assert_text(&text, "name    size  note\n"
                        "a          1\n"
                        "\u00e4\u00f6    12,345  x\n");
@@ -121,7 +120,6 @@ static void a_long_name_breaks_the_line_and_is_not_cut(void **state)
     add_row(&table, "a.name.that.is.longer.than.all.there.is", "1", "wide notes are left to the terminal");
     add_row(&table, "short", "12", "");
     sp_table_render(&table, &text, &options);
-    sp_table_free(&table);
     assert_text(&text, "name                      size  note\n"
                        "a.name.that.is.longer.than.all.there.is\n"
                        "                             1  wide notes are left to the terminal\n"
@@ -137,7 +135,6 @@ static void a_single_long_name_does_not_widen_the_table(void **state)
     add_row(&table, "a.name.that.is.far.longer.than.all.others", "123", "note");
     for (int i = 0; i < 9; i++) add_row(&table, "short", "12", "note");
     sp_table_render(&table, &text, &options);
-    sp_table_free(&table);
     assert_int_equal(strncmp(text.data,
                              "name   size  note\n"
                              "a.name.that.is.far.longer.than.all.others   123  note\n"
@@ -157,7 +154,6 @@ static void colour_does_not_count_as_width(void **state)
     add_row(&table, "a", "1", "x");
     sp_table_color(&table, SP_COLOR_RED);
     sp_table_render(&table, &text, &options);
-    sp_table_free(&table);
     assert_text(&text, "\33[2mname\33[0m  \33[2msize\33[0m  \33[2mnote\33[0m\n"
                        "a        1  \33[31mx\33[0m\n");
 }
@@ -169,7 +165,6 @@ static void a_table_without_rows_is_nothing(void **state)
     struct sp_text text = {0};
     (void)state;
     sp_table_render(&table, &text, &options);
-    sp_table_free(&table);
     assert_text(&text, "");
 }
 

@@ -116,6 +116,14 @@ static void sum_up_chosen(struct sp_inspect *inspect)
     free(seen);
 }
 
+void sp_inspect_send(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    enum { ENOUGH = 1 << 16 };
+    if (!inspect->options.sink || text->length < ENOUGH) return;
+    inspect->options.sink(inspect->options.to, text->data, text->length);
+    text->length = 0;
+}
+
 char *sp_report_inspect(const struct sp_inventory *inventory, const struct sp_report_inspect_options *options,
                         size_t *length)
 {

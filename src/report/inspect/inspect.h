@@ -21,6 +21,9 @@ const struct sp_tensor *sp_inspect_tensor(const struct sp_inspect *inspect, size
 /* Name order in which 2 comes before 10; equal only for equal strings. */
 int sp_compare_natural(const char *a, const char *b);
 
+/* Hands the lines that there are to the sink, once they are enough. */
+void sp_inspect_send(const struct sp_inspect *inspect, struct sp_text *text);
+
 void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text); /* text.c */
 void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text); /* json.c */
 

@@ -116,14 +116,10 @@ static void json_file_bytes(struct sp_writer *json, const struct sp_inventory *i
 
 static void json_tensors(struct sp_writer *json, const struct sp_inspect *inspect)
 {
-    enum { ENOUGH = 1 << 16 };
-    struct sp_text *text = json->text;
     sp_write_key_open(json, "tensors", '[');
     for (size_t i = 0; i < inspect->count; i++) {
         json_tensor(json, inspect->inventory, sp_inspect_tensor(inspect, i));
-        if (!inspect->options.sink || text->length < ENOUGH) continue;
-        inspect->options.sink(inspect->options.to, text->data, text->length);
-        text->length = 0;
+        sp_inspect_send(inspect, json->text);
     }
     sp_write_close(json);
 }

@@ -58,24 +58,35 @@ void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct sp_inv
 
 /* ---- the list ---- */
 
-/* A row for each tensor. */
+static void put_tensor_row(const struct sp_inspect *inspect, size_t i, struct sp_table *table)
+{
+    const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
+    sp_put_visible(sp_table_cell(table), tensor->name[0] ? tensor->name : "\"\"");
+    sp_inspect_put_dtype(sp_table_cell(table), tensor);
+    sp_inspect_put_shape(sp_table_cell(table), tensor);
+    sp_text_grouped(sp_table_cell(table), tensor->parameters);
+    sp_inspect_put_bytes(sp_table_cell(table), tensor);
+    struct sp_text *note = sp_table_cell(table);
+    sp_inspect_put_note(note, note->length, inspect->inventory, tensor, true);
+    sp_table_color(table, SP_COLOR_DIM);
+}
+
+/* A row for each tensor; of a million of them, one at a time. */
 static void put_list(const struct sp_inspect *inspect, struct sp_text *text)
 {
     static const struct sp_column columns[] = {{"name", false},      {"dtype", false}, {"shape", false},
                                                {"parameters", true}, {"bytes", true},  {"note", false}};
     struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
     for (size_t i = 0; i < inspect->count; i++) {
-        const struct sp_tensor *tensor = sp_inspect_tensor(inspect, i);
-        sp_put_visible(sp_table_cell(&table), tensor->name[0] ? tensor->name : "\"\"");
-        sp_inspect_put_dtype(sp_table_cell(&table), tensor);
-        sp_inspect_put_shape(sp_table_cell(&table), tensor);
-        sp_text_grouped(sp_table_cell(&table), tensor->parameters);
-        sp_inspect_put_bytes(sp_table_cell(&table), tensor);
-        struct sp_text *note = sp_table_cell(&table);
-        sp_inspect_put_note(note, note->length, inspect->inventory, tensor, true);
-        sp_table_color(&table, SP_COLOR_DIM);
+        put_tensor_row(inspect, i, &table);
+        sp_table_measure(&table);
     }
-    sp_table_render(&table, text, &inspect->options.report);
+    sp_table_begin(&table, text, &inspect->options.report);
+    for (size_t i = 0; i < inspect->count; i++) {
+        put_tensor_row(inspect, i, &table);
+        sp_table_flush(&table, text, &inspect->options.report);
+        sp_inspect_send(inspect, text);
+    }
     sp_table_free(&table);
 }
 
@@ -355,7 +366,6 @@ static void put_heading(const struct sp_inspect *inspect, struct sp_text *text)
 void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text)
 {
     put_heading(inspect, text);
-    const size_t begin = text->length;
     switch (inspect->options.view) {
     case SP_INSPECT_LIST:
         put_list(inspect, text);
@@ -369,7 +379,7 @@ void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text)
     case SP_INSPECT_TOTALS:
         break;
     }
-    if (text->length != begin) sp_text_puts(text, "\n");
+    if (inspect->count && inspect->options.view != SP_INSPECT_TOTALS) sp_text_puts(text, "\n");
     put_ties(inspect, text);
     put_inspect_totals(inspect, text);
     put_dtypes(inspect, text);

@@ -122,7 +122,6 @@ void sp_inspect_tree(const struct sp_inspect *inspect, struct sp_text *text)
     for (const struct sp_name_node *node = tree.root.child; node; node = node->next)
         if (node->folded) put_node(&tree, &table, node, 1, 0, false);
     sp_table_render(&table, text, &inspect->options.report);
-    sp_table_free(&table);
     sp_name_tree_close(&tree);
 }
 
@@ -155,6 +154,5 @@ void sp_inspect_prefixes(const struct sp_inspect *inspect, struct sp_text *text)
     sp_name_tree_open(&tree, inspect, false);
     for (const struct sp_name_node *node = tree.root.child; node; node = node->next) put_prefix(&table, node, 1, limit);
     sp_table_render(&table, text, &inspect->options.report);
-    sp_table_free(&table);
     sp_name_tree_close(&tree);
 }
