@@ -17,6 +17,7 @@ bool sp_is_document(const char *name)
     static const char *const documents[] = {
         "config.json",
         "model_index.json",
+        "modular_model_index.json",
         "modules.json",
         "router_config.json",
         "adapter_config.json",
@@ -185,7 +186,7 @@ struct asking {
 static void add_asked_range(struct asking *asking, struct sp_asset *asset, uint64_t room, bool tail)
 {
     const char *etag = asset->mirrored.fd >= 0 && asset->mirrored.etag[0] ? asset->mirrored.etag : NULL;
-    asking->owners = sp_room(asking->owners, asking->transfers.count, &asking->owner_capacity, sizeof *asking->owners);
+    SP_GROW(asking->owners, asking->transfers.count, asking->owner_capacity);
     asking->owners[asking->transfers.count] = asset;
     *SP_PUSH(&asking->transfers) = (struct sp_transfer){.url = asset->url,
                                                         .etag = etag,

@@ -260,6 +260,13 @@ bool sp_mirrored_load(struct sp_mirrored *file, const struct sp_mirror *mirror)
     return ok;
 }
 
+bool sp_mirrored_is_current(const struct sp_mirrored *file, const struct sp_mirror *mirror)
+{
+    struct stat own, named;
+    return fstat(file->fd, &own) == 0 && fstatat(mirror->files, file->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+}
+
 bool sp_mirrored_make(struct sp_mirrored *file, const struct sp_mirror *mirror, uint64_t size, const char *etag,
                       struct sp_error *error)
 {

@@ -60,6 +60,8 @@ bool sp_mirrored_put(struct sp_mirrored *file, uint64_t begin, const void *bytes
 struct sp_span sp_mirrored_missing(const struct sp_mirrored *file, struct sp_span wanted);
 /* Remembers what is there, once the disk has it. */
 bool sp_mirrored_save(const struct sp_mirrored *file, const struct sp_mirror *mirror, struct sp_error *error);
+/* Whether the file under its name is still this one, and not one of another version. */
+bool sp_mirrored_is_current(const struct sp_mirrored *file, const struct sp_mirror *mirror);
 void sp_mirrored_close(struct sp_mirrored *file);
 
 #endif

@@ -255,6 +255,20 @@ const char *sp_remote_path(const struct sp_remote *remote) { return remote->path
 const char *sp_remote_folder(const struct sp_remote *remote) { return remote->mirror.path; }
 const char *sp_remote_name(const struct sp_remote *remote) { return remote->name; }
 
+bool sp_remote_confirm(const struct sp_remote *remote, struct sp_error *error)
+{
+    sp_error_reset(error);
+    for (size_t i = 0; i < remote->assets.count; i++) {
+        const struct sp_asset *asset = remote->assets.items[i];
+        if (asset->mirrored.fd < 0 || sp_mirrored_is_current(&asset->mirrored, &remote->mirror)) continue;
+        sp_fail(error, SP_ERR_FILE, SP_KIND_REFUSED, "another command fetched a newer version while this one read");
+        sp_hint(error, "ask again: the newer one is in the cache");
+        sp_error_prefix(error, asset->shown);
+        return false;
+    }
+    return true;
+}
+
 void sp_remote_free(struct sp_remote *remote)
 {
     if (!remote) return;

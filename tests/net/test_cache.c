@@ -48,6 +48,29 @@ static void test_at_the_same_time(void **state)
     }
 }
 
+/* A file of the web that changes while another command fetches it: who has read the older one is told. */
+static void test_newer_version(void **state)
+{
+    (void)state;
+    struct served *file = serve_model(here, "newer.safetensors", 0, TENSORS, 10);
+    empty_cache();
+    struct sp_remote *first = sp_remote_fetch(url_here("ok/newer.safetensors"), &options, &error);
+    assert_non_null(first);
+    assert_true(sp_remote_confirm(first, &error));
+    struct sp_remote *again = sp_remote_fetch(url_here("ok/newer.safetensors"), &options, &error);
+    assert_non_null(again);
+    assert_true(sp_remote_confirm(first, &error)); /* the same version */
+    sp_remote_free(again);
+    snprintf(file->etag, sizeof file->etag, "\"newer\"");
+    struct sp_remote *second = sp_remote_fetch(url_here("ok/newer.safetensors"), &options, &error);
+    assert_non_null(second);
+    assert_true(sp_remote_confirm(second, &error));
+    assert_false(sp_remote_confirm(first, &error));
+    assert_non_null(strstr(error.message, "/newer.safetensors: another command fetched a newer version"));
+    sp_remote_free(first);
+    sp_remote_free(second);
+}
+
 /* What is of a commit cannot change, whatever tag the node has that a redirect leads to this time. */
 static void test_tags_of_a_commit(void **state)
 {
@@ -66,6 +89,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_at_the_same_time),
+        cmocka_unit_test(test_newer_version),
         cmocka_unit_test(test_tags_of_a_commit),
     };
     return cmocka_run_group_tests(tests, start_servers, stop_servers);
