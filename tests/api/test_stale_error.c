@@ -80,7 +80,7 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
     return remove(path);
 }
 
-static bool calls_remote_fetch(struct world *world, struct sp_error *error)
+static bool calls_remote(struct world *world, struct sp_error *fetching, struct sp_error *confirming)
 {
     static const char array[] =
         "\x3c\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}       ";
@@ -91,11 +91,24 @@ static bool calls_remote_fetch(struct world *world, struct sp_error *error)
     serve_file(server, "a.safetensors", array, sizeof array, sizeof array);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/ok/a.safetensors", server->port);
     snprintf(cache, sizeof cache, "%s", scratch_path(&world->scratch, "cache"));
-    struct sp_remote *remote = sp_remote_fetch(url, &(struct sp_remote_options){.cache = cache}, error);
+    struct sp_remote *remote = sp_remote_fetch(url, &(struct sp_remote_options){.cache = cache}, fetching);
+    const bool good = remote && sp_remote_confirm(remote, confirming);
     sp_remote_free(remote);
     server_stop(server);
     nftw(cache, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-    return remote != NULL;
+    return good;
+}
+
+static bool calls_remote_fetch(struct world *world, struct sp_error *error)
+{
+    struct sp_error own = {0};
+    return calls_remote(world, error, &own);
+}
+
+static bool calls_remote_confirm(struct world *world, struct sp_error *error)
+{
+    struct sp_error own = {0};
+    return calls_remote(world, &own, error);
 }
 
 static bool calls_data_open(struct world *world, struct sp_error *error)
@@ -281,19 +294,33 @@ static const struct call {
     const char *function;
     bool (*succeeds)(struct world *world, struct sp_error *error);
 } calls[] = {
-    CALL(inventory_open),  CALL(components_open),
-    CALL(remote_fetch),    CALL(data_open),
-    CALL(data_read),       CALL(tables_new),
-    CALL(tables_add_file), CALL(tables_add_text),
-    CALL(table_format),    CALL(config_load),
-    CALL(config_set),      CALL(config_count_vocabulary),
-    CALL(predict),         CALL(check_new),
-    CALL(diff_new),        CALL(expectations_load),
-    CALL(keras_compose),   CALL(config_fit),
-    CALL(infer),           CALL(prove),
-    CALL(derive),          CALL(derive_prediction),
-    CALL(solve),           CALL(solve_rounded),
-    CALL(loadings_new),    CALL(learn),
+    CALL(inventory_open),
+    CALL(components_open),
+    CALL(remote_fetch),
+    CALL(remote_confirm),
+    CALL(data_open),
+    CALL(data_read),
+    CALL(tables_new),
+    CALL(tables_add_file),
+    CALL(tables_add_text),
+    CALL(table_format),
+    CALL(config_load),
+    CALL(config_set),
+    CALL(config_count_vocabulary),
+    CALL(predict),
+    CALL(check_new),
+    CALL(diff_new),
+    CALL(expectations_load),
+    CALL(keras_compose),
+    CALL(config_fit),
+    CALL(infer),
+    CALL(prove),
+    CALL(derive),
+    CALL(derive_prediction),
+    CALL(solve),
+    CALL(solve_rounded),
+    CALL(loadings_new),
+    CALL(learn),
 };
 enum { CALL_COUNT = sizeof calls / sizeof *calls };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Writes safetensors files with the tensors of published models and no data: the header is real, the rest a hole.
  *
- *   make_safetensors gpt2|moe|lossy FILE */
+ *   make_safetensors gpt2|moe|lossy|million FILE */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdint.h>
@@ -84,6 +84,14 @@ static void lossy(struct header *header)
         }
 }
 
+/* As many tensors as fit into a header of 96 MB, which is nearly the limit: 1,085,000. */
+static void million(struct header *header)
+{
+    *header = (struct header){.file = header->file, .dtype = "F32", .dtype_bytes = 4};
+    for (unsigned i = 0; i < 1085; i++)
+        for (unsigned j = 0; j < 1000; j++) layer(header, "h.%u.mlp.%u.weight", i, j, 2, 2);
+}
+
 /* The header's length stands in front of it as 8 little-endian bytes, and is known last. */
 static int write_file(const char *path, void (*fill)(struct header *header))
 {
@@ -107,13 +115,13 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*fill)(struct header *);
-    } models[] = {{"gpt2", gpt2}, {"moe", moe}, {"lossy", lossy}};
+    } models[] = {{"gpt2", gpt2}, {"moe", moe}, {"lossy", lossy}, {"million", million}};
     for (size_t i = 0; argc == 3 && i < sizeof models / sizeof *models; i++) {
         if (strcmp(argv[1], models[i].name) != 0) continue;
         if (!write_file(argv[2], models[i].fill)) return 0;
         perror(argv[2]);
         return 1;
     }
-    fprintf(stderr, "usage: make_safetensors gpt2|moe|lossy FILE\n");
+    fprintf(stderr, "usage: make_safetensors gpt2|moe|lossy|million FILE\n");
     return 2;
 }

@@ -35,6 +35,10 @@ printf '%-38s %-12s %8s %8s %8s\n' file 'read by' ms 'user ms' MB
 "$tools/make_safetensors" moe "$dir/moe.safetensors"
 compare 'safetensors, GPT-2, 148 tensors' "$dir/gpt2.safetensors" safetensors
 compare 'safetensors, experts, 46,080 tensors' "$dir/moe.safetensors" safetensors
+# A header of 96 MB, in less than twice its memory.
+"$tools/make_safetensors" million "$dir/million.safetensors"
+row 'safetensors, 1,085,000 tensors, JSON' shapeproof "$runs" "$SHAPEPROOF" inspect --json "$dir/million.safetensors"
+row 'safetensors, 1,085,000 tensors, text' shapeproof "$runs" "$SHAPEPROOF" inspect "$dir/million.safetensors"
 if has torch; then
     "$python" tests/bench/peer.py make "$dir/gpt2.pt"
     compare 'torch zip, GPT-2, 148 tensors' "$dir/gpt2.pt" torch

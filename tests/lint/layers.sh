@@ -53,7 +53,8 @@ src/diff/               diff         stored expect names model base
 src/solve/              solve        names lang lang/syntax base
 src/infer/              infer        stored solve match names config lang lang/syntax model base
 src/learn/phrases/      learn/phrases  names config lang base
-src/learn/              learn        learn/phrases names config lang base
+src/learn/rows/         learn/rows   learn/phrases names config lang base
+src/learn/              learn        learn/rows learn/phrases names config lang base
 src/prove/symbolic/     prove/symbolic  config lang math base
 src/prove/              prove        prove/symbolic config lang base
 src/report/             report       names base
