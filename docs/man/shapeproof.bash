@@ -66,7 +66,7 @@ _shapeproof() {
         fmt) words='--in-place --check --help' ;;
         infer) words='--table= --emit-config --all --offline --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --strict --offline --json --color= --help' ;;
-        learn) words='--output= --name= --like= --partial --table= --help' ;;
+        learn) words='--output= --name= --like= --partial --all --table= --offline --json --help' ;;
         predict) words='--config= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
         prove) words='--claims= --table= --all --json --color= --help' ;;
         solve) words='--total= --rounds-to= --group= --config= --set= --table= --json --color= --help' ;;

@@ -68,6 +68,7 @@ SP_API const char *sp_learning_base(const struct sp_learning *learning);
 SP_API const char *sp_learning_known(const struct sp_learning *learning);
 /* Expanded under the configuration of each example the table is what its file holds. */
 SP_API bool sp_learning_is_proved(const struct sp_learning *learning);
+SP_API size_t sp_learning_examples(const struct sp_learning *learning);
 /* Tensors of all examples, and those that the table says. */
 SP_API size_t sp_learning_tensors(const struct sp_learning *learning);
 SP_API size_t sp_learning_explained(const struct sp_learning *learning);

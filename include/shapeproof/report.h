@@ -16,6 +16,7 @@
 #include "shapeproof/diff.h"
 #include "shapeproof/infer.h"
 #include "shapeproof/inventory.h"
+#include "shapeproof/learn.h"
 #include "shapeproof/load.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
@@ -123,6 +124,10 @@ SP_API char *sp_report_solve(const struct sp_solutions *solutions, const struct 
 
 /* Table and hyper-parameters, what the file does not determine, what is not explained. */
 SP_API char *sp_report_infer(const struct sp_inference *inference, const struct sp_report_options *options,
+                             size_t *length);
+
+/* How much of the examples a learnt table explains, what is left, what they do not decide. JSON holds it, too. */
+SP_API char *sp_report_learn(const struct sp_learning *learning, const struct sp_report_options *options,
                              size_t *length);
 
 /* The tables of a set, one line each. `options` and `length` may be NULL. */

@@ -10,7 +10,10 @@ static const struct cli_option options[] = {
     {.name = "name", .argument = "NAME", .help = "what the table is called; the model_type is the default"},
     {.name = "like", .argument = "TABLE", .help = "extend this table, where it fits; otherwise take its letters"},
     {.name = "partial", .help = "write the table even if it does not explain everything, and the rest as comments"},
+    {.name = "all", .letter = 'a', .help = "say all that is left or undecided, and every place of it"},
     {CLI_OPTION_TABLE},
+    {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_JSON},
     {CLI_OPTION_END},
 };
 
@@ -66,98 +69,45 @@ static int open_examples(struct examples *examples, const struct cli_args *args)
     return status;
 }
 
-/* ---- what is said on stderr ---- */
-
-enum { SHOWN = 12, SHOWN_ROWS = 3 };
-
-static bool put_text(FILE *to, const char *text)
-{
-    size_t length = strlen(text);
-    char *said = cli_say_urls(text, &length); /* examples are called what they were called on the command line */
-    const bool put = fputs(said ? said : text, to) >= 0;
-    free(said);
-    return put;
-}
-
-static void tell_rest(const struct sp_learning *learning)
-{
-    const size_t count = sp_learning_rest_count(learning);
-    for (size_t i = 0; i < count && i < SHOWN; i++) {
-        fputs("  not explained: ", stderr);
-        put_text(stderr, sp_learning_rest(learning, i));
-        fputs("\n", stderr);
-    }
-    if (count > SHOWN) fprintf(stderr, "  and %zu more\n", count - SHOWN);
-}
-
-static void tell_places(const struct sp_learning *learning, size_t choice)
-{
-    const size_t count = sp_learning_undecided(learning, choice).places;
-    size_t rows = 0;
-    for (size_t i = 0; i < count; i++) {
-        const char *row = sp_learning_undecided_place(learning, choice, i).row;
-        if (i && strcmp(row, sp_learning_undecided_place(learning, choice, i - 1).row) == 0) continue;
-        if (rows++ < SHOWN_ROWS) fprintf(stderr, "%s%s", rows > 1 ? ", " : "    in ", row);
-    }
-    if (rows > SHOWN_ROWS) fprintf(stderr, " and %zu more", rows - SHOWN_ROWS);
-    fputs("\n", stderr);
-}
-
-static void tell_undecided(const struct sp_learning *learning)
-{
-    const size_t count = sp_learning_undecided_count(learning);
-    for (size_t i = 0; i < count && i < SHOWN; i++) {
-        const struct sp_undecided undecided = sp_learning_undecided(learning, i);
-        fprintf(stderr, "  undecided: %s%s%s\n", undecided.chosen, *undecided.alternatives ? " or " : "",
-                undecided.alternatives);
-        tell_places(learning, i);
-        fputs("    decided by ", stderr);
-        put_text(stderr, undecided.experiment);
-        fputs("\n", stderr);
-    }
-    if (count > SHOWN) fprintf(stderr, "  and %zu more, in the table\n", count - SHOWN);
-    if (*sp_learning_unvaried(learning))
-        fprintf(stderr, "  the same in all examples, or without effect, so that what they change is not known: %s\n",
-                sp_learning_unvaried(learning));
-}
-
-/* The first line: how much of the examples the table is. */
-static void tell_outcome(const struct sp_learning *learning, size_t examples)
-{
-    const char *plural = examples == 1 ? "" : "s";
-    if (sp_learning_is_proved(learning))
-        fprintf(stderr, "%s: explains all %zu tensors of %zu checkpoint%s\n", sp_learning_name(learning),
-                sp_learning_tensors(learning), examples, plural);
-    else fprintf(stderr, "%s: does not explain the %zu checkpoint%s\n", sp_learning_name(learning), examples, plural);
-    if (sp_learning_known(learning))
-        fprintf(stderr, "  the table %s already predicts all of them\n", sp_learning_known(learning));
-    if (sp_learning_base(learning))
-        fprintf(stderr, "  it extends the table %s, which predicts most of them\n", sp_learning_base(learning));
-}
-
-/* ---- the table ---- */
+/* ---- the table, and what is said of it ---- */
 
 static int write_table(const char *path, const char *text)
 {
+    size_t length = strlen(text);
+    char *said = cli_say_urls(text, &length); /* examples are called what they were called on the command line */
     FILE *file = path ? fopen(path, "w") : stdout;
-    if (!file) {
-        cli_usage_error(NULL, "%s: cannot be written", path);
-        return CLI_FILE;
-    }
-    const bool written = put_text(file, text);
-    return (path ? fclose(file) == 0 && written : written) ? CLI_OK : CLI_FILE;
+    bool written = file && fwrite(said ? said : text, 1, length, file) == length;
+    if (path && file) written = fclose(file) == 0 && written;
+    free(said);
+    if (!written) cli_usage_error(NULL, "%s: cannot be written", path ? path : "standard output");
+    return written ? CLI_OK : CLI_FILE;
 }
 
-static int report_learning(const struct cli_args *args, const struct sp_learning *learning, size_t examples)
+/* The table has stdout for itself; what is said of it goes there as JSON alone, which holds the table as well. */
+static void say_learning(const struct cli_args *args, const struct sp_learning *learning)
 {
-    int status = CLI_OK;
-    tell_outcome(learning, examples);
-    tell_rest(learning);
-    if (sp_learning_is_proved(learning) || cli_flag(args, "partial")) {
-        tell_undecided(learning);
-        status = write_table(cli_value(args, "output", NULL), sp_learning_text(learning));
+    const struct sp_report_options how = {.format = cli_flag(args, "json") ? SP_REPORT_JSON : SP_REPORT_TEXT,
+                                          .all = cli_flag(args, "all")};
+    size_t length;
+    char *report = sp_report_learn(learning, &how, &length);
+    if (how.format == SP_REPORT_JSON) {
+        cli_put_report(report, length);
+        return;
     }
-    return status == CLI_OK && !sp_learning_is_proved(learning) ? CLI_DIFFERS : status;
+    char *said = cli_say_urls(report, &length);
+    fwrite(said ? said : report, 1, length, stderr);
+    free(said);
+    sp_free(report);
+}
+
+static int report_learning(const struct cli_args *args, const struct sp_learning *learning)
+{
+    const char *path = cli_value(args, "output", NULL);
+    const bool is_proved = sp_learning_is_proved(learning);
+    const bool is_written = (is_proved || cli_flag(args, "partial")) && (path || !cli_flag(args, "json"));
+    say_learning(args, learning);
+    const int status = is_written ? write_table(path, sp_learning_text(learning)) : CLI_OK;
+    return status == CLI_OK && !is_proved ? CLI_DIFFERS : status;
 }
 
 static int learn_examples(const struct cli_args *args, const struct examples *examples)
@@ -169,7 +119,7 @@ static int learn_examples(const struct cli_args *args, const struct examples *ex
     if (status == CLI_OK) {
         struct sp_learning *learning = sp_learn(examples->list, examples->count, subject.tables, &what, &error);
         if (!learning) cli_error(&error);
-        status = learning ? report_learning(args, learning, examples->count) : (int)error.status;
+        status = learning ? report_learning(args, learning) : (int)error.status;
         sp_learning_free(learning);
     }
     cli_subject_close(&subject);

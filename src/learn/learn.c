@@ -130,7 +130,7 @@ static void free_doubts(struct sp_learning *learning)
 static void start_over(struct sp_learning *learning)
 {
     free_doubts(learning);
-    learning->rest.count = learning->tensors = learning->explained = 0;
+    learning->rest.count = learning->explained = 0;
     learning->are_strangers = false;
     learning->near = NULL;
     learning->known = NULL;
@@ -216,12 +216,23 @@ const char *sp_learning_base(const struct sp_learning *learning)
 
 const char *sp_learning_known(const struct sp_learning *learning) { return learning->known; }
 bool sp_learning_is_proved(const struct sp_learning *learning) { return learning->is_proved; }
-size_t sp_learning_tensors(const struct sp_learning *learning) { return learning->tensors; }
+size_t sp_learning_examples(const struct sp_learning *learning) { return learning->evidence.count; }
 size_t sp_learning_explained(const struct sp_learning *learning) { return learning->explained; }
 size_t sp_learning_rest_count(const struct sp_learning *learning) { return learning->rest.count; }
 const char *sp_learning_rest(const struct sp_learning *learning, size_t index) { return learning->rest.items[index]; }
 size_t sp_learning_undecided_count(const struct sp_learning *learning) { return learning->undecided.count; }
 const char *sp_learning_unvaried(const struct sp_learning *learning) { return learning->unvaried; }
+
+size_t sp_learning_tensors(const struct sp_learning *learning)
+{
+    size_t count = 0;
+    for (size_t e = 0; e < learning->evidence.count; e++) {
+        const struct sp_inventory *inventory = learning->evidence.examples[e].inventory;
+        for (size_t i = 0; i < sp_inventory_count(inventory); i++)
+            count += !(sp_inventory_tensor(inventory, i)->flags & SP_TENSOR_STATE);
+    }
+    return count;
+}
 
 struct sp_undecided sp_learning_undecided(const struct sp_learning *learning, size_t index)
 {

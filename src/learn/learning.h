@@ -63,7 +63,7 @@ struct sp_learning {
     const struct sp_base *base; /* the table that this one extends, or NULL */
     struct sp_base *near;       /* one that has most of it, or NULL */
     const char *known;          /* the table that has all of it, or NULL */
-    size_t tensors, explained;
+    size_t explained;
     bool is_proved, are_strangers;
     struct sp_map unexplained; /* names of tensors of rows that are told to be so */
     struct {

@@ -140,15 +140,14 @@ static size_t count_lines_of_table(const char *text)
 struct fallback {
     const char *text;
     bool is_proved;
-    size_t rest, tensors, explained;
+    size_t rest, explained;
     const char **letters; /* of the leaves */
 };
 
 static struct fallback remember(struct sp_learning *learning)
 {
     const struct sp_leaves *leaves = &learning->evidence.leaves;
-    struct fallback fallback = {learning->text,    learning->is_proved, learning->rest.count,
-                                learning->tensors, learning->explained, NULL};
+    struct fallback fallback = {learning->text, learning->is_proved, learning->rest.count, learning->explained, NULL};
     fallback.letters = sp_arena_array(&learning->arena, leaves->count + 1, sizeof *fallback.letters);
     for (size_t i = 0; i < leaves->count; i++) fallback.letters[i] = leaves->items[i]->letter;
     return fallback;
@@ -161,7 +160,6 @@ static void go_back(struct sp_learning *learning, const struct fallback *fallbac
     learning->text = fallback->text;
     learning->is_proved = fallback->is_proved;
     learning->rest.count = fallback->rest;
-    learning->tensors = fallback->tensors;
     learning->explained = fallback->explained;
     for (size_t i = 0; i < leaves->count; i++) leaves->items[i]->letter = fallback->letters[i];
 }
@@ -173,7 +171,7 @@ static bool extend_base(struct sp_learning *learning, struct sp_base *base, bool
     const char **rest = sp_arena_array(&learning->arena, fallback.rest + 1, sizeof *rest);
     if (fallback.rest) memcpy(rest, learning->rest.items, fallback.rest * sizeof *rest);
     learning->base = base;
-    learning->rest.count = learning->tensors = learning->explained = 0;
+    learning->rest.count = learning->explained = 0;
     sp_learn_letters_of_base(learning);
     sp_learn_write(learning);
     learning->is_proved = sp_learn_prove(learning, error);

@@ -43,7 +43,6 @@ static void compare_tensors(struct sp_learning *learning, const struct sp_predic
         const struct sp_tensor *tensor = sp_inventory_tensor(inventory, i);
         if (tensor->flags & SP_TENSOR_STATE) continue;
         const size_t predicted = sp_prediction_find(prediction, tensor->name);
-        learning->tensors++;
         if (predicted == SP_NONE && sp_map_get(&learning->unexplained, tensor->name) == SIZE_MAX)
             add_difference(learning, example, tensor->name, "is in no row");
         if (predicted != SP_NONE)
