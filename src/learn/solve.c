@@ -497,11 +497,20 @@ static void note_weight(struct sp_lesson *lesson, const struct sp_tensor_row *ro
                               .uses = d == 0};
 }
 
+/* Each row is held against each other one, which is work beside the values that are computed: for names that have
+ * nothing in common it is most of it. */
+static bool has_effort_left(struct sp_lesson *lesson)
+{
+    enum { VALUES_OF_A_ROW = 20 };
+    lesson->evidence->spent += VALUES_OF_A_ROW * lesson->layout.rows.count;
+    return lesson->evidence->spent <= lesson->evidence->most && !lesson->again;
+}
+
 void sp_solve_rows(struct sp_lesson *lesson)
 {
     for (size_t i = 0; i < lesson->layout.stems.count && !lesson->again; i++) spell_partition(lesson, i);
     for (size_t i = 0; i < lesson->layout.stems.count && !lesson->again; i++) solve_stem(lesson, i);
-    for (size_t i = 0; i < 2 * lesson->layout.rows.count && !lesson->again; i++) {
+    for (size_t i = 0; i < 2 * lesson->layout.rows.count && has_effort_left(lesson); i++) {
         struct sp_tensor_row *row = &lesson->layout.rows.items[i % lesson->layout.rows.count];
         if (is_weight(row) != (i < lesson->layout.rows.count)) continue;
         solve_row(lesson, row);

@@ -8,7 +8,7 @@
 #include "infer/infer.h"
 #include "names/components.h"
 
-enum { MOST_PATTERNS = 1000 };
+enum { MOST_PATTERNS = 1000, MOST_ENDS = 24 };
 
 /* ---- ends ---- */
 
@@ -17,9 +17,18 @@ struct sp_listed_pattern {
     size_t pattern, next;
 };
 
+/* The last components of a pattern of so many, since no table has names of more: one of thousands takes no square. */
+static const char *last_components(const char *pattern)
+{
+    const char *begins[MOST_ENDS] = {pattern};
+    size_t count = 0;
+    for (; pattern && *pattern; pattern = sp_behind_component(pattern, SP_ENDS)) begins[count++ % MOST_ENDS] = pattern;
+    return begins[count < MOST_ENDS ? 0 : count % MOST_ENDS];
+}
+
 static void add_ends(struct sp_ends *ends, const char *pattern, size_t number)
 {
-    for (; pattern && *pattern; pattern = sp_behind_component(pattern, SP_ENDS)) {
+    for (pattern = last_components(pattern); pattern && *pattern; pattern = sp_behind_component(pattern, SP_ENDS)) {
         const size_t first = sp_map_get(&ends->map, pattern);
         SP_GROW(ends->list, ends->count, ends->capacity);
         ends->list[ends->count].pattern = number;
