@@ -88,8 +88,8 @@ int64_t sp_line_turn(const struct sp_line *line, const struct sp_loop *loop, con
     for (size_t i = 0; i < line->hole_count; i++) {
         const struct sp_hole *hole = &line->holes[i];
         if (hole->loop != loop) continue;
-        if (numbers[i] < hole->constant || (numbers[i] - hole->constant) % hole->factor) return -1;
-        return (int64_t)((numbers[i] - hole->constant) / hole->factor);
+        const uint64_t behind = numbers[i] - hole->constant; /* less than nothing is larger than any index */
+        return behind > INT64_MAX || behind % hole->factor ? -1 : (int64_t)(behind / hole->factor);
     }
     return -1;
 }

@@ -54,24 +54,45 @@ static bool value_under(struct sp_outline *outline, const struct place *place, c
     return sp_assume_eval(outline, place->assumed, place->env, expr, value, &lacking);
 }
 
-static bool is_operator(const struct sp_expr *expr, enum sp_op op)
+/* Makes of the index of a hole that times and plus something. What is subtracted is added the other way round, as
+ * unsigned numbers are. */
+static bool move_hole(struct sp_hole *hole, enum sp_op op, bool is_left, int64_t by)
 {
-    return expr->kind == SP_EXPR_BINARY && expr->op == op;
+    const uint64_t number = (uint64_t)by;
+    switch (op) {
+    case SP_OP_ADD:
+        hole->constant += number;
+        return true;
+    case SP_OP_SUB:
+        hole->constant -= number;
+        return is_left;
+    case SP_OP_MUL:
+        hole->constant *= number;
+        return by > 0 && !__builtin_mul_overflow(hole->factor, number, &hole->factor) && hole->factor <= INT64_MAX;
+    default:
+        return false;
+    }
 }
 
-/* {i}, {i + 1}, {2*i}, or any other number. */
+/* {i}, {i + 1}, {2*i}, {3*i + 2} and so on; false for any other number. */
+static bool hole_of_index(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr,
+                          struct sp_hole *hole)
+{
+    struct sp_value by;
+    *hole = (struct sp_hole){.loop = loop_named(place->loop, place->env, expr), .factor = 1};
+    if (hole->loop) return true;
+    if (expr->kind != SP_EXPR_BINARY) return false;
+    for (size_t i = 0; i < 2; i++)
+        if (hole_of_index(outline, place, expr->args[i], hole))
+            return value_under(outline, place, expr->args[1 - i], &by) && by.type == SP_INT &&
+                   move_hole(hole, expr->op, i == 0, by.integer);
+    return false;
+}
+
 static struct sp_hole hole_of(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr)
 {
-    struct sp_loop *loop = loop_named(place->loop, place->env, expr);
-    struct sp_value by;
-    if (loop) return (struct sp_hole){.loop = loop, .factor = 1};
-    if (is_operator(expr, SP_OP_ADD) && (loop = loop_named(place->loop, place->env, expr->args[0])) != NULL &&
-        value_under(outline, place, expr->args[1], &by) && by.type == SP_INT && by.integer >= 0)
-        return (struct sp_hole){.loop = loop, .factor = 1, .constant = (uint64_t)by.integer};
-    if (is_operator(expr, SP_OP_MUL) && (loop = loop_named(place->loop, place->env, expr->args[1])) != NULL &&
-        value_under(outline, place, expr->args[0], &by) && by.type == SP_INT && by.integer > 0)
-        return (struct sp_hole){.loop = loop, .factor = (uint64_t)by.integer};
-    return (struct sp_hole){.expr = expr, .env = place->env};
+    struct sp_hole hole;
+    return hole_of_index(outline, place, expr, &hole) ? hole : (struct sp_hole){.expr = expr, .env = place->env};
 }
 
 /* A name under construction. */

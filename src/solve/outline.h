@@ -51,7 +51,7 @@ struct sp_line_condition {
 
 /* A number in a name: of the name itself, the index of a loop (times and plus something), or any other expression. */
 struct sp_hole {
-    uint64_t constant; /* the number; or what is added to the index */
+    uint64_t constant; /* the number; or what is added to the index, if less than 0 modulo 2^64 */
     uint64_t factor;   /* of the index */
     struct sp_loop *loop;
     const struct sp_expr *expr; /* neither of the two */
