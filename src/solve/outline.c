@@ -74,13 +74,19 @@ static bool move_hole(struct sp_hole *hole, enum sp_op op, bool is_left, int64_t
     }
 }
 
-/* {i}, {i + 1}, {2*i}, {3*i + 2} and so on; false for any other number. */
+/* {i}, {i + 1}, {2*i}, {3*i + 2} and so on, or what stands for it; false for any other number. */
 static bool hole_of_index(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr,
                           struct sp_hole *hole)
 {
     struct sp_value by;
     *hole = (struct sp_hole){.loop = loop_named(place->loop, place->env, expr), .factor = 1};
     if (hole->loop) return true;
+    if (expr->kind == SP_EXPR_NAME) {
+        struct sp_env own = *place->env;
+        struct place there = *place;
+        there.env = &own;
+        return sp_meaning_open(&own, &expr) && hole_of_index(outline, &there, expr, hole);
+    }
     if (expr->kind != SP_EXPR_BINARY) return false;
     for (size_t i = 0; i < 2; i++)
         if (hole_of_index(outline, place, expr->args[i], hole))
