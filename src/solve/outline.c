@@ -116,6 +116,20 @@ static void append_text(struct pattern *pattern, const char *text)
         pattern->holes[pattern->count] = (struct sp_hole){.constant = indices.value[pattern->count]};
 }
 
+/* Whether it is a number whatever it depends on: something is added to the index of a loop, or to a number. */
+static bool is_number(const struct sp_env *env, const struct sp_expr *expr, unsigned depth)
+{
+    struct sp_env own = *env;
+    if (depth == MAX_DEPTH) return false;
+    if (expr->kind == SP_EXPR_LITERAL) return expr->value.type == SP_INT;
+    if (expr->kind == SP_EXPR_BINARY && expr->op != SP_OP_ADD) return expr->op <= SP_OP_POW;
+    if (expr->kind == SP_EXPR_BINARY)
+        return is_number(env, expr->args[0], depth + 1) || is_number(env, expr->args[1], depth + 1);
+    if (expr->kind != SP_EXPR_NAME) return false;
+    if (sp_meaning_of(env, expr).kind == SP_MEANS_LOOP) return true;
+    return sp_meaning_open(&own, &expr) && is_number(&own, expr, depth + 1);
+}
+
 static bool append_hole(struct sp_outline *outline, const struct place *place, const struct sp_expr *expr,
                         struct pattern *pattern)
 {
@@ -124,7 +138,7 @@ static bool append_hole(struct sp_outline *outline, const struct place *place, c
     if (!value_under(outline, place, expr, &value)) return false;
     if (value.type == SP_STRING) {
         append_text(pattern, value.string);
-    } else if (value.type == SP_UNKNOWN && sp_is_class_key(value.string)) {
+    } else if (value.type == SP_UNKNOWN && sp_is_class_key(value.string) && !is_number(place->env, expr, 0)) {
         sp_text_append(&pattern->text, &text, 1);
     } else if ((value.type == SP_INT || value.type == SP_UNKNOWN) && pattern->count < SP_MAX_INDICES) {
         const struct sp_hole number = {.constant = (uint64_t)value.integer};

@@ -573,7 +573,6 @@ static void a_list_of_which_some_show(void **state)
     END();
 }
 
-/* A text of each layer tells by its letters what is done there; others may be in it. */
 /* The lines of the loop tell of nothing by their names; but what they predict is there. */
 static void numbers_worked_out(void **state)
 {
@@ -600,6 +599,7 @@ static void numbers_worked_out(void **state)
     END();
 }
 
+/* A text of each layer tells by its letters what is done there; others may be in it. */
 static void letters_of_texts(void **state)
 {
     static const char text[] =

@@ -33,6 +33,24 @@ static void nothing_known(void **state)
     sp_outline_free(&outline);
 }
 
+/* What depends on the architecture may be a text, in front of names, or a number. */
+static void numbers_by_architecture(void **state)
+{
+    static const char text[] = "table town\narchitectures \"flat\", \"hilly\"\n"
+                               "streets = row(architecture, [[\"flat\", [0, 2]], [\"hilly\", [0, 1], [2, 2]]])\n"
+                               "front   = row(architecture, [[\"flat\", \"\"], [\"hilly\", \"hill.\"]])[1]\n"
+                               "[streets] for g in 1..len(streets)-1 for i in 0..streets[g][1]-1\n"
+                               "n = streets[g][0] + i\n"
+                               "{front}street.{g}.{n}.width (g)\n";
+    struct sp_outline outline;
+    sp_outline_init(&outline, add_table(*state, text), "", NULL);
+    char *shown = shown_lines(&outline);
+    assert_string_equal(shown, "\xfe"
+                               "street.{}.{}.width");
+    free(shown);
+    sp_outline_free(&outline);
+}
+
 /* What the configuration rules out is there as well, and what it says of names holds, but for truth values. */
 static void configured(void **state)
 {
@@ -89,6 +107,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_known),
+        cmocka_unit_test(numbers_by_architecture),
         cmocka_unit_test(configured),
         cmocka_unit_test(names_and_turns),
     };
