@@ -223,6 +223,17 @@ static const char *const good[][2] = {
                        "linear.bias F32 (2)\n"
                        "scale F32 (2)\n"
                        "mask F32 (2,2) state\n"},
+    {"ok/programs.pt2", "pt2\n"
+                        "encoder:linear.weight F32 (2,3)\n"
+                        "encoder:linear.bias F32 (2)\n"
+                        "encoder:scale F32 (2)\n"
+                        "encoder:mask F32 (2,2) state\n"
+                        "decoder:linear.weight F32 (2,3)\n"
+                        "decoder:linear.bias F32 (2)\n"
+                        "decoder:scale F32 (2)\n"
+                        "decoder:mask F32 (2,2) state\n"},
+    {"ok/python2.pkl", "pickle\n"
+                       "w'A F32 (3)\n"},
     {"ok/script_old.pt", "torchscript\n"
                          "bias F32 (2)\n"
                          "linear.weight F32 (2,3)\n"},
@@ -247,6 +258,9 @@ static const char *const good[][2] = {
     {"ok/tensors.pkl", "pickle\n"
                        "w F32 (2,3) @350+24\n"
                        "b F32 (2) @696+8\n"},
+    {"ok/tensors0.pkl", "pickle\n"
+                        "a\\u0041\n\u00e9\u20ac\U0001f600 F32 (2,3)\n"
+                        "b\xc0\x80 F32 (2)\n"},
     {"ok/tuples.pdparams", "paddle\n"
                            "linear.weight F32 (3,2)\n"
                            "linear.bias F32 (2)\n"},
@@ -284,6 +298,9 @@ static const char *const broken[][2] = {
      "pickle\n"
      "w F32 (2) @247+8\n"
      "! tensor 'a' is not read: the first argument of torch._utils._rebuild_tensor_v2 is not a storage\n"},
+    {"bad/escape.pkl", "refused: pickle: UNICODE at byte 5: a text with a broken escape\n"},
+    {"bad/escape_cut.pkl", "refused: pickle: STRING at byte 5: a text with a broken escape\n"},
+    {"bad/escape_high.pkl", "refused: pickle: UNICODE at byte 5: a text with a broken escape\n"},
     {"bad/old_class.pt", "refused: a storage at byte 3630 without a key, or of an unknown class\n"},
     {"bad/old_many.pt", "refused: storage '11' of 1099511627776 elements at byte 3637 passes the end at 3683\n"},
     {"bad/old_negative.pt",

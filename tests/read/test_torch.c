@@ -179,6 +179,7 @@ static const struct expected files[] = {
      "torch-zip",
      2,
      {{"_orig_mod.weight", "F32", 2, {2, 3}, 24, 0, NULL}, {"_orig_mod.bias", "F32", 1, {2}, 8, 0, NULL}}},
+    {"traced.pt", "torch-zip", 2, {{"0.weight", "F32", 2, {2, 3}, 24, 0, NULL}, {"0.bias", "F32", 1, {2}, 8, 0, NULL}}},
     {"script.pt",
      "torchscript",
      3,

@@ -10,6 +10,7 @@
 
 #include "base/cursor.h"
 #include "base/map.h"
+#include "read/pickle/escapes.h"
 #include "read/pickle/pickle.h"
 
 enum opcode {
@@ -538,13 +539,27 @@ static bool push_int_line(struct machine *m, const struct operand *operand)
     return push_value(m, make_decimal(m, operand->text, operand->length - suffix));
 }
 
+typedef bool unescape(const char *text, size_t length, char *out, size_t *count);
+
+/* The text of a line without its escapes; most lines have none, and are used where they lie. */
+static bool push_unescaped(struct machine *m, unescape *plain, const char *text, size_t length)
+{
+    bool as_it_is = true;
+    for (size_t i = 0; i < length && as_it_is; i++) as_it_is = text[i] != '\\' && (unsigned char)text[i] < 0x80;
+    if (as_it_is) return push_value(m, make_text(m, SP_PICKLE_STR, text, length));
+    if (length > UINT32_MAX / 2) return over_limit(m, "%zu bytes in one value", length);
+    char *out = sp_arena_alloc(m->arena, 2 * length);
+    if (!plain(text, length, out, &length)) return bad_pickle(m, "a text with a broken escape");
+    return push_value(m, make_text(m, SP_PICKLE_STR, out, length));
+}
+
 static bool push_quoted(struct machine *m, const struct operand *operand)
 {
     const char *text = operand->text;
     const size_t length = operand->length;
     if (length < 2 || (*text != '\'' && *text != '"') || text[length - 1] != *text)
         return bad_pickle(m, "no quoted string");
-    return push_value(m, make_text(m, SP_PICKLE_STR, text + 1, length - 2));
+    return push_unescaped(m, sp_pickle_plain_bytes, text + 1, length - 2);
 }
 
 static bool pop_value_or_mark(struct machine *m)
@@ -596,9 +611,9 @@ static bool execute(struct machine *m, const struct operand *arg)
     case OP_FLOAT: return push_value(m, make_real_text(m, arg));
     case OP_BINFLOAT: return push_value(m, make_real_bits(m, arg->number));
     case OP_STRING: return push_quoted(m, arg);
+    case OP_UNICODE: return push_unescaped(m, sp_pickle_plain_text, arg->text, arg->length);
     case OP_BINSTRING:
     case OP_SHORT_BINSTRING:
-    case OP_UNICODE:
     case OP_BINUNICODE:
     case OP_SHORT_BINUNICODE:
     case OP_BINUNICODE8: return push_value(m, make_text(m, SP_PICKLE_STR, arg->text, arg->length));

@@ -10,7 +10,17 @@
 
 enum { MAX_BARE = 1 << 30, WEAK_BITS = 12, HIGHEST = 5 };
 
-/* PROTO, and what a first value may begin with. Older protocols have no mark: their name is asked for. */
+/* "(dp0\n", "(lp1\n": protocol 0 begins a dict or a list, and puts it into its memo. */
+static bool begins_in_lines(const char *head, size_t length)
+{
+    size_t i = 3;
+    if (length < 5 || head[0] != '(' || (head[1] != 'd' && head[1] != 'l') || head[2] != 'p') return false;
+    while (i < length && sp_is_digit(head[i])) i++;
+    return i > 3 && i < length && head[i] == '\n';
+}
+
+/* PROTO, and what a first value may begin with. Older protocols have no such mark, and but for the above their name is
+ * asked for. */
 static unsigned probe_bare(const struct sp_probe *probe)
 {
     static const char first[] = "}]()cXKMJ\x8c\x95N";
@@ -18,6 +28,7 @@ static unsigned probe_bare(const struct sp_probe *probe)
     const unsigned char *head = probe->head;
     if (probe->head_length < 4) return 0;
     if (head[0] == 0x80 && head[1] >= 2 && head[1] <= HIGHEST && head[2] && strchr(first, head[2])) return WEAK_BITS;
+    if (begins_in_lines((const char *)head, probe->head_length)) return WEAK_BITS;
     if (!head[0] || !strchr("}](c", head[0])) return 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (sp_ends_with(probe->file->path, names[i])) return 1;

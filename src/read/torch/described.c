@@ -38,7 +38,8 @@ struct described {
 struct description {
     struct sp_torch *torch;
     struct sp_json json;
-    const char *folder; /* P/ */
+    const char *folder;  /* P/ */
+    const char *program; /* of torch.export, where there are several; or NULL */
     /* of TorchScript: */
     struct sp_text path; /* of the module */
     size_t name_bytes;
@@ -201,6 +202,7 @@ static bool take_export_entry(struct description *d, const char *name, const cha
     if (!sp_json_ok(json)) return false;
     if (!is_tensor) return true; /* an object of another kind */
     if (file) described.path = sp_arena_printf(&d->torch->arena, "%s%s", subfolder, file);
+    if (d->program) name = sp_arena_printf(&d->torch->arena, "%s:%s", d->program, name);
     return list_described(d, name, &described, flags, json->error);
 }
 
@@ -225,14 +227,21 @@ static bool index_export_config(struct description *d, size_t record, const char
     return ok;
 }
 
+/* An archive may have several programs, each with a list of its own: NAME_weights_config.json. */
 static bool index_export(struct description *d, struct sp_error *error)
 {
     const struct sp_zip *zip = d->torch->zip;
+    size_t programs = 0;
     d->torch->inventory->format = "pt2";
+    for (size_t i = 0; i < sp_zip_count(zip); i++) programs += sp_ends_with(sp_zip_entry(zip, i)->name, WEIGHTS);
     for (size_t i = 0; i < sp_zip_count(zip); i++) {
-        const char *name = sp_zip_entry(zip, i)->name;
-        if (sp_ends_with(name, WEIGHTS) && !index_export_config(d, i, "data/weights/", 0, error)) return false;
-        if (sp_ends_with(name, CONSTANTS) && !index_export_config(d, i, "data/constants/", SP_TENSOR_STATE, error))
+        const char *path = sp_zip_entry(zip, i)->name, *name = sp_base_name(path);
+        const bool weights = sp_ends_with(name, WEIGHTS);
+        if (!weights && !sp_ends_with(name, CONSTANTS)) continue;
+        const size_t length = strlen(name) - strlen(weights ? WEIGHTS : CONSTANTS);
+        d->program = programs > 1 ? sp_arena_copy(&d->torch->arena, name, length) : NULL;
+        if (!index_export_config(d, i, weights ? "data/weights/" : "data/constants/", weights ? 0 : SP_TENSOR_STATE,
+                                 error))
             return false;
     }
     return true;

@@ -149,18 +149,21 @@ static void add_mapping(struct frame *frame, struct sp_pickle_value *value)
     add_node_part(frame, KEYED, value->as.object->pairs);
 }
 
-/* The attributes of an object: its state, or the first half of a state (attributes, slots). */
+static bool registers(const struct sp_pickle_value *attributes)
+{
+    return sp_pickle_get(attributes, "_parameters") && sp_pickle_get(attributes, "_modules");
+}
+
+/* The attributes of an object: its state, or the first half of a state (attributes, slots); of a module that a call
+ * makes again, as of torch.fx, the first argument of the call. */
 static struct sp_pickle_value *attributes(const struct sp_pickle_value *object)
 {
-    struct sp_pickle_value *state = object->as.object->state;
+    struct sp_pickle_value *state = object->as.object->state, *given = sp_pickle_arg(object, 0);
+    if (!state && registers(given)) return given;
     return sp_pickle_is(state, SP_PICKLE_TUPLE) ? sp_pickle_item(state, 0) : state;
 }
 
-static bool is_module(const struct sp_pickle_value *object)
-{
-    const struct sp_pickle_value *state = attributes(object);
-    return sp_pickle_get(state, "_parameters") && sp_pickle_get(state, "_modules");
-}
+static bool is_module(const struct sp_pickle_value *object) { return registers(attributes(object)); }
 
 /* Parameters, buffers and modules; then what is in plain attributes and in arguments of the constructor, which the file
  * holds as well. */
