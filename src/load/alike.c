@@ -27,15 +27,15 @@ static bool rule_has_index(const char *expression)
 static bool have_index(const struct sp_scoped_rule *rules, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (rule_has_index(rules[i].rule->from) || (rules[i].scope && rule_has_index(rules[i].scope))) return true;
+        if (rule_has_index(rules[i].rule.from) || (rules[i].scope && rule_has_index(rules[i].scope))) return true;
     return false;
 }
 
 void sp_alike_init(struct sp_alike *alike, const struct sp_renaming_rules *rules)
 {
     *alike = (struct sp_alike){.rules = rules, .last = SIZE_MAX};
-    alike->ruled_out =
-        have_index(rules->renamings, rules->renaming_count) || have_index(rules->conversions, rules->conversion_count);
+    alike->ruled_out = have_index(rules->renamings.items, rules->renamings.count) ||
+                       have_index(rules->conversions.items, rules->conversions.count);
 }
 
 void sp_alike_free(struct sp_alike *alike)

@@ -8,7 +8,7 @@
 
 static bool is_brittle(const struct sp_model_memory *memory, const char *name)
 {
-    const char *words = memory->loaded->brittle ? memory->loaded->brittle : "", *word;
+    const char *words = memory->loaded->brittle, *word;
     const char *last = name + sp_last_component(name, strlen(name), ".");
     for (size_t length; (length = sp_word(&words, &word));)
         if (strncmp(word, last, length) == 0 && !last[length]) return true;

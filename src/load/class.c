@@ -12,22 +12,23 @@ enum { MAX_LABELS = 100000 };
 
 /* ---- which class ---- */
 
-const struct sp_loaded *sp_class_loaded(const struct sp_loader *loader, const struct sp_load_subject *subject)
+struct sp_loaded sp_class_loaded(const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
     struct sp_error error = {0};
     const struct sp_hyper *hyper = sp_config_hyper(subject->config);
     const struct sp_value said = sp_value_member(hyper->root, "model_type");
     if (said.type == SP_STRING) return sp_loader_class(loader, said.string, sp_first_class(hyper));
     const struct sp_unit *table = sp_choose_table(subject->tables, subject->table, hyper, &error);
-    if (!table || !table->model_type_count) return NULL;
+    if (!table || !table->model_type_count) return (struct sp_loaded){0};
     return sp_loader_class(loader, table->model_types[0], sp_first_class(hyper));
 }
 
-const struct sp_loaded *sp_class_named(const struct sp_loader *loader, const struct sp_load_subject *subject)
+struct sp_loaded sp_class_named(const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
     struct sp_two_models two;
     const bool differs = sp_chooses_two(subject->tables, sp_config_hyper(subject->config), &two);
-    return loader->by_class && !subject->table && differs ? sp_loader_class(loader, two.class_type, two.class) : NULL;
+    if (!loader->by_class || subject->table || !differs) return (struct sp_loaded){0};
+    return sp_loader_class(loader, two.class_type, two.class);
 }
 
 /* ---- the model ---- */
@@ -111,7 +112,7 @@ static void set_words(struct sp_arena *arena, struct sp_config *config, const ch
 static bool is_read_otherwise(const struct sp_loader *loader, const struct sp_loaded *loaded,
                               const struct sp_config *config)
 {
-    return loader->version || (loaded->unread && *loaded->unread) || other_labels(loader, config) != SIZE_MAX;
+    return loader->version || *loaded->unread || other_labels(loader, config) != SIZE_MAX;
 }
 
 /* The configuration as the class reads it. */
@@ -123,7 +124,7 @@ static struct sp_config *read_by_class(struct sp_arena *arena, const struct sp_l
     if (labels != SIZE_MAX) set_labels(config, labels);
     if (!subject->table) set_model_type(config, loaded->model_type);
     if (loader->version) sp_config_set_value(config, "transformers_version", sp_value_string(loader->version), "");
-    if (loaded->unread) set_words(arena, config, loaded->unread);
+    set_words(arena, config, loaded->unread);
     return config;
 }
 
@@ -149,7 +150,7 @@ void sp_class_free(struct sp_class_model *model) { sp_prediction_free(model->own
 
 const char *sp_class_lacks(struct sp_arena *arena, const struct sp_loaded *loaded, const struct sp_config *config)
 {
-    const char *words = loaded->needed ? loaded->needed : "", *word;
+    const char *words = loaded->needed, *word;
     for (size_t length; (length = sp_word(&words, &word));) {
         const char *key = sp_arena_copy(arena, word, length);
         if (sp_value_member(sp_config_hyper(config)->root, key).type == SP_ABSENT) return key;

@@ -5,10 +5,11 @@
 
 #include "load/judge.h"
 
-/* NULL when the loader has none. A configuration that names no model_type is of one that its table is for. */
-const struct sp_loaded *sp_class_loaded(const struct sp_loader *loader, const struct sp_load_subject *subject);
-/* The class of another model_type that the configuration names, if the loader goes by it; or NULL. */
-const struct sp_loaded *sp_class_named(const struct sp_loader *loader, const struct sp_load_subject *subject);
+/* Without a model_type when the loader has none. A configuration that names no model_type is of one that its table is
+ * for. */
+struct sp_loaded sp_class_loaded(const struct sp_loader *loader, const struct sp_load_subject *subject);
+/* The class of another model_type that the configuration names, if the loader goes by it; or the same. */
+struct sp_loaded sp_class_named(const struct sp_loader *loader, const struct sp_load_subject *subject);
 
 /* What the class has. */
 struct sp_class_model {

@@ -20,7 +20,7 @@ static bool reads_format(const struct sp_loader *loader, const struct sp_invento
 bool sp_load_is_meant(const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
     return sp_value_member(sp_config_hyper(subject->config)->root, "model_type").type == SP_STRING &&
-           reads_format(loader, subject->inventory) && sp_class_loaded(loader, subject);
+           reads_format(loader, subject->inventory) && sp_class_loaded(loader, subject).model_type;
 }
 
 /* ---- what would help ---- */
@@ -176,8 +176,8 @@ static struct sp_loading judge_class(struct sp_arena *arena, const struct sp_loa
 {
     struct sp_model_memory memory;
     struct sp_class_model model = sp_class_predict(arena, loader, loaded, subject);
-    const struct sp_loaded *named = model.prediction ? NULL : sp_class_named(loader, subject);
-    if (named) model = sp_class_predict(arena, loader, loaded = named, subject);
+    const struct sp_loaded named = model.prediction ? (struct sp_loaded){0} : sp_class_named(loader, subject);
+    if (named.model_type) model = sp_class_predict(arena, loader, loaded = &named, subject);
     if (!model.prediction) return sp_loading_open(arena, loading, "its model cannot be predicted");
     sp_memory_build(&memory, loader, loaded, model.prediction);
     memory.match = subject->match;
@@ -200,15 +200,15 @@ static bool is_own_quantisation(const struct sp_loader *loader, const struct sp_
 struct sp_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
     const struct sp_loading loading = sp_loading_of(loader);
-    const struct sp_loaded *loaded = sp_class_loaded(loader, subject);
+    const struct sp_loaded loaded = sp_class_loaded(loader, subject);
     if (!reads_format(loader, subject->inventory))
         return sp_loading_refused(
             arena, loading, sp_arena_printf(arena, "it does not read %s", sp_inventory_format(subject->inventory)));
-    if (!loaded) return sp_loading_open(arena, loading, "it has no class of its own for this configuration");
+    if (!loaded.model_type) return sp_loading_open(arena, loading, "it has no class of its own for this configuration");
     if (subject->quantised && !is_own_quantisation(loader, subject))
         return sp_loading_open(arena, loading, "the weights are quantised");
-    const char *lacking = sp_class_lacks(arena, loaded, subject->config);
+    const char *lacking = sp_class_lacks(arena, &loaded, subject->config);
     if (*lacking)
         return sp_loading_refused(arena, loading, sp_arena_printf(arena, "the configuration has no %s", lacking));
-    return judge_class(arena, loader, loaded, subject, loading);
+    return judge_class(arena, loader, &loaded, subject, loading);
 }

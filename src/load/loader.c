@@ -1,26 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 #include "load/loader.h"
 
-#include <string.h>
-
 #include "base/chars.h"
 
-const struct sp_mapping *sp_loader_mapping(const struct sp_loader *loader, const char *identifier, size_t length)
+const char *sp_loader_rules(const struct sp_loader *loader, const char *identifier, size_t length)
 {
-    for (size_t i = 0; i < loader->mapping_count; i++) {
-        const char *name = loader->mappings[i].identifier;
-        if (strncmp(name, identifier, length) == 0 && !name[length]) return &loader->mappings[i];
-    }
+    for (const char *row = NULL; (row = sp_row(loader->rows, row));)
+        if (*row == '=' && strncmp(row + 1, identifier, length) == 0 && !row[1 + length]) return row + length + 2;
     return NULL;
 }
 
-const struct sp_loaded *sp_loader_class(const struct sp_loader *loader, const char *model_type, const char *class)
+bool sp_next_rule(const char **rules, struct sp_rule *rule)
 {
-    if (loader->ending && !sp_ends_with(class, loader->ending)) return NULL;
-    for (size_t i = 0; i < loader->class_count; i++) {
-        const struct sp_loaded *loaded = &loader->classes[i];
-        if (strcmp(loaded->model_type, model_type) != 0) continue;
-        if (!*loaded->class || strcmp(loaded->class, class) == 0) return loaded;
+    if (!*rules || **rules == '\n') return false;
+    rule->from = sp_row_text(rules);
+    rule->to = sp_row_text(rules);
+    rule->how = sp_row_text(rules);
+    return true;
+}
+
+/* Of the row: the order is that of LOADED_IF. */
+static struct sp_loaded loaded_of(const char *row)
+{
+    struct sp_loaded loaded;
+    const char **const fields[] = {&loaded.model_type, &loaded.class,   &loaded.base,     &loaded.ties,
+                                   &loaded.spared,     &loaded.ignored, &loaded.mappings, &loaded.computed,
+                                   &loaded.brittle,    &loaded.unread,  &loaded.needed};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) *fields[i] = sp_row_text(&row);
+    return loaded;
+}
+
+struct sp_loaded sp_loader_class(const struct sp_loader *loader, const char *model_type, const char *class)
+{
+    if (loader->ending && !sp_ends_with(class, loader->ending)) return (struct sp_loaded){0};
+    for (const char *row = NULL; (row = sp_row(loader->rows, row));) {
+        const char *name = row;
+        if (strcmp(sp_row_text(&name), model_type) != 0) continue;
+        if (!*name || strcmp(name, class) == 0) return loaded_of(row);
     }
-    return NULL;
+    return (struct sp_loaded){0};
 }

@@ -10,7 +10,8 @@
 #define SP_LOAD_LOADER_H
 
 #include <stdbool.h>
-#include <stddef.h>
+
+#include "base/rows.h"
 
 /* A renaming: where `from` is found (several expressions, with blanks between), there is `to`. With `how`, a
  * conversion: the tensors that become the same name are one, `to` may be several, and shapes change in steps:
@@ -26,13 +27,7 @@ struct sp_rule {
     const char *from, *to, *how;
 };
 
-struct sp_mapping {
-    const char *identifier;
-    const struct sp_rule *rules;
-    size_t count;
-};
-
-/* What a class does: transformers.def says what each field is. */
+/* What a class does: transformers.def says what each field is, and "" is none of it. */
 struct sp_loaded {
     const char *model_type, *class, *base;
     /* "always" and "never", whatever tie_word_embeddings says; "true" and "false", what it is when nothing is said; the
@@ -40,11 +35,10 @@ struct sp_loaded {
      * then nothing. */
     const char *ties;
     const char *spared, *ignored, *mappings;
-    const char *needed;   /* keys that the configuration must have, with blanks between; or NULL */
-    const char *computed; /* an expression of buffers that are not saved, and so need no place; or NULL */
-    const char *brittle;  /* last words of names that must not be there when one beside them is missing; or NULL */
-    /* Keys that the class does not know, and "attention_bias=false", what it has whatever is said; or NULL. */
-    const char *unread;
+    const char *computed; /* an expression of buffers that are not saved, and so need no place */
+    const char *brittle;  /* last words of names that must not be there when one beside them is missing */
+    const char *unread;   /* keys that the class does not know, and "attention_bias=false", what it has all the same */
+    const char *needed;   /* keys that the configuration must have, with blanks between */
 };
 
 struct sp_loader {
@@ -54,12 +48,9 @@ struct sp_loader {
     const char *const *files;   /* what it takes of a folder, the first that is there; ends with NULL */
     const char *beginning;      /* or all safetensors files that begin like that; NULL for none of this */
     const char *const *formats; /* what it can read; ends with NULL */
-    const struct sp_mapping *mappings;
-    size_t mapping_count;
-    const struct sp_loaded *classes; /* of a model_type, that for any class comes last */
-    size_t class_count;
-    const char *ending;       /* of the classes that it has; NULL for any */
-    const char *quantisation; /* the method of quantised weights that it reads as they are, or NULL */
+    struct sp_rows rows;        /* of rows.h; of those of a model_type, that for any class comes last */
+    const char *ending;         /* of the classes that it has; NULL for any */
+    const char *quantisation;   /* the method of quantised weights that it reads as they are, or NULL */
     bool by_class;         /* the first of the architectures is its class, whatever the model_type; or else by that */
     bool counts_labels;    /* num_labels wins over id2label */
     bool renames;          /* the rules hold for files; otherwise only for what is in memory */
@@ -76,8 +67,11 @@ struct sp_loader {
 
 extern const struct sp_loader sp_loader_transformers, sp_loader_transformers4, sp_loader_torch, sp_loader_mlx;
 
-const struct sp_mapping *sp_loader_mapping(const struct sp_loader *loader, const char *identifier, size_t length);
-/* NULL when the loader knows no such model. */
-const struct sp_loaded *sp_loader_class(const struct sp_loader *loader, const char *model_type, const char *class);
+/* The rules that are known by a name, as a row is read; NULL when there are none. */
+const char *sp_loader_rules(const struct sp_loader *loader, const char *identifier, size_t length);
+/* The next of them; false behind the last one. */
+bool sp_next_rule(const char **rules, struct sp_rule *rule);
+/* Without a model_type when the loader knows no such model. */
+struct sp_loaded sp_loader_class(const struct sp_loader *loader, const char *model_type, const char *class);
 
 #endif

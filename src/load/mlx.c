@@ -5,16 +5,7 @@
  * an lm_head. */
 #include "load/rows.h"
 
-#define STACKED(experts, part, to) SP_RULE(experts "\\.(\\d+)\\." part "\\.", to ".", "stack0")
-
-static const struct sp_mapping mappings[] = {
-    SP_MAPPING("experts", STACKED("mlp\\.experts", "gate_proj", "mlp.switch_mlp.gate_proj"),
-               STACKED("mlp\\.experts", "up_proj", "mlp.switch_mlp.up_proj"),
-               STACKED("mlp\\.experts", "down_proj", "mlp.switch_mlp.down_proj")),
-    SP_MAPPING("block_sparse", STACKED("block_sparse_moe\\.experts", "w1", "block_sparse_moe.switch_mlp.gate_proj"),
-               STACKED("block_sparse_moe\\.experts", "w3", "block_sparse_moe.switch_mlp.up_proj"),
-               STACKED("block_sparse_moe\\.experts", "w2", "block_sparse_moe.switch_mlp.down_proj")),
-};
+#define STACKED(experts, part, to) RULE(experts "\\.(\\d+)\\." part "\\.", to ".", "stack0")
 
 #define SIZES "hidden_size num_hidden_layers intermediate_size num_attention_heads"
 #define USUAL SIZES " rms_norm_eps vocab_size"
@@ -24,41 +15,47 @@ static const struct sp_mapping mappings[] = {
 
 #define NO_BIAS "attention_bias=false"
 
-#define MODEL(of_type, of_ties, of_spared, of_ignored, of_mappings, of_needed, of_unread)                              \
-    {                                                                                                                  \
-        .model_type = of_type, .class = "", .base = "", .ties = of_ties, .spared = of_spared, .ignored = of_ignored,   \
-        .mappings = of_mappings, .needed = of_needed, .unread = of_unread                                              \
-    }
+#define MODEL(type, ties, spared, ignored, mappings, needed, unread)                                                   \
+    LOADED_IF(type, "", "", ties, spared, ignored, mappings, "", "", unread, needed)
 
-static const struct sp_loaded classes[] = {
-    MODEL("llama", "true", "", ROPE "|" HEAD, "", USUAL, NULL),
-    MODEL("mistral", "true", "", ROPE "|" HEAD, "", USUAL, NULL),
-    MODEL("smollm3", "true", "", ROPE "|" HEAD, "", USUAL, NULL),
-    MODEL("qwen2", "true", "", ROPE "|" HEAD, "", USUAL " num_key_value_heads", NULL),
-    MODEL("glm", "true", "", ROPE "|" HEAD, "", USUAL HEADS, NULL),
-    MODEL("qwen3", "true", "", HEAD, "", USUAL HEADS " max_position_embeddings tie_word_embeddings", NO_BIAS),
-    MODEL("seed_oss", "true", "", HEAD, "", USUAL HEADS, NULL),
-    MODEL("gemma", "always", "", "", "", USUAL HEADS, NO_BIAS),
-    MODEL("gemma2", "always", "", "", "", USUAL HEADS, NO_BIAS),
-    MODEL("gemma3_text", "never", HEAD, "", "", "", NO_BIAS),
-    MODEL("cohere", "always", "", "", "", "", NULL),
-    MODEL("cohere2", "always", "", "", "", "", NULL),
-    MODEL("starcoder2", "true", "", "", "", SIZES " num_key_value_heads", "use_bias=true"),
-    MODEL("olmo2", "true", "", ROPE, "", USUAL, NULL),
-    MODEL("phi3", "false", "", "", "", USUAL, NULL),
+/* clang-format off */
+static const char rows[] =
+    MAPPING("experts",
+        STACKED("mlp\\.experts", "gate_proj", "mlp.switch_mlp.gate_proj")
+        STACKED("mlp\\.experts", "up_proj", "mlp.switch_mlp.up_proj")
+        STACKED("mlp\\.experts", "down_proj", "mlp.switch_mlp.down_proj"))
+    MAPPING("block_sparse",
+        STACKED("block_sparse_moe\\.experts", "w1", "block_sparse_moe.switch_mlp.gate_proj")
+        STACKED("block_sparse_moe\\.experts", "w3", "block_sparse_moe.switch_mlp.up_proj")
+        STACKED("block_sparse_moe\\.experts", "w2", "block_sparse_moe.switch_mlp.down_proj"))
+    MODEL("llama", "true", "", ROPE "|" HEAD, "", USUAL, "")
+    MODEL("mistral", "true", "", ROPE "|" HEAD, "", USUAL, "")
+    MODEL("smollm3", "true", "", ROPE "|" HEAD, "", USUAL, "")
+    MODEL("qwen2", "true", "", ROPE "|" HEAD, "", USUAL " num_key_value_heads", "")
+    MODEL("glm", "true", "", ROPE "|" HEAD, "", USUAL HEADS, "")
+    MODEL("qwen3", "true", "", HEAD, "", USUAL HEADS " max_position_embeddings tie_word_embeddings", NO_BIAS)
+    MODEL("seed_oss", "true", "", HEAD, "", USUAL HEADS, "")
+    MODEL("gemma", "always", "", "", "", USUAL HEADS, NO_BIAS)
+    MODEL("gemma2", "always", "", "", "", USUAL HEADS, NO_BIAS)
+    MODEL("gemma3_text", "never", HEAD, "", "", "", NO_BIAS)
+    MODEL("cohere", "always", "", "", "", "", "")
+    MODEL("cohere2", "always", "", "", "", "", "")
+    MODEL("starcoder2", "true", "", "", "", SIZES " num_key_value_heads", "use_bias=true")
+    MODEL("olmo2", "true", "", ROPE, "", USUAL, "")
+    MODEL("phi3", "false", "", "", "", USUAL, "")
     MODEL("stablelm", "never", "", "", "",
-          SIZES " vocab_size num_key_value_heads rope_theta use_qkv_bias partial_rotary_factor layer_norm_eps", NULL),
-    MODEL("mixtral", "false", "", HEAD, "block_sparse", "", NULL),
+          SIZES " vocab_size num_key_value_heads rope_theta use_qkv_bias partial_rotary_factor layer_norm_eps", "")
+    MODEL("mixtral", "false", "", HEAD, "block_sparse", "", "")
     MODEL("qwen2_moe", "never", "", "", "experts",
           USUAL " num_experts_per_tok num_experts moe_intermediate_size shared_expert_intermediate_size",
-          "qkv_bias=true"),
+          "qkv_bias=true")
     MODEL("qwen3_moe", "true", "", HEAD, "experts",
           USUAL HEADS
           " num_experts num_experts_per_tok decoder_sparse_step mlp_only_layers moe_intermediate_size rope_theta "
           "tie_word_embeddings max_position_embeddings norm_topk_prob",
-          NO_BIAS),
-    MODEL("olmoe", "true", "", "", "experts", USUAL " num_experts num_experts_per_tok", NULL),
-};
+          NO_BIAS)
+    MODEL("olmoe", "true", "", "", "experts", USUAL " num_experts num_experts_per_tok", "");
+/* clang-format on */
 
 static const char *const no_file[] = {NULL};
 static const char *const taken_formats[] = {"safetensors", NULL};
@@ -68,10 +65,7 @@ const struct sp_loader sp_loader_mlx = {.id = "mlx",
                                         .files = no_file,
                                         .beginning = "model",
                                         .formats = taken_formats,
-                                        .mappings = mappings,
-                                        .mapping_count = sizeof mappings / sizeof *mappings,
-                                        .classes = classes,
-                                        .class_count = sizeof classes / sizeof *classes,
+                                        .rows = SP_ROWS(rows),
                                         .ending = "ForCausalLM",
                                         .quantisation = "mlx",
                                         .renames = true,

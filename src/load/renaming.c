@@ -16,10 +16,10 @@ size_t sp_word(const char **words, const char **word)
 
 /* ---- the rules of a class ---- */
 
-static struct sp_scoped_rule scoped_rule(struct sp_arena *arena, const struct sp_rule *rule, const char *scope)
+static struct sp_scoped_rule scoped_rule(struct sp_arena *arena, struct sp_rule rule, const char *scope)
 {
     struct sp_scoped_rule scoped = {.rule = rule, .scope = scope};
-    const char *words = rule->from, *word;
+    const char *words = rule.from, *word;
     size_t count = 0;
     for (size_t length; (length = sp_word(&words, &word)) && count < SP_EXPRESSIONS;) {
         char literal[SP_LITERAL];
@@ -29,17 +29,15 @@ static struct sp_scoped_rule scoped_rule(struct sp_arena *arena, const struct sp
     return scoped;
 }
 
-static void add_mapping_rules(struct sp_renaming_rules *rules, const struct sp_mapping *mapping, const char *scope)
+/* Those known by a name. */
+static void add_rules(struct sp_renaming_rules *rules, const struct sp_loader *loader, const char *identifier,
+                      size_t length, const char *scope)
 {
-    for (size_t i = 0; mapping && i < mapping->count; i++) {
-        const struct sp_scoped_rule scoped = scoped_rule(rules->arena, &mapping->rules[i], scope);
-        if (*mapping->rules[i].how) {
-            SP_GROW(rules->conversions, rules->conversion_count, rules->conversion_capacity);
-            rules->conversions[rules->conversion_count++] = scoped;
-        } else {
-            SP_GROW(rules->renamings, rules->renaming_count, rules->renaming_capacity);
-            rules->renamings[rules->renaming_count++] = scoped;
-        }
+    struct sp_rule rule;
+    for (const char *row = sp_loader_rules(loader, identifier, length); sp_next_rule(&row, &rule);) {
+        const struct sp_scoped_rule scoped = scoped_rule(rules->arena, rule, scope);
+        if (*rule.how) *SP_PUSH(&rules->conversions) = scoped;
+        else *SP_PUSH(&rules->renamings) = scoped;
     }
 }
 
@@ -57,18 +55,17 @@ struct sp_renaming_rules sp_renaming_rules(struct sp_arena *arena, const struct 
     for (size_t length; (length = sp_word(&words, &word));) {
         const char *at = memchr(word, '@', length);
         const size_t size = at ? (size_t)(at - word) : length;
-        add_mapping_rules(&rules, sp_loader_mapping(loader, word, size),
-                          at ? dotted(arena, at + 1, length - size - 1) : NULL);
+        add_rules(&rules, loader, word, size, at ? dotted(arena, at + 1, length - size - 1) : NULL);
     }
-    rules.alternatives = loader->one_renaming ? rules.renaming_count : 0;
-    add_mapping_rules(&rules, sp_loader_mapping(loader, "legacy", strlen("legacy")), NULL);
+    rules.alternatives = loader->one_renaming ? rules.renamings.count : 0;
+    add_rules(&rules, loader, "legacy", strlen("legacy"), NULL);
     return rules;
 }
 
 void sp_renaming_rules_free(struct sp_renaming_rules *rules)
 {
-    free(rules->renamings);
-    free(rules->conversions);
+    free(rules->renamings.items);
+    free(rules->conversions.items);
 }
 
 /* ---- a name ---- */
@@ -86,7 +83,7 @@ static size_t scope_length(const struct sp_renaming_rules *rules, const char *sc
 /* The place where the first of the expressions that fits is found, the leftmost; SIZE_MAX when there is none. */
 static size_t find_expression(const struct sp_scoped_rule *scoped, const char *name, struct sp_found *found)
 {
-    const char *words = scoped->rule->from, *word;
+    const char *words = scoped->rule.from, *word;
     size_t best = SIZE_MAX, index = 0;
     for (size_t length; (length = sp_word(&words, &word)) && index < SP_EXPRESSIONS; index++) {
         struct sp_found next;
@@ -134,7 +131,7 @@ static bool apply_rule(const struct sp_renaming_rules *rules, const struct sp_sc
     if (front == SIZE_MAX) return false;
     const size_t expression = find_expression(scoped, renamed->name + front, &found);
     if (expression == SIZE_MAX) return false;
-    renamed->name = replace_found(rules->arena, renamed->name, front, &found, scoped->rule->to);
+    renamed->name = replace_found(rules->arena, renamed->name, front, &found, scoped->rule.to);
     renamed->expression = expression;
     return true;
 }
@@ -142,11 +139,12 @@ static bool apply_rule(const struct sp_renaming_rules *rules, const struct sp_sc
 struct sp_renamed sp_rename(const struct sp_renaming_rules *rules, const char *name)
 {
     struct sp_renamed renamed = {.name = name};
-    for (size_t i = 0; i < rules->renaming_count; i++) {
-        const bool made = apply_rule(rules, &rules->renamings[i], &renamed);
+    for (size_t i = 0; i < rules->renamings.count; i++) {
+        const bool made = apply_rule(rules, &rules->renamings.items[i], &renamed);
         if (made && i < rules->alternatives) i = rules->alternatives - 1;
     }
-    for (size_t i = 0; i < rules->conversion_count && !renamed.conversion; i++)
-        if (apply_rule(rules, &rules->conversions[i], &renamed)) renamed.conversion = rules->conversions[i].rule;
+    for (size_t i = 0; i < rules->conversions.count && !renamed.conversion; i++)
+        if (apply_rule(rules, &rules->conversions.items[i], &renamed))
+            renamed.conversion = &rules->conversions.items[i].rule;
     return renamed;
 }

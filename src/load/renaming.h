@@ -11,7 +11,7 @@
 enum { SP_LITERAL = 32, SP_EXPRESSIONS = 8 };
 
 struct sp_scoped_rule {
-    const struct sp_rule *rule;
+    struct sp_rule rule;
     const char *literals[SP_EXPRESSIONS]; /* of each of its expressions; NULL: there are no more */
     const char *scope; /* "vision_tower.", "" for all, below the base model or not; NULL: names as they are */
 };
@@ -19,8 +19,7 @@ struct sp_scoped_rule {
 struct sp_renaming_rules {
     struct sp_arena *arena;
     const char *base; /* "model." */
-    struct sp_scoped_rule *renamings, *conversions;
-    size_t renaming_count, renaming_capacity, conversion_count, conversion_capacity;
+    SP_ARRAY(struct sp_scoped_rule) renamings, conversions;
     size_t alternatives; /* so many renamings, the first ones, of which one at most is made */
 };
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * How rules are written down, in the files that have the loaders. */
+ * How a loader's rows are written down, as those of base/rows.h. Only what defines a loader includes this. */
 #ifndef SP_LOAD_ROWS_H
 #define SP_LOAD_ROWS_H
 
 #include "load/loader.h"
 
-#define SP_RULE(from, to, how)                                                                                         \
-    {                                                                                                                  \
-        from, to, how                                                                                                  \
-    }
-#define SP_MAPPING(identifier, ...)                                                                                    \
-    {                                                                                                                  \
-        identifier, (const struct sp_rule[]){__VA_ARGS__},                                                             \
-            sizeof((const struct sp_rule[]){__VA_ARGS__}) / sizeof(struct sp_rule)                                     \
-    }
+/* `rules` are RULEs with nothing between them; the sign in front tells an identifier from a model_type. */
+#define RULE(from, to, how) from "\0" to "\0" how "\0"
+#define MAPPING(identifier, rules) "=" identifier "\0" rules "\n"
+
+#define LOADED(type, class, base, ties, spared, ignored, mappings, computed, brittle, unread)                          \
+    LOADED_IF(type, class, base, ties, spared, ignored, mappings, computed, brittle, unread, "")
+/* The same, of a class that needs some keys. */
+#define LOADED_IF(type, class, base, ties, spared, ignored, mappings, computed, brittle, unread, needed)               \
+    type "\0" class "\0" base "\0" ties "\0" spared "\0" ignored "\0" mappings "\0" computed "\0" brittle "\0" unread  \
+                    "\0" needed "\0\n"
 
 #endif

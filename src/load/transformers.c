@@ -10,45 +10,12 @@
  * it is in front of some name, or else it is put in front of all. */
 #include "load/rows.h"
 
-/* Each file is read twice: for its rules, and for its classes. */
-#define RULE SP_RULE
-
-#define MAPPING(...) SP_MAPPING(__VA_ARGS__),
-#define LOADED(...)
-static const struct sp_mapping mappings[] = {
+static const char rows[] =
 #include "load/transformers.def"
-};
-static const struct sp_mapping old_mappings[] = {
+    ;
+static const char old_rows[] =
 #include "load/transformers4.def"
-};
-#undef MAPPING
-#undef LOADED
-
-#define MAPPING(...)
-#define LOADED(of_type, of_class, of_base, of_ties, of_spared, of_ignored, of_mappings, of_computed, of_brittle,       \
-               of_unread)                                                                                              \
-    {.model_type = of_type,                                                                                            \
-     .class = of_class,                                                                                                \
-     .base = of_base,                                                                                                  \
-     .ties = of_ties,                                                                                                  \
-     .spared = of_spared,                                                                                              \
-     .ignored = of_ignored,                                                                                            \
-     .mappings = of_mappings,                                                                                          \
-     .computed = of_computed,                                                                                          \
-     .brittle = of_brittle,                                                                                            \
-     .unread = of_unread},
-static const struct sp_loaded classes[] = {
-#include "load/transformers.def"
-};
-static const struct sp_loaded old_classes[] = {
-#include "load/transformers4.def"
-};
-#undef MAPPING
-#undef LOADED
-
-#define ROWS(of_mappings, of_classes)                                                                                  \
-    .mappings = of_mappings, .mapping_count = sizeof of_mappings / sizeof *of_mappings, .classes = of_classes,         \
-    .class_count = sizeof of_classes / sizeof *of_classes, .by_class = true
+    ;
 
 /* A single file wins over an index beside it, safetensors over pickles. */
 static const char *const taken_files[] = {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
@@ -63,7 +30,8 @@ const struct sp_loader sp_loader_transformers = {.id = "transformers",
                                                  .spares = true,
                                                  .ties = true,
                                                  .counts_labels = true,
-                                                 ROWS(mappings, classes)};
+                                                 .rows = SP_ROWS(rows),
+                                                 .by_class = true};
 
 const struct sp_loader sp_loader_transformers4 = {.id = "transformers-4",
                                                   .name = "transformers 4",
@@ -78,7 +46,8 @@ const struct sp_loader sp_loader_transformers4 = {.id = "transformers-4",
                                                   .one_renaming = true,
                                                   .base_of_file = true,
                                                   .ignores_computed = true,
-                                                  ROWS(old_mappings, old_classes)};
+                                                  .rows = SP_ROWS(old_rows),
+                                                  .by_class = true};
 
 static const char *const any_file[] = {NULL};
 
@@ -89,4 +58,5 @@ const struct sp_loader sp_loader_torch = {.id = "torch",
                                           .strict = true,
                                           .forgiven = "(^|\\.)num_batches_tracked$",
                                           .counts_labels = true,
-                                          ROWS(mappings, classes)};
+                                          .rows = SP_ROWS(rows),
+                                          .by_class = true};
