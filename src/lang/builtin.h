@@ -8,11 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* All texts, and all names, titles and such, each with a NUL behind it. Here are offsets, and no pointer: those would
+ * be relocated at every start. */
+extern const char sp_builtin_text[], sp_builtin_names[];
+extern const uint32_t sp_builtin_words[]; /* offsets of names */
+extern const size_t sp_builtin_word_count;
+
+static inline const char *sp_builtin_word(size_t index) { return sp_builtin_names + sp_builtin_words[index]; }
+
 struct sp_builtin_file {
-    const char *name; /* "gpt2.shapes" */
-    const char *kind; /* its folder: "text" */
-    const char *text; /* NUL-terminated */
-    size_t length;
+    uint32_t words;        /* its name, "gpt2.shapes", and then its kind, the folder: "text" */
+    uint32_t text, length; /* of sp_builtin_text */
 };
 
 extern const struct sp_builtin_file sp_builtin_files[];
@@ -31,8 +37,10 @@ struct sp_entry {
 };
 
 struct sp_builtin_unit {
-    struct sp_entry entry;
-    size_t file;         /* index of sp_builtin_files */
+    uint32_t words; /* its name, "claims for NAME" if it is that, then its title, its model_types and architectures */
+    uint16_t model_types, architectures; /* so many */
+    bool is_table, is_claims;
+    uint16_t file;       /* index of sp_builtin_files */
     uint32_t begin, end; /* its text there, with the comment above it */
     uint32_t line;       /* of its name */
 };

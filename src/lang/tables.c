@@ -50,9 +50,23 @@ static const struct sp_unit *builtin_unit(const struct sp_tables *constant, size
 
 size_t sp_tables_place_count(const struct sp_tables *tables) { return sp_builtin_unit_count + tables->own.count; }
 
+static struct sp_entry builtin_entry(const struct sp_tables *tables, size_t index)
+{
+    const struct sp_builtin_unit *unit = &sp_builtin_units[index];
+    const char *const *words = tables->words + unit->words;
+    return (struct sp_entry){.name = words[0],
+                             .title = words[1],
+                             .about = unit->is_claims ? words[0] + strlen("claims for ") : NULL,
+                             .model_types = words + 2,
+                             .model_type_count = unit->model_types,
+                             .architectures = words + 2 + unit->model_types,
+                             .architecture_count = unit->architectures,
+                             .is_table = unit->is_table};
+}
+
 struct sp_entry sp_tables_entry(const struct sp_tables *tables, size_t place)
 {
-    if (place < sp_builtin_unit_count) return sp_builtin_units[place].entry;
+    if (place < sp_builtin_unit_count) return builtin_entry(tables, place);
     const struct sp_unit *unit = tables->own.items[place - sp_builtin_unit_count];
     return (struct sp_entry){.name = unit->name,
                              .title = unit->title,
@@ -224,11 +238,14 @@ struct sp_tables *sp_tables_new(struct sp_error *error)
     tables->sources = sp_arena_array(&tables->arena, sp_builtin_file_count, sizeof *tables->sources);
     for (size_t i = 0; i < sp_builtin_file_count; i++) {
         const struct sp_builtin_file *file = &sp_builtin_files[i];
-        tables->sources[i] = (struct sp_source_text){file->name, file->text, file->length, false};
+        tables->sources[i] =
+            (struct sp_source_text){sp_builtin_word(file->words), sp_builtin_text + file->text, file->length, false};
     }
+    tables->words = sp_arena_array(&tables->arena, sp_builtin_word_count, sizeof *tables->words);
+    for (size_t i = 0; i < sp_builtin_word_count; i++) tables->words[i] = sp_builtin_word(i);
     sp_map_reserve(&tables->names, sp_builtin_unit_count);
     for (size_t i = 0; i < sp_builtin_unit_count; i++)
-        if (!sp_builtin_units[i].entry.about) sp_map_add(&tables->names, sp_builtin_units[i].entry.name, i);
+        if (!sp_builtin_units[i].is_claims) sp_map_add(&tables->names, sp_builtin_word(sp_builtin_units[i].words), i);
     return tables;
 }
 
@@ -283,9 +300,10 @@ struct sp_table_info sp_tables_info(const struct sp_tables *tables, size_t index
                                  .model_type_count = entry.model_type_count};
     if (list[index] < sp_builtin_unit_count) {
         const struct sp_builtin_unit *unit = &sp_builtin_units[list[index]];
-        info.file = sp_builtin_files[unit->file].name;
+        const struct sp_source_text *source = &tables->sources[unit->file];
+        info.file = source->name;
         info.line = unit->line;
-        info.source = sp_builtin_files[unit->file].text + unit->begin;
+        info.source = source->text + unit->begin;
         info.source_length = unit->end - unit->begin;
     } else {
         const struct sp_unit *unit = sp_tables_at(tables, list[index]);
@@ -302,5 +320,6 @@ const char *sp_tables_kind(const struct sp_tables *tables, size_t index)
     size_t count;
     const size_t *list = sp_tables_list(tables, &count);
     if (index >= count) return "";
-    return list[index] < sp_builtin_unit_count ? sp_builtin_files[sp_builtin_units[list[index]].file].kind : "own";
+    if (list[index] >= sp_builtin_unit_count) return "own";
+    return sp_builtin_word(sp_builtin_files[sp_builtin_units[list[index]].file].words + 1);
 }

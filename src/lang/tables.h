@@ -25,6 +25,7 @@ struct sp_tables {
     struct sp_units builtin;        /* those that were asked for, in that order */
     struct sp_unit **parsed;        /* the same by index of sp_builtin_units, or NULL */
     struct sp_source_text *sources; /* of sp_builtin_files */
+    const char **words;             /* of sp_builtin_words */
     struct sp_map names;            /* of the built-in tables and parts: index of sp_builtin_units */
     size_t *list;                   /* the places of the tables that are in force, by name; NULL: to be made */
     size_t list_count;

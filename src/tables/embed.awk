@@ -2,30 +2,46 @@
 # Turns table files into C: LC_ALL=C awk -f embed.awk FILE... >tables.c
 # Each line of a table becomes one string literal, so that the C reads as the table does. Behind the texts stands what
 # is in them, so that a table can be chosen without a look at the others. The declarations are in src/lang/builtin.h;
-# the arrays end with an empty entry, which is not counted.
+# the arrays of numbers end with an empty entry, which is not counted.
 
-function quoted(text) {
+function put_quoted(text, ending) {
     gsub(/\\/, "&&", text)
     gsub(/["?]/, "\\\\&", text) # "?" so that no trigraph forms
-    return "\"" text "\""
+    print "    \"" text ending "\""
 }
 
-function joined(list, more) { return list ? list ", " more : more }
-
-# The texts in quotes of a directive, as the elements of an array: "a", "b".
-function texts_of(line,   list, end) {
-    list = ""
+# The texts in quotes of a directive, behind others, each with a line feed at its end.
+function texts_of(list, line,   end) {
     sub(/^[ \t]*[a-z_]+/, "", line)
     while (line ~ /^[ \t,]*"/) {
         sub(/^[ \t,]*"/, "", line)
         end = index(line, "\"")
-        list = joined(list, quoted(substr(line, 1, end - 1)))
+        list = list substr(line, 1, end - 1) "\n"
         line = substr(line, end + 1)
     }
     return list
 }
 
-function counted(list, array) { return list ? array ", sizeof " array " / sizeof *" array : "NULL, 0" }
+function put_word(word) {
+    put_quoted(word, "\\0")
+    place[words++] = place_behind + 0
+    place_behind += length(word) + 1
+}
+
+# So many words.
+function put_words(list,   count, i, word) {
+    count = split(list, word, "\n") - 1
+    for (i = 1; i <= count; i++) put_word(word[i])
+    return count > 0 ? count : 0
+}
+
+function end_file() {
+    if (!files) return
+    end_unit(offset)
+    put_quoted("", "\\0")
+    size[files] = offset
+    text[files + 1] = text[files] + offset + 1
+}
 
 function end_unit(at) { if (units && from[units] == files - 1) end[units] = at }
 
@@ -45,11 +61,10 @@ function begin_unit(word, name) {
     title[units] = comment
 }
 
-BEGIN { print "/* Made by src/tables/embed.awk. */\n#include \"lang/builtin.h\"\n" }
+BEGIN { print "/* Made by src/tables/embed.awk. */\n#include \"lang/builtin.h\"\n\nconst char sp_builtin_text[] = \"\"" }
 
 FNR == 1 {
-    if (files) print "    ;"
-    end_unit(offset)
+    end_file()
     files++
     name[files] = FILENAME
     sub(/.*\//, "", name[files]) # messages name the file, not its folder
@@ -58,7 +73,6 @@ FNR == 1 {
     folder[files] = FILENAME
     sub(/.*\/tables\//, "", folder[files]) # the kind is the folder below this one, whatever it is divided into
     sub(/\/.*/, "", folder[files])
-    print "static const char text_" files "[] ="
     offset = 0
     comment = ""
 }
@@ -75,34 +89,37 @@ FNR == 1 {
     begin_unit($1, substr($0, RSTART + 1, RLENGTH - 1))
 }
 /^[ \t]*claims[ \t]+for[ \t]+[A-Za-z_]/ { begin_unit("claims", $3) }
-/^[ \t]*model_type[ \t]+"/ { model_types[units] = joined(model_types[units], texts_of($0)) }
-/^[ \t]*architectures[ \t]+"/ { classes[units] = joined(classes[units], texts_of($0)) }
+/^[ \t]*model_type[ \t]+"/ { types[units] = texts_of(types[units], $0) }
+/^[ \t]*architectures[ \t]+"/ { classes[units] = texts_of(classes[units], $0) }
 !/^#/ { commented = 0 }
 
 {
     offset += length($0) + 1
-    print "    " substr(quoted($0), 1, length(quoted($0)) - 1) "\\n\""
+    put_quoted($0, "\\n")
 }
 
 END {
-    if (files) print "    ;\n"
-    end_unit(offset)
+    end_file()
+    print "    ;\n\nconst char sp_builtin_names[] = \"\""
+    for (i = 1; i <= files; i++) {
+        file_words[i] = words
+        put_words(name[i] "\n" folder[i] "\n")
+    }
+    for (i = 1; i <= units; i++) {
+        unit_words[i] = words
+        put_words((kind[i] == "claims" ? "claims for " : "") unit[i] "\n" title[i] "\n")
+        type_count[i] = put_words(types[i])
+        class_count[i] = put_words(classes[i])
+    }
+    print "    ;\n\nconst uint32_t sp_builtin_words[] = {"
+    for (i = 0; i < words; i++) print "    " place[i] ","
+    print "    0};\nconst size_t sp_builtin_word_count = " words + 0 ";\n"
     print "const struct sp_builtin_file sp_builtin_files[] = {"
-    for (i = 1; i <= files; i++)
-        printf "    {\"%s\", \"%s\", text_%d, sizeof text_%d - 1},\n", name[i], folder[i], i, i
-    print "    {0},\n};\nconst size_t sp_builtin_file_count = " files + 0 ";\n"
-    for (i = 1; i <= units; i++) {
-        if (model_types[i]) print "static const char *const types_" i "[] = {" model_types[i] "};"
-        if (classes[i]) print "static const char *const classes_" i "[] = {" classes[i] "};"
-    }
-    print "\nconst struct sp_builtin_unit sp_builtin_units[] = {"
-    for (i = 1; i <= units; i++) {
-        claims = kind[i] == "claims"
-        printf "    {{%s, %s, %s, ", quoted((claims ? "claims for " : "") unit[i]), quoted(title[i]),
-            claims ? quoted(unit[i]) : "NULL"
-        printf "%s, %s, %s}, ", counted(model_types[i], "types_" i), counted(classes[i], "classes_" i),
-            kind[i] == "table" ? "true" : "false"
-        printf "%d, %d, %d, %d},\n", from[i], begin[i], end[i], lines[i]
-    }
-    print "    {.file = 0},\n};\nconst size_t sp_builtin_unit_count = " units + 0 ";"
+    for (i = 1; i <= files; i++) printf "    {%d, %d, %d},\n", file_words[i], text[i], size[i]
+    print "    {0}};\nconst size_t sp_builtin_file_count = " files + 0 ";\n"
+    print "const struct sp_builtin_unit sp_builtin_units[] = {"
+    for (i = 1; i <= units; i++)
+        printf "    {%d, %d, %d, %d, %d, %d, %d, %d, %d},\n", unit_words[i], type_count[i], class_count[i],
+            kind[i] == "table", kind[i] == "claims", from[i], begin[i], end[i], lines[i]
+    print "    {0}};\nconst size_t sp_builtin_unit_count = " units + 0 ";"
 }

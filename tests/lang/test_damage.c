@@ -99,10 +99,10 @@ static void one_round(const struct sp_builtin_file *file, struct sp_tables *tabl
 {
     struct sp_error error = {0};
     struct sp_text text = {0};
-    sp_text_append(&text, file->text, file->length);
+    sp_text_append(&text, sp_builtin_text + file->text, file->length);
     for (size_t edits = 1 + random_below(MAX_EDITS); edits > 0 && text.length; edits--) damage(&text);
     const size_t before = tables->own.count;
-    check_status(sp_tables_add_text(tables, file->name, text.data, text.length, &error), &error);
+    check_status(sp_tables_add_text(tables, sp_builtin_word(file->words), text.data, text.length, &error), &error);
     *accepted += tables->own.count > before;
     for (size_t i = before; i < tables->own.count; i++)
         if (tables->own.items[i]->is_table) try_table(tables, tables->own.items[i]->name, config);
@@ -138,7 +138,7 @@ static void cut_tables(void **state)
     const struct sp_builtin_file *file = &sp_builtin_files[random_below(sp_builtin_file_count)];
     for (size_t length = 0; length < file->length; length += 1 + random_below(7)) {
         error = (struct sp_error){0};
-        check_status(sp_tables_add_text(tables, file->name, file->text, length, &error), &error);
+        check_status(sp_tables_add_text(tables, "file", sp_builtin_text + file->text, length, &error), &error);
     }
     sp_tables_free(tables);
 }
