@@ -10,17 +10,18 @@
 #include "lang/tables.h"
 #include "shapeproof/inventory.h"
 
+/* The texts are in place: pointers would be relocated at every start. An architecture "" is any. */
 static const struct {
-    const char *architecture, *key, *becomes;
+    char architecture[24], key[48], becomes[40];
     bool own;
 } keys[] = {
 #define KEY(architecture, key, becomes) {architecture, key, becomes, false},
-#define OWN(key, becomes) {NULL, key, becomes, true},
+#define OWN(key, becomes) {"", key, becomes, true},
 #include "config/gguf.def"
 };
 
 static const struct {
-    const char *architecture, *name, *becomes;
+    char architecture[24], name[32], becomes[32];
     bool lacks, own;
 } signs[] = {
 #define SHOWS(architecture, end, becomes) {architecture, end, becomes, false, false},
@@ -77,7 +78,7 @@ static void take_keys(struct adoption *adoption, bool only_own)
         struct sp_error error = {0};
         struct sp_value value;
         if (only_own && !keys[i].own) continue;
-        if (keys[i].architecture && strcmp(keys[i].architecture, adoption->architecture) != 0) continue;
+        if (*keys[i].architecture && strcmp(keys[i].architecture, adoption->architecture) != 0) continue;
         const char *text = gguf_value(adoption->file, key_in_file(adoption, keys[i].key));
         if (text && sp_value_parse_json(&adoption->config->arena, text, strlen(text), &value, &error))
             add_gguf_member(adoption, keys[i].becomes, value);
@@ -109,7 +110,7 @@ static void take_signs(struct adoption *adoption, bool only_own)
 {
     for (size_t i = 0; i < SIGN_COUNT; i++) {
         if (only_own && !signs[i].own) continue;
-        if (signs[i].architecture && strcmp(signs[i].architecture, adoption->architecture) != 0) continue;
+        if (*signs[i].architecture && strcmp(signs[i].architecture, adoption->architecture) != 0) continue;
         if (signs[i].lacks) {
             const bool there = sp_inventory_find(adoption->file, signs[i].name) != SP_NONE;
             add_gguf_member(adoption, signs[i].becomes, sp_value_bool(!there));

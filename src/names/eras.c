@@ -6,32 +6,21 @@
 #include "names/components.h"
 #include "names/patterns.h"
 
-#define ERA(name, says, table, hint, ...) static const struct sp_era_row name##_rows[] = {__VA_ARGS__};
+#define IS(from, to) {from, to, ""},
+#define PART(from, to, whole) {from, to, whole},
+#define ERA(name, says, table, hint, rows) static const struct sp_era_row name##_rows[] = {rows};
 #include "names/eras.def"
 #undef ERA
 
-#define IS(from, to) {from, to},
-#define PART(from, to, whole) {from, to},
 static const struct sp_era_row gguf_rows[] = {
 #include "names/gguf.def"
 };
-#undef IS
-#undef PART
-
-#define IS(from, to) NULL,
-#define PART(from, to, whole) whole,
-static const char *const gguf_wholes[] = {
-#include "names/gguf.def"
-};
-#undef IS
-#undef PART
 
 static const struct sp_era eras[] = {
-#define ERA(name, says, table, hint, ...)                                                                              \
-    {says, table, hint, name##_rows, NULL, sizeof name##_rows / sizeof *name##_rows},
+#define ERA(name, says, table, hint, rows) {says, table, hint, name##_rows, sizeof name##_rows / sizeof *name##_rows},
 #include "names/eras.def"
 #undef ERA
-    {"of llama.cpp", NULL, NULL, gguf_rows, gguf_wholes, sizeof gguf_rows / sizeof *gguf_rows},
+    {"of llama.cpp", NULL, NULL, gguf_rows, sizeof gguf_rows / sizeof *gguf_rows},
 };
 
 size_t sp_era_count(void) { return sizeof eras / sizeof *eras; }
@@ -95,6 +84,6 @@ bool sp_era_translate(const struct sp_era *era, const char *name, size_t *row, s
 
 bool sp_era_whole(const struct sp_era *era, const char *name, size_t row, struct sp_text *text)
 {
-    const char *whole = era->wholes ? era->wholes[row - 1] : NULL;
-    return whole && translate_by_row(&era->rows[row - 1], whole, name, text);
+    const struct sp_era_row *last = &era->rows[row - 1];
+    return *last->whole && translate_by_row(last, last->whole, name, text);
 }

@@ -10,9 +10,10 @@
 #include "base/text.h"
 
 /* `from` in the file is `to` in the prediction, but for a base in front of it: "{}" is an index, the same in both; a
- * "*" at the end is the rest of the name; "*." in front of both is one component more, or none. */
+ * "*" at the end is the rest of the name; "*." in front of both is one component more, or none. `whole` has the tensor
+ * in one with others of its kind, or is "". The texts are in place: pointers would be relocated at every start. */
 struct sp_era_row {
-    const char *from, *to;
+    char from[80], to[80], whole[56];
 };
 
 struct sp_era {
@@ -20,7 +21,6 @@ struct sp_era {
     const char *table; /* whose names they are translated to, first of all; or NULL */
     const char *hint;  /* what to do, when names are not all; or NULL */
     const struct sp_era_row *rows;
-    const char *const *wholes; /* for each row what has the tensor in one with others of its kind, or NULL; or NULL */
     size_t count;
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/common.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,14 +96,16 @@ void sp_put_shape(struct sp_text *text, const uint64_t *shape, size_t rank)
 
 void sp_put_bytes(struct sp_text *text, uint64_t bytes)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
     double size = (double)bytes;
     size_t unit = 0;
     /* 1023.95 would be rounded to 1024.0 */
     for (; size >= (unit ? 1023.95 : 1024) && unit + 1 < sizeof units / sizeof *units; unit++) size /= 1024;
     const uint64_t tenths = (uint64_t)(size * 10 + 0.5); /* not %.1f, whose point the locale of the caller chooses */
-    if (unit == 0) sp_text_printf(text, "%" PRIu64 " B", bytes);
-    else sp_text_printf(text, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10, units[unit]);
+    sp_text_number(text, unit ? tenths / 10 : bytes);
+    if (unit) sp_text_puts(text, ".");
+    if (unit) sp_text_number(text, tenths % 10);
+    sp_text_puts(text, units[unit]);
 }
 
 void sp_put_count(struct sp_text *text, uint64_t count, const char *singular, const char *plural)

@@ -61,7 +61,10 @@ function begin_unit(word, name) {
     title[units] = comment
 }
 
-BEGIN { print "/* Made by src/tables/embed.awk. */\n#include \"lang/builtin.h\"\n\nconst char sp_builtin_text[] = \"\"" }
+BEGIN {
+    print "/* Made by src/tables/embed.awk. */\n#include \"lang/builtin.h\"\n"
+    print "const char sp_builtin_text[] = \"\""
+}
 
 FNR == 1 {
     end_file()
