@@ -86,7 +86,7 @@ static int fetch_operand(struct cli_args *args, size_t operand)
     return CLI_OK;
 }
 
-int cli_find_checkpoints(struct cli_args *args)
+static int find_checkpoints(struct cli_args *args)
 {
     bool taken = false;
     for (size_t i = 0; args->command->checkpoints && i < args->operand_count; i++) {
@@ -103,4 +103,18 @@ int cli_find_checkpoints(struct cli_args *args)
         taken = taken || input;
     }
     return CLI_OK;
+}
+
+int cli_run_found(struct cli_args *args, int (*run)(const struct cli_args *))
+{
+    struct sp_error error = {0};
+    int status = find_checkpoints(args);
+    if (status != CLI_OK) return status;
+    status = run(args);
+    for (size_t i = 0; i < args->remote_count; i++) {
+        if (sp_remote_confirm(args->remotes[i], &error)) continue;
+        cli_error(&error);
+        return (int)error.status;
+    }
+    return status;
 }

@@ -45,8 +45,7 @@ static int check_listed(void *host, size_t task)
     struct sp_text line = {0};
     struct cli_args one = cli_args_for(run->args, run->paths[task], "json");
     cli_capture_into(&capture);
-    int status = cli_find_checkpoints(&one);
-    if (status == CLI_OK) status = cli_confirm_remotes(&one, run->run(&one));
+    const int status = cli_run_found(&one, run->run);
     sp_line_write(&line, run->paths[task], status, capture.report, &capture.error);
     fwrite(line.data, 1, line.length, stdout);
     return fflush(stdout) == 0 ? status : CLI_FILE;

@@ -28,10 +28,7 @@ static int run_command(const struct cli_command *command, int count, char **word
         if (cli_flag(&args, "help")) {
             cli_print_command_help(stdout, command);
             status = CLI_OK;
-        } else {
-            status = cli_find_checkpoints(&args);
-            if (status == CLI_OK) status = cli_confirm_remotes(&args, command->run(&args));
-        }
+        } else status = cli_run_found(&args, command->run);
     }
     cli_args_free(&args);
     return status;

@@ -182,17 +182,6 @@ struct sp_remote *cli_fetch(const struct cli_args *args, const char *url, int *s
     return remote;
 }
 
-int cli_confirm_remotes(const struct cli_args *args, int status)
-{
-    struct sp_error error = {0};
-    for (size_t i = 0; i < args->remote_count; i++) {
-        if (sp_remote_confirm(args->remotes[i], &error)) continue;
-        cli_error(&error);
-        return (int)error.status;
-    }
-    return status;
-}
-
 void cli_free_remotes(struct cli_args *args)
 {
     for (size_t i = 0; i < args->remote_count; i++) sp_remote_free(args->remotes[i]);

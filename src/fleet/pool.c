@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/process/child.h"
 #include "base/text.h"
 
 enum { STEP = 1 << 16, MOST_OUTPUT = 1 << 28 };
@@ -115,19 +116,12 @@ static struct slot *free_slot(struct run *run)
 static bool begin_task(struct run *run)
 {
     struct slot *slot = free_slot(run);
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return false;
-    const pid_t pid = fork();
-    if (pid == 0) be_task(run, run->next, ends[1]);
-    const int why = errno;
-    close(ends[1]);
-    if (pid < 0) {
-        close(ends[0]);
-        errno = why;
-        return false;
-    }
+    int end;
+    const pid_t pid = sp_child_fork(&end);
+    if (pid < 0) return false;
+    if (pid == 0) be_task(run, run->next, end);
     setpgid(pid, pid); /* whichever of the two is first */
-    *slot = (struct slot){.pid = pid, .from = ends[0], .task = run->next++};
+    *slot = (struct slot){.pid = pid, .from = end, .task = run->next++};
     slot->end = run->pool->seconds ? clock_ms() + (int64_t)run->pool->seconds * 1000 : INT64_MAX;
     run->busy++;
     return true;
@@ -151,7 +145,7 @@ static int end_slot(struct run *run, struct slot *slot)
     siginfo_t info;
     while (waitid(P_PID, (id_t)slot->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) continue;
     kill(-slot->pid, SIGKILL); /* what it started and did not wait for, while its number is still its own */
-    while (waitpid(slot->pid, &status, 0) < 0 && errno == EINTR) continue;
+    sp_child_wait(slot->pid, &status, 0);
     close(slot->from);
     slot->pid = 0;
     run->busy--;

@@ -4,7 +4,6 @@
 #include "net/transfer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process/child.h"
 #include "net/child.h"
 #include "net/confine.h"
 
@@ -114,22 +114,14 @@ static bool judge_status(int status, struct sp_error *error)
 
 static bool run_work(const struct sp_work *work, struct sp_client *client, struct sp_error *error)
 {
-    int ends[2], status = 0;
-    if (pipe2(ends, O_CLOEXEC) != 0) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "pipe: %s", strerror(errno));
-    const pid_t pid = fork();
-    if (pid == 0) run_child(work, ends[1]);
-    const int why = errno;
-    close(ends[1]);
-    if (pid < 0) {
-        close(ends[0]);
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "fork: %s", strerror(why));
-    }
-    const bool ended = watch_child(client, work, ends[0]);
-    close(ends[0]);
+    int end, status = 0;
+    const pid_t pid = sp_child_fork(&end);
+    if (pid < 0) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "no process can be started: %s", strerror(errno));
+    if (pid == 0) run_child(work, end);
+    const bool ended = watch_child(client, work, end);
+    close(end);
     if (!ended) kill(pid, SIGKILL);
-    pid_t got;
-    do got = waitpid(pid, &status, 0);
-    while (got < 0 && errno == EINTR);
+    const pid_t got = sp_child_wait(pid, &status, 0);
     if (!ended)
         return sp_fail(error, SP_ERR_FILE, SP_KIND_LIMIT, "not all could be fetched within %d s", ROUND_SECONDS);
     return got < 0 || judge_status(status, error); /* the host may reap children by itself */

@@ -2,10 +2,34 @@
 #define _GNU_SOURCE
 #include "base/process/child.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+pid_t sp_child_fork(int *end)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    const pid_t pid = fork();
+    const int why = errno;
+    *end = ends[pid == 0];
+    close(ends[pid != 0]);
+    if (pid < 0) close(*end);
+    errno = why;
+    return pid;
+}
+
+pid_t sp_child_wait(pid_t pid, int *status, int options)
+{
+    pid_t got;
+    do got = waitpid(pid, status, options);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
 
 void sp_child_forget_signals(void)
 {

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * What a child that was just forked, to run a library on hostile bytes, leaves behind of its host. */
+ * Children, and what one that is to run a library on hostile bytes leaves behind of its host. */
 #ifndef SP_BASE_PROCESS_CHILD_H
 #define SP_BASE_PROCESS_CHILD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+/* Forks, with a pipe: `end` is where the child writes and the parent reads. -1 with errno when the system has no
+ * process or pipe left. */
+pid_t sp_child_fork(int *end);
+/* As waitpid, whatever interrupts it; of a host that reaps children by itself it is -1. */
+pid_t sp_child_wait(pid_t pid, int *status, int options);
 
 /* A crash must be seen as one, and not by the host's own crash reporter. */
 void sp_child_forget_signals(void);

@@ -4,7 +4,6 @@
 #include "read/hdf5/sandbox.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <seccomp.h>
@@ -108,10 +107,8 @@ static int64_t now_ms(void)
 
 static void reap(struct collector *c, int options)
 {
-    pid_t got;
     if (c->reaped) return;
-    do got = waitpid(c->pid, &c->status, options);
-    while (got < 0 && errno == EINTR);
+    const pid_t got = sp_child_wait(c->pid, &c->status, options);
     c->lost = got < 0;
     c->reaped = got != 0;
 }
@@ -203,19 +200,13 @@ static bool judge_child(const struct collector *c, struct sp_error *error)
 
 bool sp_sandbox_run(const struct sp_sandbox_job *job, char **bytes, size_t *length, struct sp_error *error)
 {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "pipe: %s", strerror(errno));
-    const pid_t pid = fork();
-    if (pid == 0) child(job, ends[1]);
-    const int fork_errno = errno;
-    close(ends[1]);
-    if (pid < 0) {
-        close(ends[0]);
-        return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "fork: %s", strerror(fork_errno));
-    }
-    struct collector c = {.job = job, .pid = pid, .in = ends[0]};
+    int end;
+    const pid_t pid = sp_child_fork(&end);
+    if (pid < 0) return sp_fail(error, SP_ERR_FILE, SP_KIND_IO, "no process can be started: %s", strerror(errno));
+    if (pid == 0) child(job, end);
+    struct collector c = {.job = job, .pid = pid, .in = end};
     const bool complete = collect_output(&c, error);
-    close(ends[0]);
+    close(end);
     finish_child(&c, !complete);
     *bytes = c.bytes;
     *length = c.length;
