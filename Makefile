@@ -92,14 +92,10 @@ $(OBJ)/command.packed: $(OBJ)/flags
 	    then echo '$(PACKED)'; else echo; fi >$@
 	@rm -f $@.c $@.try
 
-# libcrypto, which libzip brings along, comes first: it looks for thousands of its own names at every start, in all
-# libraries before it. That is a third of the start.
 $(OBJ)/command.libs: $(OBJ)/flags
-	@echo 'int H5open(void), zip_close(void); int main(void) { return H5open() + zip_close(); }' >$@.c
-	@libs='$(DEPS_LIBS)'; \
-	if [ "$(HDF5_STATIC)" = yes ] && $(CC) $@.c $(STATIC_LIBS) -o $@.try 2>/dev/null; then libs='$(STATIC_LIBS)'; \
-	    first=$$(ldd $@.try 2>/dev/null | sed -n 's|.* => \(/.*/libcrypto\.so[^ ]*\) .*|\1|p'); fi; \
-	echo "$${first:+-Wl,--no-as-needed $$first} $$libs" >$@
+	@echo 'int H5open(void); int main(void) { return H5open(); }' >$@.c
+	@if [ "$(HDF5_STATIC)" = yes ] && $(CC) $@.c $(STATIC_LIBS) -o $@.try 2>/dev/null; \
+	    then echo '$(STATIC_LIBS)'; else echo '$(DEPS_LIBS)'; fi >$@
 	@rm -f $@.c $@.try
 
 $(COMMAND): $(CLI_OBJ) $(LIB) $(OBJ)/sources $(OBJ)/command.libs $(OBJ)/command.packed
