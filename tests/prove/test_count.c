@@ -87,6 +87,7 @@ static const struct {
     {"vision_encoder_decoder", "encoder.model_type=vit decoder.model_type=gpt2"},
     {"vision_encoder_decoder", "encoder.model_type=deit decoder.model_type=trocr"},
     {"vision_encoder_decoder", "encoder.model_type=donut-swin decoder.model_type=mbart encoder.depths=[2,3]"},
+    {"vision_text_dual_encoder", "text_config.model_type=bert vision_config.model_type=vit"},
     {"sockeye_mixed", "encoder=rnn decoder=transformer"},
     {"sockeye_mixed", "encoder=transformer decoder=cnn transformer_preprocess=n transformer_postprocess=drn"},
     {"sockeye_mixed", "encoder=cnn decoder=rnn rnn_cell_type=gru version=1.10.2"},
@@ -224,7 +225,8 @@ static bool needs_settings(const char *table)
                                          "zamba",
                                          "nemotron_h",
                                          "nemotron_h_omni",
-                                         "wan_animate"};
+                                         "wan_animate",
+                                         "vision_text_dual_encoder"};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (!strcmp(table, tables[i])) return true;
     return false;

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * Settings of built-in tables that few models have: lists of another length than is usual, flags that are mostly off,
+ * parts of another kind. What is expected is what the framework makes of them. */
+#define _POSIX_C_SOURCE 200809L
+#include "lang/harness.h"
+
+#define TIMM "backbone_config.model_type=timm_backbone backbone_config.backbone=resnet18 "
+#define PAIR(writer) "encoder.model_type=bert decoder.model_type=" writer " decoder.vocab_size=7 "
+
+static const struct {
+    const char *table, *settings, *name, *shape; /* the shape as (V, E), NULL where there is no such tensor */
+} rows[] = {
+    /* Lists that do not all have the same length: stages are as many as the shortest allows. */
+    {"resnet", "depths=[1,1] hidden_sizes=[8,16,32]", "encoder.stages.1.layers.0.layer.2.convolution.weight",
+     "(16, 4, 1, 1)"},
+    {"resnet", "depths=[1,1] hidden_sizes=[8,16,32]", "encoder.stages.2.layers.0.layer.2.convolution.weight", NULL},
+    {"bit", "depths=[1] hidden_sizes=[8,16]", "norm.weight", "(16)"},
+    {"efficientnet", "in_channels=[8,8] num_block_repeats=[1,1]",
+     "encoder.blocks.4.depthwise_conv.depthwise_conv.weight", "(96, 1, 3, 3)"},
+    {"glpn", "architectures=[\"GLPNForDepthEstimation\"] hidden_sizes=[8,8,8,8,12] num_encoder_blocks=4",
+     "decoder.stages.0.convolution.weight", "(64, 12, 1, 1)"},
+    {"depth_anything",
+     "architectures=[\"DepthAnythingForDepthEstimation\"] backbone_config.model_type=dinov2 reassemble_factors=[1,1]",
+     "neck.reassemble_stage.layers.2.projection.weight", NULL},
+    {"speecht5_hifigan", "resblock_dilation_sizes=[[1],[1]]", "resblocks.7.convs1.0.weight", "(32, 32, 7)"},
+    {"rt_detr", "decoder_in_channels=[8,8,8,8]", "decoder_input_proj.3.0.weight", "(256, 8, 1, 1)"},
+    {"mobilevit", "architectures=[\"MobileViTForSemanticSegmentation\"] neck_hidden_sizes=[8,8,8,8,8,8,16,24]",
+     "segmentation_head.aspp.convs.0.convolution.weight", "(256, 16, 1, 1)"},
+    /* A backbone of timm ends with the last stage that is looked at; its images may have other channels. */
+    {"detr", TIMM "backbone_config.out_indices=[1,2] backbone_config.num_channels=4",
+     "backbone.conv_encoder.model.conv1.weight", "(64, 4, 7, 7)"},
+    {"detr", TIMM "backbone_config.out_indices=[1,2]", "backbone.conv_encoder.model.layer3.0.conv1.weight", NULL},
+    {"detr", TIMM "backbone_config.out_indices=[-1]", "input_projection.weight", "(256, 512, 1, 1)"},
+    {"detr", TIMM "position_embedding_type=learned", "position_embedding.row_embeddings.weight", "(50, 128)"},
+    {"table_transformer", TIMM "position_embedding_type=learned", "backbone.position_embedding.row_embeddings.weight",
+     "(50, 128)"},
+    /* Flags. */
+    {"grounding_dino", "two_stage=false embedding_init_target=false", "reference_points.weight", "(900, 4)"},
+    {"grounding_dino", "two_stage=false", "enc_output.weight", NULL},
+    {"mm_grounding_dino", "two_stage=false", "enc_output.weight", "(256, 256)"},
+    {"beit", "architectures=[\"BeitBackbone\"] use_shared_relative_position_bias=true transformers_version=5.0.0",
+     "beit.encoder.relative_position_bias.relative_position_bias_table", "(732, 12)"},
+    {"sam", "prompt_encoder_config.num_point_embeddings=5", "prompt_encoder.point_embed.4.weight", "(1, 256)"},
+    {"flava_image_codebook", "num_groups=5", "blocks.group_4.group.block_1.id_path.weight", "(2048, 1024, 1, 1)"},
+    /* Any encoder before any decoder that looks at it. */
+    {"encoder_decoder", PAIR("gpt2"), "decoder.transformer.h.0.crossattention.q_attn.weight", "(768, 768)"},
+    {"encoder_decoder", PAIR("pegasus"), "enc_to_dec_proj.weight", "(1024, 768)"},
+    {"vision_text_dual_encoder", "text_config.model_type=distilbert text_config.dim=24 vision_config.model_type=vit",
+     "text_projection.weight", "(512, 24)"},
+    {"llava", "text_config.model_type=persimmon", "language_model.model.final_layernorm.weight", "(4096)"},
+};
+
+/* "(V, E)"; NULL without such a tensor. */
+static char *shape_of(const struct sp_prediction *prediction, const char *name)
+{
+    const size_t index = sp_prediction_find(prediction, name);
+    if (index == SP_NONE) return NULL;
+    const struct sp_predicted *tensor = sp_prediction_tensor(prediction, index);
+    struct sp_text out = {0};
+    sp_text_puts(&out, "(");
+    for (uint32_t i = 0; i < tensor->rank; i++) sp_text_printf(&out, "%s%" PRIu64, i ? ", " : "", tensor->shape[i]);
+    sp_text_puts(&out, ")");
+    return out.data;
+}
+
+static void rare_settings(void **state)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct sp_error error = {0};
+        struct sp_config *config = sp_config_new();
+        apply_settings(config, rows[i].settings);
+        struct sp_prediction *prediction =
+            sp_predict(*state, config, &(struct sp_predict_options){.table = rows[i].table}, &error);
+        if (!prediction) fail_msg("%s %s: %s", rows[i].table, rows[i].settings, error.message);
+        char *shape = shape_of(prediction, rows[i].name);
+        const char *expected = rows[i].shape ? rows[i].shape : "none", *found = shape ? shape : "none";
+        if (strcmp(expected, found)) fail_msg("%s %s: %s is %s", rows[i].table, rows[i].settings, rows[i].name, found);
+        free(shape);
+        sp_prediction_free(prediction);
+        sp_config_free(config);
+    }
+}
+
+static int make_tables(void **state)
+{
+    struct sp_error error = {0};
+    *state = sp_tables_new(&error);
+    return *state == NULL;
+}
+
+static int free_tables(void **state)
+{
+    sp_tables_free(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rare_settings)};
+    return cmocka_run_group_tests(tests, make_tables, free_tables);
+}
