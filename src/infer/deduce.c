@@ -92,6 +92,24 @@ static void pose_present(struct sp_deduction *deduction, size_t line)
         pose(deduction, (struct sp_question){.kind = SP_ASK_TIED, .line = line, .named = occurrence->named[0]});
 }
 
+/* Of the tensors that several lines may have the first of each turn of the outermost loop; for the line that comes
+ * first among them. */
+static void pose_claims(struct sp_deduction *deduction, size_t line)
+{
+    const struct sp_occurrence *occurrence = &deduction->occurrences.of[line];
+    const struct sp_line_condition *condition = occurrence->line->condition;
+    const struct sp_loop *loop = sp_line_outermost(occurrence->line);
+    int64_t turn = -1;
+    if (!occurrence->is_contested || !condition || !is_asked_by(deduction->claimed, condition, line)) return;
+    for (size_t i = 0; i < occurrence->count && (i == 0 || occurrence->indexed); i++) {
+        const size_t named = occurrence->named[i];
+        const int64_t own = loop ? sp_occurrence_turn(&deduction->occurrences, occurrence, loop, named) : -1;
+        if ((i && own == turn) || deduction->occurrences.owners[named] != line) continue;
+        turn = own;
+        pose(deduction, (struct sp_question){.kind = SP_ASK_CLAIMED, .line = line, .named = named});
+    }
+}
+
 /* ---- loops ---- */
 
 /* The turns of a loop that the tensors of a line tell of, for one turn of the loops around it. */
@@ -263,9 +281,7 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
     if (occurrence->line->optional || occurrence->line->old_of != SIZE_MAX) return;
     if (occurrence->count && !occurrence->indexed) return;
     if (condition && !occurrence->line->row->has_tie && !is_asked_by(deduction->missing, condition, line)) return;
-    if (occurrence->indexed && loop && !(occurrence->count && occurrence->is_contested) &&
-        pose_missing_turns(deduction, line, loop))
-        return;
+    if (occurrence->indexed && loop && pose_missing_turns(deduction, line, loop)) return;
     if (!is_line_there(deduction, line))
         pose(deduction,
              (struct sp_question){.kind = SP_ASK_MISSING, .line = line, .none = is_none_there(deduction, line)});
@@ -277,7 +293,7 @@ static void pose_all(struct sp_deduction *deduction)
 {
     deduction->open_count = deduction->contradictions = 0;
     for (size_t i = 0; i < deduction->outline->condition_count; i++)
-        deduction->present[i] = deduction->missing[i] = SP_NONE;
+        deduction->present[i] = deduction->claimed[i] = deduction->missing[i] = SP_NONE;
     pose_required(deduction);
     for (size_t i = 0; i < deduction->outline->count; i++)
         if (deduction->occurrences.of[i].unknown != SIZE_MAX) pose_number(deduction, i);
@@ -287,6 +303,7 @@ static void pose_all(struct sp_deduction *deduction)
         if (sp_occurrence_is_owner(&deduction->occurrences, i) && occurrence->unknown == SIZE_MAX)
             pose_present(deduction, i);
     }
+    for (size_t i = 0; i < deduction->outline->count; i++) pose_claims(deduction, i);
     for (size_t i = 0; i < deduction->outline->count; i++) pose_missing(deduction, i);
 }
 
@@ -324,7 +341,9 @@ void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outlin
     const size_t conditions = outline->condition_count;
     *deduction = (struct sp_deduction){.outline = outline, .solver = &outline->solver, .effort = effort};
     deduction->present = sp_realloc(NULL, conditions, sizeof *deduction->present);
+    deduction->claimed = sp_realloc(NULL, conditions, sizeof *deduction->claimed);
     deduction->missing = sp_realloc(NULL, conditions, sizeof *deduction->missing);
+    sp_claims_init(deduction);
     sp_occurrences_init(&deduction->occurrences, outline, shapes);
 }
 
@@ -333,6 +352,8 @@ void sp_deduction_free(struct sp_deduction *deduction)
     sp_occurrences_free(&deduction->occurrences);
     free(deduction->open);
     free(deduction->present);
+    free(deduction->claimed);
+    free(deduction->namesake);
     free(deduction->missing);
     *deduction = (struct sp_deduction){0};
 }

@@ -12,6 +12,7 @@ struct sp_question {
         SP_ASK_DIMENSION, /* a dimension of a tensor is what it is */
         SP_ASK_PRODUCT,   /* the dimensions of a matrix of which no more is known make so many elements */
         SP_ASK_PRESENT,   /* a tensor is there: what it depends on is so */
+        SP_ASK_CLAIMED,   /* a tensor is there that several lines may have: one of them has it */
         SP_ASK_MISSING,   /* no tensor is there: something that it depends on is not so */
         SP_ASK_TIED,      /* a tied tensor is there, or is not */
         SP_ASK_NUMBER,    /* a number in a name is what it is */
@@ -36,7 +37,9 @@ struct sp_deduction {
     size_t open_count, open_capacity;
     size_t contradictions;
     size_t *effort; /* questions that may still be asked to try out values; shared by all tables that are tried */
-    size_t *present, *missing; /* for each condition the line for which it was asked in this round, or SP_NONE */
+    size_t *present, *claimed, *missing; /* for each condition the line for which it was asked in this round, or SP_NONE
+                                          */
+    size_t *namesake;                    /* of each line the next one with the same name, or SIZE_MAX */
 };
 
 void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outline, const struct sp_shapes *shapes,
@@ -58,6 +61,9 @@ bool sp_question_difference(struct sp_deduction *deduction, const struct sp_ques
 /* The least value of the key for which a dimension is as large as it should be; false when there is none. */
 bool sp_question_bisect(struct sp_deduction *deduction, const struct sp_question *question, const char *key,
                         int64_t *value);
+/* claims.c: which lines have names in common; then, of SP_ASK_CLAIMED, the answer, and the key that it lacks. */
+void sp_claims_init(struct sp_deduction *deduction);
+enum sp_answer sp_ask_claimed(struct sp_deduction *deduction, const struct sp_question *question, const char **lacks);
 /* The key that an open question lacks first, or NULL. In the outline's arena. */
 const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_question *question);
 

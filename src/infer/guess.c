@@ -30,11 +30,10 @@ struct outcome {
 
 /* ---- trying one value ---- */
 
-/* How the open questions are answered if the key has the value. More contradictions than the limit are not counted. */
-static struct outcome try_value(struct sp_deduction *deduction, const char *key, struct sp_value value, size_t limit)
+/* How the open questions are answered if the key is as wanted. More contradictions than the limit are not counted. */
+static struct outcome try_want(struct sp_deduction *deduction, const char *key, struct sp_want want, size_t limit)
 {
     struct sp_known *known = &deduction->solver->known;
-    const struct sp_want want = sp_want_value(value);
     struct outcome outcome = {.contradictions = 0};
     struct sp_kept kept = sp_known_keep(known);
     bool tellable = sp_known_tell(known, key, &want) == SP_HOLDS;
@@ -52,6 +51,11 @@ static struct outcome try_value(struct sp_deduction *deduction, const char *key,
     if (!tellable) outcome.contradictions = SIZE_MAX;
     sp_known_restore(known, &kept);
     return outcome;
+}
+
+static struct outcome try_value(struct sp_deduction *deduction, const char *key, struct sp_value value, size_t limit)
+{
+    return try_want(deduction, key, sp_want_value(value), limit);
 }
 
 /* ---- candidates ---- */
@@ -302,6 +306,21 @@ static struct choice choose_key(struct sp_deduction *deduction, const struct lac
     return best;
 }
 
+/* What no value explains may be a list, as long as those beside it: then its items are asked for, one by one. */
+static bool open_list(struct sp_deduction *deduction, const struct lacking *lacking, size_t limit)
+{
+    struct sp_known *known = &deduction->solver->known;
+    for (size_t i = 0; i < lacking->count; i++) {
+        const size_t length = sp_known_length_beside(known, lacking->keys[i]);
+        const struct sp_want want = {.kind = SP_WANT_LENGTH, .value = sp_value_int((int64_t)length)};
+        if (!length || try_want(deduction, lacking->keys[i], want, limit).contradictions >= limit) continue;
+        known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
+        known->touched = 0;
+        return sp_known_tell(known, lacking->keys[i], &want) == SP_HOLDS;
+    }
+    return false;
+}
+
 bool sp_guess(struct sp_deduction *deduction)
 {
     if (sp_known_close_lists(&deduction->solver->known)) return true;
@@ -310,6 +329,7 @@ bool sp_guess(struct sp_deduction *deduction)
     const struct choice best = choose_key(deduction, &lacking);
     if (!best.key || best.outcome.contradictions) {
         if (sp_members_close(deduction->solver)) return true;
+        if (best.key && open_list(deduction, &lacking, best.outcome.contradictions)) return true;
         if (!best.key || best.outcome.contradictions == SIZE_MAX) return false;
     }
     accept_guess(deduction, &best);

@@ -31,13 +31,13 @@ struct excuse {
     const struct sp_expr *expr;
     const struct sp_env *env;
     struct sp_want want;
-    const char *lacks; /* the key that the first of them needs */
+    const char *lacks; /* a key that they need, or NULL */
 };
 
 static void may_be(struct excuse *excuse, const struct sp_env *env, const struct sp_expr *expr, struct sp_value want,
                    struct sp_value value)
 {
-    if (!excuse->unknown) excuse->lacks = value.string;
+    if (!excuse->lacks && *value.string) excuse->lacks = value.string;
     excuse->unknown++;
     excuse->expr = expr;
     excuse->env = env;
@@ -176,6 +176,7 @@ static const struct sp_expr *expression_of(struct sp_deduction *deduction, const
         *env = *question->loop->env;
         return question->kind == SP_ASK_FIRST ? question->loop->clause->first : question->loop->clause->last;
     case SP_ASK_REQUIRED:
+    case SP_ASK_CLAIMED:
     case SP_ASK_MISSING:
     case SP_ASK_PRODUCT:
         break;
@@ -190,7 +191,7 @@ static void set_reason(struct sp_deduction *deduction, const struct sp_question 
         [SP_ASK_PRODUCT] = SP_REASON_PRODUCT,   [SP_ASK_PRESENT] = SP_REASON_PRESENT,
         [SP_ASK_MISSING] = SP_REASON_MISSING,   [SP_ASK_TIED] = SP_REASON_TIE,
         [SP_ASK_NUMBER] = SP_REASON_INDICES,    [SP_ASK_FIRST] = SP_REASON_INDICES,
-        [SP_ASK_LAST] = SP_REASON_INDICES,
+        [SP_ASK_LAST] = SP_REASON_INDICES,      [SP_ASK_CLAIMED] = SP_REASON_PRESENT,
     };
     struct sp_reason reason = {
         .kind = kinds[question->kind], .name = "", .dimension = question->place, .line = question->line};
@@ -260,6 +261,8 @@ enum sp_answer sp_ask(struct sp_deduction *deduction, const struct sp_question *
     deduction->solver->known.touched = 0;
     if (question->kind == SP_ASK_REQUIRED) return ask_required(deduction, question);
     if (question->kind == SP_ASK_MISSING) return ask_missing(deduction, question);
+    const char *claim;
+    if (question->kind == SP_ASK_CLAIMED) return sp_ask_claimed(deduction, question, &claim);
     struct sp_value lacks;
     if (question->kind == SP_ASK_PRODUCT) return ask_product(deduction, question, &lacks);
     const struct sp_want want = want_of(deduction, question);
@@ -318,7 +321,12 @@ const char *sp_question_lacks(struct sp_deduction *deduction, const struct sp_qu
 {
     if (question->kind == SP_ASK_MISSING) return missing_lacks(deduction, question);
     if (question->kind == SP_ASK_REQUIRED) return required_lacks(deduction, question);
+    const char *claim;
     struct sp_value lacks;
+    if (question->kind == SP_ASK_CLAIMED) {
+        sp_ask_claimed(deduction, question, &claim);
+        return claim;
+    }
     if (question->kind == SP_ASK_PRODUCT) {
         ask_product(deduction, question, &lacks);
         return key_in(lacks);

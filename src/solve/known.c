@@ -272,6 +272,12 @@ static size_t length_beside(const struct sp_known *known, const struct sp_fact *
     return length;
 }
 
+size_t sp_known_length_beside(struct sp_known *known, const char *path)
+{
+    const struct sp_fact *fact = fact_of(known, path);
+    return fact->value.type == SP_UNKNOWN && fact->length == SIZE_MAX ? length_beside(known, fact) : 0;
+}
+
 bool sp_known_close_lists(struct sp_known *known)
 {
     const size_t before = known->changes;

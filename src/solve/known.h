@@ -108,6 +108,8 @@ const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *pa
 enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want);
 /* Lists whose items are told are taken to end with the last one. */
 bool sp_known_close_lists(struct sp_known *known);
+/* How long lists are in the same configuration; 0 when there is none, or the key is known. */
+size_t sp_known_length_beside(struct sp_known *known, const char *path);
 /* Trying something out: what is known is kept on the heap, and later put back. */
 struct sp_kept sp_known_keep(const struct sp_known *known);
 void sp_known_restore(struct sp_known *known, struct sp_kept *kept); /* and frees it */

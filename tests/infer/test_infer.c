@@ -599,6 +599,29 @@ static void numbers_worked_out(void **state)
     END();
 }
 
+/* The parts of the levels have names in common: one of them has a tensor that is there, and none one that is not. */
+static void kinds_of_levels(void **state)
+{
+    BEGIN("{\"_class_name\": \"UNet2DModel\", \"block_out_channels\": [16, 24, 32], \"layers_per_block\": 1, "
+          "\"down_block_types\": [\"AttnDownBlock2D\", \"DownBlock2D\", \"AttnDownBlock2D\"], "
+          "\"up_block_types\": [\"AttnUpBlock2D\", \"AttnUpBlock2D\", \"UpBlock2D\"]}");
+    FIND();
+    FOUND("unet_2d");
+    GUESSED("down_block_types", "[\"AttnDownBlock2D\", \"DownBlock2D\", \"AttnDownBlock2D\"]");
+    END();
+}
+
+static void kinds_of_levels_without(void **state)
+{
+    BEGIN("{\"_class_name\": \"UNet2DConditionModel\", \"block_out_channels\": [16, 24], \"layers_per_block\": 1, "
+          "\"mid_block_type\": \"UNetMidBlock2DSimpleCrossAttn\", \"cross_attention_dim\": 20, "
+          "\"down_block_types\": [\"ResnetDownsampleBlock2D\", \"SimpleCrossAttnDownBlock2D\"], "
+          "\"up_block_types\": [\"SimpleCrossAttnUpBlock2D\", \"ResnetUpsampleBlock2D\"]}");
+    FIND();
+    FOUND("unet_2d_condition");
+    END();
+}
+
 /* A text of each layer tells by its letters what is done there; others may be in it. */
 static void letters_of_texts(void **state)
 {
@@ -757,6 +780,8 @@ int main(void)
         cmocka_unit_test(rounded_items),
         cmocka_unit_test(own_table),
         cmocka_unit_test(numbers_worked_out),
+        cmocka_unit_test(kinds_of_levels),
+        cmocka_unit_test(kinds_of_levels_without),
         cmocka_unit_test(letters_of_texts),
         cmocka_unit_test(what_parts_require),
         cmocka_unit_test(missing_under_every_name),
