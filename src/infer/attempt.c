@@ -8,6 +8,7 @@
 #include "infer/classes.h"
 #include "infer/guess.h"
 #include "infer/infer.h"
+#include "infer/numbers.h"
 #include "match/homes.h"
 #include "match/layers.h"
 #include "model/computed.h"
@@ -264,7 +265,8 @@ static void tell_suppositions(struct sp_known *known, const struct supposition *
 static void infer(struct sp_deduction *deduction)
 {
     sp_deduce(deduction, SP_CONTESTED_FIRST);
-    for (int i = 0; i < MAX_GUESSES && sp_guess(deduction); i++) sp_deduce(deduction, SP_CONTESTED_FIRST);
+    for (int i = 0; i < MAX_GUESSES && (sp_tell_by_numbers(deduction) || sp_guess(deduction)); i++)
+        sp_deduce(deduction, SP_CONTESTED_FIRST);
     sp_guess_rest(deduction);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROUNDS = 40, MAX_OUTER = 3 };
+enum { MAX_ROUNDS = 40, MAX_OUTER = 3, MAX_MODULES = 20000 };
 
 /* ---- posing them ---- */
 
@@ -279,7 +279,7 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
     struct sp_loop *loop = sp_line_outermost(occurrence->line);
     const struct sp_line_condition *condition = occurrence->line->condition;
     if (occurrence->line->optional || occurrence->line->old_of != SIZE_MAX) return;
-    if (occurrence->count && !occurrence->indexed) return;
+    if (occurrence->count && (!occurrence->indexed || occurrence->unknown != SIZE_MAX)) return;
     if (condition && !occurrence->line->row->has_tie && !is_asked_by(deduction->missing, condition, line)) return;
     if (occurrence->indexed && loop && pose_missing_turns(deduction, line, loop)) return;
     if (!is_line_there(deduction, line))
@@ -339,7 +339,8 @@ void sp_deduction_init(struct sp_deduction *deduction, struct sp_outline *outlin
                        size_t *effort)
 {
     const size_t conditions = outline->condition_count;
-    *deduction = (struct sp_deduction){.outline = outline, .solver = &outline->solver, .effort = effort};
+    *deduction = (struct sp_deduction){
+        .outline = outline, .solver = &outline->solver, .effort = effort, .modules_left = MAX_MODULES};
     deduction->present = sp_realloc(NULL, conditions, sizeof *deduction->present);
     deduction->claimed = sp_realloc(NULL, conditions, sizeof *deduction->claimed);
     deduction->missing = sp_realloc(NULL, conditions, sizeof *deduction->missing);

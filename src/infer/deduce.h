@@ -36,7 +36,8 @@ struct sp_deduction {
     struct sp_question *open; /* what could not be answered */
     size_t open_count, open_capacity;
     size_t contradictions;
-    size_t *effort; /* questions that may still be asked to try out values; shared by all tables that are tried */
+    size_t *effort;      /* questions that may still be asked to try out values; shared by all tables that are tried */
+    size_t modules_left; /* values and tensors that may still be tried for what numbers in names are worked out of */
     size_t *present, *claimed, *missing; /* for each condition the line for which it was asked in this round, or SP_NONE
                                           */
     size_t *namesake;                    /* of each line the next one with the same name, or SIZE_MAX */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "solve/turns.h"
+
 /* ---- one line ---- */
 
 static const struct sp_named *named_at(const struct sp_occurrences *occurrences, size_t named)
@@ -16,15 +18,87 @@ const struct sp_tensor *sp_occurrence_tensor(const struct sp_occurrences *occurr
     return sp_inventory_tensor(occurrences->shapes->inventory, named_at(occurrences, named)->tensor);
 }
 
+/* The turns that were worked out for the tensor. */
+static const int64_t *turns_of(const struct sp_occurrence *occurrence, size_t named)
+{
+    size_t place = 0;
+    while (occurrence->named[place] != named) place++;
+    return &occurrence->turns[place * (occurrence->line->loop->depth + 1)];
+}
+
 int64_t sp_occurrence_turn(const struct sp_occurrences *occurrences, const struct sp_occurrence *occurrence,
                            const struct sp_loop *loop, size_t named)
 {
+    if (occurrence->turns) return turns_of(occurrence, named)[loop->depth];
     return sp_line_turn(occurrence->line, loop, named_at(occurrences, named)->place.indices.value);
 }
 
 void sp_occurrence_enter(const struct sp_occurrences *occurrences, const struct sp_occurrence *occurrence, size_t named)
 {
-    sp_line_enter(occurrence->line, named_at(occurrences, named)->place.indices.value);
+    const int64_t *turns = occurrence->turns ? turns_of(occurrence, named) : NULL;
+    for (struct sp_loop *loop = occurrence->line->loop; loop && turns; loop = loop->outer)
+        sp_loop_enter(loop, turns[loop->depth]);
+    if (!turns) sp_line_enter(occurrence->line, named_at(occurrences, named)->place.indices.value);
+}
+
+/* ---- numbers that are worked out ---- */
+
+struct placing {
+    const struct sp_occurrences *occurrences;
+    size_t pattern;
+    size_t *named;
+    int64_t *turns;
+    size_t count, most;
+    bool is_final; /* all conditions are known */
+};
+
+/* The tensor of these turns, as far as it is there and its conditions may be met. */
+static bool place_turn(struct sp_turns *turns)
+{
+    struct placing *placing = turns->context;
+    uint64_t numbers[SP_MAX_INDICES];
+    const enum sp_answer answer = sp_line_numbers(turns->solver, turns->line, numbers, &turns->open);
+    if (answer != SP_HOLDS) return answer == SP_CONTRADICTS;
+    placing->is_final &= sp_line_is_decided(turns->solver, turns->line);
+    if (sp_line_is_ruled_out(turns->solver, turns->line)) return true;
+    const size_t named =
+        sp_shapes_seek(placing->occurrences->shapes, placing->pattern, numbers, turns->line->hole_count);
+    if (named == SP_NONE || sp_occurrence_tensor(placing->occurrences, named)->rank != turns->line->row->rank)
+        return true;
+    if (placing->count == placing->most) return false; /* two turns with one name */
+    const size_t depth = turns->line->loop->depth;
+    for (const struct sp_loop *loop = turns->line->loop; loop; loop = loop->outer)
+        placing->turns[placing->count * (depth + 1) + loop->depth] = loop->binding.value.integer;
+    placing->named[placing->count++] = named;
+    return true;
+}
+
+/* Gives the tensors their turns, if what these depend on is known. */
+static void place_tensors(struct sp_occurrences *occurrences, struct sp_occurrence *occurrence, size_t pattern)
+{
+    enum { MAX_TURNS = 10000 };
+    const size_t depth = occurrence->line->loop->depth + 1, most = occurrence->count;
+    struct placing placing = {.occurrences = occurrences, .pattern = pattern, .most = most, .is_final = true};
+    struct sp_turns turns = {.solver = &occurrences->outline->solver,
+                             .line = occurrence->line,
+                             .visit = place_turn,
+                             .context = &placing,
+                             .left = MAX_TURNS};
+    placing.named = sp_realloc(NULL, most, sizeof *placing.named);
+    placing.turns = sp_realloc(NULL, most * depth, sizeof *placing.turns);
+    const bool placed = sp_walk_turns(&turns);
+    sp_loop_leave(occurrence->line->loop);
+    if (!placed) {
+        free(placing.named);
+        free(placing.turns);
+        return;
+    }
+    free(occurrence->named);
+    occurrence->named = placing.named;
+    occurrence->turns = placing.turns;
+    occurrence->count = placing.count;
+    occurrence->is_placed = placing.is_final;
+    occurrence->unknown = SIZE_MAX;
 }
 
 /* The turns of the outermost loop around the line, as far as they are known. */
@@ -47,19 +121,23 @@ static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_oc
     const struct sp_loop *loop = sp_line_outermost(occurrence->line);
     struct sp_fixed_numbers fixed;
     int64_t least, most;
+    if (occurrence->is_placed) return;
+    free(occurrence->turns);
+    occurrence->turns = NULL;
     occurrence->count = 0;
     if (pattern == SP_NONE) return;
     const size_t first = shapes->first[pattern], end = shapes->first[pattern + 1];
-    if (!occurrence->named) occurrence->named = sp_realloc(NULL, end - first, sizeof *occurrence->named);
+    occurrence->named = sp_realloc(occurrence->named, end - first, sizeof *occurrence->named);
     occurrence->unknown = sp_line_fix_numbers(&occurrences->outline->solver, occurrence->line, &fixed);
     known_turns(occurrences, loop, &least, &most);
     for (size_t i = first; i < end; i++) {
-        const int64_t turn = loop ? sp_occurrence_turn(occurrences, occurrence, loop, i) : least;
-        if (turn >= least && turn <= most &&
+        const int64_t turn = loop ? sp_occurrence_turn(occurrences, occurrence, loop, i) : -1; /* it need not tell */
+        if ((turn < 0 || (turn >= least && turn <= most)) &&
             sp_line_fits(occurrence->line, &fixed, shapes->named[i].place.indices.value) &&
             sp_occurrence_tensor(occurrences, i)->rank == occurrence->line->row->rank)
             occurrence->named[occurrence->count++] = i;
     }
+    if (occurrence->unknown != SIZE_MAX && loop && occurrence->count) place_tensors(occurrences, occurrence, pattern);
 }
 
 static bool is_indexed(const struct sp_line *line)
@@ -117,9 +195,8 @@ void sp_occurrences_renew(struct sp_occurrences *occurrences, enum sp_contest co
 {
     for (size_t i = 0; i < occurrences->outline->count; i++) {
         struct sp_occurrence *occurrence = &occurrences->of[i];
-        occurrence->count = 0;
-        if (!sp_line_is_ruled_out(&occurrences->outline->solver, occurrence->line))
-            collect_occurrences(occurrences, occurrence);
+        if (sp_line_is_ruled_out(&occurrences->outline->solver, occurrence->line)) occurrence->count = 0;
+        else collect_occurrences(occurrences, occurrence);
     }
     find_owners(occurrences, contest);
 }
@@ -137,7 +214,10 @@ void sp_occurrences_init(struct sp_occurrences *occurrences, struct sp_outline *
 
 void sp_occurrences_free(struct sp_occurrences *occurrences)
 {
-    for (size_t i = 0; occurrences->outline && i < occurrences->outline->count; i++) free(occurrences->of[i].named);
+    for (size_t i = 0; occurrences->outline && i < occurrences->outline->count; i++) {
+        free(occurrences->of[i].named);
+        free(occurrences->of[i].turns);
+    }
     free(occurrences->of);
     free(occurrences->owners);
     *occurrences = (struct sp_occurrences){0};

@@ -13,6 +13,9 @@ struct sp_occurrence {
     bool indexed;      /* its shape or its conditions depend on the index of a loop */
     bool is_contested; /* the tensors are, or may be, those of another line */
     size_t unknown;    /* the number of its name that is not known yet, or SIZE_MAX */
+    int64_t *turns;    /* of a line with numbers that are worked out, once all are known: of each tensor those of its
+                          loops, outermost first; or NULL */
+    bool is_placed;    /* nothing more will be known of them */
 };
 
 /* When two lines make the same names, as layers for other purposes behind the last layer do: */

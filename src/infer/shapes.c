@@ -77,6 +77,19 @@ size_t sp_shapes_find(const struct sp_shapes *shapes, const char *pattern)
     return sp_pattern_find(&shapes->patterns, pattern);
 }
 
+size_t sp_shapes_seek(const struct sp_shapes *shapes, size_t pattern, const uint64_t *numbers, size_t count)
+{
+    struct sp_place wanted = {.pattern = pattern, .indices = {.count = count}};
+    size_t low = shapes->first[pattern], high = shapes->first[pattern + 1];
+    for (size_t i = 0; i < count; i++) wanted.indices.value[i] = numbers[i];
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (sp_compare_places(&shapes->named[middle].place, &wanted) < 0) low = middle + 1;
+        else high = middle;
+    }
+    return low < shapes->first[pattern + 1] && !sp_compare_places(&shapes->named[low].place, &wanted) ? low : SP_NONE;
+}
+
 void sp_shapes_free(struct sp_shapes *shapes)
 {
     free(shapes->named);

@@ -34,5 +34,7 @@ static inline bool sp_shapes_is_flat(const struct sp_shapes *shapes, size_t name
 void sp_shapes_free(struct sp_shapes *shapes);
 /* The number of the pattern, or SP_NONE when the file has no such names. */
 size_t sp_shapes_find(const struct sp_shapes *shapes, const char *pattern);
+/* The tensor (in `named`) whose name has that pattern and these numbers, as many as the pattern has; or SP_NONE. */
+size_t sp_shapes_seek(const struct sp_shapes *shapes, size_t pattern, const uint64_t *numbers, size_t count);
 
 #endif

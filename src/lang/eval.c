@@ -426,6 +426,16 @@ static bool eval_call_own(struct sp_eval *eval, const struct sp_env *env, const 
     return sp_eval(eval, &own, definition->expr, value);
 }
 
+/* Of a list that is not known as a whole. */
+static bool find_unknown_item(struct sp_value list, struct sp_value *item)
+{
+    for (size_t i = 0; list.type == SP_LIST && i < list.count; i++) {
+        *item = list.items[i];
+        if (item->type == SP_UNKNOWN) return true;
+    }
+    return false;
+}
+
 static bool eval_call(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
                       struct sp_value *value)
 {
@@ -445,6 +455,7 @@ static bool eval_call(struct sp_eval *eval, const struct sp_env *env, const stru
     if (args[0].type == SP_LIST && !sp_eval_spend(eval, expr->span, args[0].count / 8)) return false;
     *value = args[0];
     if (sp_function_apply(expr->function, eval->arena, args, expr->count, value, &problem)) return true;
+    if (find_unknown_item(args[0], value)) return true;
     return sp_eval_fail(eval, expr->span, "%s: %s", expr->name, problem);
 }
 

@@ -102,6 +102,8 @@ static const char *item_path(const struct sp_known *known, const char *path, siz
     return sp_arena_printf(known->arena, "%s[%zu]", path, index);
 }
 
+static struct sp_value value_of_fact(struct sp_known *known, struct sp_fact *fact);
+
 /* The list whose length is known, with unknown items where nothing was told of them. */
 static struct sp_value list_of_items(struct sp_known *known, struct sp_fact *fact)
 {
@@ -110,11 +112,16 @@ static struct sp_value list_of_items(struct sp_known *known, struct sp_fact *fac
     for (size_t i = 0; i < fact->length; i++) {
         const char *path = item_path(known, fact->path, i);
         const struct sp_fact *item = sp_known_fact(known, path);
-        items[i] = item ? item->value : unknown(path);
+        items[i] = item ? value_of_fact(known, fact_of(known, path)) : unknown(path);
     }
     fact->list = (struct sp_value){.type = SP_LIST, .count = fact->length, .items = items};
     fact->list_made = known->changes;
     return fact->list;
+}
+
+static struct sp_value value_of_fact(struct sp_known *known, struct sp_fact *fact)
+{
+    return fact->value.type != SP_UNKNOWN || fact->length == SIZE_MAX ? fact->value : list_of_items(known, fact);
 }
 
 /* A sub-configuration that is not there has no members. */
@@ -133,8 +140,7 @@ struct sp_value sp_known_value(struct sp_known *known, const char *path)
     if (fact->guess > known->touched) known->touched = fact->guess;
     if (is_within_absent(known, fact)) return sp_value_absent(fact->path);
     if (fact->value.type == SP_UNKNOWN && fact->has_members) return (struct sp_value){.type = SP_OBJECT};
-    if (fact->value.type != SP_UNKNOWN || fact->length == SIZE_MAX) return fact->value;
-    return list_of_items(known, fact);
+    return value_of_fact(known, fact);
 }
 
 static bool is_item_key(const char *path) { return path[strlen(path) - 1] == ']'; }

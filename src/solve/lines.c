@@ -102,56 +102,6 @@ void sp_line_enter(const struct sp_line *line, const uint64_t *numbers)
     }
 }
 
-/* The turns of loops, outermost first, under which a line has a name. */
-struct turns {
-    struct sp_solver *solver;
-    const struct sp_line *line;
-    const uint64_t *numbers;
-    struct sp_loop *loops[SP_MAX_INDICES];
-    size_t count;
-    size_t left; /* turns that may still be tried */
-};
-
-static bool makes_numbers(const struct turns *turns)
-{
-    for (size_t i = 0; i < turns->line->hole_count; i++) {
-        const struct sp_hole *hole = &turns->line->holes[i];
-        const struct sp_value value =
-            hole->expr ? sp_solver_value(turns->solver, hole->env, hole->expr) : sp_value_absent("");
-        if (hole->expr && (value.type != SP_INT || (uint64_t)value.integer != turns->numbers[i])) return false;
-    }
-    return true;
-}
-
-static bool find_turns(struct turns *turns, size_t depth)
-{
-    if (depth == turns->count) return makes_numbers(turns);
-    struct sp_loop *loop = turns->loops[depth];
-    if (loop->binding.value.type == SP_INT) return find_turns(turns, depth + 1);
-    const struct sp_value first = sp_solver_value(turns->solver, loop->env, loop->clause->first);
-    const struct sp_value last = sp_solver_value(turns->solver, loop->env, loop->clause->last);
-    if (first.type != SP_INT || last.type != SP_INT) return false;
-    for (int64_t turn = first.integer; turn <= last.integer && turns->left; turn++) {
-        turns->left--;
-        sp_loop_enter(loop, turn);
-        if (find_turns(turns, depth + 1)) return true;
-    }
-    loop->binding.value = (struct sp_value){.type = SP_UNKNOWN, .string = ""};
-    return false;
-}
-
-bool sp_line_find_turns(struct sp_solver *solver, const struct sp_line *line, const uint64_t *numbers)
-{
-    enum { MAX_TURNS = 1000 };
-    struct turns turns = {.solver = solver, .line = line, .numbers = numbers, .left = MAX_TURNS};
-    const struct sp_loop *inner = line->loop;
-    sp_line_enter(line, numbers);
-    if (inner && inner->depth >= SP_MAX_INDICES) return false;
-    turns.count = inner ? inner->depth + 1 : 0;
-    for (struct sp_loop *loop = line->loop; loop; loop = loop->outer) turns.loops[loop->depth] = loop;
-    return find_turns(&turns, 0);
-}
-
 size_t sp_line_fix_numbers(struct sp_solver *solver, const struct sp_line *line, struct sp_fixed_numbers *fixed)
 {
     size_t unknown = SIZE_MAX;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * All turns of the loops around a line, and the numbers that its name has in each.
+ *
+ *   resblocks.{i*K + k}.weight   for i in 0..1 for k in 0..1, K is 2   ->   0, 1, 2, 3 */
+#ifndef SP_SOLVE_TURNS_H
+#define SP_SOLVE_TURNS_H
+
+#include "solve/lines.h"
+
+/* Through the turns, outermost loop first; a loop that was given a turn before stays there. */
+struct sp_turns {
+    struct sp_solver *solver;
+    const struct sp_line *line;
+    bool (*visit)(struct sp_turns *turns); /* false: that is enough, and the loops stay in these turns */
+    struct sp_value (*end)(struct sp_turns *turns, const struct sp_loop *loop); /* of a loop whose last turn is not
+                                                                                   known; or NULL */
+    void *context;
+    size_t left;          /* turns that may still be entered */
+    struct sp_value open; /* why it ended early: the bound that is not known, or is none; not set when visit said so */
+};
+
+/* True when there was every turn. */
+bool sp_walk_turns(struct sp_turns *turns);
+/* The numbers in the line's name, in the turns that its loops are in. `open`: the value that is not known, of SP_OPEN.
+ */
+enum sp_answer sp_line_numbers(struct sp_solver *solver, const struct sp_line *line, uint64_t *numbers,
+                               struct sp_value *open);
+
+#endif
