@@ -306,12 +306,24 @@ static struct choice choose_key(struct sp_deduction *deduction, const struct lac
     return best;
 }
 
-/* What no value explains may be a list, as long as those beside it: then its items are asked for, one by one. */
+/* As many as a loop around what the question is about has turns; or as lists beside the key have items. */
+static size_t likely_length(struct sp_deduction *deduction, const char *key, const struct sp_question *question)
+{
+    enum { MOST = 1000 };
+    const size_t beside = sp_known_length_beside(&deduction->solver->known, key);
+    const struct sp_loop *loop =
+        question->kind == SP_ASK_REQUIRED ? NULL : sp_line_outermost(&deduction->outline->lines[question->line]);
+    if (beside || !loop) return beside;
+    const struct sp_value last = sp_solver_value(deduction->solver, loop->env, loop->clause->last);
+    return last.type == SP_INT && last.integer >= 0 && last.integer < MOST ? (size_t)last.integer + 1 : 0;
+}
+
+/* What no value explains may be a list of that many items: then these are asked for, one by one. */
 static bool open_list(struct sp_deduction *deduction, const struct lacking *lacking, size_t limit)
 {
     struct sp_known *known = &deduction->solver->known;
     for (size_t i = 0; i < lacking->count; i++) {
-        const size_t length = sp_known_length_beside(known, lacking->keys[i]);
+        const size_t length = likely_length(deduction, lacking->keys[i], lacking->questions[i]);
         const struct sp_want want = {.kind = SP_WANT_LENGTH, .value = sp_value_int((int64_t)length)};
         if (!length || try_want(deduction, lacking->keys[i], want, limit).contradictions >= limit) continue;
         known->reason = (struct sp_reason){.kind = SP_REASON_GUESS, .name = ""};
