@@ -411,11 +411,7 @@ static const struct sp_phrase *term_of_case(struct sp_lesson *lesson, struct hal
     return term;
 }
 
-static bool asks_index(const struct sp_phrase *term)
-{
-    if (!term) return false;
-    return term->op == SP_PHRASE_INDEX || asks_index(term->a) || asks_index(term->b) || asks_index(term->c);
-}
+static bool asks_index(const struct sp_phrase *term) { return sp_indices_of(term) != 0; }
 
 static const struct sp_phrase *try_case(struct sp_lesson *lesson, struct half half, const char *name, size_t depth)
 {
@@ -553,33 +549,46 @@ static struct sp_answer rather_by_cases(struct sp_answer answer, struct sp_answe
 
 /* ---- side by side ---- */
 
-static const struct sp_phrase *sum_with(struct sp_lesson *lesson, const struct sp_reduced *reduced, size_t first)
+/* The values of each size at each point; of one that asks another index, NaN. */
+static double *values_of_sizes(const struct sp_lesson *lesson, const struct sp_domain *domain)
 {
-    struct sp_arena *arena = lesson->evidence->arena;
-    const struct sp_phrase *a = lesson->sizes.items[first];
-    if (sp_indices_of(a) & ~reduced->domain.indices) return NULL;
-    for (size_t i = first; i < lesson->sizes.count; i++) {
-        const struct sp_phrase *b = lesson->sizes.items[i];
-        size_t k = 0;
-        if (sp_indices_of(b) & ~reduced->domain.indices) continue;
-        while (k < reduced->domain.count &&
-               sp_phrase_value(a, &reduced->domain.points[k]) + sp_phrase_value(b, &reduced->domain.points[k]) ==
-                   reduced->values[k])
-            k++;
-        if (k < reduced->domain.count) continue;
-        return a == b ? sp_phrase_of(arena, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, 2), a, NULL)
-                      : sp_phrase_of(arena, SP_PHRASE_ADD, a, b, NULL);
+    double *values = sp_realloc(NULL, lesson->sizes.count * domain->count + 1, sizeof *values);
+    for (size_t i = 0; i < lesson->sizes.count; i++) {
+        const bool fits = !(sp_indices_of(lesson->sizes.items[i]) & ~domain->indices);
+        for (size_t k = 0; k < domain->count; k++)
+            values[i * domain->count + k] =
+                fits ? sp_phrase_value(lesson->sizes.items[i], &domain->points[k]) : (double)NAN;
     }
-    return NULL;
+    return values;
+}
+
+static bool make_sum(const double *a, const double *b, const struct sp_reduced *wanted)
+{
+    for (size_t k = 0; k < wanted->domain.count; k++)
+        if (a[k] + b[k] != wanted->values[k]) return false;
+    return true;
+}
+
+static const struct sp_phrase *term_of_sum(struct sp_arena *arena, const struct sp_phrase *a, const struct sp_phrase *b)
+{
+    return a == b ? sp_phrase_of(arena, SP_PHRASE_MULTIPLY, sp_phrase_number(arena, 2), a, NULL)
+                  : sp_phrase_of(arena, SP_PHRASE_ADD, a, b, NULL);
 }
 
 /* What two other tensors are wide, together: a skip connection is put beside what comes from below. */
 static const struct sp_phrase *sum_of_sizes(struct sp_lesson *lesson, const struct sp_reduced *reduced)
 {
+    const size_t sizes = lesson->sizes.count, points = reduced->domain.count;
     const struct sp_phrase *best = NULL;
-    if (lesson->sizes.count > MOST_SIZES || sp_distinct_values(reduced->values, reduced->domain.count) < FEWEST_SUMS)
-        return NULL;
-    for (size_t i = 0; i < lesson->sizes.count; i++) best = cheaper_of(best, sum_with(lesson, reduced, i));
+    if (sizes > MOST_SIZES || sp_distinct_values(reduced->values, points) < FEWEST_SUMS) return NULL;
+    double *values = values_of_sizes(lesson, &reduced->domain);
+    for (size_t a = 0; a < sizes; a++) {
+        size_t b = a;
+        while (b < sizes && !make_sum(values + a * points, values + b * points, reduced)) b++;
+        if (b == sizes) continue;
+        best = cheaper_of(best, term_of_sum(lesson->evidence->arena, lesson->sizes.items[a], lesson->sizes.items[b]));
+    }
+    free(values);
     return best;
 }
 

@@ -69,36 +69,49 @@ static void choose_rather(struct sp_answer *answer, size_t other)
     answer->others[other] = stranger;
 }
 
-/* How often a thing is repeated is rather a key that goes with its name than another one, or a number. */
-static void prefer_key_of_loop(struct sp_answer *answer, const char *name)
+/* Of an expression, for what is called so. */
+typedef bool suits(const struct sp_phrase *term, const char *name);
+
+/* The first of the others that is better takes the place of one that does not suit. */
+static void prefer_better(struct sp_answer *answer, const char *name, suits *is_good, suits *is_better)
 {
-    for (size_t i = 0; answer->term && !sp_phrase_affinity(answer->term, name) && i < answer->other_count; i++)
-        if (is_key_of_loop(answer->others[i], name)) choose_rather(answer, i);
+    for (size_t i = 0; answer->term && !is_good(answer->term, name) && i < answer->other_count; i++)
+        if (is_better(answer->others[i], name)) choose_rather(answer, i);
+}
+
+static bool goes_with_name(const struct sp_phrase *term, const char *name)
+{
+    return sp_phrase_affinity(term, name) > 0;
 }
 
 /* What is counted as it is, or with one more: depth, len(widths) + 1. */
-static bool is_plain_count(const struct sp_phrase *term)
+static bool is_plain_count(const struct sp_phrase *term, const char *name)
 {
+    (void)name;
     const bool one_more = term->op == SP_PHRASE_ADD && term->b->op == SP_PHRASE_NUMBER && term->b->number == 1;
     return (one_more ? term->a : term)->leaf != NULL;
 }
 
 /* What is called so is a number of things; a list has as many items as there are. */
-static bool counts_by_name(const struct sp_phrase *term)
+static bool counts_by_name(const struct sp_phrase *term, const char *name)
 {
+    (void)name;
     static const char *const words[] = {"num", "n_", "layer", "block", "depth", "stage", "level", "count", "repeat"};
     if (term->op != SP_PHRASE_KEY) return term->leaf != NULL;
     return SP_HAS_ANY(term->leaf->path, words) || strlen(term->leaf->path) == 1;
 }
 
-/* Rather than a third of a width, or than a width itself. */
-static void prefer_plain_count(struct sp_answer *answer)
+static bool is_no_other_key(const struct sp_phrase *term, const char *name)
 {
-    for (size_t i = 0; answer->term && !is_plain_count(answer->term) && i < answer->other_count; i++)
-        if (is_plain_count(answer->others[i])) choose_rather(answer, i);
-    for (size_t i = 0; answer->term && answer->term->leaf && !counts_by_name(answer->term) && i < answer->other_count;
-         i++)
-        if (answer->others[i]->leaf && counts_by_name(answer->others[i])) choose_rather(answer, i);
+    return !term->leaf || counts_by_name(term, name);
+}
+
+/* Rather than a third of a width, or than a width itself; and rather a key that goes with the name. */
+static void prefer_count(struct sp_answer *answer, const char *name)
+{
+    prefer_better(answer, name, is_plain_count, is_plain_count);
+    prefer_better(answer, name, is_no_other_key, counts_by_name);
+    prefer_better(answer, name, goes_with_name, is_key_of_loop);
 }
 
 /* How many turns an outer loop has in an example. */
@@ -154,54 +167,60 @@ static const struct sp_phrase *place_behind(struct sp_arena *arena, const struct
     return sp_phrase_of(arena, SP_PHRASE_ADD, length, sp_phrase_number(arena, (double)stem->behind), NULL);
 }
 
-/* Where what is behind a body stands: its turns are what has to be found. */
-static struct sp_answer solve_place_behind(struct sp_lesson *lesson, const struct sp_stem *stem,
-                                           const struct sp_stem_value *values, size_t count)
-{
-    struct sp_function function = {.index_count = stem->depth, .name = stem->text};
-    for (size_t i = 0; i < count; i++)
-        sp_function_add(&function, &values[i].outer, (double)((values[i].value - stem->behind) / stem->period));
-    struct sp_answer answer = sp_solve_function(lesson, &function);
-    sp_function_free(&function);
-    prefer_plain_count(&answer);
-    prefer_key_of_loop(&answer, stem->text);
-    if (answer.term) answer.term = place_behind(lesson->evidence->arena, stem, answer.term);
-    for (size_t i = 0; i < answer.other_count; i++)
-        answer.others[i] = place_behind(lesson->evidence->arena, stem, answer.others[i]);
-    return answer;
-}
-
-/* 2^(stages - i), which is nothing from some turn on. */
-static bool may_fall_below_one(const struct sp_phrase *term)
+/* 2^(stages - i), which is nothing from some turn on: a loop has to have its end at every turn of the outer ones, also
+ * where the row is not. */
+static bool falls_below_one(const struct sp_phrase *term)
 {
     if (!term) return false;
     if (term->op == SP_PHRASE_POWER && term->b->op == SP_PHRASE_SUBTRACT && sp_indices_of(term->b)) return true;
-    return may_fall_below_one(term->a) || may_fall_below_one(term->b) || may_fall_below_one(term->c);
+    return falls_below_one(term->a) || falls_below_one(term->b) || falls_below_one(term->c);
 }
 
-/* A loop has to have its end at every turn of the outer ones, also where the row is not. */
-static void prefer_end_everywhere(struct sp_answer *answer)
+static bool is_end_everywhere(const struct sp_phrase *term, const char *name)
 {
-    for (size_t i = 0; may_fall_below_one(answer->term) && i < answer->other_count; i++)
-        if (!may_fall_below_one(answer->others[i])) choose_rather(answer, i);
+    (void)name;
+    return !falls_below_one(term);
 }
 
-static struct sp_answer solve_ends(struct sp_lesson *lesson, const struct sp_stem *stem,
-                                   const struct sp_stem_value *values, size_t count, bool first)
+/* What has to be found of a loop. */
+enum end {
+    FIRST_NUMBER,
+    TURNS,
+    TURNS_BEFORE /* of the body that it is behind */
+};
+
+static double value_of_end(const struct sp_stem *stem, const struct sp_stem_value *values, struct run run, enum end end)
+{
+    if (end == TURNS) return (double)(run.end - run.begin);
+    const uint64_t first = values[run.begin].value;
+    return (double)(end == FIRST_NUMBER ? first : (first - stem->behind) / stem->period);
+}
+
+static struct sp_answer solve_end(struct sp_lesson *lesson, const struct sp_stem *stem,
+                                  const struct sp_stem_value *values, size_t count, enum end end)
 {
     struct sp_function function = {.index_count = stem->depth, .name = stem->text};
-    for (size_t i = 0; i < count;) {
-        const struct run run = next_run(values, count, i);
-        const uint64_t size = run.end - run.begin;
-        sp_function_add(&function, &values[i].outer, first ? (double)values[i].value : (double)size);
-        i = run.end;
+    for (struct run run = {0, 0}; run.end < count;) {
+        run = next_run(values, count, run.end);
+        sp_function_add(&function, &values[run.begin].outer, value_of_end(stem, values, run, end));
     }
     struct sp_answer answer = sp_solve_function(lesson, &function);
-    if (!first) prefer_list_of_turns(lesson, &function, &answer);
-    if (!first) prefer_plain_count(&answer);
-    if (!first) prefer_key_of_loop(&answer, stem->text);
-    prefer_end_everywhere(&answer);
+    if (end == TURNS) prefer_list_of_turns(lesson, &function, &answer);
+    if (end != FIRST_NUMBER) prefer_count(&answer, stem->text);
+    prefer_better(&answer, stem->text, is_end_everywhere, is_end_everywhere);
     sp_function_free(&function);
+    return answer;
+}
+
+/* Where the loop begins; what is behind a body, at the place that the turns of that leave. */
+static struct sp_answer solve_first(struct sp_lesson *lesson, const struct sp_stem *stem,
+                                    const struct sp_stem_value *values, size_t count)
+{
+    struct sp_arena *arena = lesson->evidence->arena;
+    if (!stem->period) return solve_end(lesson, stem, values, count, FIRST_NUMBER);
+    struct sp_answer answer = solve_end(lesson, stem, values, count, TURNS_BEFORE);
+    if (answer.term) answer.term = place_behind(arena, stem, answer.term);
+    for (size_t i = 0; i < answer.other_count; i++) answer.others[i] = place_behind(arena, stem, answer.others[i]);
     return answer;
 }
 
@@ -260,9 +279,8 @@ static void solve_stem(struct sp_lesson *lesson, size_t index)
         sp_layout_set_step(&lesson->layout, stem, step, values[0].value);
         lesson->again = true;
     } else if (even && step == 1) {
-        stem->first = stem->period ? solve_place_behind(lesson, stem, values, count)
-                                   : solve_ends(lesson, stem, values, count, true);
-        stem->count = solve_ends(lesson, stem, values, count, false);
+        stem->first = solve_first(lesson, stem, values, count);
+        stem->count = solve_end(lesson, stem, values, count, TURNS);
         stem->is_solved = stem->first.term && stem->count.term;
     }
     if (!stem->is_solved && !even && !lesson->again)
@@ -396,11 +414,15 @@ static bool asks_last_item(const struct sp_phrase *term)
     return asks_last_item(term->a) || asks_last_item(term->b) || asks_last_item(term->c);
 }
 
-/* Of a list of numbers a size is rather the last item than how many there are: [1, 2, 3] has both. */
-static void prefer_item_of_list(struct sp_answer *answer)
+static bool is_no_length(const struct sp_phrase *term, const char *name)
 {
-    for (size_t i = 0; answer->term && asks_length_of_numbers(answer->term) && i < answer->other_count; i++)
-        if (!asks_length_of_numbers(answer->others[i]) && asks_last_item(answer->others[i])) choose_rather(answer, i);
+    (void)name;
+    return !asks_length_of_numbers(term);
+}
+
+static bool is_last_item(const struct sp_phrase *term, const char *name)
+{
+    return is_no_length(term, name) && asks_last_item(term);
 }
 
 static struct sp_answer solve_dimension(struct sp_lesson *lesson, const struct sp_tensor_row *row, uint32_t dimension)
@@ -409,7 +431,8 @@ static struct sp_answer solve_dimension(struct sp_lesson *lesson, const struct s
     for (size_t i = 0; i < row->places.count; i++)
         sp_function_add(&function, &row->places.items[i].point, (double)row->places.items[i].tensor->shape[dimension]);
     struct sp_answer answer = sp_solve_function(lesson, &function);
-    prefer_item_of_list(&answer);
+    /* of a list of numbers a size is rather the last item than how many there are: [1, 2, 3] has both */
+    prefer_better(&answer, row->pattern, is_no_length, is_last_item);
     sp_function_free(&function);
     return answer;
 }
