@@ -32,6 +32,27 @@ static inline void lesson_add(struct lesson *lesson, const char *name, uint32_t 
     model_add_shape(lesson->models[lesson->count - 1], name, rank, shape);
 }
 
+/* The same by a format: what the configuration says, what the tensor is called. */
+static inline void lesson_beginf(struct lesson *lesson, const char *format, ...)
+{
+    char config[500];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(config, sizeof config, format, arguments);
+    va_end(arguments);
+    lesson_begin(lesson, config);
+}
+
+static inline void lesson_addf(struct lesson *lesson, uint32_t rank, const uint64_t *shape, const char *format, ...)
+{
+    char name[200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(name, sizeof name, format, arguments);
+    va_end(arguments);
+    lesson_add(lesson, name, rank, shape);
+}
+
 static inline void lesson_learn(struct lesson *lesson)
 {
     struct sp_error error = {0};
@@ -71,9 +92,20 @@ static inline void assert_learnt(const struct lesson *lesson)
     assert_int_equal(sp_learning_explained(lesson->learning), sp_learning_tensors(lesson->learning));
 }
 
+static inline void assert_learns(struct lesson *lesson)
+{
+    lesson_learn(lesson);
+    assert_learnt(lesson);
+}
+
 static inline void assert_says(const struct lesson *lesson, const char *words)
 {
     if (!strstr(sp_learning_text(lesson->learning), words)) fail_msg("%s", sp_learning_text(lesson->learning));
+}
+
+static inline void assert_says_not(const struct lesson *lesson, const char *words)
+{
+    if (strstr(sp_learning_text(lesson->learning), words)) fail_msg("%s", sp_learning_text(lesson->learning));
 }
 
 /* Under another configuration the learnt table predicts what the built-in one does. */

@@ -69,14 +69,11 @@ static void like_llama(void **state)
         lesson_begin(&lesson, configs[i]);
         model_predict(lesson.models[i], 0);
         for (size_t k = 0; k < (i ? 3 : 2); k++) {
-            char name[80];
-            snprintf(name, sizeof name, "model.layers.%zu.self_attn.sub_norm.weight", k);
-            lesson_add(&lesson, name, SHAPE(i ? 40 : 24));
+            lesson_addf(&lesson, SHAPE(i ? 40 : 24), "model.layers.%zu.self_attn.sub_norm.weight", k);
         }
     }
     lesson.like = "llama";
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "table learnt_here extends llama");
     assert_says(&lesson, "model.layers.{i}.self_attn.sub_norm.weight   (H)");
     assert_null(strstr(sp_learning_text(lesson.learning), "gate_proj"));
@@ -119,8 +116,7 @@ static void perceptron(void **state)
     lesson_add(&lesson, "net.0.bias", SHAPE(13));
     lesson_add(&lesson, "net.2.weight", SHAPE(2, 13));
     lesson_add(&lesson, "net.2.bias", SHAPE(2));
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     lesson_close(&lesson);
 }
 
@@ -136,8 +132,7 @@ static void convolutions(void **state)
     lesson_begin(&lesson, "{\"channels\": [6, 10], \"colours\": 1}");
     lesson_add(&lesson, "conv.0.weight", SHAPE(6, 1, 5, 5));
     lesson_add(&lesson, "conv.1.weight", SHAPE(10, 6, 5, 5));
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "for i in 0..len(channels)-1");
     assert_says(&lesson, "i == 0 ? C : channels[i - 1]");
     lesson_close(&lesson);
@@ -155,8 +150,7 @@ static void way_up(void **state)
     lesson_add(&lesson, "up.0.weight", SHAPE(44, 94));
     lesson_add(&lesson, "up.1.weight", SHAPE(20, 64));
     lesson_add(&lesson, "up.2.weight", SHAPE(6, 26));
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "for i in 0..len(channels)-2");
     assert_says(&lesson, "channels[len(channels) - 1 - i] + channels[len(channels) - 2 - i]");
     lesson_close(&lesson);
@@ -174,8 +168,7 @@ static void shared_storage(void **state)
         lesson_add(&lesson, "head.weight", 2, shapes[i]);
         lesson.models[i]->parts[0].storage = lesson.models[i]->parts[1].storage = "one";
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "same as embedding.weight");
     lesson_close(&lesson);
 }
@@ -221,13 +214,11 @@ static void mixture_of_experts(void **state)
             snprintf(name, sizeof name, "layers.%zu.mlp.up.weight", i);
             if (i < made[m].dense) lesson_add(&lesson, name, SHAPE(11, 6));
             for (size_t k = 0; i >= made[m].dense && k < made[m].experts; k++) {
-                snprintf(name, sizeof name, "layers.%zu.experts.%zu.up.weight", i, k);
-                lesson_add(&lesson, name, SHAPE(11, 6));
+                lesson_addf(&lesson, SHAPE(11, 6), "layers.%zu.experts.%zu.up.weight", i, k);
             }
         }
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "= first_dense");
     assert_says(&lesson, "if i < ");
     assert_says(&lesson, " for j in 0..");
@@ -240,9 +231,8 @@ static void add_deep_example(struct lesson *lesson, size_t layers, uint64_t widt
 {
     static const char *const ends[] = {"q", "k", "v", "o", "up", "gate", "down", "norm", "norm2", "scale"};
     char text[200];
-    snprintf(text, sizeof text, "{\"layers\": %zu, \"width\": %zu, \"inner\": %zu, \"kinds\": [\"a\", \"b\"]}", layers,
-             (size_t)width, (size_t)inner);
-    lesson_begin(lesson, text);
+    lesson_beginf(lesson, "{\"layers\": %zu, \"width\": %zu, \"inner\": %zu, \"kinds\": [\"a\", \"b\"]}", layers,
+                  (size_t)width, (size_t)inner);
     for (size_t i = 0; i < layers; i++)
         for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
             snprintf(text, sizeof text, "model.layers.%zu.%s.weight", i, ends[k]);
@@ -261,8 +251,7 @@ static void three_thousand_tensors(void **state)
     add_deep_example(&lesson, 300, 12, 33);
     add_deep_example(&lesson, 2, 8, 20);
     add_deep_example(&lesson, 120, 20, 51);
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "for i in 0..L-1");
     struct sp_error error = {0};
     const struct sp_learn_options few = {.name = "learnt_here", .most_values = 1000000}; /* a sixtieth of a second */
@@ -300,8 +289,7 @@ static void without_configuration(void **state)
     lesson_add(&lesson, "wte.weight", SHAPE(64, 16));
     lesson_add(&lesson, "h.0.up.weight", SHAPE(40, 16));
     lesson_add(&lesson, "h.1.up.weight", SHAPE(40, 16));
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "wte_rows");
     assert_says(&lesson, "up_rows");
     assert_says(&lesson, "h_count");
@@ -318,8 +306,7 @@ static void equal_examples_decide_little(void **state)
         lesson_begin(&lesson, "{\"width\": 6, \"depth\": 6}");
         lesson_add(&lesson, "weight", SHAPE(6, 6));
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_true(sp_learning_undecided_count(lesson.learning) > 0);
     assert_string_equal(sp_learning_unvaried(lesson.learning), "width, depth");
     lesson_close(&lesson);
@@ -337,8 +324,7 @@ static void two_turns_decide_little(void **state)
         lesson_add(&lesson, "layer.0.weight", SHAPE(width, width));
         lesson_add(&lesson, "layer.1.weight", SHAPE(width, 4 * width));
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     bool told = false;
     for (size_t i = 0; i < sp_learning_undecided_count(lesson.learning); i++)
         told = told || strcmp(sp_learning_undecided(lesson.learning, i).experiment,

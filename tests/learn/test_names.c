@@ -20,27 +20,22 @@ struct made {
 
 static void begin_made(struct lesson *lesson, const struct made *made, const char *key)
 {
-    char config[400] = "", list[200] = "";
+    char list[200] = "";
     for (size_t i = 0; made->names[i]; i++) {
         strcat(list, i ? ", \"" : "\"");
         strcat(list, made->names[i]);
         strcat(list, "\"");
     }
-    snprintf(config, sizeof config, "{\"width\": %zu, \"%s\": [%s]}", (size_t)made->width, key, list);
-    lesson_begin(lesson, config);
+    lesson_beginf(lesson, "{\"width\": %zu, \"%s\": [%s]}", (size_t)made->width, key, list);
 }
 
 /* Three tensors for each name, as "encoders.sound.up.weight". */
 static void add_made(struct lesson *lesson, const struct made *made)
 {
-    char text[100];
     for (size_t i = 0; made->names[i]; i++) {
-        snprintf(text, sizeof text, "encoders.%s.up.weight", made->names[i]);
-        lesson_add(lesson, text, SHAPE(4 * made->width, made->width));
-        snprintf(text, sizeof text, "encoders.%s.down.weight", made->names[i]);
-        lesson_add(lesson, text, SHAPE(made->width, 4 * made->width));
-        snprintf(text, sizeof text, "%s_norm.weight", made->names[i]);
-        lesson_add(lesson, text, SHAPE(made->width));
+        lesson_addf(lesson, SHAPE(4 * made->width, made->width), "encoders.%s.up.weight", made->names[i]);
+        lesson_addf(lesson, SHAPE(made->width, 4 * made->width), "encoders.%s.down.weight", made->names[i]);
+        lesson_addf(lesson, SHAPE(made->width), "%s_norm.weight", made->names[i]);
     }
 }
 
@@ -56,11 +51,6 @@ static bool is_doubted(const struct lesson *lesson, const char *chosen, const ch
     return false;
 }
 
-static void assert_says_not(const struct lesson *lesson, const char *words)
-{
-    if (strstr(sp_learning_text(lesson->learning), words)) fail_msg("%s", sp_learning_text(lesson->learning));
-}
-
 /* Each example has other names. */
 static void names_of_a_list(void **state)
 {
@@ -70,8 +60,7 @@ static void names_of_a_list(void **state)
         begin_made(&lesson, &several[i], "inputs");
         add_made(&lesson, &several[i]);
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "[encoders] for name in inputs\n");
     assert_says(&lesson, "encoders.{name}.up.weight ");
     assert_says(&lesson, "{name}_norm.weight ");
@@ -98,8 +87,7 @@ static void sizes_of_names(void **state)
     lesson_begin(&lesson, configs[2]);
     lesson_add(&lesson, "first.video.weight", SHAPE(14, 9));
     lesson_add(&lesson, "first.text.weight", SHAPE(14, 44));
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "first.{inputs[i]}.weight   (W, sizes[i])");
     assert_says(&lesson, "if inputs[i] == \"sound\"");
     lesson_close(&lesson);
@@ -120,8 +108,7 @@ static void pairs_of_names(void **state)
                 if (i != k) lesson_add(&lesson, text, SHAPE(made->width, made->width));
             }
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "cross.{inputs[i]}_to_{inputs[j]}.weight   (W, W)   if j != i");
     lesson_close(&lesson);
 }
@@ -136,8 +123,7 @@ static void one_list_everywhere(void **state)
         begin_made(&lesson, &made[i], "sides");
         add_made(&lesson, &made[i]);
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "for name in sides");
     assert_true(is_doubted(&lesson, "names in sides", "names in [\"left\", \"right\"]"));
     lesson_close(&lesson);
@@ -150,15 +136,11 @@ static void two_lists(void **state)
     static const char *const names[] = {"red", "blue"};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        char text[100];
-        snprintf(text, sizeof text, "{\"width\": %u, \"losses\": [\"%s\"], \"encoders\": [\"%s\"]}", i ? 9 : 7,
-                 names[i], names[i]);
-        lesson_begin(&lesson, text);
-        snprintf(text, sizeof text, "encoders.%s.weight", names[i]);
-        lesson_add(&lesson, text, SHAPE(i ? 9 : 7));
+        lesson_beginf(&lesson, "{\"width\": %u, \"losses\": [\"%s\"], \"encoders\": [\"%s\"]}", i ? 9 : 7, names[i],
+                      names[i]);
+        lesson_addf(&lesson, SHAPE(i ? 9 : 7), "encoders.%s.weight", names[i]);
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "for name in encoders");
     assert_true(is_doubted(&lesson, "names in encoders", "names in losses"));
     lesson_close(&lesson);
@@ -174,24 +156,18 @@ static void towers(void **state)
     (void)state;
     for (uint64_t layers = 1; layers < 4; layers++) {
         const uint64_t width = 4 + 6 * layers;
-        char text[100];
-        snprintf(text, sizeof text, "{\"width\": %zu, \"layers\": %zu}", (size_t)width, (size_t)layers);
-        lesson_begin(&lesson, text);
+        lesson_beginf(&lesson, "{\"width\": %zu, \"layers\": %zu}", (size_t)width, (size_t)layers);
         for (size_t n = 0; n < sizeof names / sizeof *names; n++)
             for (size_t i = 0; i < layers; i++) {
-                snprintf(text, sizeof text, "%s.layers.%zu.up.weight", names[n], i);
-                lesson_add(&lesson, text, SHAPE(4 * width, width));
-                snprintf(text, sizeof text, "%s.layers.%zu.down.weight", names[n], i);
-                lesson_add(&lesson, text, SHAPE(width, 4 * width));
-                snprintf(text, sizeof text, "%s.layers.%zu.norm.weight", names[n], i);
-                lesson_add(&lesson, text, SHAPE(width));
+                lesson_addf(&lesson, SHAPE(4 * width, width), "%s.layers.%zu.up.weight", names[n], i);
+                lesson_addf(&lesson, SHAPE(width, 4 * width), "%s.layers.%zu.down.weight", names[n], i);
+                lesson_addf(&lesson, SHAPE(width), "%s.layers.%zu.norm.weight", names[n], i);
             }
         lesson_add(&lesson, "mix.q.weight", SHAPE(width, width));
         lesson_add(&lesson, "mix.k.weight", SHAPE(width, width));
         lesson_add(&lesson, "mix.v.weight", SHAPE(width, width));
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "[layers] for i in 0..L-1 for name in [\"text\", \"picture\", \"sound\"]\n"
                          "{name}.layers.{i}.up.weight     (4*W, W)\n"
                          "{name}.layers.{i}.down.weight   (W, 4*W)\n"
@@ -209,21 +185,17 @@ static void towers_that_differ(void **state)
     (void)state;
     for (uint64_t layers = 1; layers < 4; layers++) {
         const uint64_t width = 4 + 6 * layers, wide = 50 * layers * layers;
-        char text[100];
-        snprintf(text, sizeof text, "{\"width\": %zu, \"sound_width\": %zu, \"layers\": %zu}", (size_t)width,
-                 (size_t)wide, (size_t)layers);
-        lesson_begin(&lesson, text);
+        lesson_beginf(&lesson, "{\"width\": %zu, \"sound_width\": %zu, \"layers\": %zu}", (size_t)width, (size_t)wide,
+                      (size_t)layers);
         for (size_t n = 0; n < sizeof names / sizeof *names; n++)
             for (size_t i = 0; i < layers; i++) {
                 static const char *const ends[] = {"a", "b", "c", "d", "e", "f", "g"};
                 for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
-                    snprintf(text, sizeof text, "%s.layers.%zu.%s.scale", names[n], i, ends[k]);
-                    lesson_add(&lesson, text, SHAPE(n == 2 ? wide : width));
+                    lesson_addf(&lesson, SHAPE(n == 2 ? wide : width), "%s.layers.%zu.%s.scale", names[n], i, ends[k]);
                 }
             }
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "for name in [\"text\", \"picture\"]");
     assert_says(&lesson, "sound.layers.{i}.{name}.scale   (S)");
     lesson_close(&lesson);
@@ -246,8 +218,7 @@ static void some_names_of_a_list(void **state)
         whole.width = made[i].width;
         add_made(&lesson, &whole);
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says_not(&lesson, "losses");
     lesson_close(&lesson);
 }
@@ -267,8 +238,7 @@ static void accidents(void **state)
         lesson_add(&lesson, "mlp.up.bias", SHAPE(4 * width));
         lesson_add(&lesson, "mlp.down.weight", SHAPE(width, 4 * width));
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says_not(&lesson, "for name");
     assert_says_not(&lesson, "heads)");
     lesson_close(&lesson);
@@ -295,8 +265,7 @@ static void modules_of_a_list(void **state)
         model_add_shape(lesson.models[i], "head.weight", SHAPE(width, width));
         model_add_shape(lesson.models[i], "norm.weight", SHAPE(width));
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "if \"text\" in inputs\n");
     assert_says(&lesson, "if \"sound\" in inputs\n");
     assert_says(&lesson, "if \"picture\" in inputs\n");

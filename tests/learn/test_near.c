@@ -46,11 +46,6 @@ static void add_in_layers(struct lesson *lesson, size_t size, const char *end, u
     }
 }
 
-static void assert_says_not(const struct lesson *lesson, const char *words)
-{
-    if (strstr(sp_learning_text(lesson->learning), words)) fail_msg("%s", sp_learning_text(lesson->learning));
-}
-
 static void assert_extends(const struct lesson *lesson, const char *table)
 {
     if (!sp_learning_base(lesson->learning)) fail_msg("%s", sp_learning_text(lesson->learning));
@@ -64,8 +59,7 @@ static void one_more_norm(void **state)
     (void)state;
     begin_sizes(&lesson, "nearly_llama");
     for (size_t i = 0; i < SIZES; i++) add_in_layers(&lesson, i, "self_attn.sub_norm.weight", sizes[i].width, 0);
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_extends(&lesson, "llama");
     assert_null(sp_learning_known(lesson.learning));
     assert_says(&lesson,
@@ -87,8 +81,7 @@ static void another_attention(void **state)
         model_drop(lesson.models[i], "*.[qkv]_proj.weight");
         add_in_layers(&lesson, i, "self_attn.qkv_proj.weight", width + 2 * sizes[i].groups * head, width);
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_extends(&lesson, "llama");
     assert_says(&lesson, "[attention] for i in 0..L-1\n");
     assert_says(&lesson, "model.layers.{i}.self_attn.qkv_proj.weight   (H + 2*(H // A*K), H)\n");
@@ -105,8 +98,7 @@ static void no_final_norm(void **state)
     (void)state;
     begin_sizes(&lesson, "nearly_llama");
     for (size_t i = 0; i < SIZES; i++) model_drop(lesson.models[i], "model.norm.weight");
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_extends(&lesson, "llama");
     assert_says(&lesson, "# There is no such group in any example.\n[final norm]\n");
     lesson_close(&lesson);
@@ -121,8 +113,7 @@ static void what_the_other_table_says(void **state)
     begin_sizes(&lesson, "nearly_llama");
     lesson.count = 1;
     add_in_layers(&lesson, 0, "self_attn.sub_norm.weight", sizes[0].width, 0);
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_extends(&lesson, "llama");
     for (size_t i = 0; i < sp_learning_undecided_count(lesson.learning); i++)
         told = told || strcmp(sp_learning_undecided(lesson.learning, i).chosen, "what llama says") == 0;
@@ -143,8 +134,7 @@ static void a_known_model(void **state)
     struct lesson lesson;
     (void)state;
     begin_sizes(&lesson, "llama_again");
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_string_equal(sp_learning_known(lesson.learning), "llama");
     assert_null(sp_learning_base(lesson.learning));
     assert_says(&lesson, "# The table llama predicts all of them as well.\ntable learnt_here\n");
@@ -159,8 +149,7 @@ static void other_names(void **state)
     (void)state;
     begin_sizes(&lesson, "nearly_llama");
     for (size_t i = 0; i < SIZES; i++) model_rename(lesson.models[i], "model.layers.*", "model.layers", "trunk.blocks");
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_null(sp_learning_base(lesson.learning));
     assert_null(sp_learning_known(lesson.learning));
     lesson_close(&lesson);
@@ -176,8 +165,7 @@ static void hardly_anything_alike(void **state)
         model_resize(lesson.models[i], "*_proj.weight", sizes[i].width, sizes[i].width + 1);
         model_resize(lesson.models[i], "*norm.weight", sizes[i].width, sizes[i].width + 1);
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_null(sp_learning_base(lesson.learning));
     lesson_close(&lesson);
 }
@@ -193,8 +181,7 @@ static void learnt_again(void **state)
     for (size_t i = 0; i < SIZES; i++) add_in_layers(&lesson, i, "self_attn.sub_norm.weight", sizes[i].width, 0);
     assert_int_equal(sp_tables_add_text(lesson.models[0]->tables, "before.shapes", before, strlen(before), &error),
                      SP_OK);
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says_not(&lesson, "extends learnt_here");
     lesson_close(&lesson);
 }

@@ -39,8 +39,7 @@ static void gaps(void **state)
                 add_numbered(&lesson, "layers.%zu.skip.weight", i, SHAPE(made[m].width));
         }
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "layers.{i}.attn.weight    (W)   if i % A == 0\n");
     assert_says(&lesson, "layers.{i}.cross.weight   (W)   if (i + 1) % A == 0\n");
     assert_says(&lesson, "layers.{i}.skip.weight    (W)   if i + 1 != L and i >= F\n");
@@ -70,8 +69,7 @@ static void powers_of_two(void **state)
         }
         lesson_add(&lesson, "middle", SHAPE(width << (made[m].stages - 1), 7));
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "(B*2^i, i == 0 ? C : B*2^(i - 1), 3, 3)");
     assert_says(&lesson, "(B*2^(S - 2 - i), B*2^(S - 1 - i), 3, 3)");
     assert_says(&lesson, "(B*2^(S - 1), 7)");
@@ -100,8 +98,7 @@ static void thresholds(void **state)
         else lesson_add(&lesson, "full", SHAPE(width, width));
         if (made[m].experts > 1) lesson_add(&lesson, "router", SHAPE(made[m].experts, width));
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "low.first    (R, W)   if R > 0\n");
     assert_says(&lesson, "full         (W, W)   if R == 0\n");
     assert_says(&lesson, "router       (E, W)   if E > 1\n");
@@ -114,15 +111,12 @@ static void buffers_by_type(void **state)
     struct lesson lesson = {0};
     (void)state;
     for (uint64_t places = 9; places < 12; places += 2) {
-        char config[60];
-        snprintf(config, sizeof config, "{\"places\": %zu}", (size_t)places);
-        lesson_begin(&lesson, config);
+        lesson_beginf(&lesson, "{\"places\": %zu}", (size_t)places);
         model_add_shape(lesson.models[lesson.count - 1], "mask", SHAPE(places, places))->dtype = SP_DTYPE_BOOL;
         model_add_shape(lesson.models[lesson.count - 1], "steps", 0, NULL)->dtype = SP_DTYPE_I64;
         lesson_add(&lesson, "weight", SHAPE(places));
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "mask     (P, P)   BOOL buffer\n");
     assert_says(&lesson, "steps    ()       I64 buffer\n");
     lesson_close(&lesson);
@@ -135,9 +129,7 @@ static void what_is_left_is_told_once(void **state)
     struct lesson lesson = {0};
     (void)state;
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        char config[60];
-        snprintf(config, sizeof config, "{\"width\": %zu}", 8 + 4 * i);
-        lesson_begin(&lesson, config);
+        lesson_beginf(&lesson, "{\"width\": %zu}", 8 + 4 * i);
         lesson_add(&lesson, "first.weight", SHAPE(8 + 4 * i, 8 + 4 * i));
         lesson_add(&lesson, "head.weight", SHAPE(odd[i], 8 + 4 * i));
     }

@@ -27,8 +27,7 @@ static void a_share_is_rounded_up(void **state)
         lesson_add(&lesson, "mlp.up.weight", SHAPE(made[i].inner, made[i].width));
         lesson_add(&lesson, "mlp.down.weight", SHAPE(made[i].width, made[i].inner));
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "mlp.up.weight     (round_up(2*I // 3, M), W)");
     assert_says(&lesson, "mlp.down.weight   (W, round_up(2*I // 3, M))");
     lesson_close(&lesson);
@@ -49,8 +48,7 @@ static void a_product_is_rounded_up(void **state)
         lesson_begin(&lesson, made[i].config);
         lesson_add(&lesson, "up.weight", SHAPE(made[i].inner, made[i].width));
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "round_up(int(W*F), R)");
     lesson_close(&lesson);
 }
@@ -59,10 +57,8 @@ static void add_layers_of_kinds(struct lesson *lesson, const char *config, const
 {
     lesson_begin(lesson, config);
     for (size_t i = 0; kinds[i]; i++) {
-        char name[80];
         const bool near = kinds[i] == 'n';
-        snprintf(name, sizeof name, "layers.%zu.keys.weight", i);
-        lesson_add(lesson, name, SHAPE(near ? widths[1] : widths[2], widths[0]));
+        lesson_addf(lesson, SHAPE(near ? widths[1] : widths[2], widths[0]), "layers.%zu.keys.weight", i);
     }
 }
 
@@ -83,8 +79,7 @@ static void a_case_asks_the_list(void **state)
                         "{\"width\": 18, \"heads\": 7, \"near_heads\": 4, \"head\": 9, \"near_head\": 11, \"a\": 1, "
                         "\"b\": 2, \"c\": 3, \"d\": 5, \"kinds\": [\"near\", \"near\", \"far\", \"near\", \"far\"]}",
                         "nnfnf", (const uint64_t[]){18, 44, 63});
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "kinds[i] == \"");
     lesson_close(&lesson);
 }
@@ -108,8 +103,7 @@ static void a_head_is_as_its_embedding(void **state)
         lesson_add(&lesson, "embed_tokens.weight", SHAPE(made[i].symbols, made[i].width));
         if (made[i].head) lesson_add(&lesson, "lm_head.weight", SHAPE(made[i].symbols, made[i].width));
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "lm_head.weight        (V, H)   same as embed_tokens.weight when tie_word_embeddings");
     lesson_close(&lesson);
 }
@@ -143,8 +137,7 @@ static void a_projection_is_where_widths_differ(void **state)
         }
         if (made[i].adapter) lesson_add(&lesson, "adapter.conv.weight", SHAPE(made[i].to, made[i].to));
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "adapter.proj.*        linear(O, H)   if add_adapter and H != O");
     lesson_close(&lesson);
 }
@@ -164,8 +157,7 @@ static void a_width_need_not_be_heads(void **state)
         lesson_begin(&lesson, configs[i]);
         lesson_add(&lesson, "q_proj.weight", 2, shapes[i]);
     }
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_null(strstr(sp_learning_text(lesson.learning), "whole"));
     lesson_close(&lesson);
 }
@@ -173,12 +165,10 @@ static void a_width_need_not_be_heads(void **state)
 static void add_stages(struct lesson *lesson, const char *config, const uint64_t *widths, size_t stages,
                        uint64_t classes)
 {
-    char name[80];
     lesson_begin(lesson, config);
     for (size_t s = 0; s < stages; s++)
         for (size_t b = 0; b < 2; b++) {
-            snprintf(name, sizeof name, "stages.%zu.layers.%zu.dwconv.weight", s, b);
-            lesson_add(lesson, name, SHAPE(widths[s], 1, 7, 7));
+            lesson_addf(lesson, SHAPE(widths[s], 1, 7, 7), "stages.%zu.layers.%zu.dwconv.weight", s, b);
         }
     lesson_add(lesson, "head.1.weight", SHAPE(classes, widths[stages - 1]));
 }
@@ -193,8 +183,7 @@ static void a_list_has_the_turns(void **state)
                (const uint64_t[]){10, 14, 26, 30}, 4, 9);
     add_stages(&lesson, "{\"widths\": [8, 12, 22, 34], \"depths\": [2, 2, 2, 2], \"num_stages\": 4, \"classes\": 5}",
                (const uint64_t[]){8, 12, 22, 34}, 4, 5);
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "for i in 0..S-1 for j in 0..depths[i]-1");
     assert_says(&lesson, "(widths[i], 1, 7, 7)");
     assert_says(&lesson, "head.1.weight                         (C, widths[len(widths) - 1])");
@@ -222,8 +211,7 @@ static void the_head_says_what_is_served(void **state)
             lesson_begin(&lesson, heads[i][k]);
             lesson_add(&lesson, "weight", SHAPE(k ? 9 : 6));
         }
-        lesson_learn(&lesson);
-        assert_learnt(&lesson);
+        assert_learns(&lesson);
         assert_says(&lesson, heads[i][2]);
         lesson_close(&lesson);
     }
@@ -262,8 +250,7 @@ static void an_inner_model_is_its_table(void **state)
     lesson_begin(&lesson, "{" SEER "\"width\": 7, \"text_config\": {" LARGE "}");
     lesson_add(&lesson, "bridge.weight", SHAPE(12, 7));
     add_inner(&lesson, BASE LARGE, "language_model.");
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "[text]\nlanguage_model.*   llama from text_config with architectures = [\"LlamaModel\"]\n");
     assert_null(strstr(sp_learning_text(lesson.learning), "language_model.layers"));
     lesson_close(&lesson);
@@ -278,8 +265,7 @@ static void a_head_that_none_has_is_not_taken(void **state)
     add_inner(&lesson, BASE SMALL, "words.model.");
     lesson_begin(&lesson, "{" SEER "\"width\": 7, \"text_config\": {\"tie_word_embeddings\": true, " LARGE "}");
     add_inner(&lesson, BASE LARGE, "words.model.");
-    lesson_learn(&lesson);
-    assert_learnt(&lesson);
+    assert_learns(&lesson);
     assert_says(&lesson, "words.model.*   llama from text_config with architectures = [\"LlamaModel\"]");
     lesson_close(&lesson);
 }
