@@ -5,6 +5,9 @@
 #include "lang/harness.h"
 
 #define TIMM "backbone_config.model_type=timm_backbone backbone_config.backbone=resnet18 "
+#define SMALL                                                                                                          \
+    "text_config.vocab_size=7 text_config.hidden_size=8 text_config.num_hidden_layers=1 "                              \
+    "text_config.num_attention_heads=2 text_config.intermediate_size=4 "
 #define PAIR(writer) "encoder.model_type=bert decoder.model_type=" writer " decoder.vocab_size=7 "
 
 static const struct {
@@ -42,6 +45,16 @@ static const struct {
      "beit.encoder.relative_position_bias.relative_position_bias_table", "(732, 12)"},
     {"sam", "prompt_encoder_config.num_point_embeddings=5", "prompt_encoder.point_embed.4.weight", "(1, 256)"},
     {"flava_image_codebook", "num_groups=5", "blocks.group_4.group.block_1.id_path.weight", "(2048, 1024, 1, 1)"},
+    {"altclip", "text_config.position_embedding_type=relative_key transformers_version=4.57.6",
+     "text_model.roberta.encoder.layer.0.attention.self.distance_embedding.weight", "(1027, 64)"},
+    {"bridgetower", "text_config.position_embedding_type=relative_key",
+     "cross_modal_text_layers.0.crossattention.self.distance_embedding.weight", "(1027, 64)"},
+    {"bridgetower", "text_config.position_embedding_type=relative_key transformers_version=5.0.0",
+     "text_model.encoder.layer.0.attention.self.distance_embedding.weight", NULL},
+    {"granite_speech", SMALL "projector_config.position_embedding_type=relative_key",
+     "projector.qformer.encoder.layer.0.attention.attention.distance_embedding.weight", "(4095, 64)"},
+    {"rf_detr", "attention_bias=false backbone_config.out_indices=[2,5] architectures=[\"RfDetrForObjectDetection\"]",
+     "transformer.decoder.layers.0.self_attn.in_proj_bias", NULL},
     /* Any encoder before any decoder that looks at it. */
     {"encoder_decoder", PAIR("gpt2"), "decoder.transformer.h.0.crossattention.q_attn.weight", "(768, 768)"},
     {"encoder_decoder", PAIR("pegasus"), "enc_to_dec_proj.weight", "(1024, 768)"},
