@@ -188,6 +188,14 @@ static void take_own(struct adoption *adoption)
     take_signs(adoption, true);
 }
 
+/* What the whole of a model says goes before what its part for language says: it is the whole that was saved. */
+static void prefer_outer(struct adoption *adoption, const char *key)
+{
+    const struct sp_value outer = sp_value_member(adoption->config->file_root, key);
+    for (size_t i = 0; i < adoption->count && outer.type != SP_ABSENT; i++)
+        if (strcmp(adoption->members[i].key, key) == 0) adoption->members[i].value = outer;
+}
+
 /* The configuration of the model that the file was made of, with what only the file tells. */
 static void adopt_configuration(struct adoption *adoption)
 {
@@ -199,6 +207,7 @@ static void adopt_configuration(struct adoption *adoption)
     add_gguf_member(adoption, "model_type", sp_value_string(type));
     for (size_t i = 0; i < root.count; i++)
         if (!is_of_original(root.members[i].key)) adoption->members[adoption->count++] = root.members[i];
+    prefer_outer(adoption, "tie_word_embeddings");
     take_own(adoption);
     adopt_root(adoption);
 }

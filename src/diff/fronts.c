@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/order.h"
 #include "diff/pairing.h"
 #include "names/beginnings.h"
@@ -40,6 +41,15 @@ static size_t count_fitting(const struct sp_pairing *p, const struct sp_side *a,
     return fitting;
 }
 
+/* Whether one name is what the other ends with: "lm_head.weight" and "language_model.lm_head.weight". Between names of
+ * two programs, one of them translated, this says more than the number of letters. */
+static bool is_end_of_other(const char *a, const char *b)
+{
+    const size_t length = strlen(a), other = strlen(b);
+    if (length > other) return is_end_of_other(b, a);
+    return strchr(a, '.') && length < other && b[other - length - 1] == '.' && sp_ends_with(b, a);
+}
+
 static void add_vote(struct sp_pairing *p, const struct sp_side *a, const struct sp_side *b,
                      struct sp_front_guess guess, struct votes *votes)
 {
@@ -51,7 +61,7 @@ static void add_vote(struct sp_pairing *p, const struct sp_side *a, const struct
     struct vote *vote = &votes->of.items[place];
     vote->patterns++;
     vote->tensors += fitting;
-    vote->alike = vote->alike || sp_similarity(in_a, in_b);
+    vote->alike = vote->alike || sp_similarity(in_a, in_b) || (p->diff->era && is_end_of_other(in_a, in_b));
 }
 
 static void collect_votes(struct sp_pairing *p, struct votes *votes)
