@@ -36,6 +36,13 @@ static const char *const forms[] = {
     "{\"weights\":{\"num_bits\":4,\"strategy\":\"tensor_group\",\"group_size\":16}}}}",
     "{\"quant_method\":\"compressed-tensors\",\"format\":\"mxfp4-pack-quantized\",\"config_groups\":{\"group_0\":"
     "{\"weights\":{\"num_bits\":4,\"strategy\":\"group\",\"group_size\":32}}}}",
+    "{\"quant_method\":\"compressed-tensors\",\"format\":\"mxfp6-pack-quantized\",\"config_groups\":{\"group_0\":"
+    "{\"weights\":{\"num_bits\":6,\"strategy\":\"group\",\"group_size\":32}}}}",
+    "{\"quant_method\":\"compressed-tensors\",\"format\":\"dense\",\"sparsity_config\":"
+    "{\"format\":\"sparse-24-bitmask\"}}",
+    "{\"quant_method\":\"compressed-tensors\",\"format\":\"float-quantized\",\"sparsity_config\":"
+    "{\"format\":\"sparse-24-bitmask\"},\"config_groups\":{\"group_0\":"
+    "{\"weights\":{\"num_bits\":8,\"strategy\":\"channel\"}}}}",
     "{\"quant_method\":\"compressed-tensors\",\"format\":\"mxfp8-quantized\",\"config_groups\":{\"group_0\":"
     "{\"weights\":{\"num_bits\":8,\"strategy\":\"group\",\"group_size\":32}}}}",
     "{\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_quant_type\":\"nf4\","
@@ -49,6 +56,8 @@ static const char *const forms[] = {
     "{\"quant_method\":\"bitsandbytes\",\"load_in_8bit\":true}",
     "{\"quant_method\":\"quanto\",\"weights\":\"int8\"}",
     "{\"quant_method\":\"quanto\",\"weights\":\"float8\"}",
+    "{\"quant_method\":\"quanto\",\"weights\":\"int4\"}",
+    "{\"quant_method\":\"quanto\",\"weights\":\"int2\"}",
     "{\"quant_method\":\"bitnet\"}",
     "{\"quant_method\":\"awq\",\"bits\":4,\"group_size\":GROUP,\"version\":\"gemv\"}",
     "{\"quant_method\":\"awq\",\"bits\":4,\"group_size\":GROUP,\"version\":\"gemv_fast\"}",
