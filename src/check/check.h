@@ -28,7 +28,7 @@
 #include "match/match.h"
 #include "model/layouts.h"
 #include "names/patterns.h"
-#include "names/some.h"
+#include "names/collapse.h"
 #include "shapeproof/check.h"
 #include "shapeproof/data.h"
 
@@ -123,7 +123,7 @@ const char *sp_said_where(struct sp_check *check, struct sp_provenance from);
 /* "vocab_size is 50257 in config.json", in the arena. */
 const char *sp_said(struct sp_check *check, struct sp_hyperparameter hyper);
 
-/* ---- findings.c: lists of names in one line, in the arena (names/some.h) ---- */
+/* ---- findings.c: lists of names in one line, in the arena (names/collapse.h) ---- */
 
 /* Of the findings that `wanted` accepts; "" when there are none. */
 const char *sp_check_names(struct sp_check *check, bool (*wanted)(const struct sp_finding *, const void *),

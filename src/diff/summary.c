@@ -6,7 +6,6 @@
 #include "base/map.h"
 #include "diff/diff.h"
 #include "names/collapse.h"
-#include "names/some.h"
 
 static bool is_error(const struct sp_diff_finding *finding) { return finding->severity == SP_SEVERITY_ERROR; }
 

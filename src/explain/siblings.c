@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "names/some.h"
+#include "names/collapse.h"
 
 void sp_siblings_add(struct sp_siblings *siblings, const char *kin, const char *name, bool has)
 {

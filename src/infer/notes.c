@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "infer/infer.h"
-#include "names/some.h"
+#include "names/collapse.h"
 #include "stored/words.h"
 
 static void add_note(struct sp_inference *inference, const char *id, const char *message, const char *brief)

@@ -8,7 +8,7 @@
 #include "load/class.h"
 #include "load/taking.h"
 #include "names/components.h"
-#include "names/some.h"
+#include "names/collapse.h"
 
 static bool reads_format(const struct sp_loader *loader, const struct sp_inventory *inventory)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "load/expression.h"
+#include "names/expression.h"
 
 size_t sp_word(const char **words, const char **word)
 {

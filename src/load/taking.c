@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/chars.h"
-#include "load/expression.h"
+#include "names/expression.h"
 
 /* ---- what is said of a name ---- */
 

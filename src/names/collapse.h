@@ -29,6 +29,14 @@ struct sp_collapsed {
 size_t sp_collapse(struct sp_arena *arena, const struct sp_patterns *known, const struct sp_collapse_input *input,
                    size_t count, struct sp_collapsed **out);
 
+/* In one line, for messages: "a.{0-3}.b, c.{x,y} and 2 more". In the arena; "" for no names. */
+const char *sp_some_names(struct sp_arena *arena, const char *const *names, size_t count);
+/* Of the names that are left when they are collapsed so many. */
+const char *sp_few_names(struct sp_arena *arena, const char *const *names, size_t count, size_t few);
+/* The same of names that were taken apart already: see sp_collapse. */
+const char *sp_some_inputs(struct sp_arena *arena, const struct sp_patterns *known,
+                           const struct sp_collapse_input *input, size_t count);
+
 /* Keys for texts: equal texts get the same. Zero-initialise. */
 struct sp_kinds {
     struct sp_arena arena;

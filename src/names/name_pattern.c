@@ -9,10 +9,11 @@
 
 #include "base/arena.h"
 #include "base/chars.h"
+#include "names/expression.h"
 
-enum { MAX_DIGITS = 18 /* what surely fits in 64 bits */, MAX_NESTING = 16 /* what is deeper ends the pattern */ };
+enum { MAX_DIGITS = 18 /* what surely fits in 64 bits */ };
 
-enum dialect { NAMES, MODULES, REGEX };
+enum dialect { NAMES, MODULES };
 
 /* ---- sets of places ---- */
 
@@ -30,7 +31,6 @@ struct machine {
     size_t length;
     size_t *budget;     /* NULL: as much as it takes */
     struct places next; /* of the step that is being made */
-    unsigned nesting;
 };
 
 static void reach_state(struct places *places, size_t place)
@@ -41,30 +41,17 @@ static void reach_state(struct places *places, size_t place)
     places->reached[place] = 1;
 }
 
-/* False when all were there already. */
-static bool reach_all(struct places *places, const struct places *more)
-{
-    bool grew = false;
-    for (size_t i = more->low; more->any && i <= more->high; i++) {
-        if (!more->reached[i] || places->reached[i]) continue;
-        reach_state(places, i);
-        grew = true;
-    }
-    return grew;
-}
-
 static void leave_all(struct places *places)
 {
     if (places->any) memset(places->reached + places->low, 0, places->high - places->low + 1);
     places->any = false;
 }
 
-/* Those of `from`, which may be NULL, on the heap. */
-static struct places copy_places(const struct machine *m, const struct places *from)
+/* None, on the heap. */
+static struct places new_places(const struct machine *m)
 {
     struct places places = {.reached = sp_realloc(NULL, m->length + 1, 1)};
     memset(places.reached, 0, m->length + 1);
-    if (from) reach_all(&places, from);
     return places;
 }
 
@@ -86,45 +73,12 @@ static void end_step(struct machine *m, struct places *now)
 
 /* ---- characters ---- */
 
-static bool is_shorthand(char kind) { return kind == 'd' || kind == 'w' || kind == 's'; }
-
-/* Of a regular expression, "\d" and the like. */
-static bool in_class(char kind, char c)
-{
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    return kind == 's' ? c == ' ' : sp_is_digit(c) || (kind == 'w' && letter);
-}
-
-static char char_at(const struct machine *m, const char *place) { return place < m->end ? *place : '\0'; }
-
-/* Whether the set that begins with the '[' at `at` has the character. Returns what is behind its ']', or NULL. */
-static const char *look_in_set(const struct machine *m, const char *at, char c, bool *has)
-{
-    const bool negated = char_at(m, at + 1) == '^' || (char_at(m, at + 1) == '!' && m->dialect == NAMES);
-    *has = negated;
-    at += 1 + negated;
-    for (bool first = true; at < m->end && (first || *at != ']'); first = false) {
-        const bool escaped = *at == '\\' && at + 1 < m->end;
-        at += escaped;
-        const char low = *at++;
-        char high = low;
-        const bool shorthand = escaped && m->dialect == REGEX && is_shorthand(low);
-        if (!shorthand && char_at(m, at) == '-' && at + 1 < m->end && at[1] != ']') {
-            high = at[1];
-            at += 2;
-        }
-        const bool between = (unsigned char)c >= (unsigned char)low && (unsigned char)c <= (unsigned char)high;
-        if (shorthand ? in_class(low, c) : between) *has = !negated;
-    }
-    return at < m->end ? at + 1 : NULL;
-}
-
 /* The end of what stands for one character. */
 static const char *end_of_atom(const struct machine *m, const char *atom)
 {
     bool has;
     if (m->dialect == MODULES || (*atom != '[' && *atom != '\\')) return atom + 1;
-    const char *end = *atom == '[' ? look_in_set(m, atom, '\0', &has) : atom + 2;
+    const char *end = *atom == '[' ? sp_look_in_set(atom, m->end, true, '\0', &has) : atom + 2;
     return end && end < m->end ? end : m->end;
 }
 
@@ -132,10 +86,9 @@ static bool accepts(const struct machine *m, const char *atom, char c)
 {
     bool has;
     if (m->dialect == MODULES) return c == *atom;
-    if (*atom == (m->dialect == REGEX ? '.' : '?')) return true;
-    if (*atom == '[') return look_in_set(m, atom, c, &has), has;
-    if (*atom != '\\' || atom + 1 == m->end) return c == *atom;
-    return m->dialect == REGEX && is_shorthand(atom[1]) ? in_class(atom[1], c) : c == atom[1];
+    if (*atom == '?') return true;
+    if (*atom == '[') return sp_look_in_set(atom, m->end, true, c, &has), has;
+    return c == (*atom == '\\' && atom + 1 < m->end ? atom[1] : *atom);
 }
 
 /* One character forward from every place. */
@@ -227,77 +180,11 @@ static void run_glob(struct machine *m, struct places *now)
     }
 }
 
-/* ---- regular expressions ---- */
-
-static void run_branches(struct machine *m, struct places *now);
-
-static void run_atom(struct machine *m, struct places *now)
-{
-    const char kind = *m->pattern;
-    if (kind == '(') {
-        m->pattern += strncmp(m->pattern, "(?:", 3) == 0 ? 3 : 1;
-        run_branches(m, now);
-        m->pattern += char_at(m, m->pattern) == ')';
-    } else if (kind == '^' || kind == '$') {
-        const size_t place = kind == '^' ? 0 : m->length;
-        if (now->any && now->reached[place]) reach_state(&m->next, place);
-        end_step(m, now);
-        m->pattern++;
-    } else step_character(m, now);
-}
-
-/* An atom and how often. */
-static void run_item(struct machine *m, struct places *now)
-{
-    const char *start = m->pattern;
-    struct places before = copy_places(m, now);
-    run_atom(m, now);
-    const char *behind = m->pattern, often = char_at(m, behind);
-    if (often == '*' || often == '+') {
-        struct places from = copy_places(m, now);
-        do {
-            m->pattern = start;
-            run_atom(m, &from);
-        } while (reach_all(now, &from) && *m->budget);
-        free(from.reached);
-    }
-    if (often == '*' || often == '?') reach_all(now, &before);
-    m->pattern = behind + (often == '*' || often == '+' || often == '?');
-    free(before.reached);
-}
-
-static void run_branches(struct machine *m, struct places *now)
-{
-    struct places before = copy_places(m, now), all = copy_places(m, NULL);
-    if (++m->nesting > MAX_NESTING) m->pattern = m->end;
-    do {
-        leave_all(now);
-        reach_all(now, &before);
-        m->pattern += char_at(m, m->pattern) == '|';
-        while (m->pattern < m->end && *m->pattern != '|' && *m->pattern != ')') run_item(m, now);
-        reach_all(&all, now);
-    } while (char_at(m, m->pattern) == '|');
-    leave_all(now);
-    reach_all(now, &all);
-    m->nesting--;
-    free(before.reached);
-    free(all.reached);
-}
-
-static void run_regex(struct machine *m, struct places *now)
-{
-    while (m->pattern < m->end && *m->budget) {
-        run_branches(m, now);
-        m->pattern += char_at(m, m->pattern) == ')'; /* one too many */
-    }
-}
-
 /* ---- whole patterns ---- */
 
 static bool is_end(const struct machine *m, size_t place)
 {
-    if (m->dialect == REGEX || place == m->length) return true;
-    return m->dialect == MODULES && m->name[place] == '.';
+    return place == m->length || (m->dialect == MODULES && m->name[place] == '.');
 }
 
 static bool run_machine(struct machine *m)
@@ -305,12 +192,12 @@ static bool run_machine(struct machine *m)
     size_t plain = 0; /* most names differ before the first that is no character of itself */
     bool matches = false;
     m->length = strlen(m->name);
-    for (; m->dialect != REGEX && m->pattern < m->end && !strchr("*?[{\\", *m->pattern); m->pattern++)
+    for (; m->pattern < m->end && !strchr("*?[{\\", *m->pattern); m->pattern++)
         if (!spend_budget(m, 1) || m->name[plain++] != *m->pattern) return false;
-    struct places now = copy_places(m, NULL);
-    m->next = copy_places(m, NULL);
+    struct places now = new_places(m);
+    m->next = new_places(m);
     reach_state(&now, plain);
-    (m->dialect == REGEX ? run_regex : run_glob)(m, &now);
+    run_glob(m, &now);
     for (size_t i = now.low; now.any && i <= now.high && !matches; i++) matches = now.reached[i] && is_end(m, i);
     free(now.reached);
     free(m->next.reached);
@@ -326,12 +213,9 @@ bool sp_name_pattern_matches(const struct sp_name_pattern *pattern, const char *
 bool sp_module_matches(const char *pattern, const char *module, size_t *budget)
 {
     struct machine m = {.dialect = MODULES, .pattern = pattern, .name = module, .budget = budget};
-    if (strncmp(pattern, "re:", 3) == 0) {
-        m.dialect = REGEX;
-        m.pattern += 3;
-    }
-    m.end = m.pattern + strlen(m.pattern);
-    return *budget && run_machine(&m);
+    m.end = pattern + strlen(pattern);
+    if (!*budget) return false;
+    return strncmp(pattern, "re:", 3) == 0 ? sp_expression_begins(pattern + 3, module, budget) : run_machine(&m);
 }
 
 /* ---- mistakes ---- */
@@ -342,7 +226,7 @@ static const char *read_pattern_part(const struct machine *m, const char **at)
     const char *const part = *at;
     uint64_t first, last;
     bool has;
-    if (*part == '[' && !look_in_set(m, part, '\0', &has)) return "this '[' is not closed";
+    if (*part == '[' && !sp_look_in_set(part, m->end, true, '\0', &has)) return "this '[' is not closed";
     if (*part == '\\' && part + 1 == m->end) return "nothing follows this '\\'";
     if (*part == '{' && !memchr(part, '}', (size_t)(m->end - part))) return "this '{' is not closed";
     if (*part != '{') {

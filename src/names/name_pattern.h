@@ -12,8 +12,7 @@
  * Of modules, as quantisers write them into configurations. "model.layers.1" stands for what is within it as well:
  *
  *   *                            anything; every other character is itself
- *   re:REGEX                     letters, '.', sets, groups, '|', '*', '+', '?', '^', '$', \d, \w, \s; has to match
- * from the start but not up to the end, as with Python's re.match */
+ *   re:REGEX                     of expression.h; has to match from the start but not up to the end, as re.match */
 #ifndef SP_NAMES_NAME_PATTERN_H
 #define SP_NAMES_NAME_PATTERN_H
 

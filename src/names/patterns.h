@@ -7,7 +7,7 @@
  *     which indices has a name, and what is left of it?         patterns.h
  *     which components has it?                                  components.h
  *     is it one of a set of names that somebody wrote down?     name_pattern.h
- *     how does one say many names in a line?                    collapse.h (ranges of indices), some.h (the first few)
+ *     how does one say many names in a line?                    collapse.h (ranges of indices, and the first few)
  *
  *     what is the same name in another framework's spelling?    spelling.h ("dense/kernel:0"), wrappers.h ("_orig_mod")
  *     what do other programs, or other years, call it?          eras.h

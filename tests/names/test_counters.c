@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "names/counters.h"
-#include "names/some.h"
+#include "names/collapse.h"
 
 /* ---- counters ---- */
 

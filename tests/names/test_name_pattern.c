@@ -47,6 +47,8 @@ static const struct {
     {"re:(a|b)*c", "abadc", false},
     {"re:((a+)+)+$", "aaaab", false},
     {"re:[]x]+", "]x]", true},
+    {"re:(?!.*gate).*_proj$", UP, true},
+    {"re:(?!.*up).*_proj$", UP, false},
     {"re:[a-", "a", true}, /* unfinished: as far as it goes */
     {"re:(a", "a", true},
     {"re:a)", "a", true},
@@ -69,6 +71,7 @@ static void hostile_patterns(void **state)
 {
     static const char *const hostile[] = {"re:((((((((a*)*)*)*)*)*)*)*)*b", "re:(a|a|a|a|a|a|a|a|a|a|a|a|a|a)*b",
                                           "re:(((((((((((((((((((((((((((((((a)))))))))))))))))))))))))))))))",
+                                          "re:(((((a+)+)+)+)+)+(((((a+)+)+)+)+)+(((((a+)+)+)+)+)+$b",
                                           "*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b"};
     char module[512];
     const clock_t start = clock();

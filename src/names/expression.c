@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT
  * Backtracking: what comes behind a group is handed to it as what is still to be matched. */
-#include "load/expression.h"
+#include "names/expression.h"
 
 #include "base/chars.h"
 
 #include <stdint.h>
 #include <string.h>
 
-enum { STEPS_AT_MOST = 100000 };
+enum { STEPS_AT_MOST = 100000, DEEPEST = 2000 /* calls within each other */, SCANNED = 16 /* characters in a step */ };
 
 struct search {
     const char *text;
     struct sp_found *found;
-    size_t steps;
+    size_t steps, depth; /* steps that are left */
 };
+
+static void spend(struct search *search, size_t steps)
+{
+    search->steps -= steps < search->steps ? steps : search->steps;
+}
 
 /* What has to match behind a group, up to `end`; then what is behind the group around it. */
 struct rest {
@@ -21,6 +26,7 @@ struct rest {
     const struct rest *next;
     bool captures; /* the group ends here, which began at `begin` */
     size_t begin;
+    const char *again;  /* the group, when there may be more than one of it; or NULL */
     const size_t *stop; /* for looking back: where the text has to end */
 };
 
@@ -29,35 +35,53 @@ static bool match_sequence(struct search *search, const char *from, const char *
 
 /* ---- one character ---- */
 
+/* "\\d" and the like. */
+static bool is_shorthand(char kind) { return kind == 'd' || kind == 'w' || kind == 's'; }
+
+static bool in_class(char kind, char c)
+{
+    return kind == 'd' ? sp_is_digit(c) : kind == 'w' ? sp_is_word(c) : c == ' ';
+}
+
+const char *sp_look_in_set(const char *at, const char *end, bool shell, char c, bool *has)
+{
+    const bool negated = at + 1 < end && (at[1] == '^' || (at[1] == '!' && shell));
+    *has = negated;
+    at += 1 + negated;
+    for (bool first = true; at < end && (first || *at != ']'); first = false) {
+        const bool escaped = *at == '\\' && at + 1 < end;
+        at += escaped;
+        const char low = *at++;
+        char high = low;
+        const bool shorthand = escaped && !shell && is_shorthand(low);
+        if (!shorthand && at + 1 < end && *at == '-' && at[1] != ']') {
+            high = at[1];
+            at += 2;
+        }
+        const bool between = (unsigned char)c >= (unsigned char)low && (unsigned char)c <= (unsigned char)high;
+        if (shorthand ? in_class(low, c) : between) *has = !negated;
+    }
+    return at < end ? at + 1 : NULL;
+}
+
 /* The length of an atom that stands for one character: "a", "\d", "[0-9]". */
 static size_t atom_length(const char *from, const char *end)
 {
+    bool has;
     if (*from == '\\' && from + 1 < end) return 2;
     if (*from != '[') return 1;
-    const char *close = memchr(from + 1, ']', (size_t)(end - from - 1));
-    return close ? (size_t)(close - from) + 1 : 1;
-}
-
-static bool is_in_set(const char *from, const char *end, char c)
-{
-    const bool negated = *from == '^';
-    bool found = false;
-    for (from += negated; from < end; from++) {
-        if (from + 2 < end && from[1] == '-') {
-            found = found || (c >= from[0] && c <= from[2]);
-            from += 2;
-        } else found = found || c == *from;
-    }
-    return found != negated;
+    const char *behind = sp_look_in_set(from, end, false, '\0', &has);
+    return (size_t)((behind ? behind : end) - from);
 }
 
 static bool atom_fits(const char *atom, size_t length, char c)
 {
+    bool has;
     if (!c) return false;
-    if (*atom == '[' && length > 1) return is_in_set(atom + 1, atom + length - 1, c);
+    if (*atom == '[') return sp_look_in_set(atom, atom + length, false, c, &has), has;
     if (*atom == '.') return true;
     if (*atom != '\\' || length < 2) return *atom == c;
-    return atom[1] == 'd' ? sp_is_digit(c) : atom[1] == 'w' ? sp_is_word(c) : atom[1] == c;
+    return is_shorthand(atom[1]) ? in_class(atom[1], c) : atom[1] == c;
 }
 
 /* Says how often the atom before it may be there. */
@@ -92,11 +116,15 @@ static bool match_alternatives(struct search *search, const char *from, const ch
 {
     for (;; from++) {
         const char *stop = alternative_end(from, end);
+        spend(search, (size_t)(stop - from) / SCANNED);
         if (match_sequence(search, from, stop, place, rest)) return true;
         if (stop == end) return false;
         from = stop;
     }
 }
+
+static bool match_group(struct search *search, const char *from, const char *end, size_t place,
+                        const struct rest *rest);
 
 static bool match_rest(struct search *search, size_t place, const struct rest *rest)
 {
@@ -107,6 +135,8 @@ static bool match_rest(struct search *search, size_t place, const struct rest *r
     if (rest->stop) return place == *rest->stop;
     const struct sp_span before = search->found->group;
     if (rest->captures && before.begin == before.end) search->found->group = (struct sp_span){rest->begin, place};
+    if (rest->again && place > rest->begin && match_group(search, rest->again, rest->end, place, rest->next))
+        return true;
     if (match_sequence(search, rest->from, rest->end, place, rest->next)) return true;
     search->found->group = before;
     return false;
@@ -116,7 +146,7 @@ static bool match_rest(struct search *search, size_t place, const struct rest *r
 static bool looks(struct search *search, const char *from, const char *end, size_t place, bool back)
 {
     struct sp_found aside = {0};
-    struct search other = {search->text, &aside, search->steps};
+    struct search other = {search->text, &aside, search->steps, search->depth};
     bool found = false;
     if (!back) found = match_alternatives(&other, from, end, place, NULL);
     for (size_t begin = 0; back && !found && begin <= place; begin++)
@@ -130,13 +160,20 @@ static bool match_group(struct search *search, const char *from, const char *end
     const char *close = group_end(from, end), *inside = from + 1;
     const char *behind = close < end ? close + 1 : end;
     const bool back = strncmp(inside, "?<!", 3) == 0;
+    spend(search, (size_t)(close - from) / SCANNED);
     if (back || strncmp(inside, "?!", 2) == 0)
         return !looks(search, inside + 2 + back, close, place, back) &&
                match_sequence(search, behind, end, place, rest);
     const bool captures = strncmp(inside, "?:", 2) != 0;
-    return match_alternatives(
-        search, inside + 2 * !captures, close, place,
-        &(struct rest){.from = behind, .end = end, .next = rest, .captures = captures, .begin = place});
+    const char sign = behind < end && is_sign(*behind) ? *behind++ : '\0';
+    const struct rest own = {.from = behind,
+                             .end = end,
+                             .next = rest,
+                             .captures = captures,
+                             .begin = place,
+                             .again = sign == '*' || sign == '+' ? from : NULL};
+    if (match_alternatives(search, inside + 2 * !captures, close, place, &own)) return true;
+    return (sign == '*' || sign == '?') && match_sequence(search, behind, end, place, rest);
 }
 
 /* ---- sequences ---- */
@@ -149,21 +186,20 @@ static bool match_repeated(struct search *search, const char *from, size_t lengt
     const size_t least = sign == '+', most = sign == '?' ? 1 : SIZE_MAX;
     size_t count = 0;
     while (count < most && atom_fits(from, length, search->text[place + count])) count++;
+    spend(search, count / SCANNED);
     for (size_t left = count + 1; left-- > least;)
         if (match_sequence(search, from + length + 1, end, place + left, rest)) return true;
     return false;
 }
 
-static bool match_sequence(struct search *search, const char *from, const char *end, size_t place,
-                           const struct rest *rest)
+static bool match_here(struct search *search, const char *from, const char *end, size_t place, const struct rest *rest)
 {
-    for (;;) {
-        if (++search->steps > STEPS_AT_MOST) return false;
+    for (; search->steps; spend(search, 1)) {
         if (from == end) return match_rest(search, place, rest);
         if (*from == '(') return match_group(search, from, end, place, rest);
-        if (*from == '^' || *from == '$') {
-            if (*from == '^' ? place != 0 : search->text[place] != '\0') return false;
-            from++;
+        if (*from == '^' || *from == '$' || *from == ')') {
+            if (*from == '^' ? place != 0 : *from == '$' && search->text[place] != '\0') return false;
+            from++; /* a ')' is one too many */
             continue;
         }
         const size_t length = atom_length(from, end);
@@ -172,6 +208,17 @@ static bool match_sequence(struct search *search, const char *from, const char *
         from += length;
         place++;
     }
+    return false;
+}
+
+static bool match_sequence(struct search *search, const char *from, const char *end, size_t place,
+                           const struct rest *rest)
+{
+    if (++search->depth > DEEPEST) search->steps = 0;
+    spend(search, 1);
+    const bool matches = match_here(search, from, end, place, rest);
+    search->depth--;
+    return matches;
 }
 
 /* ---- where to begin ---- */
@@ -179,8 +226,8 @@ static bool match_sequence(struct search *search, const char *from, const char *
 /* The character that an atom stands for, and no other; 0 when it is none. */
 static char literal_of(const char *atom, size_t length)
 {
-    if (length == 2) return atom[1] == 'd' || atom[1] == 'w' ? '\0' : atom[1];
-    return length == 1 && !strchr("^$.", *atom) ? *atom : '\0';
+    if (length == 2) return is_shorthand(atom[1]) ? '\0' : atom[1];
+    return length == 1 && !strchr("^$.)", *atom) ? *atom : '\0';
 }
 
 /* What every match begins with; 0 when there is no such character. */
@@ -193,7 +240,7 @@ static char first_of_match(const char *from, const char *end)
 
 bool sp_expression_search(const char *expression, size_t length, const char *text, struct sp_found *found)
 {
-    struct search search = {.text = text, .found = found};
+    struct search search = {.text = text, .found = found, .steps = STEPS_AT_MOST};
     const char *end = expression + length;
     const char first = first_of_match(expression, end);
     for (size_t place = 0;; place++) {
@@ -204,8 +251,17 @@ bool sp_expression_search(const char *expression, size_t length, const char *tex
         }
         *found = (struct sp_found){.all = {place, place}};
         if (match_alternatives(&search, expression, end, place, NULL)) return true;
-        if (!text[place] || search.steps > STEPS_AT_MOST) return false;
+        if (!text[place] || !search.steps) return false;
     }
+}
+
+bool sp_expression_begins(const char *expression, const char *text, size_t *budget)
+{
+    struct sp_found found = {0};
+    struct search search = {.text = text, .found = &found, .steps = *budget};
+    const bool matches = match_alternatives(&search, expression, expression + strlen(expression), 0, NULL);
+    *budget = search.steps;
+    return matches && *budget;
 }
 
 /* ---- literals ---- */

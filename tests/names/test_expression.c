@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "load/expression.h"
+#include "names/expression.h"
 
 /* What re.search(expression, text) says: the whole match and its first group, NULL for none. */
 static const struct {
