@@ -173,7 +173,6 @@ struct sp_keras_shape sp_keras_input(struct sp_keras_writer *writer, struct sp_k
 /* What comes out of a kind of layer. `inputs` may be more than one. */
 struct sp_keras_shape sp_keras_output(struct sp_keras_writer *writer, const struct sp_keras_kind *kind,
                                       const struct sp_keras_shape *inputs, size_t count);
-struct sp_keras_shape sp_keras_recorded(struct sp_arena *arena, struct sp_value shape);
 /* The dimension at an axis of Keras, which counts the batch; NULL when it is not known. */
 const char *sp_keras_dim_at(const struct sp_keras_shape *shape, int64_t axis);
 bool sp_keras_channels_first(struct sp_value config);

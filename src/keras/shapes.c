@@ -68,7 +68,7 @@ static struct sp_keras_shape vector_shape(const char *width)
     return (struct sp_keras_shape){.known = true, .rank = 1, .dims = {width}};
 }
 
-struct sp_keras_shape sp_keras_recorded(struct sp_arena *arena, struct sp_value shape)
+static struct sp_keras_shape recorded_shape(struct sp_arena *arena, struct sp_value shape)
 {
     struct sp_keras_shape out = {0};
     if (shape.type != SP_LIST || !shape.count || shape.count > SP_KERAS_MAX_RANK) return unknown_shape;
@@ -661,7 +661,7 @@ static struct sp_keras_shape model_input(struct sp_keras_writer *writer, struct 
 {
     struct sp_keras_model *model = layer->owner;
     struct sp_keras_shape out = declared_shape(writer->arena, &layer->kind);
-    const struct sp_keras_shape noted = sp_keras_recorded(writer->arena, model->built);
+    const struct sp_keras_shape noted = recorded_shape(writer->arena, model->built);
     if (!out.known && layer->inner && layer->inner->count) /* a model whose own input is said within it */
         out = declared_shape(writer->arena, &layer->inner->layers[0].kind);
     if (!out.known && model->outer) out = sp_keras_input(writer, model->outer, 0, 0, depth + 1);
@@ -678,13 +678,13 @@ struct sp_keras_shape sp_keras_input(struct sp_keras_writer *writer, struct sp_k
     if (call && number < call->count) {
         const struct sp_keras_ref *ref = &call->refs[number];
         if (ref->layer) out = call_output(writer, ref->layer, ref->node, ref->tensor, depth + 1);
-        noted = sp_keras_recorded(writer->arena, ref->recorded);
+        noted = recorded_shape(writer->arena, ref->recorded);
         complete_shape(&out, &noted);
     } else if (!number && layer->owner && layer->owner->is_sequential && layer == layer->owner->layers) {
         out = model_input(writer, layer, depth + 1);
     }
     if (number) return out;
-    noted = sp_keras_recorded(writer->arena, sp_value_member(layer->build, "input_shape"));
+    noted = recorded_shape(writer->arena, sp_value_member(layer->build, "input_shape"));
     complete_shape(&out, &noted);
     return out;
 }

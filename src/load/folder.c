@@ -12,7 +12,7 @@ bool sp_is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-bool sp_folder_has(const char *folder, const char *name)
+static bool has_file_named(const char *folder, const char *name)
 {
     struct stat info;
     struct sp_text path = {0};
@@ -25,6 +25,6 @@ bool sp_folder_has(const char *folder, const char *name)
 const char *sp_loader_file(const struct sp_loader *loader, const char *folder)
 {
     for (const char *const *name = loader->files; *name; name++)
-        if (sp_folder_has(folder, *name)) return *name;
+        if (has_file_named(folder, *name)) return *name;
     return NULL;
 }

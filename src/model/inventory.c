@@ -114,7 +114,8 @@ static bool judge_unread(struct sp_inventory *inventory, struct sp_error *error)
     return true;
 }
 
-bool sp_inventory_note_suspect(struct sp_inventory *inventory, const char *name, bool called)
+/* Notes what a pickle reaches for; true when it is new. */
+static bool note_suspect(struct sp_inventory *inventory, const char *name, bool called)
 {
     if (inventory->suspects.count >= SP_MAX_SUSPECTS) return false;
     for (size_t i = 0; i < inventory->suspects.count; i++) {
@@ -131,7 +132,7 @@ void sp_inventory_adopt_remarks(struct sp_inventory *inventory, const struct sp_
 {
     for (size_t i = 0; i < part->warning_count; i++) sp_inventory_warn(inventory, "%s", part->warnings[i]);
     for (size_t i = 0; i < part->suspects.count; i++)
-        sp_inventory_note_suspect(inventory, part->suspects.items[i].name, part->suspects.items[i].called);
+        note_suspect(inventory, part->suspects.items[i].name, part->suspects.items[i].called);
     if (part->unread && !inventory->unread) inventory->first_unread = part->first_unread;
     inventory->unread += part->unread;
     for (size_t i = 0; i < part->unread_names.count; i++)
@@ -141,7 +142,7 @@ void sp_inventory_adopt_remarks(struct sp_inventory *inventory, const struct sp_
 void sp_inventory_suspect_global(struct sp_inventory *inventory, const char *name, bool called)
 {
     const size_t number = inventory->suspects.count;
-    if (!sp_inventory_note_suspect(inventory, name, called)) return;
+    if (!note_suspect(inventory, name, called)) return;
     if (number == SUSPECTS_WARNED_OF) sp_inventory_warn(inventory, "more calls like these follow");
     else if (number < SUSPECTS_WARNED_OF && called)
         sp_inventory_warn(inventory, "calls %s if it were unpickled: nothing was executed", name);

@@ -75,9 +75,6 @@ void sp_inventory_warn(struct sp_inventory *inventory, const char *format, ...) 
 bool sp_inventory_unread(struct sp_inventory *inventory, const char *name, const struct sp_error *why,
                          struct sp_error *error);
 
-/* Notes what a pickle reaches for; true when it is new. Copies the name. */
-bool sp_inventory_note_suspect(struct sp_inventory *inventory, const char *name, bool called);
-
 /* What was said of one of several files is said of the whole that they are: warnings, suspects, what is not read. */
 void sp_inventory_adopt_remarks(struct sp_inventory *inventory, const struct sp_inventory *part);
 /* The same with a warning for each of the first. */

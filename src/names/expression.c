@@ -258,10 +258,11 @@ bool sp_expression_search(const char *expression, size_t length, const char *tex
 bool sp_expression_begins(const char *expression, const char *text, size_t *budget)
 {
     struct sp_found found = {0};
-    struct search search = {.text = text, .found = &found, .steps = *budget};
+    const size_t steps = *budget < STEPS_AT_MOST ? *budget : STEPS_AT_MOST;
+    struct search search = {.text = text, .found = &found, .steps = steps};
     const bool matches = match_alternatives(&search, expression, expression + strlen(expression), 0, NULL);
-    *budget = search.steps;
-    return matches && *budget;
+    *budget -= steps - search.steps;
+    return matches && search.steps;
 }
 
 /* ---- literals ---- */

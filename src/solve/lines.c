@@ -157,7 +157,7 @@ bool sp_condition_is_about(const struct sp_line_condition *condition, const stru
     return around && (about & loop_bit(outside));
 }
 
-bool sp_condition_eval(struct sp_solver *solver, const struct sp_line_condition *condition, struct sp_value *value)
+static bool eval_condition(struct sp_solver *solver, const struct sp_line_condition *condition, struct sp_value *value)
 {
     if (sp_condition_varies(condition)) return sp_solver_eval(solver, condition->env, condition->expr, value);
     return sp_solver_remember(solver, condition->env, condition->expr, &condition->state->remembered, value);
@@ -166,14 +166,14 @@ bool sp_condition_eval(struct sp_solver *solver, const struct sp_line_condition 
 struct sp_value sp_condition_value(struct sp_solver *solver, const struct sp_line_condition *condition)
 {
     struct sp_value value;
-    return sp_condition_eval(solver, condition, &value) ? value : sp_value_absent("");
+    return eval_condition(solver, condition, &value) ? value : sp_value_absent("");
 }
 
 bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
         struct sp_value value;
-        if (!sp_condition_eval(solver, condition, &value)) return true;
+        if (!eval_condition(solver, condition, &value)) return true;
         if (value.type == SP_BOOL && !value.boolean) return true;
         if (value.type == SP_INT && !value.integer) return true;
     }
@@ -184,7 +184,7 @@ bool sp_line_is_decided(struct sp_solver *solver, const struct sp_line *line)
 {
     for (const struct sp_line_condition *condition = line->condition; condition; condition = condition->outer) {
         struct sp_value value;
-        if (!sp_condition_eval(solver, condition, &value) || value.type == SP_UNKNOWN) return false;
+        if (!eval_condition(solver, condition, &value) || value.type == SP_UNKNOWN) return false;
     }
     return true;
 }

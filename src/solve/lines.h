@@ -37,8 +37,7 @@ bool sp_line_fits(const struct sp_line *line, const struct sp_fixed_numbers *fix
 bool sp_condition_varies(const struct sp_line_condition *condition);
 /* Whether it depends on the index of that loop around it. */
 bool sp_condition_is_about(const struct sp_line_condition *condition, const struct sp_loop *loop);
-/* Its value, as sp_solver_eval and sp_solver_value have it. */
-bool sp_condition_eval(struct sp_solver *solver, const struct sp_line_condition *condition, struct sp_value *value);
+/* Its value, as sp_solver_value has it. */
 struct sp_value sp_condition_value(struct sp_solver *solver, const struct sp_line_condition *condition);
 /* Whether one of its conditions is known not to be met. */
 bool sp_line_is_ruled_out(struct sp_solver *solver, const struct sp_line *line);

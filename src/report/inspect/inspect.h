@@ -40,7 +40,6 @@ static inline bool sp_inspect_knows_bytes(const struct sp_tensor *tensor)
 /* Cells that the list and the tree share. */
 void sp_inspect_put_dtype(struct sp_text *text, const struct sp_tensor *tensor);
 void sp_inspect_put_shape(struct sp_text *text, const struct sp_tensor *tensor);
-void sp_inspect_put_bytes(struct sp_text *text, const struct sp_tensor *tensor);
 /* "view, same as wte.weight": flags and tie, behind what the cell holds already since `begin`. Without `name_tie` only
  * "tied" is said. */
 void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct sp_inventory *inventory,

@@ -23,7 +23,7 @@ void sp_inspect_put_shape(struct sp_text *text, const struct sp_tensor *tensor)
     else sp_put_shape(text, tensor->shape, tensor->rank);
 }
 
-void sp_inspect_put_bytes(struct sp_text *text, const struct sp_tensor *tensor)
+static void put_known_bytes(struct sp_text *text, const struct sp_tensor *tensor)
 {
     if (sp_inspect_knows_bytes(tensor)) sp_put_bytes(text, tensor->bytes);
     else sp_text_puts(text, "?");
@@ -65,7 +65,7 @@ static void put_tensor_row(const struct sp_inspect *inspect, size_t i, struct sp
     sp_inspect_put_dtype(sp_table_cell(table), tensor);
     sp_inspect_put_shape(sp_table_cell(table), tensor);
     sp_text_grouped(sp_table_cell(table), tensor->parameters);
-    sp_inspect_put_bytes(sp_table_cell(table), tensor);
+    put_known_bytes(sp_table_cell(table), tensor);
     struct sp_text *note = sp_table_cell(table);
     sp_inspect_put_note(note, note->length, inspect->inventory, tensor, true);
     sp_table_color(table, SP_COLOR_DIM);
